@@ -1,0 +1,78 @@
+/**
+ * What a turn says while it runs: the one discriminated union that everything else reads.
+ *
+ * A turn appends these to the journal and produces no other output; the SSE of a request, the
+ * frames of a socket, a channel's deliveries and the terminal are cursors over them.
+ *
+ * Order inside a turn: `turn_start`, then any number of segments, calls and results, then exactly
+ * one `turn_end`, preceded by an `error` when the status is not `done`. A `text_delta` or
+ * `reasoning_delta` belongs to the stream of its `streamId`; `segment_end` or `reasoning_end`
+ * closes that stream, comes after its last delta, and comes for every stream that had a delta,
+ * however the turn ends. Every `tool_call` is followed by exactly one `tool_result` of its callId.
+ *
+ * @module
+ */
+
+import type { ErrorData } from "../errors.ts";
+
+/** Tokens of a turn or a model call, as the provider counted them; 0 when it did not say. */
+export interface Usage {
+  inputTokens: number;
+  outputTokens: number;
+  /** Part of `outputTokens` that was reasoning. */
+  reasoningTokens: number;
+  /** Part of `inputTokens` that the provider read from its cache. */
+  cachedTokens: number;
+}
+
+/** How a turn ended. `interrupted`: the process stopped or died under it. */
+export type TurnStatus = "done" | "failed" | "cancelled" | "timed_out" | "interrupted";
+
+/** Why the model stopped: at its own end, or at its output limit. */
+export type FinishReason = "stop" | "length";
+
+/** One thing that happened in a turn. */
+export type AgentEvent =
+  | { type: "turn_start"; model: string }
+  | { type: "text_delta"; streamId: string; text: string }
+  /** `resuming`: the turn goes on after this segment (a tool call follows). */
+  | { type: "segment_end"; streamId: string; resuming: boolean }
+  | { type: "reasoning_delta"; streamId: string; text: string }
+  | { type: "reasoning_end"; streamId: string }
+  /** `hint` is a short breadcrumb for people, such as `read_file notes.md`. */
+  | { type: "tool_call"; callId: string; tool: string; args: unknown; hint: string }
+  | { type: "tool_progress"; callId: string; tool: string; text: string }
+  | {
+    type: "tool_result";
+    callId: string;
+    tool: string;
+    /** `refused`: the gate said no. `interrupted`: unknown whether it ran. */
+    status: "ok" | "failed" | "refused" | "interrupted";
+    /** What the model is given, the cut stated where it was cut. */
+    output: string;
+  }
+  /** Tokens of one model call, and which model answered it (a fallback, maybe). */
+  | { type: "usage"; model: string; usage: Usage }
+  /** A transient fault that is being dealt with: a retry, a fallback, a compaction. */
+  | { type: "notice"; text: string }
+  /** The context was compacted: `text` stands for every message before it. */
+  | { type: "summary"; text: string }
+  | { type: "error"; error: ErrorData }
+  | { type: "turn_end"; status: TurnStatus; finishReason: FinishReason; usage: Usage };
+
+/** An event as the journal holds it. */
+export interface StoredEvent {
+  /** Position in its session, from 1, without gaps. */
+  seq: number;
+  /** Which turn said it. */
+  turnId: string;
+  event: AgentEvent;
+}
+
+/** Usage of nothing. */
+export const NO_USAGE: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  cachedTokens: 0,
+};

@@ -1,0 +1,120 @@
+/**
+ * The closed set of things that the service may ask the authority for, as plain data.
+ *
+ * The service names a tool and its arguments and says in which turn; the authority resolves what
+ * they really touch, decides, records, runs and records again. No command line, flag or path of an
+ * executable ever crosses. Source: decisions E1.
+ *
+ * @module
+ */
+
+import type { ErrorData } from "../errors.ts";
+
+/** What an action may do (decisions E1). */
+export type Capability =
+  | "fs.read"
+  | "fs.write"
+  | "exec"
+  | "net.fetch"
+  | "message.send"
+  | "mcp.call"
+  | "automation.write"
+  | "secret.use";
+
+/** The turn that asks, as far as a decision depends on it. */
+export interface ActionContext {
+  sessionKey: string;
+  turnId: string;
+  callId: string;
+  /** Where the turn came from: `api`, `cli`, a channel's name. */
+  channel: string;
+  /** Who opened the turn, such as `cli:local` or `api:anonymous`. */
+  actor: string;
+  /** A person opened the turn and is still there (decisions E3). */
+  attended: boolean;
+  /** Hosts that stand in the person's own words in this session's context, lower case. */
+  personHosts: readonly string[];
+  /** URLs that stand verbatim in earlier tool results of this session's context. */
+  toolUrls: readonly string[];
+}
+
+/** A tool call, before anything about it was decided. */
+export interface ActionRequest {
+  tool: string;
+  args: unknown;
+  context: ActionContext;
+}
+
+/** How an action ended. `output` is for the model; it states its own cuts. */
+export type ActionResult =
+  | { status: "ok"; output: string }
+  /** The tool ran, or was about to, and could not do it; `output` says why, for the model. */
+  | { status: "failed"; output: string; error: ErrorData }
+  /** The gate said no; nothing ran. `output` names capability, target, and the grant it would take. */
+  | { status: "refused"; output: string; error: ErrorData };
+
+/**
+ * The port through which a turn acts. Never rejects but with the signal's reason after an abort;
+ * every fault is a result. On abort the child is killed with its tree.
+ */
+export interface ActionPort {
+  act(
+    request: ActionRequest,
+    options: { signal: AbortSignal; onProgress: (text: string) => void },
+  ): Promise<ActionResult>;
+}
+
+/** What a path really is, once resolved. */
+export interface PathTarget {
+  kind: "path";
+  access: "read" | "write";
+  /** As the tool was given it, absolute after joining with the workspace. */
+  path: string;
+  /** The real path, symbolic links followed; for a file that is to be made, that of its folder plus the name. */
+  real: string;
+  /** Some component is a symbolic link. */
+  viaLink: boolean;
+  /** Undefined when it does not exist yet. */
+  file?: { isDirectory: boolean; dev: number; ino: number; links: number };
+}
+
+/** What a URL really is, once resolved. */
+export interface UrlTarget {
+  kind: "url";
+  url: string;
+  /** Lower case, without brackets. */
+  host: string;
+  port: number;
+  /** Every address that the host resolves to. */
+  addresses: readonly string[];
+}
+
+/** What could not be resolved; never allowed. */
+export interface UnresolvedTarget {
+  kind: "unresolved";
+  what: string;
+  reason: string;
+}
+
+/** What an action is about. */
+export type Target = PathTarget | UrlTarget | UnresolvedTarget;
+
+/** A request whose targets are resolved: what the gate judges and what the record holds. */
+export interface ResolvedAction {
+  tool: string;
+  capability: Capability;
+  /** The arguments after the tool's schema has checked them. */
+  args: unknown;
+  target: Target;
+  /** SHA-256, hex, of tool, capability, arguments and target in canonical JSON. */
+  digest: string;
+}
+
+/** What the gate says of an action, and by which rule. */
+export interface Decision {
+  effect: "allow" | "ask" | "deny";
+  /** Stable name of the rule, such as `workspace.read`. */
+  rule: string;
+  /** For people: why. */
+  reason: string;
+}

@@ -1,0 +1,51 @@
+/**
+ * What the authority and an executor child say to each other, over the child's standard input and
+ * output: frames of a 4-byte big-endian length and that many bytes of UTF-8 JSON.
+ *
+ * The authority sends one {@linkcode ChildTask} and keeps the pipe open; the child answers any
+ * number of `progress` frames and then one `result`, `failure` or, for a fetch, `redirect`, and
+ * exits. When its standard input ends, the child exits.
+ * Data only: nothing in a frame is ever run.
+ *
+ * @module
+ */
+
+import type { Target } from "../actions.ts";
+
+/** Version of the protocol; a child refuses another. */
+export const PROTOCOL_VERSION = 1;
+
+/** Largest frame, bytes. */
+export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+
+/** What a child is to do. */
+export interface ChildTask {
+  v: typeof PROTOCOL_VERSION;
+  tool: string;
+  args: unknown;
+  /** As the authority resolved and decided it; the child checks that it still is that. */
+  target: Target;
+  /** Real path of the workspace. */
+  workspace: string;
+  /** Bytes of output that are kept. */
+  maxOutputBytes: number;
+}
+
+/** What a child answers. */
+export type ChildFrame =
+  | { type: "progress"; text: string }
+  | { type: "result"; output: string }
+  | { type: "failure"; message: string }
+  /** The fetch wants to go on elsewhere; the authority judges that anew. */
+  | { type: "redirect"; url: string }
+  /** Answer of the resolver child. */
+  | { type: "addresses"; addresses: string[] };
+
+/** The child side of a tool: `run` in `lib/tools/child/<name>.ts`. */
+export interface ChildIo {
+  task: ChildTask;
+  progress(text: string): void;
+}
+
+/** Returns the last frame; throws an `Error` whose message is for the model. */
+export type ChildRun = (io: ChildIo) => Promise<Exclude<ChildFrame, { type: "progress" }>>;

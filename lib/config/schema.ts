@@ -1,0 +1,189 @@
+/**
+ * The configuration: one zod schema that gives the types, the checks, the defaults and
+ * `config.schema.json`. Source: decisions A, document 1 part 2.
+ *
+ * Each key says what a change of it takes: `live` (the default) works for the next turn, `restart`
+ * only after `service restart`. Unknown keys warn, but refuse to load inside the sections marked
+ * `strict`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+
+/** What stands in a key's `.meta()` beside its description. */
+export interface KeyMeta {
+  description?: string;
+  /** When a change of it takes effect. */
+  takes?: "live" | "restart";
+  /** Its value is never shown. */
+  secret?: boolean;
+  /** An unknown key in this object refuses to load. */
+  strict?: boolean;
+}
+
+/** A section whose every key has a default, so that an absent section is the same as an empty one. */
+function section<Shape extends z.core.$ZodLooseShape>(shape: Shape, meta: KeyMeta) {
+  return z.looseObject(shape).prefault({} as never).meta({ ...meta });
+}
+
+const preset = z.looseObject({
+  model: z.string().min(1).meta({ description: "<provider>/<model id>." }),
+  temperature: z.number().min(0).max(2).optional().meta({ description: "0 to 2." }),
+  maxOutputTokens: z.int().min(1).optional().meta({ description: "Tokens of one answer." }),
+});
+
+const agent = section({
+  model: z.string().default("").meta({
+    description:
+      "<provider>/<model id>. Empty: the first provider that has a key, else the built-in offline model.",
+    takes: "restart",
+  }),
+  fallbacks: z.array(z.string()).default([]).meta({
+    description: "Models tried in this order when the model cannot be reached or is overloaded.",
+    takes: "restart",
+  }),
+  preset: z.string().default("").meta({
+    description: "Name of the preset in force; its values go over model and temperature.",
+    takes: "restart",
+  }),
+  presets: z.record(z.string(), preset).default({}).meta({
+    description: "Named sets of a model and its settings.",
+    takes: "restart",
+  }),
+  temperature: z.number().min(0).max(2).optional().meta({
+    description: "0 to 2; unset: the provider's default.",
+    takes: "restart",
+  }),
+  maxOutputTokens: z.int().min(1).optional().meta({
+    description: "Tokens of one answer; unset: the provider's default.",
+    takes: "restart",
+  }),
+  workspace: z.string().default("").meta({
+    description: "Folder that the agent works in. Empty: workspace in the home folder.",
+    takes: "restart",
+  }),
+  instructions: z.string().default("").meta({ description: "Put before everything else." }),
+  contextTokens: z.int().min(2_000).max(10_000_000).default(100_000).meta({
+    description: "Tokens of context; older messages are summarized before it is full.",
+  }),
+  maxSteps: z.int().min(1).max(1_000).default(50).meta({
+    description: "Model calls in one turn.",
+  }),
+  turnTimeoutS: z.number().min(1).max(86_400).default(600).meta({
+    description: "Seconds that a turn may take.",
+  }),
+  stallTimeoutS: z.number().min(1).max(86_400).default(180).meta({
+    description: "Seconds without any sign of life after which a turn counts as stuck.",
+  }),
+}, { description: "The agent: its model, its folder and its bounds." });
+
+const provider = z.looseObject({
+  type: z.enum(["openai", "anthropic", "openai-compatible"]).optional().meta({
+    description: "Wire of the provider; unset: the provider's own name, else openai-compatible.",
+  }),
+  baseUrl: z.url({ protocol: /^https?$/ }).optional().meta({
+    description: "Base URL, such as http://127.0.0.1:11434/v1.",
+  }),
+  apiKey: z.string().default("").meta({ description: "Key, or ${ENV_VAR}.", secret: true }),
+  model: z.string().default("").meta({ description: "Model id when agent.model is unset." }),
+  headers: z.record(z.string(), z.string()).default({}).meta({
+    description: "Further request headers.",
+    secret: true,
+  }),
+});
+
+const api = section({
+  enabled: z.boolean().default(false).meta({ description: "Serve the API from the gateway." }),
+  host: z.string().min(1).default("127.0.0.1").meta({ description: "Bind address." }),
+  port: z.int().min(0).max(65_535).default(8900).meta({ description: "Port; 0: a free one." }),
+  apiKey: z.string().default("").meta({
+    description: "Bearer secret; required beyond loopback.",
+    secret: true,
+  }),
+  timeoutS: z.number().min(1).max(86_400).default(600).meta({
+    description: "Seconds that a request's turn may take.",
+  }),
+  authFailuresPerMinute: z.int().min(1).max(1_000_000).default(100).meta({
+    description: "Wrong keys a minute from one address, before 429.",
+  }),
+  allowedHosts: z.array(z.string()).default([]).meta({
+    description: "Host header names accepted beside IP literals and loopback names.",
+  }),
+  allowedOrigins: z.array(z.string()).default([]).meta({
+    description: "Browser origins accepted, such as https://app.example.",
+  }),
+  attended: z.boolean().default(true).meta({
+    description: "Whether a turn over the API counts as one with a person there.",
+    takes: "live",
+  }),
+  openResponsesDone: z.boolean().default(false).meta({
+    description: "End a responses stream with [DONE].",
+  }),
+}, { description: "The HTTP API.", takes: "restart" });
+
+const channels = section({
+  sendProgress: z.boolean().default(true).meta({ description: "Deliver progress." }),
+  sendToolHints: z.boolean().default(true).meta({ description: "Deliver tool breadcrumbs." }),
+  showReasoning: z.boolean().default(true).meta({ description: "Deliver reasoning." }),
+  sendMaxRetries: z.int().min(0).max(100).default(3).meta({
+    description: "Attempts to deliver a message; 0 counts as 1.",
+  }),
+}, { description: "Channels; each has a section of its own name.", takes: "restart" });
+
+const gates = section({
+  approvalTimeoutS: z.int().min(1).max(300).default(120).meta({
+    description: "Seconds that an approval waits, 1 to 300.",
+  }),
+  privateHosts: z.array(z.string()).default([]).meta({
+    description:
+      "Hosts (name or address, with :port if only that one) that may be fetched although they are loopback or private.",
+  }),
+}, { description: "What an action needs to be allowed.", takes: "restart", strict: true });
+
+const executor = section({
+  allowUnconfined: z.boolean().default(false).meta({
+    description: "Run commands without a sandbox where none can be had.",
+  }),
+  maxOutputBytes: z.int().min(1_000).max(8_000_000).default(100_000).meta({
+    description: "Bytes of a tool's output that the model is given; head and tail are kept.",
+  }),
+}, { description: "How actions run.", takes: "restart", strict: true });
+
+const log = section({
+  level: z.enum(["debug", "info", "warning", "error"]).default("info").meta({
+    description: "Least level that is written.",
+  }),
+  format: z.enum(["text", "json"]).default("text").meta({
+    description: "Readable lines, or JSON lines.",
+  }),
+}, { description: "The log on standard error.", takes: "restart" });
+
+/** The whole configuration. */
+export const configSchema = z.looseObject({
+  $schema: z.string().optional().meta({ description: "Where the schema of this file is." }),
+  agent,
+  providers: z.record(
+    z.string().regex(/^[a-z][a-z0-9_-]*$/, "a provider's name: a-z, 0-9, _ and -"),
+    provider,
+  ).default({}).meta({ description: "Model providers by name.", takes: "restart" }),
+  api,
+  channels,
+  gates,
+  executor,
+  tools: section({}, { description: "Settings of tools.", takes: "restart" }),
+  mcp: section({
+    servers: z.record(z.string(), z.looseObject({})).default({}).meta({
+      description: "MCP servers by name.",
+    }),
+  }, { description: "MCP.", takes: "restart" }),
+  transcription: section({}, { description: "Speech to text.", takes: "restart" }),
+  automations: section({}, { description: "Scheduled work.", takes: "restart" }),
+  log,
+});
+
+/** A configuration with every default filled in. */
+export type Config = z.infer<typeof configSchema>;
+
+/** One provider of {@linkcode Config}. */
+export type ProviderConfig = z.infer<typeof provider>;

@@ -1,0 +1,76 @@
+/**
+ * How a command of this program talks to the service of its home: JSON lines over a byte stream,
+ * which is the local socket, or, in the process that owns the home, a pair of transferred streams.
+ *
+ * A client sends requests with ids of its own choosing; the service answers each with any number of
+ * `data` lines and then one `end` or `error`. A client that goes away cancels its requests.
+ *
+ * @module
+ */
+
+import type { StoredEvent } from "../agent/events.ts";
+import type { UserPart } from "../agent/messages.ts";
+import type { ErrorData } from "../errors.ts";
+import type { Session, StoredMessage, Turn } from "../journal/types.ts";
+
+/** Longest line, bytes. */
+export const MAX_LINE_BYTES = 64 * 1024 * 1024;
+
+/** Each operation: what it is given and what each `data` line of its answer holds. */
+export interface Operations {
+  /** One turn; data are its events. Ends after `turn_end`. */
+  turn: {
+    params: {
+      /** Full key, such as `cli:default`. */
+      sessionKey: string;
+      input: UserPart[];
+      /** A preset or `<provider>/<id>` instead of the configured model. */
+      model?: string;
+    };
+    data: StoredEvent;
+  };
+  sessions: { params: { limit: number; before?: number }; data: Session };
+  /** A session, then its messages, oldest first. */
+  session: {
+    params: { key: string };
+    data: { session: Session } | { message: StoredMessage };
+  };
+  /** Everything on record of a session, oldest first. */
+  export: {
+    params: { key: string };
+    data:
+      | { kind: "session"; session: Session }
+      | { kind: "turn"; turn: Turn }
+      | { kind: "message"; message: StoredMessage }
+      | { kind: "event"; event: StoredEvent };
+  };
+  delete: { params: { key: string }; data: { deleted: boolean } };
+  status: {
+    params: Record<never, never>;
+    data: {
+      version: string;
+      pid: number;
+      apiUrl?: string;
+      model: string;
+      modelReason: string;
+      runningTurns: number;
+      queuedTurns: number;
+      guests: number;
+      checks: Record<string, { ok: boolean; detail: string }>;
+    };
+  };
+}
+
+/** Name of an operation. */
+export type Operation = keyof Operations;
+
+/** Client to service. `cancel` stops the request of that id. */
+export type LocalRequest =
+  | { [Op in Operation]: { id: number; op: Op; params: Operations[Op]["params"] } }[Operation]
+  | { id: number; op: "cancel" };
+
+/** Service to client. */
+export type LocalResponse =
+  | { id: number; data: unknown }
+  | { id: number; end: true }
+  | { id: number; error: ErrorData };

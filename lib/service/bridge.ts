@@ -1,0 +1,67 @@
+/**
+ * What the authority (main thread) and the service (Worker) say to each other: plain data over the
+ * Worker's port. Both unions are closed and switched exhaustively.
+ *
+ * @module
+ */
+
+import type { ActionRequest, ActionResult } from "../authority/actions.ts";
+import type { Config } from "../config/schema.ts";
+import type { ErrorData } from "../errors.ts";
+
+/** Where the service may keep its things; absolute paths. */
+export interface ServicePaths {
+  /** The SQLite file of the journal. */
+  database: string;
+  /** The local socket. */
+  socket: string;
+}
+
+/** Everything that the service is started with. */
+export interface ServiceBoot {
+  version: string;
+  pid: number;
+  /** Resolved: references replaced, presets applied. */
+  config: Config;
+  paths: ServicePaths;
+  /** Which listeners to open: `serve` and a gateway with api.enabled have the API. */
+  api: boolean;
+  /** Health of what the authority holds, for GET /ready. */
+  checks: Record<string, { ok: boolean; detail: string }>;
+}
+
+/** Authority to service. */
+export type ToService =
+  | { type: "boot"; boot: ServiceBoot }
+  /** A command of this very process, speaking the local protocol over a pair of byte streams. */
+  | {
+    type: "guest";
+    readable: ReadableStream<Uint8Array>;
+    writable: WritableStream<Uint8Array>;
+  }
+  | { type: "action_progress"; id: number; text: string }
+  | { type: "action_result"; id: number; result: ActionResult }
+  | { type: "instructions"; id: number; text: string }
+  /**
+   * No new turns; running ones get `graceMs` and are then recorded as interrupted; `drained` follows.
+   * `afterGuests`: first wait until every guest has gone.
+   */
+  | { type: "drain"; graceMs: number; afterGuests: boolean };
+
+/** Service to authority. */
+export type ToAuthority =
+  | {
+    type: "started";
+    /** Base URL of the API, or undefined. */
+    apiUrl?: string;
+    model: string;
+    modelReason: string;
+    /** Turns that the last process left unfinished. */
+    interrupted: number;
+  }
+  | { type: "failed"; error: ErrorData }
+  | { type: "action"; id: number; request: ActionRequest }
+  | { type: "cancel_action"; id: number }
+  /** Asks for the workspace's AGENTS.md. */
+  | { type: "get_instructions"; id: number }
+  | { type: "drained"; interrupted: number };

@@ -1,0 +1,36 @@
+/**
+ * What a tool is: data about it, and how its arguments name what it touches.
+ *
+ * A tool's own file, `lib/tools/<name>.ts`, holds this; its child side, `lib/tools/child/<name>.ts`,
+ * holds what runs in the executor, and imports neither zod nor anything of the service, so that a
+ * child starts fast and the authority never loads networking code.
+ *
+ * @module
+ */
+
+import type { z } from "zod";
+import type { Capability } from "../authority/actions.ts";
+
+/** What a tool touches, before resolution. */
+export type Touch =
+  /** A path in or relative to the workspace. */
+  | { kind: "path"; access: "read" | "write"; path: string }
+  | { kind: "url"; url: string };
+
+/** A tool of the agent. */
+export interface Tool<Args = unknown> {
+  /** `^[a-z][a-z0-9_]*$`, at most 64 characters; also the name of its files. */
+  readonly name: string;
+  /** For the model. */
+  readonly description: string;
+  readonly capability: Capability;
+  /** Changes nothing, so calls of it may run beside each other. */
+  readonly readOnly: boolean;
+  readonly schema: z.ZodType<Args>;
+  /** What these arguments touch; total and without effects. */
+  touches(args: Args): Touch;
+  /** A short breadcrumb for people, such as `read_file notes.md`. */
+  hint(args: Args): string;
+  /** Time that one run may take, milliseconds. */
+  readonly timeoutMs: number;
+}
