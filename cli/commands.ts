@@ -1,0 +1,76 @@
+/**
+ * Every command, as a table that costs nothing to read: a command's module is loaded when it runs,
+ * or when its help or the completions need its options. Dispatch, help, suggestions and completions
+ * all come from here.
+ *
+ * @module
+ */
+
+import type { Command } from "./command.ts";
+
+/** A row of the table. */
+export interface CommandEntry {
+  name: string;
+  /** One line for the overview. */
+  summary: string;
+  load(): Promise<{ default: Command }>;
+}
+
+/** Every command, in the order of the overview. */
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: "agent",
+    summary: "Ask once with -m, or chat in the terminal",
+    load: () => import("./commands/agent.ts"),
+  },
+  {
+    name: "serve",
+    summary: "Serve the HTTP API alone",
+    load: () => import("./commands/serve.ts"),
+  },
+  {
+    name: "gateway",
+    summary: "Run the service with everything that is enabled",
+    load: () => import("./commands/gateway.ts"),
+  },
+  {
+    name: "onboard",
+    summary: "Write a first configuration",
+    load: () => import("./commands/onboard.ts"),
+  },
+  {
+    name: "config",
+    summary: "Read, change and check the configuration",
+    load: () => import("./commands/config.ts"),
+  },
+  {
+    name: "doctor",
+    summary: "Check that everything works, and say what to do where it does not",
+    load: () => import("./commands/doctor.ts"),
+  },
+  {
+    name: "models",
+    summary: "List the models, and which one is used and why",
+    load: () => import("./commands/models.ts"),
+  },
+  {
+    name: "sessions",
+    summary: "List, show, export and delete conversations",
+    load: () => import("./commands/sessions.ts"),
+  },
+  {
+    name: "permissions",
+    summary: "Show what the service may reach, and who asked for it",
+    load: () => import("./commands/permissions.ts"),
+  },
+  {
+    name: "completions",
+    summary: "Print a completion script for bash, zsh or fish",
+    load: () => import("./commands/completions.ts"),
+  },
+  {
+    name: "version",
+    summary: "Print the version and what it runs on",
+    load: () => import("./commands/version.ts"),
+  },
+];

@@ -1,0 +1,209 @@
+/**
+ * Where a command's words go: what was asked for to standard output, everything else to standard
+ * error.
+ *
+ * Text that reaches a terminal never carries control characters: a model's answer or a session's
+ * title must not be able to move the cursor, set the clipboard or colour a lie. Styles are
+ * therefore given beside the text ({@linkcode Span}), never inside it. A pipe or a file gets the
+ * text as it is.
+ *
+ * @module
+ */
+
+/** How a piece of text looks on a terminal; without one, and with NO_COLOR, it is plain. */
+export type Style = "bold" | "dim" | "red" | "green" | "yellow";
+
+/** A piece of text with its style. */
+export interface Span {
+  text: string;
+  style?: Style;
+}
+
+/** The reader of standard output went away (`| head`). The program ends quietly. */
+export class OutputClosedError extends Error {
+  override readonly name = "OutputClosedError";
+
+  constructor(options?: ErrorOptions) {
+    super("Standard output was closed by its reader", options);
+  }
+}
+
+/** One of the process's two outputs, as far as {@linkcode Output} needs it. */
+export interface OutputStream {
+  writeSync(bytes: Uint8Array): number;
+  write(bytes: Uint8Array): Promise<number>;
+  isTerminal(): boolean;
+}
+
+/** What an {@linkcode Output} is made of. */
+export interface OutputDeps {
+  stdout: OutputStream;
+  stderr: OutputStream;
+  /** NO_COLOR is set to something (https://no-color.org). */
+  noColor: boolean;
+}
+
+const SGR: Readonly<Record<Style, string>> = {
+  bold: "\x1b[1m",
+  dim: "\x1b[2m",
+  red: "\x1b[31m",
+  green: "\x1b[32m",
+  yellow: "\x1b[33m",
+};
+const RESET = "\x1b[0m";
+
+// C0 but tab and line feed, DEL, C1, and the characters that reorder text (Unicode TR9).
+// deno-lint-ignore no-control-regex
+const UNSAFE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** The text without what a terminal would obey: carriage returns go, the rest becomes visible. */
+export function sanitize(text: string): string {
+  return text.replace(UNSAFE, (char) => {
+    if (char === "\r") return "";
+    const code = char.charCodeAt(0);
+    // Control pictures, such as ␛ for the escape character.
+    if (code < 0x20) return String.fromCharCode(0x2400 + code);
+    return code === 0x7f ? "\u2421" : "\ufffd";
+  });
+}
+
+/** JSON in one line that is the same value and safe to show on a terminal. */
+export function jsonLine(value: unknown): string {
+  return JSON.stringify(value).replace(
+    UNSAFE,
+    (char) => "\\u" + char.charCodeAt(0).toString(16).padStart(4, "0"),
+  );
+}
+
+/** The two outputs of a command. */
+export class Output {
+  readonly #out: Sink;
+  readonly #err: Sink;
+
+  constructor({ stdout, stderr, noColor }: OutputDeps) {
+    this.#out = new Sink(stdout, noColor);
+    this.#err = new Sink(stderr, noColor);
+  }
+
+  /** Standard output is a terminal. */
+  get isTerminal(): boolean {
+    return this.#out.isTerminal;
+  }
+
+  /** Standard error is a terminal. */
+  get isErrorTerminal(): boolean {
+    return this.#err.isTerminal;
+  }
+
+  /** One line on standard output. Throws {@linkcode OutputClosedError} when nobody reads it. */
+  line(...spans: (string | Span)[]): void {
+    this.#out.put([...spans, "\n"]);
+  }
+
+  /** A value as one JSON line on standard output. Throws {@linkcode OutputClosedError}. */
+  json(value: unknown): void {
+    this.#out.put([jsonLine(value) + "\n"]);
+  }
+
+  /** Text as it is on standard output, without a line end. Throws {@linkcode OutputClosedError}. */
+  write(...spans: (string | Span)[]): void {
+    this.#out.put(spans);
+  }
+
+  /**
+   * As {@linkcode write}, without holding up this thread while the reader is slow: signals are
+   * served and, in the process that owns the home, its guests too. Await it before the next write.
+   */
+  async stream(...spans: (string | Span)[]): Promise<void> {
+    await this.#out.stream(spans);
+  }
+
+  /** One line on standard error, for people. Never fails: without a reader it is lost. */
+  note(...spans: (string | Span)[]): void {
+    this.writeNote(...spans, "\n");
+  }
+
+  /** As {@linkcode note}, without a line end. */
+  writeNote(...spans: (string | Span)[]): void {
+    try {
+      this.#err.put(spans);
+    } catch (error) {
+      if (!(error instanceof OutputClosedError)) throw error;
+    }
+  }
+}
+
+/** Writes spans to one stream, whole. */
+class Sink {
+  readonly #stream: OutputStream;
+  readonly #encoder = new TextEncoder();
+  readonly #color: boolean;
+  readonly isTerminal: boolean;
+  /** First half of a character that was split between two writes. */
+  #half = "";
+
+  constructor(stream: OutputStream, noColor: boolean) {
+    this.#stream = stream;
+    this.isTerminal = stream.isTerminal();
+    this.#color = this.isTerminal && !noColor;
+  }
+
+  put(spans: readonly (string | Span)[]): void {
+    const bytes = this.#encode(spans);
+    for (let at = 0; at < bytes.length;) {
+      try {
+        at += this.#stream.writeSync(bytes.subarray(at));
+      } catch (error) {
+        this.#rethrow(error);
+        // Another process made the shared terminal or pipe non-blocking: wait for its reader.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+      }
+    }
+  }
+
+  async stream(spans: readonly (string | Span)[]): Promise<void> {
+    const bytes = this.#encode(spans);
+    for (let at = 0; at < bytes.length;) {
+      try {
+        at += await this.#stream.write(bytes.subarray(at));
+      } catch (error) {
+        this.#rethrow(error);
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  /** Returns only for an error after which the same write is to be tried again. */
+  #rethrow(error: unknown): void {
+    if (error instanceof Deno.errors.WouldBlock) return;
+    if (
+      error instanceof Deno.errors.BrokenPipe || error instanceof Deno.errors.ConnectionReset
+    ) {
+      throw new OutputClosedError({ cause: error });
+    }
+    throw error;
+  }
+
+  #encode(spans: readonly (string | Span)[]): Uint8Array {
+    let text = "";
+    for (const span of spans) {
+      const { text: raw, style }: Span = typeof span === "string" ? { text: span } : span;
+      const safe = this.isTerminal ? sanitize(raw) : raw;
+      text += style !== undefined && this.#color && safe !== "" ? SGR[style] + safe + RESET : safe;
+    }
+    text = this.#half + text;
+    this.#half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : "";
+    return this.#encoder.encode(this.#half === "" ? text : text.slice(0, -1));
+  }
+}
+
+const RETRY_MS = 5;
+
+/** The outputs of this process. */
+export function processOutput(): Output {
+  return new Output({
+    stdout: Deno.stdout,
+    stderr: Deno.stderr,
+    noColor: (Deno.env.get("NO_COLOR") ?? "") !== "",
+  });
+}
