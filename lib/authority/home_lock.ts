@@ -1,0 +1,35 @@
+/**
+ * One process owns a home at a time (decisions F). The lock is the operating system's on
+ * `run/lock`, so that it is free the moment its holder dies, however it dies.
+ *
+ * @module
+ */
+
+/** A home that is ours until `release`, or until the process ends. */
+export interface HomeLock {
+  release(): void;
+}
+
+/**
+ * Takes the home, or says which process has it. The number in the file is for messages only.
+ * Makes the folder, mode 0700.
+ */
+export async function acquireHome(
+  { runDir, lockFile }: { runDir: string; lockFile: string },
+): Promise<HomeLock | { heldBy: number | undefined }> {
+  await Deno.mkdir(runDir, { recursive: true, mode: 0o700 });
+  const file = await Deno.open(lockFile, { read: true, write: true, create: true, mode: 0o600 });
+  if (!await file.tryLock(true)) {
+    const pid = Number.parseInt(await Deno.readTextFile(lockFile), 10);
+    file.close();
+    return { heldBy: Number.isInteger(pid) ? pid : undefined };
+  }
+  await file.truncate();
+  await file.write(new TextEncoder().encode(`${Deno.pid}\n`));
+  return {
+    release() {
+      file.unlockSync();
+      file.close();
+    },
+  };
+}

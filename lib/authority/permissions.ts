@@ -1,0 +1,76 @@
+/**
+ * The permission table: everything that the service may touch, and which part of the configuration
+ * asked for it. The Worker is started with exactly this and nothing else (design, "must hold" 5).
+ *
+ * @module
+ */
+
+import type { Config } from "../config/schema.ts";
+
+/** One permission of the service. */
+export interface Permission {
+  kind: "net" | "read" | "write" | "env";
+  /** `host:port`, `unix:<path>`, a path, or a variable's name. */
+  value: string;
+  /** Who asked: a config key, a provider, a dependency. */
+  askedBy: string;
+}
+
+/** What the table is computed from. */
+export interface PermissionInputs {
+  config: Config;
+  /** Whether the API is served. */
+  api: boolean;
+  paths: { dataDir: string; socket: string };
+  /** Hosts of model providers. */
+  providers: readonly { host: string; port: number; provider: string }[];
+  /** Variables that dependencies read at import. */
+  env: readonly { variable: string; askedBy: string }[];
+  /** Folders of modules that the service imports when it needs them; none in the binary. */
+  sources: readonly string[];
+}
+
+/** The table, in a fixed order, without duplicates of value and asker. */
+export function computePermissions(inputs: PermissionInputs): Permission[] {
+  const { config, paths } = inputs;
+  const table: Permission[] = [];
+  if (inputs.api) {
+    table.push({ kind: "net", value: hostPort(config.api.host, config.api.port), askedBy: "api" });
+  }
+  for (const { host, port, provider } of inputs.providers) {
+    table.push({ kind: "net", value: hostPort(host, port), askedBy: `providers.${provider}` });
+  }
+  table.push({ kind: "net", value: `unix:${paths.socket}`, askedBy: "local socket" });
+  table.push({ kind: "read", value: paths.dataDir, askedBy: "journal" });
+  table.push({ kind: "read", value: paths.socket, askedBy: "local socket" });
+  for (const source of inputs.sources) {
+    table.push({ kind: "read", value: source, askedBy: "modules loaded on demand" });
+  }
+  table.push({ kind: "write", value: paths.dataDir, askedBy: "journal" });
+  table.push({ kind: "write", value: paths.socket, askedBy: "local socket" });
+  for (const { variable, askedBy } of inputs.env) {
+    table.push({ kind: "env", value: variable, askedBy });
+  }
+  return table;
+}
+
+/** The table as the options of a Worker. What is not named is denied. */
+export function workerPermissions(table: readonly Permission[]): Deno.PermissionOptionsObject {
+  const values = (kind: Permission["kind"]) => [
+    ...new Set(table.filter((entry) => entry.kind === kind).map((entry) => entry.value)),
+  ];
+  return {
+    net: values("net"),
+    read: values("read"),
+    write: values("write"),
+    env: values("env"),
+    import: false,
+    run: false,
+    ffi: false,
+    sys: false,
+  };
+}
+
+function hostPort(host: string, port: number): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}

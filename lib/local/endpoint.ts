@@ -1,0 +1,57 @@
+/**
+ * Where the service of a home is reached: a Unix socket in a folder of mode 0700, or, where there
+ * are no Unix sockets, a loopback port whose number and key stand in a file of mode 0600.
+ * Source: decisions F.
+ *
+ * @module
+ */
+
+import type { Duplex } from "./wire.ts";
+import { connectClient, type LocalClient } from "./client.ts";
+
+/** How a home is reached on this platform. `file` is the socket, or the file with port and key. */
+export type Endpoint = { kind: "unix"; file: string } | { kind: "tcp"; file: string };
+
+/** The endpoint for the path that the home has for it. */
+export function endpointAt(file: string, os: string = Deno.build.os): Endpoint {
+  return os === "windows" ? { kind: "tcp", file: `${file}.json` } : { kind: "unix", file };
+}
+
+/** What a service listens on. */
+export interface LocalListener {
+  /** First line that a guest must send, for a loopback port. */
+  key?: string;
+  connections: AsyncIterable<Duplex>;
+  close(): void;
+}
+
+/** Listens at an endpoint; what a dead process left there is removed first. */
+export async function listenLocal(endpoint: Endpoint): Promise<LocalListener> {
+  await Deno.remove(endpoint.file).catch(() => {});
+  if (endpoint.kind === "unix") {
+    const listener = Deno.listen({ transport: "unix", path: endpoint.file });
+    return { connections: listener, close: () => listener.close() };
+  }
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const key = crypto.randomUUID() + crypto.randomUUID();
+  await Deno.writeTextFile(endpoint.file, JSON.stringify({ port: listener.addr.port, key }), {
+    mode: 0o600,
+    createNew: true,
+  });
+  return { key, connections: listener, close: () => listener.close() };
+}
+
+/**
+ * Connects to the service at an endpoint; undefined when nobody is there (or it is just leaving).
+ */
+export async function connectLocal(endpoint: Endpoint): Promise<LocalClient | undefined> {
+  try {
+    if (endpoint.kind === "unix") {
+      return await connectClient(await Deno.connect({ transport: "unix", path: endpoint.file }));
+    }
+    const { port, key } = JSON.parse(await Deno.readTextFile(endpoint.file));
+    return await connectClient(await Deno.connect({ hostname: "127.0.0.1", port }), key);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * The log: lines on standard error, readable or as JSON, each on one line whatever it holds.
+ *
+ * @module
+ */
+
+import { configureSync, getLogger, type LogRecord, withFilter } from "@logtape/logtape";
+
+/** Facts of a log line; never a secret, a body or a header. */
+export type LogFields = Record<string, unknown>;
+
+/** Where a part of the program reports what an operator should know. */
+export interface Log {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warning(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}
+
+/** How and from which level on is logged; as `log` in the configuration. */
+export interface LogOptions {
+  level: "debug" | "info" | "warning" | "error";
+  format: "text" | "json";
+}
+
+/** Sets up the log of this thread and returns it. Call it once a thread. */
+export function createLog(
+  options: LogOptions,
+  write: (line: string) => void = writeStderr,
+): Log {
+  const format = options.format === "json" ? formatJson : formatText;
+  configureSync({
+    reset: true,
+    sinks: { out: withFilter((record) => write(format(record)), options.level) },
+    loggers: [
+      { category: ["service"], sinks: ["out"], lowestLevel: options.level },
+      { category: ["logtape", "meta"], sinks: [] },
+    ],
+  });
+  return getLogger(["service"]);
+}
+
+function writeStderr(line: string): void {
+  const bytes = new TextEncoder().encode(line + "\n");
+  for (let at = 0; at < bytes.length;) at += Deno.stderr.writeSync(bytes.subarray(at));
+}
+
+function formatJson({ timestamp, level, message, properties }: LogRecord): string {
+  return JSON.stringify({
+    ...properties,
+    time: new Date(timestamp).toISOString(),
+    level,
+    message: message.join(""),
+  });
+}
+
+function formatText({ timestamp, level, message, properties }: LogRecord): string {
+  const fields = Object.entries(properties).map(([key, value]) =>
+    ` ${key}=${typeof value === "string" && /^[\w.:/@+-]+$/.test(value) ? value : toJson(value)}`
+  );
+  const text = `${new Date(timestamp).toISOString()} ${level} ${message.join("")}${fields.join("")}`;
+  return escapeControls(text);
+}
+
+function toJson(value: unknown): string {
+  return JSON.stringify(value) ?? String(value);
+}
+
+/** The text with every control character, line breaks included, written as `\xNN`. */
+export function escapeControls(text: string): string {
+  // deno-lint-ignore no-control-regex
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (char) => {
+    return `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`;
+  });
+}
