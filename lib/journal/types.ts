@@ -78,9 +78,13 @@ export interface FollowOptions {
 
 /** The journal. Every promise of a write rejects with the cause if its batch could not be committed. */
 export interface Journal {
-  /** Accepts a turn: makes its session if new, writes the row and its user message, `full`. */
+  /** Accepts a turn: makes its session if new, writes the row with its input, `full`. */
   accept(turn: NewTurn): Promise<Turn>;
-  /** Marks a turn as running and counts the attempt. Resolves after the commit. */
+  /**
+   * Marks a turn as running and counts the attempt. With the first one its user message enters the
+   * context, as the newest: one that waited must not stand before the answer that it waited for.
+   * Resolves after the commit, which also holds what was written in the same turn of the event loop.
+   */
   start(turnId: string): Promise<void>;
   /**
    * Adds events to a turn. Durability `normal` unless told. Appends of one session keep their
@@ -114,7 +118,8 @@ export interface Journal {
   history(sessionId: number, afterId: number, limit: number): StoredMessage[];
   /**
    * Events from a number on, then live ones as they are committed. Any number of followers; each
-   * reads pages of at most 256 rows, so a slow one costs nothing but its own place.
+   * reads pages of at most 256 rows, so a slow one costs nothing but its own place. Ends when the
+   * session is deleted.
    */
   follow(sessionId: number, options: FollowOptions): AsyncIterable<StoredEvent>;
 
@@ -128,7 +133,8 @@ export interface Journal {
 
   /**
    * Puts in order what a crash left: open streams are closed, calls without a result get an
-   * `interrupted` one, foreground turns end as `interrupted`, durable ones are returned to be run
+   * `interrupted` one, the results of a step whose tool message is missing get that message (those on
+   * record keep their output), foreground turns end as `interrupted`, durable ones are returned to be run
    * again, those with two crashed attempts end as `failed`. Called once, before anything is accepted.
    */
   recover(): Promise<{ interrupted: number; resume: Turn[] }>;
