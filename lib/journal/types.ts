@@ -21,6 +21,10 @@ export interface Session {
   title: string;
   /** Milliseconds since 1970. */
   createdAt: number;
+  /**
+   * When a turn was last accepted or ended. No two sessions share one (a tie moves on by a
+   * millisecond), so that it serves as the cursor of `sessions()`.
+   */
   updatedAt: number;
   turns: number;
   /** Its last event; 0 when there is none. */
@@ -43,7 +47,11 @@ export interface NewTurn {
 
 /** A turn on record. */
 export interface Turn extends NewTurn {
+  /** Its place in the order of acceptance over all sessions; the cursor of `turns()`. */
+  rowid: number;
   sessionId: number;
+  /** The session's last seq when it was accepted (later: first started): its events come after it. */
+  afterSeq: number;
   status: "queued" | "running" | TurnStatus;
   /** How often a run of it was started, written before each. */
   attempts: number;
@@ -72,8 +80,18 @@ export interface FollowOptions {
   afterSeq: number;
   /** Ends the iteration (without an error). */
   signal?: AbortSignal;
-  /** Stop at the end of what there is instead of waiting for more. */
+  /** Default true. False: stop at the end of what there is instead of waiting for more. */
   live?: boolean;
+}
+
+/** What of the journal is in motion, for health and for tests. */
+export interface JournalCounts {
+  /** Writes that are not committed yet. */
+  pendingWrites: number;
+  /** Followers that wait for news. */
+  waitingFollowers: number;
+  /** Turns that are queued or running and whose state is held in memory. */
+  openTurns: number;
 }
 
 /** The journal. Every promise of a write rejects with the cause if its batch could not be committed. */
@@ -87,19 +105,26 @@ export interface Journal {
    */
   start(turnId: string): Promise<void>;
   /**
-   * Adds events to a turn. Durability `normal` unless told. Appends of one session keep their
-   * order. Resolves with the seq of the last one, after the commit.
+   * Adds events to a turn, anything but `turn_end` and `summary`, which `end` and `compact` write.
+   * Durability `normal` unless told. Appends of one session keep their order. Resolves with the seq
+   * of the last one, after the commit. The events belong to the journal from then on: readers are
+   * handed the very same objects. Throws `invalid_request` when the turn is unknown or has ended.
    */
   append(turnId: string, events: readonly AgentEvent[], durability?: Durability): Promise<number>;
-  /** Adds a message of the context, together with events if given, in one transaction. */
+  /**
+   * Adds a message of the context, after the events if given, in one transaction. Durability is
+   * `full` for tool results, which may not be lost once the model has seen them, else `normal`.
+   */
   addMessage(
     turnId: string,
     message: Message,
     options?: { events?: readonly AgentEvent[]; durability?: Durability },
   ): Promise<void>;
   /**
-   * Ends a turn: appends `error` (if any) and `turn_end`, sets the row; `full`. With `forget`, the
-   * turn's messages leave the model's context (they stay on record).
+   * Ends a turn: appends `error` (if any) and `turn_end`, sets the row; `full`. What it left open is
+   * closed first, as in `recover`, so that every reader and every later turn finds whole streams,
+   * calls and messages. With `forget`, the turn's messages leave the model's context (they stay on
+   * record). Throws `invalid_request` when the turn is unknown or has ended.
    */
   end(turnId: string, end: {
     event: Extract<AgentEvent, { type: "turn_end" }>;
@@ -107,14 +132,14 @@ export interface Journal {
     forget: boolean;
   }): Promise<void>;
   /**
-   * Replaces everything before `keepFrom` (a message id) in the context of the session by a summary,
-   * and appends the `summary` event. The raw history stays.
+   * Replaces everything before `keepFrom` (a message id; one past the last keeps nothing) in the
+   * context of the session by a summary, and appends the `summary` event. The raw history stays.
    */
   compact(turnId: string, summary: string, keepFrom: number): Promise<void>;
 
   /** The model's context of a session, oldest first, the summary (if any) in front. */
   context(sessionId: number): StoredMessage[];
-  /** Every message ever, in pages, also those no longer in the context. */
+  /** Every message ever, in pages by id, also those no longer in the context, and summaries. */
   history(sessionId: number, afterId: number, limit: number): StoredMessage[];
   /**
    * Events from a number on, then live ones as they are committed. Any number of followers; each
@@ -128,16 +153,24 @@ export interface Journal {
   turns(sessionId: number, afterRowid: number, limit: number): Turn[];
   /** Newest first. `before`: only those updated earlier (a page's cursor). */
   sessions(options: { limit: number; before?: number }): Session[];
-  /** Removes a session whole. Resolves false when there is none; throws `invalid_request` while a turn runs in it. */
+  /**
+   * Removes a session whole; its key is free as soon as its first rows are gone. Resolves false when
+   * there is none; throws `invalid_request` while a turn is queued or running in it.
+   */
   deleteSession(key: string): Promise<boolean>;
 
   /**
    * Puts in order what a crash left: open streams are closed, calls without a result get an
    * `interrupted` one, the results of a step whose tool message is missing get that message (those on
    * record keep their output), foreground turns end as `interrupted`, durable ones are returned to be run
-   * again, those with two crashed attempts end as `failed`. Called once, before anything is accepted.
+   * again, those with two crashed attempts end as `failed`. Text that was said and is in no message
+   * becomes an assistant message, unless the turn goes on (a model says it again) or is forgotten
+   * (no tool ran). `interrupted` counts the turns that were ended here. Called once, before anything
+   * is accepted; does the rest when it was itself cut off.
    */
   recover(): Promise<{ interrupted: number; resume: Turn[] }>;
+
+  counts(): JournalCounts;
 
   /** Commits what is waiting and closes the file. */
   close(): Promise<void>;
