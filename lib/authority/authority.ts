@@ -1,0 +1,140 @@
+/**
+ * The authority: starts the service in a Worker that has exactly the permission table, and does for
+ * it what it may not do itself. It opens no connection.
+ *
+ * @module
+ */
+
+import type { ActionPort, ActionResult } from "./actions.ts";
+import { fromErrorData, ServiceError, toErrorData } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { ServiceBoot, ToAuthority, ToService } from "../service/bridge.ts";
+import { readInstructions } from "./instructions.ts";
+import { type Permission, workerPermissions } from "./permissions.ts";
+
+/** What the authority works with. */
+export interface AuthorityDeps {
+  boot: ServiceBoot;
+  table: readonly Permission[];
+  actions: ActionPort;
+  /** Real path. */
+  workspace: string;
+  log: Log;
+}
+
+/** How the service came up. */
+export type Started = Omit<Extract<ToAuthority, { type: "started" }>, "type">;
+
+/** A running service, seen from the thread that holds authority over it. */
+export interface Authority {
+  readonly started: Started;
+  /** Rejects when the Worker dies; never resolves. */
+  readonly died: Promise<never>;
+  /** A connection to the service for a command of this process. */
+  connectGuest(): { readable: ReadableStream<Uint8Array>; writable: WritableStream<Uint8Array> };
+  /**
+   * No new turns, then the end: running ones get `graceMs` and are then recorded as interrupted.
+   * With `afterGuests`, guests are first waited for. Resolves when the Worker is gone.
+   */
+  drain(options: { graceMs: number; afterGuests?: boolean }): Promise<{ interrupted: number }>;
+}
+
+/** Starts the service. Rejects with the ServiceError that kept it from starting. */
+export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
+  const { boot, table, log } = deps;
+  const worker = new Worker(new URL("../service/worker.ts", import.meta.url).href, {
+    type: "module",
+    name: "service",
+    deno: { permissions: workerPermissions(table) },
+  } as WorkerOptions);
+  const send = (message: ToService, transfer: Transferable[] = []) =>
+    worker.postMessage(message, transfer);
+
+  const started = Promise.withResolvers<Started>();
+  const drained = Promise.withResolvers<{ interrupted: number }>();
+  const died = Promise.withResolvers<never>();
+  died.promise.catch(() => {});
+  drained.promise.catch(() => {});
+  const running = new Map<number, AbortController>();
+
+  worker.addEventListener("error", (event) => {
+    event.preventDefault();
+    const error = new ServiceError("internal", `The service stopped: ${event.message}`);
+    started.reject(error);
+    drained.reject(error);
+    died.reject(error);
+    for (const controller of running.values()) controller.abort(error);
+  });
+  worker.addEventListener("message", ({ data }: MessageEvent<ToAuthority>) => {
+    switch (data.type) {
+      case "started":
+        return started.resolve(data);
+      case "failed":
+        return started.reject(fromErrorData(data.error));
+      case "action":
+        return void act(data);
+      case "cancel_action":
+        return running.get(data.id)?.abort(new ServiceError("turn_cancelled", "Cancelled"));
+      case "get_instructions":
+        return void instructions(data.id);
+      case "drained":
+        return drained.resolve({ interrupted: data.interrupted });
+      default:
+        data satisfies never;
+    }
+  });
+
+  async function act({ id, request }: Extract<ToAuthority, { type: "action" }>): Promise<void> {
+    const controller = new AbortController();
+    running.set(id, controller);
+    let result: ActionResult;
+    try {
+      result = await deps.actions.act(request, {
+        signal: controller.signal,
+        onProgress: (text) => send({ type: "action_progress", id, text }),
+      });
+    } catch (error) {
+      const data = toErrorData(error);
+      if (!controller.signal.aborted) log.error("An action failed unexpectedly", { ...data });
+      result = { status: "failed", output: `The action failed: ${data.message}`, error: data };
+    }
+    running.delete(id);
+    send({ type: "action_result", id, result });
+  }
+
+  async function instructions(id: number): Promise<void> {
+    const text = await readInstructions(deps.workspace).catch((error) => {
+      log.warning("AGENTS.md cannot be read", { reason: toErrorData(error).message });
+      return "";
+    });
+    send({ type: "instructions", id, text });
+  }
+
+  try {
+    send({ type: "boot", boot });
+    const info = await started.promise;
+    return {
+      started: info,
+      died: died.promise,
+      connectGuest() {
+        const toService = new TransformStream<Uint8Array, Uint8Array>();
+        const toGuest = new TransformStream<Uint8Array, Uint8Array>();
+        const { readable } = toService;
+        const { writable } = toGuest;
+        send({ type: "guest", readable, writable }, [readable, writable] as Transferable[]);
+        return { readable: toGuest.readable, writable: toService.writable };
+      },
+      async drain({ graceMs, afterGuests = false }) {
+        send({ type: "drain", graceMs, afterGuests });
+        try {
+          return await drained.promise;
+        } finally {
+          worker.terminate();
+        }
+      },
+    };
+  } catch (error) {
+    worker.terminate();
+    throw error;
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * What each operation of the local protocol does.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import type { StoredEvent } from "../agent/events.ts";
+import type { Turns } from "../agent/turns.ts";
+import { ServiceError } from "../errors.ts";
+import type { Journal, Session } from "../journal/types.ts";
+import type { Operations } from "../local/protocol.ts";
+import type { OperationHandlers } from "../local/server.ts";
+
+/** What the operations work on. */
+export interface OperationDeps {
+  turns: Turns;
+  journal: Journal;
+  /** Facts for `status`, without the counts. */
+  status: () => Omit<Operations["status"]["data"], "runningTurns" | "queuedTurns">;
+}
+
+/** Rows of one read, so that a long session is never in memory at once. */
+const PAGE = 256;
+
+const sessionKey = z.string().regex(
+  /^[a-z][a-z0-9_]*:[A-Za-z0-9._:-]{1,128}$/,
+  "a session is <channel>:<1 to 128 of A-Za-z0-9._:->",
+);
+
+const turnParams = z.object({
+  sessionKey,
+  input: z.array(z.union([
+    z.object({ type: z.literal("text"), text: z.string() }),
+    z.object({ type: z.literal("image"), mediaType: z.string(), data: z.string() }),
+  ])).min(1),
+  model: z.string().optional(),
+});
+const pageParams = z.object({
+  limit: z.int().min(1).max(1_000),
+  before: z.number().optional(),
+});
+const keyParams = z.object({ key: z.string() });
+
+/** The handlers; each checks its parameters and names what is wrong with them. */
+export function createOperations({ turns, journal, status }: OperationDeps): OperationHandlers {
+  function find(key: string): Session {
+    const session = journal.session(key);
+    if (session === undefined) {
+      throw new ServiceError("not_found", `There is no session "${key}"`, { param: "key" });
+    }
+    return session;
+  }
+
+  function* messages(session: Session) {
+    for (let after = 0;;) {
+      const page = journal.history(session.id, after, PAGE);
+      yield* page;
+      if (page.length < PAGE) return;
+      after = page[page.length - 1]!.id;
+    }
+  }
+
+  return {
+    async *turn(params, signal) {
+      const { sessionKey, input, model } = check(turnParams, params);
+      const handle = await turns.submit({
+        sessionKey,
+        channel: sessionKey.slice(0, sessionKey.indexOf(":")),
+        actor: "cli:local",
+        input,
+        durable: false,
+        attended: true,
+        model,
+      });
+      // The caller going away cancels the turn, and the loop goes on to its end, so that a command
+      // that cancels still sees how it ended.
+      const cancel = () => handle.cancel();
+      if (signal.aborted) cancel();
+      signal.addEventListener("abort", cancel);
+      try {
+        yield* handle.events();
+      } finally {
+        signal.removeEventListener("abort", cancel);
+        handle.cancel();
+      }
+    },
+    async *sessions(params) {
+      yield* journal.sessions(check(pageParams, params));
+    },
+    async *session(params) {
+      const session = find(check(keyParams, params).key);
+      yield { session };
+      for (const message of messages(session)) yield { message };
+    },
+    async *export(params, signal) {
+      const session = find(check(keyParams, params).key);
+      yield { kind: "session", session };
+      for (let offset = 0;;) {
+        const page = journal.turns(session.id, offset, PAGE);
+        for (const turn of page) yield { kind: "turn", turn };
+        if (page.length < PAGE) break;
+        offset += page.length;
+      }
+      for (const message of messages(session)) yield { kind: "message", message };
+      const events: AsyncIterable<StoredEvent> = journal.follow(session.id, {
+        afterSeq: 0,
+        live: false,
+        signal,
+      });
+      for await (const event of events) yield { kind: "event", event };
+    },
+    async *delete(params) {
+      yield { deleted: await journal.deleteSession(check(keyParams, params).key) };
+    },
+    async *status() {
+      const { running, queued } = turns.counts();
+      yield { ...status(), runningTurns: running, queuedTurns: queued };
+    },
+  };
+}
+
+function check<T>(schema: z.ZodType<T>, params: unknown): T {
+  const result = schema.safeParse(params);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0]!;
+  const param = issue.path.join(".");
+  throw new ServiceError("invalid_request", `${param}: ${issue.message}`, { param });
+}

@@ -1,0 +1,125 @@
+/**
+ * The service: wires journal, models, agent, local socket and HTTP API together.
+ *
+ * @module
+ */
+
+import { createTurns } from "../agent/create_turns.ts";
+import { ServiceError } from "../errors.ts";
+import { openJournal } from "../journal/open.ts";
+import { endpointAt, listenLocal } from "../local/endpoint.ts";
+import { serveGuest } from "../local/server.ts";
+import type { Duplex } from "../local/wire.ts";
+import { createLog } from "../log.ts";
+import { resolveModels } from "../model/registry.ts";
+import { TOOLS } from "../tools/mod.ts";
+import type { ServiceBoot, ToAuthority, ToService } from "./bridge.ts";
+import { createOperations } from "./operations.ts";
+import { linkAuthority } from "./remote_actions.ts";
+
+/** Starts everything and reports `started`; returns what takes the authority's further messages. */
+export async function startService(
+  boot: ServiceBoot,
+  send: (message: ToAuthority) => void,
+): Promise<(message: ToService) => void> {
+  const { config } = boot;
+  const log = createLog(config.log);
+  // A stray rejection, of a provider's package maybe, must not take every session down with it.
+  self.addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    log.error("A promise was rejected and nobody noticed", { reason: String(event.reason) });
+  });
+
+  const journal = await openJournal({ path: boot.paths.database });
+  const { interrupted, resume } = await journal.recover();
+  const models = resolveModels({ config });
+  const link = linkAuthority({ send, now: Date.now });
+  const turns = createTurns({
+    journal,
+    models,
+    tools: TOOLS,
+    actions: link.actions,
+    instructions: link.instructions,
+    config: () => config,
+    log,
+  });
+  turns.recovered(resume);
+
+  const api = boot.api ? await startApi() : undefined;
+  const model = models.default.name;
+  const modelReason = models.reason;
+
+  const guests = new Set<Promise<void>>();
+  const handlers = createOperations({
+    turns,
+    journal,
+    status: () => ({
+      version: boot.version,
+      pid: boot.pid,
+      apiUrl: api?.url,
+      model,
+      modelReason,
+      guests: guests.size,
+      checks: checks(),
+    }),
+  });
+  const local = await listenLocal(endpointAt(boot.paths.socket));
+  const accepting = acceptGuests();
+
+  send({ type: "started", apiUrl: api?.url, model, modelReason, interrupted });
+
+  return (message) => {
+    switch (message.type) {
+      case "boot":
+        throw new ServiceError("internal", "The service was started twice");
+      case "guest":
+        return welcome(message);
+      case "drain":
+        return void drain(message);
+      case "action_progress":
+      case "action_result":
+      case "instructions":
+        return link.receive(message);
+      default:
+        message satisfies never;
+    }
+  };
+
+  function checks(): ServiceBoot["checks"] {
+    return { ...boot.checks, journal: { ok: true, detail: "open" } };
+  }
+
+  function welcome(duplex: Duplex, key?: string): void {
+    const guest = serveGuest(duplex, { handlers, version: boot.version, key })
+      .finally(() => guests.delete(guest));
+    guests.add(guest);
+  }
+
+  async function acceptGuests(): Promise<void> {
+    try {
+      for await (const connection of local.connections) welcome(connection, local.key);
+    } catch (error) {
+      log.error("The local socket failed", { reason: String(error) });
+    }
+  }
+
+  async function startApi() {
+    const { serveApi } = await import("./serve_api.ts");
+    return await serveApi({ boot, turns, model: models.default.name, checks, log });
+  }
+
+  async function drain(
+    { graceMs, afterGuests }: { graceMs: number; afterGuests: boolean },
+  ): Promise<void> {
+    if (afterGuests) {
+      while (guests.size > 0) await Promise.all(guests);
+    }
+    local.close();
+    const stopped = api?.stopAccepting();
+    const ended = await turns.drain({ graceMs });
+    await stopped;
+    await accepting;
+    await journal.close();
+    send({ type: "drained", interrupted: ended.interrupted });
+  }
+}
