@@ -1,0 +1,80 @@
+/**
+ * How a command reaches the service of its home: as a guest of the process that owns it, or by
+ * owning it. The command does the same, and prints the same, either way (decisions F).
+ *
+ * @module
+ */
+
+import type { OwnedHome, OwnOptions } from "../lib/authority/own_home.ts";
+import { ServiceError } from "../lib/errors.ts";
+import { connectClient, type LocalClient } from "../lib/local/client.ts";
+import type { Globals } from "./command.ts";
+import { homePaths } from "./home_paths.ts";
+import { VERSION } from "./version.ts";
+
+/** How long a home may be neither free nor answering: its owner starts or leaves. */
+const WAIT_MS = 35_000;
+
+/** Options of {@linkcode OwnOptions} that follow from what every command is given. */
+export function ownOptions(globals: Globals): OwnOptions {
+  return {
+    paths: homePaths(globals),
+    version: VERSION,
+    env: (name) => Deno.env.get(name),
+    lastGood: globals.lastGood,
+    logLevel: globals.verbose ? "debug" : undefined,
+  };
+}
+
+/**
+ * Gives `use` a connection to the service, starting it in this process if no other has the home.
+ * Rejects with `home_busy` when the home's owner does not answer.
+ */
+export async function withService<T>(
+  globals: Globals,
+  use: (client: LocalClient) => Promise<T>,
+): Promise<T> {
+  const options = { logLevel: "warning" as const, ...ownOptions(globals), api: false };
+  const { ownHome } = await import("../lib/authority/own_home.ts");
+  const giveUpAt = Date.now() + WAIT_MS;
+  while (true) {
+    const home = await ownHome(options);
+    if (!("heldBy" in home)) return await useOwned(home, use);
+    const { connectLocal, endpointAt } = await import("../lib/local/endpoint.ts");
+    const client = await connectLocal(endpointAt(options.paths.socket));
+    if (client !== undefined) {
+      try {
+        return await use(client);
+      } finally {
+        client.close();
+      }
+    }
+    if (Date.now() > giveUpAt) {
+      throw new ServiceError(
+        "home_busy",
+        `The process ${home.heldBy ?? "(unknown)"} owns ${options.paths.home} but does not answer`,
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+async function useOwned<T>(home: OwnedHome, use: (client: LocalClient) => Promise<T>): Promise<T> {
+  // A service that runs for one command ends in order when it is told to stop.
+  const stop = () => {
+    Deno.removeSignalListener("SIGTERM", stop);
+    void home.leave({ graceMs: 0 }).finally(() => Deno.exit(143));
+  };
+  Deno.addSignalListener("SIGTERM", stop);
+  try {
+    const client = await connectClient(home.authority.connectGuest());
+    try {
+      return await Promise.race([use(client), home.authority.died]);
+    } finally {
+      client.close();
+    }
+  } finally {
+    Deno.removeSignalListener("SIGTERM", stop);
+    await home.leave({ graceMs: 30_000, afterGuests: true });
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * Brings up the service of a home in this process: takes the lock, loads the configuration, opens
+ * the audit, computes the permission table, starts the Worker.
+ *
+ * @module
+ */
+
+import { type Loaded, loadConfig } from "../config/load.ts";
+import type { HomePaths } from "../config/paths.ts";
+import { ServiceError } from "../errors.ts";
+import { createLog, type Log } from "../log.ts";
+import { MODEL_ENV } from "../model/env.ts";
+import { providerHosts } from "../model/hosts.ts";
+import { type Authority, startAuthority } from "./authority.ts";
+import { openAudit } from "./audit/log.ts";
+import { createActions } from "./gate.ts";
+import { acquireHome } from "./home_lock.ts";
+import { computePermissions, type Permission } from "./permissions.ts";
+
+/** How a home is to be opened. */
+export interface OwnOptions {
+  paths: HomePaths;
+  version: string;
+  env: (name: string) => string | undefined;
+  lastGood: boolean;
+  /** Whether to serve the HTTP API; by the configuration when undefined. */
+  api?: boolean;
+  /** Values that go over those of the file, from the command line. */
+  apiAddress?: { host?: string; port?: number };
+  /** Least level that is logged, instead of the configured one. */
+  logLevel?: "debug" | "info" | "warning" | "error";
+}
+
+/** A home that this process owns, with its service running. */
+export interface OwnedHome {
+  authority: Authority;
+  loaded: Loaded;
+  log: Log;
+  /** Ends the service in order, and gives the home back. */
+  leave(options: { graceMs: number; afterGuests?: boolean }): Promise<{ interrupted: number }>;
+  /** Kills every child; for the moment before an exit that waits for nothing. */
+  killChildren(): void;
+}
+
+/** Opens a home, or says which process has it. */
+export async function ownHome(
+  options: OwnOptions,
+): Promise<OwnedHome | { heldBy: number | undefined }> {
+  const { paths } = options;
+  await makeFolders(paths);
+  const lock = await acquireHome(paths);
+  if ("heldBy" in lock) return lock;
+  try {
+    const loaded = await loadConfig(options);
+    const { config } = loaded;
+    Object.assign(config.api, options.apiAddress);
+    const log = createLog({ ...config.log, level: options.logLevel ?? config.log.level });
+    for (const warning of loaded.warnings) log.warning(warning);
+
+    const workspace = await makeWorkspace(config.agent.workspace);
+    const audit = await openAudit({ dir: paths.auditDir, keysDir: paths.keysDir, log });
+    const actions = createActions({ config, paths, workspace, audit, log });
+    const api = options.api ?? config.api.enabled;
+    const boot = {
+      version: options.version,
+      pid: Deno.pid,
+      config,
+      paths: { database: paths.database, socket: paths.socket },
+      api,
+      checks: await actions.checks(),
+    };
+    const authority = await startAuthority({
+      boot,
+      table: permissionTable(loaded, paths, api),
+      actions,
+      workspace,
+      log,
+    });
+    return {
+      authority,
+      loaded,
+      log,
+      async leave(how) {
+        try {
+          return await authority.drain(how);
+        } finally {
+          await actions.shutdown();
+          await audit.close();
+          lock.release();
+        }
+      },
+      killChildren: () => void actions.shutdown(),
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** The permission table of a configuration; what `service permissions` prints. */
+export function permissionTable(loaded: Loaded, paths: HomePaths, api: boolean): Permission[] {
+  return computePermissions({
+    config: loaded.config,
+    api,
+    paths,
+    providers: providerHosts(loaded.config),
+    env: MODEL_ENV,
+    sources: Deno.build.standalone ? [] : [new URL("..", import.meta.url).pathname],
+  });
+}
+
+async function makeFolders(paths: HomePaths): Promise<void> {
+  for (const dir of [paths.home, paths.dataDir, paths.auditDir, paths.keysDir, paths.runDir]) {
+    await Deno.mkdir(dir, { recursive: true, mode: 0o700 });
+  }
+}
+
+async function makeWorkspace(path: string): Promise<string> {
+  try {
+    await Deno.mkdir(path, { recursive: true });
+    return await Deno.realPath(path);
+  } catch (cause) {
+    throw new ServiceError(
+      "config_invalid",
+      `agent.workspace: cannot make the folder "${path}"`,
+      { param: "agent.workspace" },
+      { cause },
+    );
+  }
+}
