@@ -1,0 +1,128 @@
+import { assertEquals } from "@std/assert";
+import { dirname, join, relative } from "@std/path";
+
+const ROOT = new URL("../", import.meta.url).pathname;
+const SKIPPED = new Set([".git", "node_modules", "dist", "coverage"]);
+
+interface Import {
+  specifier: string;
+  /** Erased before it runs. */
+  typeOnly: boolean;
+}
+
+/** Every import of a module by a literal: static, dynamic, and re-exports. */
+function importsOf(source: string): Import[] {
+  const code = source
+    .replace(/^\s*(?:\/\/|\*|\/\*).*$/gm, "")
+    .replace(/`(?:[^`\\]|\\.)*`/gs, "``");
+  const found: Import[] = [];
+  for (const match of code.matchAll(/^\s*(?:import|export)\s(type\s)?[^;"'()]*?["']([^"'\n]+)["']/gm)) {
+    found.push({ specifier: match[2]!, typeOnly: match[1] !== undefined });
+  }
+  for (const match of code.matchAll(/\bimport\(\s*["']([^"']+)["']/g)) {
+    found.push({ specifier: match[1]!, typeOnly: false });
+  }
+  return found;
+}
+
+async function* sources(dir: string): AsyncGenerator<string> {
+  for await (const entry of Deno.readDir(dir)) {
+    const path = join(dir, entry.name);
+    if (entry.isDirectory && !SKIPPED.has(entry.name)) yield* sources(path);
+    else if (entry.isFile && entry.name.endsWith(".ts")) yield path;
+  }
+}
+
+interface Module {
+  /** Relative to the root, such as `lib/agent/turn.ts`. */
+  path: string;
+  source: string;
+  imports: (Import & { resolved: string })[];
+}
+
+async function readModules(): Promise<Map<string, Module>> {
+  const config = JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json")));
+  const modules = new Map<string, Module>();
+  for await (const file of sources(ROOT)) {
+    const path = relative(ROOT, file);
+    const source = await Deno.readTextFile(file);
+    const imports = importsOf(source).map((one) => {
+      const mapped: string = config.imports[one.specifier] ?? one.specifier;
+      const base = mapped === one.specifier ? dirname(file) : ROOT;
+      const resolved = mapped.startsWith(".") ? relative(ROOT, join(base, mapped)) : mapped;
+      return { ...one, resolved };
+    });
+    modules.set(path, { path, source, imports });
+  }
+  return modules;
+}
+
+interface Rule {
+  name: string;
+  from: RegExp;
+  mayNot: RegExp;
+}
+
+const TEST_CODE = /(^tests\/|^bench\/|_test\.ts$|\/testing\/|_fixture\.ts$)/;
+
+const RULES: Rule[] = [
+  { name: "lib never imports cli or channels", from: /^lib\//, mayNot: /^(cli|channels)\// },
+  { name: "cli imports lib, not channels' insides", from: /^cli\//, mayNot: /^channels\/[^/]+\// },
+  { name: "channels import lib/channel only", from: /^channels\//, mayNot: /^(cli\/|lib\/(?!channel\/))/ },
+  { name: "the agent never imports http", from: /^lib\/agent\//, mayNot: /^lib\/http\/|^hono/ },
+  { name: "the journal knows no one above it", from: /^lib\/journal\//, mayNot: /^lib\/(http|service|model|tools|config)\// },
+  { name: "child sides of tools stand alone", from: /^lib\/tools\/child\//, mayNot: /^(npm:|lib\/(?!tools\/child\/|authority\/executor\/))/ },
+  { name: "program code imports no test code", from: /^(cli|lib|channels|mod\.ts)/, mayNot: TEST_CODE },
+];
+
+Deno.test("imports go one way", async () => {
+  const broken: string[] = [];
+  for (const { path, imports } of (await readModules()).values()) {
+    if (TEST_CODE.test(path)) continue;
+    for (const { name, from, mayNot } of RULES) {
+      if (!from.test(path)) continue;
+      for (const { resolved, typeOnly } of imports) {
+        if (!typeOnly && mayNot.test(resolved)) broken.push(`${name}: ${path} imports ${resolved}`);
+      }
+    }
+  }
+  assertEquals(broken, []);
+});
+
+Deno.test("the authority's import graph opens no connection", async () => {
+  const modules = await readModules();
+  const opens =
+    /\bfetch\(|\bDeno\.(connect|connectTls|startTls|listen|listenTls|serve|listenDatagram|resolveDns)\b|\bnew (WebSocket|EventSource)\b/;
+  const network =
+    /^(node:(http|https|http2|net|tls|dgram|dns)\b|npm:(?!zod@|ipaddr\.js@|deno-std@|@logtape\/logtape@))/;
+  const broken: string[] = [];
+  const seen = new Map<string, string>();
+  const queue = [...modules.keys()].filter((path) =>
+    path.startsWith("lib/authority/") && !TEST_CODE.test(path) && !path.endsWith("/child.ts")
+  );
+  for (const path of queue) seen.set(path, path);
+  while (queue.length > 0) {
+    const path = queue.pop()!;
+    const module = modules.get(path)!;
+    const code = module.source.replace(/^\s*(?:\/\/|\*|\/\*).*$/gm, "");
+    if (opens.test(code)) broken.push(`${seen.get(path)}: ${code.match(opens)![0]}`);
+    for (const { resolved, typeOnly } of module.imports) {
+      if (typeOnly) continue;
+      if (network.test(resolved)) broken.push(`${seen.get(path)} > ${resolved}`);
+      if (modules.has(resolved) && !seen.has(resolved)) {
+        seen.set(resolved, `${seen.get(path)} > ${resolved}`);
+        queue.push(resolved);
+      }
+    }
+  }
+  assertEquals(broken, []);
+});
+
+Deno.test("the import reader sees each way of importing", () => {
+  const found = importsOf(
+    'import a from "./a.ts";\nimport type { B } from "./b.ts";\nexport * from "./c.ts";\n' +
+      'import {\n  d,\n} from "./d.ts";\nconst e = await import("./e.ts");\n// import "./f.ts"\n',
+  );
+  assertEquals(found.map(({ specifier }) => specifier), ["./a.ts", "./b.ts", "./c.ts", "./d.ts", "./e.ts"]);
+  assertEquals(found.map(({ typeOnly }) => typeOnly), [false, true, false, false, false]);
+});

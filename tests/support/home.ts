@@ -1,0 +1,163 @@
+/**
+ * Homes for tests: a folder of their own each, the program run from source as a user would run it,
+ * with nothing of this machine's environment but what is named here.
+ *
+ * @module
+ */
+
+import { TextLineStream } from "@std/streams/text-line-stream";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** Flags with which the program runs from source; the same as those of the tasks. */
+export const RUN_FLAGS = ["run", "--cached-only", "--frozen", "-P=service"];
+
+/** A home in a folder of its own. */
+export interface TestHome extends AsyncDisposable {
+  readonly dir: string;
+  /** Writes config.json. */
+  configure(config: unknown): Promise<void>;
+  /** Runs a command to its end. */
+  run(args: string[], options?: RunOptions): Promise<Finished>;
+  /** Starts `serve` (or another long-running command) and waits until it is up. */
+  start(args?: string[], options?: RunOptions): Promise<Running>;
+  /** Starts a command and leaves it to the test. */
+  spawn(args: string[], options?: RunOptions): Deno.ChildProcess;
+}
+
+/** What a command is given beside its arguments. */
+export interface RunOptions {
+  stdin?: string;
+  env?: Record<string, string>;
+}
+
+/** A command that has ended. */
+export interface Finished {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** A service that is up. */
+export interface Running extends AsyncDisposable {
+  readonly pid: number;
+  readonly apiUrl: string;
+  readonly process: Deno.ChildProcess;
+  /** What it has written to standard error so far. */
+  readonly log: () => string;
+  /** SIGTERM, and its end. */
+  stop(): Promise<number>;
+  /** kill -9, and its end. */
+  kill(): Promise<void>;
+}
+
+/** Makes a home, removed with all that runs in it when disposed. */
+export async function makeHome(config?: unknown): Promise<TestHome> {
+  const dir = await Deno.makeTempDir({ prefix: "service-test-" });
+  const children = new Set<Deno.ChildProcess>();
+
+  function command(args: string[], { stdin, env }: RunOptions): Deno.Command {
+    return new Deno.Command(Deno.execPath(), {
+      args: [...RUN_FLAGS, `${ROOT}cli/main.ts`, ...args],
+      cwd: dir,
+      clearEnv: true,
+      env: {
+        HOME: dir,
+        SERVICE_HOME: `${dir}/home`,
+        PATH: Deno.env.get("PATH") ?? "",
+        DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
+        NO_COLOR: "1",
+        ...env,
+      },
+      stdin: stdin === undefined ? "null" : "piped",
+      stdout: "piped",
+      stderr: "piped",
+    });
+  }
+
+  function spawn(args: string[], options: RunOptions = {}): Deno.ChildProcess {
+    const child = command(args, options).spawn();
+    children.add(child);
+    child.status.finally(() => children.delete(child));
+    return child;
+  }
+
+  const home: TestHome = {
+    dir,
+    spawn,
+    async configure(value) {
+      await Deno.mkdir(`${dir}/home`, { recursive: true });
+      await Deno.writeTextFile(`${dir}/home/config.json`, JSON.stringify(value, null, 2));
+    },
+    async run(args, options = {}) {
+      const child = spawn(args, options);
+      const input = options.stdin === undefined ? undefined : feed(child, options.stdin);
+      const { code, stdout, stderr } = await child.output();
+      await input;
+      const decoder = new TextDecoder();
+      return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+    },
+    async start(args = ["serve", "--port", "0", "--json"], options = {}) {
+      const child = spawn(args, options);
+      let log = "";
+      const logged = (async () => {
+        for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) log += text;
+      })();
+      const lines = child.stdout
+        .pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream()).getReader();
+      const { value, done } = await lines.read();
+      if (done) {
+        await logged;
+        throw new Error(`The service did not start: ${log}`);
+      }
+      const { pid, apiUrl } = JSON.parse(value);
+      const drained = (async () => {
+        while (!(await lines.read()).done);
+      })();
+      async function ended(): Promise<number> {
+        const { code } = await child.status;
+        await Promise.all([drained, logged]);
+        return code;
+      }
+      return {
+        pid,
+        apiUrl,
+        process: child,
+        log: () => log,
+        async stop() {
+          child.kill("SIGTERM");
+          return await ended();
+        },
+        async kill() {
+          child.kill("SIGKILL");
+          await ended();
+        },
+        async [Symbol.asyncDispose]() {
+          try {
+            child.kill("SIGKILL");
+          } catch {
+            // It has ended.
+          }
+          await ended();
+        },
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      for (const child of children) child.kill("SIGKILL");
+      await Promise.all([...children].map((child) => child.status));
+      await Deno.remove(dir, { recursive: true });
+    },
+  };
+  if (config !== undefined) await home.configure(config);
+  return home;
+}
+
+async function feed(child: Deno.ChildProcess, text: string): Promise<void> {
+  const writer = child.stdin.getWriter();
+  try {
+    await writer.write(new TextEncoder().encode(text));
+    await writer.close();
+  } catch {
+    // It ended without reading everything, which the test judges by its exit code.
+  }
+}
