@@ -10,7 +10,7 @@ import { TextLineStream } from "@std/streams/text-line-stream";
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** Flags with which the program runs from source; the same as those of the tasks. */
-export const RUN_FLAGS = ["run", "--cached-only", "--frozen", "-P=service"];
+export const RUN_FLAGS = ["run", "-q", "--no-prompt", "--cached-only", "--frozen", "-P=service"];
 
 /** A home in a folder of its own. */
 export interface TestHome extends AsyncDisposable {
