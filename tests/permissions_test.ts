@@ -1,0 +1,40 @@
+import { assertEquals } from "@std/assert";
+import { makeHome, RUN_FLAGS } from "./support/home.ts";
+
+Deno.test("the service has exactly its table, and cannot do what is not in it", async () => {
+  await using home = await makeHome({
+    providers: { local: { baseUrl: "http://127.0.0.1:11434/v1" } },
+  });
+  const { code, stdout, stderr } = await home.run(["permissions", "--serve", "--json"]);
+  assertEquals(code, 0, stderr);
+  const table: { kind: string; value: string; askedBy: string }[] = JSON.parse(stdout).service;
+  const nets = table.filter(({ kind }) => kind === "net").map(({ value, askedBy }) => [value, askedBy]);
+  assertEquals(nets, [
+    ["127.0.0.1:8900", "api"],
+    ["127.0.0.1:11434", "providers.local"],
+    [`unix:${home.dir}/home/run/service.sock`, "local socket"],
+  ]);
+
+  const forbidden = {
+    configFile: `${home.dir}/home/config.json`,
+    auditDir: `${home.dir}/home/audit`,
+    keysDir: `${home.dir}/home/keys`,
+    workspace: `${home.dir}/home/workspace`,
+  };
+  for (const dir of [forbidden.auditDir, forbidden.keysDir, forbidden.workspace]) {
+    await Deno.mkdir(dir, { recursive: true });
+  }
+  await Deno.writeTextFile(`${forbidden.workspace}/planted.ts`, "export const planted = true;");
+  const intruder = new URL("./support/run_intruder.ts", import.meta.url).pathname;
+  const result = await new Deno.Command(Deno.execPath(), {
+    args: [...RUN_FLAGS, intruder, JSON.stringify({ table, forbidden })],
+  }).output();
+  const report = JSON.parse(new TextDecoder().decode(result.stdout));
+
+  assertEquals(report.granted, table, "everything in the table is granted");
+  assertEquals(report.whole, [], "no kind of permission is granted as a whole");
+  const allowed = Object.entries(report.attempts).filter(([, outcome]) => outcome === "allowed");
+  assertEquals(allowed, []);
+  assertEquals(Object.keys(report.attempts).length, 16);
+  assertEquals(await Deno.readTextFile(forbidden.configFile) !== "", true);
+});

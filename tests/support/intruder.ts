@@ -1,0 +1,63 @@
+/** Code that runs where the service runs, and tries what the service may not. Reports each attempt. */
+
+interface Probe {
+  table: { kind: "net" | "read" | "write" | "env"; value: string }[];
+  forbidden: { configFile: string; auditDir: string; keysDir: string; workspace: string };
+}
+
+const descriptors = {
+  net: (value: string) => ({ name: "net", host: value }),
+  read: (value: string) => ({ name: "read", path: value }),
+  write: (value: string) => ({ name: "write", path: value }),
+  env: (value: string) => ({ name: "env", variable: value }),
+} as const;
+
+async function attempt(action: () => unknown): Promise<string> {
+  try {
+    await action();
+    return "allowed";
+  } catch (error) {
+    return error instanceof Error ? error.name : "error";
+  }
+}
+
+self.addEventListener("message", async ({ data }: MessageEvent<Probe>) => {
+  const { table, forbidden } = data;
+  const granted = table.filter(({ kind, value }) => {
+    if (value.startsWith("unix:")) return true; // no query knows sockets; the service listens there
+    return Deno.permissions.querySync(descriptors[kind](value) as Deno.PermissionDescriptor)
+      .state === "granted";
+  });
+  const whole = (["net", "read", "write", "env", "run", "ffi", "sys"] as const).filter((name) =>
+    Deno.permissions.querySync({ name }).state === "granted"
+  );
+  // A specifier in a variable: the module graph cannot know it beforehand.
+  const load = (specifier: string) => import(specifier);
+  const attempts: Record<string, string> = {
+    "start a process": await attempt(() => new Deno.Command("true").outputSync()),
+    "read /etc/passwd": await attempt(() => Deno.readTextFileSync("/etc/passwd")),
+    "read the workspace": await attempt(() => Deno.readDirSync(forbidden.workspace).next()),
+    "read the configuration": await attempt(() => Deno.readTextFileSync(forbidden.configFile)),
+    "write the configuration": await attempt(() => Deno.writeTextFileSync(forbidden.configFile, "")),
+    "write the audit": await attempt(() =>
+      Deno.writeTextFileSync(`${forbidden.auditDir}/audit.jsonl`, "")
+    ),
+    "read a key": await attempt(() => Deno.readDirSync(forbidden.keysDir).next()),
+    "write a key": await attempt(() => Deno.writeTextFileSync(`${forbidden.keysDir}/k`, "")),
+    "connect elsewhere": await attempt(() => Deno.connect({ hostname: "127.0.0.1", port: 9 })),
+    "fetch elsewhere": await attempt(() => fetch("http://192.0.2.1/")),
+    "listen elsewhere": await attempt(() => Deno.listen({ hostname: "127.0.0.1", port: 8901 })),
+    "read HOME": await attempt(() => Deno.env.get("HOME")),
+    "import npm:": await attempt(() => load("npm:is-" + "number@7.0.0")),
+    "import https:": await attempt(() => load("https://example." + "com/m.ts")),
+    "import file:": await attempt(() => load(`file://${forbidden.workspace}/planted.ts`)),
+    "a Worker with more": await attempt(() => {
+      const url = URL.createObjectURL(new Blob([""], { type: "text/javascript" }));
+      new Worker(url, {
+        type: "module",
+        deno: { permissions: { run: true } },
+      } as WorkerOptions);
+    }),
+  };
+  self.postMessage({ granted, whole, attempts });
+});

@@ -1,0 +1,14 @@
+/** Starts the intruder with the permissions of a table, given as JSON in the first argument. */
+
+import { workerPermissions } from "../../lib/authority/permissions.ts";
+
+const probe = JSON.parse(Deno.args[0]!);
+const worker = new Worker(new URL("./intruder.ts", import.meta.url).href, {
+  type: "module",
+  deno: { permissions: workerPermissions(probe.table) },
+} as WorkerOptions);
+worker.addEventListener("message", ({ data }) => {
+  console.log(JSON.stringify(data));
+  worker.terminate();
+});
+worker.postMessage(probe);
