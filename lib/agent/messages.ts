@@ -19,7 +19,14 @@ export interface ToolCall {
 /** A message of the model's context. */
 export type Message =
   | { role: "user"; parts: UserPart[] }
-  | { role: "assistant"; text: string; reasoning?: string; calls: ToolCall[] }
+  | {
+    role: "assistant";
+    text: string;
+    reasoning?: string;
+    calls: ToolCall[];
+    /** As the model's `finish` event gave it, kept verbatim and given back with the message. */
+    replay?: unknown;
+  }
   | {
     role: "tool";
     results: { callId: string; tool: string; output: string; failed: boolean }[];

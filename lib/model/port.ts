@@ -34,10 +34,15 @@ export type ModelEvent =
   | { type: "notice"; text: string }
   | {
     type: "finish";
-    /** `<provider>/<id>` of the model that answered. */
+    /** `<provider>/<id>` of the model that answered (a fallback, maybe), or `offline`. */
     model: string;
     reason: FinishReason;
     usage: Usage;
+    /**
+     * What this provider wants back with this answer (signatures of reasoning, for one), as plain
+     * JSON. Belongs into `replay` of the assistant message; nobody but lib/model reads it.
+     */
+    replay?: unknown;
   };
 
 /**
@@ -50,7 +55,7 @@ export type ModelEvent =
  * Empty texts are not yielded.
  */
 export interface Model {
-  /** `<provider>/<id>` as configured; the id that /v1/models shows. */
+  /** `<provider>/<id>` as configured, or `offline`; the id that /v1/models shows. */
   readonly name: string;
   /** Tokens that fit into one call, input and output together. */
   readonly contextTokens: number;
