@@ -37,7 +37,15 @@ export function createLog(
       { category: ["logtape", "meta"], sinks: [] },
     ],
   });
-  return getLogger(["service"]);
+  const logger = getLogger(["service"]);
+  // A message is text and no template: braces in it stand for themselves.
+  const plain = (message: string) => message.replace(/[{}]/g, (brace) => brace + brace);
+  return {
+    debug: (message, fields) => logger.debug(plain(message), fields),
+    info: (message, fields) => logger.info(plain(message), fields),
+    warning: (message, fields) => logger.warning(plain(message), fields),
+    error: (message, fields) => logger.error(plain(message), fields),
+  };
 }
 
 function writeStderr(line: string): void {
@@ -58,7 +66,9 @@ function formatText({ timestamp, level, message, properties }: LogRecord): strin
   const fields = Object.entries(properties).map(([key, value]) =>
     ` ${key}=${typeof value === "string" && /^[\w.:/@+-]+$/.test(value) ? value : toJson(value)}`
   );
-  const text = `${new Date(timestamp).toISOString()} ${level} ${message.join("")}${fields.join("")}`;
+  const text = `${new Date(timestamp).toISOString()} ${level} ${message.join("")}${
+    fields.join("")
+  }`;
   return escapeControls(text);
 }
 

@@ -16,7 +16,9 @@ function importsOf(source: string): Import[] {
     .replace(/^\s*(?:\/\/|\*|\/\*).*$/gm, "")
     .replace(/`(?:[^`\\]|\\.)*`/gs, "``");
   const found: Import[] = [];
-  for (const match of code.matchAll(/^\s*(?:import|export)\s(type\s)?[^;"'()]*?["']([^"'\n]+)["']/gm)) {
+  for (
+    const match of code.matchAll(/^\s*(?:import|export)\s(type\s)?[^;"'()]*?["']([^"'\n]+)["']/gm)
+  ) {
     found.push({ specifier: match[2]!, typeOnly: match[1] !== undefined });
   }
   for (const match of code.matchAll(/\bimport\(\s*["']([^"']+)["']/g)) {
@@ -68,11 +70,27 @@ const TEST_CODE = /(^tests\/|^bench\/|_test\.ts$|\/testing\/|_fixture\.ts$)/;
 const RULES: Rule[] = [
   { name: "lib never imports cli or channels", from: /^lib\//, mayNot: /^(cli|channels)\// },
   { name: "cli imports lib, not channels' insides", from: /^cli\//, mayNot: /^channels\/[^/]+\// },
-  { name: "channels import lib/channel only", from: /^channels\//, mayNot: /^(cli\/|lib\/(?!channel\/))/ },
+  {
+    name: "channels import lib/channel only",
+    from: /^channels\//,
+    mayNot: /^(cli\/|lib\/(?!channel\/))/,
+  },
   { name: "the agent never imports http", from: /^lib\/agent\//, mayNot: /^lib\/http\/|^hono/ },
-  { name: "the journal knows no one above it", from: /^lib\/journal\//, mayNot: /^lib\/(http|service|model|tools|config)\// },
-  { name: "child sides of tools stand alone", from: /^lib\/tools\/child\//, mayNot: /^(npm:|lib\/(?!tools\/child\/|authority\/executor\/))/ },
-  { name: "program code imports no test code", from: /^(cli|lib|channels|mod\.ts)/, mayNot: TEST_CODE },
+  {
+    name: "the journal knows no one above it",
+    from: /^lib\/journal\//,
+    mayNot: /^lib\/(http|service|model|tools|config)\//,
+  },
+  {
+    name: "child sides of tools stand alone",
+    from: /^lib\/tools\/child\//,
+    mayNot: /^(npm:|lib\/(?!tools\/child\/|authority\/executor\/))/,
+  },
+  {
+    name: "program code imports no test code",
+    from: /^(cli|lib|channels|mod\.ts)/,
+    mayNot: TEST_CODE,
+  },
 ];
 
 Deno.test("imports go one way", async () => {
@@ -123,6 +141,12 @@ Deno.test("the import reader sees each way of importing", () => {
     'import a from "./a.ts";\nimport type { B } from "./b.ts";\nexport * from "./c.ts";\n' +
       'import {\n  d,\n} from "./d.ts";\nconst e = await import("./e.ts");\n// import "./f.ts"\n',
   );
-  assertEquals(found.map(({ specifier }) => specifier), ["./a.ts", "./b.ts", "./c.ts", "./d.ts", "./e.ts"]);
+  assertEquals(found.map(({ specifier }) => specifier), [
+    "./a.ts",
+    "./b.ts",
+    "./c.ts",
+    "./d.ts",
+    "./e.ts",
+  ]);
   assertEquals(found.map(({ typeOnly }) => typeOnly), [false, true, false, false, false]);
 });

@@ -8,7 +8,9 @@ Deno.test("the service has exactly its table, and cannot do what is not in it", 
   const { code, stdout, stderr } = await home.run(["permissions", "--serve", "--json"]);
   assertEquals(code, 0, stderr);
   const table: { kind: string; value: string; askedBy: string }[] = JSON.parse(stdout).service;
-  const nets = table.filter(({ kind }) => kind === "net").map(({ value, askedBy }) => [value, askedBy]);
+  const nets = table.filter(({ kind }) => kind === "net").map((
+    { value, askedBy },
+  ) => [value, askedBy]);
   assertEquals(nets, [
     ["127.0.0.1:8900", "api"],
     ["127.0.0.1:11434", "providers.local"],

@@ -21,7 +21,9 @@ async function deno(...args: string[]): Promise<boolean> {
 }
 
 /** Runs the tests, shows them as they go, and reads the counts from the machine-readable report. */
-async function test(filters: string[]): Promise<{ passed: number; failed: number; skipped: number }> {
+async function test(
+  filters: string[],
+): Promise<{ passed: number; failed: number; skipped: number }> {
   const report = await Deno.makeTempFile({ suffix: ".xml" });
   try {
     const args = ["test", "-A", "--cached-only", "--frozen", `--junit-path=${report}`, ...filters];
@@ -56,7 +58,9 @@ if (import.meta.main) {
   const counts = await test(Deno.args);
   const failed = counts.failed + brokenChecks;
   console.log(
-    `${counts.passed + checks.length - brokenChecks} passed, ${failed} failed, ${counts.skipped} skipped`,
+    `${
+      counts.passed + checks.length - brokenChecks
+    } passed, ${failed} failed, ${counts.skipped} skipped`,
   );
   Deno.exit(failed === 0 ? 0 : 1);
 }

@@ -5,7 +5,8 @@ import { EXIT } from "../command.ts";
 import { ownOptions } from "../open_service.ts";
 
 const command: Command = {
-  description: "Prints every host, path and variable that the service's Worker is given, and which " +
+  description:
+    "Prints every host, path and variable that the service's Worker is given, and which " +
     "part of the configuration asked for it. What is not in the table is denied.",
   examples: ["service permissions", "service permissions --serve --json"],
   options: [{ name: "serve", summary: "As `service serve` would have it, with the API" }],

@@ -21,7 +21,9 @@ const command: Command = {
       { ...ownOptions(globals), api: true, apiAddress },
       ({ authority: { started }, loaded }) => {
         if (globals.json) return out.json({ pid: Deno.pid, ...started });
-        const key = loaded.config.api.apiKey === "" ? "" : " -H 'Authorization: Bearer <api.apiKey>'";
+        const key = loaded.config.api.apiKey === ""
+          ? ""
+          : " -H 'Authorization: Bearer <api.apiKey>'";
         out.line(`service serves the HTTP API at ${started.apiUrl} (pid ${Deno.pid})`);
         out.line(`Model: ${started.model} (${started.modelReason})`);
         out.line("Try it:");

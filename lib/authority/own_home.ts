@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Loaded, loadConfig } from "../config/load.ts";
+import { loadConfig, type Loaded } from "../config/load.ts";
 import type { HomePaths } from "../config/paths.ts";
 import { ServiceError } from "../errors.ts";
 import { createLog, type Log } from "../log.ts";

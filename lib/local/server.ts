@@ -70,10 +70,11 @@ export async function serveGuest(
         const known = Object.keys(handlers).join(", ");
         throw new ServiceError("invalid_request", `Unknown operation "${op}"; known: ${known}`);
       }
-      const data = (handlers[op] as (params: unknown, signal: AbortSignal) => AsyncIterable<unknown>)(
-        params,
-        signal,
-      );
+      const data =
+        (handlers[op] as (params: unknown, signal: AbortSignal) => AsyncIterable<unknown>)(
+          params,
+          signal,
+        );
       for await (const item of data) await writer.write({ id, data: item });
       await writer.write({ id, end: true });
     } catch (error) {

@@ -24,5 +24,8 @@ port.addEventListener("message", ({ data }) => {
   }
   import("./service.ts")
     .then(({ startService }) => startService(data.boot, (message) => port.postMessage(message)))
-    .then(service.resolve, (error) => port.postMessage({ type: "failed", error: toErrorData(error) }));
+    .then(
+      service.resolve,
+      (error) => port.postMessage({ type: "failed", error: toErrorData(error) }),
+    );
 });

@@ -38,7 +38,9 @@ self.addEventListener("message", async ({ data }: MessageEvent<Probe>) => {
     "read /etc/passwd": await attempt(() => Deno.readTextFileSync("/etc/passwd")),
     "read the workspace": await attempt(() => Deno.readDirSync(forbidden.workspace).next()),
     "read the configuration": await attempt(() => Deno.readTextFileSync(forbidden.configFile)),
-    "write the configuration": await attempt(() => Deno.writeTextFileSync(forbidden.configFile, "")),
+    "write the configuration": await attempt(() =>
+      Deno.writeTextFileSync(forbidden.configFile, "")
+    ),
     "write the audit": await attempt(() =>
       Deno.writeTextFileSync(`${forbidden.auditDir}/audit.jsonl`, "")
     ),
