@@ -1,0 +1,51 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { VERSION } from "../cli/version.ts";
+
+const ROOT = new URL("../", import.meta.url);
+const read = (path: string) => Deno.readTextFile(new URL(path, ROOT));
+const manifest = JSON.parse(await read("deno.json"));
+
+Deno.test("deno publish --dry-run passes", async () => {
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["publish", "--dry-run", "--allow-dirty"],
+    cwd: ROOT,
+  }).output();
+  assert(success, new TextDecoder().decode(stderr));
+});
+
+Deno.test("the version is the same everywhere", async () => {
+  assertEquals(VERSION, manifest.version);
+  assertStringIncludes(await read("CHANGELOG.md"), `## ${manifest.version}`);
+});
+
+Deno.test("imports.jsr.json names the same @std modules as deno.json, from JSR", async () => {
+  const std = (imports: Record<string, string>) =>
+    Object.keys(imports).filter((name) => name.startsWith("@std/")).sort();
+  const { imports } = JSON.parse(await read("imports.jsr.json"));
+  assertEquals(std(imports), std(manifest.imports));
+  for (const name of std(imports)) {
+    const [scope, module, ...rest] = name.split("/");
+    const wanted = new RegExp(
+      `^jsr:${scope}/${module}@\\^\\d+\\.\\d+\\.\\d+${rest.map((part) => "/" + part).join("")}$`,
+    );
+    assert(wanted.test(imports[name]), `${name}: ${imports[name]}`);
+  }
+});
+
+Deno.test("every task says what it is for, and the README's commands are the ones that CI runs", async () => {
+  for (const [name, task] of Object.entries(manifest.tasks)) {
+    assert((task as { description?: string }).description, `task ${name} has no description`);
+  }
+  const readme = await read("README.md");
+  assertStringIncludes(readme, "npx -y deno@2.9.6 task serve");
+  assertStringIncludes(readme, "npx -y deno@2.9.6 task test");
+  assertStringIncludes(await read(".ci/run"), "exec npx -y deno@2.9.6 task test");
+});
+
+Deno.test("every dependency has its reason in docs/dependencies.md, in the version that is used", async () => {
+  const reasons = await read("docs/dependencies.md");
+  for (const target of Object.values(manifest.imports) as string[]) {
+    const found = target.match(/^npm:(@?[^@]+)@(.+)$/);
+    if (found) assertStringIncludes(reasons, `| ${found[1]} | ${found[2]} |`);
+  }
+});
