@@ -16,6 +16,7 @@ export const ERROR_CODES = [
   "method_not_allowed",
   "unsupported_media_type",
   "too_large",
+  "request_timeout",
   "model_not_found",
   "unsupported_image_url",
   "no_user_message",

@@ -1,0 +1,75 @@
+/**
+ * One line a request: method, path, status, duration, and why it was refused (document 1,
+ * Logging). Never a query, a body or a header, which may hold secrets (case G24).
+ *
+ * @module
+ */
+
+import { escapeControls } from "../log.ts";
+
+/** What is known of a request once its answer is complete. */
+export interface AccessEntry {
+  requestId: string;
+  peer: string;
+  method: string;
+  /** Without the query. */
+  path: string;
+  /** 499 when the client left before there was an answer. */
+  status: number;
+  durationMs: number;
+  /** Why it was refused or failed: slug and field. */
+  reason?: string;
+  /** Of a stream: whether its body ended or the client left. */
+  stream?: "ended" | "cancelled";
+}
+
+/** How lines look and where they go. */
+export interface AccessLogOptions {
+  format: "text" | "json";
+  /** Takes a line without its line break. */
+  write: (line: string) => void;
+  /** Milliseconds since 1970. */
+  now: () => number;
+}
+
+const MAX_PATH_CHARS = 512;
+
+/** A function that logs requests. */
+export function createAccessLog(
+  { format, write, now }: AccessLogOptions,
+): (entry: AccessEntry) => void {
+  const toLine = format === "json" ? toJson : toText;
+  return (entry) => write(toLine(entry, new Date(now()).toISOString()));
+}
+
+function toText(entry: AccessEntry, time: string): string {
+  const { method, status, durationMs, peer, requestId, stream, reason } = entry;
+  let line = `${time} ${method} ${cut(entry.path)} ${status} ${durationMs.toFixed(1)}ms ` +
+    `peer=${peer} request=${requestId}`;
+  if (stream !== undefined) line += ` stream=${stream}`;
+  if (reason !== undefined) line += ` reason=${JSON.stringify(reason)}`;
+  return escapeControls(line);
+}
+
+function toJson(entry: AccessEntry, time: string): string {
+  const { method, path, status, durationMs, reason, stream, peer, requestId } = entry;
+  return JSON.stringify({
+    time,
+    method,
+    path: cut(path),
+    status,
+    duration_ms: Math.round(durationMs * 10) / 10,
+    reason,
+    stream,
+    peer,
+    request_id: requestId,
+  }).replace(
+    // What JSON leaves as it is but a terminal or a line reader acts on.
+    /[\u007f-\u009f\u2028\u2029]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function cut(path: string): string {
+  return path.length <= MAX_PATH_CHARS ? path : `${path.slice(0, MAX_PATH_CHARS)}…`;
+}

@@ -1,0 +1,194 @@
+/**
+ * The HTTP API: one fetch handler over the agent's turns (document 1, decisions B).
+ *
+ * Order of a request: browser guard, key, routing, so that a page cannot guess keys and a stranger
+ * cannot learn routes. Every error leaves in the envelope, and every request leaves one log line.
+ *
+ * @module
+ */
+
+import { Hono } from "hono";
+import { type Clock, systemClock } from "../../agent/clock.ts";
+import type { Turns } from "../../agent/turns.ts";
+import type { Config } from "../../config/schema.ts";
+import { ServiceError } from "../../errors.ts";
+import type { Log } from "../../log.ts";
+import type { AccessEntry } from "../access_log.ts";
+import { BearerAuth } from "../auth.ts";
+import { AuthFailures } from "../auth_failures.ts";
+import { allowOrigin, isPreflight, preflightResponse } from "../cors.ts";
+import { errorResponse } from "../errors.ts";
+import { bodyType, BrowserGuard } from "../guard.ts";
+import { isLoopbackHost } from "../listen.ts";
+import { createChat } from "./chat.ts";
+import { type Checks, health, ready } from "./health.ts";
+import { type ApiModel, listModels, retrieveModel } from "./models.ts";
+import { OpenStreams } from "./open_streams.ts";
+import { RequestContext } from "./request_context.ts";
+
+/** What the API is made of. */
+export interface ApiDeps {
+  turns: Turns;
+  /** The one model; asked for each time, so that it may change. */
+  model: () => ApiModel;
+  /** The configuration's section `api`; `attended` and `timeoutS` are read for every turn. */
+  config: Config["api"];
+  version: string;
+  /** For GET /ready. */
+  checks: () => Checks | Promise<Checks>;
+  accessLog: (entry: AccessEntry) => void;
+  log: Pick<Log, "error">;
+  clock?: Clock;
+  /** Default: random. */
+  newRequestId?: () => string;
+}
+
+/** The API, ready to be listened for. */
+export interface Api {
+  /** Answers a request; never throws. */
+  fetch(request: Request, peerAddress: string): Promise<Response>;
+  /** Ends every open event stream with an error line. Call it before the listener is closed. */
+  endStreams(): void;
+  /** Event streams that are open. */
+  readonly openStreams: number;
+}
+
+type Routes = Hono<{ Bindings: RequestContext }>;
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+/** Status in the log of a request whose client left before it was answered. */
+const CLIENT_GONE = 499;
+
+/**
+ * Puts the API together. Throws `config_invalid` for a host beyond loopback without a key, or a key
+ * that no client could send.
+ */
+export function createApi(deps: ApiDeps): Api {
+  const { config, clock = systemClock, newRequestId = randomRequestId } = deps;
+  const guard = new BrowserGuard(config);
+  const auth = createAuth(config, clock);
+  const streams = new OpenStreams();
+  const routes = createRoutes(deps, clock, streams, auth === undefined);
+
+  async function answer(request: Request, path: string, context: RequestContext) {
+    const isHealth = path === "/health";
+    guard.check(request, { anyHost: isHealth });
+    if (isPreflight(request)) return preflightResponse(request, allowed(routes, path));
+    if (request.method === "POST") bodyType(request);
+    if (!isHealth) auth?.check(request.headers.get("authorization"), context.peer);
+    if (request.method === "OPTIONS") return describe(routes, path);
+    return await routes.fetch(request, context);
+  }
+
+  function refuse(error: unknown, request: Request, context: RequestContext): Response {
+    if (request.signal.aborted) {
+      context.reason = "client_gone";
+      return new Response(null, { status: CLIENT_GONE });
+    }
+    return errorResponse(context.fail(error));
+  }
+
+  return {
+    async fetch(request, peer) {
+      const path = pathOf(request.url);
+      const context = new RequestContext({
+        requestId: newRequestId(),
+        peer,
+        method: request.method,
+        path,
+        elapsed: clock.elapsed,
+        accessLog: deps.accessLog,
+        log: deps.log,
+      });
+      let response: Response;
+      try {
+        response = await answer(request, path, context);
+      } catch (error) {
+        response = refuse(error, request, context);
+      }
+      const { headers } = response;
+      headers.set("x-request-id", context.requestId);
+      headers.set("x-content-type-options", "nosniff");
+      const origin = request.headers.get("origin");
+      if (origin !== null && guard.allows(origin)) allowOrigin(response, origin);
+      if (!context.streams) context.finish(response.status);
+      return response;
+    },
+    endStreams: () => streams.endAll(),
+    get openStreams() {
+      return streams.size;
+    },
+  };
+}
+
+function createAuth(config: Config["api"], clock: Clock): BearerAuth | undefined {
+  if (config.apiKey === "") {
+    if (isLoopbackHost(config.host)) return undefined;
+    throw new ServiceError(
+      "config_invalid",
+      `api.apiKey must be set when api.host is beyond loopback, and api.host is "${config.host}"`,
+      { param: "api.apiKey" },
+    );
+  }
+  const { authFailuresPerMinute: perMinute } = config;
+  const failures = new AuthFailures({ perMinute, elapsed: clock.elapsed });
+  return new BearerAuth({ key: config.apiKey, setting: "api.apiKey", failures });
+}
+
+function createRoutes(
+  deps: ApiDeps,
+  clock: Clock,
+  streams: OpenStreams,
+  anonymous: boolean,
+): Routes {
+  const { turns, model, config, version, checks } = deps;
+  const actor = anonymous ? "api:anonymous" : "api:key";
+  const chat = createChat({ turns, model, config, actor, streams, clock });
+  const routes: Routes = new Hono();
+  routes.get("/health", health);
+  routes.get("/ready", async () => ready(await checks(), version));
+  routes.get("/v1/models", () => listModels(model()));
+  // Ids hold slashes: `<provider>/<id>`.
+  routes.get("/v1/models/:id{.+}", (c) => retrieveModel(model(), c.req.param("id")));
+  routes.post("/v1/chat/completions", (c) => chat(c.req.raw, c.env));
+  routes.notFound((c) => {
+    const allow = allowed(routes, c.req.path);
+    if (allow === "") throw new ServiceError("not_found", "There is no such route");
+    c.env.allow = allow;
+    throw new ServiceError("method_not_allowed", `This route has ${allow}`);
+  });
+  // Errors have one place, and that is not here.
+  routes.onError((error) => {
+    throw error;
+  });
+  return routes;
+}
+
+/** Methods of a path as in the header Allow; empty when there is no such path. */
+function allowed(routes: Routes, path: string): string {
+  const methods: string[] = METHODS.filter((method) =>
+    routes.router.match(method, path)[0].length > 0
+  );
+  if (methods.length === 0) return "";
+  if (methods.includes("GET")) methods.push("HEAD");
+  return [...methods, "OPTIONS"].join(", ");
+}
+
+function describe(routes: Routes, path: string): Response {
+  const allow = allowed(routes, path);
+  if (allow === "") throw new ServiceError("not_found", "There is no such route");
+  return new Response(null, { status: 204, headers: { allow } });
+}
+
+/** The path as it was sent. By hand: a Host that is no host makes `new URL` throw. */
+function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("://") + 3);
+  if (start === -1) return "/";
+  const end = url.slice(start).search(/[?#]/);
+  return end === -1 ? url.slice(start) : url.slice(start, start + end);
+}
+
+function randomRequestId(): string {
+  return `req_${crypto.randomUUID()}`;
+}

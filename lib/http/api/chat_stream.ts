@@ -1,0 +1,137 @@
+/**
+ * A streamed answer on the chat route: a turn's events as chunks, as they come.
+ *
+ * The response opens at the first sign of the model, so that a turn that fails before has its own
+ * status; a silent model opens it after ten seconds (decisions B "Turn errors").
+ *
+ * @module
+ */
+
+import type { Clock } from "../../agent/clock.ts";
+import type { AgentEvent, StoredEvent } from "../../agent/events.ts";
+import type { TurnHandle } from "../../agent/turns.ts";
+import { type ErrorData, fromErrorData, ServiceError } from "../../errors.ts";
+import { EVENT_STREAM_HEADERS, EventStream } from "../sse.ts";
+import { ChatChunks, type ChunkOptions, failureLine } from "./chat_chunks.ts";
+import { type ChatIdentity, turnFailure } from "./chat_text.ts";
+import type { OpenStreams } from "./open_streams.ts";
+import type { RequestContext } from "./request_context.ts";
+
+/** Milliseconds that the status line waits for the model. */
+export const OPENING_MS = 10_000;
+
+/** What a streamed answer needs. */
+export interface ChatStreamOptions extends ChunkOptions {
+  handle: TurnHandle;
+  identity: ChatIdentity;
+  context: RequestContext;
+  streams: OpenStreams;
+  clock: Clock;
+  /** Ends the reading of events when the client leaves. */
+  reading: AbortController;
+}
+
+type Events = AsyncIterator<StoredEvent>;
+
+/** Events that came before the response opened, and the promise of the next one. */
+interface Opening {
+  seen: AgentEvent[];
+  next: Promise<IteratorResult<StoredEvent>>;
+}
+
+/** The response. Throws the turn's error if it fails before the model says anything. */
+export async function streamChat(options: ChatStreamOptions): Promise<Response> {
+  const { handle, context, streams, clock, reading } = options;
+  const events = handle.events(reading.signal)[Symbol.asyncIterator]();
+  const opening = await waitForModel(events, clock);
+  const stream = new EventStream({
+    clock,
+    onEnd(outcome) {
+      forget();
+      if (outcome === "cancelled") {
+        reading.abort();
+        handle.cancel();
+      }
+      context.finish(200, outcome);
+    },
+  });
+  const fail = (error: unknown) => {
+    stream.write(failureLine(context.fail(error).envelope));
+    stream.close();
+  };
+  const forget = streams.add(() => {
+    fail(new ServiceError("turn_interrupted", "The service is stopping"));
+    reading.abort();
+  });
+  context.streams = true;
+  // Not awaited: it goes on as long as the response's body is read.
+  writeAnswer(stream, events, opening, options).catch((error) => {
+    handle.cancel();
+    fail(error);
+  });
+  return new Response(stream.body, { headers: EVENT_STREAM_HEADERS });
+}
+
+async function waitForModel(events: Events, clock: Clock): Promise<Opening> {
+  const late = Promise.withResolvers<undefined>();
+  const cancelTimer = clock.after(OPENING_MS, () => late.resolve(undefined));
+  const seen: AgentEvent[] = [];
+  let error: ErrorData | undefined;
+  try {
+    for (;;) {
+      const next = events.next();
+      const result = await Promise.race([next, late.promise]);
+      if (result === undefined) return { seen, next };
+      if (result.done) throw brokenOff();
+      const { event } = result.value;
+      if (event.type === "error") error = event.error;
+      const failure = event.type === "turn_end" ? turnFailure(event, error) : undefined;
+      if (failure !== undefined) throw fromErrorData(failure);
+      seen.push(event);
+      if (isSign(event)) return { seen, next: events.next() };
+    }
+  } finally {
+    cancelTimer();
+  }
+}
+
+/** Whether an event says that the model has answered. */
+function isSign({ type }: AgentEvent): boolean {
+  return type !== "turn_start" && type !== "notice" && type !== "summary" && type !== "error";
+}
+
+async function writeAnswer(
+  stream: EventStream,
+  events: Events,
+  opening: Opening,
+  options: ChatStreamOptions,
+): Promise<void> {
+  const chunks = new ChatChunks(options.identity, options);
+  let error: ErrorData | undefined;
+  /** Writes an event and says whether it was the last. */
+  const write = async (event: AgentEvent): Promise<boolean> => {
+    if (event.type === "error") error = event.error;
+    if (event.type === "turn_end") {
+      const failure = turnFailure(event, error);
+      if (failure !== undefined) throw fromErrorData(failure);
+      stream.write(chunks.closing(event));
+      stream.close();
+      return true;
+    }
+    const lines = chunks.lines(event);
+    if (lines !== "") await stream.write(lines);
+    return false;
+  };
+  stream.write(chunks.opening());
+  for (const event of opening.seen) if (await write(event)) return;
+  for (let next = opening.next;; next = events.next()) {
+    const result = await next;
+    if (result.done) break;
+    if (await write(result.value.event)) return;
+  }
+  if (!options.reading.signal.aborted) throw brokenOff();
+}
+
+function brokenOff(): ServiceError {
+  return new ServiceError("internal", "The events of the turn broke off before its end");
+}

@@ -1,0 +1,65 @@
+/**
+ * What a schema did not accept, in words: the field, its value and what was expected.
+ *
+ * @module
+ */
+
+import type { z } from "zod";
+import { ServiceError } from "../../errors.ts";
+
+type Issue = z.core.$ZodIssue;
+type Path = readonly PropertyKey[];
+
+/** Characters of a value that are shown. */
+const MAX_SHOWN_CHARS = 80;
+
+/**
+ * The first issue as `invalid_request`. Each schema's own message says what is expected. `at` is
+ * where in the request the checked value stands.
+ */
+export function requestError(error: z.ZodError, value: unknown, at: Path = []): ServiceError {
+  const issue = deepest(error.issues, []);
+  const param = show([...at, ...issue.path]);
+  const found = issue.path.reduce<unknown>(
+    (inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key],
+    value,
+  );
+  return new ServiceError(
+    "invalid_request",
+    `${param || "The body"} must be ${issue.message}, got ${shown(found)}`,
+    { param: param || undefined },
+  );
+}
+
+/** Of alternatives, the one that came closest says best what is wrong. */
+function deepest(issues: readonly Issue[], base: Path): { path: Path; message: string } {
+  const [issue] = issues;
+  if (issue === undefined) return { path: base, message: "something else" };
+  const path = [...base, ...issue.path];
+  let best = { path: path as Path, message: issue.message };
+  if (issue.code === "invalid_union") {
+    for (const branch of issue.errors) {
+      const inner = deepest(branch, path);
+      // An alternative that got as far as the members of a list, or was right but too short.
+      if (inner.path.length > best.path.length || branch[0]?.code === "too_small") best = inner;
+    }
+  }
+  return best;
+}
+
+function show(path: Path): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === "number") return `${text}[${key}]`;
+    return text === "" ? String(key) : `${text}.${String(key)}`;
+  }, "");
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  if (typeof value === "object" && value !== null) return "an object";
+  if (typeof value === "string" && value.length > MAX_SHOWN_CHARS) {
+    return `${JSON.stringify(value.slice(0, MAX_SHOWN_CHARS))}… (${value.length} characters)`;
+  }
+  return JSON.stringify(value);
+}

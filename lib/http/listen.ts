@@ -1,0 +1,229 @@
+/**
+ * The one file that owns listening, so that how it is done can change.
+ *
+ * On loopback `Deno.serve`, which is the fastest. Beyond loopback `node:http`, because `Deno.serve`
+ * has no time-out for a header section or a body that never ends. Both get the same fetch handler.
+ *
+ * @module
+ */
+
+import type { IncomingMessage, Server } from "node:http";
+import type { Duplex } from "node:stream";
+import { ServiceError } from "../errors.ts";
+import { toHttpError } from "./errors.ts";
+
+/** Answers a request. Must not throw, and its bodies must not fail. */
+export type Handler = (request: Request, peerAddress: string) => Response | Promise<Response>;
+
+/** Where and how to listen. */
+export interface ListenOptions {
+  /** Name or address to bind, IPv6 without brackets. */
+  host: string;
+  /** 0 for a free one. */
+  port: number;
+  handler: Handler;
+  /** Section of the configuration that holds host and port, for errors, such as `api`. */
+  setting: string;
+  /** Closes at once when it aborts. */
+  signal?: AbortSignal;
+  /** Of listeners beyond loopback. */
+  limits?: Partial<NodeLimits>;
+}
+
+/** Bounds that `node:http` enforces. */
+export interface NodeLimits {
+  /** For the whole header section; default 15,000. */
+  headersTimeoutMs: number;
+  /** For the whole request, body included; default 300,000. */
+  requestTimeoutMs: number;
+  /** Bytes of the header section; default 16,384. */
+  maxHeaderBytes: number;
+}
+
+/** An open listener. */
+export interface Listener {
+  /** Such as `http://127.0.0.1:8900` or `http://[::1]:8900`. */
+  readonly url: string;
+  readonly port: number;
+  /**
+   * Takes no new connections, and lets open requests end for `graceMs` (default 0: not at all)
+   * before it cuts them. Streams are to be ended by whoever wrote them, or they use up the time.
+   */
+  close(graceMs?: number): Promise<void>;
+}
+
+/** Whether only this machine can reach a listener on that host. */
+export function isLoopbackHost(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+}
+
+/** Opens a listener. Throws `config_invalid`, naming the address and what to do, if it cannot. */
+export async function listen(options: ListenOptions): Promise<Listener> {
+  const listener = await (isLoopbackHost(options.host) ? listenDeno : listenNode)(options)
+    .catch((error) => {
+      throw explain(error, options);
+    });
+  const stop = () => void listener.close(0);
+  options.signal?.addEventListener("abort", stop, { once: true });
+  if (options.signal?.aborted) await listener.close(0);
+  return {
+    ...listener,
+    close(graceMs = 0) {
+      options.signal?.removeEventListener("abort", stop);
+      return listener.close(graceMs);
+    },
+  };
+}
+
+// deno-lint-ignore require-await -- so that a failed bind is a rejection, as in the other one
+async function listenDeno({ host, port, handler }: ListenOptions): Promise<Listener> {
+  const cut = new AbortController();
+  const server = Deno.serve({
+    hostname: host,
+    port,
+    signal: cut.signal,
+    onListen: () => {},
+    onError: brokenHandler,
+  }, (request, info) => handler(request, info.remoteAddr.hostname));
+  let closing: Promise<void> | undefined;
+  return {
+    url: urlOf(host, server.addr.port),
+    port: server.addr.port,
+    async close(graceMs = 0) {
+      closing ??= server.shutdown();
+      await within(closing, graceMs, () => cut.abort());
+      await server.finished;
+    },
+  };
+}
+
+async function listenNode(options: ListenOptions): Promise<Listener> {
+  const { host, port, handler, limits } = options;
+  const [{ createServer }, { getRequestListener }] = await Promise.all([
+    import("node:http"),
+    import("@hono/node-server"),
+  ]);
+  const onRequest = getRequestListener(
+    (request, { incoming }) =>
+      handler(request, (incoming as IncomingMessage).socket.remoteAddress ?? "unknown"),
+    {
+      // What an HTTP/1.0 request without a Host is taken to mean, as Deno.serve does.
+      hostname: "localhost",
+      // By default it replaces the global Response, and every Deno.serve then answers 500.
+      overrideGlobalObjects: false,
+      errorHandler: (error) =>
+        error instanceof Error && error.name === "RequestError"
+          ? plainError(
+            new ServiceError("invalid_request", `The request is not HTTP: ${error.message}`),
+          )
+          : brokenHandler(),
+    },
+  );
+  const server = createServer({
+    headersTimeout: limits?.headersTimeoutMs ?? 15_000,
+    requestTimeout: limits?.requestTimeoutMs ?? 300_000,
+    maxHeaderSize: limits?.maxHeaderBytes ?? 16_384,
+    connectionsCheckingInterval: Math.min(1_000, limits?.headersTimeoutMs ?? 1_000),
+    keepAliveTimeout: 65_000,
+    requireHostHeader: false,
+  }, onRequest);
+  server.on("clientError", answerParserError);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const bound = server.address() as { port: number };
+  let closing: Promise<void> | undefined;
+  return {
+    url: urlOf(host, bound.port),
+    port: bound.port,
+    async close(graceMs = 0) {
+      closing ??= closeNode(server);
+      await within(closing, graceMs, () => server.closeAllConnections());
+      await closing;
+    },
+  };
+}
+
+function closeNode(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  return closed;
+}
+
+/** Waits for a promise, and does something about it when it takes too long. */
+async function within(promise: Promise<void>, ms: number, onLate: () => void): Promise<void> {
+  if (ms <= 0) return onLate();
+  const timer = setTimeout(onLate, ms);
+  await promise.catch(() => {});
+  clearTimeout(timer);
+}
+
+/** The parser gave up on a connection: still an envelope, and then the end of the connection. */
+function answerParserError(error: Error & { code?: string }, socket: Duplex): void {
+  if (!socket.writable || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const [line, failure] = error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+    ? ["408 Request Timeout", new ServiceError("request_timeout", "The request took too long")]
+    : error.code === "HPE_HEADER_OVERFLOW"
+    ? [
+      "431 Request Header Fields Too Large",
+      new ServiceError("too_large", "The header section is too large"),
+    ]
+    : ["400 Bad Request", new ServiceError("invalid_request", "The request is not HTTP")];
+  const body = JSON.stringify(toHttpError(failure).envelope);
+  socket.end(
+    `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
+  );
+}
+
+function plainError(error: ServiceError): Response {
+  const { status, envelope } = toHttpError(error);
+  return Response.json(envelope, { status });
+}
+
+function brokenHandler(): Response {
+  return plainError(new ServiceError("internal", "The handler threw"));
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function explain(error: unknown, { host, port, setting }: ListenOptions): ServiceError {
+  const at = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const code = (error as { code?: string }).code;
+  const name = error instanceof Error ? error.name : "";
+  const details = { param: `${setting}.port` };
+  if (name === "AddrInUse" || code === "EADDRINUSE") {
+    return new ServiceError(
+      "config_invalid",
+      `Cannot listen on ${at}: the port is in use; stop the program that has it, or set ` +
+        `${setting}.port to another number (0: any free one)`,
+      details,
+      { cause: error },
+    );
+  }
+  if (name === "PermissionDenied" || name === "NotCapable" || code === "EACCES") {
+    return new ServiceError(
+      "config_invalid",
+      `Cannot listen on ${at}: not permitted; ports below 1024 need special rights, so set ` +
+        `${setting}.port to a higher number`,
+      details,
+      { cause: error },
+    );
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return new ServiceError(
+    "config_invalid",
+    `Cannot listen on ${at}: ${reason}; set ${setting}.host to an address of this machine`,
+    { param: `${setting}.host` },
+    { cause: error },
+  );
+}
