@@ -1,0 +1,34 @@
+/**
+ * `service version`.
+ *
+ * @module
+ */
+
+import { type Command, EXIT } from "../command.ts";
+import { VERSION } from "../version.ts";
+
+const version: Command = {
+  description: "Prints the version of this program and what it runs on.",
+  examples: ["service version", "service version --json"],
+  options: [],
+  run({ out, globals }) {
+    const facts = {
+      version: VERSION,
+      deno: Deno.version.deno,
+      v8: Deno.version.v8,
+      typescript: Deno.version.typescript,
+      platform: Deno.build.target,
+      compiled: Deno.build.standalone,
+    };
+    if (globals.json) {
+      out.json(facts);
+    } else {
+      out.line(`service ${facts.version}`);
+      out.line(`deno ${facts.deno}, v8 ${facts.v8}, typescript ${facts.typescript}`);
+      out.line(facts.platform + (facts.compiled ? ", compiled" : ""));
+    }
+    return Promise.resolve(EXIT.done);
+  },
+};
+
+export default version;

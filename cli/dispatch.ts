@@ -1,0 +1,108 @@
+/**
+ * From a command line to an exit code: finds the command, reads its line, runs it, and tells how it
+ * failed.
+ *
+ * @module
+ */
+
+import { ServiceError, toErrorData } from "../lib/errors.ts";
+import { EXIT, type ExitCode } from "./command.ts";
+import type { CommandEntry } from "./commands.ts";
+import { type HelpLine } from "./help.ts";
+import { OUTCOMES } from "./outcome.ts";
+import { jsonLine, type Output, OutputClosedError } from "./output.ts";
+import { type Head, parseCommand, parseHead, unknown } from "./parse.ts";
+import { VERSION } from "./version.ts";
+
+/** What {@linkcode dispatch} works on. */
+export interface DispatchDeps {
+  commands: readonly CommandEntry[];
+  out: Output;
+}
+
+/** Runs a command line. Resolves with the exit code for everything that can go wrong. */
+export async function dispatch(args: readonly string[], deps: DispatchDeps): Promise<ExitCode> {
+  try {
+    return await run(args, deps);
+  } catch (error) {
+    // Whoever read the output has seen enough of it: that is no failure.
+    if (error instanceof OutputClosedError) return EXIT.done;
+    return reportError(error, deps.out, {
+      json: hasFlag(args, "--json"),
+      verbose: hasFlag(args, "--verbose"),
+    });
+  }
+}
+
+/** Says on standard error what went wrong and what to do next, and returns the exit code. */
+export function reportError(
+  error: unknown,
+  out: Output,
+  { json, verbose }: { json: boolean; verbose: boolean },
+): ExitCode {
+  const data = toErrorData(error);
+  const { exit, next } = OUTCOMES[data.code];
+  if (json) {
+    out.note(jsonLine({ error: { ...data, next } }));
+    return exit;
+  }
+  const expected = error instanceof ServiceError;
+  out.note({ text: "error:", style: "red" }, ` ${data.message}`);
+  if (next !== undefined) out.note(`  ${next}`);
+  if (!expected && !verbose) out.note("  This was not expected; --verbose shows where it happened");
+  if (verbose && error instanceof Error && error.stack !== undefined) {
+    out.note({ text: error.stack, style: "dim" });
+    if (error.cause !== undefined) out.note({ text: `caused by ${error.cause}`, style: "dim" });
+  }
+  return exit;
+}
+
+async function run(args: readonly string[], { commands, out }: DispatchDeps): Promise<ExitCode> {
+  const head = parseHead(args);
+  if (head.version) return printVersion(out, head.globals.json);
+  if (head.command === "help") return await help(head, commands, out);
+  if (head.command === undefined) {
+    const { overview } = await import("./help.ts");
+    // Asked for, it is the output; otherwise it is a remark about what is missing.
+    if (head.help) return print(overview(commands), (line) => out.line(...line), EXIT.done);
+    return print(overview(commands), (line) => out.note(...line), EXIT.usage);
+  }
+  const entry = find(head.command, commands);
+  const { default: command } = await entry.load();
+  const parsed = parseCommand(entry.name, command, head);
+  if (parsed.version) return printVersion(out, parsed.globals.json);
+  if (parsed.help) {
+    const { commandHelp } = await import("./help.ts");
+    return print(commandHelp(entry.name, command), (line) => out.line(...line), EXIT.done);
+  }
+  return await command.run({ ...parsed, out });
+}
+
+/** `service help [COMMAND]`, for those who try that first. */
+function help(head: Head, commands: readonly CommandEntry[], out: Output): Promise<ExitCode> {
+  const name = head.rest.find((word) => !word.startsWith("-"));
+  return run(name === undefined ? ["--help"] : [name, "--help"], { commands, out });
+}
+
+function find(name: string, commands: readonly CommandEntry[]): CommandEntry {
+  const entry = commands.find((each) => each.name === name);
+  if (entry === undefined) throw unknown("command", name, commands.map((each) => each.name));
+  return entry;
+}
+
+function printVersion(out: Output, json: boolean): ExitCode {
+  if (json) out.json({ version: VERSION });
+  else out.line(`service ${VERSION}`);
+  return EXIT.done;
+}
+
+function print(lines: HelpLine[], put: (line: HelpLine) => void, exit: ExitCode): ExitCode {
+  for (const line of lines) put(line);
+  return exit;
+}
+
+/** Whether a flag was given, for a line that could not be parsed. */
+function hasFlag(args: readonly string[], flag: string): boolean {
+  const end = args.indexOf("--");
+  return (end < 0 ? args : args.slice(0, end)).includes(flag);
+}

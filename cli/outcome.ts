@@ -1,0 +1,67 @@
+/**
+ * What an error means for a command line: its exit code, and what to do next.
+ *
+ * @module
+ */
+
+import type { ErrorCode } from "../lib/errors.ts";
+import { EXIT, type ExitCode } from "./command.ts";
+
+/** How a command that failed with some code ends. */
+export interface Outcome {
+  exit: ExitCode;
+  /** What the user can do about it; absent where the message says it. */
+  next?: string;
+}
+
+/** Every error code's outcome (decisions F). Exhaustive: a new code does not compile without one. */
+export const OUTCOMES: Readonly<Record<ErrorCode, Outcome>> = {
+  invalid_request: { exit: EXIT.failed },
+  not_found: { exit: EXIT.failed },
+  method_not_allowed: { exit: EXIT.failed },
+  unsupported_media_type: { exit: EXIT.failed },
+  too_large: { exit: EXIT.failed },
+  model_not_found: { exit: EXIT.failed, next: "See what there is with: service models" },
+  unsupported_image_url: { exit: EXIT.failed },
+  no_user_message: { exit: EXIT.failed },
+  usage: { exit: EXIT.usage },
+  invalid_api_key: { exit: EXIT.failed },
+  forbidden_host: { exit: EXIT.failed },
+  forbidden_origin: { exit: EXIT.failed },
+  too_many_auth_failures: { exit: EXIT.failed },
+  queue_full: { exit: EXIT.failed, next: "Wait for the turns of this session, or use another one" },
+  turn_failed: { exit: EXIT.failed },
+  turn_timeout: {
+    exit: EXIT.failed,
+    next: "Allow more time with: service config set agent.turnTimeoutS SECONDS",
+  },
+  turn_cancelled: { exit: EXIT.interrupted },
+  turn_interrupted: { exit: EXIT.failed, next: "The service stopped under the turn; ask again" },
+  tool_loop: { exit: EXIT.failed },
+  max_steps: {
+    exit: EXIT.failed,
+    next: "Allow more steps with: service config set agent.maxSteps NUMBER",
+  },
+  provider_error: { exit: EXIT.provider, next: "Check key and model with: service doctor" },
+  provider_rate_limited: {
+    exit: EXIT.provider,
+    next: "Wait, or set agent.fallbacks to another model",
+  },
+  provider_unreachable: { exit: EXIT.provider, next: "Find out why with: service doctor" },
+  context_overflow: {
+    exit: EXIT.provider,
+    next: "Shorten the input, lower agent.contextTokens, or use a new --session",
+  },
+  refused: { exit: EXIT.refused },
+  tool_failed: { exit: EXIT.failed },
+  executor_fault: { exit: EXIT.failed, next: "Find out why with: service doctor" },
+  audit_unavailable: { exit: EXIT.failed, next: "Find out why with: service doctor" },
+  config_invalid: { exit: EXIT.config, next: "See every problem with: service config check" },
+  draining: { exit: EXIT.failed, next: "The service is stopping; try again when it has started" },
+  home_busy: { exit: EXIT.failed },
+  database_newer: {
+    exit: EXIT.failed,
+    next: "Use the version of this program that wrote it, or a newer one",
+  },
+  internal: { exit: EXIT.failed },
+};

@@ -1,0 +1,215 @@
+/**
+ * Reads a command line against the tables of options, and does nothing else: no effect, no
+ * environment, no terminal. Everything wrong with it is a ServiceError `usage` that names the
+ * option or argument.
+ *
+ * The conventions are those of getopt_long: `--name value`, `--name=value`, `-n value`, `-nvalue`,
+ * `-n=value`, flags of one letter together, and `--` before what is no option. The value of an
+ * option may begin with a dash, unless it is itself one of the command's options: then the value was
+ * forgotten.
+ *
+ * @module
+ */
+
+import { ServiceError } from "../lib/errors.ts";
+import type { Command, Globals, Invocation, OptionSpec } from "./command.ts";
+import { nearest } from "./suggest.ts";
+
+/** Options that every command has, before or after its name. */
+export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
+  { name: "config", value: "PATH", summary: "Configuration file" },
+  { name: "last-good", summary: "Start from the last configuration that loaded" },
+  { name: "json", summary: "Print JSON" },
+  { name: "verbose", summary: "Say more on standard error" },
+  { name: "help", alias: "h", summary: "Show help" },
+  { name: "version", summary: "Print the version" },
+];
+
+/** What stands before the command's name, the name, and what stands after it. */
+export interface Head {
+  /** Undefined when there is none. */
+  command?: string;
+  globals: Globals;
+  help: boolean;
+  version: boolean;
+  rest: string[];
+}
+
+/** A command's line, parsed. */
+export interface Parsed extends Pick<Invocation, "subcommand" | "args" | "options" | "globals"> {
+  help: boolean;
+  version: boolean;
+}
+
+type Options = Invocation["options"];
+
+/** Reads the global options up to the command's name. */
+export function parseHead(args: readonly string[]): Head {
+  const { options, positionals, rest } = scan(args, GLOBAL_OPTIONS, true);
+  return { command: positionals[0], rest, ...takeGlobals(options) };
+}
+
+/** Reads what stands after a command's name; `head` is what stood before it. */
+export function parseCommand(
+  name: string,
+  command: Pick<Command, "args" | "options" | "subcommands">,
+  head: Head,
+): Parsed {
+  const { options, positionals } = scan(head.rest, [...command.options, ...GLOBAL_OPTIONS], false);
+  const own = takeGlobals(options);
+  const parsed: Parsed = {
+    args: positionals,
+    options,
+    globals: {
+      config: own.globals.config ?? head.globals.config,
+      lastGood: own.globals.lastGood || head.globals.lastGood,
+      json: own.globals.json || head.globals.json,
+      verbose: own.globals.verbose || head.globals.verbose,
+    },
+    help: own.help || head.help,
+    version: own.version || head.version,
+  };
+  // Help is for those who do not know the arguments yet.
+  if (parsed.help || parsed.version) return parsed;
+
+  const { subcommands } = command;
+  if (subcommands === undefined || positionals.length === 0) {
+    if (subcommands === undefined) checkArity(name, command.args, positionals);
+    return parsed;
+  }
+  const subcommand = subcommands.find((each) => each.name === positionals[0]);
+  if (subcommand === undefined) {
+    const names = subcommands.map((each) => each.name);
+    throw unknown(`subcommand of ${name}`, positionals[0]!, names, `it has ${names.join(", ")}`);
+  }
+  const rest = positionals.slice(1);
+  checkArity(`${name} ${subcommand.name}`, subcommand.args, rest);
+  return { ...parsed, subcommand: subcommand.name, args: rest };
+}
+
+/** A usage error for a name that is not known, with the nearest one if there is one. */
+export function unknown(
+  what: string,
+  typed: string,
+  known: readonly string[],
+  otherwise = "see service --help",
+): ServiceError {
+  const near = nearest(typed, known);
+  const hint = near === undefined ? otherwise : `did you mean ${near}?`;
+  return new ServiceError("usage", `Unknown ${what}: ${JSON.stringify(typed)}; ${hint}`, {
+    param: typed,
+  });
+}
+
+/** Takes the global options out of what was parsed. */
+function takeGlobals(options: Options): Pick<Head, "globals" | "help" | "version"> {
+  const taken = {
+    globals: {
+      config: options["config"] as string | undefined,
+      lastGood: options["last-good"] === true,
+      json: options["json"] === true,
+      verbose: options["verbose"] === true,
+    },
+    help: options["help"] === true,
+    version: options["version"] === true,
+  };
+  for (const { name } of GLOBAL_OPTIONS) delete options[name];
+  return taken;
+}
+
+/** Splits arguments into options and positionals; `onlyHead` stops after the first positional. */
+function scan(
+  args: readonly string[],
+  specs: readonly OptionSpec[],
+  onlyHead: boolean,
+): { options: Options; positionals: string[]; rest: string[] } {
+  const options: Options = {};
+  const positionals: string[] = [];
+  let at = 0;
+  while (at < args.length && !(onlyHead && positionals.length === 1)) {
+    const arg = args[at++]!;
+    if (arg === "--" && !onlyHead) {
+      positionals.push(...args.slice(at));
+      at = args.length;
+    } else if (arg.startsWith("--")) {
+      const equals = arg.indexOf("=");
+      const typed = equals < 0 ? arg : arg.slice(0, equals);
+      const spec = specs.find((each) => `--${each.name}` === typed);
+      if (spec === undefined) throw unknownOption(typed, specs);
+      take(spec, typed, equals < 0 ? undefined : arg.slice(equals + 1));
+    } else if (arg.startsWith("-") && arg !== "-") {
+      takeLetters(arg);
+    } else {
+      positionals.push(arg);
+    }
+  }
+  return { options, positionals, rest: args.slice(at) };
+
+  /** `-x`, `-xyz` as flags, or `-xVALUE`. */
+  function takeLetters(arg: string): void {
+    for (let letter = 1; letter < arg.length; letter++) {
+      const typed = `-${arg[letter]}`;
+      const spec = specs.find((each) => each.alias === arg[letter]);
+      if (spec === undefined) throw unknownOption(letter === 1 ? arg : typed, specs);
+      const rest = arg.slice(letter + 1);
+      if (spec.value !== undefined || rest.startsWith("=")) {
+        take(spec, typed, rest === "" ? undefined : rest.replace(/^=/, ""));
+        return;
+      }
+      take(spec, typed, undefined);
+    }
+  }
+
+  function take(spec: OptionSpec, typed: string, attached: string | undefined): void {
+    const { name, value: placeholder, repeatable } = spec;
+    if (placeholder === undefined) {
+      if (attached !== undefined) throw usage(`Option ${typed} takes no value`, name);
+      options[name] = true;
+      return;
+    }
+    const value = attached ?? args[at++];
+    if (value === undefined || (attached === undefined && isOption(value, specs))) {
+      throw usage(`Option ${typed} needs a value: ${typed} ${placeholder}`, name);
+    }
+    if (repeatable) {
+      options[name] = [...(options[name] as string[] | undefined ?? []), value];
+    } else if (options[name] !== undefined) {
+      throw usage(`Option ${typed} was given twice`, name);
+    } else {
+      options[name] = value;
+    }
+  }
+}
+
+/** Whether a word is one of these options, or the end of all options. */
+function isOption(word: string, specs: readonly OptionSpec[]): boolean {
+  const name = word.replace(/=.*$/s, "");
+  return word === "--" || specs.some((each) => name === `--${each.name}`) ||
+    specs.some((each) => each.alias !== undefined && word === `-${each.alias}`);
+}
+
+/** Holds the number of arguments against a pattern such as `KEY [VALUE]` or `NAME...`. */
+function checkArity(name: string, pattern: string | undefined, args: readonly string[]): void {
+  const words = pattern?.split(/\s+/).filter((word) => word !== "") ?? [];
+  const missing = words.filter((word) => !word.startsWith("["))[args.length];
+  if (missing !== undefined) {
+    throw usage(`service ${name} needs ${missing}: service ${name} ${pattern}`, missing);
+  }
+  const most = words.some((word) => word.includes("...")) ? Infinity : words.length;
+  if (args.length > most) {
+    const takes = most === 0 ? "takes no arguments" : `takes ${pattern}`;
+    throw usage(
+      `Unexpected argument ${JSON.stringify(args[most])}: service ${name} ${takes}`,
+      args[most],
+    );
+  }
+}
+
+function unknownOption(typed: string, specs: readonly OptionSpec[]): ServiceError {
+  const known = specs.map((each) => `--${each.name}`);
+  return unknown("option", typed, known);
+}
+
+function usage(message: string, param?: string): ServiceError {
+  return new ServiceError("usage", message, { param });
+}
