@@ -48,7 +48,8 @@ export function createLog(
   };
 }
 
-function writeStderr(line: string): void {
+/** Writes a line to standard error, whole. */
+export function writeStderr(line: string): void {
   const bytes = new TextEncoder().encode(line + "\n");
   for (let at = 0; at < bytes.length;) at += Deno.stderr.writeSync(bytes.subarray(at));
 }

@@ -17,6 +17,9 @@ import type { ServiceBoot, ToAuthority, ToService } from "./bridge.ts";
 import { createOperations } from "./operations.ts";
 import { linkAuthority } from "./remote_actions.ts";
 
+/** Time that requests get to write the end of their turns, after those have ended. */
+const ANSWER_MS = 2_000;
+
 /** Starts everything and reports `started`; returns what takes the authority's further messages. */
 export async function startService(
   boot: ServiceBoot,
@@ -115,8 +118,10 @@ export async function startService(
       while (guests.size > 0) await Promise.all(guests);
     }
     local.close();
-    const stopped = api?.stopAccepting();
+    const stopped = api?.stopAccepting(graceMs + ANSWER_MS);
     const ended = await turns.drain({ graceMs });
+    // Every turn has ended and its readers see that; what is open now only waits to be told.
+    api?.endStreams();
     await stopped;
     await accepting;
     await journal.close();

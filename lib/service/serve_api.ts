@@ -1,0 +1,62 @@
+/**
+ * Puts the HTTP API on its port. A module of its own so that commands that serve nothing do not
+ * load it (W14).
+ *
+ * @module
+ */
+
+import type { Turns } from "../agent/turns.ts";
+import { createAccessLog } from "../http/access_log.ts";
+import { createApi } from "../http/api/app.ts";
+import { listen } from "../http/listen.ts";
+import { type Log, writeStderr } from "../log.ts";
+import type { ServiceBoot } from "./bridge.ts";
+
+/** What the API is served with. */
+export interface ServeApiDeps {
+  boot: ServiceBoot;
+  turns: Turns;
+  /** Id of the one model. */
+  model: string;
+  checks: () => ServiceBoot["checks"];
+  log: Log;
+}
+
+/** The API on its port. */
+export interface ServedApi {
+  readonly url: string;
+  /**
+   * Takes no new connections; requests under way go on until `endStreams` or their own end.
+   * Resolves when the port is closed.
+   */
+  stopAccepting(graceMs: number): Promise<void>;
+  /** Ends the event streams that are still open. */
+  endStreams(): void;
+}
+
+/** Opens the port. Throws `config_invalid` when it cannot. */
+export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
+  const { boot, turns, model, checks, log } = deps;
+  const { config } = boot;
+  const created = { id: model, createdAt: Date.now() };
+  const api = createApi({
+    turns,
+    model: () => created,
+    config: config.api,
+    version: boot.version,
+    checks,
+    accessLog: createAccessLog({ format: config.log.format, write: writeStderr, now: Date.now }),
+    log,
+  });
+  const listener = await listen({
+    host: config.api.host,
+    port: config.api.port,
+    setting: "api",
+    handler: (request, peer) => api.fetch(request, peer),
+  });
+  return {
+    url: listener.url,
+    stopAccepting: (graceMs) => listener.close(graceMs),
+    endStreams: () => api.endStreams(),
+  };
+}
