@@ -9,6 +9,8 @@
 
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
+import { systemClock } from "../agent/clock.ts";
+import { settlesWithin } from "../agent/life.ts";
 import { ServiceError } from "../errors.ts";
 import { toHttpError } from "./errors.ts";
 
@@ -46,8 +48,9 @@ export interface Listener {
   readonly url: string;
   readonly port: number;
   /**
-   * Takes no new connections, and lets open requests end for `graceMs` (default 0: not at all)
-   * before it cuts them. Streams are to be ended by whoever wrote them, or they use up the time.
+   * Takes no new requests, and lets open ones end for `graceMs` (default 0: not at all) before it
+   * cuts them. Streams are to be ended by whoever writes them, or they use up the time. Called
+   * again with less, it hurries.
    */
   close(graceMs?: number): Promise<void>;
 }
@@ -78,22 +81,64 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 // deno-lint-ignore require-await -- so that a failed bind is a rejection, as in the other one
 async function listenDeno({ host, port, handler }: ListenOptions): Promise<Listener> {
   const cut = new AbortController();
+  const requests = new OpenRequests();
+  let closing = false;
+  let stopped: Promise<void> | undefined;
   const server = Deno.serve({
     hostname: host,
     port,
     signal: cut.signal,
     onListen: () => {},
     onError: brokenHandler,
-  }, (request, info) => handler(request, info.remoteAddr.hostname));
-  let closing: Promise<void> | undefined;
+  }, (request, info) => {
+    if (closing) return plainError(new ServiceError("draining", "The service is stopping"));
+    requests.add(info.completed);
+    return handler(request, info.remoteAddr.hostname);
+  });
   return {
     url: urlOf(host, server.addr.port),
     port: server.addr.port,
     async close(graceMs = 0) {
-      closing ??= server.shutdown();
-      await within(closing, graceMs, () => cut.abort());
-      await server.finished;
+      closing = true;
+      if (graceMs > 0) await settlesWithin(systemClock, requests.none(), graceMs);
+      if (requests.count > 0 && stopped === undefined) {
+        cut.abort();
+        stopped = server.finished;
+      }
+      // Only once nothing is open: after shutdown() nothing can be cut any more. It still lets the
+      // last answers leave the buffers of the sockets; a client that does not take them is not waited for.
+      stopped ??= server.shutdown();
+      await settlesWithin(systemClock, stopped, FLUSH_MS);
     },
+  };
+}
+
+/** Milliseconds that clients get to take what is already answered. */
+const FLUSH_MS = 1_000;
+
+/** Counts requests until their answers are delivered. */
+class OpenRequests {
+  #count = 0;
+  #waiting: (() => void)[] = [];
+
+  add(delivered: Promise<void>): void {
+    this.#count++;
+    delivered.then(this.#end, this.#end);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Resolves once there is none. */
+  none(): Promise<void> {
+    if (this.#count === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  readonly #end = () => {
+    if (--this.#count > 0) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
   };
 }
 
@@ -142,7 +187,8 @@ async function listenNode(options: ListenOptions): Promise<Listener> {
     port: bound.port,
     async close(graceMs = 0) {
       closing ??= closeNode(server);
-      await within(closing, graceMs, () => server.closeAllConnections());
+      if (graceMs > 0) await settlesWithin(systemClock, closing, graceMs);
+      server.closeAllConnections();
       await closing;
     },
   };
@@ -152,14 +198,6 @@ function closeNode(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   return closed;
-}
-
-/** Waits for a promise, and does something about it when it takes too long. */
-async function within(promise: Promise<void>, ms: number, onLate: () => void): Promise<void> {
-  if (ms <= 0) return onLate();
-  const timer = setTimeout(onLate, ms);
-  await promise.catch(() => {});
-  clearTimeout(timer);
 }
 
 /** The parser gave up on a connection: still an envelope, and then the end of the connection. */

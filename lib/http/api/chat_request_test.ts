@@ -1,0 +1,135 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { ServiceError } from "../../errors.ts";
+import { parseChatRequest } from "./chat_request.ts";
+
+const messages = [{ role: "user", content: "hi" }];
+
+function refusal(body: unknown, header: string | null = null): ServiceError {
+  return assertThrows(() => parseChatRequest(body, header), ServiceError);
+}
+
+Deno.test("parseChatRequest() fills in what is left out or null", () => {
+  const expected = {
+    messages,
+    sessionId: "default",
+    model: undefined,
+    stream: false,
+    includeUsage: false,
+    includeProgress: false,
+  };
+  assertEquals(parseChatRequest({ messages }, null), expected);
+  const nulls = { messages, session_id: null, model: null, stream: null, stream_options: null };
+  assertEquals(parseChatRequest(nulls, null), expected);
+});
+
+Deno.test("parseChatRequest() reads every field and ignores those of other servers", () => {
+  assertEquals(
+    parseChatRequest({
+      messages,
+      session_id: "s:1",
+      model: "fake/one",
+      stream: true,
+      stream_options: { include_usage: true, include_progress: true, include_obfuscation: false },
+      temperature: 0.2,
+      tools: [{ type: "function" }],
+      n: 3,
+      user: "me",
+    }, null),
+    {
+      messages,
+      sessionId: "s:1",
+      model: "fake/one",
+      stream: true,
+      includeUsage: true,
+      includeProgress: true,
+    },
+  );
+});
+
+for (
+  const [body, message] of [
+    [[], "The body must be an object with messages, got an empty list"],
+    ["x", 'The body must be an object with messages, got "x"'],
+    [null, "The body must be an object with messages, got null"],
+    [{}, "messages must be a list of messages, got nothing"],
+    [{ messages: "hi" }, 'messages must be a list of messages, got "hi"'],
+    [{ messages: [] }, "messages must be a list of at least one message, got an empty list"],
+    [{ messages: [1] }, "messages[0] must be an object with role and content, got 1"],
+    [
+      { messages: [{ content: "x" }] },
+      "messages[0].role must be a role, such as user, got nothing",
+    ],
+    [{ messages, stream: "yes" }, 'stream must be true or false, got "yes"'],
+    [
+      { messages, stream_options: 1 },
+      "stream_options must be an object with include_usage or include_progress, got 1",
+    ],
+    [
+      { messages, stream_options: { include_usage: 1 } },
+      "stream_options.include_usage must be true or false, got 1",
+    ],
+    [
+      { messages, model: 5 },
+      "model must be the id that GET /v1/models shows, or no model, got 5",
+    ],
+    [
+      { messages, session_id: 5 },
+      "session_id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, got 5",
+    ],
+  ] as [unknown, string][]
+) {
+  Deno.test(`parseChatRequest() says of ${JSON.stringify(body)} what is wrong`, () => {
+    const error = refusal(body);
+    assertEquals(error.code, "invalid_request");
+    assertEquals(error.message, message);
+    const [param] = message.split(" must be");
+    assertEquals(error.details.param, param === "The body" ? undefined : param);
+  });
+}
+
+Deno.test("parseChatRequest() shows no more than the beginning of a long value", () => {
+  const { message } = refusal({ messages, session_id: "x".repeat(1_000) });
+  assert(message.length < 250);
+  assert(message.endsWith("(1000 characters)"));
+});
+
+for (const id of ["", "a b", "a/b", "ä", "a".repeat(129), "a\n", "a?", "a%20"]) {
+  Deno.test(`parseChatRequest() refuses the session ${JSON.stringify(id.slice(0, 10))}`, () => {
+    assertEquals(refusal({ messages, session_id: id }).details.param, "session_id");
+    assertEquals(refusal({ messages }, id).details.param, "X-Session-Id");
+  });
+}
+
+Deno.test("parseChatRequest() takes the session from the header, and refuses two of them", () => {
+  assertEquals(parseChatRequest({ messages }, "h-1").sessionId, "h-1");
+  assertEquals(parseChatRequest({ messages, session_id: "h-1" }, "h-1").sessionId, "h-1");
+  const error = refusal({ messages, session_id: "b-1" }, "h-1");
+  assertEquals(error.code, "invalid_request");
+  assertEquals(error.details.param, "session_id");
+});
+
+Deno.test("parseChatRequest() accepts every session id of the rule", () => {
+  const id = fc.stringMatching(/^[A-Za-z0-9._:-]{1,128}$/);
+  fc.assert(fc.property(id, (session_id) => {
+    assertEquals(parseChatRequest({ messages, session_id }, null).sessionId, session_id);
+  }));
+});
+
+Deno.test("parseChatRequest() gives a request or a ServiceError for any JSON", () => {
+  const field = fc.oneof(fc.jsonValue(), fc.constant(messages));
+  const body = fc.oneof(
+    fc.jsonValue(),
+    fc.record({ messages: field, session_id: field, stream: field, stream_options: field }, {
+      requiredKeys: [],
+    }),
+  );
+  fc.assert(fc.property(body, (value) => {
+    try {
+      parseChatRequest(value, null);
+    } catch (error) {
+      assert(error instanceof ServiceError, String(error));
+      assertEquals(error.code, "invalid_request");
+    }
+  }));
+});

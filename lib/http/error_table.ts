@@ -1,0 +1,243 @@
+/**
+ * How each error code looks over HTTP. A code without a row does not compile.
+ *
+ * @module
+ */
+
+import type { ErrorCode } from "../errors.ts";
+
+/** `error.type` of the envelope: a closed set. */
+export type HttpErrorType =
+  | "invalid_request_error"
+  | "authentication_error"
+  | "not_found_error"
+  | "conflict_error"
+  | "rate_limit_error"
+  | "server_error";
+
+/** How a code looks over HTTP. */
+export interface HttpErrorKind {
+  status: number;
+  type: HttpErrorType;
+  /** `error.code` of the envelope. Stable: clients match on it. */
+  slug: string;
+  /** When it happens; for the table in the docs. */
+  meaning: string;
+  /** Its own text stays inside; the caller gets a general one and a log id. */
+  hidden?: true;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** Every code over HTTP. */
+export const HTTP_ERRORS = {
+  invalid_request: {
+    status: 400,
+    type: "invalid_request_error",
+    slug: "invalid_request",
+    meaning: "A field of the request is missing or wrong; `param` names it.",
+  },
+  not_found: {
+    status: 404,
+    type: "not_found_error",
+    slug: "not_found",
+    meaning: "There is no such route or resource.",
+  },
+  method_not_allowed: {
+    status: 405,
+    type: "invalid_request_error",
+    slug: "method_not_allowed",
+    meaning: "The route exists, but not for this method; the header Allow lists those it has.",
+  },
+  unsupported_media_type: {
+    status: 415,
+    type: "invalid_request_error",
+    slug: "unsupported_media_type",
+    meaning: "The type of the body, or of a file in it, is not one that is understood.",
+  },
+  too_large: {
+    status: 413,
+    type: "invalid_request_error",
+    slug: "too_large",
+    meaning: "The body, or a file in it, is over its limit.",
+  },
+  request_timeout: {
+    status: 408,
+    type: "invalid_request_error",
+    slug: "request_timeout",
+    meaning: "The request did not arrive in time.",
+  },
+  model_not_found: {
+    status: 404,
+    type: "not_found_error",
+    slug: "model_not_found",
+    meaning: "The request names another model than the one of GET /v1/models.",
+  },
+  unsupported_image_url: {
+    status: 400,
+    type: "invalid_request_error",
+    slug: "unsupported_image_url",
+    meaning: "An image was given as a remote URL; only base64 data URLs are taken.",
+  },
+  no_user_message: {
+    status: 400,
+    type: "invalid_request_error",
+    slug: "no_user_message",
+    meaning: "Nothing from the user stands after the last assistant message.",
+  },
+  usage: {
+    status: 400,
+    type: "invalid_request_error",
+    slug: "usage",
+    meaning: "A command was used wrongly.",
+  },
+  invalid_api_key: {
+    status: 401,
+    type: "authentication_error",
+    slug: "invalid_api_key",
+    meaning: "The API key is missing or wrong.",
+    headers: { "www-authenticate": "Bearer" },
+  },
+  forbidden_host: {
+    status: 403,
+    type: "authentication_error",
+    slug: "forbidden_host",
+    meaning: "The Host header is no IP address, no loopback name and not in api.allowedHosts.",
+  },
+  forbidden_origin: {
+    status: 403,
+    type: "authentication_error",
+    slug: "forbidden_origin",
+    meaning: "A browser sent it for a page of another origin that is not in api.allowedOrigins.",
+  },
+  too_many_auth_failures: {
+    status: 429,
+    type: "rate_limit_error",
+    slug: "too_many_auth_failures",
+    meaning: "Too many wrong keys came from this address within a minute.",
+  },
+  queue_full: {
+    status: 429,
+    type: "rate_limit_error",
+    slug: "queue_full",
+    meaning: "Too many turns wait in this session; nothing was stored.",
+  },
+  turn_failed: {
+    status: 500,
+    type: "server_error",
+    slug: "turn_failed",
+    meaning: "The turn failed; the log has the cause under the id in the message.",
+    hidden: true,
+  },
+  turn_timeout: {
+    status: 504,
+    type: "server_error",
+    slug: "turn_timeout",
+    meaning: "The turn took longer than api.timeoutS or agent.turnTimeoutS, or was stuck.",
+  },
+  turn_cancelled: {
+    status: 409,
+    type: "conflict_error",
+    slug: "turn_cancelled",
+    meaning: "The turn was cancelled.",
+  },
+  turn_interrupted: {
+    status: 503,
+    type: "server_error",
+    slug: "turn_interrupted",
+    meaning: "The service stopped while the turn ran.",
+  },
+  tool_loop: {
+    status: 500,
+    type: "server_error",
+    slug: "tool_loop",
+    meaning: "The model made the same tool call again and again.",
+  },
+  max_steps: {
+    status: 500,
+    type: "server_error",
+    slug: "max_steps",
+    meaning: "The turn needed more model calls than agent.maxSteps.",
+  },
+  provider_error: {
+    status: 502,
+    type: "server_error",
+    slug: "provider_error",
+    meaning: "The model provider answered with an error; the message has its status.",
+  },
+  provider_rate_limited: {
+    status: 429,
+    type: "rate_limit_error",
+    slug: "provider_rate_limited",
+    meaning: "The model provider asks for fewer requests; Retry-After is passed on.",
+  },
+  provider_unreachable: {
+    status: 502,
+    type: "server_error",
+    slug: "provider_unreachable",
+    meaning: "The model provider could not be reached, or its answer broke off.",
+  },
+  context_overflow: {
+    status: 400,
+    type: "invalid_request_error",
+    slug: "context_length_exceeded",
+    meaning: "The conversation does not fit into the model's context.",
+  },
+  refused: {
+    status: 403,
+    type: "invalid_request_error",
+    slug: "refused",
+    meaning: "The gate refused an action.",
+  },
+  tool_failed: {
+    status: 500,
+    type: "server_error",
+    slug: "tool_failed",
+    meaning: "A tool could not do its work.",
+  },
+  executor_fault: {
+    status: 500,
+    type: "server_error",
+    slug: "executor_fault",
+    meaning: "The process that ran an action broke.",
+  },
+  audit_unavailable: {
+    status: 503,
+    type: "server_error",
+    slug: "audit_unavailable",
+    meaning: "The audit record cannot be written, so no action runs.",
+  },
+  config_invalid: {
+    status: 500,
+    type: "server_error",
+    slug: "config_invalid",
+    meaning: "The configuration is broken; the log has more under the id in the message.",
+    hidden: true,
+  },
+  draining: {
+    status: 503,
+    type: "server_error",
+    slug: "draining",
+    meaning: "The service is stopping and takes no new turns; nothing was stored.",
+  },
+  home_busy: {
+    status: 503,
+    type: "server_error",
+    slug: "home_busy",
+    meaning: "Another process owns the service's folder.",
+    hidden: true,
+  },
+  database_newer: {
+    status: 500,
+    type: "server_error",
+    slug: "database_newer",
+    meaning: "The database was written by a newer version.",
+    hidden: true,
+  },
+  internal: {
+    status: 500,
+    type: "server_error",
+    slug: "internal_error",
+    meaning: "Something unexpected; the log has more under the id in the message.",
+    hidden: true,
+  },
+} as const satisfies Record<ErrorCode, HttpErrorKind>;
