@@ -14,6 +14,8 @@ import { type Permission, workerPermissions } from "./permissions.ts";
 
 /** What the authority works with. */
 export interface AuthorityDeps {
+  /** Module of the Worker; default: the service. */
+  entry?: URL;
   boot: ServiceBoot;
   table: readonly Permission[];
   actions: ActionPort;
@@ -39,10 +41,12 @@ export interface Authority {
   drain(options: { graceMs: number; afterGuests?: boolean }): Promise<{ interrupted: number }>;
 }
 
+const SERVICE = new URL("../service/worker.ts", import.meta.url);
+
 /** Starts the service. Rejects with the ServiceError that kept it from starting. */
 export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
   const { boot, table, log } = deps;
-  const worker = new Worker(new URL("../service/worker.ts", import.meta.url).href, {
+  const worker = new Worker((deps.entry ?? SERVICE).href, {
     type: "module",
     name: "service",
     deno: { permissions: workerPermissions(table) },

@@ -29,6 +29,8 @@ export interface OwnOptions {
   apiAddress?: { host?: string; port?: number };
   /** Least level that is logged, instead of the configured one. */
   logLevel?: "debug" | "info" | "warning" | "error";
+  /** Entry of the service's Worker; another one only in tests. */
+  entry?: URL;
 }
 
 /** A home that this process owns, with its service running. */
@@ -70,6 +72,7 @@ export async function ownHome(
       checks: await actions.checks(),
     };
     const authority = await startAuthority({
+      entry: options.entry,
       boot,
       table: permissionTable(loaded, paths, api),
       actions,

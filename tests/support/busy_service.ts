@@ -1,0 +1,8 @@
+/** A service whose Worker is busy for ever from the moment it is up. */
+
+import { ownOptions } from "../../cli/open_service.ts";
+import { runService } from "../../cli/run_service.ts";
+
+const globals = { lastGood: false, json: false, verbose: false };
+const entry = new URL("./busy_worker.ts", import.meta.url);
+await runService({ ...ownOptions(globals), entry }, () => console.log("up"));
