@@ -5,13 +5,12 @@
  * @module
  */
 
-import { ServiceError, toErrorData } from "../lib/errors.ts";
 import { EXIT, type ExitCode } from "./command.ts";
 import type { CommandEntry } from "./commands.ts";
 import { type HelpLine } from "./help.ts";
-import { OUTCOMES } from "./outcome.ts";
-import { jsonLine, type Output, OutputClosedError } from "./output.ts";
+import { type Output, OutputClosedError } from "./output.ts";
 import { type Head, parseCommand, parseHead, unknown } from "./parse.ts";
+import { reportError } from "./report_error.ts";
 import { VERSION } from "./version.ts";
 
 /** What {@linkcode dispatch} works on. */
@@ -32,29 +31,6 @@ export async function dispatch(args: readonly string[], deps: DispatchDeps): Pro
       verbose: hasFlag(args, "--verbose"),
     });
   }
-}
-
-/** Says on standard error what went wrong and what to do next, and returns the exit code. */
-export function reportError(
-  error: unknown,
-  out: Output,
-  { json, verbose }: { json: boolean; verbose: boolean },
-): ExitCode {
-  const data = toErrorData(error);
-  const { exit, next } = OUTCOMES[data.code];
-  if (json) {
-    out.note(jsonLine({ error: { ...data, next } }));
-    return exit;
-  }
-  const expected = error instanceof ServiceError;
-  out.note({ text: "error:", style: "red" }, ` ${data.message}`);
-  if (next !== undefined) out.note(`  ${next}`);
-  if (!expected && !verbose) out.note("  This was not expected; --verbose shows where it happened");
-  if (verbose && error instanceof Error && error.stack !== undefined) {
-    out.note({ text: error.stack, style: "dim" });
-    if (error.cause !== undefined) out.note({ text: `caused by ${error.cause}`, style: "dim" });
-  }
-  return exit;
 }
 
 async function run(args: readonly string[], { commands, out }: DispatchDeps): Promise<ExitCode> {

@@ -21,6 +21,7 @@ export const OUTCOMES: Readonly<Record<ErrorCode, Outcome>> = {
   method_not_allowed: { exit: EXIT.failed },
   unsupported_media_type: { exit: EXIT.failed },
   too_large: { exit: EXIT.failed },
+  request_timeout: { exit: EXIT.failed },
   model_not_found: { exit: EXIT.failed, next: "See what there is with: service models" },
   unsupported_image_url: { exit: EXIT.failed },
   no_user_message: { exit: EXIT.failed },

@@ -1,0 +1,87 @@
+/**
+ * One turn: asks, shows it, and tells how it ended.
+ *
+ * @module
+ */
+
+import type { StoredEvent, TurnStatus } from "../../lib/agent/events.ts";
+import type { UserPart } from "../../lib/agent/messages.ts";
+import { type ErrorCode, fromErrorData, ServiceError } from "../../lib/errors.ts";
+import type { LocalClient } from "../../lib/local/client.ts";
+import { EXIT, type ExitCode } from "../command.ts";
+import { jsonLine, type Output } from "../output.ts";
+import { TurnPrinter } from "./turn_printer.ts";
+
+/** What is asked, and how the turn is shown. */
+export interface AskOptions {
+  sessionKey: string;
+  input: UserPart[];
+  model?: string;
+  json: boolean;
+  stream: boolean;
+  verbose: boolean;
+  /** Cancels the turn; its end is still shown. */
+  signal: AbortSignal;
+}
+
+/** What a turn that did not end well is called when it gave no error of its own. */
+const STATUS_ERRORS: Readonly<Record<Exclude<TurnStatus, "done">, [ErrorCode, string]>> = {
+  failed: ["turn_failed", "The turn failed"],
+  cancelled: ["turn_cancelled", "The turn was cancelled"],
+  timed_out: ["turn_timeout", "The turn took too long"],
+  interrupted: ["turn_interrupted", "The service stopped under the turn"],
+};
+
+/**
+ * Runs one turn and shows it: events as JSON lines, or the answer and remarks. Resolves with `done`,
+ * or with `refused` when the turn ended on actions that the gate refused, without one that was
+ * allowed after them. Throws the turn's error when it ended in any other way, `turn_interrupted`
+ * when it was cut off without an end: a failed turn never looks like a successful one.
+ */
+export async function ask(
+  client: LocalClient,
+  out: Output,
+  { sessionKey, input, model, json, stream, verbose, signal }: AskOptions,
+): Promise<ExitCode> {
+  if (signal.aborted) throw signal.reason;
+  const printer = json ? undefined : new TurnPrinter(out, { stream, verbose });
+  const outcome = new TurnOutcome();
+  try {
+    for await (const stored of client.request("turn", { sessionKey, input, model }, signal)) {
+      outcome.see(stored);
+      if (printer === undefined) await out.stream(jsonLine(stored) + "\n");
+      else await printer.print(stored.event);
+    }
+  } finally {
+    await printer?.finish(outcome.isDone);
+  }
+  outcome.throwIfFailed();
+  return outcome.refused ? EXIT.refused : EXIT.done;
+}
+
+/** What the events of a turn amount to. */
+class TurnOutcome {
+  #status: TurnStatus | undefined;
+  #error: ServiceError | undefined;
+  /** An action was refused, and none was allowed since. */
+  refused = false;
+
+  get isDone(): boolean {
+    return this.#status === "done";
+  }
+
+  see({ event }: StoredEvent): void {
+    if (event.type === "error") this.#error = fromErrorData(event.error);
+    else if (event.type === "turn_end") this.#status = event.status;
+    else if (event.type === "tool_result") {
+      if (event.status === "refused") this.refused = true;
+      else if (event.status === "ok") this.refused = false;
+    }
+  }
+
+  throwIfFailed(): void {
+    if (this.#status === "done") return;
+    const [code, message] = STATUS_ERRORS[this.#status ?? "interrupted"];
+    throw this.#error ?? new ServiceError(code, message);
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * Reads lines from a terminal with editing and history.
+ *
+ * `node:readline` edits; this gives it what the terminal sends, in raw mode, only while a line is
+ * being read. In between the terminal is its normal self, so that Ctrl-C is a signal again, and what
+ * is typed meanwhile waits for the next line.
+ *
+ * @module
+ */
+
+import process from "node:process";
+import { createInterface, type Interface } from "node:readline";
+import { PassThrough } from "node:stream";
+import { LINE_MARK, PasteFilter } from "./paste_filter.ts";
+
+/** What reading a line ended with. */
+export type Line =
+  | { kind: "line"; text: string }
+  /** Ctrl-C; `text` is what stood in the line. */
+  | { kind: "interrupt"; text: string }
+  /** Ctrl-D in an empty line, or the terminal is gone. */
+  | { kind: "end" };
+
+/** Reads lines one after another. */
+export interface LineReader {
+  /** Never two at once. */
+  read(prompt: string): Promise<Line>;
+  /** Puts what was said into the history of the arrow keys. */
+  remember(entry: string): void;
+  /** Gives the terminal back. */
+  close(): void;
+}
+
+/** Most entries behind the arrow keys. */
+const HISTORY_SIZE = 500;
+
+const PASTE_ON = "\x1b[?2004h";
+const PASTE_OFF = "\x1b[?2004l";
+
+/**
+ * A reader of this process's terminal: keys from standard input, the line on standard error, so that
+ * standard output has the answers alone. `history` is oldest first.
+ */
+export function terminalReader(history: readonly string[]): LineReader {
+  const input = new PassThrough();
+  const editor = createInterface({
+    input,
+    output: process.stderr,
+    terminal: true,
+    historySize: HISTORY_SIZE,
+    history: history.map(fold).toReversed(),
+    // A lone ESC is a key after this time; the start of a sequence before.
+    escapeCodeTimeout: 50,
+  });
+  // The editor adds every line on Enter; what belongs there is decided by whoever reads the lines.
+  const entries = editor as Interface & { history: string[] };
+  const remembered = [...entries.history];
+
+  let waiting: ((line: Line) => void) | undefined;
+  let ended = false;
+  editor.on("line", (text: string) => settle({ kind: "line", text: unfold(text) }));
+  editor.on("SIGINT", () => {
+    const text = unfold(editor.line);
+    // Ends the line on the screen and empties it.
+    editor.write(null, { ctrl: true, name: "e" });
+    editor.write(null, { ctrl: true, name: "u" });
+    settle({ kind: "interrupt", text });
+  });
+  editor.on("close", () => {
+    ended = true;
+    settle({ kind: "end" });
+  });
+
+  function settle(line: Line): void {
+    const settled = waiting;
+    if (settled === undefined) return;
+    waiting = undefined;
+    setRaw(false);
+    entries.history.splice(0, Infinity, ...remembered);
+    settled(line);
+  }
+
+  let awake = Promise.withResolvers<void>();
+  void pump();
+
+  /** Feeds the editor while a line is read. */
+  async function pump(): Promise<void> {
+    const filter = new PasteFilter();
+    const decoder = new TextDecoder();
+    try {
+      for await (const chunk of Deno.stdin.readable) {
+        while (waiting === undefined && !ended) await awake.promise;
+        const text = filter.filter(decoder.decode(chunk, { stream: true }));
+        // What follows an Enter in the same chunk waits for the next line.
+        for (const part of text.split(/(?<=[\r\n])/)) {
+          while (waiting === undefined && !ended) await awake.promise;
+          if (ended) return;
+          // Not written to the stream: the editor is to have seen it when this returns.
+          input.emit("data", part);
+        }
+      }
+    } finally {
+      editor.close();
+    }
+  }
+
+  function setRaw(raw: boolean): void {
+    process.stderr.write(raw ? PASTE_ON : PASTE_OFF);
+    try {
+      Deno.stdin.setRaw(raw, { cbreak: false });
+    } catch {
+      // The terminal is gone: reading ends too.
+    }
+  }
+
+  return {
+    read(prompt) {
+      if (ended) return Promise.resolve({ kind: "end" });
+      return new Promise((resolve) => {
+        waiting = resolve;
+        setRaw(true);
+        editor.setPrompt(prompt);
+        editor.prompt();
+        awake.resolve();
+        awake = Promise.withResolvers();
+      });
+    },
+    remember(entry) {
+      const folded = fold(entry);
+      if (remembered[0] !== folded) remembered.unshift(folded);
+      remembered.length = Math.min(remembered.length, HISTORY_SIZE);
+      entries.history.splice(0, Infinity, ...remembered);
+    },
+    close() {
+      if (waiting !== undefined) setRaw(false);
+      ended = true;
+      editor.close();
+    },
+  };
+}
+
+function fold(text: string): string {
+  return text.replaceAll("\n", LINE_MARK);
+}
+
+function unfold(text: string): string {
+  return text.replaceAll(LINE_MARK, "\n");
+}
