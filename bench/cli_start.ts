@@ -1,0 +1,59 @@
+/**
+ * Start of the command line beside `deno eval 1`: `service --version`, and a whole
+ * `service agent -m hi` over a model that answers at once.
+ *
+ * `deno run -A --cached-only bench/cli_start.ts [--json]`
+ *
+ * @module
+ */
+
+import { makeBenchHome, RUN_FLAGS, startModel } from "./processes.ts";
+import { median, report } from "./report.ts";
+
+const ROOT = new URL("../", import.meta.url).pathname;
+
+await using model = await startModel(10);
+const home = await makeBenchHome(model.line);
+
+async function time(args: string[]): Promise<number> {
+  const startedAt = performance.now();
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args,
+    cwd: ROOT,
+    env: { SERVICE_HOME: home },
+    stdin: "null",
+  }).output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  return performance.now() - startedAt;
+}
+
+const commands = {
+  base: ["eval", "1"],
+  version: [...RUN_FLAGS, "cli/main.ts", "--version"],
+  agent: [...RUN_FLAGS, "cli/main.ts", "agent", "-m", "hi"],
+};
+const times = { base: [] as number[], version: [] as number[], agent: [] as number[] };
+for (const args of Object.values(commands)) await time(args);
+for (let n = 0; n < 15; n++) {
+  for (const name of ["base", "version", "agent"] as const) {
+    times[name].push(await time(commands[name]));
+  }
+}
+await Deno.remove(home, { recursive: true });
+const baseline = median(times.base);
+report("start of the command line beside `deno eval 1`", [
+  {
+    name: "service --version",
+    value: median(times.version),
+    baseline,
+    unit: "ms",
+    aim: "3 at most",
+  },
+  {
+    name: "service agent -m hi",
+    value: median(times.agent),
+    baseline,
+    unit: "ms",
+    aim: "12 at most",
+  },
+]);

@@ -1,0 +1,101 @@
+/**
+ * The processes that a bench needs beside itself: a model server, a bare proxy in front of it, and
+ * the service, each on its own, so that none shares a thread with another.
+ *
+ * @module
+ */
+
+import { TextLineStream } from "@std/streams/text-line-stream";
+
+const ROOT = new URL("../", import.meta.url).pathname;
+
+/** Flags of the program from source, as in the tasks. */
+export const RUN_FLAGS = ["run", "-q", "--no-prompt", "--cached-only", "--frozen", "-P=service"];
+
+/** A process that has printed its first line. */
+export interface Started extends AsyncDisposable {
+  line: string;
+  pid: number;
+}
+
+/** Starts `deno <args>` and waits for its first line. */
+export async function start(args: string[], env: Record<string, string> = {}): Promise<Started> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args,
+    cwd: ROOT,
+    env,
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  const lines = child.stdout
+    .pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream()).getReader();
+  const { value, done } = await lines.read();
+  if (done) throw new Error(`deno ${args.join(" ")} ended before it printed anything`);
+  return {
+    line: value,
+    pid: child.pid,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.status;
+      await lines.cancel();
+    },
+  };
+}
+
+/** The fake model: `tokens` deltas an answer, without delay. Its line is its base URL. */
+export function startModel(tokens: number): Promise<Started> {
+  const program = `${ROOT}tests/fakes/model_server.ts`;
+  return start([
+    "run",
+    "-q",
+    "-A",
+    "--cached-only",
+    program,
+    "--tokens",
+    String(tokens),
+    "--text",
+    "hi",
+  ]);
+}
+
+/** A bare `Deno.serve` proxy in front of a base URL. Its line is its own. */
+export function startProxy(target: string): Promise<Started> {
+  return start(["run", "-q", "-A", "--cached-only", `${ROOT}bench/proxy.ts`, target]);
+}
+
+/** The service over a model, in a home of its own; `url` is that of its API. */
+export async function startService(
+  modelUrl: string,
+): Promise<AsyncDisposable & { url: string; pid: number; home: string }> {
+  const home = await makeBenchHome(modelUrl);
+  const started = await start([...RUN_FLAGS, "cli/main.ts", "serve", "--port", "0", "--json"], {
+    SERVICE_HOME: home,
+  });
+  return {
+    url: JSON.parse(started.line).apiUrl,
+    pid: started.pid,
+    home,
+    async [Symbol.asyncDispose]() {
+      await started[Symbol.asyncDispose]();
+      await Deno.remove(home, { recursive: true });
+    },
+  };
+}
+
+/** A home whose model is the fake at `modelUrl`. */
+export async function makeBenchHome(modelUrl: string): Promise<string> {
+  const home = await Deno.makeTempDir({ prefix: "service-bench-" });
+  const config = {
+    agent: { model: "local/fake" },
+    providers: { local: { baseUrl: modelUrl } },
+    log: { level: "error" },
+  };
+  await Deno.writeTextFile(`${home}/config.json`, JSON.stringify(config));
+  return home;
+}
+
+/** Resident memory of a process, MB. */
+export async function residentMb(pid: number): Promise<number> {
+  const status = await Deno.readTextFile(`/proc/${pid}/status`);
+  return Number(status.match(/VmRSS:\s+(\d+)/)![1]) / 1024;
+}

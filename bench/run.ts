@@ -1,0 +1,13 @@
+/** Runs every bench, one after the other. Arguments are passed on. */
+
+const BENCHES = ["journal", "cli_start", "chat", "memory"];
+
+for (const name of BENCHES) {
+  const { success } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-q", "-A", "--cached-only", `bench/${name}.ts`, ...Deno.args],
+    cwd: new URL("../", import.meta.url),
+    stdout: "inherit",
+    stderr: "inherit",
+  }).spawn().status;
+  if (!success) Deno.exit(1);
+}
