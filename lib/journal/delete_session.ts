@@ -1,0 +1,99 @@
+import type { DatabaseSync } from "node:sqlite";
+import { invalid } from "./checks.ts";
+import { query } from "./query.ts";
+import type { JournalParts } from "./turn_writes.ts";
+import { Refused, type Writer } from "./writer.ts";
+
+/** Rows that one write removes, so that others need not wait long. */
+const ROWS_A_WRITE = 1_000;
+
+/** Pages of 4 KiB that one write gives back to the file system. */
+const PAGES_A_WRITE = 500;
+
+/** What deletes sessions. */
+export interface SessionDeletion {
+  /** See `Journal.deleteSession`. */
+  delete(key: string): Promise<boolean>;
+  /** Goes on with what a crash cut off. */
+  finish(): Promise<void>;
+}
+
+/** What {@linkcode createSessionDeletion} needs. */
+export interface SessionDeletionDependencies {
+  db: DatabaseSync;
+  writer: Writer;
+  parts: Pick<JournalParts, "sessions" | "turns" | "events">;
+  /** Ends those who read the session. */
+  endFollowers: (sessionId: number) => void;
+}
+
+/**
+ * Deletes sessions in steps: first the key goes, which hides the session and frees the key, then its
+ * rows, some at a time, then the space that they took. A crash in between is made up for by `finish`.
+ */
+export function createSessionDeletion(
+  { db, writer, parts, endFollowers }: SessionDeletionDependencies,
+): SessionDeletion {
+  const hide = query(db, "UPDATE sessions SET key = NULL WHERE id = ?");
+  const selectHidden = query<[number]>(db, "SELECT id FROM sessions WHERE key IS NULL");
+  const removals = [
+    `DELETE FROM events WHERE session_id = ?1 AND seq <= coalesce(
+       (SELECT seq FROM events WHERE session_id = ?1 ORDER BY seq LIMIT 1 OFFSET ${ROWS_A_WRITE}),
+       ${Number.MAX_SAFE_INTEGER})`,
+    "DELETE FROM context WHERE session_id = ?",
+    `DELETE FROM messages WHERE id IN
+       (SELECT id FROM messages WHERE session_id = ? LIMIT ${ROWS_A_WRITE})`,
+    `DELETE FROM inputs WHERE turn IN
+       (SELECT t.turn FROM turns AS t JOIN inputs USING (turn)
+        WHERE t.session_id = ? LIMIT ${ROWS_A_WRITE})`,
+    `DELETE FROM turns WHERE turn IN
+       (SELECT turn FROM turns WHERE session_id = ? LIMIT ${ROWS_A_WRITE})`,
+    "DELETE FROM sessions WHERE id = ?",
+  ].map((sql) => query(db, sql));
+  const freePages = query<[number]>(db, "PRAGMA freelist_count");
+
+  async function remove(id: number): Promise<void> {
+    for (const removal of removals) {
+      while (await writer.write("normal", () => removal.run(id)) > 0);
+    }
+    await writer.write("normal", () => parts.events.drop(id));
+    // Those that came to wait while rows were going.
+    endFollowers(id);
+  }
+
+  async function giveBackSpace(): Promise<void> {
+    let free = freePages.get()![0];
+    while (free > 0) {
+      await writer.write("normal", () => db.exec(`PRAGMA incremental_vacuum(${PAGES_A_WRITE})`));
+      const left = freePages.get()![0];
+      if (left >= free) return;
+      free = left;
+    }
+  }
+
+  return {
+    async delete(key) {
+      const id = await writer.write("full", () => {
+        const session = parts.sessions.find(key);
+        if (session === undefined) return undefined;
+        if (parts.turns.hasOpen(session.id)) {
+          return new Refused(
+            invalid("key", `Cannot delete session ${JSON.stringify(key)}: a turn is open in it`),
+          );
+        }
+        hide.run(session.id);
+        return session.id;
+      });
+      if (id === undefined) return false;
+      endFollowers(id);
+      await remove(id);
+      await giveBackSpace();
+      return true;
+    },
+    async finish() {
+      const hidden = selectHidden.all();
+      for (const [id] of hidden) await remove(id);
+      if (hidden.length > 0) await giveBackSpace();
+    },
+  };
+}

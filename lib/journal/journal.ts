@@ -1,0 +1,192 @@
+import type { AgentEvent } from "../agent/events.ts";
+import type { Message } from "../agent/messages.ts";
+import { estimateTokens } from "../agent/tokens.ts";
+import { checkInteger, checkName, invalid } from "./checks.ts";
+import type { SessionDeletion } from "./delete_session.ts";
+import { type EncodedEvent, encodeEvent } from "./event_rows.ts";
+import type { Followers } from "./follow.ts";
+import type { OpenTurn } from "./open_turns.ts";
+import { recover } from "./recover.ts";
+import { titleOf } from "./title.ts";
+import { newTurnState } from "./turn_state.ts";
+import type { JournalParts, TurnWrites } from "./turn_writes.ts";
+import type { Durability, Journal, NewTurn, Turn } from "./types.ts";
+import { Refused, type Writer } from "./writer.ts";
+
+/** What {@linkcode createJournal} needs. */
+export interface JournalDependencies {
+  writer: Writer;
+  parts: JournalParts;
+  writes: TurnWrites;
+  followers: Followers;
+  deletion: SessionDeletion;
+  /** Closes the file. */
+  close: () => void;
+}
+
+/** Event types that have a write of their own. */
+const RESERVED: ReadonlySet<AgentEvent["type"]> = new Set(["turn_end", "summary"]);
+
+/**
+ * The {@linkcode Journal} over its parts. What can be checked or encoded without the database is
+ * done before a write enters the batch, so that it fails alone and is not done again.
+ */
+export function createJournal(
+  { writer, parts, writes, followers, deletion, close }: JournalDependencies,
+): Journal {
+  const { sessions, turns, events, messages, openTurns, now } = parts;
+
+  function writeTurn<T>(
+    turnId: string,
+    durability: Durability,
+    chars: number,
+    run: (open: OpenTurn) => T,
+  ): Promise<T> {
+    return writer.write(durability, () => {
+      const open = openTurns.get(turnId);
+      return open instanceof Refused ? open : run(open);
+    }, chars);
+  }
+
+  function insertTurn(turn: NewTurn, parts: string): Turn | Refused {
+    if (turns.exists(turn.id)) {
+      return new Refused(
+        invalid("id", `Cannot accept turn ${JSON.stringify(turn.id)}: it is on record already`),
+      );
+    }
+    const sessionId = sessions.ensure(turn.sessionKey);
+    sessions.countTurn(sessionId, titleOf(turn.input));
+    const afterSeq = events.head(sessionId);
+    const acceptedAt = now();
+    const tokens = estimateTokens({ role: "user", parts: turn.input });
+    const rowid = turns.insert({ turn, sessionId, afterSeq, acceptedAt, parts, tokens });
+    openTurns.add({
+      turn: rowid,
+      id: turn.id,
+      sessionId,
+      durable: turn.durable,
+      attempts: 0,
+      afterSeq,
+      firstMessage: undefined,
+      state: newTurnState(),
+    });
+    const { id, sessionKey, channel, actor, input, durable } = turn;
+    return {
+      rowid,
+      id,
+      sessionId,
+      sessionKey,
+      channel,
+      actor,
+      input,
+      durable,
+      status: "queued",
+      attempts: 0,
+      afterSeq,
+      acceptedAt,
+    };
+  }
+
+  return {
+    async accept(turn) {
+      for (const name of ["id", "sessionKey", "channel", "actor"] as const) {
+        checkName(name, turn[name]);
+      }
+      if (turn.input.length === 0) {
+        throw invalid("input", `Cannot accept a turn without input: at least one part is needed`);
+      }
+      const input = JSON.stringify(turn.input);
+      return await writer.write("full", () => insertTurn(turn, input), input.length);
+    },
+    start(turnId) {
+      // Attempts of a turn that goes on after a crash are counted on the disk, so that one that takes
+      // the machine down with it is given up too. Nothing depends on those of any other.
+      const durability = openTurns.peek(turnId)?.durable === false ? "normal" : "full";
+      return writeTurn(turnId, durability, 0, (open) => writes.start(open));
+    },
+    async append(turnId, added, durability = "normal") {
+      const encoded = encodeAll(added);
+      return await writeTurn(
+        turnId,
+        durability,
+        charsOf(encoded),
+        (open) => writes.say(open, encoded),
+      );
+    },
+    async addMessage(turnId, message, options = {}) {
+      const encoded = encodeAll(options.events ?? []);
+      const body = JSON.stringify(message);
+      const durability = options.durability ?? defaultDurability(message);
+      await writeTurn(turnId, durability, charsOf(encoded) + body.length, (open) => {
+        writes.say(open, encoded);
+        writes.tell(open, message, body);
+      });
+    },
+    end(turnId, end) {
+      return writeTurn(turnId, "full", 0, (open) => writes.end(open, end));
+    },
+    async compact(turnId, summary, keepFrom) {
+      checkInteger("keepFrom", keepFrom, 1);
+      await writeTurn(
+        turnId,
+        "normal",
+        summary.length,
+        (open) => writes.compact(open, summary, keepFrom),
+      );
+    },
+
+    context: (sessionId) => messages.context(sessionId),
+    history(sessionId, afterId, limit) {
+      checkInteger("afterId", afterId, 0);
+      checkInteger("limit", limit, 1);
+      return messages.history(sessionId, afterId, limit);
+    },
+    follow: (sessionId, options) => followers.follow(sessionId, options),
+    session: (key) => sessions.find(key),
+    turn: (id) => turns.find(id),
+    turns(sessionId, afterRowid, limit) {
+      checkInteger("afterRowid", afterRowid, 0);
+      checkInteger("limit", limit, 1);
+      return turns.page(sessionId, afterRowid, limit);
+    },
+    sessions({ limit, before }) {
+      checkInteger("limit", limit, 1);
+      if (before !== undefined) checkInteger("before", before, 0);
+      return sessions.list(limit, before);
+    },
+    deleteSession: (key) => deletion.delete(key),
+    async recover() {
+      await deletion.finish();
+      return await recover({ writer, parts, writes });
+    },
+    counts: () => ({
+      pendingWrites: writer.pending(),
+      waitingFollowers: followers.waiting(),
+      openTurns: openTurns.size(),
+    }),
+    close() {
+      writer.close();
+      followers.endAll();
+      close();
+      return Promise.resolve();
+    },
+  };
+}
+
+function encodeAll(events: readonly AgentEvent[]): EncodedEvent[] {
+  return events.map((event) => {
+    if (RESERVED.has(event.type)) {
+      throw invalid("events", `Cannot append "${event.type}": it has a write of its own`);
+    }
+    return encodeEvent(event);
+  });
+}
+
+function charsOf(events: readonly EncodedEvent[]): number {
+  return events.reduce((sum, { body }) => sum + body.length, 0);
+}
+
+/** Tool results may not be lost once a model has seen them (design, "Must hold" 1). */
+function defaultDurability({ role }: Message): Durability {
+  return role === "tool" ? "full" : "normal";
+}

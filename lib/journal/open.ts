@@ -1,0 +1,82 @@
+import { createSessionDeletion } from "./delete_session.ts";
+import { createDeltaLog } from "./delta_log.ts";
+import { openDatabase } from "./database.ts";
+import { createEventLog } from "./events.ts";
+import { createFollowers } from "./follow.ts";
+import { createJournal } from "./journal.ts";
+import { createMessageLog } from "./messages.ts";
+import { MIGRATIONS } from "./migrations/migrations.ts";
+import { createOpenTurns } from "./open_turns.ts";
+import { createSessionRows } from "./sessions.ts";
+import { createTurnRows } from "./turns.ts";
+import { createTurnWrites } from "./turn_writes.ts";
+import type { Journal } from "./types.ts";
+import { createWriter } from "./writer.ts";
+
+/** What {@linkcode openJournal} is told. */
+export interface OpenJournalOptions {
+  /** The SQLite file, made if there is none; `:memory:` for one that vanishes. */
+  path: string;
+  /** Milliseconds since 1970. Default: `Date.now`. */
+  now?: () => number;
+  /** Calls back when the present turn of the event loop is over. Default: `setImmediate`. */
+  schedule?: (flush: () => void) => void;
+}
+
+/**
+ * Opens the journal in a SQLite file. One process may have a file open at a time (decisions F); call
+ * `recover` before anything is accepted.
+ *
+ * Throws `database_newer` for a file of a later program, and `internal` with the reason for one that
+ * cannot be used, which is then left as it was. Needs read and write permission for the path.
+ */
+export function openJournal({ path, now = Date.now, schedule }: OpenJournalOptions): Journal {
+  const db = openDatabase(path, MIGRATIONS);
+  try {
+    const writer = createWriter({ db, schedule });
+    const sessions = createSessionRows(db, now);
+    const turns = createTurnRows(db);
+    const messages = createMessageLog(db);
+    const deltas = createDeltaLog(db);
+    deltas.load();
+    const events = createEventLog({
+      db,
+      deltas,
+      hasReaders: (sessionId) => followers.has(sessionId),
+    });
+    const followers = createFollowers({
+      head: (sessionId) => events.head(sessionId),
+      page: (sessionId, afterSeq) => events.page(sessionId, afterSeq),
+      exists: (sessionId) => sessions.exists(sessionId),
+    });
+    const openTurns = createOpenTurns({ turns, events, messages });
+    const parts = { sessions, turns, events, messages, openTurns, now };
+    writer.participate({
+      beforeCommit: () => events.beforeCommit(),
+      afterCommit() {
+        for (const [sessionId, added] of events.afterCommit()) followers.deliver(sessionId, added);
+      },
+      afterRollback() {
+        events.afterRollback();
+        openTurns.clear();
+      },
+    });
+    const deletion = createSessionDeletion({
+      db,
+      writer,
+      parts,
+      endFollowers: (sessionId) => followers.end(sessionId),
+    });
+    return createJournal({
+      writer,
+      parts,
+      writes: createTurnWrites(parts),
+      followers,
+      deletion,
+      close: () => db.close(),
+    });
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}

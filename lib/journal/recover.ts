@@ -1,0 +1,72 @@
+import { type ErrorData, ServiceError, toErrorData } from "../errors.ts";
+import type { TurnStatus } from "../agent/events.ts";
+import type { JournalParts, TurnWrites } from "./turn_writes.ts";
+import type { Turn } from "./types.ts";
+import { Refused, type Writer } from "./writer.ts";
+
+/** Runs of a turn that may be cut off by a crash before it is given up. */
+const MAX_CRASHED_ATTEMPTS = 2;
+
+/** What {@linkcode recover} needs. */
+export interface RecoverDependencies {
+  writer: Writer;
+  parts: JournalParts;
+  writes: TurnWrites;
+}
+
+/**
+ * Puts in order what a crash left; see `Journal.recover`. Each turn is one write, whole or not at
+ * all, and one that was put in order is not changed again, so a crash in here does no harm.
+ */
+export async function recover(
+  { writer, parts: { turns, openTurns }, writes }: RecoverDependencies,
+): Promise<{ interrupted: number; resume: Turn[] }> {
+  let interrupted = 0;
+  const resume: Turn[] = [];
+  for (const id of turns.openIds()) {
+    const turn = turns.find(id)!;
+    const verdict = verdictOf(turn);
+    await writer.write("full", () => {
+      const open = openTurns.get(id);
+      if (open instanceof Refused) return open;
+      if (verdict === undefined) {
+        writes.close(open, { goesOn: true, forget: false });
+        turns.requeue(open.turn);
+        return;
+      }
+      const { ranTool, calls, usage } = open.state;
+      writes.end(open, {
+        event: {
+          type: "turn_end",
+          status: verdict.status,
+          finishReason: "stop",
+          usage: { ...usage },
+        },
+        error: verdict.error,
+        forget: !ranTool && calls.size === 0,
+      });
+    });
+    if (verdict === undefined) resume.push(turns.find(id)!);
+    else interrupted++;
+  }
+  return { interrupted, resume };
+}
+
+/** How the turn ends, or undefined when it goes on. */
+function verdictOf(
+  { durable, status, attempts }: Turn,
+): { status: TurnStatus; error: ErrorData } | undefined {
+  if (durable && attempts < MAX_CRASHED_ATTEMPTS) return undefined;
+  if (durable) {
+    const message = `The service crashed in each of the ${attempts} runs of this turn, ` +
+      "so it is not run again";
+    return { status: "failed", error: toErrorData(new ServiceError("turn_failed", message)) };
+  }
+  const message = status === "queued"
+    ? "The service stopped before this turn was run"
+    : "The service stopped while this turn ran";
+  return {
+    status: "interrupted",
+    error: toErrorData(new ServiceError("turn_interrupted", message)),
+  };
+}

@@ -1,0 +1,84 @@
+import type { DatabaseSync } from "node:sqlite";
+import { query } from "./query.ts";
+import type { Session } from "./types.ts";
+
+/** Sessions as rows. What changes them is called inside a batch of the writer. */
+export interface SessionRows {
+  /** Id of the session of that key; makes it when there is none. */
+  ensure(key: string): number;
+  /** Counts an accepted turn; the first title that is not empty stays. */
+  countTurn(id: number, title: string): void;
+  /** Moves the session to the front of the list. */
+  touch(id: number): void;
+  find(key: string): Session | undefined;
+  exists(id: number): boolean;
+  /** Newest first. */
+  list(limit: number, before?: number): Session[];
+}
+
+type Row = [
+  id: number,
+  key: string,
+  title: string,
+  createdAt: number,
+  updatedAt: number,
+  turns: number,
+  lastSeq: number | null,
+];
+
+/** {@linkcode SessionRows} over the table `sessions`. */
+export function createSessionRows(db: DatabaseSync, now: () => number): SessionRows {
+  const columns = `id, key, title, created_at, updated_at, turns,
+    (SELECT max(seq) FROM events WHERE session_id = sessions.id)`;
+  const selectId = query<[number]>(db, "SELECT id FROM sessions WHERE key = ?");
+  const selectAny = query<[number]>(db, "SELECT id FROM sessions WHERE id = ? AND key NOT NULL");
+  const insert = query(
+    db,
+    `INSERT INTO sessions (key, title, created_at, updated_at, turns) VALUES (?, '', ?, ?, 0)`,
+  );
+  const updateTurns = query(
+    db,
+    `UPDATE sessions SET turns = turns + 1, updated_at = ?,
+       title = CASE title WHEN '' THEN ? ELSE title END
+     WHERE id = ?`,
+  );
+  const updateTime = query(db, "UPDATE sessions SET updated_at = ? WHERE id = ?");
+  const selectOne = query<Row>(db, `SELECT ${columns} FROM sessions WHERE key = ?`);
+  const selectPage = query<Row>(
+    db,
+    `SELECT ${columns} FROM sessions WHERE updated_at < ? AND key NOT NULL
+     ORDER BY updated_at DESC LIMIT ?`,
+  );
+  // The list is paged by this time, so no two sessions may share one, nor may it step back.
+  let lastUpdate = query<[number | null]>(db, "SELECT max(updated_at) FROM sessions").get()![0] ??
+    0;
+
+  function nextUpdate(): number {
+    return lastUpdate = Math.max(Math.floor(now()), lastUpdate + 1);
+  }
+
+  return {
+    ensure(key) {
+      const found = selectId.get(key);
+      if (found) return found[0];
+      const createdAt = nextUpdate();
+      return insert.insert(key, createdAt, createdAt);
+    },
+    countTurn(id, title) {
+      updateTurns.run(nextUpdate(), title, id);
+    },
+    touch(id) {
+      updateTime.run(nextUpdate(), id);
+    },
+    find(key) {
+      const row = selectOne.get(key);
+      return row && toSession(row);
+    },
+    exists: (id) => selectAny.get(id) !== undefined,
+    list: (limit, before = Number.MAX_SAFE_INTEGER) => selectPage.all(before, limit).map(toSession),
+  };
+}
+
+function toSession([id, key, title, createdAt, updatedAt, turns, lastSeq]: Row): Session {
+  return { id, key, title, createdAt, updatedAt, turns, lastSeq: lastSeq ?? 0 };
+}

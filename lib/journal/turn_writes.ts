@@ -1,0 +1,98 @@
+import type { AgentEvent } from "../agent/events.ts";
+import type { Message } from "../agent/messages.ts";
+import type { ErrorData } from "../errors.ts";
+import { type EncodedEvent, encodeEvent } from "./event_rows.ts";
+import type { EventLog } from "./events.ts";
+import type { MessageLog } from "./messages.ts";
+import type { OpenTurn, OpenTurns } from "./open_turns.ts";
+import type { SessionRows } from "./sessions.ts";
+import { closingEvents, closingMessages, noteEvent, noteMessage } from "./turn_state.ts";
+import type { TurnRows } from "./turns.ts";
+
+/** The parts of a journal. */
+export interface JournalParts {
+  sessions: SessionRows;
+  turns: TurnRows;
+  events: EventLog;
+  messages: MessageLog;
+  openTurns: OpenTurns;
+  now: () => number;
+}
+
+/** How a turn ends. */
+export interface TurnEnd {
+  event: Extract<AgentEvent, { type: "turn_end" }>;
+  error?: ErrorData;
+  forget: boolean;
+}
+
+/** The steps of a turn. Each is called inside a batch of the writer. */
+export interface TurnWrites {
+  start(open: OpenTurn): void;
+  /** Returns the seq of the last event. */
+  say(open: OpenTurn, events: readonly EncodedEvent[]): number;
+  /** `body` is the message's JSON. */
+  tell(open: OpenTurn, message: Message, body: string): void;
+  compact(open: OpenTurn, summary: string, keepFrom: number): void;
+  /** Closes what is open; for a turn that `goesOn`, or without messages for one that is forgotten. */
+  close(open: OpenTurn, options: { goesOn: boolean; forget: boolean }): void;
+  end(open: OpenTurn, end: TurnEnd): void;
+}
+
+/** The {@linkcode TurnWrites} over the parts of a journal. */
+export function createTurnWrites(
+  { sessions, turns, events, messages, openTurns, now }: JournalParts,
+): TurnWrites {
+  function enterInput(open: OpenTurn, inContext: boolean): number {
+    const head = events.head(open.sessionId);
+    open.afterSeq = head;
+    return open.firstMessage = messages.addInput(open, head, { inContext });
+  }
+
+  function say(open: OpenTurn, encoded: readonly EncodedEvent[]): number {
+    for (const one of encoded) {
+      events.add(open, one);
+      noteEvent(open.state, one.event);
+    }
+    return events.head(open.sessionId);
+  }
+
+  function tell(open: OpenTurn, message: Message, body: string): void {
+    messages.add(open, events.head(open.sessionId), message, body);
+    noteMessage(open.state, message);
+  }
+
+  function close(open: OpenTurn, { goesOn, forget }: { goesOn: boolean; forget: boolean }): void {
+    say(open, closingEvents(open.state, { goesOn }).map(encodeEvent));
+    if (forget) return;
+    for (const message of closingMessages(open.state, { goesOn })) {
+      tell(open, message, JSON.stringify(message));
+    }
+  }
+
+  return {
+    say,
+    tell,
+    close,
+    start(open) {
+      const firstMessage = open.firstMessage ?? enterInput(open, true);
+      open.attempts++;
+      turns.start(open.turn, { startedAt: now(), afterSeq: open.afterSeq, firstMessage });
+    },
+    compact(open, summary, keepFrom) {
+      say(open, [encodeEvent({ type: "summary", text: summary })]);
+      messages.replaceBy(open, events.head(open.sessionId), summary, keepFrom);
+    },
+    end(open, { event, error, forget }) {
+      if (open.firstMessage === undefined) enterInput(open, !forget);
+      close(open, { goesOn: false, forget });
+      const last: AgentEvent[] = error === undefined ? [event] : [{ type: "error", error }, event];
+      say(open, last.map(encodeEvent));
+      const { status, usage } = event;
+      turns.end(open.turn, { status, usage, error, endedAt: now() });
+      if (forget) messages.forget(open);
+      sessions.touch(open.sessionId);
+      openTurns.delete(open.id);
+    },
+  };
+}
