@@ -56,8 +56,11 @@ export async function chat(deps: ChatDeps, options: ChatOptions): Promise<ExitCo
   out.note({ text: `Session ${session}; /help for help`, style: "dim" });
   while (true) {
     const message = await readMessage(reader);
-    if (message === "end") return EXIT.done;
-    if (message === "interrupt") return EXIT.interrupted;
+    if (message === "end" || message === "interrupt") {
+      // The shell's own prompt begins a line.
+      out.note();
+      return message === "end" ? EXIT.done : EXIT.interrupted;
+    }
     const text = message.trim();
     if (text === "") continue;
     reader.remember(message);

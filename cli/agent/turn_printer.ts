@@ -54,7 +54,7 @@ export class TurnPrinter {
       case "reasoning_end":
         return this.#endReasoning();
       case "tool_call":
-        return this.#remark(`> ${event.hint || event.tool}`);
+        return this.#remark(`· ${event.hint || event.tool}`);
       case "tool_progress":
         return this.#remark(`  ${event.text}`);
       case "tool_result":

@@ -1,0 +1,247 @@
+/**
+ * `service sessions`: the conversations on record.
+ *
+ * @module
+ */
+
+import type { Message } from "../../lib/agent/messages.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import type { Session, StoredMessage } from "../../lib/journal/types.ts";
+import type { LocalClient } from "../../lib/local/client.ts";
+import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
+import { confirm, type ConfirmDeps, processConfirm } from "../confirm.ts";
+import { jsonLine, type Output } from "../output.ts";
+import { printTable } from "../table.ts";
+
+/** What the command reaches outside of itself. */
+export interface SessionsDeps {
+  confirm(out: Output): ConfirmDeps;
+  withService<T>(globals: Globals, use: (client: LocalClient) => Promise<T>): Promise<T>;
+}
+
+/** Sessions that `list` shows when it is told no number. */
+const DEFAULT_LIMIT = 20;
+
+/** Most that one page may have. */
+const MAX_LIMIT = 1_000;
+
+/** Longest output of a tool in `show` without --verbose, characters. */
+const MAX_TOOL_CHARS = 300;
+
+/** Runs the command. */
+export async function runSessions(
+  invocation: Invocation,
+  deps: SessionsDeps,
+): Promise<ExitCode> {
+  const { subcommand = "list", args, options, globals, out } = invocation;
+  const limit = wholeNumber("limit", options["limit"], 1, MAX_LIMIT);
+  const before = wholeNumber("before", options["before"], 0, Number.MAX_SAFE_INTEGER);
+  if (subcommand === "list") {
+    return await deps.withService(
+      globals,
+      (client) => list(client, out, globals.json, limit ?? DEFAULT_LIMIT, before),
+    );
+  }
+  const key = fullKey(args[0]!);
+  // Asked before the service is opened, so that nobody waits for the answer but this command.
+  if (subcommand === "delete" && options["yes"] !== true) {
+    const question = `Delete session ${key} and everything in it?`;
+    if (!await confirm(question, deps.confirm(out))) {
+      out.note("Nothing was deleted");
+      return EXIT.failed;
+    }
+  }
+  return await deps.withService(globals, async (client) => {
+    switch (subcommand) {
+      case "show":
+        return await show(client, out, globals, key, limit);
+      case "export":
+        return await exportLines(client, out, key);
+      default:
+        return await remove(client, out, globals.json, key);
+    }
+  });
+}
+
+/** The full key of what was typed: a name alone is a session of the command line. */
+export function fullKey(typed: string): string {
+  return typed.includes(":") ? typed : `cli:${typed}`;
+}
+
+async function list(
+  client: LocalClient,
+  out: Output,
+  json: boolean,
+  limit: number,
+  before: number | undefined,
+): Promise<ExitCode> {
+  const sessions: Session[] = [];
+  for await (const session of client.request("sessions", { limit, before })) {
+    if (json) await out.stream(jsonLine(session) + "\n");
+    sessions.push(session);
+  }
+  if (json) return EXIT.done;
+  if (sessions.length === 0) {
+    out.note(before === undefined ? "There are no sessions yet" : "There are no earlier sessions");
+    return EXIT.done;
+  }
+  printTable(
+    out,
+    ["SESSION", "TURNS", "UPDATED", "TITLE"],
+    sessions.map(({ key, turns, updatedAt, title }) => [key, `${turns}`, time(updatedAt), title]),
+  );
+  if (sessions.length === limit) {
+    out.note(`Earlier ones: service sessions list --before ${sessions.at(-1)!.updatedAt}`);
+  }
+  return EXIT.done;
+}
+
+async function show(
+  client: LocalClient,
+  out: Output,
+  { json, verbose }: Globals,
+  key: string,
+  limit: number | undefined,
+): Promise<ExitCode> {
+  const last: StoredMessage[] = [];
+  let left = 0;
+  const showOne = (stored: StoredMessage) =>
+    json
+      ? out.stream(jsonLine({ message: stored }) + "\n")
+      : printMessage(out, stored.message, verbose);
+  for await (const item of client.request("session", { key })) {
+    if ("session" in item) {
+      if (json) await out.stream(jsonLine(item) + "\n");
+      else printHead(out, item.session);
+    } else if (limit === undefined) {
+      await showOne(item.message);
+    } else {
+      last.push(item.message);
+      if (last.length > limit) left++, last.shift();
+    }
+  }
+  if (left > 0 && !json) out.note(`${left} earlier messages are left out`);
+  for (const message of last) await showOne(message);
+  return EXIT.done;
+}
+
+async function exportLines(client: LocalClient, out: Output, key: string): Promise<ExitCode> {
+  for await (const item of client.request("export", { key })) {
+    await out.stream(jsonLine(item) + "\n");
+  }
+  return EXIT.done;
+}
+
+async function remove(
+  client: LocalClient,
+  out: Output,
+  json: boolean,
+  key: string,
+): Promise<ExitCode> {
+  let deleted = false;
+  for await (const item of client.request("delete", { key })) deleted = item.deleted;
+  if (!deleted) {
+    throw new ServiceError("not_found", `There is no session "${key}"`, { param: "key" });
+  }
+  if (json) out.json({ key, deleted });
+  else out.note(`Deleted ${key}`);
+  return EXIT.done;
+}
+
+function printHead(out: Output, { key, title, turns, createdAt, updatedAt }: Session): void {
+  out.line({ text: key, style: "bold" }, title === "" ? "" : `  ${title}`);
+  out.line(`${turns} turns, ${time(createdAt)} to ${time(updatedAt)}`);
+}
+
+async function printMessage(out: Output, message: Message, verbose: boolean): Promise<void> {
+  const shorten = (text: string) =>
+    verbose || text.length <= MAX_TOOL_CHARS ? text : `${text.slice(0, MAX_TOOL_CHARS)}…`;
+  switch (message.role) {
+    case "user":
+      return await block(
+        out,
+        "user",
+        message.parts.map((part) =>
+          part.type === "text" ? part.text : `[image: ${part.mediaType}]`
+        ),
+      );
+    case "assistant":
+      return await block(out, "agent", [
+        ...(message.text === "" ? [] : [message.text]),
+        ...message.calls.map(({ tool, args }) =>
+          `[calls ${tool} ${shorten(JSON.stringify(args) ?? "")}]`
+        ),
+      ]);
+    case "tool":
+      for (const { tool, output, failed } of message.results) {
+        await block(out, failed ? `${tool} (failed)` : tool, [shorten(output)]);
+      }
+      return;
+    case "summary":
+      return await block(out, "summary of what was before", [message.text]);
+  }
+}
+
+async function block(out: Output, head: string, lines: readonly string[]): Promise<void> {
+  await out.stream("\n", { text: `${head}:`, style: "bold" }, `\n${lines.join("\n").trimEnd()}\n`);
+}
+
+/** ISO 8601 to the second, UTC. */
+function time(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+function wholeNumber(
+  name: string,
+  value: Invocation["options"][string],
+  least: number,
+  most: number,
+): number | undefined {
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (/^\d+$/.test(String(value)) && number >= least && number <= most) return number;
+  throw new ServiceError(
+    "usage",
+    `Option --${name} is ${
+      JSON.stringify(value)
+    }; it takes a whole number from ${least} to ${most}`,
+    { param: name },
+  );
+}
+
+const sessions: Command = {
+  description:
+    "Shows and removes conversations. KEY is <channel>:<id> as in the list; a name without a " +
+    "channel is a session of the command line. With --json each session, message or record is " +
+    "one line.",
+  examples: [
+    "service sessions list --limit 50",
+    "service sessions show default --limit 10",
+    "service sessions export api:default > api.jsonl",
+    "service sessions delete cli:old --yes",
+  ],
+  subcommands: [
+    { name: "list", summary: "The latest sessions first (also without a subcommand)" },
+    { name: "show", args: "KEY", summary: "The messages of a session, oldest first" },
+    { name: "export", args: "KEY", summary: "Everything on record of a session as JSON lines" },
+    { name: "delete", args: "KEY", summary: "Remove a session for good" },
+  ],
+  options: [
+    {
+      name: "limit",
+      alias: "n",
+      value: "N",
+      summary: `Sessions to list (${DEFAULT_LIMIT}), or last messages to show (all)`,
+    },
+    { name: "before", value: "MS", summary: "List sessions updated before (ms since 1970)" },
+    { name: "yes", alias: "y", summary: "Delete without asking" },
+  ],
+  run: (invocation) =>
+    runSessions(invocation, {
+      confirm: processConfirm,
+      withService: async (globals, use) =>
+        (await import("../open_service.ts")).withService(globals, use),
+    }),
+};
+
+export default sessions;
