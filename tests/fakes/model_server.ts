@@ -123,7 +123,7 @@ export function startModelServer(options: ModelServerOptions = {}): ModelServer 
     }
 
     const gone = new AbortController();
-    let over = false;
+    let sent = false;
     const hanging = Promise.withResolvers<void>();
     const record: RecordedRequest = {
       index: count++,
@@ -131,15 +131,12 @@ export function startModelServer(options: ModelServerOptions = {}): ModelServer 
       headers: request.headers,
       body,
       aborted: false,
-      closed: info.completed.catch(leave).finally(() => {
-        over = true;
-        hanging.resolve();
-      }),
+      closed: info.completed.catch(() => {}).then(leaveIfEarly).then(hanging.resolve),
       hanging: hanging.promise,
     };
-    // Deno may abort the signal of a request that was answered, too.
-    request.signal.addEventListener("abort", () => over || leave());
-    function leave(): void {
+    request.signal.addEventListener("abort", leaveIfEarly);
+    function leaveIfEarly(): void {
+      if (sent) return;
       record.aborted = true;
       gone.abort();
     }
@@ -150,7 +147,7 @@ export function startModelServer(options: ModelServerOptions = {}): ModelServer 
     }
     const behaviour = await behaviourFor(record);
     const signal = AbortSignal.any([gone.signal, stop.signal]);
-    const client = { signal, onHang: hanging.resolve, onLeave: leave };
+    const client = { signal, onHang: hanging.resolve, onSent: () => sent = true };
     return await answer(wire, body, behaviour, client);
   }
 
@@ -206,8 +203,8 @@ interface Client {
   signal: AbortSignal;
   /** Tells that nothing more comes. */
   onHang(): void;
-  /** Tells that it went while it was being answered. */
-  onLeave(): void;
+  /** Tells that everything was sent, or broken off on purpose. */
+  onSent(): void;
 }
 
 async function answer(
@@ -217,17 +214,19 @@ async function answer(
   behaviour: Behaviour,
   client: Client,
 ): Promise<Response> {
-  const { signal, onHang } = client;
+  const { signal, onHang, onSent } = client;
   if (behaviour.headersDelayMs) await wait(behaviour.headersDelayMs, signal);
   if (behaviour.hang === "headers") {
     onHang();
     await aborted(signal);
   }
+  if (signal.aborted) return new Response(null, { status: 499 });
   const { status = 200, retryAfter } = behaviour;
   const headers = new Headers(behaviour.headers);
   if (retryAfter !== undefined) headers.set("retry-after", retryAfter);
   if (status !== 200) {
     const error = behaviour.error ?? `the fake answers ${status}`;
+    onSent();
     const failure = typeof error === "string" ? wire.errorBody(error, status) : error;
     return Response.json(failure, { status, headers });
   }
@@ -236,7 +235,10 @@ async function answer(
     includeUsage: body.stream_options?.include_usage === true,
   };
   const made = answerOf(behaviour);
-  if (body.stream !== true) return Response.json(wire.body(made, request), { headers });
+  if (body.stream !== true) {
+    onSent();
+    return Response.json(wire.body(made, request), { headers });
+  }
   const events = withFaults(wire, wire.events(made, request), behaviour);
   headers.set("content-type", "text/event-stream");
   return new Response(stream(events, behaviour, client), { headers });
@@ -262,7 +264,7 @@ function withFaults(wire: Wire, events: string[], behaviour: Behaviour): string[
 function stream(
   events: readonly string[],
   { delayMs = 0, chunkBytes, resetAfter, hang }: Behaviour,
-  { signal, onHang, onLeave }: Client,
+  { signal, onHang, onSent }: Client,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const ended = new AbortController();
@@ -276,6 +278,7 @@ function stream(
       if (index === resetAfter) {
         // What was sent has to be on its way before the connection breaks.
         await wait(20, over);
+        if (!over.aborted) onSent();
         throw new Error("the fake breaks the connection");
       }
       if (delayMs > 0) await wait(delayMs, over);
@@ -289,13 +292,11 @@ function stream(
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { done, value } = await source.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
+      if (!done) return controller.enqueue(value);
+      if (!over.aborted) onSent();
+      controller.close();
     },
-    cancel() {
-      ended.abort();
-      onLeave();
-    },
+    cancel: () => ended.abort(),
   }, { highWaterMark: 0 });
 }
 

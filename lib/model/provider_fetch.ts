@@ -1,0 +1,187 @@
+/**
+ * The fetch that the providers' packages are given: bounded, without redirects, and with errors
+ * that say what could not be reached and why.
+ *
+ * @module
+ */
+
+import { ProviderError } from "./provider_error.ts";
+import { type ProviderSpec, shownBaseUrl } from "./provider_spec.ts";
+
+/** Bytes of an answer with an error status that are read; the rest is dropped. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/** Bounds of an answer. */
+export interface AnswerBounds {
+  /** Bytes of one line of the stream, which is held in memory until it ends. */
+  maxLineBytes: number;
+  /** Bytes of a whole answer: arguments of calls gather until they are complete. */
+  maxBytes: number;
+}
+
+/** Far beyond what 128,000 tokens take on any of the wires. */
+export const ANSWER_BOUNDS: AnswerBounds = {
+  maxLineBytes: 16 * 1024 * 1024,
+  maxBytes: 256 * 1024 * 1024,
+};
+
+/** What {@linkcode createProviderFetch} needs. */
+export interface ProviderFetchDeps {
+  spec: ProviderSpec;
+  fetch: typeof fetch;
+  bounds?: AnswerBounds;
+}
+
+/**
+ * A fetch for one provider. Rejects with {@linkcode ProviderError} `provider_unreachable` when no
+ * answer came, and with the signal's reason after an abort, which closes the connection.
+ */
+export function createProviderFetch(
+  { spec, fetch, bounds = ANSWER_BOUNDS }: ProviderFetchDeps,
+): typeof fetch {
+  return async (input, init) => {
+    const headers = new Headers(init?.headers);
+    // The packages insist on a key and send an empty one too; a server without keys may refuse it.
+    if (spec.apiKey === "") {
+      for (const name of ["authorization", "x-api-key"]) {
+        if (!(name in lowerCased(spec.headers))) headers.delete(name);
+      }
+    }
+    let response: Response;
+    try {
+      // A redirect would carry the key to wherever it points.
+      response = await fetch(input, { ...init, headers, redirect: "manual" });
+    } catch (error) {
+      if (init?.signal?.aborted) throw init.signal.reason;
+      throw unreachable(error, spec);
+    }
+    if (response.status >= 300 && response.status < 400) {
+      await response.body?.cancel();
+      throw redirected(response, spec);
+    }
+    const { body, status, statusText } = response;
+    if (body === null) return response;
+    const read = response.ok ? bounded(body, spec, bounds) : firstBytes(body, MAX_ERROR_BYTES);
+    return new Response(read, { status, statusText, headers: response.headers });
+  };
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}
+
+function unreachable(error: unknown, spec: ProviderSpec): ProviderError {
+  const where = `${spec.name} at ${shownBaseUrl(spec.baseUrl)}`;
+  if (error instanceof Deno.errors.NotCapable) {
+    return new ProviderError(
+      "provider_unreachable",
+      `cannot reach ${where}: the service was started without permission for this host; ` +
+        "restart it after a change of the providers",
+      false,
+      {},
+      { cause: error },
+    );
+  }
+  const { why, check, transient } = reasonOf(String(error), spec);
+  return new ProviderError(
+    "provider_unreachable",
+    `cannot reach ${where}: ${why}; ${check}`,
+    transient,
+    {},
+    { cause: error },
+  );
+}
+
+/** The cause in words. The error's own text is not shown: it holds the URL, and that may hold a key. */
+function reasonOf(
+  text: string,
+  { name }: ProviderSpec,
+): { why: string; check: string; transient: boolean } {
+  const checkUrl = `check providers.${name}.baseUrl`;
+  if (/refused/i.test(text)) {
+    return { why: "connection refused", check: `is it running? ${checkUrl}`, transient: true };
+  }
+  if (/dns|lookup|resolve|name or service/i.test(text)) {
+    return { why: "its name cannot be resolved", check: checkUrl, transient: true };
+  }
+  if (/certificate|invalid peer|UnknownIssuer/i.test(text)) {
+    return { why: "its certificate is not trusted", check: checkUrl, transient: false };
+  }
+  if (/tls|handshake|InvalidContentType|corrupt message/i.test(text)) {
+    return {
+      why: "no TLS connection can be made",
+      check: `${checkUrl} (http or https?)`,
+      transient: true,
+    };
+  }
+  if (/timed out|timeout/i.test(text)) {
+    return { why: "the connection timed out", check: checkUrl, transient: true };
+  }
+  return { why: "the connection failed", check: checkUrl, transient: true };
+}
+
+function redirected(response: Response, spec: ProviderSpec): ProviderError {
+  const location = response.headers.get("location") ?? "";
+  const target = URL.canParse(location, spec.baseUrl)
+    ? shownBaseUrl(new URL(location, spec.baseUrl).href)
+    : "another address";
+  return new ProviderError(
+    "provider_error",
+    `${spec.name} redirects to ${target}, which is not followed; set providers.${spec.name}.baseUrl ` +
+      "to the final address",
+    false,
+    { providerStatus: response.status },
+  );
+}
+
+function firstBytes(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  maxBytes: number,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = body.getReader();
+  let left = maxBytes;
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) return controller.close();
+      controller.enqueue(value.subarray(0, left));
+      left -= Math.min(left, value.length);
+      if (left > 0) return;
+      controller.close();
+      await reader.cancel();
+    },
+    cancel: (reason) => reader.cancel(reason),
+  }, { highWaterMark: 0 });
+}
+
+function bounded(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  spec: ProviderSpec,
+  { maxLineBytes, maxBytes }: AnswerBounds,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = body.getReader();
+  let lineBytes = 0;
+  let bytes = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) return controller.close();
+      const lineEnd = value.lastIndexOf(0x0a);
+      lineBytes = lineEnd < 0 ? lineBytes + value.length : value.length - lineEnd - 1;
+      bytes += value.length;
+      if (lineBytes <= maxLineBytes && bytes <= maxBytes) return controller.enqueue(value);
+      const error = new ProviderError(
+        "provider_error",
+        `${spec.name} sent an answer beyond ${
+          lineBytes > maxLineBytes ? `${maxLineBytes} bytes in one line` : `${maxBytes} bytes`
+        }`,
+        false,
+      );
+      controller.error(error);
+      await reader.cancel(error);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  }, { highWaterMark: 0 });
+}
