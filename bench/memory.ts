@@ -35,7 +35,7 @@ async function run(until: number): Promise<void> {
   }));
 }
 
-const figures: Figure[] = [{ name: "idle", value: idle, unit: "MB", aim: "under 150" }];
+const figures: Figure[] = [{ name: "idle", value: idle, unit: "MB", aim: { atMost: 150 } }];
 await run(turns / 10);
 const settled = await residentMb(service.pid);
 for (let step = 2; step <= 10; step++) {
@@ -43,9 +43,9 @@ for (let step = 2; step <= 10; step++) {
   figures.push({
     name: `after ${turns / 10 * step} turns`,
     value: await residentMb(service.pid),
-    baseline: settled,
+    against: { name: "after the first tenth", value: settled },
     unit: "MB",
-    aim: step === 10 ? "flat after the first tenth" : undefined,
+    aim: step === 10 ? { atMost: 1.1 } : undefined,
   });
 }
-report(`memory over ${turns} turns (baseline: after the first tenth)`, figures);
+report(`memory over ${turns} turns`, figures, { json: Deno.args.includes("--json") });
