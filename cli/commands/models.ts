@@ -1,0 +1,43 @@
+/**
+ * `service models`: what is configured, which model is used, and why.
+ *
+ * @module
+ */
+
+import type { ModelListing } from "../../lib/model/registry.ts";
+import { type Command, EXIT } from "../command.ts";
+import type { Output } from "../output.ts";
+import { printTable } from "../table.ts";
+
+/** Prints the models, the one in force first and marked. */
+export function printModels(out: Output, listings: readonly ModelListing[], json: boolean): void {
+  if (json) {
+    out.json({ models: listings });
+    return;
+  }
+  printTable(
+    out,
+    ["", "MODEL", "PRESET", "WHY"],
+    listings.map(({ name, preset, used, reason }) => [used ? "*" : "", name, preset ?? "", reason]),
+  );
+}
+
+const models: Command = {
+  description:
+    "Lists every configured model with its preset, marks the one that answers, and says why it is " +
+    "that one or why another cannot be used. It asks no provider; service doctor does.",
+  examples: ["service models", "service models --json"],
+  options: [],
+  async run({ globals, out }) {
+    const [{ ownOptions }, { loadConfig }, { resolveModels }] = await Promise.all([
+      import("../open_service.ts"),
+      import("../../lib/config/load.ts"),
+      import("../../lib/model/registry.ts"),
+    ]);
+    const { config } = await loadConfig(ownOptions(globals));
+    printModels(out, resolveModels({ config }).list(), globals.json);
+    return EXIT.done;
+  },
+};
+
+export default models;
