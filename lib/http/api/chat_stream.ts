@@ -33,17 +33,20 @@ export interface ChatStreamOptions extends ChunkOptions {
 
 type Events = AsyncIterator<StoredEvent>;
 
-/** Events that came before the response opened, and the promise of the next one. */
+/** Events that came before the response opened, and the promise of the next one if it is awaited. */
 interface Opening {
   seen: AgentEvent[];
-  next: Promise<IteratorResult<StoredEvent>>;
+  next?: Promise<IteratorResult<StoredEvent>>;
 }
 
 /** The response. Throws the turn's error if it fails before the model says anything. */
 export async function streamChat(options: ChatStreamOptions): Promise<Response> {
   const { handle, context, streams, clock, reading } = options;
   const events = handle.events(reading.signal)[Symbol.asyncIterator]();
-  const opening = await waitForModel(events, clock);
+  const opening = await waitForModel(events, clock).catch((error) => {
+    leave(events);
+    throw error;
+  });
   const stream = new EventStream({
     clock,
     onEnd(outcome) {
@@ -65,11 +68,18 @@ export async function streamChat(options: ChatStreamOptions): Promise<Response> 
   });
   context.streams = true;
   // Not awaited: it goes on as long as the response's body is read.
-  writeAnswer(stream, events, opening, options).catch((error) => {
-    handle.cancel();
-    fail(error);
-  });
+  writeAnswer(stream, events, opening, options)
+    .catch((error) => {
+      handle.cancel();
+      fail(error);
+    })
+    .finally(() => leave(events));
   return new Response(stream.body, { headers: EVENT_STREAM_HEADERS });
+}
+
+/** Lets the source of the events go; what it still had to say is nobody's concern. */
+function leave(events: Events): void {
+  events.return?.().catch(() => {});
 }
 
 async function waitForModel(events: Events, clock: Clock): Promise<Opening> {
@@ -81,14 +91,18 @@ async function waitForModel(events: Events, clock: Clock): Promise<Opening> {
     for (;;) {
       const next = events.next();
       const result = await Promise.race([next, late.promise]);
-      if (result === undefined) return { seen, next };
+      if (result === undefined) {
+        // It is awaited again only after what was seen is written.
+        next.catch(() => {});
+        return { seen, next };
+      }
       if (result.done) throw brokenOff();
       const { event } = result.value;
       if (event.type === "error") error = event.error;
       const failure = event.type === "turn_end" ? turnFailure(event, error) : undefined;
       if (failure !== undefined) throw fromErrorData(failure);
       seen.push(event);
-      if (isSign(event)) return { seen, next: events.next() };
+      if (isSign(event)) return { seen };
     }
   } finally {
     cancelTimer();
@@ -124,7 +138,7 @@ async function writeAnswer(
   };
   stream.write(chunks.opening());
   for (const event of opening.seen) if (await write(event)) return;
-  for (let next = opening.next;; next = events.next()) {
+  for (let next = opening.next ?? events.next();; next = events.next()) {
     const result = await next;
     if (result.done) break;
     if (await write(result.value.event)) return;

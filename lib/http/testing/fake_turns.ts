@@ -153,3 +153,9 @@ export function says(
     { type: "segment_end", streamId, resuming },
   ];
 }
+
+/** A turn that says nothing until it is cancelled. */
+export async function* staysSilent(turn: FakeTurn): AsyncGenerator<AgentEvent> {
+  await turn.until(new Promise(() => {}));
+  yield ended();
+}

@@ -18,6 +18,8 @@ export interface TestApiOptions {
   script?: Script;
   checks?: () => Checks | Promise<Checks>;
   clock?: Clock;
+  /** Instead of turns that run `script`. */
+  turns?: FakeTurns;
 }
 
 /** A running API. */
@@ -42,7 +44,7 @@ export const HELLO: Script = () => says(["Hel", "lo"]);
 
 /** The API without a listener. */
 export function createTestApi(options: TestApiOptions = {}) {
-  const turns = new FakeTurns(options.script ?? HELLO);
+  const turns = options.turns ?? new FakeTurns(options.script ?? HELLO);
   const access: AccessEntry[] = [];
   const errors: TestApi["errors"] = [];
   let waiting: ((entry: AccessEntry) => void)[] = [];
