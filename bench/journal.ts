@@ -9,6 +9,7 @@
  * @module
  */
 
+import { setImmediate } from "node:timers";
 import { type AgentEvent, NO_USAGE } from "../lib/agent/events.ts";
 import { openJournal } from "../lib/journal/open.ts";
 import type { Journal } from "../lib/journal/types.ts";
