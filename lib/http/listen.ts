@@ -57,7 +57,8 @@ export interface Listener {
 
 /** Whether only this machine can reach a listener on that host. */
 export function isLoopbackHost(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+  return /^localhost$/i.test(host) || host === "::1" ||
+    /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
 }
 
 /** Opens a listener. Throws `config_invalid`, naming the address and what to do, if it cannot. */

@@ -82,6 +82,17 @@ for (const host of HOSTS) {
     await listener.close();
   });
 
+  Deno.test(`listen() on ${host} says nothing of a client that stayed until the end`, async () => {
+    const signals: AbortSignal[] = [];
+    const listener = await open(host, (request) => {
+      signals.push(request.signal);
+      return new Response("x");
+    });
+    for (let i = 0; i < 3; i++) await (await fetch(`http://127.0.0.1:${listener.port}/`)).text();
+    await listener.close(60_000);
+    assertEquals(signals.map((signal) => signal.aborted), [false, false, false]);
+  });
+
   Deno.test(`listen() on ${host} names a port in use and what to do`, async () => {
     const first = await open(host, echo);
     const error = await assertRejects(

@@ -145,6 +145,9 @@ for (const { name, config } of BINDINGS) {
     assertEquals(head.status, 200);
     assertEquals(head.headers.get("content-type"), "application/json");
     assertEquals(await head.text(), "");
+    const get = await fetch(`${api.url}/v1/models`, { headers: AUTH });
+    const length = (await get.bytes()).length;
+    if (name === "loopback") assertEquals(Number(head.headers.get("content-length")), length);
     const options = await fetch(`${api.url}/v1/models`, { method: "OPTIONS", headers: AUTH });
     assertEquals(options.status, 204);
     assertEquals(options.headers.get("allow"), "GET, HEAD, OPTIONS");
