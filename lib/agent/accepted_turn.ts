@@ -1,0 +1,128 @@
+/**
+ * A turn from its acceptance to its end, as its caller holds it.
+ *
+ * @module
+ */
+
+import type { ServiceError } from "../errors.ts";
+import type { FollowOptions, Turn } from "../journal/types.ts";
+import type { Model } from "../model/port.ts";
+import type { StoredEvent } from "./events.ts";
+import type { Life } from "./life.ts";
+import type { TurnHandle } from "./turns.ts";
+
+/** What an accepted turn needs. */
+export interface AcceptedTurnDeps {
+  turn: Turn;
+  model: Model;
+  /** As the caller said; undefined for no bound of its own. */
+  timeoutMs?: number;
+  attended: boolean;
+  follow: (sessionId: number, options: FollowOptions) => AsyncIterable<StoredEvent>;
+  /** Gives up the place of a turn that waits. False when it does not wait. */
+  leave: () => boolean;
+  /** Ends, as cancelled, a turn that has left its place. */
+  endCancelled: (turn: AcceptedTurn) => void;
+  /** Ends, as cancelled, a turn that runs. */
+  stopCancelled: (life: Life) => void;
+}
+
+/** A turn that is on record. */
+export class AcceptedTurn implements TurnHandle {
+  readonly turn: Turn;
+  readonly #deps: AcceptedTurnDeps;
+  readonly #opened = Promise.withResolvers<number>();
+  readonly #readers = new Set<() => void>();
+  #over = false;
+  #lost: ServiceError | undefined;
+  #cancelled = false;
+  /** While it runs. */
+  life: Life | undefined;
+  /** Its `turn_start` is on record. */
+  isOpen: boolean;
+
+  constructor(deps: AcceptedTurnDeps) {
+    this.#deps = deps;
+    this.turn = deps.turn;
+    // An earlier run has said it in the same commit that counted the attempt.
+    this.isOpen = deps.turn.attempts > 0;
+    // Whoever reads gets the rejection; without a reader it is none's.
+    this.#opened.promise.catch(() => {});
+  }
+
+  get model(): Model {
+    return this.#deps.model;
+  }
+
+  get timeoutMs(): number {
+    return this.#deps.timeoutMs ?? Infinity;
+  }
+
+  /** A person opened it and is still there (decisions E3). */
+  get attended(): boolean {
+    return this.#deps.attended && !this.#cancelled;
+  }
+
+  /** Its events have a higher seq than this; readers begin. */
+  open(afterSeq: number): void {
+    this.#opened.resolve(afterSeq);
+  }
+
+  /** Its end is on record. */
+  close(): void {
+    this.#over = true;
+    this.life = undefined;
+    this.#opened.resolve(this.turn.afterSeq);
+  }
+
+  /** Its end will not be on record, not in this process: readers are told so. */
+  lose(error: ServiceError): void {
+    this.#over = true;
+    this.#lost = error;
+    this.life = undefined;
+    this.#opened.reject(error);
+    for (const stop of this.#readers) stop();
+  }
+
+  /** Gives up its place. False when it does not wait any more. */
+  leave(): boolean {
+    return this.#deps.leave();
+  }
+
+  cancel(): void {
+    if (this.#over || this.#cancelled) return;
+    this.#cancelled = true;
+    if (this.life !== undefined) this.#deps.stopCancelled(this.life);
+    else if (this.leave()) this.#deps.endCancelled(this);
+  }
+
+  async *events(signal?: AbortSignal): AsyncGenerator<StoredEvent> {
+    const stopping = new AbortController();
+    const aborted = Promise.withResolvers<undefined>();
+    const stop = () => {
+      stopping.abort();
+      aborted.resolve(undefined);
+    };
+    if (signal?.aborted) return;
+    signal?.addEventListener("abort", stop);
+    this.#readers.add(stop);
+    try {
+      const afterSeq = await Promise.race([this.#opened.promise, aborted.promise]);
+      if (this.#lost !== undefined) throw this.#lost;
+      if (afterSeq === undefined) return;
+      const { id, sessionId } = this.turn;
+      // A turn that has ended has all its events on record; to wait for more would be for ever.
+      const live = !this.#over;
+      const all = this.#deps.follow(sessionId, { afterSeq, signal: stopping.signal, live });
+      for await (const stored of all) {
+        if (stored.turnId !== id) continue;
+        yield stored;
+        if (stored.event.type === "turn_end") return;
+      }
+      if (this.#lost !== undefined) throw this.#lost;
+    } finally {
+      signal?.removeEventListener("abort", stop);
+      this.#readers.delete(stop);
+    }
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * One call of a model: its events become events of the turn as they arrive.
+ *
+ * @module
+ */
+
+import { ServiceError } from "../errors.ts";
+import type { Model, ModelEvent, ModelRequest } from "../model/port.ts";
+import type { AgentEvent, FinishReason, Usage } from "./events.ts";
+import type { Life } from "./life.ts";
+import type { ToolCall } from "./messages.ts";
+
+/** Characters of text and reasoning in one answer; no model means to say more. */
+const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
+/** Calls in one answer. */
+const MAX_CALLS = 128;
+
+/** An answer as far as it has come; readable also when {@linkcode askModel} threw. */
+export interface Draft {
+  text: string;
+  reasoning: string;
+  calls: ToolCall[];
+  /** Stream of the text, once there was some. Still open: its end is committed with the message. */
+  textStreamId?: string;
+}
+
+/** How a model call ended. */
+export interface Finish {
+  /** `<provider>/<id>` of the model that answered. */
+  model: string;
+  reason: FinishReason;
+  usage: Usage;
+  /** What the provider wants back with the message. */
+  replay?: unknown;
+}
+
+/** What a model call needs. */
+export interface AskDeps {
+  model: Model;
+  /** Where what is said goes; a `Recorder`, or nowhere. */
+  recorder: { readonly full: boolean; room(): Promise<void>; say(event: AgentEvent): unknown };
+  life: Life;
+  newStreamId: () => string;
+}
+
+/** A draft of nothing. */
+export function newDraft(): Draft {
+  return { text: "", reasoning: "", calls: [] };
+}
+
+/**
+ * Asks the model and writes the answer into `draft`. Closes the streams of its reasoning; leaves the
+ * text's open. Throws what the model throws, `provider_error` for an answer that breaks the port's
+ * contract or is beyond all bounds, and the verdict's error when the turn is ended.
+ */
+export async function askModel(
+  deps: AskDeps,
+  request: Omit<ModelRequest, "signal">,
+  draft: Draft,
+): Promise<Finish> {
+  const { model, recorder, life } = deps;
+  life.begin(`the model ${model.name}`);
+  const events = model.stream({ ...request, signal: life.signal })[Symbol.asyncIterator]();
+  const reasoning = new ReasoningStream(deps);
+  try {
+    for (;;) {
+      const next = await life.wait(events.next());
+      if (next.done) break;
+      life.touch();
+      const event = next.value;
+      if (event.type !== "reasoning" && event.type !== "notice") reasoning.close();
+      if (event.type === "finish") return event;
+      take(deps, event, draft, reasoning);
+      if (recorder.full) await life.wait(recorder.room());
+    }
+    reasoning.close();
+    throw new ServiceError(
+      "provider_error",
+      `The answer of ${model.name} was cut off: its stream ended without a finish`,
+    );
+  } finally {
+    // Not awaited: a model that does not let go must not hold the lane.
+    Promise.resolve(events.return?.()).catch(() => {});
+  }
+}
+
+function take(
+  { model, recorder, newStreamId }: AskDeps,
+  event: Exclude<ModelEvent, { type: "finish" }>,
+  draft: Draft,
+  reasoning: ReasoningStream,
+): void {
+  switch (event.type) {
+    case "text":
+      if (event.text === "") return;
+      draft.text += event.text;
+      draft.textStreamId ??= newStreamId();
+      recorder.say({ type: "text_delta", streamId: draft.textStreamId, text: event.text });
+      break;
+    case "reasoning":
+      if (event.text === "") return;
+      draft.reasoning += event.text;
+      reasoning.say(event.text);
+      break;
+    case "call":
+      draft.calls.push(event.call);
+      break;
+    case "notice":
+      recorder.say({ type: "notice", text: event.text });
+      break;
+  }
+  if (
+    draft.text.length + draft.reasoning.length > MAX_ANSWER_CHARS ||
+    draft.calls.length > MAX_CALLS
+  ) {
+    throw new ServiceError(
+      "provider_error",
+      `The answer of ${model.name} went on beyond ${MAX_ANSWER_CHARS} characters or ${MAX_CALLS} calls`,
+    );
+  }
+}
+
+/** Reasoning comes in stretches; each is a stream of its own. */
+class ReasoningStream {
+  readonly #deps: AskDeps;
+  #streamId: string | undefined;
+
+  constructor(deps: AskDeps) {
+    this.#deps = deps;
+  }
+
+  say(text: string): void {
+    this.#streamId ??= this.#deps.newStreamId();
+    this.#deps.recorder.say({ type: "reasoning_delta", streamId: this.#streamId, text });
+  }
+
+  close(): void {
+    if (this.#streamId === undefined) return;
+    this.#deps.recorder.say({ type: "reasoning_end", streamId: this.#streamId });
+    this.#streamId = undefined;
+  }
+}

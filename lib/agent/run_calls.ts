@@ -1,0 +1,153 @@
+/**
+ * Runs the calls of one step through the action port.
+ *
+ * Read-only calls that stand beside each other run in parallel, the others one after the other in
+ * the order of the calls. Results come in that order too, each once and whatever happens: a call
+ * that was cut off is `interrupted`.
+ *
+ * @module
+ */
+
+import type { ActionContext, ActionPort, ActionResult } from "../authority/actions.ts";
+import type { Log } from "../log.ts";
+import type { Clock } from "./clock.ts";
+import { type Life, settlesWithin } from "./life.ts";
+import type { ToolCall } from "./messages.ts";
+import type { Recorder } from "./recorder.ts";
+import type { Toolbox } from "./toolbox.ts";
+
+/** Read-only calls that run at the same time. */
+const MAX_PARALLEL = 8;
+/** Characters of one progress text. */
+const MAX_PROGRESS_CHARS = 4_000;
+/** How long an aborted action may take to say how it ended. */
+const GRACE_MS = 2_000;
+
+/** What came of a call. */
+export interface CallOutcome {
+  status: "ok" | "failed" | "refused" | "interrupted";
+  /** For the model. */
+  output: string;
+  /** Something was done, or may have been. */
+  ran: boolean;
+}
+
+/** What running calls needs. */
+export interface RunCallsDeps {
+  actions: ActionPort;
+  toolbox: Toolbox;
+  recorder: Recorder;
+  life: Life;
+  clock: Clock;
+  log: Log;
+  /** What the gate is told of the turn, for this call. */
+  context: (call: ToolCall) => ActionContext;
+}
+
+/**
+ * Runs the calls and hands each outcome to `onOutcome`, in their order, as soon as those before it
+ * are known. Never rejects: when the turn is ended, what runs is aborted and gets a short grace.
+ */
+export async function runCalls(
+  deps: RunCallsDeps,
+  calls: readonly ToolCall[],
+  onOutcome: (call: ToolCall, outcome: CallOutcome) => void,
+): Promise<void> {
+  const isReadOnly = (call: ToolCall) => deps.toolbox.find(call.tool)?.readOnly === true;
+  for (let from = 0; from < calls.length;) {
+    let to = from + 1;
+    if (isReadOnly(calls[from]!)) {
+      while (to < calls.length && isReadOnly(calls[to]!)) to += 1;
+    }
+    await runTogether(deps, calls.slice(from, to), onOutcome);
+    from = to;
+  }
+}
+
+async function runTogether(
+  deps: RunCallsDeps,
+  calls: readonly ToolCall[],
+  onOutcome: (call: ToolCall, outcome: CallOutcome) => void,
+): Promise<void> {
+  const outcomes: (CallOutcome | undefined)[] = calls.map(() => undefined);
+  let next = 0;
+  let told = 0;
+  const work = async () => {
+    while (next < calls.length) {
+      const at = next++;
+      outcomes[at] = await runCall(deps, calls[at]!);
+      for (let outcome; (outcome = outcomes[told]) !== undefined; told++) {
+        onOutcome(calls[told]!, outcome);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL, calls.length) }, work));
+}
+
+async function runCall(deps: RunCallsDeps, call: ToolCall): Promise<CallOutcome> {
+  const { toolbox, life, clock, log, actions } = deps;
+  if (life.verdict !== undefined) {
+    return { status: "interrupted", output: "Not run: the turn had ended.", ran: false };
+  }
+  const fault = faultOf(call, toolbox);
+  if (fault !== undefined) return { status: "failed", output: fault, ran: false };
+  life.begin(`the tool ${call.tool}`);
+  let open = true;
+  const acting =
+    (async () =>
+      await actions.act({ tool: call.tool, args: call.args, context: deps.context(call) }, {
+        signal: life.signal,
+        onProgress: (text) => open && tellProgress(deps, call, text),
+      }))();
+  try {
+    return toOutcome(await life.wait(acting));
+  } catch (error) {
+    if (life.verdict === undefined) {
+      // Against the port's contract; the model has to know that nobody knows.
+      log.error("An action broke off", { tool: call.tool, callId: call.callId, error });
+    } else if (await settlesWithin(clock, acting, GRACE_MS)) {
+      const late = await acting.catch(() => undefined);
+      if (late !== undefined) return toOutcome(late);
+    }
+    return {
+      status: "interrupted",
+      output: "Interrupted: it is not known whether this call did anything.",
+      ran: true,
+    };
+  } finally {
+    open = false;
+    life.touch();
+  }
+}
+
+/** What is wrong with a call that the authority need not be asked about; words for the model. */
+function faultOf({ tool, args }: ToolCall, toolbox: Toolbox): string | undefined {
+  if (toolbox.find(tool) === undefined) {
+    const names = toolbox.names;
+    return `There is no tool "${tool}". ` +
+      (names.length === 0 ? "There are no tools." : `Tools: ${names.join(", ")}.`);
+  }
+  if (typeof args === "string") {
+    return "The arguments are not valid JSON. Call again with one JSON object as the arguments. " +
+      `They began with: ${args.slice(0, 200).toWellFormed()}`;
+  }
+  return undefined;
+}
+
+function tellProgress({ life, recorder }: RunCallsDeps, call: ToolCall, text: string): void {
+  life.touch();
+  // Progress is the one thing that may be lost: a tool that floods must not fill the memory.
+  if (text === "" || recorder.full) return;
+  recorder.say({
+    type: "tool_progress",
+    callId: call.callId,
+    tool: call.tool,
+    text: text.length <= MAX_PROGRESS_CHARS
+      ? text
+      : `${text.slice(0, MAX_PROGRESS_CHARS).toWellFormed()}…`,
+  });
+}
+
+function toOutcome({ status, output }: ActionResult): CallOutcome {
+  return { status, output, ran: status !== "refused" };
+}

@@ -1,0 +1,362 @@
+/**
+ * One turn: a loop that asks the model, runs the calls that it makes, and asks again, until it
+ * answers without a call.
+ *
+ * The loop touches nothing but its ports, and waits for them only as long as its {@linkcode Life}
+ * lasts. Whatever happens, {@linkcode runTurn} comes back with an ending.
+ *
+ * @module
+ */
+
+import type { ActionPort } from "../authority/actions.ts";
+import { type ErrorCode, ServiceError } from "../errors.ts";
+import type { Journal, Turn } from "../journal/types.ts";
+import type { Log } from "../log.ts";
+import type { Model, ModelRequest } from "../model/port.ts";
+import { askModel, type Draft, type Finish, newDraft } from "./ask_model.ts";
+import type { Clock } from "./clock.ts";
+import { ContextWindow } from "./context_window.ts";
+import { type AgentEvent, type FinishReason, NO_USAGE, type Usage } from "./events.ts";
+import { personHosts, toolUrls } from "./hosts.ts";
+import type { Life, Verdict } from "./life.ts";
+import { LoopGuard } from "./loop_guard.ts";
+import type { Message, ToolCall } from "./messages.ts";
+import { Recorder } from "./recorder.ts";
+import { type CallOutcome, runCalls } from "./run_calls.ts";
+import type { TokenScale } from "./token_scale.ts";
+import type { Toolbox } from "./toolbox.ts";
+
+/** What every turn of a service shares. */
+export interface TurnPorts {
+  journal: Journal;
+  actions: ActionPort;
+  toolbox: Toolbox;
+  scale: TokenScale;
+  clock: Clock;
+  log: Log;
+}
+
+/** What one run of a turn is given. */
+export interface TurnRun {
+  turn: Turn;
+  model: Model;
+  life: Life;
+  /** The system prompt. Rejections end the turn. */
+  system: () => Promise<string>;
+  maxSteps: number;
+  contextTokens: number;
+  reserveTokens: number;
+  /** A person opened the turn and is still there. */
+  attended: () => boolean;
+}
+
+/** How a run came out, for the journal. */
+export interface Ending {
+  verdict?: Verdict;
+  finishReason: FinishReason;
+  usage: Usage;
+  /** Something was done, or may have been. */
+  ranTool: boolean;
+  /** Some text was said. */
+  spoke: boolean;
+}
+
+/** Longest name of a tool, and what it is made of, that every provider takes back. */
+const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * Runs a turn that the journal counts as running, up to but without its end. Never rejects: a port
+ * that throws becomes a verdict.
+ */
+export async function runTurn(ports: TurnPorts, run: TurnRun): Promise<Ending> {
+  const loop = new TurnLoop(ports, run);
+  try {
+    await loop.run();
+    return loop.ending(run.life.verdict);
+  } catch (error) {
+    // What a port throws after the turn was ended is only the echo of that.
+    return loop.ending(run.life.verdict ?? toVerdict(error));
+  }
+}
+
+/** Errors that a caller is told as they are; any other is a fault of the service. */
+const KNOWN: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "provider_error",
+  "provider_rate_limited",
+  "provider_unreachable",
+  "context_overflow",
+  "tool_loop",
+  "max_steps",
+  "turn_failed",
+]);
+
+/** What an error that no one expected is for the caller and for the log. */
+export function toVerdict(error: unknown): Verdict {
+  return {
+    status: "failed",
+    error: error instanceof ServiceError && KNOWN.has(error.code)
+      ? error
+      : new ServiceError("turn_failed", "The turn failed unexpectedly"),
+    cause: error,
+  };
+}
+
+class TurnLoop {
+  readonly #ports: TurnPorts;
+  readonly #run: TurnRun;
+  readonly #recorder: Recorder;
+  readonly #guard = new LoopGuard();
+  readonly #callIds = new Set<string>();
+  #usage: Usage = NO_USAGE;
+  #finishReason: FinishReason = "stop";
+  #ranTool = false;
+  #spoke = false;
+  #streams = 0;
+
+  constructor(ports: TurnPorts, run: TurnRun) {
+    this.#ports = ports;
+    this.#run = run;
+    this.#recorder = new Recorder({
+      journal: ports.journal,
+      turnId: run.turn.id,
+      onFailure: (cause) =>
+        run.life.end({
+          status: "failed",
+          error: new ServiceError("turn_failed", "The turn could not be recorded"),
+          cause,
+        }),
+    });
+  }
+
+  ending(verdict?: Verdict): Ending {
+    return {
+      verdict,
+      finishReason: this.#finishReason,
+      usage: this.#usage,
+      ranTool: this.#ranTool,
+      spoke: this.#spoke,
+    };
+  }
+
+  async run(): Promise<void> {
+    const { maxSteps, life, system } = this.#run;
+    life.begin("the instructions of the workspace");
+    const context = this.#openContext(await life.wait(system()));
+    if (this.#resume(context)) return;
+    let emptyAnswers = 0;
+    for (let step = 1; step <= maxSteps; step++) {
+      const draft = newDraft();
+      const finish = await this.#ask(context, draft);
+      this.#finishReason = finish.reason;
+      if (draft.calls.length > 0) {
+        await this.#step(context, draft, finish, step === maxSteps);
+        emptyAnswers = 0;
+      } else if (draft.text.trim() !== "") {
+        // Awaited: a turn whose answer could not be recorded must not end as done.
+        const events = this.#closing(draft, finish, false);
+        await life.wait(this.#recorder.add(toMessage(draft, finish), events));
+        return;
+      } else {
+        for (const event of this.#closing(draft, finish, true)) this.#recorder.say(event);
+        if (++emptyAnswers > 1 || finish.reason === "length") throw noAnswer(finish);
+        this.#notice("The model gave an empty answer and is asked once more.");
+      }
+    }
+    throw new ServiceError("max_steps", `The turn took more than ${maxSteps} model calls`);
+  }
+
+  #openContext(system: string): ContextWindow {
+    const { journal, toolbox, scale } = this.#ports;
+    const { turn, model, life, contextTokens, reserveTokens } = this.#run;
+    return new ContextWindow({
+      journal,
+      turnId: turn.id,
+      sessionId: turn.sessionId,
+      request: turn.input,
+      model,
+      scale,
+      system,
+      tools: toolbox.descriptions,
+      contextTokens,
+      reserveTokens,
+      wait: (promise) => life.wait(promise),
+      ask: (request) => this.#askAside(request),
+      notice: (text) => this.#notice(text),
+      isOver: () => life.verdict !== undefined,
+    });
+  }
+
+  /** Takes up what an earlier run has left. True when the answer is there and only the end missing. */
+  #resume(context: ContextWindow): boolean {
+    for (const message of context.messages) {
+      if (message.role !== "assistant") continue;
+      for (const { callId } of message.calls) this.#callIds.add(callId);
+    }
+    const own = context.ownMessages;
+    this.#ranTool = own.some(({ role }) => role === "tool");
+    const last = own.at(-1);
+    return last?.role === "assistant" && last.calls.length === 0;
+  }
+
+  /** One model call, again with less context while the model says that it is too long. */
+  async #ask(context: ContextWindow, draft: Draft): Promise<Finish> {
+    const { model, life } = this.#run;
+    for (;;) {
+      const request = await context.fit();
+      try {
+        const finish = await askModel(
+          { model, recorder: this.#recorder, life, newStreamId: () => this.#newStreamId() },
+          request,
+          draft,
+        );
+        if (finish.model === model.name) context.answered(finish.usage.inputTokens);
+        return finish;
+      } catch (error) {
+        const tooLong = error instanceof ServiceError && error.code === "context_overflow";
+        const begun = draft.text !== "" || draft.reasoning !== "" || draft.calls.length > 0;
+        if (!tooLong || begun || !context.shrink()) throw error;
+      } finally {
+        this.#spoke ||= draft.text !== "";
+      }
+    }
+  }
+
+  /** A model call beside the conversation; its text is no part of what the turn says. */
+  async #askAside(request: Omit<ModelRequest, "signal">): Promise<string> {
+    const { model, life } = this.#run;
+    const draft = newDraft();
+    const silent = { full: false, room: () => Promise.resolve(), say: () => {} };
+    const finish = await askModel(
+      { model, recorder: silent, life, newStreamId: () => "" },
+      request,
+      draft,
+    );
+    this.#recorder.say(this.#count(finish));
+    return draft.text;
+  }
+
+  /** Records the calls, runs them, and records their results before the model is asked again. */
+  async #step(
+    context: ContextWindow,
+    draft: Draft,
+    finish: Finish,
+    isLast: boolean,
+  ): Promise<void> {
+    const { toolbox } = this.#ports;
+    const { life } = this.#run;
+    const calls = draft.calls = draft.calls.map((call) => this.#toLegal(call));
+    const asked = toMessage(draft, finish);
+    const events = this.#closing(draft, finish, true);
+    for (const { callId, tool, args } of calls) {
+      events.push({ type: "tool_call", callId, tool, args, hint: toolbox.hint(tool, args) });
+    }
+    // What has effects must be on the disk before it happens, or a crash would hide that it did.
+    const effects = calls.some(({ tool }) => toolbox.find(tool)?.readOnly === false);
+    await life.wait(this.#recorder.add(asked, events, effects ? "full" : "normal"));
+    context.push(asked);
+
+    const answer: Extract<Message, { role: "tool" }> = { role: "tool", results: [] };
+    const stops: string[] = [];
+    let last: AgentEvent | undefined;
+    const onOutcome = (call: ToolCall, { status, output, ran }: CallOutcome) => {
+      this.#ranTool ||= ran;
+      const { callId, tool, args } = call;
+      const advice = this.#guard.observe({ tool, args, output });
+      if (advice.kind === "stop") stops.push(advice.reason);
+      const told = advice.kind === "warn" ? `${output}\n\n${advice.note}` : output;
+      answer.results.push({ callId, tool, output: told, failed: status !== "ok" });
+      const event: AgentEvent = { type: "tool_result", callId, tool, status, output: told };
+      if (answer.results.length === calls.length) last = event;
+      else this.#recorder.say(event, toolbox.find(tool)?.readOnly === false ? "full" : "normal");
+    };
+    if (isLast) {
+      const output =
+        `Not run: the turn has reached its limit of ${this.#run.maxSteps} model calls.`;
+      for (const call of calls) onOutcome(call, { status: "failed", output, ran: false });
+    } else {
+      const deps = { ...this.#ports, recorder: this.#recorder, life };
+      await runCalls(
+        { ...deps, context: (call) => this.#grounds(context, call) },
+        calls,
+        onOutcome,
+      );
+    }
+    await life.wait(this.#recorder.add(answer, [last!], "full"));
+    context.push(answer);
+    if (stops.length > 0) throw new ServiceError("tool_loop", stops[0]!);
+  }
+
+  /** What the gate is told of the turn. Hosts and URLs are looked for only where they matter. */
+  #grounds(context: ContextWindow, call: ToolCall) {
+    const { toolbox } = this.#ports;
+    const { turn, attended } = this.#run;
+    const fetches = toolbox.find(call.tool)?.capability === "net.fetch";
+    const messages = fetches ? context.messages : [];
+    return {
+      sessionKey: turn.sessionKey,
+      turnId: turn.id,
+      callId: call.callId,
+      channel: turn.channel,
+      actor: turn.actor,
+      attended: attended(),
+      personHosts: personHosts(messages),
+      toolUrls: toolUrls(messages, (tool) => toolbox.find(tool)?.readOnly !== true),
+    };
+  }
+
+  /** The call with an id of its own in this context and a name that providers take back. */
+  #toLegal({ callId, tool, args }: ToolCall): ToolCall {
+    let id = callId === "" ? "call" : callId;
+    for (let n = 2; this.#callIds.has(id); n++) id = `${callId || "call"}_${n}`;
+    this.#callIds.add(id);
+    const name = TOOL_NAME.test(tool)
+      ? tool
+      : tool.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unnamed";
+    return { callId: id, tool: name, args: args === "" ? {} : args };
+  }
+
+  /** Ends the text's stream, if there is one, and counts the call. */
+  #closing(draft: Draft, finish: Finish, resuming: boolean): AgentEvent[] {
+    const { textStreamId: streamId } = draft;
+    const usage = this.#count(finish);
+    return streamId === undefined ? [usage] : [{ type: "segment_end", streamId, resuming }, usage];
+  }
+
+  #count({ model, usage }: Finish): AgentEvent {
+    this.#usage = {
+      inputTokens: this.#usage.inputTokens + usage.inputTokens,
+      outputTokens: this.#usage.outputTokens + usage.outputTokens,
+      reasoningTokens: this.#usage.reasoningTokens + usage.reasoningTokens,
+      cachedTokens: this.#usage.cachedTokens + usage.cachedTokens,
+    };
+    return { type: "usage", model, usage };
+  }
+
+  #notice(text: string): void {
+    this.#recorder.say({ type: "notice", text });
+  }
+
+  #newStreamId(): string {
+    const { id, attempts } = this.#run.turn;
+    return `${id}.${attempts + 1}.${++this.#streams}`;
+  }
+}
+
+function toMessage({ text, reasoning, calls }: Draft, { replay }: Finish): Message {
+  return {
+    role: "assistant",
+    text,
+    ...reasoning !== "" && { reasoning },
+    calls,
+    ...replay !== undefined && { replay },
+  };
+}
+
+function noAnswer({ model, reason }: Finish): ServiceError {
+  return new ServiceError(
+    "turn_failed",
+    reason === "length"
+      ? `The model ${model} reached its output limit before it said anything`
+      : `The model ${model} gave an empty answer twice`,
+  );
+}
