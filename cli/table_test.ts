@@ -1,0 +1,26 @@
+import { assertEquals } from "@std/assert";
+import { displayWidth, printTable } from "./table.ts";
+import { memoryOutput } from "./testing/memory_output.ts";
+
+Deno.test("printTable() aligns columns, also with wide and combining characters", () => {
+  const { out, stdout } = memoryOutput();
+  printTable(out, ["KEY", "TITLE"], [["漢字", "a"], ["e\u0301x", "b\nc"], ["long key", ""]]);
+  assertEquals(stdout.text, "KEY       TITLE\n漢字      a\ne\u0301x        b c\nlong key\n");
+});
+
+Deno.test("printTable() cuts the last column on a terminal only", () => {
+  const rows = [["k", "x".repeat(40)]];
+  const terminal = memoryOutput({ stdout: true, noColor: true });
+  printTable(terminal.out, ["K", "T"], rows, () => 20);
+  assertEquals(terminal.stdout.text, `K  T\nk  ${"x".repeat(16)}…\n`);
+  const pipe = memoryOutput();
+  printTable(pipe.out, ["K", "T"], rows, () => 20);
+  assertEquals(pipe.stdout.text, `K  T\nk  ${"x".repeat(40)}\n`);
+});
+
+Deno.test("displayWidth() counts columns of a terminal", () => {
+  assertEquals(displayWidth("abc"), 3);
+  assertEquals(displayWidth("漢字"), 4);
+  assertEquals(displayWidth("😀"), 2);
+  assertEquals(displayWidth("e\u0301"), 1);
+});
