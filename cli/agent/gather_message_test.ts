@@ -1,0 +1,84 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import type { UserPart } from "../../lib/agent/messages.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import { gatherMessage, joinMessage, type MessageOptions } from "./gather_message.ts";
+
+/** Gathers with this on standard input; undefined is a terminal. */
+async function gather(
+  options: Partial<MessageOptions>,
+  piped?: string,
+): Promise<{ parts: UserPart[] | undefined; order: string[] }> {
+  const order: string[] = [];
+  const parts = await gatherMessage({ files: [], useStdin: true, ...options }, {
+    stdinIsTerminal: piped === undefined,
+    readStdin: () => {
+      order.push("stdin");
+      return Promise.resolve(piped ?? "typed at the terminal\n");
+    },
+    attach: (path) => {
+      order.push(path);
+      return Promise.resolve({ type: "text", text: `(${path})` });
+    },
+  });
+  return { parts, order };
+}
+
+async function refusal(options: Partial<MessageOptions>, piped?: string): Promise<string> {
+  const error = await assertRejects(() => gather(options, piped), ServiceError);
+  assertEquals(error.code, "usage");
+  return error.message;
+}
+
+const text = (text: string): UserPart => ({ type: "text", text });
+
+Deno.test("gatherMessage() adds what is piped in after a blank line", async () => {
+  const { parts } = await gather({ message: "what failed?" }, "line 1\nline 2\n");
+  assertEquals(parts, [text("what failed?\n\nline 1\nline 2")]);
+  assertEquals((await gather({ message: "hi" }, "")).parts, [text("hi")]);
+  assertEquals((await gather({ message: "hi" }, " \n")).parts, [text("hi")]);
+});
+
+Deno.test("gatherMessage() takes the piped text alone as the message", async () => {
+  assertEquals((await gather({}, "hello\n")).parts, [text("hello")]);
+  assertEquals((await gather({ message: "-" }, "hello\n")).parts, [text("hello")]);
+  assertEquals((await gather({ message: "-" })).parts, [text("typed at the terminal")]);
+});
+
+Deno.test("gatherMessage() reads standard input before any file, and no terminal", async () => {
+  const { parts, order } = await gather({ message: "hi", files: ["a", "b"] }, "x");
+  assertEquals(order, ["stdin", "a", "b"]);
+  assertEquals(parts, [text("hi\n\nx"), text("(a)"), text("(b)")]);
+  assertEquals((await gather({ message: "hi" })).order, []);
+  assertEquals((await gather({ message: "hi", useStdin: false }, "x")).order, []);
+});
+
+Deno.test("gatherMessage() accepts a file without a text", async () => {
+  assertEquals((await gather({ files: ["a"] })).parts, [text("(a)")]);
+});
+
+Deno.test("gatherMessage() wants a chat when nothing was given at a terminal", async () => {
+  assertEquals((await gather({})).parts, undefined);
+  assertEquals((await gather({ useStdin: false })).parts, undefined);
+});
+
+Deno.test("gatherMessage() refuses a message without any text", async () => {
+  assertEquals(
+    await refusal({}, ""),
+    "There is no message: give one with -m TEXT, or pipe one in",
+  );
+  assertEquals(
+    await refusal({ useStdin: false }, "x"),
+    "There is no message: give one with -m TEXT",
+  );
+  assertEquals(await refusal({ message: "" }), "The message is empty");
+  assertEquals(await refusal({ message: " \n" }, "\n"), "The message is empty");
+  assertEquals(await refusal({ message: "-" }, ""), "The message is empty");
+  assertEquals(
+    (await refusal({ message: "-", useStdin: false }, "x")).includes("--no-stdin"),
+    true,
+  );
+});
+
+Deno.test("joinMessage() leaves the texts as they are but for the last line end", () => {
+  assertEquals(joinMessage("  a  ", "\n  b\n\n"), "  a  \n\n\n  b\n");
+});
