@@ -4,6 +4,7 @@
  * @module
  */
 
+import { CHILD_ARGUMENT } from "../lib/authority/executor/command.ts";
 import { COMMANDS } from "./commands.ts";
 import { dispatch } from "./dispatch.ts";
 import { processOutput } from "./output.ts";
@@ -13,4 +14,11 @@ export function main(args: readonly string[]): Promise<number> {
   return dispatch(args, { commands: COMMANDS, out: processOutput() });
 }
 
-if (import.meta.main) Deno.exit(await main(Deno.args));
+if (import.meta.main) {
+  if (Deno.args[0] === CHILD_ARGUMENT) {
+    // The compiled binary starts itself to run one action of a tool.
+    const { runAsChild } = await import("../lib/authority/executor/child.ts");
+    await runAsChild();
+  }
+  Deno.exit(await main(Deno.args));
+}
