@@ -111,15 +111,18 @@ export function toolUrls(
 
 /** Punctuation of the sentence around it is no part of a URL, nor a bracket that it did not open. */
 function withoutTail(url: string): string {
-  for (;;) {
-    const last = url.at(-1)!;
-    const opening = last === ")" ? "(" : last === "]" ? "[" : undefined;
-    const isTail = opening === undefined
-      ? /[.,;:!?*_~]/.test(last)
-      : count(url, opening) < count(url, last);
-    if (!isTail) return url;
-    url = url.slice(0, -1);
+  const surplus = {
+    ")": count(url, ")") - count(url, "("),
+    "]": count(url, "]") - count(url, "["),
+  };
+  let end = url.length;
+  for (; end > 0; end--) {
+    const last = url[end - 1]!;
+    if (last === ")" || last === "]") {
+      if (surplus[last]-- <= 0) break;
+    } else if (!/[.,;:!?*_~]/.test(last)) break;
   }
+  return url.slice(0, end);
 }
 
 function count(text: string, char: string): number {
