@@ -1,0 +1,56 @@
+/**
+ * What a check of the doctor is.
+ *
+ * @module
+ */
+
+/** What a check found. */
+export interface Finding {
+  /** `warn`: it works, but not as well as it could; `fail`: something is broken. */
+  status: "ok" | "warn" | "fail";
+  /** What is so. */
+  detail: string;
+  /** What to do about it; with every `warn` and `fail`. */
+  fix?: string;
+}
+
+/** A check: its name and its findings, one at least. */
+export interface Check {
+  name: string;
+  /** Throwing counts as a `fail` with the error's message. */
+  run(): Promise<Finding | Finding[]>;
+}
+
+/** A finding with the name of its check. */
+export interface CheckResult extends Finding {
+  name: string;
+}
+
+/** Longest time for one check. */
+const TIMEOUT_MS = 15_000;
+
+/** Runs every check, all at once, and returns their findings in the order of the checks. */
+export async function runChecks(
+  checks: readonly Check[],
+  timeoutMs = TIMEOUT_MS,
+): Promise<CheckResult[]> {
+  const results = await Promise.all(checks.map(async ({ name, run }) => {
+    const timeout = Promise.withResolvers<Finding>();
+    const timer = setTimeout(() =>
+      timeout.resolve({
+        status: "fail",
+        detail: `the check took longer than ${timeoutMs / 1_000} s`,
+        fix: "Look at what the machine is doing, and try again",
+      }), timeoutMs);
+    try {
+      const found = await Promise.race([run(), timeout.promise]);
+      return [found].flat().map((finding) => ({ name, ...finding }));
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error);
+      return [{ name, status: "fail" as const, detail, fix: "Try again with --verbose" }];
+    } finally {
+      clearTimeout(timer);
+    }
+  }));
+  return results.flat();
+}

@@ -1,0 +1,48 @@
+/**
+ * Whether the journal's file can be read by this version, and is whole.
+ *
+ * @module
+ */
+
+import { DatabaseSync } from "node:sqlite";
+import { MIGRATIONS } from "../../lib/journal/migrations/migrations.ts";
+import { userVersion } from "../../lib/journal/migrate.ts";
+import type { Finding } from "./check.ts";
+
+/** Opens the file for reading only, so that it may be in use; changes nothing in it. */
+export async function checkDatabase(path: string): Promise<Finding> {
+  const info = await Deno.stat(path).catch((error) => {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  });
+  if (info === undefined) return { status: "ok", detail: `${path} will be made` };
+  if (info.size === 0) return { status: "ok", detail: `${path} is empty and will be set up` };
+  const newest = MIGRATIONS.at(-1)!.version;
+  try {
+    using db = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
+    const version = userVersion(db);
+    if (version > newest) {
+      return {
+        status: "fail",
+        detail: `${path} has version ${version}, this program knows up to ${newest}`,
+        fix: "Use the version of this program that wrote it, or a newer one",
+      };
+    }
+    const problems = db.prepare("PRAGMA quick_check(5)").all().map((row) => Object.values(row)[0]);
+    if (problems.length !== 1 || problems[0] !== "ok") return damaged(path, problems.join("; "));
+    const size = `${Math.ceil(info.size / 1024)} KiB`;
+    const later = version < newest ? `, to be brought to ${newest} at the next start` : "";
+    return { status: "ok", detail: `${path}, ${size}, version ${version}${later}` };
+  } catch (error) {
+    return damaged(path, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function damaged(path: string, reason: string): Finding {
+  return {
+    status: "fail",
+    detail: `${path} cannot be read: ${reason}`,
+    fix: `Stop the service and move it away: mv '${path}' '${path}.damaged' ` +
+      "(a backup can take its place)",
+  };
+}

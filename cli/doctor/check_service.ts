@@ -1,0 +1,87 @@
+/**
+ * Whether a service runs in this home and is well, and whether its port can be had.
+ *
+ * @module
+ */
+
+import type { LocalClient } from "../../lib/local/client.ts";
+import type { Operations } from "../../lib/local/protocol.ts";
+import type { Finding } from "./check.ts";
+
+/** What a running service says of itself. */
+export type ServiceStatus = Operations["status"]["data"];
+
+/** Its status; undefined when none runs in this home. Closes the connection. */
+export async function readStatus(
+  connect: () => Promise<LocalClient | undefined>,
+): Promise<ServiceStatus | undefined> {
+  const client = await connect();
+  if (client === undefined) return undefined;
+  try {
+    for await (const status of client.request("status", {})) return status;
+    throw new Error("The running service gave no status");
+  } finally {
+    client.close();
+  }
+}
+
+/** What the running service says, each of its checks that is not well included. */
+export function checkService(status: ServiceStatus | undefined, version: string): Finding[] {
+  if (status === undefined) return [{ status: "ok", detail: "none runs in this home" }];
+  const { pid, apiUrl, model, runningTurns, queuedTurns, guests } = status;
+  const facts = [
+    `process ${pid}`,
+    apiUrl ?? "no API",
+    model,
+    `${runningTurns} turns running, ${queuedTurns} waiting, ${guests} guests`,
+  ];
+  const findings: Finding[] = Object.entries(status.checks).filter(([, { ok }]) => !ok).map((
+    [name, { detail }],
+  ) => ({
+    status: "fail",
+    detail: `the running service says of ${name}: ${detail}`,
+    fix: "Look at its log",
+  }));
+  findings.unshift(
+    status.version === version ? { status: "ok", detail: facts.join(", ") } : {
+      status: "warn",
+      detail: `${facts.join(", ")}; it is version ${status.version}, this is ${version}`,
+      fix: "Restart it",
+    },
+  );
+  return findings;
+}
+
+/** What {@linkcode checkPort} works with. */
+export interface CheckPortOptions {
+  host: string;
+  port: number;
+  /** The API is enabled, so that a gateway needs the port. */
+  needed: boolean;
+  status: ServiceStatus | undefined;
+  listen(options: { hostname: string; port: number }): { close(): void };
+}
+
+/** Whether the API's port is free, or served by the running service. */
+export function checkPort({ host, port, needed, status, listen }: CheckPortOptions): Finding {
+  const where = `${host}:${port}`;
+  if (port === 0) return { status: "ok", detail: "any free port" };
+  if (status?.apiUrl !== undefined && new URL(status.apiUrl).port === String(port)) {
+    return { status: "ok", detail: `${where} is served by process ${status.pid}` };
+  }
+  try {
+    listen({ hostname: host, port }).close();
+    return { status: "ok", detail: `${where} is free` };
+  } catch (error) {
+    const reason = error instanceof Deno.errors.AddrInUse
+      ? "another program has it"
+      : error instanceof Error
+      ? error.message
+      : String(error);
+    return {
+      status: needed ? "fail" : "warn",
+      detail: `${where} cannot be had: ${reason}`,
+      fix: "Stop the other program, or choose another: service config set api.port PORT",
+    };
+  }
+}
