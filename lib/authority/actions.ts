@@ -76,6 +76,8 @@ export interface PathTarget {
   viaLink: boolean;
   /** Undefined when it does not exist yet. */
   file?: { isDirectory: boolean; dev: number; ino: number; links: number };
+  /** The nearest folder above `real` that exists, so that a new file's place can be compared too. */
+  folder: { real: string; dev: number; ino: number };
 }
 
 /** What a URL really is, once resolved. */

@@ -18,6 +18,9 @@ export const PROTOCOL_VERSION = 1;
 /** Largest frame, bytes. */
 export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
+/** Characters of one progress text. */
+export const MAX_PROGRESS_CHARS = 4_000;
+
 /** What a child is to do. */
 export interface ChildTask {
   v: typeof PROTOCOL_VERSION;

@@ -1,0 +1,78 @@
+/**
+ * The compiled binary as a child: `cli/main.ts` calls {@linkcode runAsChild} when the first argument is
+ * {@linkcode CHILD_ARGUMENT}, before anything else.
+ *
+ * A binary starts with every permission that it was compiled with, and Deno can give up a kind of
+ * permission as a whole but not narrow it to a path. So the tool runs in a Worker that is created with
+ * exactly the action's permissions, and this thread then gives up all of its own; it only passes
+ * frames on, and ends the process when standard input ends, however busy the Worker is. The process
+ * is the boundary for memory and time, as from source.
+ *
+ * @module
+ */
+
+import { CHILD_ARGUMENT, type ChildPermissions } from "./command.ts";
+import type { ChildFrame } from "./protocol.ts";
+import { READY, serveInput, writeFrame } from "./serve_child.ts";
+
+/** Every tool with a child side. The specifier below is made from this list and from nothing else. */
+export const CHILD_TOOLS = [
+  "edit_file",
+  "list_files",
+  "read_file",
+  "resolve_host",
+  "search_files",
+  "web_fetch",
+  "write_file",
+] as const;
+
+const EXIT_USAGE = 2;
+
+const KINDS = ["read", "write", "net", "env", "run", "sys", "ffi", "import"] as const;
+
+/** Whether this process was started to be a child. */
+export function isChild(args: readonly string[] = Deno.args): boolean {
+  return args[0] === CHILD_ARGUMENT;
+}
+
+/** Serves the one action of this child and exits. */
+export function runAsChild(args: readonly string[] = Deno.args): Promise<never> {
+  const [, tool, permissionsJson] = args;
+  if (!CHILD_TOOLS.includes(tool as typeof CHILD_TOOLS[number]) || permissionsJson === undefined) {
+    Deno.exit(EXIT_USAGE);
+  }
+  const { read, write, net } = JSON.parse(permissionsJson) as ChildPermissions;
+  const entry = new URL(`../../tools/child/${tool}.ts`, import.meta.url);
+  const worker = new Worker(entry, {
+    type: "module",
+    deno: {
+      permissions: {
+        read: [...read],
+        write: [...write],
+        net: [...net],
+        env: false,
+        run: false,
+        sys: false,
+        ffi: false,
+        import: false,
+      },
+    },
+  } as WorkerOptions);
+  worker.addEventListener("error", (event) => {
+    event.preventDefault();
+    writeFrame({ type: "failure", message: event.message });
+    Deno.exit(1);
+  });
+  worker.addEventListener("message", ({ data }: MessageEvent<ChildFrame | typeof READY>) => {
+    if (data === READY) {
+      // Its modules are loaded, with this thread's permissions; the task comes only afterwards.
+      for (const name of KINDS) Deno.permissions.revokeSync({ name } as Deno.PermissionDescriptor);
+      return serveInput((task) => worker.postMessage(task));
+    }
+    writeFrame(data);
+    if (data.type !== "progress") Deno.exit(0);
+  });
+  return new Promise(() => {});
+}
+
+if (import.meta.main) await runAsChild();

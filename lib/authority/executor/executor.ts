@@ -1,0 +1,232 @@
+/**
+ * Runs one action in one child process, confined as well as this machine allows, and ends it with its
+ * whole tree when its time is up, when it is cancelled, and when the service stops (decisions E6).
+ *
+ * @module
+ */
+
+import type { Log } from "../../log.ts";
+import { childCommand, type ChildPermissions } from "./command.ts";
+import type { ChildFrame, ChildTask } from "./protocol.ts";
+import { runProcess } from "./process.ts";
+import {
+  type Confinement,
+  findConfinement,
+  SANDBOX_CACHE_DIR,
+  sandboxBase,
+  sandboxView,
+  type SandboxView,
+} from "./sandbox.ts";
+import { Slots } from "./slots.ts";
+
+/** One action for a child. */
+export interface ChildJob {
+  task: ChildTask;
+  permissions: ChildPermissions;
+  view: SandboxView;
+  timeoutMs: number;
+  /** The tool's child side when it is not `lib/tools/child/<tool>.ts`; for tests. */
+  entry?: URL;
+}
+
+/** How a child ended: its last frame, or why there was none. */
+export type ChildOutcome =
+  | Exclude<ChildFrame, { type: "progress" }>
+  | { type: "timeout"; timeoutMs: number }
+  | { type: "fault"; message: string };
+
+/** Runs children. */
+export interface Executor {
+  /**
+   * Runs a job. Rejects only with the signal's reason, once the child's tree is gone; every other end
+   * is an outcome.
+   */
+  run(
+    job: ChildJob,
+    options: { signal: AbortSignal; onProgress: (text: string) => void },
+  ): Promise<ChildOutcome>;
+  /** Whether children run in a sandbox, tried once, at the first call; and why, or why not. */
+  confinement(): Promise<{ confined: boolean; reason: string }>;
+  /** What is known without starting anything. */
+  status(): Promise<{ confined: boolean; reason: string }>;
+  counts(): { running: number; waiting: number };
+  /** Kills every child. Resolves when all are gone; later jobs are faults. */
+  shutdown(): Promise<void>;
+}
+
+/** What an executor is made of. */
+export interface ExecutorOptions {
+  /** Folder, 0700, for what Deno derives from the sources of children that have no sandbox. */
+  cacheDir: string;
+  log: Log;
+  /** `off` never uses a sandbox; for tests and other systems. */
+  sandbox?: "auto" | "off";
+  execPath?: string;
+  standalone?: boolean;
+}
+
+/** Children at once; more wait, and beyond `MAX_WAITING` are faults. */
+const MAX_RUNNING = 16;
+const MAX_WAITING = 256;
+/** V8's heap in a child. */
+const MAX_HEAP_MIB = 256;
+/** Data segments of a child, beside its heap: code, stacks, buffers. */
+const MAX_DATA_BYTES = 2 * 1024 * 1024 * 1024;
+const MAX_OPEN_FILES = 256;
+const PROBE_TIMEOUT_MS = 10_000;
+
+/** Makes an executor; nothing is started before the first job. */
+export function createExecutor(options: ExecutorOptions): Executor {
+  const { log, cacheDir } = options;
+  const execPath = options.execPath ?? Deno.execPath();
+  const standalone = options.standalone ?? Deno.build.standalone;
+  const slots = new Slots(MAX_RUNNING, MAX_WAITING);
+  const closing = new AbortController();
+  const live = new Set<Promise<unknown>>();
+  let found: Promise<Confinement> | undefined;
+  let probed: Promise<Confinement & { base: readonly string[] }> | undefined;
+
+  function find(): Promise<Confinement> {
+    return found ??= options.sandbox === "off"
+      ? Promise.resolve({ reason: "the sandbox is switched off" })
+      : findConfinement();
+  }
+
+  function confine(): Promise<Confinement & { base: readonly string[] }> {
+    return probed ??= probe();
+  }
+
+  async function probe(): Promise<Confinement & { base: readonly string[] }> {
+    const confinement = await find();
+    const { bwrap } = confinement;
+    if (bwrap === undefined) {
+      await Deno.mkdir(cacheDir, { recursive: true, mode: 0o700 });
+      return { ...confinement, base: [] };
+    }
+    const real = await Deno.realPath(execPath);
+    const base = await sandboxBase(real);
+    const nothing: SandboxView = { readOnly: [], readWrite: [], network: false };
+    const env = { DENO_DIR: SANDBOX_CACHE_DIR };
+    const reason = await tryOut(bwrap, [...base, ...sandboxView(nothing, env), real, "--version"]);
+    if (reason === undefined) return { ...confinement, base };
+    log.warning("The sandbox does not work here: file tools refuse paths that hold links", {
+      reason,
+    });
+    await Deno.mkdir(cacheDir, { recursive: true, mode: 0o700 });
+    return { prlimit: confinement.prlimit, reason, base: [] };
+  }
+
+  async function run(
+    job: ChildJob,
+    { signal, onProgress }: { signal: AbortSignal; onProgress: (text: string) => void },
+  ): Promise<ChildOutcome> {
+    const release = await slots.take(signal);
+    if (release === undefined) {
+      return { type: "fault", message: `${MAX_WAITING} actions wait already` };
+    }
+    try {
+      const { bwrap, prlimit, base } = await confine();
+      signal.throwIfAborted();
+      if (closing.signal.aborted) return { type: "fault", message: "the service is stopping" };
+      const tool = job.task.tool;
+      const command = childCommand({
+        tool,
+        entry: job.entry ?? new URL(`../../tools/child/${tool}.ts`, import.meta.url),
+        permissions: job.permissions,
+        maxHeapMiB: MAX_HEAP_MIB,
+        cacheDir: bwrap === undefined ? cacheDir : SANDBOX_CACHE_DIR,
+        execPath: bwrap === undefined ? execPath : await Deno.realPath(execPath),
+        standalone,
+      });
+      const argv = [
+        ...limits(prlimit, job.timeoutMs),
+        ...(bwrap === undefined ? [] : [bwrap, ...base, ...sandboxView(job.view, command.env)]),
+        command.path,
+        ...command.args,
+      ];
+      const { outcome, gone } = runProcess({
+        argv,
+        env: bwrap === undefined ? command.env : {},
+        task: job.task,
+        timeoutMs: job.timeoutMs,
+        signal,
+        closing: closing.signal,
+        onProgress,
+      });
+      const ended = gone.finally(() => {
+        release();
+        live.delete(ended);
+      });
+      live.add(ended);
+      const { result, stderr } = await outcome;
+      if (result.type === "fault") {
+        log.warning("A child of the executor failed", { tool, reason: result.message, stderr });
+      }
+      return result;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  return {
+    async run(job, runOptions) {
+      try {
+        return await run(job, runOptions);
+      } catch (error) {
+        runOptions.signal.throwIfAborted();
+        const message = error instanceof Error ? error.message : String(error);
+        log.error("A child of the executor cannot be started", {
+          tool: job.task.tool,
+          reason: message,
+        });
+        return { type: "fault", message: `its process cannot be started: ${message}` };
+      }
+    },
+    async confinement() {
+      const { bwrap, reason } = await confine();
+      return { confined: bwrap !== undefined, reason };
+    },
+    async status() {
+      const { bwrap, reason } = await (probed ?? find());
+      return { confined: bwrap !== undefined, reason };
+    },
+    counts: () => ({ running: slots.running, waiting: slots.waiting }),
+    async shutdown() {
+      closing.abort();
+      await Promise.all(live);
+    },
+  };
+}
+
+/** Limits that the child's processes inherit. Processor time bounds a child that outlives everyone. */
+function limits(prlimit: string | undefined, timeoutMs: number): string[] {
+  if (prlimit === undefined) return [];
+  return [
+    prlimit,
+    `--data=${MAX_DATA_BYTES}`,
+    // Deno works on several threads, so processor time passes faster than time.
+    `--cpu=${Math.ceil(timeoutMs / 1000) * 4}`,
+    `--nofile=${MAX_OPEN_FILES}`,
+    "--core=0",
+    "--",
+  ];
+}
+
+/** Why a program does not run, or undefined when it does. */
+async function tryOut(path: string, args: readonly string[]): Promise<string | undefined> {
+  try {
+    const { success, stderr } = await new Deno.Command(path, {
+      args: [...args],
+      clearEnv: true,
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+      signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+    }).output();
+    if (success) return undefined;
+    return new TextDecoder().decode(stderr).trim().split("\n").at(-1) || "it failed without a word";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
