@@ -7,7 +7,7 @@
 
 import { EXIT, type ExitCode } from "./command.ts";
 import type { CommandEntry } from "./commands.ts";
-import { type HelpLine } from "./help.ts";
+import type { HelpLine } from "./help.ts";
 import { type Output, OutputClosedError } from "./output.ts";
 import { type Head, parseCommand, parseHead, unknown } from "./parse.ts";
 import { reportError } from "./report_error.ts";
