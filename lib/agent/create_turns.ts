@@ -262,16 +262,15 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     const error = verdict && { ...toErrorData(verdict.error), ...logId !== undefined && { logId } };
     // What was said before the caller left is kept; what failed is forgotten unless a tool ran.
     const kept = ranTool || (spoke && (status === "cancelled" || status === "interrupted"));
-    const writes = [
-      // In the same commit, for whoever reads a turn that never ran.
-      own.isOpen ? undefined : sayStart(own),
-      journal.end(own.turn.id, {
+    const written = (async () => {
+      // Whoever reads a turn that never ran is owed its beginning too.
+      if (!own.isOpen) await sayStart(own);
+      await journal.end(own.turn.id, {
         event: { type: "turn_end", status, finishReason, usage },
         error,
         forget: verdict !== undefined && !kept,
-      }),
-    ];
-    const written = Promise.all(writes);
+      });
+    })();
     if (!await settlesWithin(clock, written, END_MS)) {
       throw new Error(`The journal did not commit the end within ${END_MS} ms`);
     }

@@ -1,0 +1,575 @@
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { ServiceError } from "../errors.ts";
+import { openJournal } from "../journal/open.ts";
+import type { Journal } from "../journal/types.ts";
+import type { AgentEvent } from "./events.ts";
+import { grammarFaults } from "./testing/check_grammar.ts";
+import {
+  type Answer,
+  calls,
+  finish,
+  hangs,
+  ignoresAbort,
+  says,
+  scriptedModel,
+  yields,
+} from "./testing/scripted_model.ts";
+import { eventsOf, only, testAgent, textOf, until } from "./testing/test_agent.ts";
+
+function endOf(events: readonly AgentEvent[]) {
+  const end = only(events, "turn_end")[0]!;
+  return [end.status, only(events, "error")[0]?.error.code];
+}
+
+/** Lets commits happen. */
+const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
+
+/** A promise with its resolver, and an answer that waits for it. */
+function gate(answer: Answer = says("ok")) {
+  const open = Promise.withResolvers<void>();
+  const waits: Answer = async function* (request) {
+    await open.promise;
+    yield* answer(request);
+  };
+  return { open: () => open.resolve(), waits };
+}
+
+/** A journal whose writes of these names fail while `broken()` says so. */
+function faulty(names: readonly (keyof Journal)[], broken: () => boolean): Journal {
+  const journal = openJournal({ path: ":memory:" });
+  return new Proxy(journal, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) =>
+        names.includes(name as keyof Journal) && broken()
+          ? Promise.reject(new Error("disk full"))
+          : value.apply(target, args);
+    },
+  });
+}
+
+Deno.test("submit() runs turns of a session one at a time, in the order of submission", async () => {
+  const first = gate(says("one"));
+  const model = scriptedModel([first.waits, says("two"), says("three")]);
+  await using agent = testAgent({ model });
+  const handles = await Promise.all(["a", "b", "c"].map((text) => agent.submit(text)));
+  assertEquals(
+    handles.map(({ turn }) => turn.input[0]),
+    ["a", "b", "c"].map((text) => ({ type: "text" as const, text })),
+  );
+  await model.asked(1);
+  await settle();
+  assertEquals([model.requests.length, agent.turns.counts()], [1, { running: 1, queued: 2 }]);
+  const all = Promise.all(handles.map(eventsOf));
+  first.open();
+  assertEquals((await all).map(textOf), ["one", "two", "three"]);
+  // Each was given the answer before it, and no question after it.
+  assertEquals(model.requests.map(({ messages }) => messages.length), [1, 3, 5]);
+  assertEquals(agent.turns.busySessions(), 0);
+});
+
+Deno.test("submit() runs turns of different sessions beside each other", async () => {
+  const slow = gate();
+  const model = scriptedModel([slow.waits, says("fast")]);
+  await using agent = testAgent({ model });
+  const waiting = agent.ask("a", { sessionKey: "test:a" });
+  await model.asked(1);
+  assertEquals(textOf(await agent.ask("b", { sessionKey: "test:b" })), "fast");
+  slow.open();
+  assertEquals(textOf(await waiting), "ok");
+});
+
+Deno.test("submit() takes 64 that wait, refuses the next with queue_full, and stores nothing of it", async () => {
+  const first = gate();
+  const model = scriptedModel([first.waits]);
+  await using agent = testAgent({ model });
+  const accepted = await Promise.all(Array.from({ length: 65 }, (_, n) => agent.submit(`${n}`)));
+  const error = await assertRejects(() => agent.submit("too many"), ServiceError);
+  assertEquals(error.code, "queue_full");
+  assertEquals(agent.journal.session("test:one")!.turns, 65);
+  assertEquals(textOf(await agent.ask("x", { sessionKey: "test:two" })), "ok");
+  first.open();
+  const all = await Promise.all(accepted.map(eventsOf));
+  assertEquals(all.map((events) => endOf(events)[0]), Array(65).fill("done"));
+  assertEquals(textOf(await agent.ask("room again")), "ok");
+});
+
+Deno.test("submit() refuses what cannot be a turn before anything is stored, naming the field", async () => {
+  await using agent = testAgent();
+  const cases: [Parameters<typeof agent.submit>, string, string][] = [
+    [[" \n"], "no_user_message", "input"],
+    [["hi", { input: [] }], "no_user_message", "input"],
+    [["hi", { sessionKey: "nochannel" }], "invalid_request", "sessionKey"],
+    [["hi", { timeoutMs: 0 }], "invalid_request", "timeoutMs"],
+    [["hi", { timeoutMs: NaN }], "invalid_request", "timeoutMs"],
+    [["hi", { actor: "" }], "invalid_request", "actor"],
+  ];
+  for (const [args, code, param] of cases) {
+    const error = await assertRejects(() => agent.submit(...args), ServiceError);
+    assertEquals([error.code, error.details.param], [code, param]);
+  }
+  await assertRejects(() => agent.submit("hi", { model: "nobody" }), Error, "No model nobody");
+  assertEquals(agent.journal.sessions({ limit: 10 }), []);
+  assertEquals(agent.turns.busySessions(), 0);
+  const image = { type: "image" as const, mediaType: "image/png", data: "AAAA" };
+  assertEquals(textOf(await agent.ask("", { input: [image] })), "ok");
+});
+
+Deno.test("submit() gives its place back when the turn could not be accepted", async () => {
+  let broken = true;
+  const journal = faulty(["accept"], () => broken);
+  await using agent = testAgent({ journal });
+  await assertRejects(() => agent.submit("hi"), Error, "disk full");
+  assertEquals(agent.turns.busySessions(), 0);
+  broken = false;
+  assertEquals(textOf(await agent.ask("hi")), "ok");
+  await journal.close();
+});
+
+Deno.test("submit() uses the model that is asked for", async () => {
+  const other = scriptedModel([says("from the other")], { name: "other/model" });
+  await using agent = testAgent({ models: { fast: other } });
+  const events = await agent.ask("hi", { model: "fast" });
+  assertEquals(textOf(events), "from the other");
+  assertEquals(only(events, "turn_start")[0]!.model, "other/model");
+});
+
+Deno.test("cancel() ends a running turn as cancelled, aborts the model and keeps what was said", async () => {
+  const model = scriptedModel([yields([{ type: "text", text: "so far" }], hangs()), says("ok")]);
+  await using agent = testAgent({ model });
+  const handle = await agent.submit("hi");
+  await until(handle, "text_delta");
+  handle.cancel();
+  handle.cancel();
+  const events = await eventsOf(handle);
+  assertEquals(endOf(events), ["cancelled", "turn_cancelled"]);
+  assertEquals(grammarFaults(events), []);
+  assert(model.requests[0]!.signal.aborted);
+  await agent.ask("again");
+  assertEquals(model.requests[1]!.messages[1], { role: "assistant", text: "so far", calls: [] });
+  assertEquals(agent.logs, []);
+});
+
+Deno.test("cancel() aborts the tools and keeps the result of one that ended in time", async () => {
+  const model = scriptedModel([calls(["read", 1], ["read", 2], ["write", 3])]);
+  const both = Promise.withResolvers<void>();
+  await using agent = testAgent({
+    model,
+    act: ({ args }, { signal }) =>
+      new Promise((resolve, reject) => {
+        signal.addEventListener("abort", () => {
+          if (args === 1) resolve({ status: "ok", output: "just in time" });
+          else reject(signal.reason);
+        });
+        if (args === 2) both.resolve();
+      }),
+  });
+  const handle = await agent.submit("hi");
+  await both.promise;
+  handle.cancel();
+  const events = await eventsOf(handle);
+  assertEquals(endOf(events), ["cancelled", "turn_cancelled"]);
+  assertEquals(only(events, "tool_result").map(({ status }) => status), [
+    "ok",
+    "interrupted",
+    "interrupted",
+  ]);
+  assertStringIncludes(only(events, "tool_result")[2]!.output, "Not run");
+  assertEquals(agent.acts.length, 2);
+  assertEquals(grammarFaults(events), []);
+});
+
+Deno.test("cancel() ends a waiting turn at once, without running it", async () => {
+  const first = gate();
+  const model = scriptedModel([first.waits]);
+  await using agent = testAgent({ model });
+  const running = await agent.submit("a");
+  const waiting = await agent.submit("b");
+  const last = await agent.submit("c");
+  await model.asked(1);
+  waiting.cancel();
+  const events = await eventsOf(waiting);
+  assertEquals(events.map(({ type }) => type), ["turn_start", "error", "turn_end"]);
+  assertEquals(endOf(events), ["cancelled", "turn_cancelled"]);
+  assertEquals(agent.turns.counts(), { running: 1, queued: 1 });
+  first.open();
+  assertEquals(endOf(await eventsOf(running))[0], "done");
+  await eventsOf(last);
+  assertEquals(model.requests.map(({ messages }) => messages.length), [1, 3]);
+});
+
+Deno.test("cancel() changes nothing once the turn has ended", async () => {
+  await using agent = testAgent();
+  const handle = await agent.submit("hi");
+  await eventsOf(handle);
+  handle.cancel();
+  assertEquals(endOf(await eventsOf(handle)), ["done", undefined]);
+  assertEquals(agent.journal.turn(handle.turn.id)!.status, "done");
+});
+
+Deno.test("a turn ends as timed_out after the smaller of both bounds; waiting does not count", async () => {
+  const first = gate();
+  const model = scriptedModel([first.waits, hangs(), hangs()]);
+  await using agent = testAgent({ model, agent: { turnTimeoutS: 20, stallTimeoutS: 1_000 } });
+  const a = await agent.submit("a");
+  const b = await agent.submit("b", { timeoutMs: 5_000 });
+  const c = await agent.submit("c", { timeoutMs: 90_000 });
+  await model.asked(1);
+  agent.clock.tick(19_000);
+  first.open();
+  assertEquals(endOf(await eventsOf(a))[0], "done");
+  await model.asked(2);
+  agent.clock.tick(4_999);
+  assertEquals(agent.journal.turn(b.turn.id)!.status, "running");
+  agent.clock.tick(1);
+  assertEquals(endOf(await eventsOf(b)), ["timed_out", "turn_timeout"]);
+  await model.asked(3);
+  agent.clock.tick(20_000);
+  const events = await eventsOf(c);
+  assertEquals(endOf(events), ["timed_out", "turn_timeout"]);
+  assertStringIncludes(only(events, "error")[0]!.error.message, "longer than 20 s");
+  assertEquals(agent.clock.timers(), 0);
+});
+
+Deno.test("W8 a model that is slow but alive is not taken for stuck", async () => {
+  const pieces = [gate(), gate(), gate()];
+  const slow: Answer = async function* (request) {
+    for (const piece of pieces) {
+      for await (const _ of piece.waits(request));
+      yield { type: "text", text: "." };
+    }
+    yield finish();
+  };
+  await using agent = testAgent({
+    model: scriptedModel([slow]),
+    agent: { stallTimeoutS: 10, turnTimeoutS: 100 },
+  });
+  const handle = await agent.submit("hi");
+  const events = handle.events()[Symbol.asyncIterator]();
+  await events.next();
+  for (const piece of pieces) {
+    await settle();
+    agent.clock.tick(9_000);
+    piece.open();
+    assertEquals((await events.next()).value!.event.type, "text_delta");
+  }
+  assertEquals(endOf(await eventsOf(handle)), ["done", undefined]);
+});
+
+Deno.test("W9 a model that is stuck and ignores its signal is noticed, ended, reported; its lane is free", async () => {
+  const stuck = yields([{ type: "text", text: "well" }], ignoresAbort());
+  const model = scriptedModel([stuck, says("next")]);
+  await using agent = testAgent({ model, agent: { stallTimeoutS: 30 } });
+  const handle = await agent.submit("hi");
+  const next = await agent.submit("next");
+  await until(handle, "text_delta");
+  agent.clock.tick(30_000);
+  const events = await eventsOf(handle);
+  assertEquals(endOf(events), ["failed", "turn_timeout"]);
+  assertStringIncludes(
+    only(events, "error")[0]!.error.message,
+    "no sign of life from the model fake/model for 30 s",
+  );
+  assertEquals(grammarFaults(events), []);
+  assertEquals(agent.logs.length, 1);
+  assertEquals(textOf(await eventsOf(next)), "next");
+});
+
+Deno.test("W9 a tool that is stuck and ignores its signal is given a grace and left behind", async () => {
+  const model = scriptedModel([calls(["write", {}]), says("next")]);
+  const acting = Promise.withResolvers<void>();
+  await using agent = testAgent({
+    model,
+    agent: { stallTimeoutS: 30 },
+    act: () => (acting.resolve(), new Promise(() => {})),
+  });
+  const handle = await agent.submit("hi");
+  await acting.promise;
+  agent.clock.tick(30_000);
+  await settle();
+  agent.clock.tick(2_000);
+  const events = await eventsOf(handle);
+  assertEquals(endOf(events), ["failed", "turn_timeout"]);
+  assertEquals(only(events, "tool_result")[0]!.status, "interrupted");
+  assertStringIncludes(only(events, "error")[0]!.error.message, "the tool write");
+  assertEquals(grammarFaults(events), []);
+  // What it may have done stays known to the next turn.
+  await agent.ask("next");
+  assertEquals(model.requests[1]!.messages.map(({ role }) => role), [
+    "user",
+    "assistant",
+    "tool",
+    "user",
+  ]);
+});
+
+Deno.test("W9 instructions that never come end the turn too", async () => {
+  await using agent = testAgent({
+    agent: { stallTimeoutS: 30 },
+    instructions: () => new Promise(() => {}),
+  });
+  const handle = await agent.submit("hi");
+  await until(handle, "turn_start");
+  await settle();
+  agent.clock.tick(30_000);
+  assertEquals(endOf(await eventsOf(handle)), ["failed", "turn_timeout"]);
+});
+
+Deno.test("a turn that cannot be recorded ends as failed; its caller is told and its lane is free", async () => {
+  let broken = false;
+  const journal = faulty(["append", "addMessage"], () => broken);
+  const breaks: Answer = async function* (request) {
+    yield { type: "text", text: "a" };
+    broken = true;
+    yield { type: "text", text: "b" };
+    yield* hangs()(request);
+  };
+  const model = scriptedModel([breaks, says("better")]);
+  await using agent = testAgent({ model, journal });
+  const handle = await agent.submit("hi");
+  const events = await eventsOf(handle);
+  assertEquals(endOf(events), ["failed", "turn_failed"]);
+  assertEquals(grammarFaults(events), []);
+  const { logId } = only(events, "error")[0]!.error;
+  assert(agent.logs.some(({ fields }) => fields?.logId === logId));
+  broken = false;
+  assertEquals(textOf(await agent.ask("again")), "better");
+  await journal.close();
+});
+
+Deno.test("a turn whose answer cannot be recorded does not end as done", async () => {
+  const journal = faulty(["addMessage"], () => true);
+  await using agent = testAgent({ journal });
+  assertEquals(endOf(await agent.ask("hi")), ["failed", "turn_failed"]);
+  await journal.close();
+});
+
+Deno.test("a turn whose start cannot be recorded ends as failed", async () => {
+  let broken = true;
+  const journal = faulty(["start", "append"], () => broken);
+  await using agent = testAgent({ journal });
+  const handle = await agent.submit("hi");
+  const reading = eventsOf(handle);
+  await settle();
+  broken = false;
+  agent.clock.tick(1_000);
+  const events = await reading;
+  assertEquals(endOf(events), ["failed", "turn_failed"]);
+  assertEquals(grammarFaults(events), []);
+  await journal.close();
+});
+
+Deno.test("an end that cannot be recorded is tried once more, then told to whoever reads", async () => {
+  let failures = 0;
+  let limit = 1;
+  const journal = faulty(["end"], () => failures++ < limit);
+  await using agent = testAgent({ journal });
+  const handle = await agent.submit("hi");
+  const reading = eventsOf(handle);
+  await until(handle, "segment_end");
+  await settle();
+  agent.clock.tick(1_000);
+  assertEquals(endOf(await reading), ["done", undefined]);
+  failures = 0;
+  limit = 2;
+  const lost = await agent.submit("hi", { sessionKey: "test:two" });
+  const failing = assertRejects(() => eventsOf(lost), ServiceError, "could not be recorded");
+  await until(lost, "segment_end");
+  await settle();
+  agent.clock.tick(1_000);
+  await failing;
+  await assertRejects(() => eventsOf(lost), ServiceError, "could not be recorded");
+  assertEquals(agent.turns.counts(), { running: 0, queued: 0 });
+  await journal.close();
+});
+
+Deno.test("W9 a journal that never answers does not hold a lane for ever", async () => {
+  const journal = openJournal({ path: ":memory:" });
+  let stuck = true;
+  const hanging = new Proxy(journal, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) =>
+        stuck && (name === "addMessage" || name === "end")
+          ? new Promise(() => {})
+          : value.apply(target, args);
+    },
+  });
+  await using agent = testAgent({ journal: hanging, agent: { stallTimeoutS: 30 } });
+  const handle = await agent.submit("hi");
+  const failing = assertRejects(() => eventsOf(handle), ServiceError, "could not be recorded");
+  await until(handle, "text_delta");
+  for (const ms of [30_000, 10_000, 1_000, 10_000]) {
+    await settle();
+    agent.clock.tick(ms);
+  }
+  await failing;
+  stuck = false;
+  assertEquals(agent.turns.counts(), { running: 0, queued: 0 });
+  await journal.close();
+});
+
+Deno.test("events() gives a turn that ended already whole, to any number of readers", async () => {
+  await using agent = testAgent({ model: scriptedModel([says("a"), says("b")]) });
+  const first = await agent.submit("1");
+  await eventsOf(first);
+  const second = await agent.submit("2");
+  const [a, b] = await Promise.all([eventsOf(second), eventsOf(second)]);
+  assertEquals(a, b);
+  assertEquals(textOf(await eventsOf(first)), "a");
+  assertEquals(textOf(await eventsOf(second)), "b");
+});
+
+Deno.test("events() ends for a reader that is slower than the turn, and for a session that is gone", async () => {
+  await using agent = testAgent({ model: scriptedModel([says(..."abcdefgh")]) });
+  const handle = await agent.submit("hi");
+  let text = "";
+  for await (const { event } of handle.events()) {
+    if (event.type === "text_delta") text += event.text;
+    await settle();
+    await settle();
+  }
+  assertEquals(text, "abcdefgh");
+  await agent.journal.deleteSession("test:one");
+  assertEquals(await eventsOf(handle), []);
+});
+
+Deno.test("events() ends when its signal aborts: before, while it waits, and while it follows", async () => {
+  const first = gate();
+  const model = scriptedModel([first.waits]);
+  await using agent = testAgent({ model });
+  const running = await agent.submit("a");
+  const waiting = await agent.submit("b");
+  assertEquals(await Array.fromAsync(running.events(AbortSignal.abort())), []);
+  const stop = new AbortController();
+  const reading = Array.fromAsync(waiting.events(stop.signal));
+  const following = Array.fromAsync(running.events(stop.signal));
+  await model.asked(1);
+  await settle();
+  stop.abort();
+  assertEquals(await reading, []);
+  assertEquals((await following).map(({ event }) => event.type), ["turn_start"]);
+  first.open();
+  assertEquals(endOf(await eventsOf(waiting))[0], "done");
+});
+
+Deno.test("drain() refuses new turns, ends waiting ones, lets running ones finish", async () => {
+  const first = gate();
+  const model = scriptedModel([first.waits]);
+  await using agent = testAgent({ model });
+  const running = await agent.submit("a");
+  const waiting = await agent.submit("b");
+  const kept = await agent.submit("c", { durable: true });
+  await model.asked(1);
+  const drained = agent.turns.drain({ graceMs: 30_000 });
+  const error = await assertRejects(() => agent.submit("d"), ServiceError);
+  assertEquals(error.code, "draining");
+  assertEquals(endOf(await eventsOf(waiting)), ["interrupted", "turn_interrupted"]);
+  await assertRejects(() => eventsOf(kept), ServiceError, "stopping");
+  first.open();
+  assertEquals(await drained, { interrupted: 1 });
+  assertEquals(endOf(await eventsOf(running)), ["done", undefined]);
+  assertEquals(agent.journal.turn(kept.turn.id)!.status, "queued");
+  assertEquals(agent.clock.timers(), 0);
+});
+
+Deno.test("drain() interrupts what runs beyond the grace, and waits for its commit", async () => {
+  const model = scriptedModel([
+    yields([{ type: "text", text: "half" }], hangs()),
+    ignoresAbort(),
+  ]);
+  await using agent = testAgent({ model });
+  const a = await agent.submit("a", { sessionKey: "test:a" });
+  const b = await agent.submit("b", { sessionKey: "test:b" });
+  await Promise.all([model.asked(1), model.asked(2), until(a, "text_delta")]);
+  const drained = agent.turns.drain({ graceMs: 30_000 });
+  agent.clock.tick(29_999);
+  await settle();
+  assertEquals(agent.turns.counts().running, 2);
+  agent.clock.tick(1);
+  assertEquals(await drained, { interrupted: 2 });
+  for (const handle of [a, b]) {
+    assertEquals(agent.journal.turn(handle.turn.id)!.status, "interrupted");
+    assertEquals(grammarFaults(await eventsOf(handle)), []);
+  }
+});
+
+Deno.test("drain() ends a turn whose acceptance was still being written", async () => {
+  await using agent = testAgent();
+  const submitting = agent.submit("a");
+  const drained = agent.turns.drain({ graceMs: 1_000 });
+  const handle = await submitting;
+  assertEquals(await drained, { interrupted: 1 });
+  assertEquals(endOf(await eventsOf(handle)), ["interrupted", "turn_interrupted"]);
+});
+
+Deno.test("drain() resolves at once when nothing runs", async () => {
+  await using agent = testAgent();
+  assertEquals(await agent.turns.drain({ graceMs: 30_000 }), { interrupted: 0 });
+});
+
+Deno.test("W5 recovered() goes on from the last committed step, and runs no tool again", async () => {
+  const path = await Deno.makeTempFile();
+  try {
+    const before = openJournal({ path });
+    const model = scriptedModel([calls(["write", { n: 1 }]), hangs()]);
+    const crashed = testAgent({ model, journal: before });
+    const handle = await crashed.submit("write one", { durable: true });
+    const waiting = await crashed.submit("and then?", { durable: true });
+    await model.asked(2);
+    // The process is gone here: nothing is ended, only the file is let go.
+    await before.close();
+
+    const after = openJournal({ path });
+    const { resume } = await after.recover();
+    assertEquals(resume.map(({ id }) => id), [handle.turn.id, waiting.turn.id]);
+    const again = scriptedModel([says("written"), says("that")]);
+    const agent = testAgent({ model: again, journal: after });
+    agent.turns.recovered(resume);
+    for await (const { event, turnId } of after.follow(handle.turn.sessionId, { afterSeq: 0 })) {
+      if (event.type === "turn_end" && turnId === waiting.turn.id) break;
+    }
+    assertEquals([crashed.acts.length, agent.acts.length], [1, 0]);
+    assertEquals(again.requests[0]!.messages.map(({ role }) => role), [
+      "user",
+      "assistant",
+      "tool",
+    ]);
+    const events = await Array.fromAsync(
+      after.follow(handle.turn.sessionId, { afterSeq: 0, live: false }),
+    );
+    for (const { turn } of [handle, waiting]) {
+      const own = events.filter(({ turnId }) => turnId === turn.id).map(({ event }) => event);
+      assertEquals(grammarFaults(own), []);
+      assertEquals(endOf(own), ["done", undefined]);
+    }
+    assertEquals(agent.acts.map(({ context }) => context.attended), []);
+    await after.close();
+  } finally {
+    await Deno.remove(path);
+  }
+});
+
+Deno.test("the system prompt of a day's turns is the same, byte for byte", async () => {
+  const model = scriptedModel();
+  await using agent = testAgent({ model, instructions: () => Promise.resolve("Use tabs.") });
+  await agent.ask("a");
+  agent.clock.tick(3_600_000);
+  await agent.ask("b", { sessionKey: "test:two", actor: "test:other" });
+  agent.clock.tick(24 * 3_600_000);
+  await agent.ask("c");
+  const [a, b, c] = model.requests.map(({ system }) => system);
+  assertEquals(b, a);
+  assert(c !== a);
+});
+
+Deno.test("ten thousand events of a turn reach a reader, and nothing is left in flight", async () => {
+  const model = scriptedModel([says(...Array.from({ length: 10_000 }, (_, n) => `${n} `))]);
+  await using agent = testAgent({ model });
+  const events = await agent.ask("hi");
+  assertEquals(only(events, "text_delta").length, 10_000);
+  assertEquals(agent.journal.counts().openTurns, 0);
+  assertEquals(agent.clock.timers(), 0);
+});
