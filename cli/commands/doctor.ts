@@ -1,0 +1,103 @@
+/**
+ * `service doctor`: is everything well, and what to do where it is not.
+ *
+ * @module
+ */
+
+import { type Command, EXIT, type ExitCode, type Globals } from "../command.ts";
+import type { CheckResult } from "../doctor/check.ts";
+import type { DoctorDeps } from "../doctor/doctor_checks.ts";
+import type { Output, Style } from "../output.ts";
+
+const STYLES: Readonly<Record<CheckResult["status"], Style>> = {
+  ok: "green",
+  warn: "yellow",
+  fail: "red",
+};
+
+/** Prints what was found; fails when something is broken. */
+export function printDiagnosis(
+  out: Output,
+  results: readonly CheckResult[],
+  json: boolean,
+): ExitCode {
+  const failed = results.filter(({ status }) => status === "fail").length;
+  if (json) {
+    out.json({ ok: failed === 0, checks: results });
+    return failed === 0 ? EXIT.done : EXIT.failed;
+  }
+  const width = Math.max(...results.map(({ name }) => name.length));
+  const indent = " ".repeat(4 + 2 + width + 2);
+  for (const { name, status, detail, fix } of results) {
+    const lines = detail.split("\n").join(`\n${indent}`);
+    out.line(
+      { text: status.padEnd(4), style: STYLES[status] },
+      `  ${name.padEnd(width)}  ${lines}`,
+    );
+    if (fix !== undefined) out.line({ text: `${indent}${fix}`, style: "dim" });
+  }
+  const warned = results.filter(({ status }) => status === "warn").length;
+  if (failed + warned > 0) out.note(`${failed} broken, ${warned} to look at`);
+  return failed === 0 ? EXIT.done : EXIT.failed;
+}
+
+/** What the checks look at in this process. */
+async function processDeps(globals: Globals): Promise<DoctorDeps> {
+  const { ownOptions } = await import("../open_service.ts");
+  const own = ownOptions(globals);
+  const { paths } = own;
+  return {
+    version: own.version,
+    deno: { version: Deno.version.deno, standalone: Deno.build.standalone },
+    paths,
+    loadConfig: async () => (await import("../../lib/config/load.ts")).loadConfig(own),
+    connect: async () => {
+      const { connectLocal, endpointAt } = await import("../../lib/local/endpoint.ts");
+      return await connectLocal(endpointAt(paths.socket));
+    },
+    confinement: tryConfinement,
+    verifyAudit: async () => {
+      const [{ verifyAudit }, { AUDIT_FILE }] = await Promise.all([
+        import("../../lib/authority/audit/verify.ts"),
+        import("../../lib/authority/audit/log.ts"),
+      ]);
+      return await verifyAudit(`${paths.auditDir}/${AUDIT_FILE}`);
+    },
+    fetch,
+    listen: (options) => Deno.listen(options),
+  };
+}
+
+/** Starts a child in a sandbox; nothing of it is left. */
+async function tryConfinement(): Promise<{ confined: boolean; reason: string }> {
+  const { createExecutor } = await import("../../lib/authority/executor/executor.ts");
+  const cacheDir = await Deno.makeTempDir();
+  const silent = () => {};
+  const log = { debug: silent, info: silent, warning: silent, error: silent };
+  const executor = createExecutor({ cacheDir, log });
+  try {
+    return await executor.confinement();
+  } finally {
+    await executor.shutdown();
+    await Deno.remove(cacheDir, { recursive: true });
+  }
+}
+
+const doctor: Command = {
+  description:
+    "Checks the runtime, the configuration, the home's folders, the database, the audit, the " +
+    "sandbox, the port and the model provider, and says what to do about each problem. Changes " +
+    "nothing. Exits with 1 when something is broken.",
+  examples: ["service doctor", "service doctor --json"],
+  options: [],
+  async run({ globals, out }) {
+    const [{ doctorChecks }, { runChecks }] = await Promise.all([
+      import("../doctor/doctor_checks.ts"),
+      import("../doctor/check.ts"),
+    ]);
+    const results = await runChecks(await doctorChecks(await processDeps(globals)));
+    return printDiagnosis(out, results, globals.json);
+  },
+};
+
+export default doctor;

@@ -1,0 +1,133 @@
+/**
+ * The doctor's checks, in the order in which they are shown.
+ *
+ * @module
+ */
+
+import type { AuditFinding } from "../../lib/authority/audit/verify.ts";
+import type { HomePaths } from "../../lib/config/paths.ts";
+import type { Config } from "../../lib/config/schema.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import type { LocalClient } from "../../lib/local/client.ts";
+import type { Check, Finding } from "./check.ts";
+import { checkDatabase } from "./check_database.ts";
+import { checkDeno } from "./check_deno.ts";
+import { checkHome, checkWorkspace } from "./check_folders.ts";
+import { checkModels } from "./check_models.ts";
+import { checkPort, checkService, readStatus } from "./check_service.ts";
+
+/** What the checks look at. */
+export interface DoctorDeps {
+  version: string;
+  deno: { version: string; standalone: boolean };
+  paths: HomePaths;
+  /** Loads the configuration; throws `config_invalid` with every problem. */
+  loadConfig(): Promise<{ config: Config; warnings: readonly string[] }>;
+  /** Connects to the service that runs in this home, if one does. */
+  connect(): Promise<LocalClient | undefined>;
+  /** Whether a child can be started in a sandbox, tried out. */
+  confinement(): Promise<{ confined: boolean; reason: string }>;
+  /** Reads the audit from its beginning; rejects with NotFound when there is none. */
+  verifyAudit(): Promise<AuditFinding>;
+  fetch: typeof fetch;
+  listen(options: { hostname: string; port: number }): { close(): void };
+}
+
+/** Longest wait for a model provider. */
+const PROVIDER_TIMEOUT_MS = 5_000;
+
+/** Every check; those that need a configuration are left out when there is none that loads. */
+export async function doctorChecks(deps: DoctorDeps): Promise<Check[]> {
+  const { paths, version } = deps;
+  const loaded = await deps.loadConfig().catch((error: unknown) => ({ error }));
+  // Two checks tell of it; it is asked once.
+  const status = readStatus(deps.connect);
+  status.catch(() => {});
+  const checks: Check[] = [
+    {
+      name: "deno",
+      run: () => Promise.resolve(checkDeno(deps.deno.version, deps.deno.standalone)),
+    },
+    { name: "config", run: () => Promise.resolve(judgeConfig(loaded, paths.configFile)) },
+    { name: "home", run: () => checkHome(paths) },
+    { name: "database", run: () => checkDatabase(paths.database) },
+    { name: "audit", run: () => checkAudit(deps, paths.auditDir) },
+    { name: "sandbox", run: () => checkSandbox(deps) },
+    { name: "service", run: async () => checkService(await status, version) },
+  ];
+  if ("error" in loaded) return checks;
+  const { config } = loaded;
+  const { workspace } = config.agent;
+  return [
+    ...checks.slice(0, 3),
+    { name: "workspace", run: () => checkWorkspace(workspace || paths.workspace, paths) },
+    ...checks.slice(3),
+    {
+      name: "port",
+      run: async () =>
+        checkPort({
+          host: config.api.host,
+          port: config.api.port,
+          needed: config.api.enabled,
+          status: await status.catch(() => undefined),
+          listen: deps.listen,
+        }),
+    },
+    {
+      name: "model",
+      run: () => checkModels({ config, fetch: deps.fetch, timeoutMs: PROVIDER_TIMEOUT_MS }),
+    },
+  ];
+}
+
+function judgeConfig(
+  loaded: { config: Config; warnings: readonly string[] } | { error: unknown },
+  file: string,
+): Finding | Finding[] {
+  if ("error" in loaded) {
+    const { error } = loaded;
+    if (!(error instanceof ServiceError)) throw error;
+    return {
+      status: "fail",
+      detail: error.message,
+      fix: "See every problem with: service config check",
+    };
+  }
+  if (loaded.warnings.length === 0) return { status: "ok", detail: file };
+  return loaded.warnings.map((detail) => ({
+    status: "warn",
+    detail,
+    fix: `Correct it in ${file}`,
+  }));
+}
+
+async function checkAudit({ verifyAudit }: DoctorDeps, dir: string): Promise<Finding> {
+  const found = await verifyAudit().catch((error) => {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  });
+  if (found === undefined) return { status: "ok", detail: "no record yet" };
+  if (!found.ok) {
+    return {
+      status: "fail",
+      detail: found.message,
+      fix: `Keep a copy of ${dir} and find out who changed it`,
+    };
+  }
+  const crashed = found.unknown.filter((action) => action.crashed).length;
+  return {
+    status: "ok",
+    detail: `${found.records} records, the chain holds` +
+      (crashed === 0 ? "" : `; ${crashed} actions were cut off by a crash`),
+  };
+}
+
+async function checkSandbox({ confinement }: DoctorDeps): Promise<Finding> {
+  const { confined, reason } = await confinement();
+  if (confined) return { status: "ok", detail: reason };
+  return {
+    status: "warn",
+    detail: `tools run without a sandbox, and refuse what is not safe without one: ${reason}`,
+    fix: "On Linux install bubblewrap and allow user namespaces: apt install bubblewrap",
+  };
+}
