@@ -38,6 +38,8 @@ export interface ServedApi {
 export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
   const { boot, turns, model, checks, log } = deps;
   const { config } = boot;
+  // A request is worth `info`, whatever its status.
+  const quiet = config.log.level === "warning" || config.log.level === "error";
   const created = { id: model, createdAt: Date.now() };
   const api = createApi({
     turns,
@@ -45,7 +47,11 @@ export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
     config: config.api,
     version: boot.version,
     checks,
-    accessLog: createAccessLog({ format: config.log.format, write: writeStderr, now: Date.now }),
+    accessLog: quiet ? () => {} : createAccessLog({
+      format: config.log.format,
+      write: writeStderr,
+      now: Date.now,
+    }),
     log,
   });
   const listener = await listen({
