@@ -36,19 +36,26 @@ export function openDatabase(path: string, migrations: readonly Migration[]): Da
     db.exec(`PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}`);
     db.exec("PRAGMA synchronous = FULL");
     db.exec("PRAGMA trusted_schema = OFF");
+    // What is deleted is overwritten, so that a deleted session is in the file no more.
+    db.exec("PRAGMA secure_delete = ON");
     migrate(db, migrations, path);
     return db;
   } catch (error) {
     if (db?.isOpen) db.close();
-    if (error instanceof ServiceError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ServiceError(
-      "internal",
-      `Cannot open the database "${path}": ${reason}`,
-      {},
-      { cause: error },
-    );
+    throw cannotOpen(path, error);
   }
+}
+
+/** The error that says that a database cannot be opened, and why. */
+export function cannotOpen(path: string, error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new ServiceError(
+    "internal",
+    `Cannot open the database "${path}": ${reason}`,
+    {},
+    { cause: error },
+  );
 }
 
 /** Makes the file, or looks at its first bytes before SQLite touches it. */

@@ -29,7 +29,8 @@ export interface SessionDeletionDependencies {
 
 /**
  * Deletes sessions in steps: first the key goes, which hides the session and frees the key, then its
- * rows, some at a time, then the space that they took. A crash in between is made up for by `finish`.
+ * rows, some at a time, then the space that they took; after that the files hold nothing of it. A
+ * crash in between is made up for by `finish`.
  */
 export function createSessionDeletion(
   { db, writer, parts, endFollowers }: SessionDeletionDependencies,
@@ -53,22 +54,25 @@ export function createSessionDeletion(
   const freePages = query<[number]>(db, "PRAGMA freelist_count");
 
   async function remove(id: number): Promise<void> {
+    await writer.write("normal", () => parts.events.drop(id));
     for (const removal of removals) {
       while (await writer.write("normal", () => removal.run(id)) > 0);
     }
-    await writer.write("normal", () => parts.events.drop(id));
     // Those that came to wait while rows were going.
     endFollowers(id);
   }
 
   async function giveBackSpace(): Promise<void> {
-    let free = freePages.get()![0];
-    while (free > 0) {
-      await writer.write("normal", () => db.exec(`PRAGMA incremental_vacuum(${PAGES_A_WRITE})`));
-      const left = freePages.get()![0];
-      if (left >= free) return;
+    for (let free = Infinity;;) {
+      const left = await writer.write("normal", () => {
+        db.exec(`PRAGMA incremental_vacuum(${PAGES_A_WRITE})`);
+        return freePages.get()![0];
+      });
+      if (left === 0 || left >= free) break;
       free = left;
     }
+    // Until then the write-ahead log holds what was deleted.
+    if (db.isOpen) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   }
 
   return {

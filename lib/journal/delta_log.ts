@@ -2,17 +2,24 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EncodedEvent } from "./event_rows.ts";
 import { query } from "./query.ts";
 
-/** Deltas of a tail; with one more it becomes a row. */
-const MAX_TAIL_DELTAS = 512;
+/** Bounds of what waits to become rows. */
+export interface DeltaLimits {
+  /** Deltas of a tail; with one more it becomes a row. */
+  tailDeltas: number;
+  /** Characters of a tail of several deltas; one delta alone may be longer. */
+  tailChars: number;
+  /** Batches in the log after which it is emptied, and all tails become rows. */
+  logRows: number;
+  /** The same for the characters in it. */
+  logChars: number;
+}
 
-/** Characters of a tail of several deltas; one delta alone may be longer. */
-const MAX_TAIL_CHARS = 64 * 1024;
-
-/** Batches in the log after which it is emptied, and all tails become rows. */
-const MAX_LOG_ROWS = 1_024;
-
-/** The same for the characters in it. */
-const MAX_LOG_CHARS = 4 * 1024 * 1024;
+const LIMITS: DeltaLimits = {
+  tailDeltas: 512,
+  tailChars: 64 * 1024,
+  logRows: 1_024,
+  logChars: 4 * 1024 * 1024,
+};
 
 /** A turn as its events name it. */
 export interface EventSource {
@@ -46,7 +53,7 @@ export interface Tail {
  * becomes one row of `events` when anything else follows or it reaches its bounds. The log is only
  * read after a crash, or after a batch that was undone, to make the same tails again.
  *
- * Everything but `load` and `tail` is called inside a batch of the writer.
+ * Everything but `tail` is called inside a batch of the writer.
  */
 export interface DeltaLog {
   tail(sessionId: number): Tail | undefined;
@@ -60,8 +67,8 @@ export interface DeltaLog {
   beforeCommit(): Iterable<Tail>;
   /** Empties the log; the caller writes the returned tails as rows. */
   empty(): Iterable<Tail>;
-  /** Makes the tails that the tables hold, and forgets all others. */
-  load(): void;
+  /** Forgets all tails; the next use makes those again that the tables hold. */
+  forget(): void;
 }
 
 /** An entry of the log: deltas that one batch added to one tail. */
@@ -75,33 +82,37 @@ type Entry = [
 ];
 
 /** A {@linkcode DeltaLog} over the table `delta_log`, with the tails that it holds. */
-export function createDeltaLog(db: DatabaseSync): DeltaLog {
+export function createDeltaLog(db: DatabaseSync, limits: DeltaLimits = LIMITS): DeltaLog {
   const insert = query(db, "INSERT INTO delta_log (body) VALUES (?)");
   const deleteAll = query(db, "DELETE FROM delta_log");
   const selectAll = query<[string]>(db, "SELECT body FROM delta_log ORDER BY id");
   const selectTurn = query<[id: string, lastSeq: number | null]>(
     db,
     `SELECT id, (SELECT max(seq) FROM events WHERE session_id = turns.session_id)
-     FROM turns WHERE turn = ? AND ended_at IS NULL`,
+     FROM turns WHERE turn = ? AND session_id = ? AND ended_at IS NULL`,
   );
-  let tails = new Map<number, Tail>();
+  /** By session; undefined until they are read. */
+  let tails: Map<number, Tail> | undefined;
   /** Those that grew in this batch. */
   let grown = new Set<Tail>();
   let logRows = 0;
   let logChars = 0;
 
+  function known(): Map<number, Tail> {
+    return tails ??= load();
+  }
+
   function empty(): Iterable<Tail> {
+    const all = known().values();
     deleteAll.run();
     logRows = logChars = 0;
-    const all = tails.values();
     tails = new Map();
     grown = new Set();
     return all;
   }
 
-  function load(): void {
-    tails = new Map();
-    grown = new Set();
+  function load(): Map<number, Tail> {
+    const tails = new Map<number, Tail>();
     logRows = logChars = 0;
     const sources = new Map<number, { id: string; lastSeq: number } | undefined>();
     for (const [body] of selectAll.all()) {
@@ -110,7 +121,7 @@ export function createDeltaLog(db: DatabaseSync): DeltaLog {
       for (const [sessionId, turn, type, streamId, from, texts] of JSON.parse(body) as Entry[]) {
         if (!sources.has(turn)) {
           // A turn that has ended has no tail: its last event made a row of it.
-          const row = selectTurn.get(turn);
+          const row = selectTurn.get(turn, sessionId);
           sources.set(turn, row && { id: row[0], lastSeq: row[1] ?? 0 });
         }
         const source = sources.get(turn);
@@ -131,6 +142,9 @@ export function createDeltaLog(db: DatabaseSync): DeltaLog {
             logged: bodies.length,
           });
         } else {
+          if (from !== tail.to + 1) {
+            throw new Error(`Cannot read the log of deltas: ${from} follows on ${tail.to}`);
+          }
           tail.bodies.push(...bodies);
           tail.chars += chars;
           tail.logged = tail.bodies.length;
@@ -138,20 +152,24 @@ export function createDeltaLog(db: DatabaseSync): DeltaLog {
         }
       }
     }
+    return tails;
   }
 
   return {
-    tail: (sessionId) => tails.get(sessionId),
+    tail: (sessionId) => known().get(sessionId),
     empty,
-    load,
+    forget() {
+      tails = undefined;
+      grown = new Set();
+    },
     continues(source, { event: { type }, stream, body }) {
-      const tail = tails.get(source.sessionId);
+      const tail = known().get(source.sessionId);
       return tail !== undefined && tail.source.turn === source.turn && tail.type === type &&
-        tail.stream === stream && tail.bodies.length < MAX_TAIL_DELTAS &&
-        tail.chars + body.length <= MAX_TAIL_CHARS;
+        tail.stream === stream && tail.bodies.length < limits.tailDeltas &&
+        tail.chars + body.length <= limits.tailChars;
     },
     add(source, { event: { type }, stream, body }, seq) {
-      let tail = tails.get(source.sessionId);
+      let tail = known().get(source.sessionId);
       if (tail === undefined) {
         tail = {
           source,
@@ -163,7 +181,7 @@ export function createDeltaLog(db: DatabaseSync): DeltaLog {
           chars: body.length,
           logged: 0,
         };
-        tails.set(source.sessionId, tail);
+        known().set(source.sessionId, tail);
       } else {
         tail.bodies.push(body);
         tail.chars += body.length;
@@ -172,15 +190,15 @@ export function createDeltaLog(db: DatabaseSync): DeltaLog {
       grown.add(tail);
     },
     take(sessionId) {
-      const tail = tails.get(sessionId);
+      const tail = known().get(sessionId);
       if (tail === undefined) return undefined;
-      tails.delete(sessionId);
+      known().delete(sessionId);
       grown.delete(tail);
       return tail;
     },
     beforeCommit() {
       if (grown.size === 0) return [];
-      if (logRows >= MAX_LOG_ROWS || logChars >= MAX_LOG_CHARS) return empty();
+      if (logRows >= limits.logRows || logChars >= limits.logChars) return empty();
       const entries: string[] = [];
       for (const tail of grown) {
         const { source, type, stream, from, bodies, logged } = tail;

@@ -37,7 +37,7 @@ export interface EventLog {
   page(sessionId: number, afterSeq: number): EventRow[];
   /** Every event after `afterSeq`, read in pages. */
   read(sessionId: number, afterSeq: number): Iterable<StoredEvent>;
-  /** Forgets a session whose rows are gone, and what the log of deltas still holds of it. */
+  /** Forgets a session whose rows are going, and what the log of deltas still holds of it. */
   drop(sessionId: number): void;
   beforeCommit(): void;
   /** Events of this batch by session, for those that had readers. */
@@ -139,7 +139,7 @@ export function createEventLog({ db, deltas, hasReaders }: EventLogDependencies)
     afterRollback() {
       heads.clear();
       added = new Map();
-      deltas.load();
+      deltas.forget();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { createSessionDeletion } from "./delete_session.ts";
-import { createDeltaLog } from "./delta_log.ts";
-import { openDatabase } from "./database.ts";
+import { createDeltaLog, type DeltaLimits } from "./delta_log.ts";
+import { cannotOpen, openDatabase } from "./database.ts";
 import { createEventLog } from "./events.ts";
 import { createFollowers } from "./follow.ts";
 import { createJournal } from "./journal.ts";
@@ -21,6 +21,8 @@ export interface OpenJournalOptions {
   now?: () => number;
   /** Calls back when the present turn of the event loop is over. Default: `setImmediate`. */
   schedule?: (flush: () => void) => void;
+  /** Bounds of the deltas that are no rows yet; the defaults fit. */
+  deltaLimits?: DeltaLimits;
 }
 
 /**
@@ -30,15 +32,22 @@ export interface OpenJournalOptions {
  * Throws `database_newer` for a file of a later program, and `internal` with the reason for one that
  * cannot be used, which is then left as it was. Needs read and write permission for the path.
  */
-export function openJournal({ path, now = Date.now, schedule }: OpenJournalOptions): Journal {
+export function openJournal(
+  { path, now = Date.now, schedule, deltaLimits }: OpenJournalOptions,
+): Journal {
   const db = openDatabase(path, MIGRATIONS);
   try {
     const writer = createWriter({ db, schedule });
-    const sessions = createSessionRows(db, now);
+    const sessions = createSessionRows({
+      db,
+      now,
+      lastSeq: (sessionId) => events.head(sessionId),
+    });
     const turns = createTurnRows(db);
     const messages = createMessageLog(db);
-    const deltas = createDeltaLog(db);
-    deltas.load();
+    const deltas = createDeltaLog(db, deltaLimits);
+    // Read now, so that a log that cannot be read is noticed here.
+    deltas.tail(0);
     const events = createEventLog({
       db,
       deltas,
@@ -77,6 +86,6 @@ export function openJournal({ path, now = Date.now, schedule }: OpenJournalOptio
     });
   } catch (error) {
     db.close();
-    throw error;
+    throw cannotOpen(path, error);
   }
 }

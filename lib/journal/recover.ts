@@ -21,35 +21,33 @@ export interface RecoverDependencies {
 export async function recover(
   { writer, parts: { turns, openTurns }, writes }: RecoverDependencies,
 ): Promise<{ interrupted: number; resume: Turn[] }> {
-  let interrupted = 0;
-  const resume: Turn[] = [];
-  for (const id of turns.openIds()) {
-    const turn = turns.find(id)!;
-    const verdict = verdictOf(turn);
-    await writer.write("full", () => {
-      const open = openTurns.get(id);
-      if (open instanceof Refused) return open;
-      if (verdict === undefined) {
-        writes.close(open, { goesOn: true, forget: false });
-        turns.requeue(open.turn);
-        return;
-      }
-      const { ranTool, calls, usage } = open.state;
-      writes.end(open, {
-        event: {
-          type: "turn_end",
-          status: verdict.status,
-          finishReason: "stop",
-          usage: { ...usage },
-        },
-        error: verdict.error,
-        forget: !ranTool && calls.size === 0,
-      });
+  function putInOrder(id: string): "ended" | "goes on" | Refused {
+    const open = openTurns.get(id);
+    if (open instanceof Refused) return open;
+    const verdict = verdictOf(turns.find(id)!);
+    if (verdict === undefined) {
+      writes.close(open, { goesOn: true, forget: false });
+      turns.requeue(open.turn);
+      return "goes on";
+    }
+    const { ranTool, calls, usage } = open.state;
+    const { status, error } = verdict;
+    writes.end(open, {
+      event: { type: "turn_end", status, finishReason: "stop", usage: { ...usage } },
+      error,
+      forget: !ranTool && calls.size === 0,
     });
-    if (verdict === undefined) resume.push(turns.find(id)!);
-    else interrupted++;
+    return "ended";
   }
-  return { interrupted, resume };
+
+  const ids = turns.openIds();
+  const outcomes = await Promise.all(
+    ids.map((id) => writer.write("full", () => putInOrder(id))),
+  );
+  return {
+    interrupted: outcomes.filter((outcome) => outcome === "ended").length,
+    resume: ids.filter((_, index) => outcomes[index] === "goes on").map((id) => turns.find(id)!),
+  };
 }
 
 /** How the turn ends, or undefined when it goes on. */

@@ -23,13 +23,21 @@ type Row = [
   createdAt: number,
   updatedAt: number,
   turns: number,
-  lastSeq: number | null,
 ];
 
+/** What {@linkcode createSessionRows} needs. */
+export interface SessionRowsDependencies {
+  db: DatabaseSync;
+  now: () => number;
+  /** A session's last seq. */
+  lastSeq: (sessionId: number) => number;
+}
+
 /** {@linkcode SessionRows} over the table `sessions`. */
-export function createSessionRows(db: DatabaseSync, now: () => number): SessionRows {
-  const columns = `id, key, title, created_at, updated_at, turns,
-    (SELECT max(seq) FROM events WHERE session_id = sessions.id)`;
+export function createSessionRows(
+  { db, now, lastSeq }: SessionRowsDependencies,
+): SessionRows {
+  const columns = "id, key, title, created_at, updated_at, turns";
   const selectId = query<[number]>(db, "SELECT id FROM sessions WHERE key = ?");
   const selectAny = query<[number]>(db, "SELECT id FROM sessions WHERE id = ? AND key NOT NULL");
   const insert = query(
@@ -57,6 +65,10 @@ export function createSessionRows(db: DatabaseSync, now: () => number): SessionR
     return lastUpdate = Math.max(Math.floor(now()), lastUpdate + 1);
   }
 
+  function toSession([id, key, title, createdAt, updatedAt, turns]: Row): Session {
+    return { id, key, title, createdAt, updatedAt, turns, lastSeq: lastSeq(id) };
+  }
+
   return {
     ensure(key) {
       const found = selectId.get(key);
@@ -77,8 +89,4 @@ export function createSessionRows(db: DatabaseSync, now: () => number): SessionR
     exists: (id) => selectAny.get(id) !== undefined,
     list: (limit, before = Number.MAX_SAFE_INTEGER) => selectPage.all(before, limit).map(toSession),
   };
-}
-
-function toSession([id, key, title, createdAt, updatedAt, turns, lastSeq]: Row): Session {
-  return { id, key, title, createdAt, updatedAt, turns, lastSeq: lastSeq ?? 0 };
 }

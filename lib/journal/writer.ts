@@ -129,13 +129,22 @@ export function createWriter({ db, schedule = setImmediate }: WriterDependencies
       participant?.beforeCommit();
       commit.run();
     } catch (error) {
-      // Some failures, such as a full disk, have ended the transaction already.
-      if (db.isTransaction) db.exec("ROLLBACK");
+      undo();
       participant?.afterRollback();
       return { ok: false, began, failedAt: began && !ran ? values.length : undefined, error };
     }
     participant?.afterCommit();
     return { ok: true, values };
+  }
+
+  function undo(): void {
+    // Some failures, such as a full disk, have ended the transaction already.
+    if (!db.isTransaction) return;
+    try {
+      db.exec("ROLLBACK");
+    } catch {
+      // The write's own error says more; the next attempt cannot begin and comes here again.
+    }
   }
 
   return {

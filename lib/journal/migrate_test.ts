@@ -1,0 +1,117 @@
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import { ServiceError } from "../errors.ts";
+import { migrate, type Migration, userVersion } from "./migrate.ts";
+import { FIXTURES } from "./migrations/fixtures.ts";
+import { MIGRATIONS } from "./migrations/migrations.ts";
+import { openJournal } from "./open.ts";
+import { replay, withFolder } from "./testing/steps.ts";
+
+const STEPS: readonly Migration[] = [
+  { version: 1, name: "one", sql: "CREATE TABLE one (a)" },
+  { version: 2, name: "two", sql: "ALTER TABLE one ADD COLUMN b DEFAULT 'new'" },
+  { version: 3, name: "three", sql: "CREATE TABLE three (a); INSERT INTO three SELECT a FROM one" },
+];
+
+function schemaOf(db: DatabaseSync): unknown {
+  return db.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name").all();
+}
+
+Deno.test("migrate() goes on from every version and keeps the rows", () => {
+  for (let from = 0; from <= STEPS.length; from++) {
+    const db = new DatabaseSync(":memory:");
+    assertEquals(migrate(db, STEPS.slice(0, from), "x"), 0);
+    if (from > 0) db.exec("INSERT INTO one (a) VALUES (7)");
+    assertEquals(migrate(db, STEPS, "x"), from);
+    assertEquals(userVersion(db), 3);
+    if (from > 0) assertEquals(db.prepare("SELECT b FROM one").get()!.b, "new");
+    assertEquals(db.prepare("SELECT a FROM three").all().length, from === 1 || from === 2 ? 1 : 0);
+    db.close();
+  }
+});
+
+Deno.test("migrate() stays at the last whole step when one fails", () => {
+  const db = new DatabaseSync(":memory:");
+  const broken = { version: 2, name: "two", sql: "CREATE TABLE half (a); CREATE TABLE one (a)" };
+  const error = assertThrows(() => migrate(db, [STEPS[0]!, broken], "x"), ServiceError);
+  assertStringIncludes(error.message, "version 2 (two), it stays at 1");
+  assertEquals(userVersion(db), 1);
+  assertEquals(db.prepare("SELECT name FROM sqlite_schema").all().map(({ name }) => name), ["one"]);
+  assertEquals(migrate(db, STEPS, "x"), 1);
+  db.close();
+});
+
+Deno.test("migrate() refuses a version that it does not know and changes nothing", () => {
+  const db = new DatabaseSync(":memory:");
+  migrate(db, STEPS, "x");
+  const error = assertThrows(() => migrate(db, STEPS.slice(0, 2), "the file"), ServiceError);
+  assertEquals(error.code, "database_newer");
+  assertStringIncludes(error.message, `"the file"`);
+  assertStringIncludes(error.message, "version 3");
+  assertStringIncludes(error.message, "up to 2");
+  assertEquals(userVersion(db), 3);
+  db.close();
+});
+
+Deno.test("MIGRATIONS are numbered without a gap, and every version has a fixture", () => {
+  assertEquals(MIGRATIONS.map(({ version }) => version), MIGRATIONS.map((_, index) => index + 1));
+  assertEquals(FIXTURES.length, MIGRATIONS.length);
+});
+
+for (const [index, fixture] of FIXTURES.entries()) {
+  const version = index + 1;
+  Deno.test(`openJournal() reads a database of version ${version} and goes on in it`, () =>
+    withFolder(async (folder) => {
+      const path = `${folder}/journal.db`;
+      const old = new DatabaseSync(path);
+      migrate(old, MIGRATIONS.slice(0, version), path);
+      old.exec(fixture);
+      old.close();
+
+      const journal = openJournal({ path, now: () => 5_000 });
+      assertEquals(
+        journal.sessions({ limit: 10 }).map(({ key, title, turns, lastSeq }) => ({
+          key,
+          title,
+          turns,
+          lastSeq,
+        })),
+        [
+          { key: "api:default", title: "What is in notes.md?", turns: 2, lastSeq: 8 },
+          { key: "cli:default", title: "", turns: 1, lastSeq: 0 },
+        ],
+      );
+      assertEquals(journal.turn("turn-3")?.error?.code, "provider_error");
+      assertEquals(journal.turn("turn-1")?.usage?.inputTokens, 10);
+      assertEquals(journal.context(1).map(({ message }) => message), [
+        { role: "summary", text: "They read notes." },
+        { role: "user", parts: [{ type: "text", text: "And then?" }] },
+      ]);
+      assertEquals(journal.history(1, 0, 10).length, 4);
+      assertEquals((await replay(journal, 1, 1)).slice(0, 2), [
+        { seq: 2, turnId: "turn-1", event: { type: "text_delta", streamId: "s1", text: "Two " } },
+        { seq: 3, turnId: "turn-1", event: { type: "text_delta", streamId: "s1", text: "lines." } },
+      ]);
+      const { interrupted, resume } = await journal.recover();
+      assertEquals(interrupted, 0);
+      assertEquals(resume.map(({ id, attempts }) => ({ id, attempts })), [
+        { id: "turn-2", attempts: 1 },
+      ]);
+      assertEquals((await replay(journal, 1, 5)).map(({ event }) => event), [
+        { type: "turn_start", model: "local/qwen3" },
+        { type: "text_delta", streamId: "s2", text: "Then \ud83d" },
+        { type: "text_delta", streamId: "s2", text: "\ude00" },
+        { type: "segment_end", streamId: "s2", resuming: true },
+      ]);
+      await journal.close();
+
+      const opened = new DatabaseSync(path);
+      const fresh = new DatabaseSync(":memory:");
+      migrate(fresh, MIGRATIONS, ":memory:");
+      assertEquals(schemaOf(opened), schemaOf(fresh));
+      assertEquals(opened.prepare("PRAGMA integrity_check").get()!.integrity_check, "ok");
+      assertEquals(opened.prepare("PRAGMA foreign_key_check").all(), []);
+      opened.close();
+      fresh.close();
+    }));
+}

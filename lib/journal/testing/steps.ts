@@ -1,0 +1,78 @@
+/**
+ * Steps that the journal's tests share.
+ *
+ * @module
+ */
+
+import {
+  type AgentEvent,
+  NO_USAGE,
+  type StoredEvent,
+  type TurnStatus,
+} from "../../agent/events.ts";
+import type { Journal, NewTurn, Turn } from "../types.ts";
+
+/** A turn to accept, with an input that says its id. */
+export function newTurn(id: string, changes: Partial<NewTurn> = {}): NewTurn {
+  return {
+    id,
+    sessionKey: "test:a",
+    channel: "test",
+    actor: "test:local",
+    input: [{ type: "text", text: `input of ${id}` }],
+    durable: false,
+    ...changes,
+  };
+}
+
+/** Accepts and starts a turn, and says its `turn_start`. */
+export async function begin(
+  journal: Journal,
+  id: string,
+  changes: Partial<NewTurn> = {},
+): Promise<Turn> {
+  const turn = await journal.accept(newTurn(id, changes));
+  await journal.start(id);
+  await journal.append(id, [{ type: "turn_start", model: "test/model" }]);
+  return turn;
+}
+
+/** What `Journal.end` is given for a turn that ended like this. */
+export function ending(
+  status: TurnStatus = "done",
+  forget = false,
+): Parameters<Journal["end"]>[1] {
+  return {
+    event: { type: "turn_end", status, finishReason: "stop", usage: NO_USAGE },
+    forget,
+  };
+}
+
+/** A piece of text of the stream `s`. */
+export function text(text: string, streamId = "s"): AgentEvent {
+  return { type: "text_delta", streamId, text };
+}
+
+/** Everything on record of a session's events after a seq. */
+export async function replay(
+  journal: Journal,
+  sessionId: number,
+  afterSeq = 0,
+): Promise<StoredEvent[]> {
+  return await Array.fromAsync(journal.follow(sessionId, { afterSeq, live: false }));
+}
+
+/** Runs with a folder that is gone afterwards. */
+export async function withFolder(run: (folder: string) => Promise<void> | void): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "journal-test-" });
+  try {
+    await run(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Copies the files of an open journal to where they can be opened as after a `kill -9`. */
+export function crashCopy(path: string, to: string): void {
+  for (const suffix of ["", "-wal"]) Deno.copyFileSync(path + suffix, to + suffix);
+}
