@@ -29,15 +29,19 @@ function fold(key: string): string {
   return key.replaceAll("_", "").replaceAll("-", "").toLowerCase();
 }
 
-/** Letters to add, drop or change (Levenshtein); a swap of two counts as two. */
+/** Letters to add, drop, change, or swap with their neighbour (optimal string alignment). */
 function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
       const change = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(change, last[j]! + 1, row[j - 1]! + 1));
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swap = swapped ? beforeLast[j - 2]! + 1 : Infinity;
+      row.push(Math.min(change, last[j]! + 1, row[j - 1]! + 1, swap));
     }
+    beforeLast = last;
     last = row;
   }
   return last[b.length]!;

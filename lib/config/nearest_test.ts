@@ -5,7 +5,7 @@ const KEYS = ["host", "port", "apiKey", "timeoutS", "authFailuresPerMinute"];
 
 for (
   const [typed, meant] of [
-    ["prot", undefined],
+    ["prot", "port"],
     ["prt", "port"],
     ["hosts", "host"],
     ["api-key", "apiKey"],

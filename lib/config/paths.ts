@@ -11,6 +11,8 @@ import { realPathOf } from "./real_path.ts";
 
 /** Absolute paths. Folders are to be made with mode 0700. */
 export interface HomePaths {
+  /** The user's home folder, which `~` stands for. */
+  userHome: string;
   /** `SERVICE_HOME`, else `~/.service`. */
   home: string;
   configFile: string;
@@ -60,6 +62,7 @@ export function resolvePaths(inputs: PathInputs): HomePaths {
   const runDir = `${home}/run`;
   const socketDir = fits(`${runDir}/${SOCKET}`) ? runDir : shortDir(home, inputs);
   return {
+    userHome: homeDir,
     home,
     configFile,
     configFrom: configFlag !== undefined

@@ -13,6 +13,7 @@ function resolve(variables: Record<string, string> = {}, configFlag?: string) {
 
 Deno.test("resolvePaths() puts everything under ~/.service when nothing is set", () => {
   assertEquals(resolve(), {
+    userHome: "/home/ann",
     home: "/home/ann/.service",
     configFile: "/home/ann/.service/config.json",
     configFrom: "home",

@@ -20,6 +20,11 @@ export interface KeyMeta {
   secret?: boolean;
   /** An unknown key in this object refuses to load. */
   strict?: boolean;
+  /**
+   * Keys that are not named here belong to a part of the program that checks them itself: every
+   * one, or those that hold an object.
+   */
+  open?: "keys" | "sections";
 }
 
 /** A section whose every key has a default, so that an absent section is the same as an empty one. */
@@ -122,6 +127,39 @@ const api = section({
   }),
 }, { description: "The HTTP API.", takes: "restart" });
 
+// An unknown key here could be a misspelt check of who may come in (document 2 part 5).
+const trustedProxyAuth = z.looseObject({
+  trustedPeerCidrs: z.array(z.string()).min(1).meta({
+    description: "Networks of the proxies, such as 10.0.0.0/8.",
+  }),
+  assertionHeader: z.string().min(1).meta({ description: "Header that the proxy adds." }),
+  assertionFormat: z.enum(["jwt", "plain"]).default("jwt").meta({
+    description: "jwt verifies a signature; plain trusts the header of a listed network.",
+  }),
+  issuer: z.string().default("").meta({ description: "Value of the claim iss, for jwt." }),
+  audience: z.string().default("").meta({ description: "Value of the claim aud, for jwt." }),
+  jwksUrl: z.string().default("").meta({ description: "Where the signing keys are." }),
+  jwks: z.record(z.string(), z.unknown()).nullable().default(null).meta({
+    description: "The signing keys, instead of jwksUrl.",
+  }),
+  identityClaim: z.string().min(1).default("email").meta({
+    description: "Claim that names the person.",
+  }),
+  allowedIdentities: z.array(z.string()).default([]).meta({
+    description: "Values of that claim that may come in.",
+  }),
+  workspaceKeyClaim: z.string().min(1).default("sub").meta({
+    description: "Claim under which a person's chats are stored.",
+  }),
+  signOutPath: z.string().default("").meta({ description: "The proxy's path to sign out." }),
+  requiredClaims: z.record(z.string(), z.unknown()).default({}).meta({
+    description: "Other claims and the values that they must have.",
+  }),
+  allowAnyVerifiedIdentity: z.boolean().default(false).meta({
+    description: "Let in everyone whom the proxy names.",
+  }),
+}).meta({ strict: true });
+
 const channels = section({
   sendProgress: z.boolean().default(true).meta({ description: "Deliver progress." }),
   sendToolHints: z.boolean().default(true).meta({ description: "Deliver tool breadcrumbs." }),
@@ -129,7 +167,16 @@ const channels = section({
   sendMaxRetries: z.int().min(0).max(100).default(3).meta({
     description: "Attempts to deliver a message; 0 counts as 1.",
   }),
-}, { description: "Channels; each has a section of its own name.", takes: "restart" });
+  websocket: section({
+    trustedProxyAuth: trustedProxyAuth.nullable().default(null).meta({
+      description: "A proxy in front that says who the person is; null: none.",
+    }),
+  }, { description: "The WebSocket channel.", open: "keys" }),
+}, {
+  description: "Channels; each has a section of its own name.",
+  takes: "restart",
+  open: "sections",
+});
 
 const gates = section({
   approvalTimeoutS: z.int().min(1).max(300).default(120).meta({

@@ -1,0 +1,135 @@
+/**
+ * From the text of a configuration to the configuration, with everything that is wrong with it.
+ *
+ * @module
+ */
+
+import { canonicalize } from "./canonicalize.ts";
+import { crossCheck } from "./cross_checks.ts";
+import { type EnvironmentProvider, withEnvironmentProviders } from "./environment_providers.ts";
+import { type JsonNode, JsonSyntaxError, parseJsonc, positionOf, toValue } from "./jsonc.ts";
+import type { KeyPath } from "./key_path.ts";
+import { migrate, type Migration, MIGRATIONS } from "./migrations.ts";
+import type { HomePaths } from "./paths.ts";
+import type { Problem, Warning } from "./problem.ts";
+import { type Env, type EnvReference, resolveReferences } from "./references.ts";
+import { type Config, configSchema } from "./schema.ts";
+import { toSnake } from "./spelling.ts";
+import { validate } from "./validate.ts";
+
+/** What {@linkcode examine} takes. */
+export interface ExamineInputs {
+  /** Text of the file; undefined where there is none. */
+  text: string | undefined;
+  paths: HomePaths;
+  env: Env;
+  migrations?: readonly Migration[];
+}
+
+/** A configuration and what is wrong with it. */
+export interface Examined {
+  /**
+   * References replaced, defaults filled in, the workspace absolute, providers of the environment
+   * among the others. With problems, wrong values are replaced by defaults; undefined if nothing can
+   * be made of the file.
+   */
+  config?: Config;
+  /** The value as it stands in the file. */
+  raw: unknown;
+  /** The same in the newest version and in camelCase, references unresolved: what a save writes. */
+  canonical: unknown;
+  /** Every problem, by line. Without one the configuration may be used. */
+  problems: Problem[];
+  warnings: Warning[];
+  references: EnvReference[];
+  environmentProviders: EnvironmentProvider[];
+}
+
+/** Reads a configuration to its end, whatever is wrong. Touches no file but to resolve links. */
+export function examine(inputs: ExamineInputs): Examined {
+  const { text = "{}", paths, env, migrations = MIGRATIONS } = inputs;
+  let tree: JsonNode;
+  try {
+    tree = parseJsonc(text);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    return broken(error.message, error.position);
+  }
+  if (tree.kind !== "object") return broken("the file does not hold an object in braces");
+
+  const raw = toValue(tree);
+  const migrated = migrate(raw, migrations);
+  const canonical = canonicalize(migrated.value, configSchema);
+  const resolved = resolveReferences(canonical.value, configSchema, env);
+  const validated = validate(resolved.value, canonical.value, configSchema);
+  // A reference that cannot be replaced has been named; what stands there instead is no value.
+  const unresolved = resolved.problems.map(({ path }) => path);
+  const problems = [
+    ...canonical.problems,
+    ...resolved.problems,
+    ...validated.problems.filter((each) => !contains(unresolved, each.path)),
+  ];
+  const withEnv = validated.value && withEnvironmentProviders(validated.value, env);
+  const checked = withEnv && crossCheck(withEnv.config, paths, problems.map(({ path }) => path));
+
+  const locate = <T extends Problem | Warning>(found: T): T => {
+    const offset = offsetOf(tree, found.path);
+    return offset === undefined ? found : { ...found, line: positionOf(text, offset).line };
+  };
+  return {
+    config: checked?.config,
+    raw,
+    canonical: canonical.value,
+    problems: [...problems, ...checked?.problems ?? []].map(locate).sort(byLine),
+    warnings: [...migrated.warnings, ...canonical.warnings, ...withEnv?.warnings ?? []]
+      .map(locate).sort(byLine),
+    references: resolved.references,
+    environmentProviders: withEnv?.environmentProviders ?? [],
+  };
+}
+
+function broken(message: string, position?: { line: number; column: number }): Examined {
+  const problem: Problem = {
+    path: [],
+    kind: "syntax",
+    message: position === undefined ? message : `column ${position.column}: ${message}`,
+    line: position?.line,
+  };
+  return {
+    raw: undefined,
+    canonical: undefined,
+    problems: [problem],
+    warnings: [],
+    references: [],
+    environmentProviders: [],
+  };
+}
+
+function contains(paths: readonly KeyPath[], path: KeyPath): boolean {
+  return paths.some((each) =>
+    each.length === path.length && each.every((key, at) => key === path[at])
+  );
+}
+
+/** Where the key of a path stands, in either spelling; undefined for a key that is not there. */
+function offsetOf(tree: JsonNode, path: KeyPath): number | undefined {
+  let node = tree;
+  let offset: number | undefined;
+  for (const key of path) {
+    if (node.kind === "object") {
+      const { members } = node;
+      const member = members.find((each) => each.key === key) ??
+        members.find((each) => each.key === toSnake(String(key)));
+      if (member === undefined) return undefined;
+      [node, offset] = [member.value, member.keyStart];
+    } else if (node.kind === "array" && node.items[Number(key)] !== undefined) {
+      node = node.items[Number(key)]!;
+      offset = node.start;
+    } else return undefined;
+  }
+  return offset;
+}
+
+function byLine(a: { line?: number }, b: { line?: number }): number {
+  return (a.line ?? Infinity) - (b.line ?? Infinity) || 0;
+}

@@ -1,0 +1,134 @@
+/**
+ * Loads the configuration. Source: decisions A.
+ *
+ * @module
+ */
+
+import { ServiceError } from "../errors.ts";
+import { writeFileAtomic } from "./atomic_write.ts";
+import { readConfigText } from "./config_file.ts";
+import type { EnvironmentProvider } from "./environment_providers.ts";
+import { examine } from "./examine.ts";
+import { formatPath } from "./key_path.ts";
+import type { HomePaths } from "./paths.ts";
+import { configError, formatProblem } from "./problem.ts";
+import { hasLiteralSecret } from "./redact.ts";
+import type { Env } from "./references.ts";
+import { type Config, configSchema } from "./schema.ts";
+
+/** What {@linkcode loadConfig} takes. */
+export interface LoadInputs {
+  paths: HomePaths;
+  env: Env;
+  /** Load the last configuration that loaded instead of the file. */
+  lastGood?: boolean;
+  /** Keep a copy of what loaded; by default yes. */
+  keepLastGood?: boolean;
+  /** The text of a file, or undefined if there is none. */
+  readFile?: (path: string) => Promise<string | undefined>;
+}
+
+/** A configuration that may be used. */
+export interface Loaded {
+  /**
+   * References replaced, defaults filled in, `agent.workspace` absolute, providers of the environment
+   * among the others.
+   */
+  config: Config;
+  /** The value as it stands in the file, references unresolved; an empty object without a file. */
+  raw: unknown;
+  /** One line each. */
+  warnings: string[];
+  source: "file" | "defaults" | "last-good";
+  /** Which key took which variable. */
+  envRefs: { path: string; variable: string }[];
+  /** Providers that the file does not configure and the environment does. */
+  environmentProviders: EnvironmentProvider[];
+}
+
+/**
+ * Loads the configuration, or the defaults where there is no file, and keeps a copy of what loaded.
+ * Throws `config_invalid`, naming every problem.
+ */
+export async function loadConfig(inputs: LoadInputs): Promise<Loaded> {
+  const { paths, env, readFile = readConfigText } = inputs;
+  const file = inputs.lastGood ? paths.lastGoodFile : paths.configFile;
+  const text = await readFile(file);
+  if (text === undefined) requireNone(inputs);
+  const examined = examine({ text, paths, env });
+  if (examined.problems.length > 0 || examined.config === undefined) {
+    throw configError(file, examined.problems, await lastGoodHint(inputs, readFile));
+  }
+  const warnings = examined.warnings.map(formatProblem);
+  if (text !== undefined) {
+    const readable = await readableByOthers(file);
+    if (readable !== undefined && hasLiteralSecret(examined.canonical, configSchema)) {
+      warnings.push(
+        `${file} holds a secret and can be read by others (mode ${readable}); chmod 600`,
+      );
+    }
+    if (!inputs.lastGood && inputs.keepLastGood !== false) {
+      const failure = await keepLastGood(paths, text);
+      if (failure !== undefined) warnings.push(failure);
+    }
+  }
+  return {
+    config: examined.config,
+    raw: examined.raw,
+    warnings,
+    source: text === undefined ? "defaults" : inputs.lastGood ? "last-good" : "file",
+    envRefs: examined.references.map(({ path, variable }) => ({
+      path: formatPath(path),
+      variable,
+    })),
+    environmentProviders: examined.environmentProviders,
+  };
+}
+
+/** A file that somebody named has to be there; the usual one need not. */
+function requireNone({ paths, lastGood }: LoadInputs): void {
+  if (lastGood) {
+    throw new ServiceError(
+      "config_invalid",
+      `There is no ${paths.lastGoodFile}: no configuration has loaded yet`,
+    );
+  }
+  if (paths.configFrom !== "home") {
+    throw new ServiceError(
+      "config_invalid",
+      `There is no ${paths.configFile}, which ${paths.configFrom} names`,
+    );
+  }
+}
+
+async function lastGoodHint(
+  { paths, lastGood }: LoadInputs,
+  readFile: (path: string) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  if (lastGood) return undefined;
+  const kept = await readFile(paths.lastGoodFile).catch(() => undefined);
+  return kept === undefined
+    ? undefined
+    : "To start with the last configuration that loaded, add --last-good";
+}
+
+/** Keeps the text, references unresolved, where it differs from what is kept. Returns a failure. */
+async function keepLastGood(
+  { lastGoodFile }: HomePaths,
+  text: string,
+): Promise<string | undefined> {
+  try {
+    if (await readConfigText(lastGoodFile).catch(() => undefined) === text) return undefined;
+    await writeFileAtomic(lastGoodFile, text, { mode: 0o600 });
+  } catch (error) {
+    return `Cannot keep a copy of the configuration as ${lastGoodFile}: ${
+      (error as Error).message
+    }`;
+  }
+}
+
+/** The mode of a file that others than its owner may read. */
+async function readableByOthers(file: string): Promise<string | undefined> {
+  const mode = (await Deno.stat(file).catch(() => undefined))?.mode ?? 0;
+  return (mode & 0o044) === 0 ? undefined : (mode & 0o777).toString(8);
+}

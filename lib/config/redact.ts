@@ -1,0 +1,88 @@
+/**
+ * A configuration as it may be shown: secrets hidden, references instead of what they stand for.
+ *
+ * @module
+ */
+
+import type { EnvironmentProvider } from "./environment_providers.ts";
+import { isObject, type KeyPath, valueAt } from "./key_path.ts";
+import { hasReference, isReference } from "./references.ts";
+import { childNode, rootNode, type Schema, type SchemaNode } from "./schema_tree.ts";
+import { withoutUserinfo } from "./validate.ts";
+
+/** Stands for a secret that is set. */
+export const HIDDEN = "********";
+
+// Names of secrets in sections whose schema is not known here.
+const SECRET_NAME = /key|token|secret|passw|credential|authorization|cookie/i;
+
+/** What {@linkcode redact} takes. */
+export interface RedactInputs {
+  /** The resolved configuration. */
+  config: unknown;
+  /** The same before references were replaced, as far as the file names it. */
+  written: unknown;
+  schema: Schema;
+  environmentProviders?: readonly EnvironmentProvider[];
+}
+
+/**
+ * The configuration in force: a text with a reference is shown as it is written, a secret as
+ * {@linkcode HIDDEN}, an empty secret as empty.
+ */
+export function redact({ config, written, schema, environmentProviders }: RedactInputs): unknown {
+  const fromEnvironment = new Map<string, string>();
+  for (const { name, variables } of environmentProviders ?? []) {
+    for (const [key, variable] of Object.entries(variables)) {
+      fromEnvironment.set(JSON.stringify(["providers", name, key]), `\${${variable}}`);
+    }
+  }
+  return mapTexts(config, schema, (value, secret, path) => {
+    const reference = fromEnvironment.get(JSON.stringify(path));
+    if (reference !== undefined) return reference;
+    const raw = valueAt(written, path);
+    if (typeof raw === "string" && hasReference(raw)) {
+      return !secret || isReference(raw) ? withoutUserinfo(raw) : HIDDEN;
+    }
+    return secret && value !== "" ? HIDDEN : withoutUserinfo(value);
+  });
+}
+
+/** Whether a secret stands in a file itself, and not as a reference. */
+export function hasLiteralSecret(written: unknown, schema: Schema): boolean {
+  let found = false;
+  mapTexts(written, schema, (value, secret) => {
+    found ||= secret && value !== "" && !isReference(value);
+    return value;
+  });
+  return found;
+}
+
+/** Replaces every text of a configuration. */
+function mapTexts(
+  root: unknown,
+  schema: Schema,
+  replace: (value: string, secret: boolean, path: KeyPath) => string,
+): unknown {
+  return walk(root, rootNode(schema), [], false);
+
+  function walk(
+    value: unknown,
+    node: SchemaNode | undefined,
+    path: KeyPath,
+    secretName: boolean,
+  ): unknown {
+    const secret = node === undefined ? secretName : node.meta.secret === true;
+    if (typeof value === "string") return replace(value, secret, path);
+    const below = (key: string | number, inner: unknown) => {
+      const child = node && childNode(node, key);
+      const named = secretName || (child === undefined && SECRET_NAME.test(String(key)));
+      return walk(inner, child, [...path, key], named);
+    };
+    if (Array.isArray(value)) return value.map((item, at) => below(at, item));
+    if (!isObject(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [key, below(key, inner)]),
+    );
+  }
+}
