@@ -14,14 +14,17 @@
  * `--tokens N` answers N deltas of `--text`. Without a delay each answer is one write of bytes that
  * were made once, so that the server is not what a bench measures.
  *
+ * It speaks HTTP over plain sockets, because `Deno.serve` does not notice a client that leaves before
+ * the status line when the request's body is longer than a few hundred bytes.
+ *
  * @module
  */
 
+import { startFastModelServer } from "./fast_model_server.ts";
+import { HttpConnection, type HttpRequest } from "./http_connection.ts";
 import { answerOf, type Behaviour } from "./model_behaviour.ts";
 import type { Wire } from "./wire.ts";
-import { CHAT } from "./wire_chat.ts";
-import { MESSAGES } from "./wire_messages.ts";
-import { RESPONSES } from "./wire_responses.ts";
+import { wireOf } from "./wires.ts";
 
 export type { Behaviour, FakeCall } from "./model_behaviour.ts";
 
@@ -37,7 +40,7 @@ export interface RecordedRequest {
   aborted: boolean;
   /** Resolves when the answer is sent whole, or the client has gone; `aborted` tells which. */
   readonly closed: Promise<void>;
-  /** Resolves when the answer hangs or the client has gone. */
+  /** Resolves when the answer hangs, as `hang` wants it, or is closed. */
   readonly hanging: Promise<void>;
 }
 
@@ -45,7 +48,7 @@ export interface RecordedRequest {
 export interface ModelServerOptions {
   /**
    * What to answer: always the same; one a request, the last again and again; or what a function
-   * makes of the request, which may take its time. Default `{}`.
+   * makes of the request, which may take its time. Default `{}`, which answers "ok".
    */
   script?:
     | Behaviour
@@ -53,8 +56,6 @@ export interface ModelServerOptions {
     | ((request: RecordedRequest) => Behaviour | Promise<Behaviour>);
   /** Default 0: a free one. */
   port?: number;
-  /** Whether requests are kept; default true. Without it nothing grows, but nothing is seen. */
-  record?: boolean;
 }
 
 /** A running fake. */
@@ -65,36 +66,93 @@ export interface ModelServer extends AsyncDisposable {
   readonly requests: readonly RecordedRequest[];
   /** The request of that index, once it has come. */
   request(index: number): Promise<RecordedRequest>;
-  /** Ends every open answer and the server. */
+  /** Breaks every open answer and ends. */
   close(): Promise<void>;
 }
 
 const MAX_RECORDED = 10_000;
 
-/** Starts a fake on loopback. */
-export function startModelServer(options: ModelServerOptions = {}): ModelServer {
+/** Starts a fake on loopback. It listens when this returns. */
+export function startModelServer({ script = {}, port = 0 }: ModelServerOptions = {}): ModelServer {
   const requests: RecordedRequest[] = [];
   const waiting = new Map<number, ((request: RecordedRequest) => void)[]>();
-  const stop = new AbortController();
-  const readyAnswers = new Map<string, Uint8Array<ArrayBuffer>>();
-  const script = options.script ?? {};
+  const open = new Map<HttpConnection, Promise<void>>();
+  const listener = Deno.listen({ hostname: "127.0.0.1", port });
+  const accepting = accept();
   let count = 0;
 
-  const server = Deno.serve({
-    hostname: "127.0.0.1",
-    port: options.port ?? 0,
-    onListen() {},
-    onError: () => new Response("the fake failed", { status: 500 }),
-  }, handle);
-  const { port } = server.addr;
+  async function accept(): Promise<void> {
+    try {
+      for await (const socket of listener) {
+        const connection = new HttpConnection(socket);
+        open.set(connection, serve(connection).finally(() => open.delete(connection)));
+      }
+    } catch {
+      // The listener was closed.
+    }
+  }
 
   async function close(): Promise<void> {
-    stop.abort();
-    await server.shutdown();
+    listener.close();
+    await accepting;
+    for (const connection of open.keys()) connection.destroy();
+    await Promise.all(open.values());
+  }
+
+  async function serve(connection: HttpConnection): Promise<void> {
+    try {
+      for (;;) {
+        const request = await connection.read();
+        if (request === undefined) break;
+        await handle(request, connection);
+      }
+    } finally {
+      connection.destroy();
+    }
+  }
+
+  async function handle(request: HttpRequest, connection: HttpConnection): Promise<void> {
+    const path = new URL(request.path, "http://fake").pathname;
+    if (request.method === "GET" && path.endsWith("/models")) {
+      const models = { object: "list", data: [{ id: "fake", object: "model" }] };
+      return await sendJson(connection, 200, models);
+    }
+    const wire = wireOf(path);
+    if (wire === undefined || request.method !== "POST") {
+      return await sendJson(connection, 404, { error: { message: `the fake has no ${path}` } });
+    }
+    const body = JSON.parse(new TextDecoder().decode(request.body));
+    const hanging = Promise.withResolvers<void>();
+    const closed = Promise.withResolvers<void>();
+    const record: RecordedRequest = {
+      index: count++,
+      path,
+      headers: request.headers,
+      body,
+      aborted: false,
+      closed: closed.promise,
+      hanging: hanging.promise,
+    };
+    if (requests.length < MAX_RECORDED) {
+      requests.push(record);
+      for (const resolve of waiting.get(record.index) ?? []) resolve(record);
+      waiting.delete(record.index);
+    }
+    const answer = new Answer(wire, body, connection, hanging.resolve);
+    const whole = await answer.send(await behaviourFor(record));
+    record.aborted = !whole;
+    hanging.resolve();
+    closed.resolve();
+  }
+
+  function behaviourFor(record: RecordedRequest): Behaviour | Promise<Behaviour> {
+    if (typeof script === "function") return script(record);
+    if (!isList(script)) return script;
+    return script[Math.min(record.index, script.length - 1)] ?? {};
   }
 
   return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrl: `http://127.0.0.1:${listener.addr.port}/v1`,
     requests,
     request(index) {
       const known = requests[index];
@@ -106,142 +164,93 @@ export function startModelServer(options: ModelServerOptions = {}): ModelServer 
     close,
     [Symbol.asyncDispose]: close,
   };
+}
 
-  async function handle(request: Request, info: Deno.ServeHandlerInfo): Promise<Response> {
-    const { pathname } = new URL(request.url);
-    if (request.method === "GET" && pathname.endsWith("/models")) {
-      return Response.json({ object: "list", data: [{ id: "fake", object: "model" }] });
-    }
-    const wire = wireOf(pathname);
-    if (wire === undefined || request.method !== "POST") {
-      return Response.json({ error: { message: `the fake has no ${pathname}` } }, { status: 404 });
-    }
-    const text = await request.text();
-    const body = JSON.parse(text);
-    if (options.record === false && typeof script === "object" && isPlain(script)) {
-      return fast(wire, pathname, body, script as Behaviour);
-    }
+function isList(script: Behaviour | readonly Behaviour[]): script is readonly Behaviour[] {
+  return Array.isArray(script);
+}
 
-    const gone = new AbortController();
-    let sent = false;
-    const hanging = Promise.withResolvers<void>();
-    const record: RecordedRequest = {
-      index: count++,
-      path: pathname,
-      headers: request.headers,
-      body,
-      aborted: false,
-      closed: info.completed.catch(() => {}).then(leaveIfEarly).then(hanging.resolve),
-      hanging: hanging.promise,
-    };
-    request.signal.addEventListener("abort", leaveIfEarly);
-    function leaveIfEarly(): void {
-      if (sent) return;
-      record.aborted = true;
-      gone.abort();
-    }
-    if (options.record !== false && requests.length < MAX_RECORDED) {
-      requests.push(record);
-      for (const resolve of waiting.get(record.index) ?? []) resolve(record);
-      waiting.delete(record.index);
-    }
-    const behaviour = await behaviourFor(record);
-    const signal = AbortSignal.any([gone.signal, stop.signal]);
-    const client = { signal, onHang: hanging.resolve, onSent: () => sent = true };
-    return await answer(wire, body, behaviour, client);
-  }
+async function sendJson(
+  connection: HttpConnection,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<void> {
+  await connection.send(
+    status,
+    { "content-type": "application/json", ...headers },
+    JSON.stringify(body),
+  );
+}
 
-  function behaviourFor(record: RecordedRequest): Behaviour | Promise<Behaviour> {
-    if (typeof script === "function") return script(record);
-    if (!Array.isArray(script)) return script as Behaviour;
-    return script[Math.min(record.index, script.length - 1)] ?? {};
-  }
-
-  function fast(
-    wire: Wire,
-    path: string,
+/** One answer on its way. */
+class Answer {
+  constructor(
+    readonly wire: Wire,
     // deno-lint-ignore no-explicit-any
-    body: any,
-    behaviour: Behaviour,
-  ): Response {
-    const usage = body.stream_options?.include_usage === true;
-    const key = `${path}\n${body.model}\n${body.stream === true}\n${usage}`;
-    let bytes = readyAnswers.get(key);
-    if (bytes === undefined) {
-      const request = { model: body.model, includeUsage: usage };
-      const made = answerOf(behaviour);
-      const text = body.stream === true
-        ? wire.events(made, request).join("")
-        : JSON.stringify(wire.body(made, request));
-      bytes = new TextEncoder().encode(text);
-      if (readyAnswers.size < 100) readyAnswers.set(key, bytes);
+    readonly body: any,
+    readonly connection: HttpConnection,
+    readonly onHang: () => void,
+  ) {}
+
+  /** Answers; false when the client left before it had everything that it was to get. */
+  async send(behaviour: Behaviour): Promise<boolean> {
+    const { wire, body, connection } = this;
+    const { status = 200, headersDelayMs = 0, retryAfter } = behaviour;
+    const headers = { ...behaviour.headers };
+    if (retryAfter !== undefined) headers["retry-after"] = retryAfter;
+    if (headersDelayMs > 0) await wait(headersDelayMs, connection.left);
+    if (behaviour.hang === "headers") return await this.#hang();
+    const asked = {
+      model: body.model,
+      includeUsage: body.stream_options?.include_usage === true,
+    };
+    const answer = answerOf(behaviour);
+    if (status !== 200) {
+      const error = behaviour.error ?? `the fake answers ${status}`;
+      const failure = typeof error === "string" ? wire.errorBody(error, status) : error;
+      await sendJson(connection, status, failure, headers);
+    } else if (body.stream !== true) {
+      await sendJson(connection, 200, wire.body(answer, asked), headers);
+    } else {
+      await connection.begin(200, { "content-type": "text/event-stream", ...headers });
+      return await this.#stream(withFaults(wire, wire.events(answer, asked), behaviour), behaviour);
     }
-    return new Response(bytes, {
-      headers: {
-        "content-type": body.stream === true ? "text/event-stream" : "application/json",
-      },
-    });
+    return !connection.left.aborted;
   }
-}
 
-function wireOf(path: string): Wire | undefined {
-  if (path.endsWith("/chat/completions")) return CHAT;
-  if (path.endsWith("/messages")) return MESSAGES;
-  if (path.endsWith("/responses")) return RESPONSES;
-  return undefined;
-}
-
-/** Whether the answer is the same bytes each time, at once. */
-function isPlain(script: object): boolean {
-  const plain = new Set(["text", "reasoning", "signature", "calls", "usage", "finishReason"]);
-  return !Array.isArray(script) && Object.keys(script).every((key) => plain.has(key));
-}
-
-/** The one who asked. */
-interface Client {
-  /** It has gone, or the fake ends. */
-  signal: AbortSignal;
-  /** Tells that nothing more comes. */
-  onHang(): void;
-  /** Tells that everything was sent, or broken off on purpose. */
-  onSent(): void;
-}
-
-async function answer(
-  wire: Wire,
-  // deno-lint-ignore no-explicit-any
-  body: any,
-  behaviour: Behaviour,
-  client: Client,
-): Promise<Response> {
-  const { signal, onHang, onSent } = client;
-  if (behaviour.headersDelayMs) await wait(behaviour.headersDelayMs, signal);
-  if (behaviour.hang === "headers") {
-    onHang();
-    await aborted(signal);
+  async #stream(
+    events: readonly string[],
+    { delayMs = 0, chunkBytes, resetAfter, hang }: Behaviour,
+  ): Promise<boolean> {
+    const { connection } = this;
+    const encoder = new TextEncoder();
+    for (const [index, event] of events.entries()) {
+      if (index === hang) return await this.#hang();
+      if (index === resetAfter) {
+        connection.destroy();
+        return true;
+      }
+      if (delayMs > 0) await wait(delayMs, connection.left);
+      if (connection.left.aborted) return false;
+      const bytes = encoder.encode(event);
+      const size = chunkBytes ?? bytes.length;
+      for (let at = 0; at < bytes.length; at += size) {
+        await connection.chunk(bytes.subarray(at, at + size));
+      }
+    }
+    await connection.end();
+    return !connection.left.aborted;
   }
-  if (signal.aborted) return new Response(null, { status: 499 });
-  const { status = 200, retryAfter } = behaviour;
-  const headers = new Headers(behaviour.headers);
-  if (retryAfter !== undefined) headers.set("retry-after", retryAfter);
-  if (status !== 200) {
-    const error = behaviour.error ?? `the fake answers ${status}`;
-    onSent();
-    const failure = typeof error === "string" ? wire.errorBody(error, status) : error;
-    return Response.json(failure, { status, headers });
+
+  async #hang(): Promise<boolean> {
+    const { left } = this.connection;
+    this.onHang();
+    if (!left.aborted) {
+      await new Promise((resolve) => left.addEventListener("abort", resolve, { once: true }));
+    }
+    return false;
   }
-  const request = {
-    model: body.model,
-    includeUsage: body.stream_options?.include_usage === true,
-  };
-  const made = answerOf(behaviour);
-  if (body.stream !== true) {
-    onSent();
-    return Response.json(wire.body(made, request), { headers });
-  }
-  const events = withFaults(wire, wire.events(made, request), behaviour);
-  headers.set("content-type", "text/event-stream");
-  return new Response(stream(events, behaviour, client), { headers });
 }
 
 /** The events that are sent, in the end. */
@@ -252,59 +261,10 @@ function withFaults(wire: Wire, events: string[], behaviour: Behaviour): string[
     return [...events.slice(0, errorAfter), wire.errorEvent(message)];
   }
   if (badJsonAfter !== undefined) {
-    return [
-      ...events.slice(0, badJsonAfter),
-      'data: {"broken\n\n',
-      ...events.slice(badJsonAfter),
-    ];
+    const bad = 'data: {"broken\n\n';
+    return [...events.slice(0, badJsonAfter), bad, ...events.slice(badJsonAfter)];
   }
   return endAfter === undefined ? events : events.slice(0, endAfter);
-}
-
-function stream(
-  events: readonly string[],
-  { delayMs = 0, chunkBytes, resetAfter, hang }: Behaviour,
-  { signal, onHang, onSent }: Client,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  const ended = new AbortController();
-  const over = AbortSignal.any([signal, ended.signal]);
-  async function* chunks(): AsyncGenerator<Uint8Array> {
-    for (const [index, event] of events.entries()) {
-      if (index === hang) {
-        onHang();
-        await aborted(over);
-      }
-      if (index === resetAfter) {
-        // What was sent has to be on its way before the connection breaks.
-        await wait(20, over);
-        if (!over.aborted) onSent();
-        throw new Error("the fake breaks the connection");
-      }
-      if (delayMs > 0) await wait(delayMs, over);
-      if (over.aborted) return;
-      const bytes = encoder.encode(event);
-      const size = chunkBytes ?? bytes.length;
-      for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-    }
-  }
-  const source = chunks();
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await source.next();
-      if (!done) return controller.enqueue(value);
-      if (!over.aborted) onSent();
-      controller.close();
-    },
-    cancel: () => ended.abort(),
-  }, { highWaterMark: 0 });
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 function wait(ms: number, signal: AbortSignal): Promise<void> {
@@ -321,17 +281,14 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
 
 if (import.meta.main) {
   const { parseArgs } = await import("@std/cli/parse-args");
-  const args = parseArgs(Deno.args, {
-    string: ["port", "text", "tokens", "delay-ms"],
-    default: { port: "0", text: "hi", tokens: "1", "delay-ms": "0" },
-  });
-  const text = Array.from({ length: Number(args.tokens) }, () => args.text);
-  const delayMs = Number(args["delay-ms"]);
-  const { baseUrl } = startModelServer({
-    script: delayMs > 0 ? { text, delayMs } : { text },
-    port: Number(args.port),
-    record: false,
-  });
+  const args = parseArgs(Deno.args, { string: ["port", "text", "tokens", "delay-ms"] });
+  const value = (name: string, usual: string) => String(args[name] ?? usual);
+  const text = Array.from({ length: Number(value("tokens", "1")) }, () => value("text", "hi"));
+  const port = Number(value("port", "0"));
+  const delayMs = Number(value("delay-ms", "0"));
+  const { baseUrl } = delayMs > 0
+    ? startModelServer({ script: { text, delayMs }, port })
+    : startFastModelServer({ text }, port);
   // deno-lint-ignore no-console
   console.log(baseUrl);
 }
