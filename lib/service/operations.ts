@@ -57,7 +57,7 @@ export function createOperations({ turns, journal, status }: OperationDeps): Ope
       const page = journal.history(session.id, after, PAGE);
       yield* page;
       if (page.length < PAGE) return;
-      after = page[page.length - 1]!.id;
+      after = page.at(-1)!.id;
     }
   }
 
@@ -96,11 +96,11 @@ export function createOperations({ turns, journal, status }: OperationDeps): Ope
     async *export(params, signal) {
       const session = find(check(keyParams, params).key);
       yield { kind: "session", session };
-      for (let offset = 0;;) {
-        const page = journal.turns(session.id, offset, PAGE);
+      for (let after = 0;;) {
+        const page = journal.turns(session.id, after, PAGE);
         for (const turn of page) yield { kind: "turn", turn };
         if (page.length < PAGE) break;
-        offset += page.length;
+        after = page.at(-1)!.rowid;
       }
       for (const message of messages(session)) yield { kind: "message", message };
       const events: AsyncIterable<StoredEvent> = journal.follow(session.id, {

@@ -33,7 +33,7 @@ export async function startService(
     log.error("A promise was rejected and nobody noticed", { reason: String(event.reason) });
   });
 
-  const journal = await openJournal({ path: boot.paths.database });
+  const journal = openJournal({ path: boot.paths.database });
   const { interrupted, resume } = await journal.recover();
   const models = resolveModels({ config });
   const link = linkAuthority({ send, now: Date.now });
