@@ -34,3 +34,31 @@ export interface Tool<Args = unknown> {
   /** Time that one run may take, milliseconds. */
   readonly timeoutMs: number;
 }
+
+/**
+ * Checks a tool's definition and gives it its general type. Throws a TypeError on one that breaks a
+ * rule, so that a tool without a capability never gets as far as the gate (decisions E1).
+ */
+export function defineTool<Args>(tool: Tool<Args>): Tool {
+  if (!/^[a-z][a-z0-9_]{0,63}$/.test(tool.name)) {
+    throw new TypeError(`Cannot define tool "${tool.name}": expected a name of a-z, 0-9 and _`);
+  }
+  if (!CAPABILITIES.has(tool.capability)) {
+    throw new TypeError(
+      `Cannot define tool "${tool.name}": its capability is "${tool.capability}", ` +
+        `expected one of ${[...CAPABILITIES].join(", ")}`,
+    );
+  }
+  return tool as unknown as Tool;
+}
+
+const CAPABILITIES: ReadonlySet<Capability> = new Set<Capability>([
+  "fs.read",
+  "fs.write",
+  "exec",
+  "net.fetch",
+  "message.send",
+  "mcp.call",
+  "automation.write",
+  "secret.use",
+]);

@@ -14,8 +14,8 @@ import {
   findConfinement,
   SANDBOX_CACHE_DIR,
   sandboxBase,
-  sandboxView,
   type SandboxView,
+  sandboxView,
 } from "./sandbox.ts";
 import { Slots } from "./slots.ts";
 

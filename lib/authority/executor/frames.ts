@@ -50,7 +50,9 @@ export class FrameReader {
       if (this.#held < HEAD_BYTES + length) return;
       const frame = this.#peek(HEAD_BYTES + length);
       this.#drop(HEAD_BYTES + length);
-      yield JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(frame.subarray(HEAD_BYTES)));
+      yield JSON.parse(
+        new TextDecoder("utf-8", { fatal: true }).decode(frame.subarray(HEAD_BYTES)),
+      );
     }
   }
 

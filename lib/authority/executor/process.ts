@@ -6,7 +6,12 @@
  */
 
 import { encodeFrame, FrameReader } from "./frames.ts";
-import { type ChildFrame, type ChildTask, MAX_FRAME_BYTES, MAX_PROGRESS_CHARS } from "./protocol.ts";
+import {
+  type ChildFrame,
+  type ChildTask,
+  MAX_FRAME_BYTES,
+  MAX_PROGRESS_CHARS,
+} from "./protocol.ts";
 
 /** How one process is run. */
 export interface ProcessOptions {

@@ -53,19 +53,14 @@ const ENV_SAMPLE = /^\.env(\.[^/]+)?\.(example|sample|template|dist)$/;
 const SSH_KEY = /^id_(rsa|dsa|ecdsa|ed25519|ecdsa_sk|ed25519_sk)$/;
 
 // Zero-width and direction marks, which HFS+ ignores in names, and the soft hyphen.
-// deno-lint-ignore no-misleading-character-class
 const IGNORED = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufe00-\ufe0f\ufeff]/g;
 
 /** A path's names as the most forgiving file system compares them. */
 export function foldPath(path: string): string[] {
-  // deno-lint-ignore no-control-regex
-  const plain = /[^\x21-\x7e]|[. :]$|[. :]\/|:/.test(path)
-    ? path.normalize("NFKC").replace(IGNORED, "").toLowerCase()
-      // NTFS: streams, and what it drops from a name's end.
-      .split("/").map((name) => /^\.{1,2}$/.test(name) ? name : name.replace(/:.*$|[. ]+$/g, ""))
-      .join("/")
-    : path.toLowerCase();
-  return plain.split("/").filter((name) => name !== "");
+  const names = path.normalize("NFKC").replace(IGNORED, "").toLowerCase().split(/[/\\]/);
+  // NTFS drops dots and spaces from a name's end, and takes what follows a colon as a stream.
+  return names.map((name) => name.replace(/(?<=.):.*$/, "").replace(/(?<=[^.])[. ]+$/, ""))
+    .filter((name) => name !== "");
 }
 
 /** Whether a path (any separator-joined names) leads to credentials. */

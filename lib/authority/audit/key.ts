@@ -1,0 +1,50 @@
+/**
+ * The key of the audit's digests. What an action's arguments were can be confirmed by who has it, and
+ * guessed by nobody else.
+ *
+ * @module
+ */
+
+import { createHmac, randomBytes } from "node:crypto";
+
+const KEY_BYTES = 32;
+
+/** Keyed digest of a text: HMAC-SHA-256, hex. */
+export type KeyedDigest = (text: string) => string;
+
+/** Reads the key of a folder, or makes it, mode 0600. Throws when what is there is no key. */
+export async function openDigestKey(keysDir: string): Promise<KeyedDigest> {
+  const path = `${keysDir}/audit.key`;
+  const hex = await readKey(path) ?? await makeKey(keysDir, path);
+  if (!/^[0-9a-f]{64}$/.test(hex)) {
+    throw new Error(`Cannot use "${path}": expected ${KEY_BYTES * 2} hexadecimal digits`);
+  }
+  const key = Uint8Array.fromHex(hex);
+  return (text) => createHmac("sha256", key).update(text).digest("hex");
+}
+
+async function readKey(path: string): Promise<string | undefined> {
+  try {
+    return (await Deno.readTextFile(path)).trim();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+/** Written beside and renamed, so that a crash leaves no half key. */
+async function makeKey(keysDir: string, path: string): Promise<string> {
+  await Deno.mkdir(keysDir, { recursive: true, mode: 0o700 });
+  const hex = randomBytes(KEY_BYTES).toString("hex");
+  const next = `${path}.new`;
+  await Deno.remove(next).catch(() => {});
+  const file = await Deno.open(next, { write: true, createNew: true, mode: 0o600 });
+  try {
+    await file.write(new TextEncoder().encode(hex + "\n"));
+    await file.sync();
+  } finally {
+    file.close();
+  }
+  await Deno.rename(next, path);
+  return hex;
+}

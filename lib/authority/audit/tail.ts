@@ -1,0 +1,86 @@
+/**
+ * The end of an audit file: the last record to go on from, and what a crash left behind it. Reads the
+ * last part of the file only, however long it is.
+ *
+ * @module
+ */
+
+import { type AuditRecord, GENESIS, MAX_LINE_BYTES, parseRecord } from "./record.ts";
+
+/** Where a file ends. */
+export interface AuditTail {
+  /** Of the last whole record; 0 when there is none. */
+  seq: number;
+  hash: string;
+  /** Bytes up to the end of the last whole record. */
+  size: number;
+  /** What stands behind it: a line that was being written when its process died. */
+  torn?: Uint8Array;
+}
+
+/** Two lines of the largest size always fit. */
+const WINDOW_BYTES = 2 * MAX_LINE_BYTES + 2;
+
+/**
+ * Finds the end. Throws when the records there do not hold together: that is no crash, and nothing may
+ * be appended as if it were in order.
+ */
+export async function readTail(file: Deno.FsFile): Promise<AuditTail> {
+  const { size } = await file.stat();
+  const from = Math.max(0, size - WINDOW_BYTES);
+  await file.seek(from, Deno.SeekMode.Start);
+  const bytes = await readAll(file, size - from);
+  // Unless it is the file's, the window's first line has lost its beginning.
+  let at = from === 0 ? 0 : bytes.indexOf(0x0a) + 1;
+  if (from > 0 && at === 0) throw new Error("its last lines are longer than any record");
+
+  let last: AuditRecord | undefined;
+  let end = at;
+  let tornAt: number | undefined;
+  while (at < bytes.length) {
+    const newline = bytes.indexOf(0x0a, at);
+    const stop = newline === -1 ? bytes.length : newline;
+    const record = newline === -1
+      ? { damage: "unreadable" as const }
+      : parseRecord(new TextDecoder().decode(bytes.subarray(at, stop)));
+    if ("damage" in record) {
+      if (record.damage === "edited") throw new Error("a record near its end was changed");
+      tornAt ??= at;
+    } else {
+      if (tornAt !== undefined) throw new Error("a line near its end is damaged");
+      if (last !== undefined && (record.prev !== last.hash || record.seq !== last.seq + 1)) {
+        throw new Error(`record ${record.seq} near its end does not follow record ${last.seq}`);
+      }
+      last = record;
+      end = stop + 1;
+    }
+    at = stop + 1;
+  }
+  if (last === undefined && from > 0) throw new Error("no record can be read near its end");
+  if (last !== undefined && from === 0) checkFirst(bytes);
+  return {
+    seq: last?.seq ?? 0,
+    hash: last?.hash ?? GENESIS,
+    size: from + end,
+    torn: tornAt === undefined ? undefined : bytes.slice(tornAt),
+  };
+}
+
+/** Only a file that is in the window whole shows its beginning. */
+function checkFirst(bytes: Uint8Array): void {
+  const first = parseRecord(new TextDecoder().decode(bytes.subarray(0, bytes.indexOf(0x0a))));
+  if ("damage" in first || first.seq !== 1 || first.prev !== GENESIS) {
+    throw new Error("its beginning is missing");
+  }
+}
+
+async function readAll(file: Deno.FsFile, size: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  while (at < size) {
+    const count = await file.read(bytes.subarray(at));
+    if (count === null) break;
+    at += count;
+  }
+  return bytes.subarray(0, at);
+}

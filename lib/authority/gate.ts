@@ -1,0 +1,273 @@
+/**
+ * The gate: every tool call passes here. Checked, resolved, decided, recorded, run in a child of its
+ * own, recorded again (decisions E1).
+ *
+ * @module
+ */
+
+import { fromFileUrl, isAbsolute } from "@std/path";
+import type { Config } from "../config/schema.ts";
+import type { HomePaths } from "../config/paths.ts";
+import { ServiceError, toErrorData } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { findTool, TOOLS } from "../tools/mod.ts";
+import type { Tool } from "../tools/tool.ts";
+import type {
+  ActionContext,
+  ActionPort,
+  ActionRequest,
+  ActionResult,
+  Decision,
+  ResolvedAction,
+  Target,
+  UrlTarget,
+} from "./actions.ts";
+import type { AuditLog } from "./audit/log.ts";
+import { canonicalJson, sha256Hex } from "./canonical_json.ts";
+import { actionJob, type JobSettings, resolverJob } from "./child_job.ts";
+import { createExecutor, type Executor } from "./executor/executor.ts";
+import { decide, decideBeforeLookup, DEFAULT_RULES, type Policy } from "./policy.ts";
+import { recordAction } from "./record_action.ts";
+import { describeTarget, refusal } from "./refusal.ts";
+import { resolvePath, resolveUrl, type Workspace } from "./resolve.ts";
+import { failed, outcomeResult } from "./results.ts";
+
+/** The action port with what the authority needs to look after it. */
+export interface Actions extends ActionPort {
+  /** For GET /ready; starts nothing. */
+  checks(): Promise<Record<string, { ok: boolean; detail: string }>>;
+  counts(): { running: number; waiting: number };
+  /** Kills every child and resolves when all are gone; actions end as failed from now on. */
+  shutdown(): Promise<void>;
+}
+
+/** The service's own places, as `lib/config/paths.ts` names them. */
+export type OwnPaths = Pick<
+  HomePaths,
+  | "home"
+  | "configFile"
+  | "lastGoodFile"
+  | "dataDir"
+  | "auditDir"
+  | "keysDir"
+  | "runDir"
+  | "socketDir"
+>;
+
+/** What the gate works with. */
+export interface ActionsOptions {
+  config: {
+    agent: Pick<Config["agent"], "workspace">;
+    gates: Pick<Config["gates"], "privateHosts">;
+    executor: Pick<Config["executor"], "maxOutputBytes">;
+  };
+  paths: OwnPaths;
+  /** Real path of a folder that exists. */
+  workspace: string;
+  audit: AuditLog;
+  log: Log;
+  /** Instead of one that is made here. */
+  executor?: Executor;
+  now?: () => number;
+}
+
+/** Redirects that a fetch follows; each is an action of its own. */
+const MAX_REDIRECTS = 5;
+
+/** Makes the gate. Nothing is started or written before the first action. */
+export function createActions(options: ActionsOptions): Actions {
+  return new Gate(options);
+}
+
+type ActOptions = Parameters<ActionPort["act"]>[1];
+
+class Gate implements Actions {
+  readonly #options: ActionsOptions;
+  readonly #executor: Executor;
+  readonly #workspace: Workspace;
+  readonly #settings: JobSettings;
+  #policy: Promise<Policy> | undefined;
+
+  constructor(options: ActionsOptions) {
+    const { config, paths, workspace, log } = options;
+    this.#options = options;
+    this.#executor = options.executor ??
+      createExecutor({ cacheDir: `${paths.dataDir}/child-cache`, log });
+    const configured = config.agent.workspace;
+    this.#workspace = { path: isAbsolute(configured) ? configured : workspace, real: workspace };
+    this.#settings = { workspace, maxOutputBytes: config.executor.maxOutputBytes };
+  }
+
+  async act(request: ActionRequest, options: ActOptions): Promise<ActionResult> {
+    options.signal.throwIfAborted();
+    const tool = findTool(request.tool);
+    if (tool === undefined) {
+      const known = TOOLS.map(({ name }) => name).join(", ");
+      return failed("invalid_request", `Unknown tool "${request.tool}"; there are: ${known}`);
+    }
+    const checked = checkArgs(tool, request.args);
+    if ("problem" in checked) return failed("invalid_request", checked.problem);
+    try {
+      return await this.#run(tool, checked.args, request.context, options);
+    } catch (error) {
+      options.signal.throwIfAborted();
+      const data = toErrorData(error);
+      if (!(error instanceof ServiceError)) {
+        this.#options.log.error("An action failed unexpectedly", { tool: tool.name, ...data });
+      }
+      return failed(data.code, `The action did not run: ${data.message}`);
+    }
+  }
+
+  async #run(
+    tool: Tool,
+    args: unknown,
+    context: ActionContext,
+    options: ActOptions,
+  ): Promise<ActionResult> {
+    const policy = await (this.#policy ??= this.#makePolicy());
+    let target = await this.#resolve(tool, args);
+    for (let redirects = 0;; redirects++) {
+      let action = seal(tool, args, target);
+      if (target.kind === "url" && target.addresses.length === 0) {
+        const decision = decideBeforeLookup(action, context, policy);
+        if (decision.effect !== "allow") return await this.#refuse(action, context, decision);
+        target = await this.#lookUp(target, options.signal);
+        action = seal(tool, args, target);
+      }
+      const decision = decide(action, context, policy);
+      if (decision.effect !== "allow") return await this.#refuse(action, context, decision);
+
+      const result = await this.#runAllowed(tool, action, context, decision, options);
+      if (!("redirect" in result)) return result;
+      if (redirects === MAX_REDIRECTS) {
+        return failed("tool_failed", `Gave up after ${MAX_REDIRECTS} redirects`);
+      }
+      // Relative to where the last one led; judged as if it had been asked for.
+      const base = action.target.kind === "url" ? action.target.url : undefined;
+      const next = URL.parse(result.redirect, base)?.href ?? result.redirect;
+      target = resolveUrl(next);
+      options.onProgress(`redirected to ${describeTarget(target)}`);
+    }
+  }
+
+  async #runAllowed(
+    tool: Tool,
+    action: ResolvedAction,
+    context: ActionContext,
+    decision: Decision,
+    options: ActOptions,
+  ): Promise<ActionResult | { redirect: string }> {
+    options.signal.throwIfAborted();
+    const record = await recordAction(this.#options, { action, context, decision });
+    try {
+      const job = actionJob(action, tool.timeoutMs, this.#settings);
+      const outcome = await this.#executor.run(job, options);
+      const result = outcomeResult(outcome, tool.name, this.#settings.maxOutputBytes);
+      return await record.end(result);
+    } catch (error) {
+      await record.cut(error);
+      throw error;
+    }
+  }
+
+  /** A refusal stands also when it cannot be recorded: nothing ran either way. */
+  async #refuse(
+    action: ResolvedAction,
+    context: ActionContext,
+    decision: Decision,
+  ): Promise<ActionResult> {
+    try {
+      await recordAction(this.#options, { action, context, decision });
+    } catch (error) {
+      this.#options.log.error("A refusal cannot be recorded", {
+        reason: toErrorData(error).message,
+      });
+    }
+    return refusal(action, decision);
+  }
+
+  async #resolve(tool: Tool, args: unknown): Promise<Target> {
+    const touch = tool.touches(args);
+    switch (touch.kind) {
+      case "path":
+        return await resolvePath(touch.path, touch.access, this.#workspace);
+      case "url":
+        return resolveUrl(touch.url);
+    }
+  }
+
+  /** The target with the addresses of its host, or unresolved. */
+  async #lookUp(target: UrlTarget, signal: AbortSignal): Promise<Target> {
+    const outcome = await this.#executor.run(resolverJob(target, this.#settings), {
+      signal,
+      onProgress: () => {},
+    });
+    if (outcome.type === "addresses") return { ...target, addresses: outcome.addresses };
+    const reason = outcome.type === "failure" || outcome.type === "fault"
+      ? outcome.message
+      : "the look-up took too long";
+    return { kind: "unresolved", what: target.url, reason };
+  }
+
+  async #makePolicy(): Promise<Policy> {
+    const { paths, workspace, config } = this.#options;
+    const own = [
+      paths.home,
+      paths.configFile,
+      paths.lastGoodFile,
+      paths.dataDir,
+      paths.auditDir,
+      paths.keysDir,
+      paths.runDir,
+      paths.socketDir,
+    ];
+    // Both names: a folder that is made later has its real one only then.
+    const real = await Promise.all(own.map((path) => Deno.realPath(path).catch(() => path)));
+    return {
+      rules: DEFAULT_RULES,
+      workspace,
+      ownPaths: [...new Set([...own, ...real])],
+      sourcePaths: Deno.build.standalone
+        ? []
+        : [fromFileUrl(new URL("../../", import.meta.url)).replace(/\/$/, "")],
+      privateHosts: config.gates.privateHosts,
+      confined: (await this.#executor.confinement()).confined,
+    };
+  }
+
+  async checks(): Promise<Record<string, { ok: boolean; detail: string }>> {
+    const { confined, reason } = await this.#executor.status();
+    const detail = confined
+      ? `children run in bubblewrap (${reason})`
+      : `children run without a sandbox: ${reason}`;
+    return { sandbox: { ok: true, detail } };
+  }
+
+  counts(): { running: number; waiting: number } {
+    return this.#executor.counts();
+  }
+
+  shutdown(): Promise<void> {
+    return this.#executor.shutdown();
+  }
+}
+
+function checkArgs(tool: Tool, args: unknown): { args: unknown } | { problem: string } {
+  if (typeof args !== "object" || args === null || Array.isArray(args)) {
+    const got = typeof args === "string" ? "text that is no JSON object" : JSON.stringify(args);
+    return { problem: `Arguments of ${tool.name}: expected a JSON object, got ${got}` };
+  }
+  const parsed = tool.schema.safeParse(args);
+  if (parsed.success) return { args: parsed.data };
+  const issues = parsed.error.issues.slice(0, 5).map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join(".")}: ${message}`
+  );
+  return { problem: `Arguments of ${tool.name}: ${issues.join("; ")}` };
+}
+
+function seal(tool: Tool, args: unknown, target: Target): ResolvedAction {
+  const { name, capability } = tool;
+  const digest = sha256Hex(canonicalJson({ tool: name, capability, args, target }));
+  return { tool: name, capability, args, target, digest };
+}
