@@ -11,6 +11,9 @@ import type { Problem } from "./problem.ts";
 import { isReference } from "./references.ts";
 import { keysOf, kindOf, nodeAt, type Schema, type SchemaNode } from "./schema_tree.ts";
 
+/** Compiling the schema to code costs more than it saves on a file that is read once. */
+const ONCE = { jitless: true };
+
 /** What came of it. */
 export interface Validated<T> {
   /** The configuration with its defaults; what was wrong is replaced by its default. */
@@ -27,7 +30,7 @@ export function validate<T extends z.ZodType>(
   written: unknown,
   schema: T,
 ): Validated<z.output<T>> {
-  const parsed = schema.safeParse(resolved);
+  const parsed = schema.safeParse(resolved, ONCE);
   if (parsed.success) return { value: parsed.data, problems: [] };
   const problems = parsed.error.issues.map((issue) => toProblem(issue, written, schema));
   return { value: parseRest(resolved, parsed.error.issues, schema), problems };
@@ -49,7 +52,7 @@ function parseRest<T extends z.ZodType>(
   // Each round removes something, a level further out where the same place is wrong again.
   for (let round = 0; round < 10; round++) {
     for (const { path } of wrong) rest = without(rest, existing(rest, path as KeyPath));
-    const parsed = schema.safeParse(rest);
+    const parsed = schema.safeParse(rest, ONCE);
     if (parsed.success) return parsed.data;
     wrong = parsed.error.issues;
   }
