@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console -- a program whose output is what it is for
 /** The baseline: a bare `Deno.serve` that passes requests on to the URL in its argument. */
 
 const target = new URL(Deno.args[0]!).origin;

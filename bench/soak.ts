@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console -- a program whose output is what it is for
 /**
  * A long run under load: many streams at once, a part of them left early by their client, then a
  * drain. Fails when an answer is wrong, a turn stays open, or memory keeps growing.

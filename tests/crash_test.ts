@@ -4,7 +4,7 @@ import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome, type TestHome } from "./support/home.ts";
 
 const user = (content: string) => ({ role: "user" as const, content });
-const inSession = (session_id: string) => ({ session_id }) as Record<string, never>;
+const inSession = (session_id: string) => ({ session_id }) as object;
 
 interface WireMessage {
   role: string;

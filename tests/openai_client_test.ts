@@ -11,7 +11,7 @@ function configFor(baseUrl: string, more: Record<string, unknown> = {}) {
 const user = (content: string) => ({ role: "user" as const, content });
 
 /** `session_id` is a field of this API's own. */
-const inSession = (session_id: string) => ({ session_id }) as Record<string, never>;
+const inSession = (session_id: string) => ({ session_id }) as object;
 
 Deno.test("the openai package gets answers, streamed and not, and the service keeps the conversation", async () => {
   await using model = startModelServer({

@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console -- a program whose output is what it is for
 /**
  * Everything that has to pass, in the order of how fast it fails: format, lint, types, tests.
  * Ends with `N passed, N failed, N skipped`; exits with 1 when anything failed.

@@ -7,6 +7,7 @@
 
 import { loadConfig, type Loaded } from "../config/load.ts";
 import type { HomePaths } from "../config/paths.ts";
+import { makePrivateDir } from "../config/private_dir.ts";
 import { ServiceError } from "../errors.ts";
 import { createLog, type Log } from "../log.ts";
 import { MODEL_ENV } from "../model/env.ts";
@@ -113,8 +114,10 @@ export function permissionTable(loaded: Loaded, paths: HomePaths, api: boolean):
 }
 
 async function makeFolders(paths: HomePaths): Promise<void> {
-  for (const dir of [paths.home, paths.dataDir, paths.auditDir, paths.keysDir, paths.runDir]) {
-    await Deno.mkdir(dir, { recursive: true, mode: 0o700 });
+  await Deno.mkdir(paths.home, { recursive: true, mode: 0o700 });
+  const { dataDir, auditDir, keysDir, runDir, socketDir } = paths;
+  for (const dir of new Set([dataDir, auditDir, keysDir, runDir, socketDir])) {
+    await makePrivateDir(dir);
   }
 }
 

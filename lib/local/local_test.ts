@@ -95,6 +95,7 @@ Deno.test("serveGuest() ends every operation when the guest goes away", async ()
   const served = serveGuest(there, {
     version: "1.0.0",
     handlers: handlers({
+      // deno-lint-ignore require-yield
       async *turn(_params, signal) {
         started.resolve();
         await new Promise((resolve) => signal.addEventListener("abort", resolve));

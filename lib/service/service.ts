@@ -12,7 +12,7 @@ import { serveGuest } from "../local/server.ts";
 import type { Duplex } from "../local/wire.ts";
 import { createLog } from "../log.ts";
 import { resolveModels } from "../model/registry.ts";
-import { TOOLS } from "../tools/mod.ts";
+import { describeTool, TOOLS } from "../tools/mod.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "./bridge.ts";
 import { createOperations } from "./operations.ts";
 import { linkAuthority } from "./remote_actions.ts";
@@ -40,7 +40,7 @@ export async function startService(
   const turns = createTurns({
     journal,
     models,
-    tools: TOOLS,
+    tools: TOOLS.map((tool) => ({ ...tool, ...describeTool(tool) })),
     actions: link.actions,
     instructions: link.instructions,
     config: () => config,

@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console -- a program whose output is what it is for
 /** A service whose Worker is busy for ever from the moment it is up. */
 
 import { ownOptions } from "../../cli/open_service.ts";

@@ -1,7 +1,9 @@
 /** Says that it started, and then never lets go of its thread. */
 
-self.addEventListener("message", () => {
-  self.postMessage({ type: "started", model: "none", modelReason: "busy", interrupted: 0 });
+const port = self as unknown as Pick<Worker, "postMessage" | "addEventListener">;
+
+port.addEventListener("message", () => {
+  port.postMessage({ type: "started", model: "none", modelReason: "busy", interrupted: 0 });
   setTimeout(() => {
     while (true);
   });

@@ -21,8 +21,10 @@ async function attempt(action: () => unknown): Promise<string> {
   }
 }
 
-self.addEventListener("message", async ({ data }: MessageEvent<Probe>) => {
-  const { table, forbidden } = data;
+const port = self as unknown as Pick<Worker, "postMessage" | "addEventListener">;
+
+port.addEventListener("message", async (event) => {
+  const { table, forbidden }: Probe = (event as MessageEvent).data;
   const granted = table.filter(({ kind, value }) => {
     if (value.startsWith("unix:")) return true; // no query knows sockets; the service listens there
     return Deno.permissions.querySync(descriptors[kind](value) as Deno.PermissionDescriptor)
@@ -61,5 +63,5 @@ self.addEventListener("message", async ({ data }: MessageEvent<Probe>) => {
       } as WorkerOptions);
     }),
   };
-  self.postMessage({ granted, whole, attempts });
+  port.postMessage({ granted, whole, attempts });
 });

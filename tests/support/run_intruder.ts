@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console -- a program whose output is what it is for
 /** Starts the intruder with the permissions of a table, given as JSON in the first argument. */
 
 import { workerPermissions } from "../../lib/authority/permissions.ts";
