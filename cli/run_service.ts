@@ -19,7 +19,7 @@ export async function runService(
   options: OwnOptions,
   announce: (home: OwnedHome) => void,
 ): Promise<ExitCode> {
-  const home = await ownHome(options);
+  const home = await ownHome({ ...options, watch: true });
   if ("heldBy" in home) {
     throw new ServiceError(
       "home_busy",

@@ -6,6 +6,7 @@
  */
 
 import type { ActionPort, ActionResult } from "./actions.ts";
+import type { Config } from "../config/schema.ts";
 import { fromErrorData, ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "../service/bridge.ts";
@@ -34,6 +35,8 @@ export interface Authority {
   readonly died: Promise<never>;
   /** A connection to the service for a command of this process. */
   connectGuest(): { readable: ReadableStream<Uint8Array>; writable: WritableStream<Uint8Array> };
+  /** Gives the service new values of live keys. */
+  configure(config: Config, paths: readonly string[]): void;
   /**
    * No new turns, then the end: running ones get `graceMs` and are then recorded as interrupted.
    * With `afterGuests`, guests are first waited for. Resolves when the Worker is gone.
@@ -128,6 +131,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         send({ type: "guest", readable, writable }, [readable, writable] as Transferable[]);
         return { readable: toGuest.readable, writable: toService.writable };
       },
+      configure: (config, paths) => send({ type: "configure", config, paths }),
       async drain({ graceMs, afterGuests = false }) {
         send({ type: "drain", graceMs, afterGuests });
         try {

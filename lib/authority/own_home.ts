@@ -16,6 +16,7 @@ import { type Authority, startAuthority } from "./authority.ts";
 import { openAudit } from "./audit/log.ts";
 import { createActions } from "./gate.ts";
 import { acquireHome } from "./home_lock.ts";
+import { watchConfig } from "./watch_config.ts";
 import { computePermissions, type Permission } from "./permissions.ts";
 
 /** How a home is to be opened. */
@@ -30,6 +31,8 @@ export interface OwnOptions {
   apiAddress?: { host?: string; port?: number };
   /** Least level that is logged, instead of the configured one. */
   logLevel?: "debug" | "info" | "warning" | "error";
+  /** Whether edits of the configuration file are taken up while it runs. */
+  watch?: boolean;
   /** Entry of the service's Worker; another one only in tests. */
   entry?: URL;
 }
@@ -80,11 +83,19 @@ export async function ownHome(
       workspace,
       log,
     });
+    const watcher = options.watch && watchConfig({
+      configFile: paths.configFile,
+      config,
+      load: () => loadConfig(options),
+      apply: authority.configure,
+      log,
+    });
     return {
       authority,
       loaded,
       log,
       async leave(how) {
+        if (watcher) watcher.close();
         try {
           return await authority.drain(how);
         } finally {

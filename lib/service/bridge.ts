@@ -42,6 +42,8 @@ export type ToService =
   | { type: "action_progress"; id: number; text: string }
   | { type: "action_result"; id: number; result: ActionResult }
   | { type: "instructions"; id: number; text: string }
+  /** The keys at these dotted paths have new values from now on. */
+  | { type: "configure"; config: Config; paths: readonly string[] }
   /**
    * No new turns; running ones get `graceMs` and are then recorded as interrupted; `drained` follows.
    * `afterGuests`: first wait until every guest has gone.

@@ -5,6 +5,7 @@
  */
 
 import { createTurns } from "../agent/create_turns.ts";
+import { copyPaths } from "../config/copy_paths.ts";
 import { ServiceError } from "../errors.ts";
 import { openJournal } from "../journal/open.ts";
 import { endpointAt, listenLocal } from "../local/endpoint.ts";
@@ -79,6 +80,8 @@ export async function startService(
         return welcome(message);
       case "drain":
         return void drain(message);
+      case "configure":
+        return copyPaths(message.config, config, message.paths);
       case "action_progress":
       case "action_result":
       case "instructions":

@@ -1,0 +1,84 @@
+/**
+ * Takes up an edit of the configuration file while the service runs (decisions A4): what can change
+ * live does, what cannot is named, and a broken edit is reported and changes nothing.
+ *
+ * @module
+ */
+
+import { basename, dirname } from "@std/path";
+import { classifyChanges } from "../config/changes.ts";
+import { copyPaths } from "../config/copy_paths.ts";
+import type { Loaded } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { toErrorData } from "../errors.ts";
+import type { Log } from "../log.ts";
+
+/** What watching needs. */
+export interface WatchDeps {
+  configFile: string;
+  /** The configuration that is in force; live keys of it follow the file. */
+  config: Config;
+  load: () => Promise<Loaded>;
+  /** Puts live keys in force. */
+  apply: (next: Config, paths: readonly string[]) => void;
+  log: Log;
+}
+
+/** Editors write in several steps; the file is read once they have been quiet for this long. */
+const QUIET_MS = 100;
+
+/** Watches until `close`. */
+export function watchConfig(deps: WatchDeps): { close(): void } {
+  const { config, log } = deps;
+  const name = basename(deps.configFile);
+  const watcher = Deno.watchFs(dirname(deps.configFile), { recursive: false });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let closed = false;
+  let reading: Promise<void> = Promise.resolve();
+
+  async function reload(): Promise<void> {
+    let next: Config;
+    try {
+      next = (await deps.load()).config;
+    } catch (error) {
+      return log.error("The edited configuration cannot be used; the running one stays in force", {
+        reason: toErrorData(error).message,
+      });
+    }
+    if (closed) return;
+    const changes = classifyChanges(config, next);
+    const live = changes.filter(({ takes }) => takes === "live").map(({ path }) => path);
+    const restart = changes.filter(({ takes }) => takes === "restart").map(({ path }) => path);
+    copyPaths(next, config, live);
+    if (live.length > 0) {
+      deps.apply(next, live);
+      log.info("The edited configuration is in force", { keys: live.join(", ") });
+    }
+    if (restart.length > 0) {
+      log.warning("restart_required: these changed keys wait for a restart of the service", {
+        keys: restart.join(", "),
+      });
+    }
+  }
+
+  async function watch(): Promise<void> {
+    for await (const { paths } of watcher) {
+      if (!paths.some((path) => basename(path) === name)) continue;
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        reading = reading.then(reload);
+      }, QUIET_MS);
+    }
+  }
+  watch().catch((error) =>
+    log.error("The configuration is no longer watched", { reason: String(error) })
+  );
+
+  return {
+    close() {
+      closed = true;
+      clearTimeout(timer);
+      watcher.close();
+    },
+  };
+}
