@@ -34,8 +34,8 @@ export async function loadLanguageModel(
       const queryParams = Object.fromEntries(url.searchParams);
       url.search = "";
       const provider = createOpenAICompatible({
-        // Not the provider's own name: under this one the package keeps data of calls.
-        name: "openaiCompatible",
+        // Data of calls is kept under this name; under the package's own it leaks onto the wire.
+        name: "chat",
         baseURL: url.href,
         queryParams: Object.keys(queryParams).length > 0 ? queryParams : undefined,
         apiKey,

@@ -113,10 +113,11 @@ function addUser(prompt: LanguageModelV4Prompt, parts: UserContent): void {
   const previous = prompt.at(-1);
   const content: UserContent = previous?.role === "user" ? previous.content : [];
   for (const part of parts) {
+    if (part.type === "text" && part.text === "") continue;
     const last = content.at(-1);
     // One text stays a plain string on the wire, which is all that some servers take.
     if (part.type === "text" && last?.type === "text") last.text += `\n\n${part.text}`;
-    else if (part.type !== "text" || part.text !== "") content.push(part);
+    else content.push(part);
   }
   if (previous?.role !== "user" && content.length > 0) prompt.push({ role: "user", content });
 }
