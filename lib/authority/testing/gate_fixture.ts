@@ -1,0 +1,117 @@
+/**
+ * A gate over real children, in folders of its own; for tests.
+ *
+ * @module
+ */
+
+import type { ActionContext, ActionResult } from "../actions.ts";
+import { AUDIT_FILE, type AuditLog, openAudit } from "../audit/log.ts";
+import type { AuditRecord } from "../audit/record.ts";
+import { createExecutor, type Executor } from "../executor/executor.ts";
+import { type Actions, createActions } from "../gate.ts";
+
+/** How a fixture differs from the default. */
+export interface GateFixtureOptions {
+  sandbox?: "auto" | "off";
+  privateHosts?: string[];
+  maxOutputBytes?: number;
+  audit?: AuditLog;
+  /** Instead of real children. */
+  executor?: Executor;
+}
+
+/** A gate and what is around it. Disposing ends its children and removes its folders. */
+export interface GateFixture extends AsyncDisposable {
+  actions: Actions;
+  audit: AuditLog;
+  /** Real paths. */
+  root: string;
+  home: string;
+  workspace: string;
+  /** Runs a tool in an attended turn. */
+  act(tool: string, args: unknown, more?: Partial<ActOptions>): Promise<ActionResult>;
+  records(): Promise<AuditRecord[]>;
+  /** Lines that were logged. */
+  logged: { message: string; fields?: Record<string, unknown> }[];
+}
+
+/** What a test may give a call. */
+export interface ActOptions {
+  context: Partial<ActionContext>;
+  signal: AbortSignal;
+  onProgress: (text: string) => void;
+}
+
+/** The turn that tests act in. */
+export const CONTEXT: ActionContext = {
+  sessionKey: "cli:test",
+  turnId: "turn-1",
+  callId: "call-1",
+  channel: "cli",
+  actor: "cli:local",
+  attended: true,
+  personHosts: [],
+  toolUrls: [],
+};
+
+/** Makes a gate in a new folder: `home` with the service's own, `home/workspace`, and what is outside. */
+export async function gateFixture(options: GateFixtureOptions = {}): Promise<GateFixture> {
+  const root = await Deno.realPath(await Deno.makeTempDir());
+  const home = `${root}/home`;
+  const workspace = `${home}/workspace`;
+  await Deno.mkdir(workspace, { recursive: true });
+  const logged: GateFixture["logged"] = [];
+  const note = (message: string, fields?: Record<string, unknown>) => {
+    logged.push({ message, fields });
+  };
+  const log = { debug: note, info: note, warning: note, error: note };
+  const dataDir = `${home}/data`;
+  const auditDir = `${home}/audit`;
+  const keysDir = `${home}/keys`;
+  const audit = options.audit ?? await openAudit({ dir: auditDir, keysDir, log });
+  const executor = options.executor ??
+    createExecutor({ cacheDir: `${dataDir}/child-cache`, log, sandbox: options.sandbox });
+  const actions = createActions({
+    config: {
+      agent: { workspace },
+      gates: { privateHosts: options.privateHosts ?? [] },
+      executor: { maxOutputBytes: options.maxOutputBytes ?? 100_000 },
+    },
+    paths: {
+      home,
+      configFile: `${home}/config.json`,
+      lastGoodFile: `${home}/config.json.last-good`,
+      dataDir,
+      auditDir,
+      keysDir,
+      runDir: `${home}/run`,
+      socketDir: `${home}/run`,
+    },
+    workspace,
+    audit,
+    log,
+    executor,
+  });
+  return {
+    actions,
+    audit,
+    root,
+    home,
+    workspace,
+    logged,
+    act: (tool, args, more = {}) =>
+      actions.act({ tool, args, context: { ...CONTEXT, ...more.context } }, {
+        signal: more.signal ?? new AbortController().signal,
+        onProgress: more.onProgress ?? (() => {}),
+      }),
+    async records() {
+      const text = await Deno.readTextFile(`${auditDir}/${AUDIT_FILE}`);
+      return text.trim().split("\n").map((line) => JSON.parse(line));
+    },
+    async [Symbol.asyncDispose]() {
+      await actions.shutdown();
+      await audit.close();
+      await Deno.remove(root, { recursive: true });
+    },
+  };
+}
