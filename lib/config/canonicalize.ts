@@ -72,7 +72,7 @@ export function canonicalize(raw: unknown, schema: Schema): Canonical {
     if (known === undefined || isForeign(node, value)) return;
     const message = unknownKey(path, known);
     if (node.meta.strict) problems.push({ path, kind: "unknown_key", message });
-    else warnings.push({ path, message: `${message}; it is kept and has no effect` });
+    else warnings.push({ path, kind: "unknown_key", message });
   }
 }
 

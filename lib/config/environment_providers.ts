@@ -48,6 +48,7 @@ export function withEnvironmentProviders(config: Config, env: Env): WithEnvironm
       // Its key must not go to the usual address either: somebody meant another one.
       warnings.push({
         path: ["providers", name],
+        kind: "environment",
         message: `${variables.baseUrl} is no address that begins with http:// or https://, ` +
           "so nothing is taken from the environment",
       });

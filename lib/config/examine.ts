@@ -38,7 +38,7 @@ export interface Examined {
   raw: unknown;
   /** The same in the newest version and in camelCase, references unresolved: what a save writes. */
   canonical: unknown;
-  /** Every problem, by line. Without one the configuration may be used. */
+  /** Every problem, as they stand in the file. Without one the configuration may be used. */
   problems: Problem[];
   warnings: Warning[];
   references: EnvReference[];
@@ -72,17 +72,22 @@ export function examine(inputs: ExamineInputs): Examined {
   const withEnv = validated.value && withEnvironmentProviders(validated.value, env);
   const checked = withEnv && crossCheck(withEnv.config, paths, problems.map(({ path }) => path));
 
-  const locate = <T extends Problem | Warning>(found: T): T => {
-    const offset = offsetOf(tree, found.path);
-    return offset === undefined ? found : { ...found, line: positionOf(text, offset).line };
-  };
+  const inOrder = <T extends Problem | Warning>(found: T[]): T[] =>
+    found.map((each) => ({ each, offset: offsetOf(tree, each.path) ?? Infinity }))
+      .sort((a, b) => a.offset < b.offset ? -1 : a.offset > b.offset ? 1 : 0)
+      .map(({ each, offset }) =>
+        offset === Infinity ? each : { ...each, line: positionOf(text, offset).line }
+      );
   return {
     config: checked?.config,
     raw,
     canonical: canonical.value,
-    problems: [...problems, ...checked?.problems ?? []].map(locate).sort(byLine),
-    warnings: [...migrated.warnings, ...canonical.warnings, ...withEnv?.warnings ?? []]
-      .map(locate).sort(byLine),
+    problems: inOrder([...problems, ...checked?.problems ?? []]),
+    warnings: inOrder([
+      ...migrated.warnings,
+      ...canonical.warnings,
+      ...withEnv?.warnings ?? [],
+    ]),
     references: resolved.references,
     environmentProviders: withEnv?.environmentProviders ?? [],
   };
@@ -128,8 +133,4 @@ function offsetOf(tree: JsonNode, path: KeyPath): number | undefined {
     } else return undefined;
   }
   return offset;
-}
-
-function byLine(a: { line?: number }, b: { line?: number }): number {
-  return (a.line ?? Infinity) - (b.line ?? Infinity) || 0;
 }

@@ -52,9 +52,7 @@ export interface Loaded {
  */
 export async function loadConfig(inputs: LoadInputs): Promise<Loaded> {
   const { paths, env, readFile = readConfigText } = inputs;
-  const file = inputs.lastGood ? paths.lastGoodFile : paths.configFile;
-  const text = await readFile(file);
-  if (text === undefined) requireNone(inputs);
+  const { file, text } = await readConfig(inputs);
   const examined = examine({ text, paths, env });
   if (examined.problems.length > 0 || examined.config === undefined) {
     throw configError(file, examined.problems, await lastGoodHint(inputs, readFile));
@@ -85,20 +83,31 @@ export async function loadConfig(inputs: LoadInputs): Promise<Loaded> {
   };
 }
 
-/** A file that somebody named has to be there; the usual one need not. */
-function requireNone({ paths, lastGood }: LoadInputs): void {
-  if (lastGood) {
+/**
+ * The text of the file that is to be loaded; undefined if there is none and the defaults do. Throws
+ * `config_invalid` where somebody named a file that is not there.
+ */
+export async function readConfig(
+  { paths, lastGood, readFile = readConfigText }: Pick<
+    LoadInputs,
+    "paths" | "lastGood" | "readFile"
+  >,
+): Promise<{ file: string; text: string | undefined }> {
+  const file = lastGood ? paths.lastGoodFile : paths.configFile;
+  const text = await readFile(file);
+  if (text === undefined && lastGood) {
     throw new ServiceError(
       "config_invalid",
-      `There is no ${paths.lastGoodFile}: no configuration has loaded yet`,
+      `There is no ${file}: no configuration has loaded yet`,
     );
   }
-  if (paths.configFrom !== "home") {
+  if (text === undefined && paths.configFrom !== "home") {
     throw new ServiceError(
       "config_invalid",
-      `There is no ${paths.configFile}, which ${paths.configFrom} names`,
+      `There is no ${file}, which ${paths.configFrom} names`,
     );
   }
+  return { file, text };
 }
 
 async function lastGoodHint(

@@ -36,6 +36,8 @@ export interface Migrated {
 /** Applies every migration to a file's value; old keys are found in both spellings. */
 export function migrate(raw: unknown, migrations: readonly Migration[]): Migrated {
   const warnings: Warning[] = [];
+  const warn = (path: KeyPath, message: string) =>
+    warnings.push({ path, kind: "old_name", message });
   let value = raw;
   for (const { from, to, convert = unchanged } of migrations) {
     const target = segments(to);
@@ -45,10 +47,10 @@ export function migrate(raw: unknown, migrations: readonly Migration[]): Migrate
       const taken = take(value, path);
       const name = formatPath(newPath);
       if (has(value, newPath)) {
-        warnings.push({ path, message: `is an old name of ${name}, which is set too and counts` });
+        warn(path, `is an old name of ${name}, which is set too and counts`);
         value = taken.rest;
       } else {
-        warnings.push({ path, message: `is an old name of ${name}; it still works` });
+        warn(path, `is an old name of ${name}; it still works`);
         value = put(taken.rest, newPath, convert(taken.value));
       }
     }

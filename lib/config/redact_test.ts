@@ -1,0 +1,55 @@
+import { assertEquals } from "@std/assert";
+import { examine } from "./examine.ts";
+import { hasLiteralSecret, HIDDEN, redact } from "./redact.ts";
+import { configSchema } from "./schema.ts";
+import { tempHome } from "./testing/temp_home.ts";
+
+// deno-lint-ignore no-explicit-any
+type Json = any;
+
+Deno.test("redact() hides secrets and shows references as they are written", async () => {
+  await using home = await tempHome({ KEY: "sk-1", HOST: "h.example", ANTHROPIC_API_KEY: "sk-2" });
+  const text = JSON.stringify({
+    agent: { instructions: "For ${HOST}" },
+    providers: {
+      a: { apiKey: "sk-literal", baseUrl: "https://me:pw@${HOST}/v1", headers: { X: "v" } },
+      b: { apiKey: "${KEY}", headers: { X: "Bearer ${KEY}" }, base_url: "http://u:p@h/v1?a=@" },
+      c: {},
+    },
+    channels: { telegram: { token: "t", allowFrom: ["1"], nested: { apiKeys: ["x"] } } },
+  });
+  const { config, canonical, environmentProviders } = examine({ ...home, text });
+  const shown = redact({
+    config,
+    written: canonical,
+    schema: configSchema,
+    environmentProviders,
+  }) as Json;
+  assertEquals(shown.agent.instructions, "For ${HOST}");
+  assertEquals(shown.agent.maxSteps, 50);
+  assertEquals(shown.providers, {
+    a: {
+      apiKey: HIDDEN,
+      baseUrl: "https://***@${HOST}/v1",
+      headers: { X: HIDDEN },
+      model: "",
+    },
+    b: { apiKey: "${KEY}", headers: { X: HIDDEN }, baseUrl: "http://***@h/v1?a=@", model: "" },
+    c: { apiKey: "", headers: {}, model: "" },
+    anthropic: { type: "anthropic", apiKey: "${ANTHROPIC_API_KEY}", headers: {}, model: "" },
+  });
+  assertEquals(shown.channels.telegram, {
+    token: HIDDEN,
+    allowFrom: ["1"],
+    nested: { apiKeys: [HIDDEN] },
+  });
+  assertEquals(/sk-|pw|u:p/.test(JSON.stringify(shown)), false);
+});
+
+Deno.test("hasLiteralSecret() does not take a reference or an empty text for a secret", () => {
+  const has = (value: unknown) => hasLiteralSecret(value, configSchema);
+  assertEquals(has({ api: { apiKey: "${KEY}" }, providers: { a: { apiKey: "" } } }), false);
+  assertEquals(has({ api: { apiKey: "sk" } }), true);
+  assertEquals(has({ api: { apiKey: "sk${KEY}" } }), true);
+  assertEquals(has({ channels: { irc: { password: "p" } } }), true);
+});
