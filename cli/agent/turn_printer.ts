@@ -59,8 +59,8 @@ export class TurnPrinter {
         return this.#remark(`  ${event.text}`);
       case "tool_result":
         // The result itself is for the model; a person wants to know what went wrong.
-        if (event.status !== "ok") this.#remark(`  ${event.status}: ${event.output}`, "yellow");
-        return;
+        if (event.status === "ok") return;
+        return this.#remark(`  ${withStatus(event.status, event.output)}`, "yellow");
       case "notice":
         return this.#remark(event.text);
       case "summary":
@@ -131,6 +131,11 @@ export class TurnPrinter {
       this.#midAnswer = false;
     }
   }
+}
+
+/** What a tool said, with how it ended in front unless it says so itself. */
+function withStatus(status: string, output: string): string {
+  return output.toLowerCase().startsWith(status) ? output : `${status}: ${output}`;
 }
 
 /** A text as a remark: one line, cut; what stands before its first word stays. */

@@ -18,6 +18,7 @@ const TOOL_TURN: AgentEvent[] = [
   { type: "tool_result", callId: "1", tool: "read_file", status: "ok", output: "secret sauce" },
   { type: "tool_call", callId: "2", tool: "read_file", args: {}, hint: "" },
   { type: "tool_result", callId: "2", tool: "read_file", status: "refused", output: "not\nyours" },
+  { type: "tool_result", callId: "3", tool: "t", status: "failed", output: "Failed: no file" },
   { type: "usage", model: "m", usage: NO_USAGE },
   { type: "text_delta", streamId: "b", text: "It says hi.\n" },
   { type: "segment_end", streamId: "b", resuming: false },
@@ -50,6 +51,7 @@ const REMARKS = [
   "  reading it",
   "· read_file",
   "  refused: not yours",
+  "  Failed: no file",
 ];
 
 Deno.test("TurnPrinter prints the answer alone to a pipe, ending with one line end", async () => {

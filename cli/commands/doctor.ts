@@ -50,7 +50,10 @@ async function processDeps(globals: Globals): Promise<DoctorDeps> {
     version: own.version,
     deno: { version: Deno.version.deno, standalone: Deno.build.standalone },
     paths,
-    loadConfig: async () => (await import("../../lib/config/load.ts")).loadConfig(own),
+    loadConfig: async () => {
+      const { loadConfig } = await import("../../lib/config/load.ts");
+      return await loadConfig({ ...own, keepLastGood: false });
+    },
     connect: async () => {
       const { connectLocal, endpointAt } = await import("../../lib/local/endpoint.ts");
       return await connectLocal(endpointAt(paths.socket));

@@ -34,7 +34,7 @@ const models: Command = {
       import("../../lib/config/load.ts"),
       import("../../lib/model/registry.ts"),
     ]);
-    const { config } = await loadConfig(ownOptions(globals));
+    const { config } = await loadConfig({ ...ownOptions(globals), keepLastGood: false });
     printModels(out, resolveModels({ config }).list(), globals.json);
     return EXIT.done;
   },

@@ -5,8 +5,8 @@
  */
 
 import type { AuditFinding } from "../../lib/authority/audit/verify.ts";
+import type { Loaded } from "../../lib/config/load.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
-import type { Config } from "../../lib/config/schema.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Check, Finding } from "./check.ts";
@@ -16,13 +16,16 @@ import { checkHome, checkWorkspace } from "./check_folders.ts";
 import { checkModels } from "./check_models.ts";
 import { checkPort, checkService, readStatus } from "./check_service.ts";
 
+/** A configuration that loaded. */
+export type DoctorConfig = Pick<Loaded, "config" | "warnings" | "source">;
+
 /** What the checks look at. */
 export interface DoctorDeps {
   version: string;
   deno: { version: string; standalone: boolean };
   paths: HomePaths;
   /** Loads the configuration; throws `config_invalid` with every problem. */
-  loadConfig(): Promise<{ config: Config; warnings: readonly string[] }>;
+  loadConfig(): Promise<DoctorConfig>;
   /** Connects to the service that runs in this home, if one does. */
   connect(): Promise<LocalClient | undefined>;
   /** Whether a child can be started in a sandbox, tried out. */
@@ -48,7 +51,7 @@ export async function doctorChecks(deps: DoctorDeps): Promise<Check[]> {
       name: "deno",
       run: () => Promise.resolve(checkDeno(deps.deno.version, deps.deno.standalone)),
     },
-    { name: "config", run: () => Promise.resolve(judgeConfig(loaded, paths.configFile)) },
+    { name: "config", run: () => Promise.resolve(judgeConfig(loaded, paths)) },
     { name: "home", run: () => checkHome(paths) },
     { name: "database", run: () => checkDatabase(paths.database) },
     { name: "audit", run: () => checkAudit(deps, paths.auditDir) },
@@ -81,8 +84,8 @@ export async function doctorChecks(deps: DoctorDeps): Promise<Check[]> {
 }
 
 function judgeConfig(
-  loaded: { config: Config; warnings: readonly string[] } | { error: unknown },
-  file: string,
+  loaded: DoctorConfig | { error: unknown },
+  { configFile, lastGoodFile }: HomePaths,
 ): Finding | Finding[] {
   if ("error" in loaded) {
     const { error } = loaded;
@@ -93,11 +96,21 @@ function judgeConfig(
       fix: "See every problem with: service config check",
     };
   }
-  if (loaded.warnings.length === 0) return { status: "ok", detail: file };
+  const { source } = loaded;
+  if (loaded.warnings.length === 0) {
+    return {
+      status: "ok",
+      detail: source === "file"
+        ? configFile
+        : source === "last-good"
+        ? `${lastGoodFile}, the last one that loaded`
+        : `the defaults; there is no ${configFile}`,
+    };
+  }
   return loaded.warnings.map((detail) => ({
     status: "warn",
     detail,
-    fix: `Correct it in ${file}`,
+    fix: `Correct it in ${configFile}`,
   }));
 }
 

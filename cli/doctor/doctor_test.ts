@@ -12,7 +12,7 @@ import { checkDeno } from "./check_deno.ts";
 import { checkHome, checkWorkspace } from "./check_folders.ts";
 import { checkModels } from "./check_models.ts";
 import { checkPort, checkService, readStatus, type ServiceStatus } from "./check_service.ts";
-import { doctorChecks, type DoctorDeps } from "./doctor_checks.ts";
+import { doctorChecks, type DoctorConfig, type DoctorDeps } from "./doctor_checks.ts";
 
 const STATUS: ServiceStatus = {
   version: "1.0.0",
@@ -248,6 +248,7 @@ function healthy(paths: HomePaths, changes: Partial<DoctorDeps> = {}): DoctorDep
           providers: { local: { baseUrl: "http://127.0.0.1:9/v1" } },
         }),
         warnings: [],
+        source: "file",
       }),
     connect: () => Promise.resolve(undefined),
     confinement: () => Promise.resolve({ confined: true, reason: "/usr/bin/bwrap" }),
@@ -292,6 +293,22 @@ Deno.test("doctorChecks() goes on without a configuration that loads", () =>
     assertEquals(printDiagnosis(out, results, true), 1);
     const { ok, checks } = JSON.parse(stdout.text);
     assertEquals([ok, checks.length], [false, results.length]);
+  }));
+
+Deno.test("doctorChecks() tells where the configuration comes from, and each warning", () =>
+  withHome(async (paths) => {
+    const found = async (changes: Partial<DoctorConfig>) => {
+      const loaded = { ...await healthy(paths).loadConfig(), ...changes };
+      const loadConfig = () => Promise.resolve(loaded);
+      const results = await runChecks(await doctorChecks(healthy(paths, { loadConfig })));
+      return results.filter(({ name }) => name === "config").map(({ detail }) => detail);
+    };
+    assertEquals(await found({}), [paths.configFile]);
+    assertEquals(await found({ source: "defaults" }), [
+      `the defaults; there is no ${paths.configFile}`,
+    ]);
+    assertStringIncludes((await found({ source: "last-good" }))[0]!, paths.lastGoodFile);
+    assertEquals(await found({ warnings: ["one", "two"] }), ["one", "two"]);
   }));
 
 Deno.test("doctorChecks() counts the actions that a crash cut off, and takes no audit for none", () =>
