@@ -23,7 +23,7 @@ export interface Change {
   takes: "live" | "restart";
 }
 
-/** Every key that differs, in the order of the schema. Says nothing about values. */
+/** Every key that differs and has an effect, in the order of the schema. Names no values. */
 export function classifyChanges(
   current: Config,
   next: Config,
@@ -48,8 +48,10 @@ export function classifyChanges(
     }
     const keys = new Set([...keysOf(node) ?? [], ...Object.keys(a), ...Object.keys(b)]);
     for (const key of keys) {
-      // A key that the schema does not name takes what its section takes.
       const child = childNode(node, key);
+      // A key that nobody knows has no effect. One that a part of its own checks takes what its
+      // section takes.
+      if (child === undefined && !isForeign(node, own(a, key) ?? own(b, key))) continue;
       const ofChild = child === undefined ? takes : child.meta.takes ?? "live";
       compare(own(a, key), own(b, key), child, ofChild, [...path, key]);
     }

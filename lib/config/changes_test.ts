@@ -29,7 +29,6 @@ Deno.test("classifyChanges() says what each key takes, its own word over its sec
     { path: "channels.telegram", takes: "restart" },
     { path: "mcp.servers.s", takes: "restart" },
     { path: "log.level", takes: "restart" },
-    { path: "unknownKey", takes: "live" },
   ]);
 });
 

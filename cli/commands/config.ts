@@ -1,0 +1,82 @@
+/**
+ * `service config`: read, change and check the configuration.
+ *
+ * @module
+ */
+
+import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
+import type { ConfigDeps } from "../config/deps.ts";
+
+/** Runs the command. */
+export async function runConfig(invocation: Invocation, deps: ConfigDeps): Promise<ExitCode> {
+  const { subcommand = "get", args, options, globals, out } = invocation;
+  switch (subcommand) {
+    case "path": {
+      const { printPath } = await import("../config/path.ts");
+      await printPath(out, deps, globals.json);
+      return EXIT.done;
+    }
+    case "schema": {
+      const { configJsonSchema, configJsonSchemaText } = await import(
+        "../../lib/config/json_schema.ts"
+      );
+      if (globals.json) out.json(configJsonSchema());
+      else out.write(configJsonSchemaText());
+      return EXIT.done;
+    }
+    case "check": {
+      const { check } = await import("../config/check.ts");
+      return await check(out, deps, globals.json);
+    }
+    case "set": {
+      const { set } = await import("../config/set.ts");
+      const [key, value] = args as [string, string | undefined];
+      await set({ key, value, unset: options["unset"] === true, json: globals.json, out }, deps);
+      return EXIT.done;
+    }
+    default: {
+      const { get } = await import("../config/get.ts");
+      await get(out, deps, { key: args[0], json: globals.json });
+      return EXIT.done;
+    }
+  }
+}
+
+const config: Command = {
+  description:
+    "Reads, changes and checks the configuration file. KEY is a path such as agent.maxSteps, " +
+    'agent.fallbacks[0] or providers.local.headers["X-Team"], in camelCase or snake_case. VALUE is ' +
+    "text where the key wants text, else JSON, and - reads it from standard input. Secrets are " +
+    "never shown; ${NAME} stands for an environment variable and is shown as it is written.",
+  examples: [
+    "service config get agent.model",
+    "service config set agent.model local/qwen3",
+    `service config set agent.fallbacks '["openai/gpt-6.1-terra"]'`,
+    "service config set providers.openai.apiKey '${OPENAI_API_KEY}'",
+    "service config set --unset agent.temperature",
+    "service config check",
+  ],
+  options: [{ name: "unset", summary: "set: take the key out, so that its default holds" }],
+  subcommands: [
+    { name: "get", args: "[KEY]", summary: "Print the configuration in force, or one key of it" },
+    {
+      name: "set",
+      args: "KEY [VALUE]",
+      summary: "Change one key; nothing is written if it is bad",
+    },
+    { name: "check", summary: "Name every problem, and what a change would take" },
+    { name: "path", summary: "Print where the file is" },
+    { name: "schema", summary: "Print the JSON Schema, for editors" },
+  ],
+  async run(invocation) {
+    const { homePaths } = await import("../home_paths.ts");
+    return await runConfig(invocation, {
+      paths: homePaths(invocation.globals),
+      lastGood: invocation.globals.lastGood,
+      env: (name) => Deno.env.get(name),
+      stdin: Deno.stdin,
+    });
+  },
+};
+
+export default config;

@@ -1,0 +1,17 @@
+/**
+ * What `service config` works on.
+ *
+ * @module
+ */
+
+import type { HomePaths } from "../../lib/config/paths.ts";
+import type { Env } from "../../lib/config/references.ts";
+
+/** Handed in, so that tests need no process. */
+export interface ConfigDeps {
+  paths: HomePaths;
+  /** Look at the last configuration that loaded instead of the file. */
+  lastGood: boolean;
+  env: Env;
+  stdin: { readonly readable: ReadableStream<Uint8Array>; isTerminal(): boolean };
+}

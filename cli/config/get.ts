@@ -1,0 +1,43 @@
+/**
+ * `service config get`.
+ *
+ * @module
+ */
+
+import { examine } from "../../lib/config/examine.ts";
+import { valueAt } from "../../lib/config/key_path.ts";
+import { readConfig } from "../../lib/config/load.ts";
+import { configError } from "../../lib/config/problem.ts";
+import { redact } from "../../lib/config/redact.ts";
+import { configSchema } from "../../lib/config/schema.ts";
+import type { Output } from "../output.ts";
+import type { ConfigDeps } from "./deps.ts";
+import { parseKey, requireKnown } from "./key.ts";
+
+/**
+ * Prints the configuration in force, without secrets. A variable that is not set here does no harm:
+ * what is shown is the reference.
+ */
+export async function get(
+  out: Output,
+  deps: ConfigDeps,
+  { key, json }: { key?: string; json: boolean },
+): Promise<void> {
+  const path = key === undefined ? [] : parseKey(key);
+  const { file, text } = await readConfig(deps);
+  const examined = examine({ ...deps, text });
+  const problems = examined.problems.filter(({ kind }) => kind !== "reference");
+  if (problems.length > 0 || examined.config === undefined) throw configError(file, problems);
+
+  const shown = redact({
+    config: examined.config,
+    written: examined.canonical,
+    schema: configSchema,
+    environmentProviders: examined.environmentProviders,
+  });
+  const value = valueAt(shown, path);
+  if (value === undefined) requireKnown(path, value);
+  if (json) out.json(value ?? null);
+  else if (value === undefined) out.note(`${key} is not set`);
+  else out.line(typeof value === "string" ? value : JSON.stringify(value, null, 2));
+}

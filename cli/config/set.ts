@@ -1,0 +1,181 @@
+/**
+ * `service config set`.
+ *
+ * @module
+ */
+
+import { classifyChanges } from "../../lib/config/changes.ts";
+import { readConfigText } from "../../lib/config/config_file.ts";
+import { withValue } from "../../lib/config/edit.ts";
+import { examine, type Examined } from "../../lib/config/examine.ts";
+import {
+  formatPath,
+  isObject,
+  isWithin,
+  type KeyPath,
+  valueAt,
+} from "../../lib/config/key_path.ts";
+import { configError, formatProblem, type Problem } from "../../lib/config/problem.ts";
+import { isReference } from "../../lib/config/references.ts";
+import { configText, saveConfig } from "../../lib/config/save.ts";
+import { configSchema } from "../../lib/config/schema.ts";
+import { kindOf, nodeAt } from "../../lib/config/schema_tree.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import type { Output } from "../output.ts";
+import type { ConfigDeps } from "./deps.ts";
+import { parseKey, requireKnown } from "./key.ts";
+
+/** What is to be set. */
+export interface SetInputs {
+  key: string;
+  /** As typed; `-` for standard input. */
+  value: string | undefined;
+  /** Take the key out instead. */
+  unset: boolean;
+  json: boolean;
+  out: Output;
+}
+
+/** Longest value on standard input, bytes. */
+const MAX_STDIN_BYTES = 1_000_000;
+
+/**
+ * Changes one key. The whole configuration that would come of it is checked first. Throws `usage` for
+ * an unknown key and `config_invalid` for a value that does not do; then nothing was written.
+ */
+export async function set(inputs: SetInputs, deps: ConfigDeps): Promise<void> {
+  const { key, out } = inputs;
+  const path = parseKey(key);
+  const value = await takeValue(inputs, path, deps);
+  // An unknown key may be taken out, but not put in.
+  if (!inputs.unset) requireKnown(path, value);
+
+  const { configFile } = deps.paths;
+  const before = await readConfigText(configFile);
+  const old = examine({ ...deps, text: before });
+  // A key that stands there in two spellings would lose one of them without a word.
+  const unreadable = old.problems.filter(({ kind }) => kind === "syntax" || kind === "spelling");
+  if (unreadable.length > 0) throw configError(configFile, unreadable);
+
+  const changed = edit(old.canonical, path, value);
+  const text = configText(before, changed);
+  const next = examine({ ...deps, text });
+  refuseUnknown(next, path, inputs.unset);
+  const { inTheWay, remarks } = sortProblems(next, path);
+  if (inTheWay.length > 0) {
+    throw configError(configFile, inTheWay, "Nothing was written");
+  }
+  await saveConfig({ paths: deps.paths, before, value: changed });
+  for (const each of remarks) out.note(`${configFile}: ${formatProblem(each)}`);
+  report(inputs, { path, old, next, written: text !== before, configFile });
+}
+
+/** The value that was typed; undefined to take the key out. */
+async function takeValue(
+  { value, unset, key, out }: SetInputs,
+  path: KeyPath,
+  { stdin }: ConfigDeps,
+): Promise<unknown> {
+  const usage = (message: string) => new ServiceError("usage", message, { param: key });
+  if (unset) {
+    if (value !== undefined) throw usage(`--unset takes ${key} out, so it needs no value`);
+    return undefined;
+  }
+  if (value === undefined) throw usage(`service config set ${key} needs a value, or --unset`);
+  const node = nodeAt(configSchema, path);
+  if (value === "-") {
+    if (stdin.isTerminal()) out.note(`Value of ${formatPath(path)}, ended by Ctrl-D:`);
+    value = (await readAll(stdin.readable)).replace(/\r?\n$/, "");
+  } else if (node?.meta.secret && value !== "" && !isReference(value)) {
+    out.note(
+      `Shells keep what is typed in their history. Give a secret with - on standard input, or as ` +
+        `'\${NAME}' for an environment variable`,
+    );
+  }
+  if (node !== undefined && ["string", "enum"].includes(kindOf(node))) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    // The schema says what was wanted; where it does not know the key, text it is.
+    return value;
+  }
+}
+
+function edit(canonical: unknown, path: KeyPath, value: unknown): Record<string, unknown> {
+  try {
+    const changed = withValue(canonical, path, value);
+    if (isObject(changed)) return changed;
+    throw new TypeError("The configuration has to be an object");
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new ServiceError("usage", `Cannot set ${formatPath(path)}: ${error.message}`, {
+      param: formatPath(path),
+    });
+  }
+}
+
+/** A section that was given as JSON may hold unknown keys, too. */
+function refuseUnknown(next: Examined, path: KeyPath, unset: boolean): void {
+  const unknown = next.warnings.find(({ kind, path: at }) =>
+    kind === "unknown_key" && isWithin(at, path)
+  );
+  if (unknown === undefined || unset) return;
+  throw new ServiceError("usage", `${formatPath(unknown.path)} ${unknown.message}`, {
+    param: formatPath(unknown.path),
+  });
+}
+
+/**
+ * A variable that is not set in this shell may be set where the service runs, so it is in the way
+ * only where it was just typed.
+ */
+function sortProblems(
+  { problems }: Examined,
+  path: KeyPath,
+): { inTheWay: Problem[]; remarks: Problem[] } {
+  const elsewhere = (each: Problem) => each.kind === "reference" && !isWithin(each.path, path);
+  return {
+    inTheWay: problems.filter((each) => !elsewhere(each)),
+    remarks: problems.filter(elsewhere),
+  };
+}
+
+function report(
+  { json, out }: SetInputs,
+  { path, old, next, written, configFile }: {
+    path: KeyPath;
+    old: Examined;
+    next: Examined;
+    written: boolean;
+    configFile: string;
+  },
+): void {
+  const key = formatPath(path);
+  const changes = old.config !== undefined && next.config !== undefined
+    ? classifyChanges(old.config, next.config)
+    : [];
+  const restart = changes.some(({ takes }) => takes === "restart");
+  if (json) {
+    out.json({ key, file: configFile, written, changes });
+    return;
+  }
+  if (!written) out.note(`${key} had that value already; nothing was written`);
+  else {
+    const isSet = valueAt(next.canonical, path) !== undefined;
+    out.note(`${key} is ${isSet ? "set" : "no longer set"} in ${configFile}`);
+    if (restart) out.note("A running service takes it over when it is started again");
+  }
+}
+
+async function readAll(readable: ReadableStream<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of readable) {
+    bytes += chunk.length;
+    if (bytes > MAX_STDIN_BYTES) {
+      throw new ServiceError("usage", `Standard input has more than ${MAX_STDIN_BYTES} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return await new Blob(chunks as BlobPart[]).text();
+}
