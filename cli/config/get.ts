@@ -27,7 +27,9 @@ export async function get(
   const { file, text } = await readConfig(deps);
   const examined = examine({ ...deps, text });
   const problems = examined.problems.filter(({ kind }) => kind !== "reference");
-  if (problems.length > 0 || examined.config === undefined) throw configError(file, problems);
+  if (problems.length > 0 || examined.config === undefined) {
+    throw configError(`Cannot load ${file}`, problems);
+  }
 
   const shown = redact({
     config: examined.config,

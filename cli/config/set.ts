@@ -55,7 +55,9 @@ export async function set(inputs: SetInputs, deps: ConfigDeps): Promise<void> {
   const old = examine({ ...deps, text: before });
   // A key that stands there in two spellings would lose one of them without a word.
   const unreadable = old.problems.filter(({ kind }) => kind === "syntax" || kind === "spelling");
-  if (unreadable.length > 0) throw configError(configFile, unreadable);
+  if (unreadable.length > 0) {
+    throw configError(`Cannot change ${configFile}`, unreadable);
+  }
 
   const changed = edit(old.canonical, path, value);
   const text = configText(before, changed);
@@ -63,7 +65,7 @@ export async function set(inputs: SetInputs, deps: ConfigDeps): Promise<void> {
   refuseUnknown(next, path, inputs.unset);
   const { inTheWay, remarks } = sortProblems(next, path);
   if (inTheWay.length > 0) {
-    throw configError(configFile, inTheWay, "Nothing was written");
+    throw configError(`Cannot set ${formatPath(path)}`, inTheWay, "Nothing was written");
   }
   await saveConfig({ paths: deps.paths, before, value: changed });
   for (const each of remarks) out.note(`${configFile}: ${formatProblem(each)}`);
@@ -135,7 +137,9 @@ function sortProblems(
 ): { inTheWay: Problem[]; remarks: Problem[] } {
   const elsewhere = (each: Problem) => each.kind === "reference" && !isWithin(each.path, path);
   return {
-    inTheWay: problems.filter((each) => !elsewhere(each)),
+    // What was just typed has no line in the file.
+    inTheWay: problems.filter((each) => !elsewhere(each))
+      .map((each) => isWithin(each.path, path) ? { ...each, line: undefined } : each),
     remarks: problems.filter(elsewhere),
   };
 }

@@ -8,6 +8,7 @@ import { formatPath, isObject, type KeyPath } from "./key_path.ts";
 import { sameJson } from "./rewrite.ts";
 import {
   childNode,
+  isForeign,
   keysOf,
   kindOf,
   rootNode,

@@ -55,7 +55,11 @@ export async function loadConfig(inputs: LoadInputs): Promise<Loaded> {
   const { file, text } = await readConfig(inputs);
   const examined = examine({ text, paths, env });
   if (examined.problems.length > 0 || examined.config === undefined) {
-    throw configError(file, examined.problems, await lastGoodHint(inputs, readFile));
+    throw configError(
+      `Cannot load ${file}`,
+      examined.problems,
+      await lastGoodHint(inputs, readFile),
+    );
   }
   const warnings = examined.warnings.map(formatProblem);
   if (text !== undefined) {

@@ -33,20 +33,23 @@ export function formatProblem({ path, message, line }: Problem | Warning): strin
   return where + at === "" ? message : `${where}${at}: ${message}`;
 }
 
-/** The error for a file that cannot be loaded; names every problem, the first one as `param`. */
+/**
+ * The error for an `action`, such as `Cannot load config.json`, that has problems in its way; names
+ * every one, the first as `param`.
+ */
 export function configError(
-  file: string,
+  action: string,
   problems: readonly Problem[],
   hint?: string,
 ): ServiceError {
   const lines = problems.map(formatProblem);
   const first = problems[0];
   const list = lines.length === 1
-    ? `${file}: ${lines[0]}`
-    : [`${file}: ${lines.length} problems`, ...lines].join("\n  ");
+    ? `${action}: ${lines[0]}`
+    : [`${action}: ${lines.length} problems`, ...lines].join("\n  ");
   return new ServiceError(
     "config_invalid",
-    `Cannot load ${list}${hint === undefined ? "" : `\n  ${hint}`}`,
+    `${list}${hint === undefined ? "" : `\n  ${hint}`}`,
     first === undefined || first.path.length === 0 ? {} : { param: formatPath(first.path) },
   );
 }
