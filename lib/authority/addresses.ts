@@ -41,7 +41,10 @@ export function addressRange(address: string): string {
     case "6to4":
       return addressRange(fromBytes(bytes.slice(2, 6)));
     case "rfc6052":
-      return addressRange(fromBytes(bytes.slice(12)));
+      // The well-known prefix only; a network's own one (RFC 8215) says nothing about where it leads.
+      return bytes.slice(4, 12).some((byte) => byte !== 0)
+        ? "localNat64"
+        : addressRange(fromBytes(bytes.slice(12)));
     case "unicast":
       // Only 2000::/3 is given out (RFC 4291); deprecated and unassigned blocks are not.
       return (bytes[0]! & 0xe0) === 0x20 ? "public" : "unassigned";

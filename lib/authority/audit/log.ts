@@ -136,7 +136,7 @@ class FileAudit implements AuditLog {
     }
     const { promise, resolve, reject } = Promise.withResolvers<AuditRecord>();
     this.#pending.push({ kind, data, resolve, reject });
-    this.#writing ??= this.#writeAll().finally(() => this.#writing = undefined);
+    this.#writing ??= this.#writeAll();
     return promise;
   }
 
@@ -152,6 +152,8 @@ class FileAudit implements AuditLog {
     // Everything that is asked for in this turn of the event loop goes out together.
     await Promise.resolve();
     while (this.#pending.length > 0) await this.#writeGroup(this.#pending.splice(0));
+    // In the same step as the last look: what comes from now on starts a writer of its own.
+    this.#writing = undefined;
   }
 
   async #writeGroup(group: readonly Pending[]): Promise<void> {

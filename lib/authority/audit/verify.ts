@@ -120,7 +120,9 @@ async function* readLines(file: Deno.FsFile): AsyncGenerator<Line> {
     bytes.set(chunk, rest.length);
     let at = 0;
     for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, at)) {
-      yield { text: decoder.decode(bytes.subarray(at, end)), ended: true, bytes: end - at };
+      const isLong = end - at > MAX_LINE_BYTES;
+      const text = isLong ? undefined : decoder.decode(bytes.subarray(at, end));
+      yield { text, ended: true, bytes: end - at };
       at = end + 1;
     }
     rest = bytes.slice(at);

@@ -1,0 +1,331 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import type {
+  ActionContext,
+  Capability,
+  Decision,
+  PathTarget,
+  ResolvedAction,
+  Target,
+} from "./actions.ts";
+import {
+  type Condition,
+  decide,
+  decideBeforeLookup,
+  DEFAULT_RULES,
+  type Policy,
+  type Rule,
+} from "./policy.ts";
+
+const CONTEXT: ActionContext = {
+  sessionKey: "cli:test",
+  turnId: "t",
+  callId: "c",
+  channel: "cli",
+  actor: "cli:local",
+  attended: true,
+  personHosts: [],
+  toolUrls: [],
+};
+
+const POLICY: Policy = {
+  rules: DEFAULT_RULES,
+  workspace: "/home/p/.service/workspace",
+  ownPaths: ["/home/p/.service", "/home/p/.service/data", "/home/p/.service/config.json"],
+  sourcePaths: ["/opt/service"],
+  privateHosts: [],
+  confined: true,
+};
+
+function action(capability: Capability, target: Target): ResolvedAction {
+  return { tool: "t", capability, args: {}, target, digest: "" };
+}
+
+function pathAction(
+  real: string,
+  access: "read" | "write" = "read",
+  more: Partial<PathTarget> = {},
+): ResolvedAction {
+  const target: PathTarget = {
+    kind: "path",
+    access,
+    path: real,
+    real,
+    viaLink: false,
+    folder: { real: "/", dev: 1, ino: 1 },
+    ...more,
+  };
+  return action(access === "read" ? "fs.read" : "fs.write", target);
+}
+
+function urlAction(url: string, addresses: string[] = ["93.184.216.34"]): ResolvedAction {
+  const { hostname, protocol, port } = new URL(url);
+  return action("net.fetch", {
+    kind: "url",
+    url: new URL(url).href,
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port: Number(port) || (protocol === "https:" ? 443 : 80),
+    addresses,
+  });
+}
+
+function rule(decision: Decision): string {
+  return `${decision.effect} ${decision.rule}`;
+}
+
+Deno.test("decide() names the rule of decisions E2 that holds for a path", () => {
+  const ws = POLICY.workspace;
+  const cases: [ResolvedAction, string][] = [
+    [pathAction(`${ws}/a.txt`), "allow workspace.read"],
+    [pathAction(ws), "allow workspace.read"],
+    [pathAction(`${ws}/a.txt`, "write"), "allow workspace.write"],
+    [pathAction(`${ws}-other/a.txt`), "deny own"],
+    [pathAction("/home/p/.service/data/service.db"), "deny own"],
+    [pathAction("/home/p/.SERVICE/Data"), "deny own"],
+    [pathAction("/home/p/.service/config.json"), "deny own"],
+    [pathAction("/home/p/notes.md"), "ask outside"],
+    [pathAction("/home/p/.ssh/known_hosts"), "deny credentials"],
+    [pathAction(`${ws}/.env`, "write"), "deny credentials"],
+    [pathAction(`${ws}/b.txt`, "read", { path: `${ws}/.env` }), "deny credentials"],
+    [pathAction(`${ws}/AGENTS.md`), "allow workspace.read"],
+    [pathAction(`${ws}/AGENTS.md`, "write"), "ask workspace.guarded"],
+    [pathAction(`${ws}/.git/hooks/pre-commit`, "write"), "ask workspace.guarded"],
+    [pathAction(`${ws}/.git/HEAD`, "write"), "allow workspace.write"],
+    [pathAction("/opt/service/lib/a.ts", "write"), "deny own.source"],
+    [pathAction("/opt/service/lib/a.ts"), "ask outside"],
+    [pathAction("/proc/1/environ"), "deny kernel"],
+    [
+      pathAction(`${ws}/a`, "read", { file: { isDirectory: false, dev: 1, ino: 2, links: 2 } }),
+      "ask hard_link",
+    ],
+    [
+      pathAction(`${ws}/a`, "read", { file: { isDirectory: true, dev: 1, ino: 2, links: 2 } }),
+      "allow workspace.read",
+    ],
+    [action("exec", { kind: "unresolved", what: "x", reason: "y" }), "deny unresolved"],
+    [action("message.send", pathAction(`${ws}/a`).target), "ask otherwise"],
+  ];
+  for (const [one, expected] of cases) {
+    assertEquals([one.target, rule(decide(one, CONTEXT, POLICY))], [one.target, expected]);
+  }
+});
+
+Deno.test("decide() denies a path by its more precise owner when a workspace lies in a home", () => {
+  const nested = { ...POLICY, ownPaths: [...POLICY.ownPaths, `${POLICY.workspace}/config.json`] };
+  assertEquals(
+    rule(decide(pathAction(`${POLICY.workspace}/config.json`), CONTEXT, nested)),
+    "deny own",
+  );
+  const same = { ...POLICY, ownPaths: [POLICY.workspace] };
+  assertEquals(rule(decide(pathAction(`${POLICY.workspace}/a`), CONTEXT, same)), "deny own");
+});
+
+Deno.test("decide() denies a path through a link when there is no sandbox", () => {
+  const linked = pathAction(`${POLICY.workspace}/a`, "read", { viaLink: true });
+  assertEquals(rule(decide(linked, CONTEXT, POLICY)), "allow workspace.read");
+  const unconfined = { ...POLICY, confined: false };
+  assertEquals(rule(decide(linked, CONTEXT, unconfined)), "deny link.unconfined");
+});
+
+Deno.test("decide() allows a fetch by the person's words or an earlier result, and asks otherwise", () => {
+  const said = { ...CONTEXT, personHosts: ["example.com", "münchen.example"] };
+  const cases: [string, ActionContext, string][] = [
+    ["https://example.com/x", CONTEXT, "ask fetch.other"],
+    ["https://example.com/x", said, "allow fetch.person"],
+    ["https://EXAMPLE.com./x", said, "ask fetch.other"],
+    ["https://www.example.com/", said, "ask fetch.other"],
+    ["https://example.com.evil.net/", said, "ask fetch.other"],
+    ["https://xn--mnchen-3ya.example/", said, "allow fetch.person"],
+    [
+      "https://a.net/p?q=1",
+      { ...CONTEXT, toolUrls: ["https://a.net/p?q=1#part"] },
+      "allow fetch.result",
+    ],
+    [
+      "https://a.net/p?q=1",
+      { ...CONTEXT, toolUrls: ["https://A.net:443/p?q=1"] },
+      "allow fetch.result",
+    ],
+    ["https://a.net/p?q=12", { ...CONTEXT, toolUrls: ["https://a.net/p?q=1"] }, "ask fetch.other"],
+    ["http://a.net/p?q=1", { ...CONTEXT, toolUrls: ["https://a.net/p?q=1"] }, "ask fetch.other"],
+  ];
+  for (const [url, context, expected] of cases) {
+    assertEquals([url, rule(decide(urlAction(url), context, POLICY))], [url, expected]);
+  }
+});
+
+Deno.test("decide() denies private addresses unless they are listed, one among public ones too", () => {
+  const said = { ...CONTEXT, personHosts: ["a.net", "10.0.0.5"] };
+  const mixed = urlAction("http://a.net:8080/", ["93.184.216.34", "10.0.0.5"]);
+  const expected: [string[], string][] = [
+    [[], "deny fetch.private"],
+    [["a.net"], "allow fetch.person"],
+    [["A.NET."], "allow fetch.person"],
+    [["a.net:8080"], "allow fetch.person"],
+    [["a.net:80"], "deny fetch.private"],
+    [["10.0.0.5"], "allow fetch.person"],
+    [["10.0.0.5:8080"], "allow fetch.person"],
+    [["10.0.0.5:81"], "deny fetch.private"],
+    [["::ffff:10.0.0.5", "[::ffff:10.0.0.5]:8080"], "allow fetch.person"],
+    [["10.0.0.6"], "deny fetch.private"],
+  ];
+  for (const [privateHosts, decision] of expected) {
+    const policy = { ...POLICY, privateHosts };
+    assertEquals([privateHosts, rule(decide(mixed, said, policy))], [privateHosts, decision]);
+  }
+  assertEquals(rule(decide(urlAction("http://a.net/", []), said, POLICY)), "deny unresolved");
+  assertEquals(
+    rule(decideBeforeLookup(urlAction("http://a.net/", []), said, POLICY)),
+    "allow fetch.person",
+  );
+  assertEquals(
+    rule(decideBeforeLookup(urlAction("http://b.net/", []), said, POLICY)),
+    "ask fetch.other",
+  );
+});
+
+Deno.test("decide() takes less than 20 microseconds", () => {
+  const many = Array.from({ length: 2_000 }, (_, index) => `https://host-${index}.example/page`);
+  const context = { ...CONTEXT, personHosts: ["example.com"] };
+  const one = pathAction(`${POLICY.workspace}/src/deep/folder/file.ts`, "write");
+  const urls = urlAction("https://other.net/");
+  assertEquals(decide(urls, { ...context, toolUrls: many }, POLICY).effect, "ask");
+  const best = Math.min(...Array.from({ length: 20 }, () => {
+    const start = performance.now();
+    for (let round = 0; round < 200; round++) decide(one, context, POLICY);
+    return (performance.now() - start) * 1_000 / 200;
+  }));
+  assert(best < 20, `${best} microseconds`);
+});
+
+const capability = fc.constantFrom<Capability>(
+  "fs.read",
+  "fs.write",
+  "exec",
+  "net.fetch",
+  "message.send",
+  "mcp.call",
+  "automation.write",
+  "secret.use",
+);
+const somePath = fc.oneof(
+  fc.constantFrom(
+    POLICY.workspace,
+    `${POLICY.workspace}/.env`,
+    `${POLICY.workspace}/AGENTS.md`,
+    "/home/p/.service/data/x",
+    "/etc/passwd",
+    "/proc/self",
+    "",
+  ),
+  fc.string({ unit: "binary" }).map((name) => `${POLICY.workspace}/${name}`),
+  fc.string({ unit: "binary" }),
+);
+const pathTarget: fc.Arbitrary<Target> = fc.record({
+  kind: fc.constant("path" as const),
+  access: fc.constantFrom("read" as const, "write" as const),
+  path: somePath,
+  real: somePath,
+  viaLink: fc.boolean(),
+  file: fc.option(
+    fc.record({ isDirectory: fc.boolean(), dev: fc.nat(), ino: fc.nat(), links: fc.nat(3) }),
+    { nil: undefined },
+  ),
+  folder: fc.record({ real: somePath, dev: fc.nat(), ino: fc.nat() }),
+});
+const urlTarget: fc.Arbitrary<Target> = fc.record({
+  kind: fc.constant("url" as const),
+  url: fc.oneof(fc.webUrl(), fc.string()),
+  host: fc.oneof(fc.domain(), fc.constant("example.com"), fc.string()),
+  port: fc.nat(65_535),
+  addresses: fc.array(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string())),
+});
+const unresolved: fc.Arbitrary<Target> = fc.record({
+  kind: fc.constant("unresolved" as const),
+  what: fc.string(),
+  reason: fc.string(),
+});
+const anyAction = fc.tuple(capability, fc.oneof(pathTarget, urlTarget, unresolved))
+  .map(([one, target]) => action(one, target));
+const anyContext = fc.record({
+  attended: fc.boolean(),
+  personHosts: fc.array(fc.oneof(fc.domain(), fc.constant("example.com"), fc.string())),
+  toolUrls: fc.array(fc.oneof(fc.webUrl(), fc.string())),
+}).map((part): ActionContext => ({ ...CONTEXT, ...part }));
+const CONDITIONS: Condition[] = [
+  "path.kernel",
+  "path.credential",
+  "path.guarded",
+  "path.source",
+  "path.linkUnconfined",
+  "path.hardLink",
+  "path.inWorkspace",
+  "url.private",
+  "url.personHost",
+  "url.toolUrl",
+];
+const anyRule = (effect: fc.Arbitrary<Rule["effect"]>): fc.Arbitrary<Rule> =>
+  fc.record({
+    name: fc.constant("generated"),
+    effect,
+    capabilities: fc.option(fc.array(capability), { nil: undefined }),
+    when: fc.subarray(CONDITIONS, { maxLength: 2 }),
+    reason: fc.constant("generated"),
+  });
+const anyPolicy = fc.record({
+  rules: fc.oneof(
+    fc.constant(DEFAULT_RULES),
+    fc.array(anyRule(fc.constantFrom("allow", "ask", "deny")), { maxLength: 6 }),
+  ),
+  ownPaths: fc.array(somePath, { maxLength: 3 }),
+  privateHosts: fc.array(fc.oneof(fc.ipV4(), fc.domain(), fc.string()), { maxLength: 3 }),
+  confined: fc.boolean(),
+}).map((part): Policy => ({ ...POLICY, ...part }));
+
+const OPENNESS = { allow: 2, ask: 1, deny: 0 };
+
+Deno.test("decide() is total: any action, context and policy get one effect and a reason", () => {
+  fc.assert(fc.property(anyAction, anyContext, anyPolicy, (one, context, policy) => {
+    for (
+      const decision of [decide(one, context, policy), decideBeforeLookup(one, context, policy)]
+    ) {
+      assert(decision.effect in OPENNESS);
+      assert(decision.rule !== "" && typeof decision.reason === "string");
+    }
+    assertEquals(decide(one, context, policy), decide(one, context, policy));
+  }));
+});
+
+Deno.test("decide() never allows more when a deny rule is added anywhere", () => {
+  fc.assert(fc.property(
+    anyAction,
+    anyContext,
+    anyPolicy,
+    anyRule(fc.constant("deny")),
+    fc.nat(20),
+    (one, context, policy, added, place) => {
+      const rules = policy.rules.toSpliced(place, 0, added);
+      const before = decide(one, context, policy).effect;
+      const after = decide(one, context, { ...policy, rules }).effect;
+      assert(OPENNESS[after] <= OPENNESS[before], `${before} became ${after}`);
+    },
+  ));
+});
+
+Deno.test("decide() never asks and never allows in an unattended turn", () => {
+  fc.assert(fc.property(anyAction, anyContext, anyPolicy, (one, context, policy) => {
+    assertEquals(decide(one, { ...context, attended: false }, policy).effect, "deny");
+  }));
+});
+
+Deno.test("decide() never allows what is unresolved, whatever the rules say", () => {
+  const allowAll: Rule = { name: "all", effect: "allow", when: [], reason: "all" };
+  fc.assert(
+    fc.property(capability, unresolved, anyContext, anyPolicy, (one, target, context, policy) => {
+      const rules = [allowAll, ...policy.rules];
+      assertEquals(decide(action(one, target), context, { ...policy, rules }).effect, "deny");
+    }),
+  );
+  const own = pathAction("/home/p/.service/data/service.db");
+  assertEquals(decide(own, CONTEXT, { ...POLICY, rules: [allowAll] }).effect, "deny");
+});
