@@ -181,8 +181,11 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
       own.open(afterSeq);
       return;
     }
-    const [, seq] = await Promise.all([started, sayStart(own)]);
-    own.open(seq - 1);
+    // Both are waited for, also when one fails: its end must know whether the turn was opened.
+    const [counted, said] = await Promise.allSettled([started, sayStart(own)]);
+    if (counted.status === "rejected") throw counted.reason;
+    if (said.status === "rejected") throw said.reason;
+    own.open(said.value - 1);
   }
 
   async function sayStart(own: AcceptedTurn): Promise<number> {
@@ -224,7 +227,9 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
       : report(own, "A turn failed", verdict.cause);
     for (let attempt = 1;; attempt++) {
       try {
-        await endOnce(own, ending, logId);
+        // A commit that came late is one all the same.
+        const isLate = attempt > 1 && journal.turn(own.turn.id)?.endedAt !== undefined;
+        if (!isLate) await endOnce(own, ending, logId);
         if (verdict?.status === "interrupted") interrupted += 1;
         own.close();
         return;

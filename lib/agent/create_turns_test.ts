@@ -411,6 +411,35 @@ Deno.test("W9 a journal that never answers does not hold a lane for ever", async
   await journal.close();
 });
 
+Deno.test("an end that is committed late counts, and is not told as lost", async () => {
+  const raw = openJournal({ path: ":memory:" });
+  const late = Promise.withResolvers<void>();
+  const journal = new Proxy(raw, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (name !== "end") return typeof value === "function" ? value.bind(target) : value;
+      return async (...args: Parameters<Journal["end"]>) => {
+        await late.promise;
+        await target.end(...args);
+      };
+    },
+  });
+  await using agent = testAgent({ journal });
+  const handle = await agent.submit("hi");
+  const reading = eventsOf(handle);
+  await until(handle, "segment_end");
+  await settle();
+  agent.clock.tick(10_000);
+  late.resolve();
+  assertEquals(endOf(await reading), ["done", undefined]);
+  await settle();
+  agent.clock.tick(1_000);
+  await settle();
+  assertEquals(endOf(await eventsOf(handle)), ["done", undefined]);
+  assertEquals(agent.turns.counts(), { running: 0, queued: 0 });
+  await raw.close();
+});
+
 Deno.test("events() gives a turn that ended already whole, to any number of readers", async () => {
   await using agent = testAgent({ model: scriptedModel([says("a"), says("b")]) });
   const first = await agent.submit("1");

@@ -1,0 +1,184 @@
+/**
+ * Whatever a model says, tools do and the world interferes with: each turn ends, once, with events
+ * that keep to the grammar, a context that providers accept, and a lane that is free.
+ *
+ * @module
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import type { ActionPort } from "../authority/actions.ts";
+import { openJournal } from "../journal/open.ts";
+import type { Journal } from "../journal/types.ts";
+import type { ModelEvent } from "../model/port.ts";
+import { wholeSteps } from "./history.ts";
+import { grammarFaults } from "./testing/check_grammar.ts";
+import {
+  type Answer,
+  fails,
+  finish,
+  hangs,
+  ignoresAbort,
+  scriptedModel,
+  yields,
+} from "./testing/scripted_model.ts";
+import { testAgent } from "./testing/test_agent.ts";
+
+const throws = (): never => {
+  throw new TypeError("a bug");
+};
+
+const said: fc.Arbitrary<ModelEvent> = fc.oneof(
+  fc.record({ type: fc.constant("text" as const), text: fc.string({ maxLength: 5 }) }),
+  fc.record({ type: fc.constant("reasoning" as const), text: fc.string({ maxLength: 5 }) }),
+  fc.record({
+    type: fc.constant("call" as const),
+    call: fc.record({
+      callId: fc.constantFrom("", "a", "b"),
+      tool: fc.constantFrom("read", "write", "fetch", "nope", ""),
+      args: fc.oneof(fc.constant("{broken"), fc.jsonValue({ maxDepth: 1 })),
+    }),
+  }),
+);
+
+const ends: Record<string, Answer> = {
+  stop: yields([finish()]),
+  length: yields([finish({ reason: "length" })]),
+  cutOff: yields([]),
+  hangs: hangs(),
+  ignoresAbort: ignoresAbort(),
+  throws,
+  provider: fails("provider_error"),
+  overflow: fails("context_overflow"),
+};
+
+const answer = fc.record({
+  events: fc.array(said, { maxLength: 6 }),
+  end: fc.oneof(
+    { weight: 5, arbitrary: fc.constant("stop") },
+    { weight: 3, arbitrary: fc.constantFrom(...Object.keys(ends)) },
+  ),
+});
+
+const acts: Record<string, ActionPort["act"]> = {
+  ok: () => Promise.resolve({ status: "ok", output: "fine" }),
+  progress: async (_request, { onProgress }) => {
+    onProgress("half");
+    await new Promise((resolve) => setTimeout(resolve));
+    onProgress("more");
+    return { status: "ok", output: "fine" };
+  },
+  failed: () =>
+    Promise.resolve({ status: "failed", output: "", error: { code: "tool_failed", message: "" } }),
+  refused: () =>
+    Promise.resolve({ status: "refused", output: "", error: { code: "refused", message: "" } }),
+  rejects: () => Promise.reject(new Error("a bug")),
+  throws,
+  hangs: (_request, { signal }) =>
+    new Promise((_, reject) => {
+      if (signal.aborted) reject(signal.reason);
+      signal.addEventListener("abort", () => reject(signal.reason));
+    }),
+  ignoresAbort: () => new Promise(() => {}),
+};
+
+type Interference = "nothing" | "cancel" | "drain" | "timeout" | "fault" | "faults";
+
+const scenario = fc.record({
+  answers: fc.array(answer, { minLength: 1, maxLength: 5 }),
+  acts: fc.array(fc.constantFrom(...Object.keys(acts)), { maxLength: 6 }),
+  interference: fc.constantFrom<Interference>(
+    "nothing",
+    "cancel",
+    "drain",
+    "timeout",
+    "fault",
+    "faults",
+  ),
+  /** At which write of the journal it happens. */
+  at: fc.nat(25),
+  durable: fc.boolean(),
+});
+
+const WRITES = new Set(["start", "append", "addMessage", "end", "compact"]);
+
+/** A journal that reports each write, and fails those for which `onWrite` returns true. */
+function watched(journal: Journal, onWrite: (count: number) => boolean): Journal {
+  let count = 0;
+  return new Proxy(journal, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) =>
+        WRITES.has(String(name)) && onWrite(count++)
+          ? Promise.reject(new Error("disk full"))
+          : value.apply(target, args);
+    },
+  });
+}
+
+Deno.test("createTurns() ends every turn once, by the grammar, and frees its lane", async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, async (one) => {
+      const raw = openJournal({ path: ":memory:" });
+      let interfere = () => {};
+      const journal = watched(raw, (count) => {
+        if (count === one.at) interfere();
+        if (one.interference === "fault") return count === one.at;
+        // Longer than an end is tried.
+        return one.interference === "faults" && count >= one.at && count < one.at + 8;
+      });
+      let called = 0;
+      const agent = testAgent({
+        journal,
+        agent: { maxSteps: 4, stallTimeoutS: 100, turnTimeoutS: 150 },
+        model: scriptedModel(
+          one.answers.map(({ events, end }) => yields(events, ends[end]!)),
+        ),
+        act: (request, how) => acts[one.acts[called++] ?? "ok"]!(request, how),
+      });
+      const handle = await agent.submit("hi", { durable: one.durable });
+      if (one.interference === "cancel") interfere = () => handle.cancel();
+      if (one.interference === "drain") {
+        interfere = () => void agent.turns.drain({ graceMs: 1_000 });
+      }
+      if (one.interference === "timeout") interfere = () => agent.clock.tick(150_000);
+
+      let over = false;
+      const read = Array.fromAsync(handle.events()).then(() => true, () => false);
+      read.finally(() => over = true);
+      for (let round = 0; !over; round++) {
+        assert(round < 500, "the turn does not end");
+        await new Promise((resolve) => setTimeout(resolve));
+        if (round % 3 === 2) agent.clock.tick(4_000);
+      }
+      const ended = await read;
+      if (!ended) {
+        assert(
+          one.interference === "faults",
+          "only a broken journal may keep the end from a reader",
+        );
+        await raw.recover();
+      }
+      const turn = raw.turn(handle.turn.id)!;
+      const events = await Array.fromAsync(
+        raw.follow(turn.sessionId, { afterSeq: 0, live: false }),
+        ({ event }) => event,
+      );
+      const isOpen = turn.status === "queued";
+      assert(!isOpen || !ended, "an ended turn is queued");
+      // A turn that recovery ended may have had no chance to say its start.
+      const faults = grammarFaults(events).filter((fault) => ended || !fault.startsWith("begins"));
+      if (!isOpen) assertEquals(faults, []);
+      const context = raw.context(turn.sessionId).map(({ message }) => message);
+      assertEquals(wholeSteps(context), context);
+      // The reader may be ahead of the lane by the answer of the commit, not by more.
+      await new Promise((resolve) => setTimeout(resolve));
+      assertEquals(agent.turns.counts(), { running: 0, queued: 0 });
+      await new Promise((resolve) => setTimeout(resolve));
+      assertEquals(agent.clock.timers(), 0);
+      await raw.close();
+    }),
+    { numRuns: 300 },
+  );
+});
