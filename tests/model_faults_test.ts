@@ -140,3 +140,27 @@ Deno.test("a fallback model answers when the first is down", async () => {
   const { status, body } = await ask(service.apiUrl, "hi");
   assertEquals([status, body.choices?.[0].message.content], [200, "second best"]);
 });
+
+for (const size of [10, 2_000, 1_000_000]) {
+  Deno.test(`a client that leaves before its answer ends the model's call (body of ${size} characters)`, async () => {
+    await using model = startModelServer({ script: { hang: "headers" } });
+    await using home = await makeHome({
+      agent: { model: "local/fake", contextTokens: 1_000_000 },
+      providers: { local: { baseUrl: model.baseUrl } },
+    });
+    await using service = await home.start();
+    const controller = new AbortController();
+    const asking = fetch(`${service.apiUrl}/v1/chat/completions`, {
+      method: "POST",
+      signal: controller.signal,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ messages: [{ role: "user", content: "x".repeat(size) }] }),
+    }).catch((error) => error.name);
+    const request = await model.request(0);
+    await request.hanging;
+    controller.abort();
+    assertEquals(await asking, "AbortError");
+    await request.closed;
+    assertEquals(request.aborted, true);
+  });
+}

@@ -1,8 +1,9 @@
 /**
  * The one file that owns listening, so that how it is done can change.
  *
- * On loopback `Deno.serve`, which is the fastest. Beyond loopback `node:http`, because `Deno.serve`
- * has no time-out for a header section or a body that never ends. Both get the same fetch handler.
+ * It is `node:http` everywhere. `Deno.serve` (2.9) has no time-out for a header section that never
+ * ends, and does not notice a client that leaves before the status line once its request had a body
+ * of some hundred bytes, so that the turn of such a client would go on.
  *
  * @module
  */
@@ -28,7 +29,6 @@ export interface ListenOptions {
   setting: string;
   /** Closes at once when it aborts. */
   signal?: AbortSignal;
-  /** Of listeners beyond loopback. */
   limits?: Partial<NodeLimits>;
 }
 
@@ -63,10 +63,9 @@ export function isLoopbackHost(host: string): boolean {
 
 /** Opens a listener. Throws `config_invalid`, naming the address and what to do, if it cannot. */
 export async function listen(options: ListenOptions): Promise<Listener> {
-  const listener = await (isLoopbackHost(options.host) ? listenDeno : listenNode)(options)
-    .catch((error) => {
-      throw explain(error, options);
-    });
+  const listener = await listenNode(options).catch((error) => {
+    throw explain(error, options);
+  });
   const stop = () => void listener.close(0);
   options.signal?.addEventListener("abort", stop, { once: true });
   if (options.signal?.aborted) await listener.close(0);
@@ -76,70 +75,6 @@ export async function listen(options: ListenOptions): Promise<Listener> {
       options.signal?.removeEventListener("abort", stop);
       return listener.close(graceMs);
     },
-  };
-}
-
-// deno-lint-ignore require-await -- so that a failed bind is a rejection, as in the other one
-async function listenDeno({ host, port, handler }: ListenOptions): Promise<Listener> {
-  const cut = new AbortController();
-  const requests = new OpenRequests();
-  let closing = false;
-  let stopped: Promise<void> | undefined;
-  const server = Deno.serve({
-    hostname: host,
-    port,
-    signal: cut.signal,
-    onListen: () => {},
-    onError: brokenHandler,
-  }, (request, info) => {
-    if (closing) return plainError(new ServiceError("draining", "The service is stopping"));
-    requests.add(info.completed);
-    return handler(request, info.remoteAddr.hostname);
-  });
-  return {
-    url: urlOf(host, server.addr.port),
-    port: server.addr.port,
-    async close(graceMs = 0) {
-      closing = true;
-      if (graceMs > 0) await settlesWithin(systemClock, requests.none(), graceMs);
-      if (requests.count > 0 && stopped === undefined) {
-        cut.abort();
-        stopped = server.finished;
-      }
-      // Only once nothing is open: after shutdown() nothing can be cut any more. It still lets the
-      // last answers leave the buffers of the sockets; a client that does not take them is not waited for.
-      stopped ??= server.shutdown();
-      await settlesWithin(systemClock, stopped, FLUSH_MS);
-    },
-  };
-}
-
-/** Milliseconds that clients get to take what is already answered. */
-const FLUSH_MS = 1_000;
-
-/** Counts requests until their answers are delivered. */
-class OpenRequests {
-  #count = 0;
-  #waiting: (() => void)[] = [];
-
-  add(delivered: Promise<void>): void {
-    this.#count++;
-    delivered.then(this.#end, this.#end);
-  }
-
-  get count(): number {
-    return this.#count;
-  }
-
-  /** Resolves once there is none. */
-  none(): Promise<void> {
-    if (this.#count === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  readonly #end = () => {
-    if (--this.#count > 0) return;
-    for (const resolve of this.#waiting.splice(0)) resolve();
   };
 }
 
@@ -153,9 +88,9 @@ async function listenNode(options: ListenOptions): Promise<Listener> {
     (request, { incoming }) =>
       handler(request, (incoming as IncomingMessage).socket.remoteAddress ?? "unknown"),
     {
-      // What an HTTP/1.0 request without a Host is taken to mean, as Deno.serve does.
+      // What an HTTP/1.0 request without a Host is taken to mean.
       hostname: "localhost",
-      // By default it replaces the global Response, and every Deno.serve then answers 500.
+      // By default it replaces the global Response, which other servers of this thread need as it is.
       overrideGlobalObjects: false,
       errorHandler: (error) =>
         error instanceof Error && error.name === "RequestError"
