@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { Lanes } from "./lane.ts";
+import { Lanes, type Place } from "./lane.ts";
 
 interface Job {
   name: string;
@@ -110,7 +110,7 @@ Deno.test("Lanes keep order and exclusion under random entering, filling, leavin
       const places: {
         key: string;
         name: string;
-        place: ReturnType<typeof some.enter>;
+        place: Place<Job>;
         job: Job;
       }[] = [];
       const left = new Set<string>();
@@ -120,16 +120,16 @@ Deno.test("Lanes keep order and exclusion under random entering, filling, leavin
           const place = some.enter(`${key}`);
           const name = `${key}:${places.length}`;
           if (place) places.push({ key: `${key}`, name, place, job: job(name) });
-        } else if (what === "fill") chosen?.place!.fill(chosen.job);
+        } else if (what === "fill") chosen?.place.fill(chosen.job);
         else if (what === "leave") {
-          if (chosen?.place!.leave()) left.add(chosen.name);
+          if (chosen?.place.leave()) left.add(chosen.name);
         } else chosen?.job.done.resolve();
         await settle();
         const keys = [...some.running].map(({ name }) => name[0]);
         assertEquals(new Set(keys).size, keys.length, "two jobs of a key at once");
       }
       for (const { place, job } of places) {
-        place!.fill(job);
+        place.fill(job);
         job.done.resolve();
       }
       await some.idle();

@@ -9,15 +9,16 @@
  */
 
 import type { ActionPort } from "../authority/actions.ts";
-import { type ErrorCode, ServiceError } from "../errors.ts";
+import { ServiceError } from "../errors.ts";
 import type { Journal, Turn } from "../journal/types.ts";
 import type { Log } from "../log.ts";
 import type { Model, ModelRequest } from "../model/port.ts";
+import { actionContext } from "./action_context.ts";
 import { askModel, type Draft, type Finish, newDraft } from "./ask_model.ts";
 import type { Clock } from "./clock.ts";
 import { ContextWindow } from "./context_window.ts";
 import { type AgentEvent, type FinishReason, NO_USAGE, type Usage } from "./events.ts";
-import { personHosts, toolUrls } from "./hosts.ts";
+import { LegalCalls } from "./legal_calls.ts";
 import type { Life, Verdict } from "./life.ts";
 import { LoopGuard } from "./loop_guard.ts";
 import type { Message, ToolCall } from "./messages.ts";
@@ -25,6 +26,7 @@ import { Recorder } from "./recorder.ts";
 import { type CallOutcome, runCalls } from "./run_calls.ts";
 import type { TokenScale } from "./token_scale.ts";
 import type { Toolbox } from "./toolbox.ts";
+import { failure } from "./verdicts.ts";
 
 /** What every turn of a service shares. */
 export interface TurnPorts {
@@ -61,9 +63,6 @@ export interface Ending {
   spoke: boolean;
 }
 
-/** Longest name of a tool, and what it is made of, that every provider takes back. */
-const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
-
 /**
  * Runs a turn that the journal counts as running, up to but without its end. Never rejects: a port
  * that throws becomes a verdict.
@@ -75,30 +74,8 @@ export async function runTurn(ports: TurnPorts, run: TurnRun): Promise<Ending> {
     return loop.ending(run.life.verdict);
   } catch (error) {
     // What a port throws after the turn was ended is only the echo of that.
-    return loop.ending(run.life.verdict ?? toVerdict(error));
+    return loop.ending(run.life.verdict ?? failure(error));
   }
-}
-
-/** Errors that a caller is told as they are; any other is a fault of the service. */
-const KNOWN: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  "provider_error",
-  "provider_rate_limited",
-  "provider_unreachable",
-  "context_overflow",
-  "tool_loop",
-  "max_steps",
-  "turn_failed",
-]);
-
-/** What an error that no one expected is for the caller and for the log. */
-export function toVerdict(error: unknown): Verdict {
-  return {
-    status: "failed",
-    error: error instanceof ServiceError && KNOWN.has(error.code)
-      ? error
-      : new ServiceError("turn_failed", "The turn failed unexpectedly"),
-    cause: error,
-  };
 }
 
 class TurnLoop {
@@ -106,7 +83,7 @@ class TurnLoop {
   readonly #run: TurnRun;
   readonly #recorder: Recorder;
   readonly #guard = new LoopGuard();
-  readonly #callIds = new Set<string>();
+  readonly #calls = new LegalCalls();
   #usage: Usage = NO_USAGE;
   #finishReason: FinishReason = "stop";
   #ranTool = false;
@@ -190,7 +167,7 @@ class TurnLoop {
   #resume(context: ContextWindow): boolean {
     for (const message of context.messages) {
       if (message.role !== "assistant") continue;
-      for (const { callId } of message.calls) this.#callIds.add(callId);
+      for (const { callId } of message.calls) this.#calls.note(callId);
     }
     const own = context.ownMessages;
     this.#ranTool = own.some(({ role }) => role === "tool");
@@ -244,7 +221,7 @@ class TurnLoop {
   ): Promise<void> {
     const { toolbox } = this.#ports;
     const { life } = this.#run;
-    const calls = draft.calls = draft.calls.map((call) => this.#toLegal(call));
+    const calls = draft.calls = draft.calls.map((call) => this.#calls.make(call));
     const asked = toMessage(draft, finish);
     const events = this.#closing(draft, finish, true);
     for (const { callId, tool, args } of calls) {
@@ -274,9 +251,15 @@ class TurnLoop {
         `Not run: the turn has reached its limit of ${this.#run.maxSteps} model calls.`;
       for (const call of calls) onOutcome(call, { status: "failed", output, ran: false });
     } else {
-      const deps = { ...this.#ports, recorder: this.#recorder, life };
+      const { turn, attended } = this.#run;
+      const messages = () => context.messages;
       await runCalls(
-        { ...deps, context: (call) => this.#grounds(context, call) },
+        {
+          ...this.#ports,
+          recorder: this.#recorder,
+          life,
+          context: (call) => actionContext({ turn, attended: attended(), toolbox, messages, call }),
+        },
         calls,
         onOutcome,
       );
@@ -284,35 +267,6 @@ class TurnLoop {
     await life.wait(this.#recorder.add(answer, [last!], "full"));
     context.push(answer);
     if (stops.length > 0) throw new ServiceError("tool_loop", stops[0]!);
-  }
-
-  /** What the gate is told of the turn. Hosts and URLs are looked for only where they matter. */
-  #grounds(context: ContextWindow, call: ToolCall) {
-    const { toolbox } = this.#ports;
-    const { turn, attended } = this.#run;
-    const fetches = toolbox.find(call.tool)?.capability === "net.fetch";
-    const messages = fetches ? context.messages : [];
-    return {
-      sessionKey: turn.sessionKey,
-      turnId: turn.id,
-      callId: call.callId,
-      channel: turn.channel,
-      actor: turn.actor,
-      attended: attended(),
-      personHosts: personHosts(messages),
-      toolUrls: toolUrls(messages, (tool) => toolbox.find(tool)?.readOnly !== true),
-    };
-  }
-
-  /** The call with an id of its own in this context and a name that providers take back. */
-  #toLegal({ callId, tool, args }: ToolCall): ToolCall {
-    let id = callId === "" ? "call" : callId;
-    for (let n = 2; this.#callIds.has(id); n++) id = `${callId || "call"}_${n}`;
-    this.#callIds.add(id);
-    const name = TOOL_NAME.test(tool)
-      ? tool
-      : tool.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unnamed";
-    return { callId: id, tool: name, args: args === "" ? {} : args };
   }
 
   /** Ends the text's stream, if there is one, and counts the call. */

@@ -487,7 +487,6 @@ Deno.test("runTurn() fails when the model's stream ends without a finish", async
 Deno.test("runTurn() stops a model that never stops talking", async () => {
   const chunk = "x".repeat(100_000);
   let said = 0;
-  // deno-lint-ignore require-await
   const endless = async function* () {
     for (;;) {
       said += 1;

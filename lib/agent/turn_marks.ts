@@ -1,0 +1,118 @@
+/**
+ * The two marks that every turn leaves on record, whatever becomes of it: its start and its end.
+ *
+ * @module
+ */
+
+import { ServiceError, toErrorData } from "../errors.ts";
+import type { Journal } from "../journal/types.ts";
+import type { Log } from "../log.ts";
+import type { AcceptedTurn } from "./accepted_turn.ts";
+import type { Clock } from "./clock.ts";
+import { settlesWithin } from "./life.ts";
+import type { Ending } from "./turn.ts";
+
+/** How long the journal may take to commit an end, milliseconds. */
+const END_MS = 10_000;
+/** Pause before the one repeat of an end that could not be committed, milliseconds. */
+const RETRY_MS = 1_000;
+
+/** What marks need. */
+export interface TurnMarksDeps {
+  journal: Pick<Journal, "start" | "append" | "end" | "turn">;
+  clock: Clock;
+  log: Log;
+  randomId: () => string;
+}
+
+/** Writes the marks of turns. */
+export class TurnMarks {
+  readonly #deps: TurnMarksDeps;
+
+  constructor(deps: TurnMarksDeps) {
+    this.#deps = deps;
+  }
+
+  /** Counts the attempt and, with the first one, says `turn_start` in the same commit. */
+  async start(own: AcceptedTurn): Promise<void> {
+    const { id, afterSeq } = own.turn;
+    const started = this.#deps.journal.start(id);
+    if (own.isOpen) {
+      await started;
+      own.open(afterSeq);
+      return;
+    }
+    // Both are waited for, also when one fails: its end must know whether the turn was opened.
+    const [counted, said] = await Promise.allSettled([started, this.#sayStart(own)]);
+    if (counted.status === "rejected") throw counted.reason;
+    if (said.status === "rejected") throw said.reason;
+    own.open(said.value - 1);
+  }
+
+  /**
+   * Commits the end. Resolves with whether it is on record; never rejects: what could not be
+   * committed, tried twice, is logged and told to whoever reads the turn.
+   */
+  async end(own: AcceptedTurn, ending: Ending): Promise<boolean> {
+    const { journal, clock } = this.#deps;
+    const cause = ending.verdict?.cause;
+    let logId = cause === undefined ? undefined : this.#report(own, "A turn failed", cause);
+    for (let attempt = 1;; attempt++) {
+      try {
+        // A commit that came late is one all the same.
+        const isLate = attempt > 1 && journal.turn(own.turn.id)?.endedAt !== undefined;
+        if (!isLate) await this.#endOnce(own, ending, logId);
+        own.close();
+        return true;
+      } catch (error) {
+        logId = this.#report(own, "The end of a turn could not be recorded", error);
+        if (attempt > 1) {
+          const message = "The turn's end could not be recorded";
+          own.lose(new ServiceError("turn_failed", message, { logId }));
+          return false;
+        }
+        await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));
+      }
+    }
+  }
+
+  async #sayStart(own: AcceptedTurn): Promise<number> {
+    const event = { type: "turn_start" as const, model: own.model.name };
+    const seq = await this.#deps.journal.append(own.turn.id, [event]);
+    own.isOpen = true;
+    return seq;
+  }
+
+  async #endOnce(
+    own: AcceptedTurn,
+    { verdict, finishReason, usage, ranTool, spoke }: Ending,
+    logId: string | undefined,
+  ): Promise<void> {
+    const { journal, clock } = this.#deps;
+    const status = verdict?.status ?? "done";
+    const error = verdict && { ...toErrorData(verdict.error), ...logId !== undefined && { logId } };
+    // What was said before the caller left is kept; what failed is forgotten unless a tool ran.
+    const kept = ranTool || (spoke && (status === "cancelled" || status === "interrupted"));
+    const written = (async () => {
+      // Whoever reads a turn that never ran is owed its beginning too.
+      if (!own.isOpen) await this.#sayStart(own);
+      await journal.end(own.turn.id, {
+        event: { type: "turn_end", status, finishReason, usage },
+        error,
+        forget: verdict !== undefined && !kept,
+      });
+    })();
+    if (!await settlesWithin(clock, written, END_MS)) {
+      throw new Error(`The journal did not commit the end within ${END_MS} ms`);
+    }
+    await written;
+  }
+
+  /** Logs what is the service's own business and returns the name that callers are given for it. */
+  #report({ turn: { id, sessionKey } }: AcceptedTurn, what: string, cause: unknown): string {
+    const logId = this.#deps.randomId();
+    const reason = cause instanceof Error ? cause.stack ?? cause.message : String(cause);
+    this.#deps.log.error(what, { logId, turnId: id, sessionKey, reason });
+    return logId;
+  }
+}
