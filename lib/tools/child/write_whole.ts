@@ -50,9 +50,9 @@ function checkPlace(target: PathTarget, shown: string): number | undefined {
     if (error instanceof Deno.errors.NotFound && target.file === undefined) return undefined;
     throw error instanceof Deno.errors.NotFound ? changedError(shown) : error;
   }
-  if (target.file === undefined || info.dev !== target.file.dev || info.ino !== target.file.ino) {
-    throw changedError(shown);
-  }
+  // A link may have been given the number of the file that it took the place of.
+  const isSame = info.isFile && info.dev === target.file?.dev && info.ino === target.file.ino;
+  if (!isSame) throw changedError(shown);
   return info.mode === null ? undefined : info.mode & 0o777;
 }
 

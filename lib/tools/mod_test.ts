@@ -1,0 +1,75 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { z } from "zod";
+import { CHILD_TOOLS } from "../authority/executor/child.ts";
+import { describeTools, findTool, TOOLS } from "./mod.ts";
+import { defineTool } from "./tool.ts";
+
+Deno.test("TOOLS have names of their own, and each its child side", async () => {
+  const names = TOOLS.map(({ name }) => name);
+  assertEquals(new Set(names).size, names.length);
+  const children: string[] = [];
+  for (const name of CHILD_TOOLS) {
+    const { run } = await import(new URL(`child/${name}.ts`, import.meta.url).href);
+    assertEquals(typeof run, "function");
+    children.push(name);
+  }
+  // The resolver is the authority's own and no tool of a model.
+  assertEquals(children.filter((name) => name !== "resolve_host").sort(), names.sort());
+});
+
+Deno.test("describeTools() gives a JSON Schema object that a model can be sent", () => {
+  for (const { name, description, parameters } of describeTools()) {
+    assert(description.length > 40, name);
+    assertEquals(parameters.type, "object");
+    assertEquals(parameters.additionalProperties, false);
+    assertEquals("$schema" in parameters, false);
+    for (
+      const property of Object.values(
+        parameters.properties as Record<string, { description?: string }>,
+      )
+    ) {
+      assert(property.description, name);
+    }
+    // What has a default may be left out.
+    for (const required of parameters.required as string[] ?? []) {
+      assertEquals(
+        "default" in (parameters.properties as Record<string, object>)[required]!,
+        false,
+      );
+    }
+  }
+});
+
+Deno.test("TOOLS touch what their arguments name, and hint at it", () => {
+  const touches = (name: string, args: unknown) => findTool(name)!.touches(args);
+  assertEquals(touches("read_file", { path: "a" }), { kind: "path", access: "read", path: "a" });
+  assertEquals(touches("edit_file", { path: "a" }), { kind: "path", access: "write", path: "a" });
+  assertEquals(touches("web_fetch", { url: "u" }), { kind: "url", url: "u" });
+  assertEquals(findTool("read_file")!.hint({ path: "notes.md" }), "read_file notes.md");
+  assertEquals(findTool("list_files")!.hint({}), "list_files .");
+  assertEquals(findTool("no_such"), undefined);
+});
+
+Deno.test("defineTool() refuses a tool without a known capability, or with a bad name", () => {
+  const tool = {
+    name: "do_it",
+    description: "",
+    capability: "fs.read" as const,
+    readOnly: true,
+    schema: z.strictObject({}),
+    touches: () => ({ kind: "path" as const, access: "read" as const, path: "." }),
+    hint: () => "do_it",
+    timeoutMs: 1,
+  };
+  assertEquals(defineTool(tool).name, "do_it");
+  for (const capability of [undefined, "", "fs.all"]) {
+    assertThrows(
+      () => defineTool({ ...tool, capability: capability as "fs.read" }),
+      TypeError,
+      "expected one of",
+    );
+  }
+  for (const name of ["", "Do", "1a", "a-b", "ä", "a".repeat(65)]) {
+    assertThrows(() => defineTool({ ...tool, name }), TypeError, "expected a name");
+  }
+});
