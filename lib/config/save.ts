@@ -20,6 +20,8 @@ export interface SaveInputs {
   before: string | undefined;
   /** The value that the file is to hold, references unresolved. It has been checked. */
   value: Record<string, unknown>;
+  /** Write the value anew; comments and order of what stands there are lost. */
+  anew?: boolean;
 }
 
 /** The text that {@linkcode saveConfig} writes. */
@@ -32,9 +34,9 @@ export function configText(before: string | undefined, value: unknown): string {
  * stays, and is 0600 for a new file. Throws `config_invalid` when somebody else changed the file in
  * between, or it cannot be written.
  */
-export async function saveConfig({ paths, before, value }: SaveInputs): Promise<void> {
+export async function saveConfig({ paths, before, value, anew }: SaveInputs): Promise<void> {
   const { configFile } = paths;
-  const text = configText(before, value);
+  const text = configText(anew ? undefined : before, value);
   if (text === before) return;
   try {
     const target = await linkTarget(configFile);

@@ -1,0 +1,55 @@
+/**
+ * `service onboard`: a first configuration.
+ *
+ * @module
+ */
+
+import { ServiceError } from "../../lib/errors.ts";
+import { type Command, EXIT, type ExitCode } from "../command.ts";
+import { processConfirm } from "../confirm.ts";
+import { createDialogue, DialogueEndedError } from "../onboard/dialogue.ts";
+
+const command: Command = {
+  description:
+    "Writes a first configuration: which model answers, and in which folder the agent works. It " +
+    "offers keys that it finds in the environment, as references, and model servers that run on " +
+    "this machine. With --yes it takes the first that it finds. A configuration that is there is " +
+    "kept, and only what it lacks is added, unless you say otherwise or give --force.",
+  examples: ["service onboard", "service onboard --yes", "service onboard --yes --force"],
+  options: [
+    { name: "yes", summary: "Ask nothing, and take what is found first" },
+    { name: "force", summary: "Replace a configuration that is there; a copy of it is kept" },
+  ],
+  async run({ options, globals, out }): Promise<ExitCode> {
+    const terminal = processConfirm(out);
+    if (options["yes"] !== true && !terminal.isTerminal) {
+      throw new ServiceError(
+        "usage",
+        "service onboard asks questions, and there is no terminal to ask at: add --yes",
+        { param: "yes" },
+      );
+    }
+    const [{ homePaths }, { onboard }, { printOnboarded }] = await Promise.all([
+      import("../home_paths.ts"),
+      import("../onboard/onboard.ts"),
+      import("../onboard/print.ts"),
+    ]);
+    try {
+      const done = await onboard({
+        paths: homePaths(globals),
+        env: (name) => Deno.env.get(name),
+        fetch,
+        force: options["force"] === true,
+        dialogue: options["yes"] === true ? undefined : createDialogue(out, terminal),
+      });
+      printOnboarded(out, done, globals.json);
+      return EXIT.done;
+    } catch (error) {
+      if (!(error instanceof DialogueEndedError)) throw error;
+      out.note("Nothing was written");
+      return EXIT.interrupted;
+    }
+  },
+};
+
+export default command;

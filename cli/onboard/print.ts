@@ -1,0 +1,42 @@
+/**
+ * Says what onboarding did, and what to do next.
+ *
+ * @module
+ */
+
+import type { Output } from "../output.ts";
+import type { Onboarded } from "./onboard.ts";
+
+/** Prints it for people, or as JSON. */
+export function printOnboarded(out: Output, done: Onboarded, json: boolean): void {
+  if (json) {
+    out.json(done);
+    return;
+  }
+  const { configFile, outcome, added, backupFile, model, workspace, workspaceIsNew } = done;
+  switch (outcome) {
+    case "written":
+      out.line(`Wrote ${configFile}`);
+      break;
+    case "replaced":
+      out.line(`Replaced ${configFile}; the old one is ${backupFile}`);
+      break;
+    case "added":
+      out.line(`Kept ${configFile} and added ${added.join(", ")}`);
+      break;
+    case "kept":
+      out.line(`Kept ${configFile}; it has everything`);
+  }
+  out.line(`Workspace: ${workspace}${workspaceIsNew ? " (new)" : ""}`);
+  out.line(`Model: ${model || (done.hasProvider ? "chosen at start" : "offline")}`);
+  out.line();
+  out.line("Next:");
+  out.line('  service agent -m "What can you do?"');
+  out.line("  service doctor    checks that everything works");
+  out.line("  service serve     serves the HTTP API");
+  if (model === "" && !done.hasProvider) {
+    out.line();
+    out.line("For a real model, set OPENAI_API_KEY or ANTHROPIC_API_KEY, or start a model server");
+    out.line("on this machine (Ollama, LM Studio, llama.cpp), and run service onboard again");
+  }
+}
