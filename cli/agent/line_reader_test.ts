@@ -1,0 +1,79 @@
+import { assertEquals } from "@std/assert";
+
+const FIXTURE = new URL("../testing/echo_lines.ts", import.meta.url).pathname;
+
+/** `script` of util-linux gives a program a terminal. */
+async function hasTerminal(): Promise<boolean> {
+  try {
+    const { stdout } = await new Deno.Command("script", { args: ["--version"] }).output();
+    if (new TextDecoder().decode(stdout).includes("util-linux")) return true;
+  } catch {
+    // Not there.
+  }
+  // deno-lint-ignore no-console
+  console.warn("skipped: there is no `script` of util-linux to make a terminal with");
+  return false;
+}
+
+/** Types keys, each text once the prompt of its number is there, and returns the lines that came. */
+async function type(...texts: string[]): Promise<Record<string, string>[]> {
+  const command = `${Deno.execPath()} run -A --cached-only --quiet ${FIXTURE}`;
+  const child = new Deno.Command("script", {
+    args: ["--quiet", "--return", "--command", command, "/dev/null"],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  const lines: Record<string, string>[] = [];
+  let screen = "";
+  let prompt = 1;
+  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+    screen += chunk;
+    lines.splice(
+      0,
+      Infinity,
+      ...[...screen.matchAll(/got (\{.*?\})\r?\n/g)].map(([, line]) => JSON.parse(line!)),
+    );
+    // The prompt comes again with every redraw; each text is typed at its first.
+    while (prompt <= texts.length && lines.length >= prompt - 1 && screen.includes(`${prompt}> `)) {
+      await writer.write(new TextEncoder().encode(texts[prompt - 1]!));
+      prompt++;
+    }
+  }
+  await writer.close().catch(() => {});
+  assertEquals((await child.status).code, 0, screen);
+  return lines;
+}
+
+Deno.test({
+  name: "terminalReader() edits lines, keeps a paste together and tells how reading ended",
+  ignore: Deno.build.os !== "linux" || !await hasTerminal(),
+  async fn() {
+    const lines = await type(
+      "hallo\x1b[D\x1b[D\x1b[D\x7fe\r",
+      "\x1b[A\r",
+      "\x1b[A\x1b[A\x1b[A\r",
+      "\x1b[200~one\ntwo\r\nthree\x1b[201~!\r",
+      "half\x03",
+      "\x03",
+      // Three lines at once: the later ones wait for their prompts.
+      "a\rb\rc\r",
+      "",
+      "",
+      "\x04",
+    );
+    assertEquals(lines, [
+      { kind: "line", text: "hello" },
+      { kind: "line", text: "hello" },
+      { kind: "line", text: "first" },
+      { kind: "line", text: "one\ntwo\nthree!" },
+      { kind: "interrupt", text: "half" },
+      { kind: "interrupt", text: "" },
+      { kind: "line", text: "a" },
+      { kind: "line", text: "b" },
+      { kind: "line", text: "c" },
+      { kind: "end" },
+    ]);
+  },
+});
