@@ -52,12 +52,14 @@ type Refuse = (path: KeyPath, message: string) => void;
 
 /** Whether only this machine can reach a listener on that host. */
 export function isLoopbackHost(host: string): boolean {
-  return /^localhost$/i.test(host) || host === "::1" || host === "[::1]" ||
+  return /^localhost$/i.test(host) || host === "::1" ||
     /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
 }
 
 function checkApi({ api }: Config, refuse: Refuse): void {
-  if (api.apiKey === "" && !isLoopbackHost(api.host)) {
+  if (api.host.startsWith("[")) {
+    refuse(["api", "host"], `"${api.host}" has to stand without brackets`);
+  } else if (api.apiKey === "" && !isLoopbackHost(api.host)) {
     refuse(
       ["api", "host"],
       `"${api.host}" can be reached from other machines, so api.apiKey has to be set`,
