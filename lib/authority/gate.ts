@@ -92,7 +92,7 @@ class Gate implements Actions {
     const { config, paths, workspace, log } = options;
     this.#options = options;
     this.#executor = options.executor ??
-      createExecutor({ cacheDir: `${paths.dataDir}/child-cache`, log });
+      createExecutor({ cacheDir: `${paths.runDir}/child-cache`, log });
     const configured = config.agent.workspace;
     this.#workspace = { path: isAbsolute(configured) ? configured : workspace, real: workspace };
     this.#settings = { workspace, maxOutputBytes: config.executor.maxOutputBytes };
@@ -125,7 +125,7 @@ class Gate implements Actions {
     context: ActionContext,
     options: ActOptions,
   ): Promise<ActionResult> {
-    const policy = await (this.#policy ??= this.#makePolicy());
+    const policy = await this.#loadPolicy();
     let target = await this.#resolve(tool, args);
     for (let redirects = 0;; redirects++) {
       let action = seal(tool, args, target);
@@ -208,6 +208,14 @@ class Gate implements Actions {
       ? outcome.message
       : "the look-up took too long";
     return { kind: "unresolved", what: target.url, reason };
+  }
+
+  /** Made once; what failed is tried again with the next action. */
+  #loadPolicy(): Promise<Policy> {
+    return this.#policy ??= this.#makePolicy().catch((error) => {
+      this.#policy = undefined;
+      throw error;
+    });
   }
 
   async #makePolicy(): Promise<Policy> {

@@ -37,6 +37,8 @@ export async function startService(
   const journal = openJournal({ path: boot.paths.database });
   const { interrupted, resume } = await journal.recover();
   const models = resolveModels({ config });
+  // The first turn would wait for the package otherwise; that it is missing is said by that turn.
+  models.preload().catch(() => {});
   const link = linkAuthority({ send, now: Date.now });
   const turns = createTurns({
     journal,
