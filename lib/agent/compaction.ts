@@ -26,12 +26,12 @@ what is still open. Leave out greetings, and whatever was later superseded.`;
 
 /**
  * Index of the first entry to keep, or undefined when nothing can be summarized: the earliest
- * message of a person with which the rest is within `keepTokens`, else the earliest step, else the
+ * message of a person with which the rest is within the bounds, else the earliest step, else the
  * newest step whole. A step is never cut in two, and only messages that have an id are a beginning.
  */
 export function planCompaction(
   entries: readonly Entry[],
-  keepTokens: number,
+  { maxTokens, maxMessages }: { maxTokens: number; maxMessages: number },
 ): number | undefined {
   let kept = 0;
   let step: number | undefined;
@@ -39,7 +39,7 @@ export function planCompaction(
   for (let at = entries.length - 1; at >= 1; at--) {
     const { message, tokens, id } = entries[at]!;
     kept += tokens;
-    const fits = kept <= keepTokens;
+    const fits = kept <= maxTokens && entries.length - at <= maxMessages;
     if (!fits && step !== undefined) break;
     if (message.role === "tool" || id === undefined) continue;
     step = at;

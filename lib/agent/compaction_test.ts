@@ -4,6 +4,10 @@ import { mechanicalSummary, planCompaction, summaryRequest, withRequest } from "
 import type { Entry } from "./history.ts";
 import type { Message } from "./messages.ts";
 
+function plan(some: Entry[], maxTokens: number, maxMessages = Infinity): number | undefined {
+  return planCompaction(some, { maxTokens, maxMessages });
+}
+
 /** Entries of the roles u, a (answers), c (calls), t (results), s (summary), 10 tokens each. */
 function entries(roles: string, withIds = true): Entry[] {
   const messages: Record<string, Message> = {
@@ -22,33 +26,38 @@ function entries(roles: string, withIds = true): Entry[] {
 }
 
 Deno.test("planCompaction() keeps the newest, from the earliest message of a person that fits", () => {
-  assertEquals(planCompaction(entries("uauauaua"), 40), 4);
-  assertEquals(planCompaction(entries("uauauaua"), 45), 4);
-  assertEquals(planCompaction(entries("uaucta"), 40), 2);
+  assertEquals(plan(entries("uauauaua"), 40), 4);
+  assertEquals(plan(entries("uauauaua"), 45), 4);
+  assertEquals(plan(entries("uaucta"), 40), 2);
 });
 
 Deno.test("planCompaction() keeps the earliest step that fits when no person's message does", () => {
-  assertEquals(planCompaction(entries("uctctctct"), 40), 5);
-  assertEquals(planCompaction(entries("uctctctct"), 35), 7);
+  assertEquals(plan(entries("uctctctct"), 40), 5);
+  assertEquals(plan(entries("uctctctct"), 35), 7);
+});
+
+Deno.test("planCompaction() keeps as many messages as are allowed, however small they are", () => {
+  assertEquals(plan(entries("uauauaua"), 1_000, 4), 4);
+  assertEquals(plan(entries("uctctctct"), 1_000, 3), 7);
 });
 
 Deno.test("planCompaction() keeps the newest step whole although it is too large", () => {
-  assertEquals(planCompaction(entries("uctct"), 5), 3);
-  assertEquals(planCompaction(entries("uau"), 5), 2);
+  assertEquals(plan(entries("uctct"), 5), 3);
+  assertEquals(plan(entries("uau"), 5), 2);
 });
 
 Deno.test("planCompaction() finds nothing where only a summary, or nothing, stands before", () => {
-  assertEquals(planCompaction(entries("u"), 5), undefined);
-  assertEquals(planCompaction(entries(""), 5), undefined);
-  assertEquals(planCompaction(entries("su"), 5), undefined);
-  assertEquals(planCompaction(entries("ua", false), 5), undefined);
+  assertEquals(plan(entries("u"), 5), undefined);
+  assertEquals(plan(entries(""), 5), undefined);
+  assertEquals(plan(entries("su"), 5), undefined);
+  assertEquals(plan(entries("ua", false), 5), undefined);
 });
 
 Deno.test("planCompaction() never begins with results, and always leaves something out", () => {
   const turns = fc.array(fc.constantFrom("ua", "ucta", "uctct", "uctctcta", "u"), { maxLength: 8 });
   fc.assert(fc.property(turns, fc.boolean(), fc.nat(300), (all, summary, keepTokens) => {
     const some = entries((summary ? "s" : "") + all.join(""));
-    const keep = planCompaction(some, keepTokens);
+    const keep = plan(some, keepTokens);
     if (keep === undefined) return;
     assert(some[keep]!.message.role !== "tool");
     assert(some.slice(0, keep).some(({ message }) => message.role !== "summary"));

@@ -1,7 +1,7 @@
 /**
  * The context of one running turn: what the model is given, kept within its window.
  *
- * Over four fifths of the window, older messages are summarized (the journal keeps them raw). What
+ * Over four fifths of the window, or a thousand messages, older ones are summarized (the journal keeps them raw). What
  * is too long even then is cut in the request alone. Nothing here repeats without getting smaller:
  * when no more can be left out, the turn ends with `context_overflow`.
  *
@@ -29,6 +29,8 @@ const COMPACT_AT = 0.8;
 const KEEP = 0.5;
 /** Part of it that a summary may take. */
 const SUMMARY = 0.2;
+/** Messages above which older ones are summarized however short they are: each turn reads them all. */
+const MAX_MESSAGES = 1_000;
 /** Less than this part of a request is not worth a summary while the request still fits. */
 const WORTH = 0.15;
 /** Compactions, and answers of "too long" from the model, for one model call. */
@@ -100,7 +102,8 @@ export class ContextWindow {
   async fit(): Promise<Omit<ModelRequest, "signal">> {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const before = this.#tokens();
-      if (before <= this.#limit * COMPACT_AT || !await this.#compact(before)) break;
+      if (before <= this.#limit * COMPACT_AT && !this.#isLong) break;
+      if (!await this.#compact(before)) break;
       if (this.#tokens() > before * 0.95) break;
     }
     let entries: readonly Entry[] = this.#entries;
@@ -142,11 +145,14 @@ export class ContextWindow {
     this.#entries = this.#read();
     const factor = this.#factor;
     const room = Math.max(0, this.#limit * COMPACT_AT / factor - this.#fixedTokens);
-    const keepAt = planCompaction(this.#entries, room * KEEP);
+    const keepAt = planCompaction(this.#entries, {
+      maxTokens: room * KEEP,
+      maxMessages: MAX_MESSAGES / 2,
+    });
     if (keepAt === undefined) return false;
     const older = this.#entries.slice(0, keepAt);
     const kept = this.#entries.slice(keepAt);
-    const worth = tokens > this.#limit ? 0 : tokens / factor * WORTH;
+    const worth = tokens > this.#limit || this.#isLong ? 0 : tokens / factor * WORTH;
     if (summarizable(older) <= worth) return false;
     notice("Earlier messages are being summarized, to fit into the model's context.");
     const summary = await this.#summarize(older, kept, room * SUMMARY);
@@ -193,6 +199,10 @@ export class ContextWindow {
 
   #read(): Entry[] {
     return this.#deps.journal.context(this.#deps.sessionId);
+  }
+
+  get #isLong(): boolean {
+    return this.#entries.length > MAX_MESSAGES;
   }
 
   get #factor(): number {

@@ -154,3 +154,11 @@ Deno.test("ContextWindow corrects its estimates by what the provider counted", a
   const summary = fake.requests.findIndex(({ messages }) => messages[0]?.role === "summary");
   assert(summary > 0 && summary < 12, `the first summary came before request ${summary}`);
 });
+
+Deno.test("ContextWindow bounds the number of messages too, so that a turn costs the same later", async () => {
+  const fake = scriptedModel(Array.from({ length: 3_000 }, () => says("ok")));
+  await using agent = testAgent({ model: fake });
+  for (let n = 0; n < 1_200; n++) await agent.ask("hi");
+  const most = Math.max(...fake.requests.map(({ messages }) => messages.length));
+  assertEquals([most, fake.requests.filter(isSummaryCall).length], [1_000, 3]);
+});

@@ -179,6 +179,6 @@ Deno.test("createTurns() ends every turn once, by the grammar, and frees its lan
       assertEquals(agent.clock.timers(), 0);
       await raw.close();
     }),
-    { numRuns: 300 },
+    { numRuns: 200 },
   );
 });
