@@ -184,7 +184,7 @@ function unchangeable({ action: { target }, policy, beforeLookup }: Facts): Deci
   if (target.kind === "url" && target.addresses.length === 0 && !beforeLookup) {
     return { effect: "deny", rule: "unresolved", reason: "its host has no address" };
   }
-  if (target.kind === "path" && isOwn(target.real, policy)) {
+  if (target.kind === "path" && liesIn(target.real, policy.ownPaths, policy)) {
     return { effect: "deny", rule: "own", reason: "it belongs to the service itself" };
   }
 }
@@ -199,13 +199,16 @@ function byRules(facts: Facts): Decision {
   return { effect: rule.effect, rule: rule.name, reason: rule.reason };
 }
 
-/** The nearest of the service's folders and the workspace decides, since the workspace may lie in a home. */
-function isOwn(real: string, { ownPaths, workspace }: Policy): boolean {
-  let own = -1;
-  for (const path of ownPaths) {
-    if (isInside(real, path, "forgiving")) own = Math.max(own, path.length);
+/**
+ * Whether a path lies in one of the folders, and not in the workspace below it: the nearest one decides,
+ * since a workspace may lie in a home or in a clone of the program.
+ */
+function liesIn(real: string, folders: readonly string[], { workspace }: Policy): boolean {
+  let nearest = -1;
+  for (const folder of folders) {
+    if (isInside(real, folder, "forgiving")) nearest = Math.max(nearest, folder.length);
   }
-  return own >= 0 && !(isInside(real, workspace) && workspace.length > own);
+  return nearest >= 0 && !(isInside(real, workspace) && workspace.length > nearest);
 }
 
 const CONDITIONS: Record<Condition, (facts: Facts) => boolean> = {
@@ -216,8 +219,7 @@ const CONDITIONS: Record<Condition, (facts: Facts) => boolean> = {
   "path.guarded": ({ action: { target } }) =>
     target.kind === "path" && (isGuardedPath(target.real) || isGuardedPath(target.path)),
   "path.source": ({ action: { target }, policy }) =>
-    target.kind === "path" &&
-    policy.sourcePaths.some((path) => isInside(target.real, path, "forgiving")),
+    target.kind === "path" && liesIn(target.real, policy.sourcePaths, policy),
   "path.linkUnconfined": ({ action: { target }, policy }) =>
     target.kind === "path" && target.viaLink && !policy.confined,
   "path.hardLink": ({ action: { target } }) =>

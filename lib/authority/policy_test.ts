@@ -116,6 +116,10 @@ Deno.test("decide() denies a path by its more precise owner when a workspace lie
     rule(decide(pathAction(`${POLICY.workspace}/config.json`), CONTEXT, nested)),
     "deny own",
   );
+  const clone = { ...POLICY, ownPaths: [], sourcePaths: ["/home/p"] };
+  const write = (path: string) => rule(decide(pathAction(path, "write"), CONTEXT, clone));
+  assertEquals(write(`${POLICY.workspace}/a`), "allow workspace.write");
+  assertEquals(write("/home/p/lib/a.ts"), "deny own.source");
   const same = { ...POLICY, ownPaths: [POLICY.workspace] };
   assertEquals(rule(decide(pathAction(`${POLICY.workspace}/a`), CONTEXT, same)), "deny own");
 });

@@ -18,8 +18,8 @@ export interface AuditTail {
   torn?: Uint8Array;
 }
 
-/** Two lines of the largest size always fit. */
-const WINDOW_BYTES = 2 * MAX_LINE_BYTES + 2;
+/** Bytes from the end that are looked at: dozens of usual records, then two of the largest size. */
+const WINDOWS = [64 * 1024, 2 * MAX_LINE_BYTES + 2];
 
 /**
  * Finds the end. Throws when the records there do not hold together: that is no crash, and nothing may
@@ -27,13 +27,20 @@ const WINDOW_BYTES = 2 * MAX_LINE_BYTES + 2;
  */
 export async function readTail(file: Deno.FsFile): Promise<AuditTail> {
   const { size } = await file.stat();
-  const from = Math.max(0, size - WINDOW_BYTES);
-  await file.seek(from, Deno.SeekMode.Start);
-  const bytes = await readAll(file, size - from);
-  // Unless it is the file's, the window's first line has lost its beginning.
-  let at = from === 0 ? 0 : bytes.indexOf(0x0a) + 1;
-  if (from > 0 && at === 0) throw new Error("its last lines are longer than any record");
+  for (const window of WINDOWS) {
+    const from = Math.max(0, size - window);
+    await file.seek(from, Deno.SeekMode.Start);
+    const tail = findTail(await readAll(file, size - from), from);
+    if (tail !== undefined) return tail;
+  }
+  throw new Error("no record can be read near its end");
+}
 
+/** The end in the bytes from `from` on; undefined when no whole record is in them. */
+function findTail(bytes: Uint8Array, from: number): AuditTail | undefined {
+  // Unless it is the file's, the first line has lost its beginning.
+  let at = from === 0 ? 0 : bytes.indexOf(0x0a) + 1;
+  if (from > 0 && at === 0) return undefined;
   let last: AuditRecord | undefined;
   let end = at;
   let tornAt: number | undefined;
@@ -56,7 +63,7 @@ export async function readTail(file: Deno.FsFile): Promise<AuditTail> {
     }
     at = stop + 1;
   }
-  if (last === undefined && from > 0) throw new Error("no record can be read near its end");
+  if (last === undefined && from > 0) return undefined;
   if (last !== undefined && from === 0) checkFirst(bytes);
   return {
     seq: last?.seq ?? 0,

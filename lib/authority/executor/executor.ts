@@ -93,7 +93,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   function confine(): Promise<Confinement & { base: readonly string[] }> {
-    return probed ??= probe();
+    return probed ??= probe().catch((error) => {
+      probed = undefined;
+      throw error;
+    });
   }
 
   async function probe(): Promise<Confinement & { base: readonly string[] }> {

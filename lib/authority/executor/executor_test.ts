@@ -353,6 +353,35 @@ testBoth("a child exits when its standard input ends", async ({ folder }, confin
   assertEquals((await child.status).code, 3);
 });
 
+testBoth("no child outlives an authority that was killed", async ({ folder }, confined) => {
+  const marker = crypto.randomUUID();
+  const authority = new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "-A",
+      "--quiet",
+      "--cached-only",
+      new URL("./testing/run_forever.ts", import.meta.url).pathname,
+      confined ? "auto" : "off",
+      folder,
+      marker,
+      // Without a sandbox a busy child is ended by its limit of processor time, later.
+      confined ? "spin" : "hang",
+    ],
+    stdout: "piped",
+  }).spawn();
+  const reader = authority.stdout.getReader();
+  await reader.read();
+  assert(findProcesses(marker).length > 1);
+  authority.kill("SIGKILL");
+  await authority.status;
+  await reader.cancel();
+  for (let waits = 0; findProcess(marker) !== undefined && waits < 500; waits++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assertEquals(findProcess(marker), undefined);
+});
+
 Deno.test("runAsChild() narrows a process with every permission to those of the action", async () => {
   const folder = await Deno.realPath(await Deno.makeTempDir());
   // A comma cannot be spelled in a permission flag, so this path takes the binary's way.
