@@ -13,7 +13,7 @@
 
 import { ServiceError } from "../lib/errors.ts";
 import type { Command, Globals, Invocation, OptionSpec } from "./command.ts";
-import { nearest } from "./suggest.ts";
+import { nearest } from "../lib/nearest.ts";
 
 /** Options that every command has, before or after its name. */
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [

@@ -16,7 +16,7 @@ const command: Command = {
       import("../../lib/config/load.ts"),
       import("../../lib/authority/own_home.ts"),
     ]);
-    const loaded = await loadConfig(own);
+    const loaded = await loadConfig({ ...own, keepLastGood: false });
     const api = options.serve === true || loaded.config.api.enabled;
     const table = permissionTable(loaded, own.paths, api);
     if (globals.json) out.json({ service: table });

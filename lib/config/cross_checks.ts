@@ -6,6 +6,7 @@
  */
 
 import { isWithin, type KeyPath } from "./key_path.ts";
+import { isLoopbackHost } from "../loopback_host.ts";
 import { nearestKey } from "./nearest.ts";
 import { expandHome, type HomePaths, isAbsolutePath, normalize } from "./paths.ts";
 import type { Problem } from "./problem.ts";
@@ -49,12 +50,6 @@ export function crossCheck(
 }
 
 type Refuse = (path: KeyPath, message: string) => void;
-
-/** Whether only this machine can reach a listener on that host. */
-export function isLoopbackHost(host: string): boolean {
-  return /^localhost$/i.test(host) || host === "::1" ||
-    /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
-}
 
 function checkApi({ api }: Config, refuse: Refuse): void {
   if (api.host.startsWith("[")) {

@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { examine } from "./examine.ts";
-import { isLoopbackHost } from "./cross_checks.ts";
+import { isLoopbackHost } from "../loopback_host.ts";
 import { formatProblem } from "./problem.ts";
 import { tempHome } from "./testing/temp_home.ts";
 

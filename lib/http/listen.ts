@@ -55,12 +55,6 @@ export interface Listener {
   close(graceMs?: number): Promise<void>;
 }
 
-/** Whether only this machine can reach a listener on that host. */
-export function isLoopbackHost(host: string): boolean {
-  return /^localhost$/i.test(host) || host === "::1" ||
-    /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
-}
-
 /** Opens a listener. Throws `config_invalid`, naming the address and what to do, if it cannot. */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const listener = await listenNode(options).catch((error) => {

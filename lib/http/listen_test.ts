@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { ServiceError } from "../errors.ts";
-import { type Handler, isLoopbackHost, listen, type Listener } from "./listen.ts";
+import { isLoopbackHost } from "../loopback_host.ts";
+import { type Handler, listen, type Listener } from "./listen.ts";
 import { rawRequest } from "./testing/test_api.ts";
 
 const HOSTS = ["127.0.0.1", "0.0.0.0"];

@@ -19,7 +19,7 @@ import { AuthFailures } from "../auth_failures.ts";
 import { allowOrigin, isPreflight, preflightResponse } from "../cors.ts";
 import { errorResponse } from "../errors.ts";
 import { bodyType, BrowserGuard } from "../guard.ts";
-import { isLoopbackHost } from "../listen.ts";
+import { isLoopbackHost } from "../../loopback_host.ts";
 import { createChat } from "./chat.ts";
 import { type Checks, health, ready } from "./health.ts";
 import { type ApiModel, listModels, retrieveModel } from "./models.ts";

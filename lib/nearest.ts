@@ -29,16 +29,21 @@ export function editDistance(a: string, b: string): number {
 
 /**
  * The candidate nearest to what was typed, or undefined when none is near: at most a third of its
- * letters differ (at least one may), or one begins with the other from three letters on.
+ * letters differ (at least one may), or one begins with the other from three letters on. `fold`
+ * takes away what does not count, by default the case.
  */
-export function nearest(typed: string, candidates: Iterable<string>): string | undefined {
-  const wanted = typed.toLowerCase();
+export function nearest(
+  typed: string,
+  candidates: Iterable<string>,
+  fold: (name: string) => string = (name) => name.toLowerCase(),
+): string | undefined {
+  const wanted = fold(typed);
   // Nobody means a name of a few letters by a text of hundreds; the distance costs their product.
   if (wanted.length === 0 || wanted.length > 100) return undefined;
   let best: string | undefined;
   let bestDistance = Infinity;
   for (const candidate of candidates) {
-    const name = candidate.toLowerCase();
+    const name = fold(candidate);
     const distance = editDistance(wanted, name);
     const near = distance <= Math.max(1, Math.floor(Math.max(wanted.length, name.length) / 3)) ||
       (wanted.length >= 3 && (name.startsWith(wanted) || wanted.startsWith(name)));

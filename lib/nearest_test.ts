@@ -1,6 +1,6 @@
 import { assertEquals, assertLessOrEqual } from "@std/assert";
 import * as fc from "fast-check";
-import { editDistance, nearest } from "./suggest.ts";
+import { editDistance, nearest } from "./nearest.ts";
 
 Deno.test("editDistance() counts insertions, deletions, changes and swaps", () => {
   assertEquals(editDistance("", ""), 0);
