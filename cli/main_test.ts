@@ -60,10 +60,10 @@ Deno.test("W14 main.ts loads nothing for --version but its own tables", async ()
     "cli/output.ts",
     "cli/parse.ts",
     "cli/report_error.ts",
-    "cli/suggest.ts",
     "cli/version.ts",
     "lib/authority/executor/command.ts",
     "lib/errors.ts",
+    "lib/nearest.ts",
   ]);
 });
 
