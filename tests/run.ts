@@ -51,7 +51,7 @@ async function test(
 if (import.meta.main) {
   const checks = [
     await deno("install", "--frozen", "--quiet"),
-    await deno("fmt", "--check", "--quiet"),
+    await deno("fmt", "--check"),
     await deno("lint", "--quiet"),
     await deno("check", "--quiet", "."),
   ];

@@ -68,7 +68,10 @@ const agent = section({
     description: "Folder that the agent works in. Empty: workspace in the home folder.",
     takes: "restart",
   }),
-  instructions: z.string().default("").meta({ description: "Instructions of this deployment; they stand in the system prompt before AGENTS.md." }),
+  instructions: z.string().default("").meta({
+    description:
+      "Instructions of this deployment; they stand in the system prompt before AGENTS.md.",
+  }),
   contextTokens: z.int().min(2_000).max(10_000_000).default(100_000).meta({
     description: "Tokens of context; older messages are summarized before it is full.",
   }),

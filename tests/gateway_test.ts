@@ -1,0 +1,80 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { startModelServer } from "./fakes/model_server.ts";
+import { makeHome, type Running } from "./support/home.ts";
+
+async function untilLogged(service: Running, text: string): Promise<void> {
+  while (!service.log().includes(text)) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+const ask = (apiUrl: string, session: string) =>
+  fetch(`${apiUrl}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ messages: [{ role: "user", content: "hi" }], session_id: session }),
+  });
+
+Deno.test("gateway opens no port unless api.enabled is true, and serves commands over its socket", async () => {
+  await using home = await makeHome({});
+  await using gateway = await home.start(["gateway", "--json"]);
+  assertEquals(gateway.apiUrl, undefined);
+  const answer = await home.run(["agent", "-m", "hi"]);
+  assertEquals(answer.code, 0, answer.stderr);
+  assertStringIncludes(answer.stdout, "offline");
+  const second = await home.run(["gateway"]);
+  assertEquals(second.code, 1);
+  assertStringIncludes(second.stderr, String(gateway.pid));
+  assertEquals(await gateway.stop(), 0);
+});
+
+Deno.test("gateway serves the API with a key when it is enabled, and prints its pid", async () => {
+  await using home = await makeHome({
+    api: { enabled: true, port: 0, apiKey: "a-key-of-some-length" },
+  });
+  await using gateway = await home.start(["gateway", "--json"]);
+  assertEquals(gateway.pid, gateway.process.pid);
+  assertEquals((await fetch(`${gateway.apiUrl}/health`)).status, 200);
+  const without = await ask(gateway.apiUrl, "s");
+  assertEquals([without.status, (await without.json()).error.code], [401, "invalid_api_key"]);
+  const models = await fetch(`${gateway.apiUrl}/v1/models`, {
+    headers: { authorization: "bearer a-key-of-some-length" },
+  });
+  assertEquals((await models.json()).data[0].id, "offline");
+  assertEquals(await gateway.stop(), 0);
+  assertEquals(gateway.log().includes("a-key-of-some-length"), false);
+});
+
+Deno.test("an edit of the configuration is taken up live, and a broken one is reported and changes nothing", async () => {
+  await using model = startModelServer({ script: { hang: "headers" } });
+  const config = {
+    agent: { model: "local/fake" },
+    providers: { local: { baseUrl: model.baseUrl } },
+  };
+  await using home = await makeHome(config);
+  await using service = await home.start();
+  await home.configure({ ...config, agent: { ...config.agent, turnTimeoutS: 1 } });
+  await untilLogged(service, "agent.turnTimeoutS");
+  assertEquals((await ask(service.apiUrl, "a")).status, 504);
+  await Deno.writeTextFile(`${home.dir}/home/config.json`, '{"agent": {"turnTimeoutS": ');
+  await untilLogged(service, "cannot be used");
+  assertEquals((await ask(service.apiUrl, "b")).status, 504);
+  await home.configure({ ...config, api: { port: 9 } });
+  await untilLogged(service, "restart_required");
+  assertStringIncludes(service.log(), "api.port");
+  assertEquals(await service.stop(), 0);
+});
+
+Deno.test("sessions lists, shows, exports and deletes what was said", async () => {
+  await using home = await makeHome({});
+  await home.run(["agent", "-m", "remember the milk", "--session", "a"]);
+  await home.run(["agent", "-m", "something else", "--session", "b"]);
+  const listed = await home.run(["sessions", "list", "--json"]);
+  assertStringIncludes(listed.stdout, "remember the milk");
+  const shown = await home.run(["sessions", "show", "cli:a"]);
+  assertStringIncludes(shown.stdout, "remember the milk");
+  const exported = await home.run(["sessions", "export", "cli:a"]);
+  const kinds = exported.stdout.trim().split("\n").map((line) => JSON.parse(line).kind);
+  assertEquals([...new Set(kinds)], ["session", "turn", "message", "event"]);
+  assertEquals((await home.run(["sessions", "delete", "cli:a", "--yes"])).code, 0);
+  assertEquals((await home.run(["sessions", "show", "cli:a"])).code, 1);
+  assertStringIncludes((await home.run(["sessions", "list"])).stdout, "cli:b");
+});
