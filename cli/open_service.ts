@@ -9,6 +9,7 @@ import type { OwnedHome, OwnOptions } from "../lib/authority/own_home.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { connectClient, type LocalClient } from "../lib/local/client.ts";
 import type { Globals } from "./command.ts";
+import { processOutput } from "./output.ts";
 import { homePaths } from "./home_paths.ts";
 import { VERSION } from "./version.ts";
 
@@ -34,7 +35,13 @@ export async function withService<T>(
   globals: Globals,
   use: (client: LocalClient) => Promise<T>,
 ): Promise<T> {
-  const options = { logLevel: "warning" as const, ...ownOptions(globals), api: false };
+  // The command tells its own failures; as a guest it would show none of the service's log.
+  const options = {
+    ...ownOptions(globals),
+    api: false,
+    warn: (text: string) => processOutput().note(`warning: ${text}`),
+  };
+  options.logLevel ??= "error";
   const { ownHome } = await import("../lib/authority/own_home.ts");
   const giveUpAt = Date.now() + WAIT_MS;
   while (true) {

@@ -111,3 +111,16 @@ Deno.test("ten commands at once on one home all answer", async () => {
   assertEquals(sessions.stdout.trim().split("\n").length >= 1, true);
   for (let n = 0; n < 10; n++) assert(sessions.stdout.includes(`cli:s${n}`), sessions.stdout);
 });
+
+Deno.test("agent warns of an unknown key, and tells a failure in one place only", async () => {
+  await using home = await makeHome({
+    agnt: {},
+    agent: { model: "local/fake" },
+    providers: { local: { baseUrl: "http://127.0.0.1:1/v1" } },
+  });
+  const { code, stderr } = await home.run(["agent", "-m", "hi"]);
+  assertEquals(code, 4);
+  assertStringIncludes(stderr, "warning: agnt");
+  assertStringIncludes(stderr, "did you mean agent");
+  assertEquals(stderr.includes("    at "), false, stderr);
+});

@@ -111,8 +111,14 @@ export class TurnMarks {
   /** Logs what is the service's own business and returns the name that callers are given for it. */
   #report({ turn: { id, sessionKey } }: AcceptedTurn, what: string, cause: unknown): string {
     const logId = this.#deps.randomId();
-    const reason = cause instanceof Error ? cause.stack ?? cause.message : String(cause);
-    this.#deps.log.error(what, { logId, turnId: id, sessionKey, reason });
+    const { log } = this.#deps;
+    if (cause instanceof ServiceError) {
+      // Foreseen, and its words say what to do; where in the code it arose helps nobody.
+      log.warning(what, { logId, turnId: id, sessionKey, code: cause.code, reason: cause.message });
+    } else {
+      const reason = cause instanceof Error ? cause.stack ?? cause.message : String(cause);
+      log.error(what, { logId, turnId: id, sessionKey, reason });
+    }
     return logId;
   }
 }

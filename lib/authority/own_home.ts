@@ -31,6 +31,8 @@ export interface OwnOptions {
   apiAddress?: { host?: string; port?: number };
   /** Least level that is logged, instead of the configured one. */
   logLevel?: "debug" | "info" | "warning" | "error";
+  /** Takes what is odd about the configuration; by default the log does. */
+  warn?: (text: string) => void;
   /** Whether edits of the configuration file are taken up while it runs. */
   watch?: boolean;
   /** Entry of the service's Worker; another one only in tests. */
@@ -61,7 +63,8 @@ export async function ownHome(
     const { config } = loaded;
     Object.assign(config.api, options.apiAddress);
     const log = createLog({ ...config.log, level: options.logLevel ?? config.log.level });
-    for (const warning of loaded.warnings) log.warning(warning);
+    const warn = options.warn ?? log.warning;
+    for (const warning of loaded.warnings) warn(warning);
 
     const workspace = await makeWorkspace(config.agent.workspace);
     const audit = await openAudit({ dir: paths.auditDir, keysDir: paths.keysDir, log });
