@@ -8,7 +8,7 @@
 import type { OwnedHome, OwnOptions } from "../lib/authority/own_home.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { connectClient, type LocalClient } from "../lib/local/client.ts";
-import type { Globals } from "./command.ts";
+import { EXIT, type Globals } from "./command.ts";
 import { processOutput } from "./output.ts";
 import { homePaths } from "./home_paths.ts";
 import { VERSION } from "./version.ts";
@@ -70,7 +70,7 @@ async function useOwned<T>(home: OwnedHome, use: (client: LocalClient) => Promis
   // A service that runs for one command ends in order when it is told to stop.
   const stop = () => {
     Deno.removeSignalListener("SIGTERM", stop);
-    void home.leave({ graceMs: 0 }).finally(() => Deno.exit(143));
+    void home.leave({ graceMs: 0 }).finally(() => Deno.exit(EXIT.interrupted));
   };
   Deno.addSignalListener("SIGTERM", stop);
   try {
