@@ -31,6 +31,9 @@ export function actionContext(
     attended,
     personHosts: personHosts(read),
     // What a tool that changes things was given may come back through any other.
-    toolUrls: toolUrls(read, (tool) => toolbox.find(tool)?.readOnly !== true),
+    toolUrls: toolUrls(read, {
+      storesInput: (tool) => toolbox.find(tool)?.readOnly !== true,
+      readsFiles: (tool) => toolbox.find(tool)?.capability === "fs.read",
+    }),
   };
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isBlank } from "./is_blank.ts";
 import { ServiceError } from "../errors.ts";
 import type { TurnRequest } from "./turns.ts";
 
@@ -20,7 +21,7 @@ export function checkRequest(request: TurnRequest): void {
   if (timeoutMs !== undefined && !(timeoutMs > 0)) {
     throw invalid("timeoutMs", timeoutMs, "more than 0");
   }
-  if (!input.some((part) => part.type !== "text" || part.text.trim() !== "")) {
+  if (!input.some((part) => part.type !== "text" || !isBlank(part.text))) {
     throw new ServiceError("no_user_message", "The message is blank", { param: "input" });
   }
 }

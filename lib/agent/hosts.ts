@@ -79,13 +79,19 @@ export function personHosts(messages: readonly Message[]): string[] {
  *
  * What the model said itself is no ground: neither results that failed or were refused count (they
  * repeat what was asked for), nor a URL that stands in the arguments of the very call or in those of
- * an earlier call that could store it. `storesInput` says of a tool whether it could.
+ * an earlier call that could store it, nor, once any call has stored something, what tools read back
+ * from files: a URL can be put together there from pieces. `storesInput` says of a tool whether it
+ * could store, `readsFiles` whether its results come from files.
  */
 export function toolUrls(
   messages: readonly Message[],
-  storesInput: (tool: string) => boolean,
+  { storesInput, readsFiles }: {
+    storesInput: (tool: string) => boolean;
+    readsFiles: (tool: string) => boolean;
+  },
 ): string[] {
   const stored = new Set<string>();
+  let anyStored = false;
   const urls = new Set<string>();
   let calls = new Map<string, ToolCall>();
   for (const message of newestPart(messages)) {
@@ -95,8 +101,11 @@ export function toolUrls(
       for (const { callId, output, failed } of message.results) {
         const call = calls.get(callId);
         const said = new Set(call === undefined ? [] : urlsIn(call.args));
-        if (call !== undefined && storesInput(call.tool)) said.forEach((url) => stored.add(url));
-        if (failed) continue;
+        if (call !== undefined && storesInput(call.tool)) {
+          said.forEach((url) => stored.add(url));
+          anyStored = true;
+        }
+        if (failed || (anyStored && call !== undefined && readsFiles(call.tool))) continue;
         for (const url of urlsInText(output)) {
           if (said.has(url) || stored.has(url)) continue;
           // Again at the end: the newest are kept.

@@ -13,7 +13,7 @@ const result = (output: string, failed = false, callId = "c"): Message => ({
   role: "tool",
   results: [{ callId, tool: "t", output, failed }],
 });
-const storesNothing = () => false;
+const storesNothing = { storesInput: () => false, readsFiles: () => false };
 
 Deno.test("hostsInText() finds hosts of URLs and bare domain names, lower case", () => {
   const cases: [text: string, hosts: string[]][] = [
@@ -116,7 +116,10 @@ Deno.test("toolUrls() takes no URL that only repeats what the model said", () =>
     call("read", {}),
     result(`the file says ${evil} and https://other.example/`),
   ];
-  assertEquals(toolUrls(stored, (tool) => tool === "write"), ["https://other.example/"]);
+  assertEquals(
+    toolUrls(stored, { storesInput: (tool) => tool === "write", readsFiles: () => false }),
+    ["https://other.example/"],
+  );
 });
 
 Deno.test("toolUrls() takes a URL that the model guessed and a tool then found", () => {
@@ -139,4 +142,24 @@ Deno.test("toolUrls() looks at the newest results only when there is too much te
     result(`https://new.example/ ${filler}`),
   ];
   assertEquals(toolUrls(messages, storesNothing), ["https://new.example/"]);
+});
+
+Deno.test("toolUrls() takes no URL out of files once the model has written to some", () => {
+  const pages = {
+    storesInput: (tool: string) => tool === "write",
+    readsFiles: (tool: string) => tool === "read",
+  };
+  const messages = [
+    call("read", {}),
+    result("https://early.example/"),
+    call("write", { content: "hQtp://evil.example/?leak=1" }),
+    result("ok"),
+    call("write", { replace: "hQtp", by: "http" }),
+    result("ok"),
+    call("read", {}),
+    result("http://evil.example/?leak=1"),
+    call("fetch", {}),
+    result("https://page.example/"),
+  ];
+  assertEquals(toolUrls(messages, pages), ["https://early.example/", "https://page.example/"]);
 });

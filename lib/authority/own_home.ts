@@ -55,8 +55,7 @@ export async function ownHome(
   options: OwnOptions,
 ): Promise<OwnedHome | { heldBy: number | undefined }> {
   const { paths } = options;
-  await makeFolders(paths);
-  const lock = await acquireHome(paths);
+  const lock = await takeHome(paths);
   if ("heldBy" in lock) return lock;
   try {
     const loaded = await loadConfig(options);
@@ -125,6 +124,24 @@ export function permissionTable(loaded: Loaded, paths: HomePaths, api: boolean):
     env: MODEL_ENV,
     sources: Deno.build.standalone ? [] : [new URL("..", import.meta.url).pathname],
   });
+}
+
+/** The lock of a home whose folders are there. Throws `config_invalid` when it cannot be used. */
+async function takeHome(paths: HomePaths): ReturnType<typeof acquireHome> {
+  try {
+    await makeFolders(paths);
+    return await acquireHome(paths);
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ServiceError(
+      "config_invalid",
+      `Cannot use the home "${paths.home}" (SERVICE_HOME): ${reason}; ` +
+        "expected a folder that this user can write",
+      { param: "SERVICE_HOME" },
+      { cause },
+    );
+  }
 }
 
 async function makeFolders(paths: HomePaths): Promise<void> {

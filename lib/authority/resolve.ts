@@ -159,6 +159,10 @@ function rootOf(path: string): string {
 function pathFailure(error: unknown): string {
   if (error instanceof Deno.errors.NotFound) return "a link in it leads to nothing";
   if (error instanceof Deno.errors.PermissionDenied) return "it may not be looked at";
+  // Deno refuses the kernel's folders in words that would tell a model to ask for all permissions.
+  if (error instanceof Deno.errors.NotCapable) {
+    return "it belongs to the kernel, and no tool may touch it";
+  }
   if (error instanceof Deno.errors.NotADirectory) return "a file stands where a folder is expected";
   if (error instanceof Deno.errors.FilesystemLoop) return "its links go in a circle";
   return error instanceof Error ? error.message : String(error);

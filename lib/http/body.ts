@@ -42,13 +42,23 @@ async function readText(request: Request, limits: BodyLimits, clock: Clock): Pro
   });
   // A declared length is enforced by the HTTP parser, so the fast way is bounded too.
   const read = declared !== null && /^\d+$/.test(declared)
-    ? request.text()
+    ? request.arrayBuffer().then((bytes) => new TextDecoder("utf-8", { fatal: true }).decode(bytes))
     : readCounted(request, limits);
   try {
     return await Promise.race([read, late.promise]);
   } catch (error) {
     read.catch(() => {});
     if (error instanceof ServiceError) throw error;
+    // JSON over HTTP is UTF-8 (RFC 8259, 8.1); replaced letters would be stored as if they were meant.
+    if (
+      error instanceof TypeError && !request.signal.aborted &&
+      /utf-8|encoded data/i.test(error.message)
+    ) {
+      throw new ServiceError(
+        "invalid_request",
+        "The body must be JSON in UTF-8, and holds bytes that are not",
+      );
+    }
     throw new ServiceError("invalid_request", "The body broke off before its end", {}, {
       cause: error,
     });
@@ -59,7 +69,7 @@ async function readText(request: Request, limits: BodyLimits, clock: Clock): Pro
 
 async function readCounted(request: Request, limits: BodyLimits): Promise<string> {
   if (request.body === null) return "";
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
   let bytes = 0;
   let text = "";
   for await (const chunk of request.body) {

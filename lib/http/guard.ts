@@ -110,6 +110,14 @@ export type BodyType = typeof BODY_TYPES[number];
 export function bodyType(request: Request): BodyType | undefined {
   const header = request.headers.get("content-type");
   if (header === null && !hasBody(request)) return undefined;
+  const encoding = request.headers.get("content-encoding");
+  if (encoding !== null && encoding.toLowerCase() !== "identity") {
+    throw new ServiceError(
+      "unsupported_media_type",
+      `The header Content-Encoding must be absent, got ${JSON.stringify(encoding.slice(0, 100))}`,
+      { param: "Content-Encoding" },
+    );
+  }
   const semicolon = header?.indexOf(";") ?? -1;
   const type = (semicolon === -1 ? header : header?.slice(0, semicolon))?.trim().toLowerCase();
   const known = BODY_TYPES.find((accepted) => accepted === type);

@@ -9,6 +9,7 @@
  */
 
 import type { IncomingMessage, Server } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { systemClock } from "../agent/clock.ts";
 import { settlesWithin } from "../agent/life.ts";
@@ -27,9 +28,18 @@ export interface ListenOptions {
   handler: Handler;
   /** Section of the configuration that holds host and port, for errors, such as `api`. */
   setting: string;
+  /** Hears of what no handler saw, because it could not be read as a request. */
+  onUnreadable?: (refusal: Unreadable) => void;
   /** Closes at once when it aborts. */
   signal?: AbortSignal;
   limits?: Partial<NodeLimits>;
+}
+
+/** What was refused before it was a request. */
+export interface Unreadable {
+  peerAddress: string;
+  status: number;
+  reason: string;
 }
 
 /** Bounds that `node:http` enforces. */
@@ -86,12 +96,13 @@ async function listenNode(options: ListenOptions): Promise<Listener> {
       hostname: "localhost",
       // By default it replaces the global Response, which other servers of this thread need as it is.
       overrideGlobalObjects: false,
-      errorHandler: (error) =>
-        error instanceof Error && error.name === "RequestError"
-          ? plainError(
-            new ServiceError("invalid_request", `The request is not HTTP: ${error.message}`),
-          )
-          : brokenHandler(),
+      errorHandler: (error) => {
+        if (!(error instanceof Error) || error.name !== "RequestError") return brokenHandler();
+        options.onUnreadable?.({ peerAddress: "unknown", status: 400, reason: "invalid_request" });
+        return plainError(
+          new ServiceError("invalid_request", `The request cannot be read: ${error.message}`),
+        );
+      },
     },
   );
   const server = createServer({
@@ -102,7 +113,10 @@ async function listenNode(options: ListenOptions): Promise<Listener> {
     keepAliveTimeout: 65_000,
     requireHostHeader: false,
   }, onRequest);
-  server.on("clientError", answerParserError);
+  server.on(
+    "clientError",
+    (error, socket) => answerParserError(error, socket, options.onUnreadable),
+  );
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -131,7 +145,11 @@ function closeNode(server: Server): Promise<void> {
 }
 
 /** The parser gave up on a connection: still an envelope, and then the end of the connection. */
-function answerParserError(error: Error & { code?: string }, socket: Duplex): void {
+function answerParserError(
+  error: Error & { code?: string },
+  socket: Duplex,
+  onUnreadable: ListenOptions["onUnreadable"],
+): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
     return;
@@ -143,8 +161,14 @@ function answerParserError(error: Error & { code?: string }, socket: Duplex): vo
       "431 Request Header Fields Too Large",
       new ServiceError("too_large", "The header section is too large"),
     ]
-    : ["400 Bad Request", new ServiceError("invalid_request", "The request is not HTTP")];
-  const body = JSON.stringify(toHttpError(failure).envelope);
+    : [
+      "400 Bad Request",
+      new ServiceError("invalid_request", "The request cannot be read as HTTP"),
+    ];
+  const { status, envelope } = toHttpError(failure);
+  const peerAddress = (socket as Socket).remoteAddress ?? "unknown";
+  onUnreadable?.({ peerAddress, status, reason: failure.code });
+  const body = JSON.stringify(envelope);
   socket.end(
     `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
       `Connection: close\r\n\r\n${body}`,

@@ -41,17 +41,18 @@ export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
   // A request is worth `info`, whatever its status.
   const quiet = config.log.level === "warning" || config.log.level === "error";
   const created = { id: model, createdAt: Date.now() };
+  const accessLog = quiet ? () => {} : createAccessLog({
+    format: config.log.format,
+    write: writeStderr,
+    now: Date.now,
+  });
   const api = createApi({
     turns,
     model: () => created,
     config: config.api,
     version: boot.version,
     checks,
-    accessLog: quiet ? () => {} : createAccessLog({
-      format: config.log.format,
-      write: writeStderr,
-      now: Date.now,
-    }),
+    accessLog,
     log,
   });
   const listener = await listen({
@@ -59,6 +60,16 @@ export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
     port: config.api.port,
     setting: "api",
     handler: (request, peer) => api.fetch(request, peer),
+    onUnreadable: ({ peerAddress, status, reason }) =>
+      accessLog({
+        requestId: "-",
+        peer: peerAddress,
+        method: "-",
+        path: "-",
+        status,
+        durationMs: 0,
+        reason,
+      }),
   });
   return {
     url: listener.url,

@@ -193,6 +193,8 @@ class FileAudit implements AuditLog {
 
   /** Writes at the end and waits for the disk; on failure the file is as it was, or is given up. */
   async #write(bytes: Uint8Array): Promise<void> {
+    // A record in a file that nobody can find any more is none.
+    if ((await this.#file.stat()).nlink === 0) throw new Error("the file was removed");
     try {
       await this.#file.seek(this.#size, Deno.SeekMode.Start);
       for (let at = 0; at < bytes.length;) at += await this.#file.write(bytes.subarray(at));

@@ -259,3 +259,18 @@ Deno.test({
     }
   },
 });
+
+Deno.test("G15 append() rejects once the file was removed under it", async () => {
+  await withAudit(async (setup) => {
+    const audit = await setup.open();
+    await audit.append("action.refused", { index: 1 });
+    await Deno.remove(setup.path);
+    const error = await assertRejects(
+      () => audit.append("action.refused", { index: 2 }),
+      ServiceError,
+    );
+    assertEquals(error.code, "audit_unavailable");
+    assertStringIncludes(error.message, "removed");
+    await audit.close();
+  });
+});

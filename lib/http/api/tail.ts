@@ -5,6 +5,7 @@
  * @module
  */
 
+import { isBlank } from "../../agent/is_blank.ts";
 import type { UserPart } from "../../agent/messages.ts";
 import { ServiceError } from "../../errors.ts";
 import { type AnyMessage, type Content, contentSchema } from "./chat_request.ts";
@@ -113,7 +114,7 @@ class InputBuilder {
 
   /** Blank text is no input, and providers refuse it as a part. */
   #closeText(): void {
-    if (this.#text !== undefined && this.#text.trim() !== "") {
+    if (this.#text !== undefined && !isBlank(this.#text)) {
       this.#parts.push({ type: "text", text: this.#text });
     }
     this.#text = undefined;
