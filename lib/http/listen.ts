@@ -165,7 +165,8 @@ function answerParserError(
       "400 Bad Request",
       new ServiceError("invalid_request", "The request cannot be read as HTTP"),
     ];
-  const { status, envelope } = toHttpError(failure);
+  const { envelope } = toHttpError(failure);
+  const status = Number.parseInt(line, 10);
   const peerAddress = (socket as Socket).remoteAddress ?? "unknown";
   onUnreadable?.({ peerAddress, status, reason: failure.code });
   const body = JSON.stringify(envelope);
