@@ -75,8 +75,3 @@ export function hasReference(text: string): boolean {
 export function isReference(text: string): boolean {
   return /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(text);
 }
-
-/** The text as it has to be written for references to be no such thing. */
-export function escapeReferences(text: string): string {
-  return text.replaceAll("${", "$${");
-}

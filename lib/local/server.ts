@@ -5,7 +5,7 @@
  */
 
 import { ServiceError, toErrorData } from "../errors.ts";
-import type { LocalRequest, Operation, Operations } from "./protocol.ts";
+import type { LocalRequest, LocalResponse, Operation, Operations } from "./protocol.ts";
 import { type Duplex, lineWriter, readLines } from "./wire.ts";
 
 /** What answers each operation. The signal aborts when the guest cancels or goes away. */
@@ -28,6 +28,7 @@ export async function serveGuest(
   { handlers, version, key }: { handlers: OperationHandlers; version: string; key?: string },
 ): Promise<void> {
   const writer = lineWriter(duplex.writable);
+  const respond = (response: LocalResponse) => writer.write(response);
   const running = new Map<number, AbortController>();
   const tasks = new Set<Promise<void>>();
   const lines = readLines(duplex.readable);
@@ -42,7 +43,7 @@ export async function serveGuest(
       if (request.op === "cancel") running.get(request.id)?.abort();
       else if (running.size >= MAX_OPERATIONS) {
         const error = new ServiceError("queue_full", `${MAX_OPERATIONS} operations are under way`);
-        await writer.write({ id: request.id, error: toErrorData(error) });
+        await respond({ id: request.id, error: toErrorData(error) });
       } else {
         const controller = new AbortController();
         running.set(request.id, controller);
@@ -75,10 +76,10 @@ export async function serveGuest(
           params,
           signal,
         );
-      for await (const item of data) await writer.write({ id, data: item });
-      await writer.write({ id, end: true });
+      for await (const item of data) await respond({ id, data: item });
+      await respond({ id, end: true });
     } catch (error) {
-      await writer.write({ id, error: toErrorData(error) }).catch(() => {});
+      await respond({ id, error: toErrorData(error) }).catch(() => {});
     }
   }
 }

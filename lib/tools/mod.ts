@@ -42,8 +42,3 @@ export function describeTool({ name, description, schema }: Tool): DescribedTool
   const { $schema: _, ...parameters } = z.toJSONSchema(schema, { io: "input" });
   return { name, description, parameters };
 }
-
-/** What a model is told of every tool. */
-export function describeTools(): DescribedTool[] {
-  return TOOLS.map(describeTool);
-}

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { z } from "zod";
 import { CHILD_TOOLS } from "../authority/executor/child.ts";
-import { describeTools, findTool, TOOLS } from "./mod.ts";
+import { describeTool, findTool, TOOLS } from "./mod.ts";
 import { defineTool } from "./tool.ts";
 
 Deno.test("TOOLS have names of their own, and each its child side", async () => {
@@ -17,8 +17,8 @@ Deno.test("TOOLS have names of their own, and each its child side", async () => 
   assertEquals(children.filter((name) => name !== "resolve_host").sort(), names.sort());
 });
 
-Deno.test("describeTools() gives a JSON Schema object that a model can be sent", () => {
-  for (const { name, description, parameters } of describeTools()) {
+Deno.test("describeTool() gives a JSON Schema object that a model can be sent", () => {
+  for (const { name, description, parameters } of TOOLS.map(describeTool)) {
     assert(description.length > 40, name);
     assertEquals(parameters.type, "object");
     assertEquals(parameters.additionalProperties, false);

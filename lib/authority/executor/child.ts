@@ -1,6 +1,6 @@
 /**
  * The compiled binary as a child: `cli/main.ts` calls {@linkcode runAsChild} when the first argument is
- * {@linkcode CHILD_ARGUMENT}, before anything else.
+ * `CHILD_ARGUMENT`, before anything else.
  *
  * A binary starts with every permission that it was compiled with, and Deno can give up a kind of
  * permission as a whole but not narrow it to a path. So the tool runs in a Worker that is created with
@@ -11,7 +11,7 @@
  * @module
  */
 
-import { CHILD_ARGUMENT, type ChildPermissions } from "./command.ts";
+import type { ChildPermissions } from "./command.ts";
 import type { ChildFrame } from "./protocol.ts";
 import { READY, serveInput, writeFrame } from "./serve_child.ts";
 
@@ -29,11 +29,6 @@ export const CHILD_TOOLS = [
 const EXIT_USAGE = 2;
 
 const KINDS = ["read", "write", "net", "env", "run", "sys", "ffi", "import"] as const;
-
-/** Whether this process was started to be a child. */
-export function isChild(args: readonly string[] = Deno.args): boolean {
-  return args[0] === CHILD_ARGUMENT;
-}
 
 /** Serves the one action of this child and exits. */
 export function runAsChild(args: readonly string[] = Deno.args): Promise<never> {
