@@ -23,6 +23,11 @@ export async function openDigestKey(keysDir: string): Promise<KeyedDigest> {
   return (text) => createHmac("sha256", key).update(text).digest("hex");
 }
 
+/** Whether a folder has a key already. */
+export async function hasDigestKey(keysDir: string): Promise<boolean> {
+  return await readKey(`${keysDir}/audit.key`).then((hex) => hex !== undefined, () => true);
+}
+
 async function readKey(path: string): Promise<string | undefined> {
   try {
     return (await Deno.readTextFile(path)).trim();

@@ -11,7 +11,7 @@
 import { ServiceError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { sha256Hex } from "../canonical_json.ts";
-import { type KeyedDigest, openDigestKey } from "./key.ts";
+import { hasDigestKey, type KeyedDigest, openDigestKey } from "./key.ts";
 import { type AuditKind, type AuditRecord, MAX_LINE_BYTES, sealRecord } from "./record.ts";
 import { readTail } from "./tail.ts";
 
@@ -62,17 +62,27 @@ export async function openAudit(options: AuditOptions): Promise<AuditLog> {
   let file: Deno.FsFile | undefined;
   try {
     await Deno.mkdir(options.dir, { recursive: true, mode: 0o700 });
-    const digest = await openDigestKey(options.keysDir);
+    // The file is made before the key, so a key without a file means that the file was taken away.
+    const gone = await hasDigestKey(options.keysDir) && !await exists(path);
     file = await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
+    const digest = await openDigestKey(options.keysDir);
     const tail = await readTail(file);
     const audit = new FileAudit(path, file, digest, tail, options.now ?? Date.now);
     if (tail.torn !== undefined) await setAside(tail.torn, audit, file, tail.size, options);
+    if (gone) {
+      await audit.append("log.gone", {});
+      options.log.error("The audit record is gone; a new one begins by saying so", { file: path });
+    }
     return audit;
   } catch (error) {
     file?.close();
     if (error instanceof ServiceError) throw error;
     throw unavailable(`Cannot use the audit "${path}": ${messageOf(error)}`, error);
   }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.lstat(path).then(() => true, () => false);
 }
 
 async function setAside(

@@ -274,3 +274,15 @@ Deno.test("G15 append() rejects once the file was removed under it", async () =>
     await audit.close();
   });
 });
+
+Deno.test("openAudit() says in the record that an earlier one is gone, and at a first start says nothing", async () => {
+  await withAudit(async (setup) => {
+    const [first] = await write(setup, 1);
+    assert(!first!.includes("log.gone"));
+    await Deno.remove(setup.path);
+    const audit = await setup.open();
+    await audit.close();
+    const kinds = (await lines(setup.path)).map((line) => JSON.parse(line).kind);
+    assertEquals(kinds, ["log.open", "log.gone"]);
+  });
+});

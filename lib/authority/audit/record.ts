@@ -22,6 +22,8 @@ export const MAX_LINE_BYTES = 1024 * 1024;
 export type AuditKind =
   | "log.open"
   | "log.torn"
+  /** There was a record before this file; where it went is not known. */
+  | "log.gone"
   | "action.refused"
   | "action.start"
   | "action.end";
