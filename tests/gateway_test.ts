@@ -48,9 +48,10 @@ Deno.test("an edit of the configuration is taken up live, and a broken one is re
   const config = {
     agent: { model: "local/fake" },
     providers: { local: { baseUrl: model.baseUrl } },
+    api: { enabled: true, port: 0 },
   };
   await using home = await makeHome(config);
-  await using service = await home.start();
+  await using service = await home.start(["gateway", "--json"]);
   await home.configure({ ...config, agent: { ...config.agent, turnTimeoutS: 1 } });
   await untilLogged(service, "agent.turnTimeoutS");
   assertEquals((await ask(service.apiUrl, "a")).status, 504);
@@ -77,4 +78,14 @@ Deno.test("sessions lists, shows, exports and deletes what was said", async () =
   assertEquals((await home.run(["sessions", "delete", "cli:a", "--yes"])).code, 0);
   assertEquals((await home.run(["sessions", "show", "cli:a"])).code, 1);
   assertStringIncludes((await home.run(["sessions", "list"])).stdout, "cli:b");
+});
+
+Deno.test("an edit says nothing of what the command line puts over the file", async () => {
+  await using home = await makeHome({});
+  await using service = await home.start(["serve", "--port", "0", "--json"]);
+  await home.configure({ agent: { maxSteps: 7 }, executor: { maxOutputBytes: 5_000 } });
+  await untilLogged(service, "executor.maxOutputBytes");
+  assertStringIncludes(service.log(), "agent.maxSteps");
+  assertEquals(service.log().includes("api.port"), false, service.log());
+  assertEquals(await service.stop(), 0);
 });

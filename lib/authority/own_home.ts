@@ -58,9 +58,8 @@ export async function ownHome(
   const lock = await takeHome(paths);
   if ("heldBy" in lock) return lock;
   try {
-    const loaded = await loadConfig(options);
+    const loaded = await loadOwn(options);
     const { config } = loaded;
-    Object.assign(config.api, options.apiAddress);
     const log = createLog({ ...config.log, level: options.logLevel ?? config.log.level });
     const warn = options.warn ?? log.warning;
     for (const warning of loaded.warnings) warn(warning);
@@ -88,7 +87,7 @@ export async function ownHome(
     const watcher = options.watch && watchConfig({
       configFile: paths.configFile,
       config,
-      load: () => loadConfig(options),
+      load: () => loadOwn(options),
       apply: authority.configure,
       log,
     });
@@ -112,6 +111,13 @@ export async function ownHome(
     lock.release();
     throw error;
   }
+}
+
+/** The configuration with what the command line puts over it, at the start and after each edit. */
+async function loadOwn(options: OwnOptions): Promise<Loaded> {
+  const loaded = await loadConfig(options);
+  Object.assign(loaded.config.api, options.apiAddress);
+  return loaded;
 }
 
 /** The permission table of a configuration; what `service permissions` prints. */
