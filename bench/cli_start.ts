@@ -7,7 +7,8 @@
  * @module
  */
 
-import { makeBenchHome, RUN_FLAGS, startModel } from "./processes.ts";
+import { RUN_FLAGS } from "../tests/support/home.ts";
+import { makeBenchHome, startModel } from "./processes.ts";
 import { median, report } from "./report.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;

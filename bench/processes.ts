@@ -6,11 +6,9 @@
  */
 
 import { TextLineStream } from "@std/streams/text-line-stream";
+import { RUN_FLAGS } from "../tests/support/home.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
-
-/** Flags of the program from source, as in the tasks. */
-export const RUN_FLAGS = ["run", "-q", "--no-prompt", "--cached-only", "--frozen", "-P=service"];
 
 /** A process that has printed its first line. */
 export interface Started extends AsyncDisposable {

@@ -11,15 +11,19 @@
 import type { ErrorData } from "../errors.ts";
 
 /** What an action may do (decisions E1). */
-export type Capability =
-  | "fs.read"
-  | "fs.write"
-  | "exec"
-  | "net.fetch"
-  | "message.send"
-  | "mcp.call"
-  | "automation.write"
-  | "secret.use";
+export const CAPABILITIES = [
+  "fs.read",
+  "fs.write",
+  "exec",
+  "net.fetch",
+  "message.send",
+  "mcp.call",
+  "automation.write",
+  "secret.use",
+] as const;
+
+/** One of {@linkcode CAPABILITIES}. */
+export type Capability = typeof CAPABILITIES[number];
 
 /** The turn that asks, as far as a decision depends on it. */
 export interface ActionContext {

@@ -1,12 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type {
-  ActionContext,
-  Capability,
-  Decision,
-  PathTarget,
-  ResolvedAction,
-  Target,
+import {
+  type ActionContext,
+  CAPABILITIES,
+  type Capability,
+  type Decision,
+  type PathTarget,
+  type ResolvedAction,
+  type Target,
 } from "./actions.ts";
 import {
   type Condition,
@@ -202,16 +203,7 @@ Deno.test("decide() takes less than 20 microseconds", () => {
   assert(best < 20, `${best} microseconds`);
 });
 
-const capability = fc.constantFrom<Capability>(
-  "fs.read",
-  "fs.write",
-  "exec",
-  "net.fetch",
-  "message.send",
-  "mcp.call",
-  "automation.write",
-  "secret.use",
-);
+const capability = fc.constantFrom(...CAPABILITIES);
 const somePath = fc.oneof(
   fc.constantFrom(
     POLICY.workspace,

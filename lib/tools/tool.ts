@@ -9,7 +9,7 @@
  */
 
 import type { z } from "zod";
-import type { Capability } from "../authority/actions.ts";
+import { CAPABILITIES, type Capability } from "../authority/actions.ts";
 
 /** What a tool touches, before resolution. */
 export type Touch =
@@ -43,22 +43,11 @@ export function defineTool<Args>(tool: Tool<Args>): Tool {
   if (!/^[a-z][a-z0-9_]{0,63}$/.test(tool.name)) {
     throw new TypeError(`Cannot define tool "${tool.name}": expected a name of a-z, 0-9 and _`);
   }
-  if (!CAPABILITIES.has(tool.capability)) {
+  if (!CAPABILITIES.includes(tool.capability)) {
     throw new TypeError(
       `Cannot define tool "${tool.name}": its capability is "${tool.capability}", ` +
-        `expected one of ${[...CAPABILITIES].join(", ")}`,
+        `expected one of ${CAPABILITIES.join(", ")}`,
     );
   }
   return tool as unknown as Tool;
 }
-
-const CAPABILITIES: ReadonlySet<Capability> = new Set<Capability>([
-  "fs.read",
-  "fs.write",
-  "exec",
-  "net.fetch",
-  "message.send",
-  "mcp.call",
-  "automation.write",
-  "secret.use",
-]);
