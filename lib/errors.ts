@@ -20,6 +20,10 @@ export const ERROR_CODES = [
   "model_not_found",
   "unsupported_image_url",
   "no_user_message",
+  "unreadable_document",
+  "idempotency_conflict",
+  "response_not_found",
+  "response_in_progress",
   "usage",
   // who is asking
   "invalid_api_key",
@@ -44,6 +48,7 @@ export const ERROR_CODES = [
   "executor_fault",
   "audit_unavailable",
   // the process
+  "overloaded",
   "config_invalid",
   "draining",
   "home_busy",

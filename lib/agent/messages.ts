@@ -4,8 +4,42 @@
  * @module
  */
 
-/** A piece of a user message. `image` data is base64 without the data-URL head. */
+/** A file that came with a message. Its bytes stand in the media folder, under their hash. */
+export interface FileRef {
+  /** SHA-256 of the bytes, lower-case hex. */
+  sha256: string;
+  /** Its size. */
+  bytes: number;
+}
+
+/** A document that came with a message, with what the model is given of it. */
+export interface DocumentPart {
+  type: "document";
+  /** As the sender named it; one line. */
+  name: string;
+  /** By its bytes, such as `application/pdf` or `text/plain`. */
+  mediaType: string;
+  file: FileRef;
+  /** Its text, cuts stated. Not the person's own words. */
+  text: string;
+}
+
+/** A piece of a user message as it is kept. */
 export type UserPart =
+  | { type: "text"; text: string }
+  | { type: "image"; mediaType: string; file: FileRef }
+  /** As the first version kept it: base64 in the message itself. Never written any more. */
+  | { type: "image"; mediaType: string; data: string }
+  | DocumentPart;
+
+/** A piece of a user message before it is accepted, its files not yet kept. */
+export type InputPart =
+  | { type: "text"; text: string }
+  | { type: "image"; mediaType: string; bytes: Uint8Array }
+  | (Omit<DocumentPart, "file"> & { bytes: Uint8Array });
+
+/** A piece of a user message as a model is given it. `data` is base64 without a data-URL head. */
+export type PromptPart =
   | { type: "text"; text: string }
   | { type: "image"; mediaType: string; data: string };
 
@@ -33,3 +67,8 @@ export type Message =
   }
   /** Stands for every message before it (compaction). */
   | { role: "summary"; text: string };
+
+/** A message as a model is given it: its files are loaded. */
+export type PromptMessage =
+  | Exclude<Message, { role: "user" }>
+  | { role: "user"; parts: PromptPart[] };

@@ -6,8 +6,8 @@
  */
 
 import type { StoredEvent } from "./events.ts";
-import type { UserPart } from "./messages.ts";
-import type { Turn } from "../journal/types.ts";
+import type { InputPart } from "./messages.ts";
+import type { RequestKey, ResponseFacts, Turn } from "../journal/types.ts";
 
 /** What is asked of the agent. */
 export interface TurnRequest {
@@ -16,7 +16,7 @@ export interface TurnRequest {
   channel: string;
   actor: string;
   /** At least one part; the text may not be blank unless there is another part. */
-  input: UserPart[];
+  input: readonly InputPart[];
   /** Goes on after a restart (see `NewTurn.durable`). */
   durable: boolean;
   /** A person opened it and is there. */
@@ -25,26 +25,56 @@ export interface TurnRequest {
   timeoutMs?: number;
   /** A preset's name or `<provider>/<id>` instead of the configured model. */
   model?: string;
+  /** A repeat with the same key gets the turn of the first one (decisions B "Idempotency-Key"). */
+  requestKey?: RequestKey;
+  /** Puts the turn into the index of responses. */
+  response?: ResponseFacts;
 }
 
-/** A turn that was accepted: its row is on the disk. */
-export interface TurnHandle {
-  readonly turn: Turn;
+/** Something that is being answered. */
+export interface Answer {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly acceptedAt: number;
   /**
    * Its events, from `turn_start` to `turn_end`, live; may be called again, and then starts over.
-   * Ends after `turn_end`, or without it when `signal` aborts. Waits while the turn is queued.
+   * Ends after `turn_end`, or without it when `signal` aborts. Waits while it is queued.
    */
   events(signal?: AbortSignal): AsyncIterable<StoredEvent>;
-  /** Ends the turn as `cancelled`, its model call and tools included; nothing if it has ended. */
+  /** Ends it as `cancelled`, its model call and tools included; nothing if it has ended. */
   cancel(): void;
+}
+
+/** A turn that is on record: its row is on the disk. */
+export interface TurnHandle extends Answer {
+  /** As it was when the handle was made; `Turns.find` gives it as it is now. */
+  readonly turn: Turn;
+  /** `submit` found its request key on record: the turn was opened by an earlier request. */
+  readonly repeated: boolean;
+  /**
+   * Whether its requester is there, from now on. Without effect on a turn that was opened as
+   * unattended, or has ended (decisions E3).
+   */
+  setPresent(present: boolean): void;
 }
 
 /** Lanes over sessions: one turn at a time in each, in the order of acceptance. */
 export interface Turns {
   /**
    * Throws `queue_full` when 64 wait in the session, `draining` while the service stops,
-   * `model_not_found` for an unknown `model`; in each case nothing was stored.
+   * `model_not_found` for an unknown `model`, `idempotency_conflict` for a request key that was used
+   * with another digest; in each case nothing was stored. Files of the input are stored before the
+   * turn is, and go again if it cannot be.
    */
   submit(request: TurnRequest): Promise<TurnHandle>;
+  /** The turn that was opened with this key, if any. Throws `idempotency_conflict`. */
+  repeated(key: RequestKey): TurnHandle | undefined;
+  /** The turn of that id, whether it waits, runs or has ended. */
+  find(turnId: string): TurnHandle | undefined;
+  /**
+   * An answer of the model to one message alone: no session, no tools, nothing on record (case W16).
+   * Nothing is asked of the model before its events are read. Throws `queue_full` and `draining`.
+   */
+  aside(request: { input: readonly InputPart[]; timeoutMs?: number }): Answer;
   counts(): { running: number; queued: number };
 }

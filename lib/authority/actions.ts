@@ -95,6 +95,13 @@ export interface UrlTarget {
   addresses: readonly string[];
 }
 
+/** A chat on a channel, as a message names it. */
+export interface ChatTarget {
+  kind: "chat";
+  channel: string;
+  chatId: string;
+}
+
 /** What could not be resolved; never allowed. */
 export interface UnresolvedTarget {
   kind: "unresolved";
@@ -103,7 +110,7 @@ export interface UnresolvedTarget {
 }
 
 /** What an action is about. */
-export type Target = PathTarget | UrlTarget | UnresolvedTarget;
+export type Target = PathTarget | UrlTarget | ChatTarget | UnresolvedTarget;
 
 /** A request whose targets are resolved: what the gate judges and what the record holds. */
 export interface ResolvedAction {

@@ -72,7 +72,7 @@ export async function ownHome(
       version: options.version,
       pid: Deno.pid,
       config,
-      paths: { database: paths.database, socket: paths.socket },
+      paths: { database: paths.database, mediaDir: paths.mediaDir, socket: paths.socket },
       api,
       checks: await actions.checks(),
     };

@@ -23,6 +23,8 @@ export interface HomePaths {
   dataDir: string;
   /** The SQLite file. */
   database: string;
+  /** Files that came with messages. */
+  mediaDir: string;
   auditDir: string;
   keysDir: string;
   runDir: string;
@@ -73,6 +75,7 @@ export function resolvePaths(inputs: PathInputs): HomePaths {
     lastGoodFile: `${configFile}.last-good`,
     dataDir,
     database: `${dataDir}/service.db`,
+    mediaDir: `${dataDir}/media`,
     auditDir: `${home}/audit`,
     keysDir: `${home}/keys`,
     runDir,

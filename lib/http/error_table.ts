@@ -84,6 +84,32 @@ export const HTTP_ERRORS = {
     slug: "no_user_message",
     meaning: "Nothing from the user stands after the last assistant message.",
   },
+  unreadable_document: {
+    status: 400,
+    type: "invalid_request_error",
+    slug: "unreadable_document",
+    meaning: "A document is corrupt, encrypted or over a limit; the message has the reason.",
+  },
+  idempotency_conflict: {
+    status: 409,
+    type: "conflict_error",
+    slug: "idempotency_key_reused",
+    meaning: "The Idempotency-Key was used before in this session, with another request.",
+  },
+  response_not_found: {
+    status: 404,
+    type: "not_found_error",
+    slug: "response_not_found",
+    meaning:
+      "No response of this id is on record for this key: it was not stored, was deleted, or " +
+      "4,096 others were used since.",
+  },
+  response_in_progress: {
+    status: 409,
+    type: "conflict_error",
+    slug: "response_in_progress",
+    meaning: "The response is not finished; cancel it first.",
+  },
   usage: {
     status: 400,
     type: "invalid_request_error",
@@ -212,6 +238,12 @@ export const HTTP_ERRORS = {
     slug: "config_invalid",
     meaning: "The configuration is broken; the log has more under the id in the message.",
     hidden: true,
+  },
+  overloaded: {
+    status: 503,
+    type: "server_error",
+    slug: "overloaded",
+    meaning: "Too much is being uploaded or read at the same time; nothing was stored.",
   },
   draining: {
     status: 503,

@@ -45,6 +45,58 @@ export interface NewTurn {
   durable: boolean;
 }
 
+/** What makes two requests the same one: a caller's key, in a scope, over a digest of the body. */
+export interface RequestKey {
+  /** Who uses the key and where, such as credential and session. */
+  scope: string;
+  key: string;
+  /** Of everything that the request says; another one under the same key is a conflict. */
+  digest: string;
+}
+
+/** What the index of responses keeps beside the turn (decisions B "previous_response_id"). */
+export interface ResponseFacts {
+  /** Digest of the credential that may use it. */
+  credential: string;
+  /** What the response object repeats of its request; plain JSON. */
+  request: Record<string, unknown>;
+}
+
+/** An entry of the index of responses. */
+export interface ResponseEntry extends ResponseFacts {
+  turnId: string;
+  sessionKey: string;
+}
+
+/** What is written together with a turn's row. */
+export interface AcceptOptions {
+  /** Kept for 8 days; gone when the turn is cancelled before any tool ran, or with its session. */
+  requestKey?: RequestKey;
+  response?: ResponseFacts;
+}
+
+/** A message for a chat on another channel, as it waits to be delivered. */
+export interface OutboxMessage {
+  /** Unique: a second one with it is not queued. */
+  id: string;
+  /** Turn that sends it. */
+  turnId: string;
+  channel: string;
+  chatId: string;
+  content: string;
+}
+
+/** A row of the outbox. */
+export interface OutboxRow extends OutboxMessage {
+  /** Order of delivery. */
+  rowid: number;
+  state: "pending" | "sending" | "sent" | "unknown" | "dead" | "expired";
+  /** Milliseconds since 1970. */
+  createdAt: number;
+  /** 24 h later (decisions D4). */
+  expiresAt: number;
+}
+
 /** A turn on record. */
 export interface Turn extends NewTurn {
   /** Its place in the order of acceptance over all sessions; the cursor of `turns()`. */
@@ -96,8 +148,14 @@ export interface JournalCounts {
 
 /** The journal. Every promise of a write rejects with the cause if its batch could not be committed. */
 export interface Journal {
-  /** Accepts a turn: makes its session if new, writes the row with its input, `full`. */
-  accept(turn: NewTurn): Promise<Turn>;
+  /**
+   * Accepts a turn: makes its session if new, writes the row with its input, the references to its
+   * files and what the options say, `full`. With a request key that is on record nothing is written:
+   * the turn of that key is returned as `repeated`, or `idempotency_conflict` thrown.
+   */
+  accept(turn: NewTurn, options?: AcceptOptions): Promise<{ turn: Turn; repeated: boolean }>;
+  /** The turn that was accepted with this key. Throws `idempotency_conflict` for another digest. */
+  repeated(key: RequestKey): Turn | undefined;
   /**
    * Marks a turn as running and counts the attempt. With the first one its user message enters the
    * context, as the newest: one that waited must not stand before the answer that it waited for.
@@ -147,6 +205,26 @@ export interface Journal {
    * session is deleted.
    */
   follow(sessionId: number, options: FollowOptions): AsyncIterable<StoredEvent>;
+
+  /**
+   * The index of responses: 4,096 entries, the least recently used goes. `find` counts as a use;
+   * undefined also for another credential. `remove` resolves false when there is none.
+   */
+  responses: {
+    find(turnId: string, credential: string): ResponseEntry | undefined;
+    remove(turnId: string, credential: string): Promise<boolean>;
+  };
+
+  /** Whether a session on record has this file (SHA-256). */
+  hasFile(sha256: string): boolean;
+
+  /**
+   * Puts a message into the outbox, `full`. Resolves false when its id is on record already. Throws
+   * `overloaded` when the channel has 10,000 that wait.
+   */
+  enqueue(message: OutboxMessage): Promise<boolean>;
+  /** Rows of the outbox after a rowid, the expired ones marked as such. */
+  outbox(afterRowid: number, limit: number): OutboxRow[];
 
   session(key: string): Session | undefined;
   turn(id: string): Turn | undefined;

@@ -6,7 +6,7 @@
  */
 
 import type { FinishReason, Usage } from "../agent/events.ts";
-import type { Message, ToolCall } from "../agent/messages.ts";
+import type { PromptMessage, ToolCall } from "../agent/messages.ts";
 
 /** A tool as a model is told of it. `parameters` is a JSON Schema object. */
 export interface ToolDescription {
@@ -19,7 +19,7 @@ export interface ToolDescription {
 export interface ModelRequest {
   /** The system prompt; empty for none. */
   system: string;
-  messages: readonly Message[];
+  messages: readonly PromptMessage[];
   tools: readonly ToolDescription[];
   /** Aborting closes the connection to the provider. */
   signal: AbortSignal;

@@ -7,12 +7,16 @@
 
 import type { ActionRequest, ActionResult } from "../authority/actions.ts";
 import type { Config } from "../config/schema.ts";
+import type { ExtractedText } from "../documents/types.ts";
 import type { ErrorData } from "../errors.ts";
+import type { OutboxMessage } from "../journal/types.ts";
 
 /** Where the service may keep its things; absolute paths. */
 export interface ServicePaths {
   /** The SQLite file of the journal. */
   database: string;
+  /** Folder of the files that came with messages. */
+  mediaDir: string;
   /** The local socket. */
   socket: string;
 }
@@ -30,6 +34,12 @@ export interface ServiceBoot {
   checks: Record<string, { ok: boolean; detail: string }>;
 }
 
+/** What became of a message for a chat. */
+export interface Enqueued {
+  /** False: no such channel runs; it waits until one does, or expires. */
+  channelEnabled: boolean;
+}
+
 /** Authority to service. */
 export type ToService =
   | { type: "boot"; boot: ServiceBoot }
@@ -42,6 +52,9 @@ export type ToService =
   | { type: "action_progress"; id: number; text: string }
   | { type: "action_result"; id: number; result: ActionResult }
   | { type: "instructions"; id: number; text: string }
+  | { type: "extracted"; id: number; result: ExtractedText | { error: ErrorData } }
+  /** The gate has allowed a message for a chat: it belongs into the outbox; `enqueued` answers. */
+  | { type: "enqueue"; id: number; message: OutboxMessage }
   /** The keys at these dotted paths have new values from now on. */
   | { type: "configure"; config: Config; paths: readonly string[] }
   /**
@@ -66,4 +79,8 @@ export type ToAuthority =
   | { type: "cancel_action"; id: number }
   /** Asks for the workspace's AGENTS.md. */
   | { type: "get_instructions"; id: number }
+  /** Asks for the text of a document; the bytes' buffer is transferred. */
+  | { type: "extract"; id: number; name: string; bytes: Uint8Array }
+  | { type: "cancel_extract"; id: number }
+  | { type: "enqueued"; id: number; result: Enqueued | { error: ErrorData } }
   | { type: "drained"; interrupted: number };

@@ -15,7 +15,8 @@ import { CAPABILITIES, type Capability } from "../authority/actions.ts";
 export type Touch =
   /** A path in or relative to the workspace. */
   | { kind: "path"; access: "read" | "write"; path: string }
-  | { kind: "url"; url: string };
+  | { kind: "url"; url: string }
+  | { kind: "chat"; channel: string; chatId: string };
 
 /** A tool of the agent. */
 export interface Tool<Args = unknown> {
