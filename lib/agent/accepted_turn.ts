@@ -9,7 +9,6 @@ import type { FollowOptions, Turn } from "../journal/types.ts";
 import type { Model } from "../model/port.ts";
 import type { StoredEvent } from "./events.ts";
 import type { Life } from "./life.ts";
-import type { TurnHandle } from "./turns.ts";
 
 /** What an accepted turn needs. */
 export interface AcceptedTurnDeps {
@@ -28,7 +27,7 @@ export interface AcceptedTurnDeps {
 }
 
 /** A turn that is on record. */
-export class AcceptedTurn implements TurnHandle {
+export class AcceptedTurn {
   readonly turn: Turn;
   readonly #deps: AcceptedTurnDeps;
   readonly #opened = Promise.withResolvers<number>();
@@ -36,6 +35,7 @@ export class AcceptedTurn implements TurnHandle {
   #over = false;
   #lost: ServiceError | undefined;
   #cancelled = false;
+  #present = true;
   /** While it runs. */
   life: Life | undefined;
   /** Its `turn_start` is on record. */
@@ -60,7 +60,12 @@ export class AcceptedTurn implements TurnHandle {
 
   /** A person opened it and is still there (decisions E3). */
   get attended(): boolean {
-    return this.#deps.attended && !this.#cancelled;
+    return this.#deps.attended && this.#present && !this.#cancelled;
+  }
+
+  /** Whether whoever opened it is there, from now on. */
+  setPresent(present: boolean): void {
+    this.#present = present;
   }
 
   /** Its events have a higher seq than this; readers begin. */

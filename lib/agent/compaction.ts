@@ -6,7 +6,8 @@
 
 import type { ModelRequest } from "../model/port.ts";
 import { cutText, type Entry } from "./history.ts";
-import type { Message, UserPart } from "./messages.ts";
+import { documentText } from "./load_messages.ts";
+import type { DocumentPart, Message, UserPart } from "./messages.ts";
 
 /** Characters of one tool result, and of one other text, that the summarizer is shown. */
 const RESULT_CHARS = 2_000;
@@ -104,7 +105,7 @@ function transcript(messages: readonly Message[]): string {
   return messages.map((message) => {
     switch (message.role) {
       case "user":
-        return `Person: ${cutText(userText(message.parts), TEXT_CHARS)}`;
+        return `Person: ${cutText(userText(message.parts, documentText), TEXT_CHARS)}`;
       case "assistant":
         return [
           ...(message.text.trim() === "" ? [] : [`Agent: ${cutText(message.text, TEXT_CHARS)}`]),
@@ -122,9 +123,21 @@ function transcript(messages: readonly Message[]): string {
   }).join("\n\n");
 }
 
-function userText(parts: readonly UserPart[]): string {
-  return parts.map((part) => part.type === "text" ? part.text : `[image, ${part.mediaType}]`)
-    .join("\n");
+/** What a person said; of documents, unless told otherwise, the names alone. */
+function userText(
+  parts: readonly UserPart[],
+  ofDocument = ({ name }: DocumentPart) => `[file: ${name}]`,
+): string {
+  return parts.map((part) => {
+    switch (part.type) {
+      case "text":
+        return part.text;
+      case "image":
+        return `[image, ${part.mediaType}]`;
+      case "document":
+        return ofDocument(part);
+    }
+  }).join("\n");
 }
 
 function excerpt(text: string): string {

@@ -10,6 +10,7 @@
 
 import { ServiceError } from "../errors.ts";
 import type { Journal } from "../journal/types.ts";
+import type { MediaStore } from "../media/types.ts";
 import type { Model, ModelRequest, ToolDescription } from "../model/port.ts";
 import {
   mechanicalSummary,
@@ -19,6 +20,7 @@ import {
   withRequest,
 } from "./compaction.ts";
 import { cutToFit, type Entry, newEntry, totalTokens, wholeSteps } from "./history.ts";
+import { loadMessages } from "./load_messages.ts";
 import type { Message, UserPart } from "./messages.ts";
 import { estimateTokens } from "./tokens.ts";
 import type { TokenScale } from "./token_scale.ts";
@@ -41,6 +43,7 @@ const CHARS_PER_TOKEN = 2;
 /** What a context window needs. */
 export interface ContextWindowDeps {
   journal: Pick<Journal, "context" | "compact">;
+  media: Pick<MediaStore, "read">;
   turnId: string;
   sessionId: number;
   /** What the turn was opened with. */
@@ -118,8 +121,9 @@ export class ContextWindow {
       entries = fitted;
     }
     this.#askedTokens = this.#fixedTokens + totalTokens(entries);
-    const { system, tools } = this.#deps;
-    return { system, messages: wholeSteps(entries.map(({ message }) => message)), tools };
+    const { system, tools, media, wait } = this.#deps;
+    const messages = wholeSteps(entries.map(({ message }) => message));
+    return { system, messages: await wait(loadMessages(messages, media)), tools };
   }
 
   /** Notes what the provider counted for the last request. */

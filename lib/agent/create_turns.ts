@@ -7,27 +7,33 @@
 import type { ActionPort } from "../authority/actions.ts";
 import type { Config } from "../config/schema.ts";
 import { ServiceError } from "../errors.ts";
-import type { Journal, Turn } from "../journal/types.ts";
+import type { Journal, RequestKey, Turn } from "../journal/types.ts";
 import type { Log } from "../log.ts";
+import type { MediaStore } from "../media/types.ts";
 import type { Model } from "../model/port.ts";
 import { AcceptedTurn } from "./accepted_turn.ts";
+import { Aside } from "./aside.ts";
 import { checkRequest } from "./check_request.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { NO_USAGE } from "./events.ts";
+import { keepInput } from "./keep_input.ts";
 import { Lanes, type Place } from "./lane.ts";
-import { Life, type Verdict } from "./life.ts";
+import { Life, type LifeLimits, type Verdict } from "./life.ts";
+import { promptParts } from "./load_messages.ts";
 import { systemPrompt } from "./prompt.ts";
 import { TokenScale } from "./token_scale.ts";
 import { type AgentTool, Toolbox } from "./toolbox.ts";
 import { type Ending, runTurn, type TurnPorts } from "./turn.ts";
 import { TurnMarks } from "./turn_marks.ts";
-import type { TurnRequest, Turns } from "./turns.ts";
+import type { Answer, TurnHandle, TurnRequest, Turns } from "./turns.ts";
 import { cancellation, failure, interruption } from "./verdicts.ts";
 
 /** Turns that may wait in a session (decisions B "Concurrency"). */
 const MAX_WAITING = 64;
 /** Sessions with turns at the same time. */
 const MAX_BUSY_SESSIONS = 4_096;
+/** Answers beside conversations at the same time. */
+const MAX_ASIDES = 64;
 /** Tokens left for an answer when `agent.maxOutputTokens` does not say. */
 const RESERVE_TOKENS = 4_096;
 /** Characters of AGENTS.md at most, and by token of the context. */
@@ -37,6 +43,7 @@ const AGENTS_FILE_CHARS_PER_TOKEN = 0.75;
 /** What the agent is made of. */
 export interface TurnsDeps {
   journal: Journal;
+  media: Pick<MediaStore, "hold" | "read">;
   models: {
     default: Model;
     /** A preset's name or `<provider>/<id>`; throws `model_not_found`. */
@@ -74,6 +81,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
   const randomId = deps.randomId ?? (() => crypto.randomUUID());
   const ports: TurnPorts = {
     journal,
+    media: deps.media,
     actions: deps.actions,
     toolbox: new Toolbox(deps.tools),
     scale: new TokenScale(),
@@ -86,6 +94,9 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     maxLanes: MAX_BUSY_SESSIONS,
     run,
   });
+  /** The turns of this process that have not ended, by id. */
+  const live = new Map<string, AcceptedTurn>();
+  const asides = new Set<Aside>();
   const endings = new Set<Promise<void>>();
   let draining = false;
   let interrupted = 0;
@@ -95,7 +106,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     place: Place<AcceptedTurn>,
     { model, timeoutMs, attended }: { model: Model; timeoutMs?: number; attended: boolean },
   ): AcceptedTurn {
-    return new AcceptedTurn({
+    const own = new AcceptedTurn({
       turn,
       model,
       timeoutMs,
@@ -105,13 +116,41 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
       endCancelled: (unrun) => endUnrun(unrun, cancellation()),
       stopCancelled: (life) => life.end(cancellation()),
     });
+    live.set(turn.id, own);
+    return own;
   }
 
-  async function submit(request: TurnRequest): Promise<AcceptedTurn> {
+  /** The turn of a row, which an earlier process may have ended. */
+  function onRecord(turn: Turn): AcceptedTurn {
+    const own = live.get(turn.id);
+    if (own !== undefined) return own;
+    const ended = new AcceptedTurn({
+      turn,
+      model: models.default,
+      attended: false,
+      follow: (sessionId, options) => journal.follow(sessionId, options),
+      leave: () => false,
+      endCancelled: () => {},
+      stopCancelled: () => {},
+    });
+    if (turn.endedAt !== undefined) ended.close();
+    else ended.lose(new ServiceError("turn_interrupted", "The turn's end could not be recorded"));
+    return ended;
+  }
+
+  function repeated(key: RequestKey): TurnHandle | undefined {
+    const turn = journal.repeated(key);
+    return turn && handleOf(onRecord(turn), turn, true);
+  }
+
+  async function submit(request: TurnRequest): Promise<TurnHandle> {
     if (draining) throw stopping();
     checkRequest(request);
-    const { sessionKey, channel, actor, input, durable } = request;
+    const { sessionKey, channel, actor, input, durable, requestKey, response } = request;
     const model = request.model === undefined ? models.default : models.pick(request.model);
+    // Before a place is looked for: a repeat needs none.
+    const known = requestKey && repeated(requestKey);
+    if (known) return known;
     const place = lanes.enter(sessionKey);
     if (place === undefined) {
       throw new ServiceError(
@@ -122,7 +161,15 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     }
     let turn: Turn;
     try {
-      turn = await journal.accept({ id: randomId(), sessionKey, channel, actor, input, durable });
+      const kept = await keepInput(input, deps.media);
+      const row = { id: randomId(), sessionKey, channel, actor, input: kept.parts, durable };
+      const outcome = await journal.accept(row, { requestKey, response })
+        .finally(() => void kept.release().catch(reportRelease));
+      turn = outcome.turn;
+      if (outcome.repeated) {
+        place.leave();
+        return handleOf(onRecord(turn), turn, true);
+      }
     } catch (error) {
       place.leave();
       throw error;
@@ -130,7 +177,40 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     const own = accepted(turn, place, { ...request, model });
     if (draining && place.leave()) dismiss(own);
     else place.fill(own);
+    return handleOf(own, turn, false);
+  }
+
+  function reportRelease(error: unknown): void {
+    log.warning("A file of a message could not be let go; the next start removes it", {
+      reason: String(error),
+    });
+  }
+
+  function aside({ input, timeoutMs }: Parameters<Turns["aside"]>[0]): Answer {
+    if (draining) throw stopping();
+    if (asides.size >= MAX_ASIDES) {
+      throw new ServiceError(
+        "queue_full",
+        `Too many answers beside conversations are open: at most ${MAX_ASIDES} may be`,
+        { retryAfterS: 1 },
+      );
+    }
+    const own: Aside = new Aside({
+      id: randomId(),
+      model: models.default,
+      parts: promptParts(input),
+      limits: limits(timeoutMs),
+      clock,
+      log,
+      onEnd: () => asides.delete(own),
+    });
+    asides.add(own);
     return own;
+  }
+
+  function limits(timeoutMs = Infinity): LifeLimits {
+    const { turnTimeoutS, stallTimeoutS } = config().agent;
+    return { timeoutMs: Math.min(timeoutMs, turnTimeoutS * 1000), stallMs: stallTimeoutS * 1000 };
   }
 
   /** Runs a turn that is at the head of its lane, from its start to the commit of its end. */
@@ -149,10 +229,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     const { agent } = config();
     const { turn, model } = own;
     const contextTokens = Math.min(agent.contextTokens, model.contextTokens);
-    const life = own.life = new Life(clock, {
-      timeoutMs: Math.min(own.timeoutMs, agent.turnTimeoutS * 1000),
-      stallMs: agent.stallTimeoutS * 1000,
-    });
+    const life = own.life = new Life(clock, limits(own.timeoutMs));
     // Read while the start is being committed.
     const agentsFile = readAgentsFile();
     await life.wait(marks.start(own));
@@ -190,6 +267,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
 
   async function end(own: AcceptedTurn, ending: Ending): Promise<void> {
     const isRecorded = await marks.end(own, ending);
+    live.delete(own.turn.id);
     if (isRecorded && ending.verdict?.status === "interrupted") interrupted += 1;
   }
 
@@ -201,8 +279,12 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
 
   /** What a drain does with a turn that waits. */
   function dismiss(own: AcceptedTurn): void {
-    if (own.turn.durable) own.lose(stopping());
-    else endUnrun(own, interruption());
+    if (own.turn.durable) {
+      live.delete(own.turn.id);
+      own.lose(stopping());
+    } else {
+      endUnrun(own, interruption());
+    }
   }
 
   async function drain({ graceMs }: { graceMs: number }): Promise<{ interrupted: number }> {
@@ -210,15 +292,23 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     for (const own of [...lanes.ready()]) if (own.leave()) dismiss(own);
     const cancelTimer = clock.after(graceMs, () => {
       for (const own of lanes.running) own.life?.end(interruption());
+      for (const own of asides) own.interrupt();
     });
     await lanes.idle();
-    cancelTimer();
     while (endings.size > 0) await Promise.all(endings);
+    await Promise.all([...asides].map((own) => own.ended));
+    cancelTimer();
     return { interrupted };
   }
 
   return {
     submit,
+    repeated,
+    find(turnId) {
+      const turn = journal.turn(turnId);
+      return turn && handleOf(onRecord(turn), turn, false);
+    },
+    aside,
     drain,
     recovered(resume) {
       for (const turn of resume) {
@@ -226,8 +316,20 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
         place.fill(accepted(turn, place, { model: models.default, attended: false }));
       }
     },
-    counts: () => ({ running: lanes.running.size, queued: lanes.waiting }),
+    counts: () => ({ running: lanes.running.size + asides.size, queued: lanes.waiting }),
     busySessions: () => lanes.size,
+  };
+}
+
+function handleOf(own: AcceptedTurn, turn: Turn, repeated: boolean): TurnHandle {
+  return {
+    id: turn.id,
+    acceptedAt: turn.acceptedAt,
+    turn,
+    repeated,
+    events: (signal) => own.events(signal),
+    cancel: () => own.cancel(),
+    setPresent: (present) => own.setPresent(present),
   };
 }
 

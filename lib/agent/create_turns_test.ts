@@ -112,7 +112,7 @@ Deno.test("submit() refuses what cannot be a turn before anything is stored, nam
   await assertRejects(() => agent.submit("hi", { model: "nobody" }), Error, "No model nobody");
   assertEquals(agent.journal.sessions({ limit: 10 }), []);
   assertEquals(agent.turns.busySessions(), 0);
-  const image = { type: "image" as const, mediaType: "image/png", data: "AAAA" };
+  const image = { type: "image" as const, mediaType: "image/png", bytes: new Uint8Array(3) };
   assertEquals(textOf(await agent.ask("", { input: [image] })), "ok");
 });
 

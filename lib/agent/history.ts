@@ -132,9 +132,9 @@ function cutMessage(message: Message, ratio: number): Message {
 
 /** Texts are shortened; where there is only an image, its place is kept in words. */
 function cutParts(parts: readonly UserPart[], shorter: (text: string) => string): UserPart[] {
-  const hasText = parts.some((part) => part.type === "text" && part.text.length > 200);
+  const hasText = parts.some((part) => part.type !== "image" && part.text.length > 200);
   return parts.map((part) => {
-    if (part.type === "text") return { type: "text", text: shorter(part.text) };
+    if (part.type !== "image") return { ...part, text: shorter(part.text) };
     if (hasText) return part;
     return {
       type: "text",

@@ -16,8 +16,8 @@ export function estimateTokens(message: Message): number {
   switch (message.role) {
     case "user":
       for (const part of message.parts) {
-        if (part.type === "text") characters += part.text.length;
-        else images++;
+        if (part.type === "image") images++;
+        else characters += part.text.length;
       }
       break;
     case "assistant":

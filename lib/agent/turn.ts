@@ -12,6 +12,7 @@ import type { ActionPort } from "../authority/actions.ts";
 import { ServiceError } from "../errors.ts";
 import type { Journal, Turn } from "../journal/types.ts";
 import type { Log } from "../log.ts";
+import type { MediaStore } from "../media/types.ts";
 import type { Model, ModelRequest } from "../model/port.ts";
 import { actionContext } from "./action_context.ts";
 import { askModel, type Draft, type Finish, newDraft } from "./ask_model.ts";
@@ -31,6 +32,7 @@ import { failure } from "./verdicts.ts";
 /** What every turn of a service shares. */
 export interface TurnPorts {
   journal: Journal;
+  media: Pick<MediaStore, "read">;
   actions: ActionPort;
   toolbox: Toolbox;
   scale: TokenScale;
@@ -143,10 +145,11 @@ class TurnLoop {
   }
 
   #openContext(system: string): ContextWindow {
-    const { journal, toolbox, scale } = this.#ports;
+    const { journal, media, toolbox, scale } = this.#ports;
     const { turn, model, life, contextTokens, reserveTokens } = this.#run;
     return new ContextWindow({
       journal,
+      media,
       turnId: turn.id,
       sessionId: turn.sessionId,
       request: turn.input,

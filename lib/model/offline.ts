@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Message, UserPart } from "../agent/messages.ts";
+import type { PromptMessage, PromptPart } from "../agent/messages.ts";
 import type { Model, ModelEvent, ModelRequest, ToolDescription } from "./port.ts";
 
 /** Its name, in `agent.model` and everywhere else. */
@@ -64,7 +64,7 @@ function introduction(said: string, tools: readonly ToolDescription[]): string {
 
 function callOf(
   command: string,
-  messages: readonly Message[],
+  messages: readonly PromptMessage[],
   tools: readonly ToolDescription[],
 ): Answer {
   const [, name = "", json = ""] = command.match(/^(\S*)\s*([\s\S]*)$/) ?? [];
@@ -88,7 +88,7 @@ function callOf(
   ];
 }
 
-function reportOf({ results }: Extract<Message, { role: "tool" }>): string {
+function reportOf({ results }: Extract<PromptMessage, { role: "tool" }>): string {
   return results.map(({ tool, output, failed }) =>
     `${tool} ${failed ? "failed" : "answered"}:\n\n${output}`
   ).join("\n\n");
@@ -107,12 +107,12 @@ function parametersOf(name: string, tools: readonly ToolDescription[]): string {
   return names.length === 0 ? "It takes no arguments." : `It takes: ${names.join(", ")}.`;
 }
 
-function lastUserText(messages: readonly Message[]): string {
+function lastUserText(messages: readonly PromptMessage[]): string {
   const last = messages.findLast(({ role }) => role === "user");
   return last?.role === "user" ? textOf(last.parts).trim() : "";
 }
 
-function textOf(parts: readonly UserPart[]): string {
+function textOf(parts: readonly PromptPart[]): string {
   return parts.map((part) => part.type === "text" ? part.text : "").filter((text) => text !== "")
     .join("\n");
 }
@@ -127,7 +127,7 @@ function parsedObject(json: string): Record<string, unknown> | undefined {
 }
 
 /** One number higher than the calls so far: two calls of a conversation never share an id. */
-function freeCallId(messages: readonly Message[]): string {
+function freeCallId(messages: readonly PromptMessage[]): string {
   const calls = messages.flatMap((message) => message.role === "assistant" ? message.calls : []);
   const taken = new Set(calls.map(({ callId }) => callId));
   for (let number = calls.length + 1;; number++) {

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import type { Message } from "../agent/messages.ts";
+import type { PromptMessage } from "../agent/messages.ts";
 import { createOfflineModel } from "./offline.ts";
 import { ask, READ_FILE, says } from "./testing/ask.ts";
 
@@ -30,12 +30,12 @@ Deno.test("createOfflineModel() calls the tool that it is told to call", async (
 });
 
 Deno.test("createOfflineModel() answers with the tool's result, and failure", async () => {
-  const asked: Message[] = [says("/tool list_files"), {
+  const asked: PromptMessage[] = [says("/tool list_files"), {
     role: "assistant",
     text: "",
     calls: [{ callId: "offline_1", tool: "list_files", args: {} }],
   }];
-  const result = (output: string, failed: boolean): Message => ({
+  const result = (output: string, failed: boolean): PromptMessage => ({
     role: "tool",
     results: [{ callId: "offline_1", tool: "list_files", output, failed }],
   });
@@ -47,7 +47,7 @@ Deno.test("createOfflineModel() answers with the tool's result, and failure", as
 });
 
 Deno.test("createOfflineModel() numbers a further call of the conversation anew", async () => {
-  const messages: Message[] = [
+  const messages: PromptMessage[] = [
     says("/tool list_files"),
     { role: "assistant", text: "", calls: [{ callId: "offline_1", tool: "list_files", args: {} }] },
     {

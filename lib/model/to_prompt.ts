@@ -12,7 +12,7 @@ import type {
   LanguageModelV4TextPart,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
-import type { Message, ToolCall, UserPart } from "../agent/messages.ts";
+import type { PromptMessage, PromptPart, ToolCall } from "../agent/messages.ts";
 import type { ModelRequest, ToolDescription } from "./port.ts";
 import type { ProviderType } from "./provider_spec.ts";
 import { readReplay } from "./replay.ts";
@@ -96,7 +96,7 @@ function summaryText(text: string): string {
     text.toWellFormed();
 }
 
-function userPart(part: UserPart): UserContent[number] {
+function userPart(part: PromptPart): UserContent[number] {
   switch (part.type) {
     case "text":
       return { type: "text", text: part.text.toWellFormed() };
@@ -123,7 +123,7 @@ function addUser(prompt: LanguageModelV4Prompt, parts: UserContent): void {
 }
 
 function assistantContent(
-  message: Extract<Message, { role: "assistant" }>,
+  message: Extract<PromptMessage, { role: "assistant" }>,
   reader: PromptReader,
   ids: CallIds,
   inThisTurn: boolean,

@@ -1,25 +1,25 @@
 import { assert, assertEquals } from "@std/assert";
 import { startModelServer } from "../../tests/fakes/model_server.ts";
-import type { Message } from "../agent/messages.ts";
+import type { PromptMessage } from "../agent/messages.ts";
 import type { ProviderType } from "./provider_spec.ts";
 import { ask, registryFor, says, type WireName } from "./testing/ask.ts";
 import { toPrompt } from "./to_prompt.ts";
 
 const TYPES: ProviderType[] = ["openai-compatible", "openai", "anthropic"];
 
-function prompt(type: ProviderType, messages: Message[], system = ""): unknown {
+function prompt(type: ProviderType, messages: PromptMessage[], system = ""): unknown {
   return JSON.parse(JSON.stringify(toPrompt({ system, messages }, { type, model: "p/m" })));
 }
 
 /** What the fake was sent for these messages. */
-async function sent(wire: WireName, messages: Message[]) {
+async function sent(wire: WireName, messages: PromptMessage[]) {
   await using server = startModelServer();
   const { error } = await ask(registryFor(wire, server.baseUrl).default, { messages });
   assertEquals(error, undefined);
   return server.requests[0]!.body;
 }
 
-const CALLED: Message[] = [
+const CALLED: PromptMessage[] = [
   says("list them"),
   {
     role: "assistant",
@@ -48,7 +48,7 @@ Deno.test("toPrompt() gives a summary as a user message that says what it is", (
 });
 
 Deno.test("toPrompt() makes one message of neighbours and leaves out what is empty", () => {
-  const messages: Message[] = [
+  const messages: PromptMessage[] = [
     says("a"),
     { role: "assistant", text: "", reasoning: "cut off", calls: [] },
     { role: "user", parts: [{ type: "text", text: "" }] },
@@ -76,7 +76,7 @@ Deno.test("toPrompt() gives arguments as an object, whatever the model had made"
       [null, { invalid_arguments: null }],
     ]
   ) {
-    const message: Message = {
+    const message: PromptMessage = {
       role: "assistant",
       text: "",
       calls: [{ callId: "c", tool: "t", args }],
@@ -90,7 +90,7 @@ Deno.test("toPrompt() gives arguments as an object, whatever the model had made"
 
 Deno.test("toPrompt() sends no lone surrogate", () => {
   const bad = "x\ud800y";
-  const messages: Message[] = [
+  const messages: PromptMessage[] = [
     says(bad),
     {
       role: "assistant",
@@ -109,7 +109,7 @@ Deno.test("toPrompt() sends no lone surrogate", () => {
 });
 
 Deno.test("toPrompt() renames ids that the provider would refuse, call and result alike", () => {
-  const messages: Message[] = [
+  const messages: PromptMessage[] = [
     {
       role: "assistant",
       text: "",
@@ -137,7 +137,7 @@ Deno.test("toPrompt() renames ids that the provider would refuse, call and resul
 });
 
 Deno.test("toPrompt() gives reasoning back within the turn, and only behind chat completions", () => {
-  const reasoningIn = (type: ProviderType, messages: Message[]) =>
+  const reasoningIn = (type: ProviderType, messages: PromptMessage[]) =>
     JSON.stringify(prompt(type, messages)).includes("they want files");
   assert(reasoningIn("openai-compatible", CALLED));
   assert(!reasoningIn("openai-compatible", [...CALLED, says("thanks")]));
@@ -150,13 +150,13 @@ Deno.test("toPrompt() begins with the same bytes when the conversation has grown
     model: "p/m",
     reasoning: [{ text: "why", data: { anthropic: { signature: "s" } } }],
   };
-  const first: Message[] = [{ role: "summary", text: "s" }, says("a"), {
+  const first: PromptMessage[] = [{ role: "summary", text: "s" }, says("a"), {
     role: "assistant",
     text: "b",
     calls: [{ callId: "x.1", tool: "t", args: {} }],
     replay,
   }, { role: "tool", results: [{ callId: "x.1", tool: "t", output: "o", failed: false }] }];
-  const plain = (messages: Message[]) =>
+  const plain = (messages: PromptMessage[]) =>
     toPrompt({ system: "s", messages }, { type: "openai", model: "p/m" }).map((m) =>
       JSON.stringify(m)
     );
@@ -185,7 +185,7 @@ Deno.test("stream() sends calls and results on the chat completions wire", async
 });
 
 Deno.test("stream() sends an image on each wire", async () => {
-  const messages: Message[] = [{
+  const messages: PromptMessage[] = [{
     role: "user",
     parts: [
       { type: "text", text: "what is it?" },
@@ -254,7 +254,7 @@ Deno.test("stream() gives a provider back what it wants back, and only to that m
     const agent = { model: wire === "anthropic" ? "fake/claude-sonnet-5-5" : "fake/gpt-5" };
     const registry = registryFor(wire, server.baseUrl, { agent });
     const first = await ask(registry.default, { messages: [says("go")] });
-    const messages: Message[] = [
+    const messages: PromptMessage[] = [
       says("go"),
       {
         role: "assistant",

@@ -15,6 +15,7 @@ import type { AgentEvent, StoredEvent } from "../events.ts";
 import type { AgentTool } from "../toolbox.ts";
 import type { TurnHandle, TurnRequest } from "../turns.ts";
 import { type FakeClock, fakeClock } from "./fake_clock.ts";
+import { type MemoryMedia, memoryMedia } from "./memory_media.ts";
 import { scriptedModel } from "./scripted_model.ts";
 
 /** What a test may set; the rest has defaults. */
@@ -34,6 +35,7 @@ export interface TestAgentOptions {
 export interface TestAgent {
   turns: OwnedTurns;
   journal: Journal;
+  media: MemoryMedia;
   clock: FakeClock;
   /** Actions that were asked for. */
   acts: ActionRequest[];
@@ -74,6 +76,7 @@ export function agentConfig(agent: Record<string, unknown> = {}): Config {
 /** Builds an agent. Dispose of it at the end of the test. */
 export function testAgent(options: TestAgentOptions = {}): TestAgent {
   const journal = options.journal ?? openJournal({ path: ":memory:" });
+  const media = memoryMedia();
   const clock = fakeClock();
   const acts: ActionRequest[] = [];
   const logs: TestAgent["logs"] = [];
@@ -84,6 +87,7 @@ export function testAgent(options: TestAgentOptions = {}): TestAgent {
   let ids = 0;
   const turns = createTurns({
     journal,
+    media,
     models: {
       default: options.model ?? scriptedModel(),
       pick(name) {
@@ -118,6 +122,7 @@ export function testAgent(options: TestAgentOptions = {}): TestAgent {
   return {
     turns,
     journal,
+    media,
     clock,
     acts,
     logs,

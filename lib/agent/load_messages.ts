@@ -1,0 +1,63 @@
+/**
+ * Messages as a model is given them: images are read from the media folder, documents are text under
+ * a header line with their name (decisions B "Documents").
+ *
+ * @module
+ */
+
+import type { MediaStore } from "../media/types.ts";
+import type { InputPart, Message, PromptMessage, PromptPart, UserPart } from "./messages.ts";
+
+/** The messages with their files loaded. An image whose file is gone leaves its place in words. */
+export async function loadMessages(
+  messages: readonly Message[],
+  media: Pick<MediaStore, "read">,
+): Promise<readonly PromptMessage[]> {
+  // Nearly always: most conversations are text.
+  if (messages.every(isPromptMessage)) return messages;
+  return await Promise.all(messages.map(async (message) => {
+    if (isPromptMessage(message)) return message;
+    const parts = message.parts.map((part) => isPromptPart(part) ? part : loadPart(part, media));
+    return { role: "user", parts: await Promise.all(parts) };
+  }));
+}
+
+/** The parts of a message that is nowhere on record. */
+export function promptParts(input: readonly InputPart[]): PromptPart[] {
+  return input.map((part) => {
+    switch (part.type) {
+      case "text":
+        return part;
+      case "image":
+        return { type: "image", mediaType: part.mediaType, data: part.bytes.toBase64() };
+      case "document":
+        return { type: "text", text: documentText(part) };
+    }
+  });
+}
+
+/** A document's text as the model is given it. */
+export function documentText({ name, text }: { name: string; text: string }): string {
+  return `[file: ${name}]\n${text}`;
+}
+
+function isPromptMessage(message: Message): message is Message & PromptMessage {
+  return message.role !== "user" || message.parts.every(isPromptPart);
+}
+
+function isPromptPart(part: UserPart): part is UserPart & PromptPart {
+  return part.type === "text" || (part.type === "image" && "data" in part);
+}
+
+async function loadPart(
+  part: Exclude<UserPart, PromptPart>,
+  media: Pick<MediaStore, "read">,
+): Promise<PromptPart> {
+  if (part.type === "document") return { type: "text", text: documentText(part) };
+  const { mediaType, file } = part;
+  const bytes = await media.read(file.sha256);
+  if (bytes === undefined) {
+    return { type: "text", text: `[An image (${mediaType}) stood here; its file is gone.]` };
+  }
+  return { type: "image", mediaType, data: bytes.toBase64() };
+}
