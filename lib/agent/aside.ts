@@ -95,6 +95,7 @@ export class Aside implements Answer {
     this.#say({ type: "turn_start", model: model.name });
     let streams = 0;
     try {
+      life.signal.throwIfAborted();
       const finish = await askModel(
         {
           model,

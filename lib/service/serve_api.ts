@@ -6,9 +6,11 @@
  */
 
 import type { Turns } from "../agent/turns.ts";
+import type { DocumentReader } from "../documents/types.ts";
 import { createAccessLog } from "../http/access_log.ts";
 import { createApi } from "../http/api/app.ts";
 import { listen } from "../http/listen.ts";
+import type { Journal } from "../journal/types.ts";
 import { type Log, writeStderr } from "../log.ts";
 import type { ServiceBoot } from "./bridge.ts";
 
@@ -16,6 +18,8 @@ import type { ServiceBoot } from "./bridge.ts";
 export interface ServeApiDeps {
   boot: ServiceBoot;
   turns: Turns;
+  documents: DocumentReader;
+  responses: Journal["responses"];
   /** Id of the one model. */
   model: string;
   checks: () => ServiceBoot["checks"];
@@ -36,7 +40,7 @@ export interface ServedApi {
 
 /** Opens the port. Throws `config_invalid` when it cannot. */
 export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
-  const { boot, turns, model, checks, log } = deps;
+  const { boot, turns, documents, responses, model, checks, log } = deps;
   const { config } = boot;
   // A request is worth `info`, whatever its status.
   const quiet = config.log.level === "warning" || config.log.level === "error";
@@ -48,6 +52,8 @@ export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
   });
   const api = createApi({
     turns,
+    documents,
+    responses,
     model: () => created,
     config: config.api,
     version: boot.version,

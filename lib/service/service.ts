@@ -6,8 +6,9 @@
 
 import { createTurns } from "../agent/create_turns.ts";
 import { copyPaths } from "../config/copy_paths.ts";
-import { ServiceError } from "../errors.ts";
+import { ServiceError, toErrorData } from "../errors.ts";
 import { openJournal } from "../journal/open.ts";
+import { openMedia } from "../media/open_media.ts";
 import { endpointAt, listenLocal } from "../local/endpoint.ts";
 import { serveGuest } from "../local/server.ts";
 import type { Duplex } from "../local/wire.ts";
@@ -16,6 +17,7 @@ import { resolveModels } from "../model/registry.ts";
 import { describeTool, TOOLS } from "../tools/mod.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "./bridge.ts";
 import { createOperations } from "./operations.ts";
+import { createOutbox } from "./outbox.ts";
 import { linkAuthority } from "./remote_actions.ts";
 
 /** Time that requests get to write the end of their turns, after those have ended. */
@@ -24,7 +26,7 @@ const ANSWER_MS = 2_000;
 /** Starts everything and reports `started`; returns what takes the authority's further messages. */
 export async function startService(
   boot: ServiceBoot,
-  send: (message: ToAuthority) => void,
+  send: (message: ToAuthority, transfer?: Transferable[]) => void,
 ): Promise<(message: ToService) => void> {
   const { config } = boot;
   const log = createLog(config.log);
@@ -34,14 +36,28 @@ export async function startService(
     log.error("A promise was rejected and nobody noticed", { reason: String(event.reason) });
   });
 
-  const journal = openJournal({ path: boot.paths.database });
+  const journal = openJournal({
+    path: boot.paths.database,
+    onFilesFree: (sha256s) =>
+      void media.drop(sha256s).catch((error) =>
+        log.warning("Files of a deleted session could not be removed; the next start does that", {
+          reason: String(error),
+        })
+      ),
+  });
+  const media = await openMedia({
+    dir: boot.paths.mediaDir,
+    isReferenced: (sha256) => journal.hasFile(sha256),
+  });
   const { interrupted, resume } = await journal.recover();
+  await media.sweep();
   const models = resolveModels({ config });
   // The first turn would wait for the package otherwise; that it is missing is said by that turn.
   models.preload().catch(() => {});
   const link = linkAuthority({ send, now: Date.now });
   const turns = createTurns({
     journal,
+    media,
     models,
     tools: TOOLS.map((tool) => ({ ...tool, ...describeTool(tool) })),
     actions: link.actions,
@@ -56,9 +72,11 @@ export async function startService(
   const modelReason = models.reason;
 
   const guests = new Set<Promise<void>>();
+  const outbox = createOutbox({ journal, isEnabled: () => false });
   const handlers = createOperations({
     turns,
     journal,
+    documents: link.documents,
     status: () => ({
       version: boot.version,
       pid: boot.pid,
@@ -87,11 +105,19 @@ export async function startService(
       case "action_progress":
       case "action_result":
       case "instructions":
+      case "extracted":
         return link.receive(message);
+      case "enqueue":
+        return void enqueue(message);
       default:
         message satisfies never;
     }
   };
+
+  async function enqueue({ id, message }: Extract<ToService, { type: "enqueue" }>): Promise<void> {
+    const result = await outbox.enqueue(message).catch((error) => ({ error: toErrorData(error) }));
+    send({ type: "enqueued", id, result });
+  }
 
   function checks(): ServiceBoot["checks"] {
     return { ...boot.checks, journal: { ok: true, detail: "open" } };
@@ -113,7 +139,15 @@ export async function startService(
 
   async function startApi() {
     const { serveApi } = await import("./serve_api.ts");
-    return await serveApi({ boot, turns, model: models.default.name, checks, log });
+    return await serveApi({
+      boot,
+      turns,
+      documents: link.documents,
+      responses: journal.responses,
+      model: models.default.name,
+      checks,
+      log,
+    });
   }
 
   async function drain(

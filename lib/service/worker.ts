@@ -9,7 +9,7 @@ import { toErrorData } from "../errors.ts";
 import type { ToAuthority, ToService } from "./bridge.ts";
 
 const port = self as unknown as {
-  postMessage(message: ToAuthority): void;
+  postMessage(message: ToAuthority, transfer?: Transferable[]): void;
   addEventListener(type: "message", listener: (event: MessageEvent<ToService>) => void): void;
 };
 
@@ -23,7 +23,9 @@ port.addEventListener("message", ({ data }) => {
     return;
   }
   import("./service.ts")
-    .then(({ startService }) => startService(data.boot, (message) => port.postMessage(message)))
+    .then(({ startService }) =>
+      startService(data.boot, (message, transfer) => port.postMessage(message, transfer))
+    )
     .then(
       service.resolve,
       (error) => port.postMessage({ type: "failed", error: toErrorData(error) }),

@@ -5,7 +5,7 @@
  */
 
 import { type Config, configSchema } from "../../config/schema.ts";
-import type { Message } from "../../agent/messages.ts";
+import type { PromptMessage } from "../../agent/messages.ts";
 import type { Model, ModelEvent, ModelRequest, ToolDescription } from "../port.ts";
 import { type ModelRegistry, type RegistryDeps, resolveModels } from "../registry.ts";
 
@@ -23,7 +23,7 @@ export interface Heard {
 }
 
 /** A user message. */
-export function says(text: string): Message {
+export function says(text: string): PromptMessage {
   return { role: "user", parts: [{ type: "text", text }] };
 }
 
