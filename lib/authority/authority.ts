@@ -12,6 +12,7 @@ import type { Log } from "../log.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "../service/bridge.ts";
 import { readInstructions } from "./instructions.ts";
 import { type Permission, workerPermissions } from "./permissions.ts";
+import type { ServiceOutbox } from "./service_outbox.ts";
 
 /** What the authority works with. */
 export interface AuthorityDeps {
@@ -20,6 +21,8 @@ export interface AuthorityDeps {
   boot: ServiceBoot;
   table: readonly Permission[];
   actions: ActionPort;
+  /** The gate's way to the service's outbox. */
+  outbox: ServiceOutbox;
   /** Real path. */
   workspace: string;
   log: Log;
@@ -71,6 +74,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
     drained.reject(error);
     died.reject(error);
     for (const controller of running.values()) controller.abort(error);
+    deps.outbox.close("the service stopped");
   });
   worker.addEventListener("message", ({ data }: MessageEvent<ToAuthority>) => {
     switch (data.type) {
@@ -84,6 +88,8 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         return running.get(data.id)?.abort(new ServiceError("turn_cancelled", "Cancelled"));
       case "get_instructions":
         return void instructions(data.id);
+      case "enqueued":
+        return deps.outbox.receive(data);
       case "drained":
         return drained.resolve({ interrupted: data.interrupted });
       default:
@@ -118,6 +124,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
   }
 
   try {
+    deps.outbox.connect(send);
     send({ type: "boot", boot });
     const info = await started.promise;
     return {
@@ -138,6 +145,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
           return await drained.promise;
         } finally {
           worker.terminate();
+          deps.outbox.close("the service stopped");
         }
       },
     };

@@ -22,7 +22,7 @@ export interface JobSettings {
 const NO_FILES: SandboxView = { readOnly: [], readWrite: [], network: false };
 const RESOLVE_TIMEOUT_MS = 10_000;
 
-/** The child of an action that was allowed. Throws on a target that is not resolved. */
+/** The child of an action that was allowed. Throws on a target that no child may have. */
 export function actionJob(
   { tool, args, target }: ResolvedAction,
   timeoutMs: number,
@@ -34,6 +34,8 @@ export function actionJob(
       return { task, timeoutMs, ...pathNeeds(target, workspace) };
     case "url":
       return { task, timeoutMs, ...urlNeeds(target) };
+    case "chat":
+      throw new Error(`Cannot run ${tool} in a child: messages go to the outbox`);
     case "unresolved":
       throw new Error(`Cannot run ${tool}: its target is not resolved`);
   }

@@ -10,6 +10,7 @@ import type { Config } from "../config/schema.ts";
 import type { HomePaths } from "../config/paths.ts";
 import { ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
+import type { OutboxPort } from "../service/bridge.ts";
 import { findTool, TOOLS } from "../tools/mod.ts";
 import type { Tool } from "../tools/tool.ts";
 import type {
@@ -31,6 +32,7 @@ import { recordAction } from "./record_action.ts";
 import { describeTarget, refusal } from "./refusal.ts";
 import { resolvePath, resolveUrl, type Workspace } from "./resolve.ts";
 import { failed, outcomeResult } from "./results.ts";
+import { sendMessage } from "./send_message.ts";
 
 /** The action port with what the authority needs to look after it. */
 export interface Actions extends ActionPort {
@@ -58,13 +60,15 @@ export type OwnPaths = Pick<
 export interface ActionsOptions {
   config: {
     agent: Pick<Config["agent"], "workspace">;
-    gates: Pick<Config["gates"], "privateHosts">;
+    gates: Pick<Config["gates"], "privateHosts" | "messageTargets">;
     executor: Pick<Config["executor"], "maxOutputBytes">;
   };
   paths: OwnPaths;
   /** Real path of a folder that exists. */
   workspace: string;
   audit: AuditLog;
+  /** Where allowed messages go. */
+  outbox: OutboxPort;
   log: Log;
   /** Instead of one that is made here. */
   executor?: Executor;
@@ -161,6 +165,15 @@ class Gate implements Actions {
     options.signal.throwIfAborted();
     const record = await recordAction(this.#options, { action, context, decision });
     try {
+      if (action.target.kind === "chat") {
+        // Once handed over it cannot be called back: an end of the turn from then on changes nothing.
+        options.signal.throwIfAborted();
+        const { outbox } = this.#options;
+        const { args, target } = action;
+        const { timeoutMs } = tool;
+        const { result, facts } = await sendMessage({ args, target, context, outbox, timeoutMs });
+        return await record.end(result, facts);
+      }
       const job = actionJob(action, tool.timeoutMs, this.#settings);
       const outcome = await this.#executor.run(job, options);
       const result = outcomeResult(outcome, tool.name, this.#settings.maxOutputBytes);
@@ -194,6 +207,8 @@ class Gate implements Actions {
         return await resolvePath(touch.path, touch.access, this.#workspace);
       case "url":
         return resolveUrl(touch.url);
+      case "chat":
+        return touch;
     }
   }
 
@@ -240,6 +255,7 @@ class Gate implements Actions {
         ? []
         : [fromFileUrl(new URL("../../", import.meta.url)).replace(/\/$/, "")],
       privateHosts: config.gates.privateHosts,
+      messageTargets: config.gates.messageTargets,
       confined: (await this.#executor.confinement()).confined,
     };
   }

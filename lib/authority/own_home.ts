@@ -16,6 +16,7 @@ import { type Authority, startAuthority } from "./authority.ts";
 import { openAudit } from "./audit/log.ts";
 import { createActions } from "./gate.ts";
 import { acquireHome } from "./home_lock.ts";
+import { ServiceOutbox } from "./service_outbox.ts";
 import { watchConfig } from "./watch_config.ts";
 import { computePermissions, type Permission } from "./permissions.ts";
 
@@ -66,7 +67,8 @@ export async function ownHome(
 
     const workspace = await makeWorkspace(config.agent.workspace);
     const audit = await openAudit({ dir: paths.auditDir, keysDir: paths.keysDir, log });
-    const actions = createActions({ config, paths, workspace, audit, log });
+    const outbox = new ServiceOutbox();
+    const actions = createActions({ config, paths, workspace, audit, outbox, log });
     const api = options.api ?? config.api.enabled;
     const boot = {
       version: options.version,
@@ -81,6 +83,7 @@ export async function ownHome(
       boot,
       table: permissionTable(loaded, paths, api),
       actions,
+      outbox,
       workspace,
       log,
     });

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { namesChat } from "../channel/chat_address.ts";
 import { addressRange, isSameAddress } from "./addresses.ts";
 import type { ActionContext, Capability, Decision, ResolvedAction } from "./actions.ts";
 import { isCredentialPath, isGuardedPath } from "./executor/protected_names.ts";
@@ -22,7 +23,8 @@ export type Condition =
   | "path.inWorkspace"
   | "url.private"
   | "url.personHost"
-  | "url.toolUrl";
+  | "url.toolUrl"
+  | "chat.listed";
 
 /** One rule: it matches when the capability is listed and every condition holds. */
 export interface Rule {
@@ -47,6 +49,8 @@ export interface Policy {
   readonly sourcePaths: readonly string[];
   /** `gates.privateHosts`: name or address, with `:port` if only that one. */
   readonly privateHosts: readonly string[];
+  /** `gates.messageTargets`: `<channel>:<chat_id>`, or `<channel>:*` for every chat of a channel. */
+  readonly messageTargets: readonly string[];
   /** Whether children run in a sandbox. */
   readonly confined: boolean;
 }
@@ -132,6 +136,20 @@ export const DEFAULT_RULES: readonly Rule[] = [
     capabilities: ["net.fetch"],
     when: [],
     reason: "nobody named the host, and no tool result holds the URL",
+  },
+  {
+    name: "message.listed",
+    effect: "allow",
+    capabilities: ["message.send"],
+    when: ["chat.listed"],
+    reason: "gates.messageTargets lists the chat",
+  },
+  {
+    name: "message.other",
+    effect: "ask",
+    capabilities: ["message.send"],
+    when: [],
+    reason: "gates.messageTargets does not list the chat",
   },
   {
     name: "outside",
@@ -237,6 +255,8 @@ const CONDITIONS: Record<Condition, (facts: Facts) => boolean> = {
     target.kind === "url" && context.personHosts.some((host) => isHost(host, target.host)),
   "url.toolUrl": ({ action: { target }, context }) =>
     target.kind === "url" && context.toolUrls.some((url) => isUrl(url, target)),
+  "chat.listed": ({ action: { target }, policy }) =>
+    target.kind === "chat" && namesChat(policy.messageTargets, target),
 };
 
 const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];

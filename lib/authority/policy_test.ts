@@ -4,6 +4,7 @@ import {
   type ActionContext,
   CAPABILITIES,
   type Capability,
+  type ChatTarget,
   type Decision,
   type PathTarget,
   type ResolvedAction,
@@ -35,6 +36,7 @@ const POLICY: Policy = {
   ownPaths: ["/home/p/.service", "/home/p/.service/data", "/home/p/.service/config.json"],
   sourcePaths: ["/opt/service"],
   privateHosts: [],
+  messageTargets: [],
   confined: true,
 };
 
@@ -68,6 +70,10 @@ function urlAction(url: string, addresses: string[] = ["93.184.216.34"]): Resolv
     port: Number(port) || (protocol === "https:" ? 443 : 80),
     addresses,
   });
+}
+
+function chatAction(channel: string, chatId: string): ResolvedAction {
+  return action("message.send", { kind: "chat", channel, chatId });
 }
 
 function rule(decision: Decision): string {
@@ -104,7 +110,8 @@ Deno.test("decide() names the rule of decisions E2 that holds for a path", () =>
       "allow workspace.read",
     ],
     [action("exec", { kind: "unresolved", what: "x", reason: "y" }), "deny unresolved"],
-    [action("message.send", pathAction(`${ws}/a`).target), "ask otherwise"],
+    [action("message.send", pathAction(`${ws}/a`).target), "ask message.other"],
+    [action("mcp.call", pathAction(`${ws}/a`).target), "ask otherwise"],
   ];
   for (const [one, expected] of cases) {
     assertEquals([one.target, rule(decide(one, CONTEXT, POLICY))], [one.target, expected]);
@@ -189,6 +196,42 @@ Deno.test("decide() denies private addresses unless they are listed, one among p
   );
 });
 
+Deno.test("decide() allows a message to a chat that is listed, exactly, and asks otherwise", () => {
+  const cases: [channel: string, chatId: string, messageTargets: string[], string][] = [
+    ["telegram", "12345", [], "ask message.other"],
+    ["telegram", "12345", ["telegram:12345"], "allow message.listed"],
+    ["telegram", "123456", ["telegram:12345"], "ask message.other"],
+    ["telegram", "1234", ["telegram:12345"], "ask message.other"],
+    ["telegram", " 12345", ["telegram:12345"], "ask message.other"],
+    ["telegram", "١٢٣٤٥", ["telegram:12345"], "ask message.other"],
+    ["irc", "#Ops", ["irc:#ops"], "ask message.other"],
+    ["telegram", "12345", ["telegram:*"], "allow message.listed"],
+    ["telegram", "12345", ["telegram:1*", "telegram:*5", "tele*:12345"], "ask message.other"],
+    ["telegram.work", "12345", ["telegram:*", "telegram:12345"], "ask message.other"],
+    ["telegram", "12345", ["telegram.work:*"], "ask message.other"],
+    ["telegram.work", "12345", ["slack:C1", "telegram.work:12345"], "allow message.listed"],
+    // Only the first colon divides.
+    ["matrix", "!room:example.org", ["matrix:!room:example.org"], "allow message.listed"],
+    ["matrix", "!room:example.org", ["matrix:!room:*"], "ask message.other"],
+    ["a:b", "c", ["a:b:c"], "ask message.other"],
+    ["a", "b:c", ["a:b:c"], "allow message.listed"],
+    // What is no entry at all names nothing.
+    ["telegram", "", ["telegram", "*", "*:*", ":*", ":", ""], "ask message.other"],
+    ["", "", ["*", "*:*", ""], "ask message.other"],
+  ];
+  for (const [channel, chatId, messageTargets, expected] of cases) {
+    const policy = { ...POLICY, messageTargets };
+    const one = chatAction(channel, chatId);
+    assertEquals([one.target, messageTargets, rule(decide(one, CONTEXT, policy))], [
+      one.target,
+      messageTargets,
+      expected,
+    ]);
+    const unattended = decide(one, { ...CONTEXT, attended: false }, policy);
+    assertEquals(rule(unattended), "deny unattended");
+  }
+});
+
 Deno.test("decide() takes less than 20 microseconds", () => {
   const many = Array.from({ length: 2_000 }, (_, index) => `https://host-${index}.example/page`);
   const context = { ...CONTEXT, personHosts: ["example.com"] };
@@ -236,12 +279,23 @@ const urlTarget: fc.Arbitrary<Target> = fc.record({
   port: fc.nat(65_535),
   addresses: fc.array(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string())),
 });
+const someChannel = fc.oneof(fc.constantFrom("telegram", "telegram.work", "a:b", ""), fc.string());
+const someChatId = fc.oneof(fc.constantFrom("12345", "*", "a:b", ""), fc.string());
+const chatTarget: fc.Arbitrary<ChatTarget> = fc.record({
+  kind: fc.constant("chat" as const),
+  channel: someChannel,
+  chatId: someChatId,
+});
+const someEntry = fc.oneof(
+  fc.tuple(someChannel, someChatId).map((parts) => parts.join(":")),
+  fc.string(),
+);
 const unresolved: fc.Arbitrary<Target> = fc.record({
   kind: fc.constant("unresolved" as const),
   what: fc.string(),
   reason: fc.string(),
 });
-const anyAction = fc.tuple(capability, fc.oneof(pathTarget, urlTarget, unresolved))
+const anyAction = fc.tuple(capability, fc.oneof(pathTarget, urlTarget, chatTarget, unresolved))
   .map(([one, target]) => action(one, target));
 const anyContext = fc.record({
   attended: fc.boolean(),
@@ -259,6 +313,7 @@ const CONDITIONS: Condition[] = [
   "url.private",
   "url.personHost",
   "url.toolUrl",
+  "chat.listed",
 ];
 const anyRule = (effect: fc.Arbitrary<Rule["effect"]>): fc.Arbitrary<Rule> =>
   fc.record({
@@ -275,6 +330,7 @@ const anyPolicy = fc.record({
   ),
   ownPaths: fc.array(somePath, { maxLength: 3 }),
   privateHosts: fc.array(fc.oneof(fc.ipV4(), fc.domain(), fc.string()), { maxLength: 3 }),
+  messageTargets: fc.array(someEntry, { maxLength: 3 }),
   confined: fc.boolean(),
 }).map((part): Policy => ({ ...POLICY, ...part }));
 
@@ -306,6 +362,41 @@ Deno.test("decide() never allows more when a deny rule is added anywhere", () =>
       assert(OPENNESS[after] <= OPENNESS[before], `${before} became ${after}`);
     },
   ));
+});
+
+Deno.test("decide() allows a message only if an entry says this chat or its whole channel", () => {
+  fc.assert(fc.property(
+    chatTarget,
+    fc.array(someEntry, { maxLength: 4 }),
+    anyContext,
+    (target, messageTargets, context) => {
+      const { channel, chatId } = target;
+      const policy = { ...POLICY, messageTargets };
+      const decision = decide(action("message.send", target), context, policy);
+      const isListed = !channel.includes(":") &&
+        (messageTargets.includes(`${channel}:${chatId}`) ||
+          messageTargets.includes(`${channel}:*`));
+      const expected = !context.attended ? "deny" : isListed ? "allow" : "ask";
+      assertEquals(decision.effect, expected);
+    },
+  ));
+});
+
+Deno.test("decide() allows nothing else when a message target is added", () => {
+  fc.assert(
+    fc.property(anyAction, anyContext, anyPolicy, someEntry, (one, context, policy, entry) => {
+      const defaults = { ...policy, rules: DEFAULT_RULES };
+      const more = { ...defaults, messageTargets: [...policy.messageTargets, entry] };
+      const before = decide(one, context, defaults);
+      const after = decide(one, context, more);
+      if (one.target.kind !== "chat" || one.capability !== "message.send") {
+        assertEquals(after, before);
+        return;
+      }
+      const { channel, chatId } = one.target;
+      if (entry !== `${channel}:${chatId}` && entry !== `${channel}:*`) assertEquals(after, before);
+    }),
+  );
 });
 
 Deno.test("decide() never asks and never allows in an unattended turn", () => {

@@ -14,7 +14,11 @@ import { failed } from "./results.ts";
 /** The record of an action that was allowed, to be closed exactly once. */
 export interface OpenRecord {
   /** Records how it ended, and gives the result back, or one that says that it is not on record. */
-  end(result: ActionResult | { redirect: string }): Promise<ActionResult | { redirect: string }>;
+  end(
+    result: ActionResult | { redirect: string },
+    /** What else is to stand in the record; nothing secret. */
+    facts?: Record<string, unknown>,
+  ): Promise<ActionResult | { redirect: string }>;
   /** Records that it was cut off; never rejects. */
   cut(error: unknown): Promise<void>;
 }
@@ -52,12 +56,12 @@ export async function recordAction(
     audit.append("action.end", { start: record.seq, status, ms: now() - startedAt, ...fields });
 
   return {
-    async end(result) {
+    async end(result, facts = {}) {
       try {
         if ("redirect" in result) await close("redirected");
         else if (result.status === "ok") {
-          await close("ok", { outputDigest: audit.digest(result.output) });
-        } else await close(result.status, { code: result.error.code });
+          await close("ok", { outputDigest: audit.digest(result.output), ...facts });
+        } else await close(result.status, { code: result.error.code, ...facts });
         return result;
       } catch (error) {
         // It has run, and saying otherwise would make the model do it twice.
@@ -94,6 +98,8 @@ function targetData(target: Target, audit: AuditLog): Record<string, unknown> {
         addresses: target.addresses,
       };
     }
+    case "chat":
+      return { kind: "chat", channel: target.channel, chatId: target.chatId };
     case "unresolved":
       // It may be anything, a URL with a password too.
       return { kind: "unresolved", what: audit.digest(target.what), reason: target.reason };

@@ -15,6 +15,8 @@ export function describeTarget(target: Target): string {
       return escapeControls(target.real);
     case "url":
       return escapeControls(target.url);
+    case "chat":
+      return escapeControls(`${target.channel}:${target.chatId}`);
     case "unresolved":
       return escapeControls(target.what);
   }
@@ -26,7 +28,10 @@ export function refusal(
   { effect, rule, reason }: Decision,
 ): ActionResult {
   const what = describeTarget(target);
-  const takes = effect === "ask" || rule === "unattended"
+  const takes = rule === "message.other"
+    ? `It would take a person's approval or a grant of ${capability} for exactly "${what}", or the` +
+      ` entry "${what}" in gates.messageTargets, which only the operator can make.`
+    : effect === "ask" || rule === "unattended"
     ? `It would take a person's approval or a grant of ${capability} for exactly "${what}", and this` +
       " turn has neither."
     : rule === "fetch.private"

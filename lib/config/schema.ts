@@ -10,6 +10,7 @@
  */
 
 import { z } from "zod";
+import { isTarget, TARGET_FORM } from "../channel/chat_address.ts";
 
 /** What stands in a key's `.meta()` beside its description. */
 export interface KeyMeta {
@@ -188,6 +189,12 @@ const gates = section({
   privateHosts: z.array(z.string()).default([]).meta({
     description:
       "Hosts (name or address, with :port if only that one) that may be fetched although they are loopback or private.",
+  }),
+  messageTargets: z.array(
+    z.string().refine(isTarget, TARGET_FORM),
+  ).default([]).meta({
+    description:
+      "Chats that the agent may send messages to: <channel>:<chat_id>, or <channel>:* for every chat of a channel.",
   }),
 }, { description: "What an action needs to be allowed.", takes: "restart", strict: true });
 

@@ -84,7 +84,8 @@ function toProblem(issue: Issue, written: unknown, schema: Schema): Problem {
     return { path, kind: "value", message: `the name is not ${wanted}` };
   }
   const node = nodeAt(schema, path);
-  const wanted = node === undefined ? issue.message : expectation(node);
+  // A check of the schema's own says what it wants, where the type alone does not.
+  const wanted = node === undefined || issue.code === "custom" ? issue.message : expectation(node);
   const value = valueAt(written, path);
   const message = value === undefined
     ? `is missing; it has to be ${wanted}`

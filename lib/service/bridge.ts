@@ -36,8 +36,15 @@ export interface ServiceBoot {
 
 /** What became of a message for a chat. */
 export interface Enqueued {
+  /** It was on record already, and was not queued a second time. */
+  repeated: boolean;
   /** False: no such channel runs; it waits until one does, or expires. */
   channelEnabled: boolean;
+}
+
+/** Where messages for chats wait to be delivered. Rejects with a ServiceError, such as `overloaded`. */
+export interface OutboxPort {
+  enqueue(message: OutboxMessage, options: { timeoutMs: number }): Promise<Enqueued>;
 }
 
 /** Authority to service. */

@@ -1,6 +1,6 @@
 /**
  * Every tool of the agent, as a table. A new tool is a file here, a row below and its child side in
- * `child/`.
+ * `child/` (but for `message`, which the gate hands to the outbox).
  *
  * @module
  */
@@ -8,6 +8,7 @@
 import { z } from "zod";
 import { editFile } from "./edit_file.ts";
 import { listFiles } from "./list_files.ts";
+import { message } from "./message.ts";
 import { readFile } from "./read_file.ts";
 import { searchFiles } from "./search_files.ts";
 import type { Tool } from "./tool.ts";
@@ -22,6 +23,7 @@ export const TOOLS: readonly Tool[] = [
   writeFile,
   editFile,
   webFetch,
+  message,
 ];
 
 /** The tool of a name. */

@@ -13,8 +13,11 @@ Deno.test("TOOLS have names of their own, and each its child side", async () => 
     assertEquals(typeof run, "function");
     children.push(name);
   }
-  // The resolver is the authority's own and no tool of a model.
-  assertEquals(children.filter((name) => name !== "resolve_host").sort(), names.sort());
+  // The resolver is the authority's own and no tool of a model; a message goes to the outbox.
+  assertEquals(
+    [...children.filter((name) => name !== "resolve_host"), "message"].sort(),
+    names.sort(),
+  );
 });
 
 Deno.test("describeTool() gives a JSON Schema object that a model can be sent", () => {

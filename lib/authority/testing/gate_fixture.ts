@@ -4,6 +4,9 @@
  * @module
  */
 
+import type { OutboxMessage } from "../../journal/types.ts";
+import { createOutbox } from "../../service/outbox.ts";
+import type { OutboxPort } from "../../service/bridge.ts";
 import type { ActionContext, ActionResult } from "../actions.ts";
 import { AUDIT_FILE, type AuditLog, openAudit } from "../audit/log.ts";
 import type { AuditRecord } from "../audit/record.ts";
@@ -14,6 +17,11 @@ import { type Actions, createActions } from "../gate.ts";
 export interface GateFixtureOptions {
   sandbox?: "auto" | "off";
   privateHosts?: string[];
+  messageTargets?: string[];
+  /** Channels that run, as far as the outbox is concerned. */
+  channels?: string[];
+  /** Instead of one in memory. */
+  outbox?: OutboxPort;
   maxOutputBytes?: number;
   audit?: AuditLog;
   /** Instead of real children. */
@@ -31,6 +39,8 @@ export interface GateFixture extends AsyncDisposable {
   /** Runs a tool in an attended turn. */
   act(tool: string, args: unknown, more?: Partial<ActOptions>): Promise<ActionResult>;
   records(): Promise<AuditRecord[]>;
+  /** Messages that were queued. */
+  queued: OutboxMessage[];
   /** Lines that were logged. */
   logged: { message: string; fields?: Record<string, unknown> }[];
 }
@@ -69,12 +79,26 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
   const auditDir = `${home}/audit`;
   const keysDir = `${home}/keys`;
   const audit = options.audit ?? await openAudit({ dir: auditDir, keysDir, log });
+  const queued: OutboxMessage[] = [];
+  const outbox = options.outbox ?? createOutbox({
+    journal: {
+      enqueue: (message) => {
+        const isNew = queued.every(({ id }) => id !== message.id);
+        if (isNew) queued.push(message);
+        return Promise.resolve(isNew);
+      },
+    },
+    isEnabled: (channel) => options.channels?.includes(channel) ?? false,
+  });
   const executor = options.executor ??
     createExecutor({ cacheDir: `${dataDir}/child-cache`, log, sandbox: options.sandbox });
   const actions = createActions({
     config: {
       agent: { workspace },
-      gates: { privateHosts: options.privateHosts ?? [] },
+      gates: {
+        privateHosts: options.privateHosts ?? [],
+        messageTargets: options.messageTargets ?? [],
+      },
       executor: { maxOutputBytes: options.maxOutputBytes ?? 100_000 },
     },
     paths: {
@@ -89,6 +113,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     },
     workspace,
     audit,
+    outbox,
     log,
     executor,
   });
@@ -99,6 +124,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     home,
     workspace,
     logged,
+    queued,
     act: (tool, args, more = {}) =>
       actions.act({ tool, args, context: { ...CONTEXT, ...more.context } }, {
         signal: more.signal ?? new AbortController().signal,
