@@ -6,11 +6,8 @@
  */
 
 import { isBlank } from "../../agent/is_blank.ts";
-import type { UserPart } from "../../agent/messages.ts";
+import { MAX_FILE_BYTES } from "../../documents/types.ts";
 import { ServiceError } from "../../errors.ts";
-import { type AnyMessage, type Content, contentSchema } from "./chat_request.ts";
-import { readImage } from "./image_part.ts";
-import { requestError } from "./request_error.ts";
 
 /** Files of one request. */
 export const MAX_FILES = 20;
@@ -18,45 +15,76 @@ export const MAX_FILES = 20;
 /** Bytes of all files of one request together. */
 export const MAX_FILES_BYTES = 64 * 1024 * 1024;
 
+/** A file of a request, not yet looked into. */
+export interface RequestFile {
+  /** The field that holds it, for errors. */
+  param: string;
+  /** As the sender named it; may be anything. */
+  name: string;
+  bytes: Uint8Array;
+  /** `image`: it stands where only an image may. */
+  expects: "image" | "any";
+}
+
+/** A piece of a request's turn. */
+export type RequestPart = { type: "text"; text: string } | { type: "file"; file: RequestFile };
+
+/** A message of a request's list, its content not yet looked at. */
+export interface TailMessage {
+  role: string;
+  /** Where it stands, such as `messages[3]`. */
+  param: string;
+  /** Asked of the messages of the tail alone; throws what is wrong with them. */
+  parts: () => RequestPart[];
+}
+
 const TAIL_ROLES: readonly string[] = ["user", "system", "developer"];
 
+/** Where the tail of a list begins: after its last assistant message. */
+export function tailStart(messages: readonly { role: string }[]): number {
+  return messages.findLastIndex(({ role }) => role === "assistant") + 1;
+}
+
 /**
- * The user input that a list of messages stands for. Messages are joined with a blank line, the text
- * parts of one message with a newline, images keep their place; pure.
+ * The parts of the turn that a list stands for. Messages are joined with a blank line, the texts of
+ * one message with a newline; files keep their place; blank text is dropped.
  *
  * Throws `no_user_message` when the tail has no user message or nothing in it, `invalid_request` for
- * another role or a wrong content, and what {@linkcode readImage} throws.
+ * another role, `too_large` for too many files, and what the messages throw.
  */
-export function turnInput(messages: readonly AnyMessage[]): UserPart[] {
-  const start = messages.findLastIndex(({ role }) => role === "assistant") + 1;
-  const tail = messages.slice(start);
-  requireRoles(tail, start);
-  const input = new InputBuilder();
-  tail.forEach(({ content }, offset) => {
-    const at = ["messages", start + offset, "content"] as const;
-    const checked = contentSchema.safeParse(content);
-    if (!checked.success) throw requestError(checked.error, content, at);
-    addContent(input, checked.data, `messages[${start + offset}].content`);
-  });
-  const parts = input.finish();
+export function turnParts(
+  messages: readonly TailMessage[],
+  list: "messages" | "input",
+): RequestPart[] {
+  const tail = messages.slice(tailStart(messages));
+  requireRoles(tail, list);
+  const joiner = new PartJoiner();
+  for (const message of tail) joiner.addMessage(message.parts());
+  const parts = joiner.finish();
   if (parts.length === 0) {
     throw new ServiceError(
       "no_user_message",
-      "messages must hold text or an image after the last assistant message, not only blanks",
-      { param: "messages" },
+      `${list} must hold text or a file after the last assistant message, not only blanks`,
+      { param: list },
     );
   }
   return parts;
 }
 
-function requireRoles(tail: readonly AnyMessage[], start: number): void {
-  const wrong = tail.findIndex(({ role }) => !TAIL_ROLES.includes(role));
-  if (wrong !== -1) {
-    const param = `messages[${start + wrong}].role`;
+/** The error of a file that is over the limit of one. */
+export function fileTooLarge({ param, name }: Omit<RequestFile, "bytes">): ServiceError {
+  const what = name === "" ? param : `${param} (${JSON.stringify(name.slice(0, 200))})`;
+  return new ServiceError("too_large", `${what} is over the limit of 10 MiB a file`, { param });
+}
+
+function requireRoles(tail: readonly TailMessage[], list: string): void {
+  const wrong = tail.find(({ role }) => !TAIL_ROLES.includes(role));
+  if (wrong !== undefined) {
+    const param = `${wrong.param}.role`;
     throw new ServiceError(
       "invalid_request",
       `${param} must be user, system or developer after the last assistant message, got ${
-        JSON.stringify(tail[wrong]!.role.slice(0, 40))
+        JSON.stringify(wrong.role.slice(0, 40))
       }`,
       { param },
     );
@@ -64,52 +92,52 @@ function requireRoles(tail: readonly AnyMessage[], start: number): void {
   if (!tail.some(({ role }) => role === "user")) {
     throw new ServiceError(
       "no_user_message",
-      "messages must hold a message of the user after the last assistant message",
-      { param: "messages" },
+      `${list} must hold a message of the user after the last assistant message`,
+      { param: list },
     );
   }
 }
 
-function addContent(input: InputBuilder, content: Content, param: string): void {
-  if (typeof content === "string") return input.addText(content, "\n\n");
-  content.forEach((part, index) => {
-    if (part.type === "text") input.addText(part.text, index === 0 ? "\n\n" : "\n");
-    else input.addImage(part.image_url.url, `${param}[${index}].image_url.url`);
-  });
-}
-
 /** Joins neighbouring texts and counts files. */
-class InputBuilder {
-  readonly #parts: UserPart[] = [];
+class PartJoiner {
+  readonly #parts: RequestPart[] = [];
   #text: string | undefined;
   #files = 0;
   #filesBytes = 0;
 
+  addMessage(parts: readonly RequestPart[]): void {
+    parts.forEach((part, index) => {
+      if (part.type === "file") this.#addFile(part.file);
+      else this.#addText(part.text, index === 0 ? "\n\n" : "\n");
+    });
+  }
+
+  finish(): RequestPart[] {
+    this.#closeText();
+    return this.#parts;
+  }
+
   /** `separator` stands before it, if the part before was a text too. */
-  addText(text: string, separator: string): void {
+  #addText(text: string, separator: string): void {
     this.#text = this.#text === undefined ? text : this.#text + separator + text;
   }
 
-  addImage(url: string, param: string): void {
+  #addFile(file: RequestFile): void {
     this.#closeText();
+    const { param, bytes } = file;
+    if (bytes.length > MAX_FILE_BYTES) throw fileTooLarge(file);
     if (++this.#files > MAX_FILES) {
       throw new ServiceError("too_large", `${param} is over the limit of ${MAX_FILES} files`, {
         param,
       });
     }
-    const { part, bytes } = readImage(url, param);
-    this.#filesBytes += bytes;
+    this.#filesBytes += bytes.length;
     if (this.#filesBytes > MAX_FILES_BYTES) {
       throw new ServiceError("too_large", `${param} is over the limit of 64 MiB for all files`, {
         param,
       });
     }
-    this.#parts.push(part);
-  }
-
-  finish(): UserPart[] {
-    this.#closeText();
-    return this.#parts;
+    this.#parts.push({ type: "file", file });
   }
 
   /** Blank text is no input, and providers refuse it as a part. */

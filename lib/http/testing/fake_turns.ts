@@ -5,9 +5,10 @@
  */
 
 import { type AgentEvent, NO_USAGE, type StoredEvent, type Usage } from "../../agent/events.ts";
-import type { TurnHandle, TurnRequest, Turns } from "../../agent/turns.ts";
-import type { ErrorData } from "../../errors.ts";
-import type { Turn } from "../../journal/types.ts";
+import type { InputPart, UserPart } from "../../agent/messages.ts";
+import type { Answer, TurnHandle, TurnRequest, Turns } from "../../agent/turns.ts";
+import { type ErrorData, ServiceError } from "../../errors.ts";
+import type { Journal, RequestKey, Turn } from "../../journal/types.ts";
 
 /** What a turn says. Ends the turn when it returns, unless it yielded a `turn_end` itself. */
 export type Script = (turn: FakeTurn) => AsyncIterable<AgentEvent> | Iterable<AgentEvent>;
@@ -16,8 +17,23 @@ export type Script = (turn: FakeTurn) => AsyncIterable<AgentEvent> | Iterable<Ag
 export class FakeTurns implements Turns {
   /** Every turn that was accepted, in order. */
   readonly accepted: FakeTurn[] = [];
-  /** What the next submit throws instead. */
+  /** Every answer that was given without a turn; its `request` has a session of no one. */
+  readonly asides: FakeTurn[] = [];
+  /** What the next submit or aside throws instead. */
   refusal: Error | undefined;
+  /** The index of responses, over the accepted turns; without a bound. */
+  readonly responses: Journal["responses"] = {
+    find: (turnId, credential) => {
+      const turn = this.#indexed(turnId, credential);
+      return turn && { turnId, sessionKey: turn.request.sessionKey, ...turn.request.response! };
+    },
+    remove: (turnId, credential) => {
+      const turn = this.#indexed(turnId, credential);
+      if (turn !== undefined) this.#unlisted.add(turn);
+      return Promise.resolve(turn !== undefined);
+    },
+  };
+  readonly #unlisted = new Set<FakeTurn>();
   readonly #script: Script;
   #waiting: ((turn: FakeTurn) => void)[] = [];
 
@@ -25,12 +41,49 @@ export class FakeTurns implements Turns {
     this.#script = script;
   }
 
+  #indexed(turnId: string, credential: string): FakeTurn | undefined {
+    return this.accepted.find((turn) =>
+      turn.id === turnId && turn.request.response?.credential === credential &&
+      !this.#unlisted.has(turn)
+    );
+  }
+
   submit(request: TurnRequest): Promise<TurnHandle> {
     if (this.refusal !== undefined) return Promise.reject(this.refusal);
+    const earlier = request.requestKey && this.repeated(request.requestKey);
+    if (earlier !== undefined) return Promise.resolve(earlier);
     const turn = new FakeTurn(`turn${this.accepted.length + 1}`, request, this.#script);
     this.accepted.push(turn);
     for (const resolve of this.#waiting.splice(0)) resolve(turn);
     return Promise.resolve(turn);
+  }
+
+  repeated({ scope, key, digest }: RequestKey): TurnHandle | undefined {
+    const turn = this.accepted.findLast(({ request, keyIsFree }) =>
+      request.requestKey?.scope === scope && request.requestKey.key === key && !keyIsFree
+    );
+    if (turn !== undefined && turn.request.requestKey?.digest !== digest) {
+      throw new ServiceError("idempotency_conflict", "The key was used with another request");
+    }
+    return turn?.again(true);
+  }
+
+  find(turnId: string): TurnHandle | undefined {
+    return this.accepted.find(({ id }) => id === turnId)?.again(false);
+  }
+
+  aside(request: Parameters<Turns["aside"]>[0]): Answer {
+    if (this.refusal !== undefined) throw this.refusal;
+    const aside = new FakeTurn(`aside${this.asides.length + 1}`, {
+      ...request,
+      sessionKey: "",
+      channel: "",
+      actor: "",
+      durable: false,
+      attended: false,
+    }, this.#script);
+    this.asides.push(aside);
+    return aside;
   }
 
   /** Resolves with the next turn that is accepted. */
@@ -45,36 +98,68 @@ export class FakeTurns implements Turns {
 
 /** One turn of {@linkcode FakeTurns}. */
 export class FakeTurn implements TurnHandle {
-  readonly turn: Turn;
+  readonly acceptedAt = 1_700_000_000_123;
+  readonly repeated = false;
   /** Aborts when the turn is cancelled; a script waits with {@linkcode until}. */
   readonly cancelled: AbortSignal;
   /** Readers that are inside `events()` now. */
   readers = 0;
+  /** What it was told of its requester, in order. */
+  readonly presence: boolean[] = [];
   readonly #cancel = new AbortController();
   readonly #events: StoredEvent[] = [];
   #wake = Promise.withResolvers<void>();
 
-  constructor(id: string, readonly request: TurnRequest, script: Script) {
-    this.turn = {
-      id,
-      rowid: Number(id.slice("turn".length)),
-      sessionId: 1,
-      afterSeq: 0,
-      sessionKey: request.sessionKey,
-      channel: request.channel,
-      actor: request.actor,
-      input: request.input,
-      durable: request.durable,
-      status: "running",
-      attempts: 1,
-      acceptedAt: 1_700_000_000_123,
-    };
+  constructor(readonly id: string, readonly request: TurnRequest, script: Script) {
     this.cancelled = this.#cancel.signal;
     this.#cancel.signal.addEventListener("abort", () => {
       this.#add({ type: "error", error: { code: "turn_cancelled", message: "It was cancelled" } });
       this.#add({ ...ended(), status: "cancelled" });
     });
     this.#run(script);
+  }
+
+  /** As it is now. */
+  get turn(): Turn {
+    const { request } = this;
+    const last = this.#events.at(-1)?.event;
+    return {
+      id: this.id,
+      rowid: Number(this.id.replace(/\D+/, "")),
+      sessionId: 1,
+      afterSeq: 0,
+      sessionKey: request.sessionKey,
+      channel: request.channel,
+      actor: request.actor,
+      input: request.input.map(keep),
+      durable: request.durable,
+      status: last?.type === "turn_end" ? last.status : "running",
+      attempts: 1,
+      acceptedAt: this.acceptedAt,
+    };
+  }
+
+  /** Cancelled before any tool ran: its request key may be used again. */
+  get keyIsFree(): boolean {
+    return this.cancelled.aborted && !this.#events.some(({ event }) => event.type === "tool_call");
+  }
+
+  /** Another handle of it, as a later request gets it. */
+  again(repeated: boolean): TurnHandle {
+    const { id, acceptedAt, turn } = this;
+    return {
+      id,
+      acceptedAt,
+      turn,
+      repeated,
+      events: (signal) => this.events(signal),
+      cancel: () => this.cancel(),
+      setPresent: (present) => this.setPresent(present),
+    };
+  }
+
+  setPresent(present: boolean): void {
+    this.presence.push(present);
   }
 
   /** Whether it has ended. */
@@ -124,10 +209,17 @@ export class FakeTurn implements TurnHandle {
 
   #add(event: AgentEvent): void {
     if (this.over) return;
-    this.#events.push({ seq: this.#events.length + 1, turnId: this.turn.id, event });
+    this.#events.push({ seq: this.#events.length + 1, turnId: this.id, event });
     this.#wake.resolve();
     this.#wake = Promise.withResolvers();
   }
+}
+
+/** A part as it is on record; the hash is no real one. */
+function keep(part: InputPart): UserPart {
+  if (part.type === "text") return part;
+  const { bytes, ...facts } = part;
+  return { ...facts, file: { sha256: `of-${bytes.length}`, bytes: bytes.length } };
 }
 
 /** A turn that ended well. */

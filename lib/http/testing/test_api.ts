@@ -6,10 +6,12 @@
 
 import { type Clock, systemClock } from "../../agent/clock.ts";
 import { type Config, configSchema } from "../../config/schema.ts";
+import type { DocumentReader } from "../../documents/types.ts";
 import type { AccessEntry } from "../access_log.ts";
 import { type Api, createApi } from "../api/app.ts";
 import type { Checks } from "../api/health.ts";
 import { listen, type Listener } from "../listen.ts";
+import { fakeDocuments } from "./fake_documents.ts";
 import { FakeTurns, says, type Script } from "./fake_turns.ts";
 
 /** What a test can change. */
@@ -20,6 +22,7 @@ export interface TestApiOptions {
   clock?: Clock;
   /** Instead of turns that run `script`. */
   turns?: FakeTurns;
+  documents?: DocumentReader;
 }
 
 /** A running API. */
@@ -33,6 +36,8 @@ export interface TestApi extends AsyncDisposable {
   nextAccess(): Promise<AccessEntry>;
   /** Errors that were logged so far. */
   errors: { message: string; fields?: Record<string, unknown> }[];
+  /** Remarks that were logged so far. */
+  infos: TestApi["errors"];
   /** POST of a JSON body to the chat route. */
   chat(body: unknown, init?: RequestInit): Promise<Response>;
   /** A base URL that a local client can use whatever host is bound. */
@@ -47,9 +52,12 @@ export function createTestApi(options: TestApiOptions = {}) {
   const turns = options.turns ?? new FakeTurns(options.script ?? HELLO);
   const access: AccessEntry[] = [];
   const errors: TestApi["errors"] = [];
+  const infos: TestApi["errors"] = [];
   let waiting: ((entry: AccessEntry) => void)[] = [];
   const api = createApi({
     turns,
+    responses: turns.responses,
+    documents: options.documents ?? fakeDocuments,
     model: () => ({ id: "fake/one", createdAt: 1_700_000_000_000 }),
     config: { ...configSchema.parse({}).api, ...options.config },
     version: "1.2.3",
@@ -60,11 +68,14 @@ export function createTestApi(options: TestApiOptions = {}) {
       waiting = [];
       for (const resolve of resolvers) resolve(entry);
     },
-    log: { error: (message, fields) => void errors.push({ message, fields }) },
+    log: {
+      error: (message, fields) => void errors.push({ message, fields }),
+      info: (message, fields) => void infos.push({ message, fields }),
+    },
     clock: options.clock ?? systemClock,
   });
   const nextAccess = () => new Promise<AccessEntry>((resolve) => waiting.push(resolve));
-  return { api, turns, access, errors, nextAccess };
+  return { api, turns, access, errors, infos, nextAccess };
 }
 
 /** The API, listening. */

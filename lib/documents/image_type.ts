@@ -1,0 +1,20 @@
+/**
+ * Images that models take, by their first bytes.
+ *
+ * @module
+ */
+
+/** The media type of a PNG, JPEG, GIF or WebP image; undefined for anything else. */
+export function imageType(bytes: Uint8Array): string | undefined {
+  const starts = (at: number, ...expected: number[]) =>
+    expected.every((byte, index) => bytes[at + index] === byte);
+  if (starts(0, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)) return "image/png";
+  if (starts(0, 0xff, 0xd8, 0xff)) return "image/jpeg";
+  // GIF87a, GIF89a
+  if (starts(0, 0x47, 0x49, 0x46, 0x38) && (bytes[4] === 0x37 || bytes[4] === 0x39)) {
+    return bytes[5] === 0x61 ? "image/gif" : undefined;
+  }
+  // RIFF, four bytes of length, WEBP
+  if (starts(0, 0x52, 0x49, 0x46, 0x46) && starts(8, 0x57, 0x45, 0x42, 0x50)) return "image/webp";
+  return undefined;
+}

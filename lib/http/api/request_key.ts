@@ -1,0 +1,78 @@
+/**
+ * The header Idempotency-Key, and what makes two requests the same one (decisions B
+ * "Idempotency-Key").
+ *
+ * @module
+ */
+
+import { createHash, type Hash } from "node:crypto";
+import { ServiceError } from "../../errors.ts";
+import type { RequestKey } from "../../journal/types.ts";
+import type { RequestPart } from "./tail.ts";
+
+/** What a key covers. */
+export interface KeyedRequest {
+  request: Request;
+  route: string;
+  /** Digest of the key that the caller has shown. */
+  credential: string;
+  sessionKey: string;
+  parts: readonly RequestPart[];
+  /** Whatever else the request says; plain JSON. */
+  fields: unknown;
+}
+
+/** Undefined without the header. Throws `invalid_request` for one that is no key. */
+export function readRequestKey(keyed: KeyedRequest): RequestKey | undefined {
+  const key = keyed.request.headers.get("idempotency-key");
+  if (key === null) return undefined;
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw new ServiceError(
+      "invalid_request",
+      `The header Idempotency-Key must be 1 to 255 visible ASCII characters, got ${
+        JSON.stringify(key.slice(0, 300))
+      }`,
+      { param: "Idempotency-Key" },
+    );
+  }
+  return { scope: `${keyed.credential} ${keyed.sessionKey}`, key, digest: digestOf(keyed) };
+}
+
+/** SHA-256, hex. Files count by their bytes and their names. */
+function digestOf({ route, parts, fields }: KeyedRequest): string {
+  const content = parts.map((part) => {
+    if (part.type === "text") return part;
+    const { name, bytes, expects } = part.file;
+    return { name, expects, sha256: createHash("sha256").update(bytes).digest("hex") };
+  });
+  const hash = createHash("sha256");
+  addJson(hash, { route, fields, content });
+  return hash.digest("hex");
+}
+
+/**
+ * Adds a value as JSON with its keys in order. Piece by piece: the whole text of a long history would
+ * be another copy of it.
+ */
+function addJson(hash: Hash, value: unknown): void {
+  if (typeof value !== "object" || value === null) {
+    hash.update(JSON.stringify(value) ?? "null");
+  } else if (Array.isArray(value)) {
+    hash.update("[");
+    for (const item of value) {
+      addJson(hash, item);
+      hash.update(",");
+    }
+    hash.update("]");
+  } else {
+    hash.update("{");
+    for (const key of Object.keys(value).sort()) {
+      const item = (value as Record<string, unknown>)[key];
+      if (item === undefined) continue;
+      hash.update(`${JSON.stringify(key)}:`);
+      addJson(hash, item);
+      hash.update(",");
+    }
+    hash.update("}");
+  }
+}
