@@ -151,6 +151,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
     };
   } catch (error) {
     worker.terminate();
+    deps.outbox.close("the service did not start");
     throw error;
   }
 }

@@ -1,0 +1,292 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import fc from "fast-check";
+import { toolUrls } from "../agent/hosts.ts";
+import type { Message } from "../agent/messages.ts";
+import { ServiceError } from "../errors.ts";
+import { message } from "../tools/message.ts";
+import type { ActionResult } from "./actions.ts";
+import type { AuditLog } from "./audit/log.ts";
+import type { Executor } from "./executor/executor.ts";
+import { ServiceOutbox } from "./service_outbox.ts";
+import { gateFixture } from "./testing/gate_fixture.ts";
+
+const ARGS = { content: "the build is green", channel: "telegram", chat_id: "12345" };
+const LISTED = { messageTargets: ["telegram:12345"] };
+
+/** An executor that a message has no use for. */
+const NO_CHILDREN: Executor = {
+  run: ({ task }) => Promise.reject(new Error(`a child was started for ${task.tool}`)),
+  confinement: () => Promise.resolve({ confined: true, reason: "" }),
+  status: () => Promise.resolve({ confined: true, reason: "" }),
+  counts: () => ({ running: 0, waiting: 0 }),
+  shutdown: () => Promise.resolve(),
+};
+
+function codeOf(result: ActionResult): string | undefined {
+  return result.status === "ok" ? undefined : result.error.code;
+}
+
+Deno.test("message goes to the outbox of a running channel, and needs no child", async () => {
+  await using gate = await gateFixture({
+    ...LISTED,
+    channels: ["telegram"],
+    executor: NO_CHILDREN,
+  });
+  assertEquals(await gate.act("message", ARGS), {
+    status: "ok",
+    output: 'In the outbox of the running channel "telegram", which delivers it.',
+  });
+  const [queued] = gate.queued;
+  assertMatch(queued!.id, /^msg_[0-9a-f]{64}$/);
+  assertEquals({ ...queued, id: "" }, {
+    id: "",
+    turnId: "turn-1",
+    channel: "telegram",
+    chatId: "12345",
+    content: "the build is green",
+  });
+});
+
+Deno.test("message is queued, and says so, when its channel is not enabled", async () => {
+  await using gate = await gateFixture({ ...LISTED, channels: ["slack"] });
+  const result = await gate.act("message", ARGS);
+  assertEquals(result.status, "ok");
+  assertStringIncludes(
+    result.output,
+    'Queued, not delivered: the channel "telegram" is not enabled',
+  );
+  assertStringIncludes(result.output, "expires after 24 h");
+  assertEquals(gate.queued.length, 1);
+});
+
+Deno.test("message is queued once a call: the same call again is told that it was", async () => {
+  await using gate = await gateFixture({ messageTargets: ["telegram:*"] });
+  const first = await gate.act("message", ARGS);
+  const again = await gate.act("message", ARGS);
+  assertEquals(
+    again.output,
+    `This call had queued the message already; not queued again. ${first.output}`,
+  );
+  assertEquals(gate.queued.length, 1);
+  const others = [
+    { callId: "call-2" },
+    { turnId: "turn-2" },
+    // Neither joins to what another call is.
+    { turnId: "turn-1call-1", callId: "" },
+    { turnId: "", callId: "turn-1call-1" },
+  ];
+  for (const context of others) {
+    assertEquals((await gate.act("message", ARGS, { context })).output, first.output);
+  }
+  assertEquals(new Set(gate.queued.map(({ id }) => id)).size, 5);
+});
+
+Deno.test("G1 message to a chat that is not listed is refused, naming what would permit it", async () => {
+  await using gate = await gateFixture(LISTED);
+  for (
+    const [channel, chat_id] of [["telegram", "123456"], ["telegram.work", "12345"], [
+      "irc",
+      "#a:b",
+    ]]
+  ) {
+    const result = await gate.act("message", { ...ARGS, channel, chat_id });
+    assertEquals([result.status, codeOf(result)], ["refused", "refused"]);
+    assertStringIncludes(
+      result.output,
+      `message.send of "${channel}:${chat_id}" (rule message.other`,
+    );
+    assertStringIncludes(
+      result.output,
+      `a grant of message.send for exactly "${channel}:${chat_id}"`,
+    );
+    assertStringIncludes(
+      result.output,
+      `the entry "${channel}:${chat_id}" in gates.messageTargets`,
+    );
+  }
+  assertEquals(gate.queued, []);
+});
+
+Deno.test("G1 message is refused in an unattended turn, listed or not", async () => {
+  await using gate = await gateFixture(LISTED);
+  for (const chat_id of ["12345", "other"]) {
+    const result = await gate.act("message", { ...ARGS, chat_id }, {
+      context: { attended: false },
+    });
+    assertEquals(result.status, "refused");
+    assertStringIncludes(result.output, "rule unattended");
+    assertStringIncludes(
+      result.output,
+      `a grant of message.send for exactly "telegram:${chat_id}"`,
+    );
+    assert(!result.output.includes("messageTargets,"), result.output);
+  }
+  assertEquals(gate.queued, []);
+});
+
+Deno.test("message fails naming the argument, and neither queues nor records, when it does not fit", async () => {
+  await using gate = await gateFixture({ messageTargets: ["telegram:*"] });
+  for (
+    const more of [
+      { chat_id: "*" },
+      { chat_id: "12345\n" },
+      { channel: "telegram:12345" },
+      { content: " \n" },
+      { content: undefined },
+    ]
+  ) {
+    const result = await gate.act("message", { ...ARGS, ...more });
+    assertEquals([result.status, codeOf(result)], ["failed", "invalid_request"]);
+    assertStringIncludes(result.output, `Arguments of message: ${Object.keys(more)[0]}`);
+  }
+  assertEquals(gate.queued, []);
+  assertEquals(await Deno.readTextFile(gate.audit.path), "");
+});
+
+Deno.test("message is on record before and after, its text only as a keyed digest", async () => {
+  const secret = "sk-do-not-record-me";
+  await using gate = await gateFixture(LISTED);
+  await gate.act("message", { ...ARGS, content: secret });
+  await gate.act("message", { ...ARGS, content: secret });
+  await gate.act("message", { ...ARGS, content: secret, chat_id: "other" });
+  const [, start, end, , repeated, refused] = await gate.records();
+  assertEquals([start!.kind, start!.data.tool, start!.data.capability], [
+    "action.start",
+    "message",
+    "message.send",
+  ]);
+  assertEquals(start!.data.target, { kind: "chat", channel: "telegram", chatId: "12345" });
+  assertEquals(start!.data.decision, { effect: "allow", rule: "message.listed" });
+  assertEquals([end!.kind, end!.data.start, end!.data.status], ["action.end", start!.seq, "ok"]);
+  const { message, channelEnabled } = end!.data;
+  assertEquals([message, end!.data.repeated, channelEnabled], [gate.queued[0]!.id, false, false]);
+  assertEquals([repeated!.data.message, repeated!.data.repeated], [gate.queued[0]!.id, true]);
+  assertEquals(refused!.kind, "action.refused");
+  assertEquals(refused!.data.target, { kind: "chat", channel: "telegram", chatId: "other" });
+  assert(!JSON.stringify(await gate.records()).includes(secret));
+});
+
+Deno.test("G15 message is not queued when the record cannot be written", async () => {
+  const audit: AuditLog = {
+    path: "/nowhere",
+    append: () => Promise.reject(new ServiceError("audit_unavailable", "the disk is full")),
+    digest: (text) => text,
+    close: () => Promise.resolve(),
+  };
+  await using gate = await gateFixture({ ...LISTED, audit });
+  const result = await gate.act("message", ARGS);
+  assertEquals(codeOf(result), "audit_unavailable");
+  assertEquals(gate.queued, []);
+});
+
+Deno.test("message gives every fault of the outbox as a result, on record with its code", async () => {
+  const faults: [unknown, string][] = [
+    [new ServiceError("overloaded", "10,000 wait to be delivered"), "overloaded"],
+    [new ServiceError("draining", "the service does not run"), "draining"],
+    [new TypeError("something odd"), "internal"],
+  ];
+  for (const [fault, code] of faults) {
+    await using gate = await gateFixture({
+      ...LISTED,
+      outbox: { enqueue: () => Promise.reject(fault) },
+    });
+    const result = await gate.act("message", ARGS);
+    assertEquals([result.status, codeOf(result)], ["failed", code]);
+    assertEquals(
+      result.output,
+      `The message is not confirmed as queued: ${(fault as Error).message}`,
+    );
+    const end = (await gate.records()).at(-1)!;
+    assertEquals([end.kind, end.data.status, end.data.code], ["action.end", "failed", code]);
+  }
+});
+
+Deno.test("message fails, and is on record as failed, when the service dies under it", async () => {
+  const outbox = new ServiceOutbox();
+  const handed = Promise.withResolvers<void>();
+  outbox.connect(() => handed.resolve());
+  await using gate = await gateFixture({ ...LISTED, outbox });
+  const acting = gate.act("message", ARGS);
+  await handed.promise;
+  outbox.close("the service stopped");
+  const result = await acting;
+  assertEquals([result.status, codeOf(result)], ["failed", "executor_fault"]);
+  assertStringIncludes(result.output, "it is not known whether the message was queued");
+  assertEquals((await gate.records()).at(-1)!.data.status, "failed");
+});
+
+Deno.test("message is not handed over in a turn that ended while it was being recorded", async () => {
+  const controller = new AbortController();
+  const reason = new Error("the person pressed Ctrl-C");
+  const ends: unknown[] = [];
+  const audit: AuditLog = {
+    path: "/nowhere",
+    append(kind, data) {
+      if (kind === "action.start") controller.abort(reason);
+      else ends.push(data.status);
+      return Promise.resolve({ v: 1, seq: 1, ts: 0, kind, prev: "", data, hash: "" });
+    },
+    digest: (text) => text,
+    close: () => Promise.resolve(),
+  };
+  await using gate = await gateFixture({ ...LISTED, audit });
+  const acting = gate.act("message", ARGS, { signal: controller.signal });
+  assertEquals(await acting.catch((error) => error), reason);
+  assertEquals([gate.queued, ends], [[], ["cut_off"]]);
+});
+
+Deno.test("message that was handed over is told and recorded as it went, whatever the turn does", async () => {
+  const controller = new AbortController();
+  await using gate = await gateFixture({
+    ...LISTED,
+    outbox: {
+      enqueue() {
+        controller.abort(new Error("cancelled"));
+        return Promise.resolve({ repeated: false, channelEnabled: true });
+      },
+    },
+  });
+  const result = await gate.act("message", ARGS, { signal: controller.signal });
+  assertEquals(result.status, "ok");
+  assertEquals((await gate.records()).at(-1)!.data.status, "ok");
+});
+
+Deno.test("message never gives ground for a fetch, whatever its arguments are", async () => {
+  // `https` is a channel's name by its form, and its chats would join it to a URL.
+  await using gate = await gateFixture({ messageTargets: ["https:*", "telegram:*"] });
+  const part = fc.constantFrom(
+    "https",
+    "://",
+    "//",
+    "evil.example",
+    "/",
+    "?",
+    "a",
+    "http",
+    ":",
+    "\n",
+  );
+  const text = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(""));
+  const any = fc.record({
+    content: text,
+    channel: fc.constantFrom("https", "telegram"),
+    chat_id: fc.oneof(text, fc.constant("//evil.example/?q=secret")),
+  }).filter((args) => message.schema.safeParse(args).success);
+  let call = 0;
+  await fc.assert(
+    fc.asyncProperty(any, async (args) => {
+      const callId = `call-${++call}`;
+      const result = await gate.act("message", args, { context: { callId } });
+      assertEquals(result.status, "ok");
+      const messages: Message[] = [
+        { role: "assistant", text: "", calls: [{ callId, tool: "message", args }] },
+        {
+          role: "tool",
+          results: [{ callId, tool: "message", output: result.output, failed: false }],
+        },
+      ];
+      assertEquals(toolUrls(messages, { storesInput: () => false, readsFiles: () => false }), []);
+    }),
+    { numRuns: 50 },
+  );
+});
