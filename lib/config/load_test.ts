@@ -57,6 +57,42 @@ Deno.test("loadConfig() refuses both spellings of one key, naming both", async (
   );
 });
 
+Deno.test("loadConfig() takes message targets, and refuses an entry that is none, naming it", async () => {
+  await using home = await tempHome({ CHAT: "12345", BAD: "not a target" });
+  const good = ["telegram:${CHAT}", "telegram.work:*", "matrix:!a:example.org", "irc:#ops"];
+  await home.write({ gates: { message_targets: good } });
+  assertEquals((await loadConfig(home)).config.gates.messageTargets, [
+    "telegram:12345",
+    ...good.slice(1),
+  ]);
+  const wanted = "is not <channel>:<chat_id> or <channel>:*, such as telegram:12345";
+  for (
+    const bad of [
+      "",
+      "telegram",
+      "telegram:",
+      ":12345",
+      "*:*",
+      "*",
+      "google-chat:1",
+      "Telegram:1",
+      "telegram:a\nb",
+      "telegram:\u202e1",
+      "${BAD}",
+    ]
+  ) {
+    await home.write({ gates: { messageTargets: ["telegram:1", bad] } });
+    const text = await message(home);
+    assertStringIncludes(text, `gates.messageTargets[1]`);
+    assertStringIncludes(text, `: ${JSON.stringify(bad)} ${wanted}`);
+    assertEquals(text.includes("not a target"), false);
+  }
+  await home.write({ gates: { messageTargets: ["telegram:1", 12345] } });
+  assertStringIncludes(await message(home), "gates.messageTargets[1] (line 5): 12345 is not text");
+  await home.write({ gates: { messageTargets: "telegram:1" } });
+  assertStringIncludes(await message(home), "the text that is there is not a list of texts");
+});
+
 Deno.test("loadConfig() names every problem at once, each with path, line, value and range", async () => {
   await using home = await tempHome();
   await home.write(`{
