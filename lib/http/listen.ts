@@ -8,13 +8,13 @@
  * @module
  */
 
-import type { IncomingMessage, Server } from "node:http";
-import type { Socket } from "node:net";
-import type { Duplex } from "node:stream";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { systemClock } from "../agent/clock.ts";
 import { settlesWithin } from "../agent/life.ts";
 import { ServiceError } from "../errors.ts";
 import { toHttpError } from "./errors.ts";
+import { messageFault } from "./message_fault.ts";
+import { refuseUnreadable, type Unreadable } from "./refuse_unreadable.ts";
 
 /** Answers a request. Must not throw, and its bodies must not fail. */
 export type Handler = (request: Request, peerAddress: string) => Response | Promise<Response>;
@@ -33,13 +33,6 @@ export interface ListenOptions {
   /** Closes at once when it aborts. */
   signal?: AbortSignal;
   limits?: Partial<NodeLimits>;
-}
-
-/** What was refused before it was a request. */
-export interface Unreadable {
-  peerAddress: string;
-  status: number;
-  reason: string;
 }
 
 /** Bounds that `node:http` enforces. */
@@ -88,7 +81,7 @@ async function listenNode(options: ListenOptions): Promise<Listener> {
     import("node:http"),
     import("@hono/node-server"),
   ]);
-  const onRequest = getRequestListener(
+  const answer = getRequestListener(
     (request, { incoming }) =>
       handler(request, (incoming as IncomingMessage).socket.remoteAddress ?? "unknown"),
     {
@@ -105,18 +98,33 @@ async function listenNode(options: ListenOptions): Promise<Listener> {
       },
     },
   );
-  const server = createServer({
+  const server: Server = createServer({
     headersTimeout: limits?.headersTimeoutMs ?? 15_000,
     requestTimeout: limits?.requestTimeoutMs ?? 300_000,
     maxHeaderSize: limits?.maxHeaderBytes ?? 16_384,
     connectionsCheckingInterval: Math.min(1_000, limits?.headersTimeoutMs ?? 1_000),
     keepAliveTimeout: 65_000,
+    // It would refuse without the envelope.
     requireHostHeader: false,
   }, onRequest);
-  server.on(
-    "clientError",
-    (error, socket) => answerParserError(error, socket, options.onUnreadable),
-  );
+  // Headers over a count would be dropped without a word, and may be the Host or the key.
+  server.maxHeadersCount = 0;
+  // An expectation other than 100-continue may be ignored (RFC 9110, 10.1.1).
+  server.on("checkExpectation", onRequest);
+  const track = refuseUnreadable(server, options.onUnreadable);
+
+  function onRequest(request: IncomingMessage, response: ServerResponse): void {
+    track(request, response);
+    const fault = messageFault(request);
+    if (fault === undefined) return void answer(request, response);
+    const error = new ServiceError("invalid_request", `The request cannot be read: ${fault}`);
+    const { status, envelope, reason } = toHttpError(error);
+    const peerAddress = request.socket.remoteAddress ?? "unknown";
+    options.onUnreadable?.({ peerAddress, status, reason });
+    response.writeHead(status, { "content-type": "application/json", connection: "close" });
+    response.end(JSON.stringify(envelope));
+  }
+
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -142,38 +150,6 @@ function closeNode(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   return closed;
-}
-
-/** The parser gave up on a connection: still an envelope, and then the end of the connection. */
-function answerParserError(
-  error: Error & { code?: string },
-  socket: Duplex,
-  onUnreadable: ListenOptions["onUnreadable"],
-): void {
-  if (!socket.writable || error.code === "ECONNRESET") {
-    socket.destroy();
-    return;
-  }
-  const [line, failure] = error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-    ? ["408 Request Timeout", new ServiceError("request_timeout", "The request took too long")]
-    : error.code === "HPE_HEADER_OVERFLOW"
-    ? [
-      "431 Request Header Fields Too Large",
-      new ServiceError("too_large", "The header section is too large"),
-    ]
-    : [
-      "400 Bad Request",
-      new ServiceError("invalid_request", "The request cannot be read as HTTP"),
-    ];
-  const { envelope } = toHttpError(failure);
-  const status = Number.parseInt(line, 10);
-  const peerAddress = (socket as Socket).remoteAddress ?? "unknown";
-  onUnreadable?.({ peerAddress, status, reason: failure.code });
-  const body = JSON.stringify(envelope);
-  socket.end(
-    `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
-      `Connection: close\r\n\r\n${body}`,
-  );
 }
 
 function plainError(error: ServiceError): Response {
