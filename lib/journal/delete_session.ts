@@ -22,18 +22,20 @@ export interface SessionDeletion {
 export interface SessionDeletionDependencies {
   db: DatabaseSync;
   writer: Writer;
-  parts: Pick<JournalParts, "sessions" | "turns" | "events">;
+  parts: Pick<JournalParts, "sessions" | "turns" | "events" | "files" | "responses">;
   /** Ends those who read the session. */
   endFollowers: (sessionId: number) => void;
+  /** Told of the files that nobody refers to now. */
+  onFilesFree: (sha256s: string[]) => void;
 }
 
 /**
- * Deletes sessions in steps: first the key goes, which hides the session and frees the key, then its
- * rows, some at a time, then the space that they took; after that the files hold nothing of it. A
- * crash in between is made up for by `finish`.
+ * Deletes sessions in steps: first the key goes, which hides the session, frees the key and ends its
+ * references to files, then its rows, some at a time, then the space that they took; after that the
+ * files hold nothing of it. A crash in between is made up for by `finish`.
  */
 export function createSessionDeletion(
-  { db, writer, parts, endFollowers }: SessionDeletionDependencies,
+  { db, writer, parts, endFollowers, onFilesFree }: SessionDeletionDependencies,
 ): SessionDeletion {
   const hide = query(db, "UPDATE sessions SET key = NULL WHERE id = ?");
   const selectHidden = query<[number]>(db, "SELECT id FROM sessions WHERE key IS NULL");
@@ -55,11 +57,29 @@ export function createSessionDeletion(
 
   async function remove(id: number): Promise<void> {
     await writer.write("normal", () => parts.events.drop(id));
+    await removeFiles(id);
     for (const removal of removals) {
-      while (await writer.write("normal", () => removal.run(id)) > 0);
+      while (
+        await writer.write("normal", () => {
+          // Entries of the index go with their turns.
+          parts.responses.forget();
+          return removal.run(id);
+        }) > 0
+      );
     }
     // Those that came to wait while rows were going.
     endFollowers(id);
+  }
+
+  async function removeFiles(id: number): Promise<void> {
+    for (;;) {
+      const { taken, free } = await writer.write(
+        "normal",
+        () => parts.files.take(id, ROWS_A_WRITE),
+      );
+      if (taken === 0) return;
+      if (free.length > 0) onFilesFree(free);
+    }
   }
 
   async function giveBackSpace(): Promise<void> {

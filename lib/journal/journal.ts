@@ -1,16 +1,15 @@
 import type { AgentEvent } from "../agent/events.ts";
 import type { Message } from "../agent/messages.ts";
-import { estimateTokens } from "../agent/tokens.ts";
+import { createAcceptance } from "./accept.ts";
 import { checkInteger, checkName, invalid } from "./checks.ts";
 import type { SessionDeletion } from "./delete_session.ts";
 import { type EncodedEvent, encodeEvent } from "./event_rows.ts";
 import type { Followers } from "./follow.ts";
 import type { OpenTurn } from "./open_turns.ts";
+import type { Outbox } from "./outbox.ts";
 import { recover } from "./recover.ts";
-import { titleOf } from "./title.ts";
-import { newTurnState } from "./turn_state.ts";
 import type { JournalParts, TurnWrites } from "./turn_writes.ts";
-import type { Durability, Journal, NewTurn, Turn } from "./types.ts";
+import type { Durability, Journal } from "./types.ts";
 import { Refused, type Writer } from "./writer.ts";
 
 /** What {@linkcode createJournal} needs. */
@@ -20,6 +19,7 @@ export interface JournalDependencies {
   writes: TurnWrites;
   followers: Followers;
   deletion: SessionDeletion;
+  outbox: Outbox;
   /** Closes the file. */
   close: () => void;
 }
@@ -32,9 +32,9 @@ const RESERVED: ReadonlySet<AgentEvent["type"]> = new Set(["turn_end", "summary"
  * done before a write enters the batch, so that it fails alone and is not done again.
  */
 export function createJournal(
-  { writer, parts, writes, followers, deletion, close }: JournalDependencies,
+  { writer, parts, writes, followers, deletion, outbox, close }: JournalDependencies,
 ): Journal {
-  const { sessions, turns, events, messages, openTurns, now } = parts;
+  const { sessions, turns, messages, openTurns, responses, files } = parts;
 
   function writeTurn<T>(
     turnId: string,
@@ -48,56 +48,8 @@ export function createJournal(
     }, chars);
   }
 
-  function insertTurn(turn: NewTurn, parts: string): Turn | Refused {
-    if (turns.exists(turn.id)) {
-      return new Refused(
-        invalid("id", `Cannot accept turn ${JSON.stringify(turn.id)}: it is on record already`),
-      );
-    }
-    const sessionId = sessions.ensure(turn.sessionKey);
-    sessions.countTurn(sessionId, titleOf(turn.input));
-    const afterSeq = events.head(sessionId);
-    const acceptedAt = now();
-    const tokens = estimateTokens({ role: "user", parts: turn.input });
-    const rowid = turns.insert({ turn, sessionId, afterSeq, acceptedAt, parts, tokens });
-    openTurns.add({
-      turn: rowid,
-      id: turn.id,
-      sessionId,
-      durable: turn.durable,
-      attempts: 0,
-      afterSeq,
-      firstMessage: undefined,
-      state: newTurnState(),
-    });
-    const { id, sessionKey, channel, actor, input, durable } = turn;
-    return {
-      rowid,
-      id,
-      sessionId,
-      sessionKey,
-      channel,
-      actor,
-      input,
-      durable,
-      status: "queued",
-      attempts: 0,
-      afterSeq,
-      acceptedAt,
-    };
-  }
-
   return {
-    async accept(turn) {
-      for (const name of ["id", "sessionKey", "channel", "actor"] as const) {
-        checkName(name, turn[name]);
-      }
-      if (turn.input.length === 0) {
-        throw invalid("input", `Cannot accept a turn without input: at least one part is needed`);
-      }
-      const input = JSON.stringify(turn.input);
-      return await writer.write("full", () => insertTurn(turn, input), input.length);
-    },
+    ...createAcceptance({ writer, parts }),
     start(turnId) {
       // Attempts of a turn that goes on after a crash are counted on the disk, so that one that takes
       // the machine down with it is given up too. Nothing depends on those of any other.
@@ -142,6 +94,33 @@ export function createJournal(
       return messages.history(sessionId, afterId, limit);
     },
     follow: (sessionId, options) => followers.follow(sessionId, options),
+
+    responses: {
+      find(turnId, credential) {
+        const found = responses.find(turnId, credential);
+        if (found === undefined) return undefined;
+        if (!found.newest) {
+          // A use that is not on record costs the entry its place in the order and nobody anything.
+          writer.write("normal", () => responses.touch(found.turn)).catch(() => {});
+        }
+        return found.entry;
+      },
+      remove: (turnId, credential) =>
+        writer.write("full", () => responses.remove(turnId, credential)),
+    },
+    hasFile: (sha256) => files.has(sha256),
+    async enqueue(message) {
+      for (const name of ["id", "turnId", "channel", "chatId"] as const) {
+        checkName(name, message[name]);
+      }
+      return await writer.write("full", () => outbox.enqueue(message), message.content.length);
+    },
+    outbox(afterRowid, limit) {
+      checkInteger("afterRowid", afterRowid, 0);
+      checkInteger("limit", limit, 1);
+      return outbox.list(afterRowid, limit);
+    },
+
     session: (key) => sessions.find(key),
     turn: (id) => turns.find(id),
     turns(sessionId, afterRowid, limit) {

@@ -41,7 +41,7 @@ async function runTurn(journal: Journal, id: string, sessionKey = "test:a"): Pro
 
 Deno.test("accept() makes the session and puts the turn on record", async () => {
   const journal = open(() => 1_000);
-  const turn = await journal.accept(newTurn("a"));
+  const { turn } = await journal.accept(newTurn("a"));
   assertEquals(turn.status, "queued");
   assertEquals(journal.turn("a"), turn);
   assertEquals(journal.session("test:a"), {
@@ -101,7 +101,7 @@ Deno.test("accept() keeps any text of the input", async () => {
 Deno.test("start() counts attempts and lets the user message in as the newest", async () => {
   let time = 0;
   const journal = open(() => time += 10);
-  const { sessionId } = await journal.accept(newTurn("a"));
+  const { turn: { sessionId } } = await journal.accept(newTurn("a"));
   await journal.accept(newTurn("b"));
   assertEquals(journal.context(sessionId), []);
   await journal.start("a");
@@ -123,7 +123,7 @@ Deno.test("start() counts attempts and lets the user message in as the newest", 
 Deno.test("start() sets afterSeq to where the turn's events begin", async () => {
   const journal = open();
   await begin(journal, "a");
-  const waiting = await journal.accept(newTurn("b"));
+  const { turn: waiting } = await journal.accept(newTurn("b"));
   assertEquals(waiting.afterSeq, 1);
   await journal.append("a", [text("1"), text("2")]);
   await journal.end("a", ending());
@@ -217,7 +217,7 @@ Deno.test("end() with forget takes the turn's messages out of the context, not o
 
 Deno.test("end() of a turn that never started puts its input on record", async () => {
   const journal = open();
-  const { sessionId } = await journal.accept(newTurn("a"));
+  const { turn: { sessionId } } = await journal.accept(newTurn("a"));
   await journal.accept(newTurn("b"));
   await journal.end("a", ending("cancelled", true));
   await journal.end("b", ending("cancelled", false));

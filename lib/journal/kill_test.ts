@@ -116,7 +116,7 @@ async function checkAcknowledged(path: string, lines: readonly string[]): Promis
         throw new Error(`unexpected line: ${line}`);
     }
   }
-  const { sessionId } = await journal.accept(newTurn("next", { sessionKey: "test:0" }));
+  const { turn: { sessionId } } = await journal.accept(newTurn("next", { sessionKey: "test:0" }));
   await journal.start("next");
   assertEquals(journal.context(sessionId).at(-1)?.turnId, "next");
   await journal.close();

@@ -6,6 +6,7 @@ import { FIXTURES } from "./migrations/fixtures.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { openJournal } from "./open.ts";
 import { replay, withFolder } from "./testing/steps.ts";
+import type { Journal } from "./types.ts";
 
 const STEPS: readonly Migration[] = [
   { version: 1, name: "one", sql: "CREATE TABLE one (a)" },
@@ -58,6 +59,59 @@ Deno.test("MIGRATIONS are numbered without a gap, and every version has a fixtur
   assertEquals(FIXTURES.length, MIGRATIONS.length);
 });
 
+/** What came with version 2 and the fixtures hold from then on. */
+function assertVersion2(journal: Journal): void {
+  const FILE_A = "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb";
+  const FILE_B = "3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d";
+  const { id } = journal.session("api:files")!;
+  assertEquals(journal.context(id).map(({ message }) => message), [
+    { role: "user", parts: [{ type: "image", mediaType: "image/png", data: "AAAA" }] },
+    {
+      role: "user",
+      parts: [
+        { type: "image", mediaType: "image/png", file: { sha256: FILE_A, bytes: 1 } },
+        {
+          type: "document",
+          name: "a.txt",
+          mediaType: "text/plain",
+          file: { sha256: FILE_B, bytes: 1 },
+          text: "b",
+        },
+      ],
+    },
+  ]);
+  assertEquals([FILE_A, FILE_B].map((sha256) => journal.hasFile(sha256)), [true, true]);
+  const key = { scope: "someone api:default", key: "key-1", digest: "digest-1" };
+  assertEquals(journal.repeated(key)?.id, "turn-1");
+  const error = assertThrows(() => journal.repeated({ ...key, digest: "other" }), ServiceError);
+  assertEquals(error.code, "idempotency_conflict");
+  assertEquals(journal.responses.find("turn-1", "someone"), {
+    turnId: "turn-1",
+    sessionKey: "api:default",
+    credential: "someone",
+    request: { store: true, metadata: { n: "1" } },
+  });
+  assertEquals(journal.outbox(0, 10).map(({ id, content, state }) => [id, content, state]), [
+    ["call-1", "hello", "pending"],
+    ["call-2", "half \ud83d", "expired"],
+  ]);
+}
+
+Deno.test("openJournal() reads an image that the first version kept in its input", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/journal.db`;
+    const old = new DatabaseSync(path);
+    migrate(old, MIGRATIONS.slice(0, 1), path);
+    old.exec(FIXTURES[0]!);
+    const parts = [{ type: "image", mediaType: "image/png", data: "AAAA" }];
+    old.prepare("UPDATE inputs SET parts = ? WHERE turn = 2").run(JSON.stringify(parts));
+    old.close();
+    const journal = openJournal({ path });
+    assertEquals(journal.turn("turn-2")!.input as unknown, parts);
+    assertEquals(journal.context(1).at(-1)!.message as unknown, { role: "user", parts });
+    await journal.close();
+  }));
+
 for (const [index, fixture] of FIXTURES.entries()) {
   const version = index + 1;
   Deno.test(`openJournal() reads a database of version ${version} and goes on in it`, () =>
@@ -79,6 +133,7 @@ for (const [index, fixture] of FIXTURES.entries()) {
         [
           { key: "api:default", title: "What is in notes.md?", turns: 2, lastSeq: 8 },
           { key: "cli:default", title: "", turns: 1, lastSeq: 0 },
+          ...version < 2 ? [] : [{ key: "api:files", title: "", turns: 2, lastSeq: 0 }],
         ],
       );
       assertEquals(journal.turn("turn-3")?.error?.code, "provider_error");
@@ -92,6 +147,7 @@ for (const [index, fixture] of FIXTURES.entries()) {
         { seq: 2, turnId: "turn-1", event: { type: "text_delta", streamId: "s1", text: "Two " } },
         { seq: 3, turnId: "turn-1", event: { type: "text_delta", streamId: "s1", text: "lines." } },
       ]);
+      if (version >= 2) assertVersion2(journal);
       const { interrupted, resume } = await journal.recover();
       assertEquals(interrupted, 0);
       assertEquals(resume.map(({ id, attempts }) => ({ id, attempts })), [

@@ -7,6 +7,10 @@ import { createJournal } from "./journal.ts";
 import { createMessageLog } from "./messages.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { createOpenTurns } from "./open_turns.ts";
+import { createOutbox } from "./outbox.ts";
+import { createRequestKeys } from "./request_keys.ts";
+import { createResponseIndex } from "./responses.ts";
+import { createSessionFiles } from "./session_files.ts";
 import { createSessionRows } from "./sessions.ts";
 import { createTurnRows } from "./turns.ts";
 import { createTurnWrites } from "./turn_writes.ts";
@@ -23,6 +27,12 @@ export interface OpenJournalOptions {
   schedule?: (flush: () => void) => void;
   /** Bounds of the deltas that are no rows yet; the defaults fit. */
   deltaLimits?: DeltaLimits;
+  /**
+   * Told of files (SHA-256) that no session refers to any more, after the commit that made it so:
+   * while a session is deleted, also in `recover` where that goes on with a deletion. Those of a crash
+   * between the two are told to nobody and wait for `MediaStore.sweep`. Must not throw.
+   */
+  onFilesFree?: (sha256s: string[]) => void;
 }
 
 /**
@@ -33,7 +43,7 @@ export interface OpenJournalOptions {
  * cannot be used, which is then left as it was. Needs read and write permission for the path.
  */
 export function openJournal(
-  { path, now = Date.now, schedule, deltaLimits }: OpenJournalOptions,
+  { path, now = Date.now, schedule, deltaLimits, onFilesFree = () => {} }: OpenJournalOptions,
 ): Journal {
   const db = openDatabase(path, MIGRATIONS);
   try {
@@ -59,7 +69,20 @@ export function openJournal(
       exists: (sessionId) => sessions.exists(sessionId),
     });
     const openTurns = createOpenTurns({ turns, events, messages });
-    const parts = { sessions, turns, events, messages, openTurns, now };
+    const requestKeys = createRequestKeys(db, now);
+    const responses = createResponseIndex(db);
+    const files = createSessionFiles(db);
+    const parts = {
+      sessions,
+      turns,
+      events,
+      messages,
+      openTurns,
+      requestKeys,
+      responses,
+      files,
+      now,
+    };
     writer.participate({
       beforeCommit: () => events.beforeCommit(),
       afterCommit() {
@@ -68,6 +91,7 @@ export function openJournal(
       afterRollback() {
         events.afterRollback();
         openTurns.clear();
+        responses.forget();
       },
     });
     const deletion = createSessionDeletion({
@@ -75,6 +99,7 @@ export function openJournal(
       writer,
       parts,
       endFollowers: (sessionId) => followers.end(sessionId),
+      onFilesFree,
     });
     return createJournal({
       writer,
@@ -82,6 +107,7 @@ export function openJournal(
       writes: createTurnWrites(parts),
       followers,
       deletion,
+      outbox: createOutbox(db, now),
       close: () => db.close(),
     });
   } catch (error) {

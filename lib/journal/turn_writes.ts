@@ -5,6 +5,9 @@ import { type EncodedEvent, encodeEvent } from "./event_rows.ts";
 import type { EventLog } from "./events.ts";
 import type { MessageLog } from "./messages.ts";
 import type { OpenTurn, OpenTurns } from "./open_turns.ts";
+import type { RequestKeys } from "./request_keys.ts";
+import type { ResponseIndex } from "./responses.ts";
+import type { SessionFiles } from "./session_files.ts";
 import type { SessionRows } from "./sessions.ts";
 import { closingEvents, closingMessages, noteEvent, noteMessage } from "./turn_state.ts";
 import type { TurnRows } from "./turns.ts";
@@ -16,6 +19,9 @@ export interface JournalParts {
   events: EventLog;
   messages: MessageLog;
   openTurns: OpenTurns;
+  requestKeys: RequestKeys;
+  responses: ResponseIndex;
+  files: SessionFiles;
   now: () => number;
 }
 
@@ -41,7 +47,7 @@ export interface TurnWrites {
 
 /** The {@linkcode TurnWrites} over the parts of a journal. */
 export function createTurnWrites(
-  { sessions, turns, events, messages, openTurns, now }: JournalParts,
+  { sessions, turns, events, messages, openTurns, requestKeys, now }: JournalParts,
 ): TurnWrites {
   function enterInput(open: OpenTurn, inContext: boolean): number {
     const head = events.head(open.sessionId);
@@ -91,6 +97,9 @@ export function createTurnWrites(
       const { status, usage } = event;
       turns.end(open.turn, { status, usage, error, endedAt: now() });
       if (forget) messages.forget(open);
+      // Nothing was done, so the same request may be made again (decisions B "Idempotency-Key"). What
+      // was closed above counts: a call that was cut off may have taken effect.
+      if (status === "cancelled" && !open.state.ranTool) requestKeys.free(open.turn);
       sessions.touch(open.sessionId);
       openTurns.delete(open.id);
     },

@@ -31,7 +31,7 @@ export async function begin(
   id: string,
   changes: Partial<NewTurn> = {},
 ): Promise<Turn> {
-  const turn = await journal.accept(newTurn(id, changes));
+  const { turn } = await journal.accept(newTurn(id, changes));
   await journal.start(id);
   await journal.append(id, [{ type: "turn_start", model: "test/model" }]);
   return turn;

@@ -1,0 +1,104 @@
+import { estimateTokens } from "../agent/tokens.ts";
+import { checkName, invalid } from "./checks.ts";
+import { keyConflict } from "./request_keys.ts";
+import { filesOf } from "./session_files.ts";
+import { titleOf } from "./title.ts";
+import { newTurnState } from "./turn_state.ts";
+import type { JournalParts } from "./turn_writes.ts";
+import type { Journal, RequestKey, Turn } from "./types.ts";
+import { Refused, type Writer } from "./writer.ts";
+
+/** What {@linkcode createAcceptance} needs. */
+export interface AcceptanceDependencies {
+  writer: Writer;
+  parts: JournalParts;
+}
+
+/** How work comes in: the turn's row with everything that is written together with it. */
+export function createAcceptance(
+  { writer, parts }: AcceptanceDependencies,
+): Pick<Journal, "accept" | "repeated"> {
+  const { sessions, turns, events, openTurns, requestKeys, responses, files, now } = parts;
+
+  function turnOf(key: RequestKey): Turn | Refused | undefined {
+    const found = requestKeys.find(key);
+    if (found === undefined) return undefined;
+    return found.digest === key.digest ? turns.find(found.turnId) : new Refused(keyConflict());
+  }
+
+  return {
+    async accept(turn, { requestKey, response } = {}) {
+      for (const name of ["id", "sessionKey", "channel", "actor"] as const) {
+        checkName(name, turn[name]);
+      }
+      if (turn.input.length === 0) {
+        throw invalid("input", `Cannot accept a turn without input: at least one part is needed`);
+      }
+      if (requestKey !== undefined) checkKey(requestKey);
+      if (response !== undefined) checkName("credential", response.credential);
+      const { id, sessionKey, channel, actor, input, durable } = turn;
+      const hashes = filesOf(input);
+      const body = JSON.stringify(input);
+      const request = response && JSON.stringify(response.request);
+      const tokens = estimateTokens({ role: "user", parts: input });
+      const title = titleOf(input);
+
+      return await writer.write("full", () => {
+        const repeated = requestKey && turnOf(requestKey);
+        if (repeated instanceof Refused) return repeated;
+        if (repeated !== undefined) return { turn: repeated, repeated: true };
+        if (turns.exists(id)) {
+          return new Refused(
+            invalid("id", `Cannot accept turn ${JSON.stringify(id)}: it is on record already`),
+          );
+        }
+        const sessionId = sessions.ensure(sessionKey);
+        sessions.countTurn(sessionId, title);
+        const afterSeq = events.head(sessionId);
+        const acceptedAt = now();
+        const rowid = turns.insert({ turn, sessionId, afterSeq, acceptedAt, parts: body, tokens });
+        for (const sha256 of hashes) files.add(sessionId, sha256);
+        requestKeys.purge();
+        if (requestKey !== undefined) requestKeys.insert(rowid, requestKey);
+        if (response !== undefined) responses.insert(rowid, response.credential, request!);
+        openTurns.add({
+          turn: rowid,
+          id,
+          sessionId,
+          durable,
+          attempts: 0,
+          afterSeq,
+          firstMessage: undefined,
+          state: newTurnState(),
+        });
+        return {
+          turn: {
+            rowid,
+            id,
+            sessionId,
+            sessionKey,
+            channel,
+            actor,
+            input,
+            durable,
+            status: "queued" as const,
+            attempts: 0,
+            afterSeq,
+            acceptedAt,
+          },
+          repeated: false,
+        };
+      }, body.length + (request?.length ?? 0));
+    },
+    repeated(key) {
+      checkKey(key);
+      const turn = turnOf(key);
+      if (turn instanceof Refused) throw turn.error;
+      return turn;
+    },
+  };
+}
+
+function checkKey(key: RequestKey): void {
+  for (const name of ["scope", "key", "digest"] as const) checkName(name, key[name]);
+}

@@ -1,0 +1,69 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { UserPart } from "../agent/messages.ts";
+import { invalid } from "./checks.ts";
+import { query } from "./query.ts";
+
+/** References of sessions to files. What changes them is called inside a batch of the writer. */
+export interface SessionFiles {
+  add(sessionId: number, sha256: string): void;
+  /** Whether a session on record refers to it; one that is being deleted does not count. */
+  has(sha256: string): boolean;
+  /**
+   * Removes up to `limit` references of a session that is being deleted. `free`: the files that
+   * nobody refers to now.
+   */
+  take(sessionId: number, limit: number): { taken: number; free: string[] };
+}
+
+/** {@linkcode SessionFiles} over the table `session_files`. */
+export function createSessionFiles(db: DatabaseSync): SessionFiles {
+  const insert = query(
+    db,
+    "INSERT OR IGNORE INTO session_files (session_id, sha256) VALUES (?, ?)",
+  );
+  const selectAny = query<[number]>(
+    db,
+    `SELECT 1 FROM session_files AS f CROSS JOIN sessions AS s ON s.id = f.session_id
+     WHERE f.sha256 = ? AND s.key NOT NULL LIMIT 1`,
+  );
+  const selectSome = query<[string]>(
+    db,
+    "SELECT sha256 FROM session_files WHERE session_id = ? ORDER BY sha256 LIMIT ?",
+  );
+  const removeUpTo = query(
+    db,
+    "DELETE FROM session_files WHERE session_id = ? AND sha256 <= ?",
+  );
+  const has = (sha256: string) => selectAny.get(sha256) !== undefined;
+
+  return {
+    has,
+    add(sessionId, sha256) {
+      insert.run(sessionId, sha256);
+    },
+    take(sessionId, limit) {
+      const files = selectSome.all(sessionId, limit).map(([sha256]) => sha256);
+      if (files.length > 0) removeUpTo.run(sessionId, files.at(-1)!);
+      return { taken: files.length, free: files.filter((sha256) => !has(sha256)) };
+    },
+  };
+}
+
+/** Hashes of the files of an input, each once. Throws `invalid_request` for what is none. */
+export function filesOf(input: readonly UserPart[]): string[] {
+  const files = new Set<string>();
+  for (const part of input) {
+    if (!("file" in part)) continue;
+    const { sha256 } = part.file;
+    if (!/^[0-9a-f]{64}$/.test(sha256)) {
+      throw invalid(
+        "input",
+        `Cannot use ${
+          JSON.stringify(sha256)
+        } as a file: SHA-256 as 64 lower-case hex digits is needed`,
+      );
+    }
+    files.add(sha256);
+  }
+  return [...files];
+}

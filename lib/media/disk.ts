@@ -1,0 +1,131 @@
+import { ServiceError } from "../errors.ts";
+
+/** Ends the names of files that are not whole yet; no hash has one. */
+const UNFINISHED = ".part";
+
+/** One folder of files, each whole or not there. Every failure is an `internal`. */
+export interface Disk {
+  /** The file is there under its name and on the disk when this resolves; else it is not there. */
+  write(name: string, bytes: Uint8Array): Promise<void>;
+  /** Makes sure that a file that is there is so after a power cut too. */
+  settle(): Promise<void>;
+  /** Undefined when there is none. */
+  read(name: string): Promise<Uint8Array | undefined>;
+  /** Whether there was one. */
+  remove(name: string): Promise<boolean>;
+  /** Names of all files, without what is being written. */
+  names(): AsyncIterable<string>;
+  /** Removes what a crash left unfinished. Returns how many. */
+  removeUnfinished(): Promise<number>;
+}
+
+/** A {@linkcode Disk} over a folder (0700) that is made with its first file (0600). */
+export function openDisk(dir: string): Disk {
+  const onWindows = Deno.build.os === "windows";
+  /** Names of files that are being written now. */
+  const unfinished = new Set<string>();
+
+  async function makeFolder(): Promise<void> {
+    try {
+      const { mode } = await Deno.stat(dir);
+      if (!onWindows && ((mode ?? 0) & 0o077) !== 0) await Deno.chmod(dir, 0o700);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+      await Deno.mkdir(dir, { recursive: true, mode: 0o700 });
+      await syncFolder(`${dir}/..`);
+    }
+  }
+
+  async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
+    using file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
+    for (let at = 0; at < bytes.length;) at += await file.write(bytes.subarray(at));
+    await file.sync();
+  }
+
+  /** Puts a folder's list of names on the disk. */
+  async function syncFolder(path: string): Promise<void> {
+    // There a folder cannot be opened, and a rename is on record with the file.
+    if (onWindows) return;
+    using folder = await Deno.open(path);
+    try {
+      await folder.sync();
+    } catch (error) {
+      // Some file systems over a network know no such thing.
+      if (!["EINVAL", "ENOTSUP"].includes((error as { code?: string }).code ?? "")) throw error;
+    }
+  }
+
+  async function* list(): AsyncIterable<string> {
+    try {
+      for await (const { name, isFile } of Deno.readDir(dir)) if (isFile) yield name;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw cannot("list", error);
+    }
+  }
+
+  async function remove(name: string): Promise<boolean> {
+    try {
+      await Deno.remove(`${dir}/${name}`);
+      return true;
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return false;
+      throw cannot("remove", error);
+    }
+  }
+
+  return {
+    remove,
+    async write(name, bytes) {
+      const partName = `${name}.${crypto.randomUUID()}${UNFINISHED}`;
+      unfinished.add(partName);
+      let at = `${dir}/${partName}`;
+      try {
+        await makeFolder();
+        await writeWhole(at, bytes);
+        await Deno.rename(at, `${dir}/${name}`);
+        at = `${dir}/${name}`;
+        await syncFolder(dir);
+      } catch (error) {
+        // What cannot be removed now is found by the next `removeUnfinished`.
+        await Deno.remove(at).catch(() => {});
+        throw cannot("write", error);
+      } finally {
+        unfinished.delete(partName);
+      }
+    },
+    async settle() {
+      try {
+        await syncFolder(dir);
+      } catch (error) {
+        throw cannot("write", error);
+      }
+    },
+    async read(name) {
+      try {
+        return await Deno.readFile(`${dir}/${name}`);
+      } catch (error) {
+        if (error instanceof Deno.errors.NotFound) return undefined;
+        throw cannot("read", error);
+      }
+    },
+    async *names() {
+      for await (const name of list()) if (!name.endsWith(UNFINISHED)) yield name;
+    },
+    async removeUnfinished() {
+      let removed = 0;
+      for await (const name of list()) {
+        if (!name.endsWith(UNFINISHED) || unfinished.has(name)) continue;
+        if (await remove(name)) removed++;
+      }
+      return removed;
+    },
+  };
+}
+
+/** The system's reason without the path, which is nobody's business but the operator's. */
+function cannot(action: "list" | "read" | "remove" | "write", cause: unknown): ServiceError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const reason = message.split(": ", 1)[0]!;
+  const what = action === "list" ? "the media folder" : "a file in the media folder";
+  return new ServiceError("internal", `Cannot ${action} ${what}: ${reason}`, {}, { cause });
+}
