@@ -1,0 +1,144 @@
+/**
+ * POST /v1/responses: the responses wire shape of a turn (document 1 part 4, decisions B).
+ *
+ * @module
+ */
+
+import type { Clock } from "../../../agent/clock.ts";
+import type { Turns } from "../../../agent/turns.ts";
+import { fromErrorData, ServiceError } from "../../../errors.ts";
+import type { Journal } from "../../../journal/types.ts";
+import type { Log } from "../../../log.ts";
+import type { Bodies } from "../../body.ts";
+import { bodyType } from "../../guard.ts";
+import { type ApiModel, requireModel } from "../models.ts";
+import type { OpenStreams } from "../open_streams.ts";
+import type { Opened, TurnOpener } from "../open_turn.ts";
+import type { RequestContext } from "../request_context.ts";
+import { chooseSession } from "../session_id.ts";
+import { turnParts } from "../tail.ts";
+import { chooseConversation } from "./conversation.ts";
+import { eventsOf } from "./find_response.ts";
+import { IgnoredFields } from "./ignored_fields.ts";
+import { jsonResponse, readEnding, readResponse } from "./read_response.ts";
+import type { ResponseEcho, ResponseIdentity } from "./response_object.ts";
+import { streamResponse } from "./response_stream.ts";
+import {
+  parseResponsesRequest,
+  type ResponsesRequest,
+  responsesRequestSchema,
+} from "./responses_request.ts";
+
+/** What the route needs. */
+export interface CreateResponseDeps {
+  turns: Pick<Turns, "find">;
+  opener: TurnOpener;
+  bodies: Bodies;
+  responses: Journal["responses"];
+  /** Digest of the key that the caller has shown. */
+  credential: string;
+  model: () => ApiModel;
+  /** Of the configuration's section `api`. */
+  config: { readonly openResponsesDone: boolean };
+  streams: OpenStreams;
+  clock: Clock;
+  log: Pick<Log, "info">;
+}
+
+/** A request whose turn is open. */
+interface Accepted {
+  opened: Opened;
+  identity: ResponseIdentity;
+  asked: ResponsesRequest;
+  context: RequestContext;
+}
+
+/** The route's handler. */
+export function createResponse(
+  deps: CreateResponseDeps,
+): (request: Request, context: RequestContext) => Promise<Response> {
+  const ignored = new IgnoredFields(deps.log, Object.keys(responsesRequestSchema.shape));
+
+  return async (request, context) => {
+    if (bodyType(request) !== "application/json") {
+      throw new ServiceError("unsupported_media_type", "This route takes application/json", {
+        param: "Content-Type",
+      });
+    }
+    const accepted = await accept(request, context);
+    if (accepted.asked.stream) return stream(accepted);
+    try {
+      return await whole(accepted);
+    } finally {
+      accepted.opened.leave();
+    }
+  };
+
+  async function accept(request: Request, context: RequestContext): Promise<Accepted> {
+    const { credential, responses } = deps;
+    // Held until the turn has taken over what it needs of it.
+    using body = await deps.bodies.json(request);
+    const asked = parseResponsesRequest(body.value);
+    ignored.report(body.value as object);
+    const model = deps.model();
+    if (asked.model !== undefined) requireModel(model, asked.model);
+    const { messages, ...fields } = asked;
+    const parts = turnParts(messages, "input");
+    const sessionId = chooseConversation(deps, {
+      ...asked,
+      sessionId: chooseSession(asked.sessionId, request.headers.get("x-session-id")),
+    });
+    const echo: ResponseEcho = {
+      model: model.id,
+      previous_response_id: asked.previousResponseId ?? null,
+      metadata: asked.metadata,
+      store: asked.store,
+      background: asked.background,
+    };
+    const opened = await deps.opener.open({
+      route: "/v1/responses",
+      sessionId,
+      parts,
+      fields,
+      request,
+      context,
+      background: asked.background,
+      response: asked.store ? { credential, request: { ...echo } } : undefined,
+    });
+    const { id, acceptedAt } = opened.answer;
+    // A repeat gets what the first one got, also when the model has changed since.
+    const first = opened.repeated ? responses.find(id, credential)?.request : undefined;
+    const identity = {
+      turnId: id,
+      acceptedAt,
+      echo: first === undefined ? echo : first as unknown as ResponseEcho,
+    };
+    return { opened, identity, asked, context };
+  }
+
+  function stream({ opened, identity, asked, context }: Accepted): Response {
+    return streamResponse({
+      ...deps,
+      answer: opened.answer,
+      events: eventsOf(identity, deps.turns),
+      background: asked.background,
+      startingAfter: -1,
+      seat: opened,
+      onFailure: (failure) => void context.fail(fromErrorData(failure)),
+      done: deps.config.openResponsesDone,
+      context,
+    });
+  }
+
+  async function whole({ opened, identity, asked }: Accepted): Promise<Response> {
+    const events = eventsOf(identity, deps.turns);
+    // Taken anew: it may have begun to run, or have ended, since it was accepted.
+    const handle = asked.background ? deps.turns.find(identity.turnId) : undefined;
+    if (handle !== undefined) {
+      return jsonResponse(await readResponse(handle, identity, events, opened.signal));
+    }
+    const { response, failure } = await readEnding(opened.answer, events, opened.signal);
+    if (failure !== undefined) throw fromErrorData(failure);
+    return jsonResponse(response);
+  }
+}
