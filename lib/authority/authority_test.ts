@@ -1,0 +1,43 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { ServiceError } from "../errors.ts";
+import type { ServiceBoot } from "../service/bridge.ts";
+import { startAuthority } from "./authority.ts";
+import { ServiceOutbox } from "./service_outbox.ts";
+import { gateFixture } from "./testing/gate_fixture.ts";
+
+Deno.test("startAuthority() fails what waits for the outbox, on record, when the service dies", async () => {
+  const outbox = new ServiceOutbox();
+  await using gate = await gateFixture({ messageTargets: ["telegram:12345"], outbox });
+  const silent = () => {};
+  const acted = Promise.withResolvers<unknown>();
+  const authority = await startAuthority({
+    entry: new URL("./testing/dying_worker.ts", import.meta.url),
+    boot: {} as ServiceBoot,
+    table: [],
+    actions: {
+      async act(request, options) {
+        try {
+          const result = await gate.actions.act(request, options);
+          acted.resolve(result);
+          return result;
+        } catch (error) {
+          acted.resolve(error);
+          throw error;
+        }
+      },
+    },
+    outbox,
+    workspace: gate.workspace,
+    log: { debug: silent, info: silent, warning: silent, error: silent },
+  });
+  await assertRejects(() => authority.died, ServiceError, "died of hi");
+  const result = await acted.promise as { status: string; error: { code: string } };
+  assertEquals([result.status, result.error.code], ["failed", "executor_fault"]);
+  const [, start, end] = await gate.records();
+  assertEquals([start!.kind, end!.kind, end!.data.start], [
+    "action.start",
+    "action.end",
+    start!.seq,
+  ]);
+  assertEquals([end!.data.status, end!.data.code], ["failed", "executor_fault"]);
+});
