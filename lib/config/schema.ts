@@ -194,7 +194,7 @@ const gates = section({
     z.string().refine(isTarget, TARGET_FORM),
   ).default([]).meta({
     description:
-      "Chats that the agent may send messages to: <channel>:<chat_id>, or <channel>:* for every chat of a channel.",
+      "Chats that the agent may send messages to unasked: <channel>:<chat_id>, or <channel>:* for every chat of a channel, those of strangers too.",
   }),
 }, { description: "What an action needs to be allowed.", takes: "restart", strict: true });
 
