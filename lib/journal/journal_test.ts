@@ -351,27 +351,6 @@ Deno.test("sessions() keeps its order over a restart with a clock that went back
     await second.close();
   }));
 
-Deno.test("context() reads no more of a long session than of a short one", async () => {
-  const journal = open();
-  const readsOf = async (turns: number, sessionKey: string) => {
-    for (let n = 0; n < turns; n++) await runTurn(journal, `${sessionKey}-${n}`, sessionKey);
-    const { sessionId } = await begin(journal, `${sessionKey}-last`, { sessionKey });
-    const keepFrom = journal.context(sessionId).at(-1)!.id;
-    await journal.compact(`${sessionKey}-last`, "so far", keepFrom);
-    const times = Array.from({ length: 50 }, () => {
-      const start = performance.now();
-      for (let n = 0; n < 20; n++) journal.context(sessionId);
-      return performance.now() - start;
-    });
-    assertEquals(journal.context(sessionId).length, 2);
-    return Math.min(...times);
-  };
-  const [short, long] = [await readsOf(2, "test:short"), await readsOf(2_000, "test:long")];
-  // A thousand times the history; a scan of it would cost hundreds of times as much.
-  assert(long < 5 * short, `${long} ms to ${short} ms`);
-  await journal.close();
-});
-
 Deno.test("close() commits what waits, and later writes are refused", () =>
   withFolder(async (folder) => {
     const path = `${folder}/a.db`;

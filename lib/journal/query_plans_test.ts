@@ -1,0 +1,95 @@
+/**
+ * That no statement does more work the longer a session is, or the more of them there are: each seeks
+ * what it reads. What passes over more than that is named here, with what bounds it.
+ */
+import { assertEquals } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import { openDatabase } from "./database.ts";
+import { MIGRATIONS } from "./migrations/migrations.ts";
+import { openJournal } from "./open.ts";
+
+/** Statements that scan, by how they begin, and why they may. */
+const MAY_SCAN: Record<string, string> = {
+  "SELECT id FROM turns INDEXED BY open_turns": "only turns that have not ended are in that index",
+  "SELECT body FROM delta_log": "the log is emptied at a thousand rows",
+  "SELECT count(*) FROM responses": "the index has 4,096 entries",
+  "SELECT count(*) FROM (SELECT 1 FROM outbox": "it is the rows of the inner one that are counted",
+  "DELETE FROM responses WHERE turn = (SELECT turn FROM responses ORDER BY used LIMIT 1)":
+    "along the index, to the first",
+  "DELETE FROM request_keys WHERE turn IN": "along the table, to the eighth",
+};
+
+/** Statements that pass over all of a session in a table that grows with it, and why they may. */
+const MAY_PASS_OVER: Record<string, string> = {
+  "SELECT max(seq) FROM events": "the end of the index",
+  "SELECT id, (SELECT max(seq) FROM events": "the end of the index",
+  "DELETE FROM events": "a thousand rows a write",
+  "DELETE FROM messages": "a thousand rows a write",
+  "DELETE FROM turns": "a thousand rows a write",
+  "DELETE FROM inputs": "of a session that is being deleted",
+  "SELECT sha256 FROM session_files": "a thousand rows a write",
+  "SELECT turn FROM turns WHERE session_id = ? AND ended_at IS NULL":
+    "only turns that have not ended are in that index",
+  "DELETE FROM sessions": "nothing refers to the session any more by then",
+};
+
+/** Statements that sort what they have read, and why they may. */
+const MAY_SORT: Record<string, string> = {
+  "SELECT id FROM turns INDEXED BY open_turns": "as above, and once at the start",
+};
+
+/** Tables and indexes of which a session has more the longer it is. */
+const GROWS = /^SEARCH (t|m|i|f|events|messages|turns|inputs|session_files) .*\(session_id=\?\)/;
+
+/** Every statement that a journal prepares. */
+function statementsOf(): string[] {
+  const prepare = DatabaseSync.prototype.prepare;
+  const statements = new Set<string>();
+  DatabaseSync.prototype.prepare = function (this: DatabaseSync, sql: string) {
+    statements.add(sql);
+    return prepare.call(this, sql);
+  };
+  try {
+    openJournal({ path: ":memory:" }).close();
+  } finally {
+    DatabaseSync.prototype.prepare = prepare;
+  }
+  return [...statements]
+    .map((sql) => sql.replace(/\s+/g, " ").trim())
+    .filter((sql) => /^(SELECT|INSERT|UPDATE|DELETE)/.test(sql) && !sql.includes("sqlite_schema"));
+}
+
+function plansOf(statements: readonly string[]): [sql: string, lines: string[]][] {
+  const db = openDatabase(":memory:", MIGRATIONS);
+  const plans = statements.map((sql): [string, string[]] => [
+    sql,
+    db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all().map(({ detail }) => detail as string),
+  ]);
+  db.close();
+  return plans;
+}
+
+Deno.test("openJournal() prepares statements that seek, whatever there is on record", () => {
+  const plans = plansOf(statementsOf());
+  const needed = new Set<string>();
+  const found: [sql: string, line: string][] = [];
+  const rules = [
+    { is: /^SCAN (?!CONSTANT ROW)/, may: MAY_SCAN },
+    { is: GROWS, may: MAY_PASS_OVER },
+    { is: /TEMP B-TREE/, may: MAY_SORT },
+  ];
+  for (const [sql, lines] of plans) {
+    for (const line of lines) {
+      for (const { is, may } of rules) {
+        if (!is.test(line)) continue;
+        const excuse = Object.keys(may).find((start) => sql.startsWith(start));
+        if (excuse === undefined) found.push([sql, line]);
+        else needed.add(excuse);
+      }
+    }
+  }
+  assertEquals(found, []);
+  // An excuse that nothing needs would hide the next one.
+  const excuses = [MAY_SCAN, MAY_PASS_OVER, MAY_SORT].flatMap((may) => Object.keys(may));
+  assertEquals(needed, new Set(excuses));
+});
