@@ -1,29 +1,197 @@
 /**
- * Reads a request's body as JSON within limits of size and time, whatever its length header says.
+ * Reads the bodies of requests, within limits of size, time and shape, whatever their length headers
+ * say, and within what all requests may hold together.
  *
  * @module
  */
 
 import type { Clock } from "../agent/clock.ts";
 import { ServiceError } from "../errors.ts";
+import { HeldBytes, type Lease } from "./held_bytes.ts";
+import { requireJsonBounds } from "./json_bounds.ts";
+import { boundaryOf, type FormEntry, MultipartReader } from "./multipart.ts";
 
-/** Bounds of a body. */
+/** Bounds of bodies. */
 export interface BodyLimits {
+  /** Of one body; default 90 MiB: 64 MiB of files are 86 MiB of base64. */
   maxBytes: number;
-  /** From the first look at it to its last byte. */
+  /** From the first look at it to its last byte; default 300,000. */
   timeoutMs: number;
+  /** Of all bodies that are held at the same time; default 256 MiB. */
+  maxHeldBytes: number;
 }
 
-/**
- * The body as JSON. Throws `too_large`, `request_timeout`, or `invalid_request` when it breaks off or
- * is no JSON.
- */
-export async function readJson(
-  request: Request,
-  limits: BodyLimits,
-  clock: Clock,
-): Promise<unknown> {
-  const text = await readText(request, limits, clock);
+const MIB = 1024 * 1024;
+
+const DEFAULT_LIMITS: BodyLimits = {
+  maxBytes: 90 * MIB,
+  timeoutMs: 300_000,
+  maxHeldBytes: 256 * MIB,
+};
+
+/** Bodies up to this size are none of the budget: they cost no more than their connections. */
+const FREE_BYTES = 64 * 1024;
+
+/** Small pieces of a body are put together to blocks of this size. */
+const BLOCK_BYTES = 64 * 1024;
+
+/** A body that is counted until it is disposed of. */
+export interface HeldBody<T> extends Disposable {
+  readonly value: T;
+}
+
+/** Reads bodies; one for all requests. */
+export class Bodies {
+  readonly #limits: BodyLimits;
+  readonly #clock: Clock;
+  readonly #held: HeldBytes;
+
+  constructor({ clock, limits }: { clock: Clock; limits?: Partial<BodyLimits> }) {
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#clock = clock;
+    this.#held = new HeldBytes(this.#limits.maxHeldBytes);
+  }
+
+  /** Bytes of bodies that are held now. */
+  get heldBytes(): number {
+    return this.#held.bytes;
+  }
+
+  /**
+   * The body as JSON. Throws `too_large`, `request_timeout`, `overloaded`, or `invalid_request` when it
+   * breaks off, is no JSON, or is nested too deep.
+   */
+  json(request: Request): Promise<HeldBody<unknown>> {
+    return this.#hold(async (lease) => parseJson(await this.#readText(request, lease)));
+  }
+
+  /** The body as the parts of a form, in their order. Throws as {@linkcode json} does. */
+  form(request: Request): Promise<HeldBody<FormEntry[]>> {
+    return this.#hold(async (lease) => {
+      const reader = new MultipartReader(boundaryOf(request.headers.get("content-type")));
+      await this.#readChunks(request, lease, (chunk) => reader.push(chunk));
+      return reader.finish();
+    });
+  }
+
+  async #hold<T>(read: (lease: Lease) => Promise<T>): Promise<HeldBody<T>> {
+    const lease = this.#held.lease();
+    try {
+      return { value: await read(lease), [Symbol.dispose]: () => lease[Symbol.dispose]() };
+    } catch (error) {
+      lease[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  async #readText(request: Request, lease: Lease): Promise<string> {
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    let text = "";
+    await this.#readChunks(request, lease, (chunk) => text += decode(decoder, chunk));
+    return text + decode(decoder);
+  }
+
+  async #readChunks(
+    request: Request,
+    lease: Lease,
+    take: (chunk: Uint8Array) => void,
+  ): Promise<void> {
+    const { maxBytes } = this.#limits;
+    const declared = Number(request.headers.get("content-length") ?? NaN);
+    if (declared > maxBytes) throw this.#tooLarge();
+    try {
+      // The fast way for most; a declared length is enforced by the HTTP parser.
+      if (declared <= FREE_BYTES) return take(await this.#readWhole(request));
+      let bytes = 0;
+      let counted = 0;
+      await this.#eachBlock(request, (block) => {
+        bytes += block.length;
+        if (bytes > maxBytes) throw this.#tooLarge();
+        if (bytes > FREE_BYTES) {
+          lease.add(bytes - counted);
+          counted = bytes;
+        }
+        take(block);
+      });
+    } catch (error) {
+      if (error instanceof ServiceError) throw error;
+      throw new ServiceError("invalid_request", "The body broke off before its end", {}, {
+        cause: error,
+      });
+    }
+  }
+
+  async #readWhole(request: Request): Promise<Uint8Array> {
+    const whole = request.arrayBuffer();
+    const late = Promise.withResolvers<never>();
+    const cancelTimer = this.#clock.after(
+      this.#limits.timeoutMs,
+      () => late.reject(this.#tooLate()),
+    );
+    try {
+      return new Uint8Array(await Promise.race([whole, late.promise]));
+    } finally {
+      whole.catch(() => {});
+      cancelTimer();
+    }
+  }
+
+  /**
+   * Hands out the body in blocks of some size: kept as they come, pieces of a byte each, as chunked
+   * transfer allows them, would cost a hundred times what they hold.
+   */
+  async #eachBlock(request: Request, take: (block: Uint8Array) => void): Promise<void> {
+    const reader = request.body?.getReader();
+    if (reader === undefined) return;
+    let block = new Uint8Array(BLOCK_BYTES);
+    let filled = 0;
+    let late = false;
+    const cancelTimer = this.#clock.after(this.#limits.timeoutMs, () => {
+      late = true;
+      // Ends the pending read.
+      reader.cancel().catch(() => {});
+    });
+    const flush = () => {
+      if (filled > 0) take(block.subarray(0, filled));
+      block = new Uint8Array(BLOCK_BYTES);
+      filled = 0;
+    };
+    try {
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (late) throw this.#tooLate();
+        if (done) break;
+        if (filled + value.length > BLOCK_BYTES) flush();
+        if (value.length > BLOCK_BYTES) {
+          take(value);
+        } else {
+          block.set(value, filled);
+          filled += value.length;
+        }
+      }
+      flush();
+    } catch (error) {
+      // What is left of it is nobody's concern; the listener deals with the connection.
+      reader.cancel().catch(() => {});
+      throw error;
+    } finally {
+      cancelTimer();
+    }
+  }
+
+  #tooLate(): ServiceError {
+    const seconds = this.#limits.timeoutMs / 1000;
+    return new ServiceError("request_timeout", `The body did not arrive within ${seconds} s`);
+  }
+
+  #tooLarge(): ServiceError {
+    const limit = Math.floor(this.#limits.maxBytes / MIB);
+    return new ServiceError("too_large", `The body is over the limit of ${limit} MiB`);
+  }
+}
+
+function parseJson(text: string): unknown {
+  requireJsonBounds(text);
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -32,55 +200,14 @@ export async function readJson(
   }
 }
 
-async function readText(request: Request, limits: BodyLimits, clock: Clock): Promise<string> {
-  const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > limits.maxBytes) throw tooLarge(limits);
-  const late = Promise.withResolvers<never>();
-  const cancelTimer = clock.after(limits.timeoutMs, () => {
-    const seconds = limits.timeoutMs / 1000;
-    late.reject(new ServiceError("request_timeout", `The body did not arrive within ${seconds} s`));
-  });
-  // A declared length is enforced by the HTTP parser, so the fast way is bounded too.
-  const read = declared !== null && /^\d+$/.test(declared)
-    ? request.arrayBuffer().then((bytes) => new TextDecoder("utf-8", { fatal: true }).decode(bytes))
-    : readCounted(request, limits);
+/** JSON over HTTP is UTF-8 (RFC 8259, 8.1); replaced letters would be stored as if they were meant. */
+function decode(decoder: TextDecoder, chunk?: Uint8Array): string {
   try {
-    return await Promise.race([read, late.promise]);
-  } catch (error) {
-    read.catch(() => {});
-    if (error instanceof ServiceError) throw error;
-    // JSON over HTTP is UTF-8 (RFC 8259, 8.1); replaced letters would be stored as if they were meant.
-    if (
-      error instanceof TypeError && !request.signal.aborted &&
-      /utf-8|encoded data/i.test(error.message)
-    ) {
-      throw new ServiceError(
-        "invalid_request",
-        "The body must be JSON in UTF-8, and holds bytes that are not",
-      );
-    }
-    throw new ServiceError("invalid_request", "The body broke off before its end", {}, {
-      cause: error,
-    });
-  } finally {
-    cancelTimer();
+    return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
+  } catch {
+    throw new ServiceError(
+      "invalid_request",
+      "The body must be JSON in UTF-8, and holds bytes that are not",
+    );
   }
-}
-
-async function readCounted(request: Request, limits: BodyLimits): Promise<string> {
-  if (request.body === null) return "";
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  let bytes = 0;
-  let text = "";
-  for await (const chunk of request.body) {
-    bytes += chunk.byteLength;
-    if (bytes > limits.maxBytes) throw tooLarge(limits);
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
-}
-
-function tooLarge({ maxBytes }: BodyLimits): ServiceError {
-  const mebibytes = Math.floor(maxBytes / (1024 * 1024));
-  return new ServiceError("too_large", `The body is over the limit of ${mebibytes} MiB`);
 }

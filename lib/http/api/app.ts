@@ -7,28 +7,37 @@
  * @module
  */
 
+import { createHash } from "node:crypto";
 import { Hono } from "hono";
 import { type Clock, systemClock } from "../../agent/clock.ts";
 import type { Turns } from "../../agent/turns.ts";
 import type { Config } from "../../config/schema.ts";
+import type { DocumentReader } from "../../documents/types.ts";
 import { ServiceError } from "../../errors.ts";
+import type { Journal } from "../../journal/types.ts";
 import type { Log } from "../../log.ts";
 import type { AccessEntry } from "../access_log.ts";
 import { BearerAuth } from "../auth.ts";
 import { AuthFailures } from "../auth_failures.ts";
 import { allowOrigin, isPreflight, preflightResponse } from "../cors.ts";
 import { errorResponse } from "../errors.ts";
+import { Bodies } from "../body.ts";
 import { bodyType, BrowserGuard } from "../guard.ts";
 import { isLoopbackHost } from "../../loopback_host.ts";
-import { createChat } from "./chat.ts";
+import { CHAT_ROUTE, createChat } from "./chat.ts";
 import { type Checks, health, ready } from "./health.ts";
 import { type ApiModel, listModels, retrieveModel } from "./models.ts";
 import { OpenStreams } from "./open_streams.ts";
+import { createTurnOpener } from "./open_turn.ts";
+import { Readers } from "./readers.ts";
 import { RequestContext } from "./request_context.ts";
 
 /** What the API is made of. */
 export interface ApiDeps {
   turns: Turns;
+  documents: DocumentReader;
+  /** The index of responses. */
+  responses: Journal["responses"];
   /** The one model; asked for each time, so that it may change. */
   model: () => ApiModel;
   /** The configuration's section `api`; `attended` and `timeoutS` are read for every turn. */
@@ -37,7 +46,7 @@ export interface ApiDeps {
   /** For GET /ready. */
   checks: () => Checks | Promise<Checks>;
   accessLog: (entry: AccessEntry) => void;
-  log: Pick<Log, "error">;
+  log: Pick<Log, "error" | "info">;
   clock?: Clock;
   /** Default: random. */
   newRequestId?: () => string;
@@ -142,16 +151,24 @@ function createRoutes(
   streams: OpenStreams,
   anonymous: boolean,
 ): Routes {
-  const { turns, model, config, version, checks } = deps;
-  const actor = anonymous ? "api:anonymous" : "api:key";
-  const chat = createChat({ turns, model, config, actor, streams, clock });
+  const { turns, documents, model, config, version, checks } = deps;
+  const opener = createTurnOpener({
+    turns,
+    documents,
+    readers: new Readers({ turns, clock }),
+    config,
+    actor: anonymous ? "api:anonymous" : "api:key",
+    credential: credentialOf(config),
+  });
+  const bodies = new Bodies({ clock });
+  const chat = createChat({ bodies, opener, model, streams, clock });
   const routes: Routes = new Hono();
   routes.get("/health", health);
   routes.get("/ready", async () => ready(await checks(), version));
   routes.get("/v1/models", () => listModels(model()));
   // Ids hold slashes: `<provider>/<id>`.
   routes.get("/v1/models/:id{.+}", (c) => retrieveModel(model(), c.req.param("id")));
-  routes.post("/v1/chat/completions", (c) => chat(c.req.raw, c.env));
+  routes.post(CHAT_ROUTE, (c) => chat(c.req.raw, c.env));
   routes.notFound((c) => {
     const allow = allowed(routes, c.req.path);
     if (allow === "") throw new ServiceError("not_found", "There is no such route");
@@ -163,6 +180,11 @@ function createRoutes(
     throw error;
   });
   return routes;
+}
+
+/** What tells the callers of one key from those of another, without saying the key. */
+function credentialOf({ apiKey }: Config["api"]): string {
+  return createHash("sha256").update(`api:${apiKey}`).digest("hex");
 }
 
 /** Methods of a path as in the header Allow; empty when there is no such path. */

@@ -8,13 +8,10 @@
  */
 
 import { z } from "zod";
-import { ServiceError } from "../../errors.ts";
-import { requestError } from "./request_error.ts";
-
-/** What a conversation may be called. */
-export const SESSION_ID = /^[A-Za-z0-9._:-]{1,128}$/;
-
-const SESSION_ID_RULE = "1 to 128 characters of A-Z a-z 0-9 . _ : -";
+import { readDataUrl } from "./data_url.ts";
+import { check, checkEach } from "./request_error.ts";
+import { chooseSession, DEFAULT_SESSION_ID, sessionIdSchema } from "./session_id.ts";
+import { type RequestPart, tailStart, turnParts } from "./tail.ts";
 
 const flag = z.boolean("true or false").nullish();
 
@@ -27,7 +24,7 @@ const anyMessage = z.looseObject(
 /** The body; its messages are checked further by the tail rule. */
 export const chatRequestSchema = z.looseObject({
   messages: z.array(anyMessage, "a list of messages").min(1, "a list of at least one message"),
-  session_id: z.string(SESSION_ID_RULE).regex(SESSION_ID, SESSION_ID_RULE).nullish(),
+  session_id: sessionIdSchema.nullish(),
   model: z.string("the id that GET /v1/models shows, or no model").nullish(),
   stream: flag,
   stream_options: z.looseObject(
@@ -36,8 +33,10 @@ export const chatRequestSchema = z.looseObject({
   ).nullish(),
 }, "an object with messages");
 
-/** A message of the list, its content not yet looked at. */
-export type AnyMessage = z.infer<typeof anyMessage>;
+/** The same but for its list, whose items are checked one by one. */
+const outerSchema = chatRequestSchema.extend({
+  messages: z.array(z.unknown(), "a list of messages").min(1, "a list of at least one message"),
+});
 
 const textPart = z.looseObject({
   type: z.literal("text"),
@@ -52,20 +51,33 @@ const imagePart = z.looseObject({
   ),
 });
 
-/** Content of a message of the turn. */
-export const contentSchema = z.union([
+const filePart = z.looseObject({
+  type: z.literal("file"),
+  file: z.looseObject({
+    filename: z.string("the name of the file").nullish(),
+    file_data: z.string("a data URL with base64 data"),
+  }, "an object with filename and file_data, a data URL with base64 data"),
+});
+
+const partSchema = z.discriminatedUnion(
+  "type",
+  [textPart, imagePart, filePart],
+  "a part of type text, image_url or file",
+);
+
+const outerContentSchema = z.union([
   z.string(),
-  z.array(
-    z.discriminatedUnion("type", [textPart, imagePart], "a part of type text or image_url"),
-  ).min(1, "a string, or a list of at least one content part"),
+  z.array(z.unknown()).min(1, "a string, or a list of at least one content part"),
 ], "a string, or a list of content parts");
 
-/** Content of a message of the turn, checked. */
-export type Content = z.infer<typeof contentSchema>;
+/** Content of a message of the turn. */
+export const contentSchema = z.union([z.string(), z.array(partSchema).min(1)]);
 
-/** A request, checked as far as it can be without its tail. */
+/** A request of the chat route, in either form, checked. */
 export interface ChatRequest {
-  messages: AnyMessage[];
+  parts: RequestPart[];
+  /** What a repeat under the same Idempotency-Key has to say too, beside its parts. */
+  fields: Record<string, unknown>;
   sessionId: string;
   model: string | undefined;
   stream: boolean;
@@ -73,44 +85,66 @@ export interface ChatRequest {
   includeProgress: boolean;
 }
 
-/** Session of a request that names none (document 1). */
-const DEFAULT_SESSION_ID = "default";
-
 /**
  * Checks a body and the header X-Session-Id. Throws `invalid_request`, naming the field, its value
- * and what was expected.
+ * and what was expected, and what the tail rule throws.
  */
 export function parseChatRequest(body: unknown, sessionHeader: string | null): ChatRequest {
-  const parsed = chatRequestSchema.safeParse(body);
-  if (!parsed.success) throw requestError(parsed.error, body);
-  const { messages, session_id, model, stream, stream_options } = parsed.data;
+  const { session_id, model, stream, stream_options, ...outer } = check(outerSchema, body);
+  const messages = checkEach(anyMessage, outer.messages, ["messages"]);
+  const parts = turnParts(
+    messages.map(({ role, content }, index) => ({
+      role,
+      param: `messages[${index}]`,
+      parts: () => contentParts(content, index),
+    })),
+    "messages",
+  );
+  const sessionId = chooseSession(session_id, sessionHeader) ?? DEFAULT_SESSION_ID;
+  const includeUsage = stream_options?.include_usage ?? false;
+  const includeProgress = stream_options?.include_progress ?? false;
+  const history = messages.slice(0, tailStart(messages));
   return {
-    messages,
-    sessionId: chooseSession(session_id ?? undefined, sessionHeader),
+    parts,
+    fields: { history, model, stream: stream ?? false, includeUsage, includeProgress },
+    sessionId,
     model: model ?? undefined,
     stream: stream ?? false,
-    includeUsage: stream_options?.include_usage ?? false,
-    includeProgress: stream_options?.include_progress ?? false,
+    includeUsage,
+    includeProgress,
   };
 }
 
-function chooseSession(field: string | undefined, header: string | null): string {
-  if (header === null) return field ?? DEFAULT_SESSION_ID;
-  if (!SESSION_ID.test(header)) {
-    throw new ServiceError(
-      "invalid_request",
-      `The header X-Session-Id must be ${SESSION_ID_RULE}, got ${
-        JSON.stringify(header.slice(0, 140))
-      }`,
-      { param: "X-Session-Id" },
-    );
+function contentParts(content: unknown, index: number): RequestPart[] {
+  const path = ["messages", index, "content"];
+  const outer = check(outerContentSchema, content, path);
+  if (typeof outer === "string") return [{ type: "text", text: outer }];
+  return checkEach(partSchema, outer, path).map((part, place) =>
+    requestPart(part, `messages[${index}].content[${place}]`)
+  );
+}
+
+function requestPart(part: z.infer<typeof partSchema>, param: string): RequestPart {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "image_url":
+      return {
+        type: "file",
+        file: readDataUrl(part.image_url.url, {
+          param: `${param}.image_url.url`,
+          name: "",
+          expects: "image",
+        }),
+      };
+    case "file":
+      return {
+        type: "file",
+        file: readDataUrl(part.file.file_data, {
+          param: `${param}.file.file_data`,
+          name: part.file.filename ?? "",
+          expects: "any",
+        }),
+      };
   }
-  if (field !== undefined && field !== header) {
-    throw new ServiceError(
-      "invalid_request",
-      `session_id and the header X-Session-Id name different sessions, "${field}" and "${header}"`,
-      { param: "session_id" },
-    );
-  }
-  return header;
 }

@@ -9,12 +9,12 @@
 
 import type { Clock } from "../../agent/clock.ts";
 import type { AgentEvent, StoredEvent } from "../../agent/events.ts";
-import type { TurnHandle } from "../../agent/turns.ts";
 import { type ErrorData, fromErrorData, ServiceError } from "../../errors.ts";
 import { EVENT_STREAM_HEADERS, EventStream } from "../sse.ts";
 import { ChatChunks, type ChunkOptions, failureLine } from "./chat_chunks.ts";
 import { type ChatIdentity, turnFailure } from "./chat_text.ts";
 import type { OpenStreams } from "./open_streams.ts";
+import type { Opened } from "./open_turn.ts";
 import type { RequestContext } from "./request_context.ts";
 
 /** Milliseconds that the status line waits for the model. */
@@ -22,13 +22,11 @@ export const OPENING_MS = 10_000;
 
 /** What a streamed answer needs. */
 export interface ChatStreamOptions extends ChunkOptions {
-  handle: TurnHandle;
+  opened: Opened;
   identity: ChatIdentity;
   context: RequestContext;
   streams: OpenStreams;
   clock: Clock;
-  /** Ends the reading of events when the client leaves. */
-  reading: AbortController;
 }
 
 type Events = AsyncIterator<StoredEvent>;
@@ -41,8 +39,8 @@ interface Opening {
 
 /** The response. Throws the turn's error if it fails before the model says anything. */
 export async function streamChat(options: ChatStreamOptions): Promise<Response> {
-  const { handle, context, streams, clock, reading } = options;
-  const events = handle.events(reading.signal)[Symbol.asyncIterator]();
+  const { opened, context, streams, clock } = options;
+  const events = opened.answer.events(opened.signal)[Symbol.asyncIterator]();
   const opening = await waitForModel(events, clock).catch((error) => {
     leave(events);
     throw error;
@@ -51,10 +49,7 @@ export async function streamChat(options: ChatStreamOptions): Promise<Response> 
     clock,
     onEnd(outcome) {
       forget();
-      if (outcome === "cancelled") {
-        reading.abort();
-        handle.cancel();
-      }
+      opened.leave();
       context.finish(200, outcome);
     },
   });
@@ -64,13 +59,13 @@ export async function streamChat(options: ChatStreamOptions): Promise<Response> 
   };
   const forget = streams.add(() => {
     fail(new ServiceError("turn_interrupted", "The service is stopping"));
-    reading.abort();
+    opened.leave();
   });
   context.streams = true;
   // Not awaited: it goes on as long as the response's body is read.
   writeAnswer(stream, events, opening, options)
     .catch((error) => {
-      handle.cancel();
+      opened.leave();
       fail(error);
     })
     .finally(() => leave(events));
@@ -143,7 +138,7 @@ async function writeAnswer(
     if (result.done) break;
     if (await write(result.value.event)) return;
   }
-  if (!options.reading.signal.aborted) throw brokenOff();
+  if (!options.opened.signal.aborted) throw brokenOff();
 }
 
 function brokenOff(): ServiceError {

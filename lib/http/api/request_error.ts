@@ -13,6 +13,29 @@ type Path = readonly PropertyKey[];
 /** Characters of a value that are shown. */
 const MAX_SHOWN_CHARS = 80;
 
+/** The value as the schema gives it. Throws as {@linkcode requestError} says. */
+export function check<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  at: Path = [],
+): z.infer<Schema> {
+  const checked = schema.safeParse(value);
+  if (!checked.success) throw requestError(checked.error, value, at);
+  return checked.data;
+}
+
+/**
+ * The items of a list as the schema gives them. One by one, because a schema of the whole list goes
+ * on after the first one that is wrong, and says of a hundred thousand what is wrong with each.
+ */
+export function checkEach<Schema extends z.ZodType>(
+  schema: Schema,
+  items: readonly unknown[],
+  at: Path,
+): z.infer<Schema>[] {
+  return items.map((item, index) => check(schema, item, [...at, index]));
+}
+
 /**
  * The first issue as `invalid_request`. Each schema's own message says what is expected. `at` is
  * where in the request the checked value stands.
