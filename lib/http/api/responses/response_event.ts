@@ -52,7 +52,14 @@ export type ResponseEventBody =
 /** An event. `sequence_number` counts from 0, without a gap. */
 export type ResponseEvent = ResponseEventBody & { sequence_number: number };
 
+/** What JSON leaves as it is and an event stream too, but where some clients' readers break lines. */
+const LINE_BREAKS = /[\u0085\u2028\u2029]/g;
+
 /** The event as lines of an event stream, blank line included. */
 export function eventLines(event: ResponseEvent): string {
-  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+  const data = JSON.stringify(event).replace(
+    LINE_BREAKS,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return `event: ${event.type}\ndata: ${data}\n\n`;
 }

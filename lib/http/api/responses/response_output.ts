@@ -1,9 +1,10 @@
 /**
  * The items of a response, put together from the deltas of a turn.
  *
- * An item's last events say whether it is whole, so they wait for what tells that: the turn began
- * anew, or failed, right after the item's stream was closed (it was cut off); the turn ended at the
- * model's output limit (its last text is not whole); anything else (it is).
+ * The last events of an item say whether it is whole, which the end of its stream does not tell: a
+ * crash ends streams too, and so does a failure. So they wait for the next event. A model call that
+ * came to its own end is counted or makes its tool calls; one that was cut off is not, and the turn
+ * fails or says something else.
  *
  * @module
  */
@@ -13,25 +14,24 @@ import { type OpenItem, openMessage, openReasoning } from "./output_item.ts";
 import type { ResponseEventBody } from "./response_event.ts";
 import type { OutputItem } from "./response_object.ts";
 
-/** An item whose stream is closed, its last events not sent yet. */
-interface ClosedItem {
-  entry: Entry;
-  /** The model call that said it was counted, so it came to its own end. */
+type Kind = "message" | "reasoning";
+
+/** An item whose last events were not given yet. */
+interface Entry {
+  kind: Kind;
+  index: number;
+  open: OpenItem;
+  /** Its stream has ended, and the model call that said it was counted. */
   isWhole: boolean;
 }
 
-interface Entry {
-  open: OpenItem;
-  index: number;
-  kind: "message" | "reasoning";
-}
-
-/** The items. Pure: what they say depends on the turn's events alone. */
+/** The items. What they say depends on the turn's events alone. */
 export class ResponseOutput {
   readonly #turnId: string;
   readonly #items: OutputItem[] = [];
   readonly #open = new Map<string, Entry>();
-  #closed: ClosedItem[] = [];
+  /** Those whose streams have ended. */
+  #closed: Entry[] = [];
   #begun = 0;
   #messages = 0;
 
@@ -39,7 +39,7 @@ export class ResponseOutput {
     this.#turnId = turnId;
   }
 
-  /** The items; all of them are there once the turn has ended. */
+  /** The items, in the order in which they began; complete once the turn has ended. */
   get items(): OutputItem[] {
     return this.#items;
   }
@@ -48,9 +48,11 @@ export class ResponseOutput {
   take(event: AgentEvent): ResponseEventBody[] {
     switch (event.type) {
       case "text_delta":
-        return [...this.#settle(), ...this.#say("message", event.streamId, event.text)];
+        // Text is what reasoning leads to.
+        if (this.#closed.every(({ kind }) => kind === "reasoning")) this.#countClosed();
+        return [...this.#endClosed(), ...this.#say("message", event)];
       case "reasoning_delta":
-        return [...this.#settle(), ...this.#say("reasoning", event.streamId, event.text)];
+        return [...this.#endClosed(), ...this.#say("reasoning", event)];
       case "segment_end":
         this.#close("message", event.streamId);
         return [];
@@ -58,74 +60,81 @@ export class ResponseOutput {
         this.#close("reasoning", event.streamId);
         return [];
       case "usage":
-        for (const closed of this.#closed) closed.isWhole = true;
+        this.#countClosed();
         return [];
+      case "tool_call":
+      case "tool_progress":
+      case "tool_result":
+        this.#countClosed();
+        return this.#endClosed();
+      case "notice":
+      case "summary":
+        return this.#endClosed();
       case "error":
         return [];
       case "turn_start":
         return this.cutOff();
       case "turn_end":
-        if (event.status !== "done") return this.cutOff();
-        return [...this.#settle(event.finishReason === "length"), ...this.cutOff()];
-      case "tool_call":
-      case "tool_progress":
-      case "tool_result":
-      case "notice":
-      case "summary":
-        return this.#settle();
+        if (event.status === "done") {
+          this.#countClosed();
+          if (event.finishReason === "length") this.#cutLastText();
+        }
+        return this.cutOff();
     }
   }
 
-  /** Ends what is closed and what is open: what did not come to its own end is incomplete. */
+  /** Ends every item; those that did not come to their own end are incomplete. */
   cutOff(): ResponseEventBody[] {
-    const closed = this.#closed;
-    this.#closed = [];
-    const open = [...this.#open.values()];
+    for (const entry of this.#open.values()) this.#closed.push(entry);
     this.#open.clear();
-    return [
-      ...closed.flatMap(({ entry, isWhole }) =>
-        this.#end(entry, isWhole ? "completed" : "incomplete")
-      ),
-      ...open.flatMap((entry) => this.#end(entry, "incomplete")),
-    ];
+    return this.#endClosed();
   }
 
-  #say(kind: Entry["kind"], streamId: string, text: string): ResponseEventBody[] {
+  #say(
+    kind: Kind,
+    { streamId, text }: { streamId: string; text: string },
+  ): ResponseEventBody[] {
     const key = keyOf(kind, streamId);
     const known = this.#open.get(key);
     if (known !== undefined) return [known.open.say(text)];
     const index = this.#begun++;
     const open = (kind === "message" ? openMessage : openReasoning)(this.#turnId, index);
-    this.#open.set(key, { open, index, kind });
+    this.#open.set(key, { kind, index, open, isWhole: false });
     // So that the texts of all messages, put together, read like the answer on the chat route.
     const first = kind === "message" && this.#messages++ > 0 ? `\n\n${text}` : text;
     return [...open.begin(), open.say(first)];
   }
 
-  #close(kind: Entry["kind"], streamId: string): void {
+  #close(kind: Kind, streamId: string): void {
     const key = keyOf(kind, streamId);
     const entry = this.#open.get(key);
     if (entry === undefined) return;
     this.#open.delete(key);
-    this.#closed.push({ entry, isWhole: false });
+    this.#closed.push(entry);
   }
 
-  /** Ends what is closed, as whole; with `atLimit` the last text is not. */
-  #settle(atLimit = false): ResponseEventBody[] {
+  #countClosed(): void {
+    for (const entry of this.#closed) entry.isWhole = true;
+  }
+
+  /** The model reached its output limit in its last text. */
+  #cutLastText(): void {
+    const last = this.#closed.findLast(({ kind }) => kind === "message");
+    if (last !== undefined) last.isWhole = false;
+  }
+
+  #endClosed(): ResponseEventBody[] {
     if (this.#closed.length === 0) return [];
     const closed = this.#closed;
     this.#closed = [];
-    const last = atLimit ? closed.findLast(({ entry }) => entry.kind === "message") : undefined;
-    return closed.flatMap((one) => this.#end(one.entry, one === last ? "incomplete" : "completed"));
-  }
-
-  #end({ open, index }: Entry, status: "completed" | "incomplete"): ResponseEventBody[] {
-    const { item, events } = open.end(status);
-    this.#items[index] = item;
-    return events;
+    return closed.flatMap(({ index, open, isWhole }) => {
+      const { item, events } = open.end(isWhole ? "completed" : "incomplete");
+      this.#items[index] = item;
+      return events;
+    });
   }
 }
 
-function keyOf(kind: Entry["kind"], streamId: string): string {
+function keyOf(kind: Kind, streamId: string): string {
   return `${kind} ${streamId}`;
 }
