@@ -1,0 +1,210 @@
+import { DatabaseSync } from "node:sqlite";
+import { assert, assertEquals } from "@std/assert";
+import { type Behaviour, type RecordedRequest, startModelServer } from "./fakes/model_server.ts";
+import { makeHome } from "./support/home.ts";
+import {
+  HAS_PROC,
+  openConnections,
+  openSockets,
+  residentBytes,
+  until,
+  untilIdle,
+} from "./support/process_facts.ts";
+import { jsonPost, RawSocket } from "./support/raw_socket.ts";
+
+const CHAT = "/v1/chat/completions";
+const LONG_TEXT = Array.from({ length: 200 }, (_, index) => `word${index} `);
+
+/** What a client is to the test. */
+interface Client {
+  /** Its own, so that no client waits for another. */
+  session: string;
+  socket: RawSocket;
+  /** The request that the model gets on its behalf, once it has come. */
+  asked: () => Promise<RecordedRequest>;
+}
+
+/** A point at which a client leaves. */
+interface Phase {
+  /** What the model does for it; a phase without one never gets as far. */
+  model?: Behaviour;
+  /** Whether the model's call has to be broken off; where it may be just over, neither is wrong. */
+  breaksOff: boolean;
+  go(client: Client): Promise<void>;
+}
+
+function chat(session_id: string, more: Record<string, unknown> = {}): string {
+  return jsonPost(CHAT, {
+    messages: [{ role: "user", content: `from ${session_id}.` }],
+    session_id,
+    ...more,
+  });
+}
+
+const PHASES: Record<string, Phase> = {
+  "as soon as it has connected": { breaksOff: false, go: () => Promise.resolve() },
+  "in its headers": {
+    breaksOff: false,
+    go: async ({ socket }) => void await socket.send("POST /v1/chat/completions HTTP/1.1\r\nHo"),
+  },
+  "in its body": {
+    breaksOff: false,
+    go: async ({ socket, session }) => void await socket.send(chat(session).slice(0, -10)),
+  },
+  "with its body just sent": {
+    model: { hang: "headers" },
+    breaksOff: false,
+    go: async ({ socket, session }) => void await socket.send(chat(session)),
+  },
+  "while the model is silent": {
+    model: { hang: "headers" },
+    breaksOff: true,
+    async go({ socket, session, asked }) {
+      await socket.send(chat(session));
+      await (await asked()).hanging;
+    },
+  },
+  "while the model is silent, and the stream is not open": {
+    model: { hang: "headers" },
+    breaksOff: true,
+    async go({ socket, session, asked }) {
+      await socket.send(chat(session, { stream: true }));
+      await (await asked()).hanging;
+    },
+  },
+  "while the model speaks, and the answer is to come whole": {
+    model: { text: LONG_TEXT, hang: 100 },
+    breaksOff: true,
+    async go({ socket, session, asked }) {
+      await socket.send(chat(session));
+      await (await asked()).hanging;
+    },
+  },
+  "in the middle of the stream, having read all that there is": {
+    model: { text: LONG_TEXT, hang: 50 },
+    breaksOff: true,
+    async go({ socket, session }) {
+      await socket.send(chat(session, { stream: true }));
+      await socket.readUntil("word40 ");
+    },
+  },
+  "in the middle of the stream, having read nothing": {
+    model: { text: LONG_TEXT, hang: 50 },
+    breaksOff: true,
+    async go({ socket, session, asked }) {
+      await socket.send(chat(session, { stream: true }));
+      await (await asked()).hanging;
+    },
+  },
+  "between two chunks of a running stream": {
+    model: { text: LONG_TEXT, delayMs: 1 },
+    breaksOff: false,
+    async go({ socket, session }) {
+      await socket.send(chat(session, { stream: true }));
+      await socket.readUntil("word3 ");
+    },
+  },
+  "with only its sending side closed": {
+    model: { text: LONG_TEXT, hang: 50 },
+    breaksOff: true,
+    async go({ socket, session }) {
+      await socket.send(chat(session, { stream: true }));
+      await socket.readUntil("word40 ");
+      await socket.endSending();
+      await socket.rest();
+    },
+  },
+  "with garbage behind its request": {
+    model: { text: LONG_TEXT, hang: 50 },
+    breaksOff: true,
+    async go({ socket, session }) {
+      await socket.send(chat(session, { stream: true }) + "no request\r\n\r\n");
+      await socket.readUntil("word40 ");
+    },
+  },
+  "at the last chunk": {
+    model: { text: "all of it" },
+    breaksOff: false,
+    async go({ socket, session }) {
+      await socket.send(chat(session, { stream: true }));
+      await socket.readUntil('"finish_reason":"stop"');
+    },
+  },
+  "with its whole answer unread": {
+    model: { text: "all of it" },
+    breaksOff: false,
+    async go({ socket, session, asked }) {
+      await socket.send(chat(session));
+      await (await asked()).closed;
+    },
+  },
+};
+
+Deno.test("a thousand clients that leave, in every phase, leave nothing behind", async () => {
+  const names = Object.keys(PHASES);
+  const phases = Object.values(PHASES);
+  const asked = new Map<string, PromiseWithResolvers<RecordedRequest>>();
+  const wait = (session: string) => {
+    if (!asked.has(session)) asked.set(session, Promise.withResolvers());
+    return asked.get(session)!;
+  };
+  await using model = startModelServer({
+    script(request) {
+      const session = JSON.stringify(request.body.messages.at(-1)).match(/from ([^.]+)\./)![1]!;
+      wait(session).resolve(request);
+      return phases[Number(session.split("-")[0])]!.model!;
+    },
+  });
+  await using home = await makeHome({
+    agent: { model: "local/fake" },
+    providers: { local: { baseUrl: model.baseUrl } },
+  });
+  await using service = await home.start();
+  const { pid } = service;
+
+  async function visit(phase: number, number: number): Promise<void> {
+    const session = `${phase}-${number}`;
+    using socket = await RawSocket.open(service.apiUrl);
+    await phases[phase]!.go({ session, socket, asked: () => wait(session).promise });
+  }
+
+  /** Each phase as often, many at once and mixed. */
+  async function crowd(from: number, to: number): Promise<void> {
+    const visits: [phase: number, number: number][] = [];
+    for (let number = from; number < to; number++) {
+      for (let phase = 0; phase < phases.length; phase++) visits.push([phase, number]);
+    }
+    await Promise.all(Array.from({ length: 40 }, async () => {
+      for (let next = visits.pop(); next; next = visits.pop()) await visit(...next);
+    }));
+    await untilIdle(home);
+    for (const request of model.requests) await request.closed;
+  }
+
+  // What a first crowd makes it load and grow is not what a further one leaves behind.
+  const each = Math.ceil(1_000 / phases.length);
+  await crowd(0, 20);
+  const bytesBefore = HAS_PROC ? await residentBytes(pid) : 0;
+  await crowd(20, 20 + each);
+
+  for (const [phase, { breaksOff, model }] of phases.entries()) {
+    if (!breaksOff || model === undefined) continue;
+    for (let number = 0; number < 20 + each; number++) {
+      const { aborted } = await wait(`${phase}-${number}`).promise;
+      assertEquals(aborted, true, `the call of a client that left ${names[phase]} goes on`);
+    }
+  }
+  assertEquals((await fetch(`${service.apiUrl}/ready`)).status, 200);
+  if (HAS_PROC) {
+    await until(async () => await openConnections(Number(new URL(service.apiUrl).port)) === 0);
+    // What is left are the listeners and the pool of connections to the model.
+    assert(await openSockets(pid) < 100);
+    const grown = await residentBytes(pid) - bytesBefore;
+    assert(grown < 100 * 1024 * 1024, `memory grew by ${Math.round(grown / 1024 / 1024)} MiB`);
+  }
+  assertEquals(await service.stop(), 0);
+
+  using database = new DatabaseSync(`${home.dir}/home/data/service.db`, { readOnly: true });
+  const statuses = database.prepare("SELECT DISTINCT status FROM turns").all();
+  assertEquals(statuses.map(({ status }) => status).sort(), ["cancelled", "done"]);
+});
