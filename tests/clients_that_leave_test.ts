@@ -194,7 +194,9 @@ Deno.test("a thousand clients that leave, in every phase, leave nothing behind",
       assertEquals(aborted, true, `the call of a client that left ${names[phase]} goes on`);
     }
   }
-  assertEquals((await fetch(`${service.apiUrl}/ready`)).status, 200);
+  using last = await RawSocket.open(service.apiUrl);
+  await last.send("GET /ready HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
+  assertEquals((await last.answer()).status, 200);
   if (HAS_PROC) {
     await until(async () => await openConnections(Number(new URL(service.apiUrl).port)) === 0);
     // What is left are the listeners and the pool of connections to the model.
