@@ -17,11 +17,19 @@ export const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;
 /** Time of one extraction. */
 export const EXTRACT_TIMEOUT_MS = 30_000;
 
+/** The formats whose text is extracted, by the ending that their files have. */
+export const MEDIA_TYPES = {
+  pdf: "application/pdf",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+} as const;
+
 /** What a document turned out to be. */
 export interface ExtractedText {
-  /** By its content, such as `application/pdf`. */
+  /** By its content: one of {@linkcode MEDIA_TYPES}. */
   mediaType: string;
-  /** With headers of pages, sheets or slides; cuts stated. Blank for a document without text. */
+  /** With headers of pages, sheets or slides; cuts stated. A document without text says so in a note. */
   text: string;
 }
 

@@ -15,7 +15,7 @@ import type { ChildPermissions } from "./command.ts";
 import type { ChildFrame } from "./protocol.ts";
 import { READY, serveInput, writeFrame } from "./serve_child.ts";
 
-/** Every tool with a child side. The specifier below is made from this list and from nothing else. */
+/** Every tool with a child side, `lib/tools/child/<name>.ts`. */
 export const CHILD_TOOLS = [
   "edit_file",
   "list_files",
@@ -26,6 +26,14 @@ export const CHILD_TOOLS = [
   "write_file",
 ] as const;
 
+/** Every module that a child may be: no specifier comes from anywhere else. */
+const ENTRIES: ReadonlyMap<string, URL> = new Map([
+  ...CHILD_TOOLS.map((name) =>
+    [name, new URL(`../../tools/child/${name}.ts`, import.meta.url)] as const
+  ),
+  ["extract_document", new URL("../../documents/child.ts", import.meta.url)],
+]);
+
 const EXIT_USAGE = 2;
 
 const KINDS = ["read", "write", "net", "env", "run", "sys", "ffi", "import"] as const;
@@ -33,11 +41,9 @@ const KINDS = ["read", "write", "net", "env", "run", "sys", "ffi", "import"] as 
 /** Serves the one action of this child and exits. */
 export function runAsChild(args: readonly string[] = Deno.args): Promise<never> {
   const [, tool, permissionsJson] = args;
-  if (!CHILD_TOOLS.includes(tool as typeof CHILD_TOOLS[number]) || permissionsJson === undefined) {
-    Deno.exit(EXIT_USAGE);
-  }
+  const entry = ENTRIES.get(tool ?? "");
+  if (entry === undefined || permissionsJson === undefined) Deno.exit(EXIT_USAGE);
   const { read, write, net } = JSON.parse(permissionsJson) as ChildPermissions;
-  const entry = new URL(`../../tools/child/${tool}.ts`, import.meta.url);
   const worker = new Worker(entry, {
     type: "module",
     deno: {

@@ -25,6 +25,15 @@ export const NO_PERMISSIONS: ChildPermissions = { read: [], write: [], net: [], 
 /** Hidden first argument that makes the compiled binary a child. */
 export const CHILD_ARGUMENT = "__child";
 
+/** Where a child finds npm packages; a child without it can import none. */
+export interface ChildPackages {
+  /** The project's deno.json, which says what a bare name means; its lock fixes the versions. */
+  configFile: string;
+  lockFile: string;
+  /** Deno's own folder, whose packages the program itself was started with. */
+  denoDir: string;
+}
+
 /** A program and what it is given. */
 export interface ChildCommand {
   path: string;
@@ -39,6 +48,8 @@ export interface ChildCommandOptions {
   /** The tool's child side, a `file:` URL; unused in the binary. */
   entry: URL;
   permissions: ChildPermissions;
+  /** From source only: the binary holds its packages. */
+  packages?: ChildPackages;
   /** Of V8's heap. */
   maxHeapMiB: number;
   /** Where Deno keeps what it derives from the sources; without a writable one it takes 160 ms more. */
@@ -80,9 +91,9 @@ export function childCommand(options: ChildCommandOptions): ChildCommand {
       "run",
       "--quiet",
       "--no-prompt",
-      "--no-config",
-      "--no-lock",
-      "--no-npm",
+      ...options.packages === undefined
+        ? ["--no-config", "--no-lock", "--no-npm"]
+        : ["--config", options.packages.configFile, "--frozen"],
       "--no-remote",
       "--cached-only",
       // Children are short: reading and writing V8's code cache costs more than it saves.

@@ -6,9 +6,9 @@
  */
 
 import type { Log } from "../../log.ts";
-import { childCommand, type ChildPermissions } from "./command.ts";
+import { childCommand, type ChildPackages, type ChildPermissions } from "./command.ts";
 import type { ChildFrame, ChildTask } from "./protocol.ts";
-import { runProcess } from "./process.ts";
+import { type Fault, runProcess } from "./process.ts";
 import {
   type Confinement,
   findConfinement,
@@ -25,6 +25,8 @@ export interface ChildJob {
   permissions: ChildPermissions;
   view: SandboxView;
   timeoutMs: number;
+  /** For a child side that imports npm packages. */
+  packages?: ChildPackages;
   /** The tool's child side when it is not `lib/tools/child/<tool>.ts`; for tests. */
   entry?: URL;
 }
@@ -33,7 +35,7 @@ export interface ChildJob {
 export type ChildOutcome =
   | Exclude<ChildFrame, { type: "progress" }>
   | { type: "timeout"; timeoutMs: number }
-  | { type: "fault"; message: string };
+  | Fault;
 
 /** Runs children. */
 export interface Executor {
@@ -61,15 +63,19 @@ export interface ExecutorOptions {
   log: Log;
   /** `off` never uses a sandbox; for tests and other systems. */
   sandbox?: "auto" | "off";
+  /** Children at once. Default 16. */
+  maxRunning?: number;
+  /** Jobs that wait for a place; beyond them a job is a fault. Default 256. */
+  maxWaiting?: number;
+  /** V8's heap in a child. Default 256. */
+  maxHeapMiB?: number;
   execPath?: string;
   standalone?: boolean;
 }
 
-/** Children at once; more wait, and beyond `MAX_WAITING` are faults. */
-const MAX_RUNNING = 16;
-const MAX_WAITING = 256;
-/** V8's heap in a child. */
-const MAX_HEAP_MIB = 256;
+const DEFAULT_MAX_RUNNING = 16;
+const DEFAULT_MAX_WAITING = 256;
+const DEFAULT_MAX_HEAP_MIB = 256;
 /** Data segments of a child, beside its heap: code, stacks, buffers. */
 const MAX_DATA_BYTES = 2 * 1024 * 1024 * 1024;
 const MAX_OPEN_FILES = 256;
@@ -80,7 +86,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const { log, cacheDir } = options;
   const execPath = options.execPath ?? Deno.execPath();
   const standalone = options.standalone ?? Deno.build.standalone;
-  const slots = new Slots(MAX_RUNNING, MAX_WAITING);
+  const { maxRunning = DEFAULT_MAX_RUNNING, maxWaiting = DEFAULT_MAX_WAITING } = options;
+  const slots = new Slots(maxRunning, maxWaiting);
   const closing = new AbortController();
   const live = new Set<Promise<unknown>>();
   let found: Promise<Confinement> | undefined;
@@ -125,25 +132,29 @@ export function createExecutor(options: ExecutorOptions): Executor {
   ): Promise<ChildOutcome> {
     const release = await slots.take(signal);
     if (release === undefined) {
-      return { type: "fault", message: `${MAX_WAITING} actions wait already` };
+      return { type: "fault", message: `${maxWaiting} actions wait already` };
     }
     try {
       const { bwrap, prlimit, base } = await confine();
       signal.throwIfAborted();
       if (closing.signal.aborted) return { type: "fault", message: "the service is stopping" };
       const tool = job.task.tool;
+      const packages = standalone ? undefined : job.packages;
       const command = childCommand({
         tool,
         entry: job.entry ?? new URL(`../../tools/child/${tool}.ts`, import.meta.url),
         permissions: job.permissions,
-        maxHeapMiB: MAX_HEAP_MIB,
-        cacheDir: bwrap === undefined ? cacheDir : SANDBOX_CACHE_DIR,
+        packages,
+        maxHeapMiB: options.maxHeapMiB ?? DEFAULT_MAX_HEAP_MIB,
+        cacheDir: bwrap === undefined ? packages?.denoDir ?? cacheDir : SANDBOX_CACHE_DIR,
         execPath: bwrap === undefined ? execPath : await Deno.realPath(execPath),
         standalone,
       });
       const argv = [
         ...limits(prlimit, job.timeoutMs),
-        ...(bwrap === undefined ? [] : [bwrap, ...base, ...sandboxView(job.view, command.env)]),
+        ...(bwrap === undefined
+          ? []
+          : [bwrap, ...base, ...sandboxView(job.view, command.env, packages)]),
         command.path,
         ...command.args,
       ];

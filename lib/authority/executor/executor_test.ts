@@ -36,7 +36,7 @@ function testBoth(name: string, test: (setup: Setup, confined: boolean) => Promi
           folder,
           job: (tries, more = {}) => ({
             task: {
-              v: 1,
+              v: 2,
               tool: "try",
               args: { tries },
               target: { kind: "unresolved", what: "", reason: "" },
@@ -190,7 +190,7 @@ Deno.test({
     const silent = () => {};
     const log = { debug: silent, info: silent, warning: silent, error: silent };
     const task = {
-      v: 1 as const,
+      v: 2 as const,
       tool: "try",
       args: { tries: [["read", `${folder}/work/link/secret`], ["write", `${folder}/work/link/x`]] },
       target: { kind: "unresolved" as const, what: "", reason: "" },
@@ -231,7 +231,11 @@ testBoth(
       message: "its process ended with code 9 and without an answer",
     });
     const eaten = await run(job([["eat"]]));
-    assertEquals(eaten, { type: "fault", message: "its process ran out of memory" });
+    assertEquals(eaten, {
+      type: "fault",
+      message: "its process ran out of memory",
+      outOfMemory: true,
+    });
   },
 );
 
@@ -243,7 +247,7 @@ Deno.test("G19 run() answers with a fault when somebody kills the child", async 
   const marker = crypto.randomUUID();
   const job: ChildJob = {
     task: {
-      v: 1,
+      v: 2,
       tool: "try",
       args: { tries: [["hang", ""]] },
       target: { kind: "unresolved", what: "", reason: "" },
@@ -396,7 +400,7 @@ Deno.test("runAsChild() narrows a process with every permission to those of the 
     const [info, above] = [await Deno.stat(real), await Deno.stat(folder)];
     return await executor.run({
       task: {
-        v: 1,
+        v: 2,
         tool: "read_file",
         args: { offset: 1, limit: 10 },
         target: {

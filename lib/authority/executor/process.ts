@@ -5,7 +5,7 @@
  * @module
  */
 
-import { encodeFrame, FrameReader } from "./frames.ts";
+import { encodeTask, FrameReader } from "./frames.ts";
 import {
   type ChildFrame,
   type ChildTask,
@@ -32,9 +32,17 @@ export interface ProcessEnd {
   result:
     | Exclude<ChildFrame, { type: "progress" }>
     | { type: "timeout"; timeoutMs: number }
-    | { type: "fault"; message: string };
+    | Fault;
   /** The last of its standard error. */
   stderr: string;
+}
+
+/** An end without an answer. */
+export interface Fault {
+  type: "fault";
+  message: string;
+  /** It took more memory than it may have. */
+  outOfMemory?: true;
 }
 
 /** Characters of progress that one child may say; more is dropped. */
@@ -52,7 +60,7 @@ export function runProcess(
   options: ProcessOptions,
 ): { outcome: Promise<ProcessEnd>; gone: Promise<void> } {
   const [path, ...args] = options.argv;
-  const task = encodeFrame(options.task);
+  const task = encodeTask(options.task);
   const child = new Deno.Command(path!, {
     args,
     clearEnv: true,
@@ -88,7 +96,7 @@ export function runProcess(
 
   const stdin = child.stdin.getWriter();
   // Failing means that the child has gone, which its output tells better.
-  stdin.write(task).catch(() => {});
+  for (const bytes of task) stdin.write(bytes).catch(() => {});
 
   const stderr = readTail(child.stderr, MAX_STDERR_BYTES);
   const answer = readAnswer(child.stdout, options.onProgress);
@@ -119,8 +127,10 @@ export function runProcess(
       case "closing":
         return { result: { type: "fault", message: "the service is stopping" }, stderr: said };
     }
-    const message = problem ?? describeEnd(await status, said);
-    return { result: { type: "fault", message }, stderr: said };
+    const result: Fault = problem === undefined
+      ? describeEnd(await status, said)
+      : { type: "fault", message: problem };
+    return { result, stderr: said };
   }
   const result = outcome();
   result.catch(() => {});
@@ -208,10 +218,15 @@ async function readTail(stream: ReadableStream<Uint8Array>, maxBytes: number): P
   return new TextDecoder().decode(tail).trim();
 }
 
-function describeEnd(status: Deno.CommandStatus, stderr: string): string {
-  if (/heap out of memory|out of memory/i.test(stderr)) return "its process ran out of memory";
-  if (status.signal !== null) return `its process was ended by ${status.signal}`;
-  return `its process ended with code ${status.code} and without an answer`;
+function describeEnd(status: Deno.CommandStatus, stderr: string): Fault {
+  // V8's words at the end of its heap, and those of Rust and C++ when the data limit is reached.
+  if (/out of memory|memory allocation of \d+ bytes failed|bad_alloc/i.test(stderr)) {
+    return { type: "fault", message: "its process ran out of memory", outOfMemory: true };
+  }
+  const message = status.signal === null
+    ? `its process ended with code ${status.code} and without an answer`
+    : `its process was ended by ${status.signal}`;
+  return { type: "fault", message };
 }
 
 function killTree(child: Deno.ChildProcess): void {

@@ -2,9 +2,10 @@
  * What the authority and an executor child say to each other, over the child's standard input and
  * output: frames of a 4-byte big-endian length and that many bytes of UTF-8 JSON.
  *
- * The authority sends one {@linkcode ChildTask} and keeps the pipe open; the child answers any
- * number of `progress` frames and then one `result`, `failure` or, for a fetch, `redirect`, and
- * exits. When its standard input ends, the child exits.
+ * The authority sends one {@linkcode ChildTask} and keeps the pipe open; a task that has a payload is
+ * followed by one frame whose body is these bytes as they are. The child answers any number of
+ * `progress` frames and then one `result`, `failure` or, for a fetch, `redirect`, and exits. When its
+ * standard input ends, the child exits.
  * Data only: nothing in a frame is ever run.
  *
  * @module
@@ -13,7 +14,7 @@
 import type { Target } from "../actions.ts";
 
 /** Version of the protocol; a child refuses another. */
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 /** Largest frame, bytes. */
 export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
@@ -26,12 +27,23 @@ export interface ChildTask {
   v: typeof PROTOCOL_VERSION;
   tool: string;
   args: unknown;
-  /** As the authority resolved and decided it; the child checks that it still is that. */
-  target: Target;
+  /**
+   * As the authority resolved and decided it; the child checks that it still is that. None for a child
+   * that works on nothing but its payload.
+   */
+  target?: Target;
   /** Real path of the workspace. */
   workspace: string;
   /** Bytes of output that are kept. */
   maxOutputBytes: number;
+  /** Bytes to work on. They travel beside the task, not in it (see {@linkcode TaskFrame}). */
+  payload?: Uint8Array<ArrayBuffer>;
+}
+
+/** A task as its frame holds it. */
+export interface TaskFrame extends Omit<ChildTask, "payload"> {
+  /** The next frame is the payload. */
+  hasPayload?: true;
 }
 
 /** What a child answers. */

@@ -9,6 +9,7 @@
  */
 
 import { fromFileUrl } from "@std/path";
+import type { ChildPackages } from "./command.ts";
 
 /** Where helper programs are looked for. Not PATH: an environment is no authority. */
 const PROGRAM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
@@ -102,12 +103,21 @@ export async function sandboxBase(execPath: string): Promise<string[]> {
 }
 
 /** Arguments that follow the base: what this one child sees. */
-export function sandboxView(view: SandboxView, env: Record<string, string>): string[] {
+export function sandboxView(
+  view: SandboxView,
+  env: Record<string, string>,
+  packages?: ChildPackages,
+): string[] {
   const args = view.network
     ? RESOLVER_FILES.flatMap((path) => ["--ro-bind-try", path, path])
     : ["--unshare-net"];
   for (const path of view.readOnly) args.push("--ro-bind", path, path);
   for (const path of view.readWrite) args.push("--bind", path, path);
+  if (packages !== undefined) {
+    const { configFile, lockFile, denoDir } = packages;
+    for (const path of [configFile, lockFile]) args.push("--ro-bind", path, path);
+    args.push("--ro-bind", `${denoDir}/npm`, `${SANDBOX_CACHE_DIR}/npm`);
+  }
   for (const [name, value] of Object.entries(env)) args.push("--setenv", name, value);
   // What bwrap made as mount points is a file system of its own; nothing is to be left in it.
   args.push("--remount-ro", "/", "--chdir", "/", "--");

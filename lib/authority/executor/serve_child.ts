@@ -16,6 +16,7 @@ import {
   type ChildTask,
   MAX_PROGRESS_CHARS,
   PROTOCOL_VERSION,
+  type TaskFrame,
 } from "./protocol.ts";
 
 /** Serves one task with `run` over standard input and output, or over messages in a Worker. */
@@ -47,15 +48,27 @@ interface WorkerScope {
   onmessage: ((event: { data: unknown }) => void) | null;
 }
 
-/** Reads frames from standard input; ends the process when it ends or breaks. */
-export function serveInput(take: (value: unknown) => void): void {
+/** Reads tasks from standard input; ends the process when it ends or breaks. */
+export function serveInput(take: (task: unknown) => void): void {
   const reader = new FrameReader();
   const buffer = new Uint8Array(64 * 1024);
+  let waiting: TaskFrame | undefined;
+  const takeFrame = (value: unknown) => {
+    if (waiting !== undefined) {
+      take({ ...waiting, payload: value });
+      waiting = undefined;
+    } else if ((value as TaskFrame | null)?.hasPayload) {
+      waiting = value as TaskFrame;
+      reader.expectBytes();
+    } else {
+      take(value);
+    }
+  };
   void (async () => {
     for (;;) {
       const count = await Deno.stdin.read(buffer);
       if (count === null) Deno.exit(EXIT_ORPHAN);
-      for (const value of reader.push(buffer.slice(0, count))) take(value);
+      for (const value of reader.push(buffer.slice(0, count))) takeFrame(value);
     }
   })().catch(() => Deno.exit(EXIT_PROTOCOL));
 }

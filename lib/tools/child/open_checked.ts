@@ -8,8 +8,8 @@
 import type { PathTarget, Target } from "../../authority/actions.ts";
 
 /** The path target of a task; throws when the task is about something else. */
-export function pathTarget(target: Target): PathTarget {
-  if (target.kind !== "path") throw new Error(`expected a path, got ${target.kind}`);
+export function pathTarget(target: Target | undefined): PathTarget {
+  if (target?.kind !== "path") throw new Error(`expected a path, got ${target?.kind}`);
   return target;
 }
 

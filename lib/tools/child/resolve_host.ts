@@ -13,7 +13,7 @@ const MAX_ADDRESSES = 16;
 
 /** Looks up the host of a URL target. */
 export const run: ChildRun = async ({ task: { target } }) => {
-  if (target.kind !== "url") throw new Error(`expected a URL, got ${target.kind}`);
+  if (target?.kind !== "url") throw new Error(`expected a URL, got ${target?.kind}`);
   let found: { address: string }[];
   try {
     found = await lookup(target.host, { all: true });

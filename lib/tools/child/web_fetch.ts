@@ -24,7 +24,7 @@ const CONNECT_TIMEOUT_MS = 8_000;
 /** Fetches a URL. */
 export const run: ChildRun = async ({ task, progress }) => {
   const { target } = task;
-  if (target.kind !== "url") throw new Error(`expected a URL, got ${target.kind}`);
+  if (target?.kind !== "url") throw new Error(`expected a URL, got ${target?.kind}`);
   const response = await connect(target, progress);
   const status = response.statusCode ?? 0;
   const location = response.headers.location;

@@ -16,7 +16,7 @@ const executor = createExecutor({
 });
 await executor.run({
   task: {
-    v: 1,
+    v: 2,
     tool: "try",
     args: { tries: [[what!, ""]] },
     target: { kind: "unresolved", what: "", reason: "" },

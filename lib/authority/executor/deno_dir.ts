@@ -1,0 +1,37 @@
+/**
+ * Where the Deno that runs this program keeps the packages that it was started with.
+ *
+ * @module
+ */
+
+import { isAbsolute, join } from "@std/path";
+
+/** What the place follows from. */
+export interface DenoDirInputs {
+  env: (name: string) => string | undefined;
+  /** Folder that the program was started in. */
+  cwd: string;
+  os: typeof Deno.build.os;
+}
+
+/** The folder, by the rules that Deno itself follows; undefined where the environment names none. */
+export function findDenoDir({ env, cwd, os }: DenoDirInputs): string | undefined {
+  const value = (name: string) => env(name) || undefined;
+  const dir = value("DENO_DIR") ?? under(value("XDG_CACHE_HOME"), "deno") ?? systemDir();
+  return dir === undefined || isAbsolute(dir) ? dir : join(cwd, dir);
+
+  function systemDir(): string | undefined {
+    switch (os) {
+      case "windows":
+        return under(value("LOCALAPPDATA"), "deno");
+      case "darwin":
+        return under(value("HOME"), "Library/Caches/deno");
+      default:
+        return under(value("HOME"), ".cache/deno");
+    }
+  }
+}
+
+function under(folder: string | undefined, name: string): string | undefined {
+  return folder && join(folder, name);
+}

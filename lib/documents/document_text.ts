@@ -1,0 +1,12 @@
+/**
+ * What the reader of a format gives back.
+ *
+ * @module
+ */
+
+/** Text of a document, before it is cut. */
+export interface DocumentText {
+  text: string;
+  /** Lines in brackets that say what is missing; they stand at the end, whatever is cut. */
+  notes: string[];
+}
