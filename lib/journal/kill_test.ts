@@ -5,10 +5,37 @@
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { TextLineStream } from "@std/streams/text-line-stream";
 import { openJournal } from "./open.ts";
+import { assertRows } from "./testing/assert_rows.ts";
 import { assertWhole } from "./testing/assert_whole.ts";
-import { begin, newTurn, replay, text, withFolder } from "./testing/steps.ts";
+import { hash, newTurn, replay, requestKey, text, withFiles, withFolder } from "./testing/steps.ts";
+import type { AcceptOptions, NewTurn, OutboxMessage } from "./types.ts";
 
 const LANES = 4;
+
+/** A turn with everything that is written together with it. */
+function requestOf(lane: number, n: number): { turn: NewTurn; options: Required<AcceptOptions> } {
+  const id = `${lane}-${n}`;
+  return {
+    turn: newTurn(id, {
+      sessionKey: `test:${lane}`,
+      durable: n % 2 === 1,
+      input: withFiles(fileOf(lane, n)),
+    }),
+    options: {
+      requestKey: requestKey(id),
+      response: { credential: "me", request: { metadata: { id } } },
+    },
+  };
+}
+
+/** A file of this turn alone. */
+function fileOf(lane: number, n: number): string {
+  return String.fromCharCode(0x1000 + n * LANES + lane);
+}
+
+function messageOf(id: string): OutboxMessage {
+  return { id, turnId: id, channel: "test", chatId: "1", content: `from ${id}` };
+}
 
 /** Writes turns and deltas until it is killed, printing each acknowledgement as soon as it has it. */
 async function writeUntilKilled(path: string): Promise<void> {
@@ -17,8 +44,14 @@ async function writeUntilKilled(path: string): Promise<void> {
   await Promise.all(Array.from({ length: LANES }, async (_, lane) => {
     for (let n = 0;; n++) {
       const id = `${lane}-${n}`;
-      await begin(journal, id, { sessionKey: `test:${lane}`, durable: n % 2 === 1 });
+      const { turn, options } = requestOf(lane, n);
+      await journal.accept(turn, options);
+      print(`accepted ${lane} ${n}`);
+      await journal.start(id);
+      await journal.append(id, [{ type: "turn_start", model: "test/model" }]);
       print(`turn ${id}`);
+      await journal.enqueue(messageOf(id));
+      print(`queued ${id}`);
       for (let k = 0; k < 20; k++) {
         const seq = await journal.append(id, [text(`${id} ${k};`)]);
         print(`event ${lane} ${seq} ${id} ${k};`);
@@ -90,11 +123,25 @@ async function checkAcknowledged(path: string, lines: readonly string[]): Promis
       if (event.type === "text_delta") said.set(`${lane} ${seq}`, event.text);
     }
   }
+  const queued = new Map(journal.outbox(0, 100_000).map(({ id, content }) => [id, content]));
   for (const line of lines) {
     const [kind, ...words] = line.split(" ");
     switch (kind) {
       case "event":
         assertEquals(said.get(words.slice(0, 2).join(" ")), words.slice(2).join(" "));
+        break;
+      case "accepted": {
+        const [lane, n] = words.map(Number) as [number, number];
+        const { turn, options } = requestOf(lane, n);
+        assertEquals(journal.turn(turn.id)?.input, turn.input, line);
+        assertEquals(journal.repeated(options.requestKey)?.id, turn.id, line);
+        const { request } = journal.responses.find(turn.id, "me")!;
+        assertEquals(request, options.response.request, line);
+        assert(journal.hasFile(hash(fileOf(lane, n))), line);
+        break;
+      }
+      case "queued":
+        assertEquals(queued.get(words[0]!), messageOf(words[0]!).content, line);
         break;
       case "turn":
         assert((journal.turn(words[0]!)?.attempts ?? 0) > 0, line);
@@ -120,6 +167,7 @@ async function checkAcknowledged(path: string, lines: readonly string[]): Promis
   await journal.start("next");
   assertEquals(journal.context(sessionId).at(-1)?.turnId, "next");
   await journal.close();
+  assertRows(path);
 }
 
 if (Deno.args[0] === "write-until-killed") await writeUntilKilled(Deno.args[1]!);

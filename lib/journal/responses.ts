@@ -48,8 +48,10 @@ export function createResponseIndex(db: DatabaseSync, capacity = CAPACITY): Resp
   );
   const remove = query(
     db,
-    `DELETE FROM responses
-     WHERE turn = (SELECT turn FROM turns WHERE id = ?) AND credential = ?`,
+    `DELETE FROM responses WHERE turn =
+       (SELECT t.turn FROM turns AS t CROSS JOIN sessions AS s ON s.id = t.session_id
+        WHERE t.id = ? AND s.key NOT NULL)
+     AND credential = ?`,
   );
   /** Entries; undefined until they are counted, which takes a look at each. */
   let count: number | undefined;

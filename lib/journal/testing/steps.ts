@@ -10,7 +10,8 @@ import {
   type StoredEvent,
   type TurnStatus,
 } from "../../agent/events.ts";
-import type { Journal, NewTurn, Turn } from "../types.ts";
+import type { UserPart } from "../../agent/messages.ts";
+import type { Journal, NewTurn, RequestKey, Turn } from "../types.ts";
 
 /** A turn to accept, with an input that says its id. */
 export function newTurn(id: string, changes: Partial<NewTurn> = {}): NewTurn {
@@ -23,6 +24,28 @@ export function newTurn(id: string, changes: Partial<NewTurn> = {}): NewTurn {
     durable: false,
     ...changes,
   };
+}
+
+/** A request's key, as a caller that sends `body` would use it. */
+export function requestKey(key: string, body = "body"): RequestKey {
+  return { scope: "someone test:a", key, digest: `digest of ${body}` };
+}
+
+/** The hash that stands for a file of one character. Nothing reads the file. */
+export function hash(character: string): string {
+  return character.charCodeAt(0).toString(16).padStart(64, "0");
+}
+
+/** An input with a file for each character. */
+export function withFiles(characters: string): UserPart[] {
+  return [
+    { type: "text", text: `files ${characters}` },
+    ...Array.from(characters, (character): UserPart => ({
+      type: "image",
+      mediaType: "image/png",
+      file: { sha256: hash(character), bytes: 1 },
+    })),
+  ];
 }
 
 /** Accepts and starts a turn, and says its `turn_start`. */

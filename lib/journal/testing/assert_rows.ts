@@ -1,0 +1,54 @@
+import { assert, assertEquals } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import type { UserPart } from "../../agent/messages.ts";
+import { filesOf } from "../session_files.ts";
+
+/**
+ * Asserts what must hold of the tables of a journal that was closed in order, over all sessions:
+ * nothing that is damaged or refers to nothing, no session half deleted, no request key on a turn
+ * that was cancelled before a tool ran, and references to exactly the files of the inputs on record.
+ */
+export function assertRows(path: string): void {
+  const db = new DatabaseSync(path, { readOnly: true });
+  const rowsOf = (sql: string) => db.prepare(sql).all() as Record<string, string | number>[];
+  try {
+    assertEquals(rowsOf("PRAGMA integrity_check"), [{ integrity_check: "ok" }]);
+    assertEquals(rowsOf("PRAGMA foreign_key_check"), []);
+    assertEquals(rowsOf("SELECT id FROM sessions WHERE key IS NULL"), []);
+    assertEquals(
+      rowsOf(`SELECT t.id FROM turns AS t JOIN request_keys USING (turn)
+        WHERE t.status = 'cancelled' AND NOT EXISTS (
+          SELECT 1 FROM events AS e WHERE e.session_id = t.session_id AND e.turn = t.turn
+          AND e.type = 'tool_result' AND e.body ->> 'status' <> 'refused')`),
+      [],
+    );
+    const files = new Set<string>();
+    const inputs = rowsOf(
+      "SELECT t.session_id, i.parts FROM inputs AS i JOIN turns AS t USING (turn)",
+    );
+    for (const { session_id, parts } of inputs) {
+      for (const sha256 of filesOf(JSON.parse(parts as string) as UserPart[])) {
+        files.add(`${session_id} ${sha256}`);
+      }
+    }
+    const referred = rowsOf("SELECT session_id, sha256 FROM session_files");
+    assertEquals(
+      new Set(referred.map(({ session_id, sha256 }) => `${session_id} ${sha256}`)),
+      files,
+    );
+    for (const { request } of rowsOf("SELECT request FROM responses")) {
+      assertEquals(typeof JSON.parse(request as string), "object");
+    }
+    assert((rowsOf("SELECT count(*) AS n FROM responses")[0]!.n as number) <= 4_096);
+    for (const { content } of rowsOf("SELECT content FROM outbox")) {
+      assertEquals(typeof JSON.parse(content as string), "string");
+    }
+    assertEquals(
+      rowsOf(`SELECT id FROM outbox WHERE expires_at <> created_at + 86400000 OR state NOT IN
+        ('pending', 'sending', 'sent', 'unknown', 'dead', 'expired')`),
+      [],
+    );
+  } finally {
+    db.close();
+  }
+}
