@@ -31,6 +31,7 @@ import { OpenStreams } from "./open_streams.ts";
 import { createTurnOpener } from "./open_turn.ts";
 import { Readers } from "./readers.ts";
 import { RequestContext } from "./request_context.ts";
+import { addResponsesRoutes } from "./responses/routes.ts";
 
 /** What the API is made of. */
 export interface ApiDeps {
@@ -152,13 +153,15 @@ function createRoutes(
   anonymous: boolean,
 ): Routes {
   const { turns, documents, model, config, version, checks } = deps;
+  const readers = new Readers({ turns, clock });
+  const credential = credentialOf(config);
   const opener = createTurnOpener({
     turns,
     documents,
-    readers: new Readers({ turns, clock }),
+    readers,
     config,
     actor: anonymous ? "api:anonymous" : "api:key",
-    credential: credentialOf(config),
+    credential,
   });
   const bodies = new Bodies({ clock });
   const chat = createChat({ bodies, opener, model, streams, clock });
@@ -169,6 +172,7 @@ function createRoutes(
   // Ids hold slashes: `<provider>/<id>`.
   routes.get("/v1/models/:id{.+}", (c) => retrieveModel(model(), c.req.param("id")));
   routes.post(CHAT_ROUTE, (c) => chat(c.req.raw, c.env));
+  addResponsesRoutes(routes, { ...deps, bodies, opener, readers, credential, streams, clock });
   routes.notFound((c) => {
     const allow = allowed(routes, c.req.path);
     if (allow === "") throw new ServiceError("not_found", "There is no such route");

@@ -15,8 +15,6 @@ import { type ApiModel, requireModel } from "../models.ts";
 import type { OpenStreams } from "../open_streams.ts";
 import type { Opened, TurnOpener } from "../open_turn.ts";
 import type { RequestContext } from "../request_context.ts";
-import { chooseSession } from "../session_id.ts";
-import { turnParts } from "../tail.ts";
 import { chooseConversation } from "./conversation.ts";
 import { eventsOf } from "./find_response.ts";
 import { IgnoredFields } from "./ignored_fields.ts";
@@ -28,6 +26,9 @@ import {
   type ResponsesRequest,
   responsesRequestSchema,
 } from "./responses_request.ts";
+
+/** The route's path. */
+export const RESPONSES_ROUTE = "/v1/responses";
 
 /** What the route needs. */
 export interface CreateResponseDeps {
@@ -49,7 +50,7 @@ export interface CreateResponseDeps {
 interface Accepted {
   opened: Opened;
   identity: ResponseIdentity;
-  asked: ResponsesRequest;
+  asked: Pick<ResponsesRequest, "stream" | "background">;
   context: RequestContext;
 }
 
@@ -75,19 +76,16 @@ export function createResponse(
   };
 
   async function accept(request: Request, context: RequestContext): Promise<Accepted> {
-    const { credential, responses } = deps;
     // Held until the turn has taken over what it needs of it.
     using body = await deps.bodies.json(request);
-    const asked = parseResponsesRequest(body.value);
+    const { parts, fields, ...asked } = parseResponsesRequest(
+      body.value,
+      request.headers.get("x-session-id"),
+    );
     ignored.report(body.value as object);
     const model = deps.model();
     if (asked.model !== undefined) requireModel(model, asked.model);
-    const { messages, ...fields } = asked;
-    const parts = turnParts(messages, "input");
-    const sessionId = chooseConversation(deps, {
-      ...asked,
-      sessionId: chooseSession(asked.sessionId, request.headers.get("x-session-id")),
-    });
+    const sessionId = chooseConversation(deps, asked);
     const echo: ResponseEcho = {
       model: model.id,
       previous_response_id: asked.previousResponseId ?? null,
@@ -96,24 +94,31 @@ export function createResponse(
       background: asked.background,
     };
     const opened = await deps.opener.open({
-      route: "/v1/responses",
+      route: RESPONSES_ROUTE,
       sessionId,
       parts,
       fields,
       request,
       context,
       background: asked.background,
-      response: asked.store ? { credential, request: { ...echo } } : undefined,
+      response: asked.store ? { credential: deps.credential, request: { ...echo } } : undefined,
     });
     const { id, acceptedAt } = opened.answer;
-    // A repeat gets what the first one got, also when the model has changed since.
-    const first = opened.repeated ? responses.find(id, credential)?.request : undefined;
-    const identity = {
-      turnId: id,
-      acceptedAt,
-      echo: first === undefined ? echo : first as unknown as ResponseEcho,
+    return {
+      opened,
+      identity: { turnId: id, acceptedAt, echo: echoOf(opened, echo) },
+      asked,
+      context,
     };
-    return { opened, identity, asked, context };
+  }
+
+  /** As it is on record. */
+  function echoOf({ answer, turn, repeated }: Opened, echo: ResponseEcho): ResponseEcho {
+    // An answer beside the conversation is not kept.
+    if (turn === undefined) return { ...echo, store: false };
+    // A repeat gets what the first one got, also when the model has changed since.
+    const first = repeated ? deps.responses.find(answer.id, deps.credential) : undefined;
+    return first === undefined ? echo : first.request as unknown as ResponseEcho;
   }
 
   function stream({ opened, identity, asked, context }: Accepted): Response {

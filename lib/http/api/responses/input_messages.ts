@@ -8,7 +8,7 @@
 import { z } from "zod";
 import { ServiceError } from "../../../errors.ts";
 import { readDataUrl } from "../data_url.ts";
-import { requestError } from "../request_error.ts";
+import { check, checkEach } from "../request_error.ts";
 import type { RequestPart, TailMessage } from "../tail.ts";
 
 const textPart = z.looseObject({
@@ -25,7 +25,7 @@ const imagePart = z.looseObject({
 
 const filePart = z.looseObject({
   type: z.literal("input_file"),
-  filename: z.string("the file's name, or no filename").nullish(),
+  filename: z.string("the name of the file").nullish(),
   file_data: z.string("a data URL with base64 data; files are not known by id or URL"),
 });
 
@@ -37,20 +37,20 @@ const partSchema = z.discriminatedUnion(
   "a part of type input_text, input_image or input_file",
 );
 
-/** Content of a message of the turn. */
-export const inputContentSchema = z.union([
+const outerContentSchema = z.union([
   z.string(),
-  z.array(partSchema).min(1, "a string, or a list of at least one content part"),
+  z.array(z.unknown()).min(1, "a string, or a list of at least one content part"),
 ], "a string, or a list of content parts");
 
-const role = "a role, such as user";
+/** Content of a message of the turn. */
+export const inputContentSchema = z.union([z.string(), z.array(partSchema).min(1)]);
 
 /** A message, as far as every one is looked at: those before the turn may hold anything. */
 const messageItem = z.looseObject({
   type: z.literal("message").nullish(),
-  role: z.string(role),
+  role: z.string("a role, such as user"),
   content: z.unknown(),
-}, "an item");
+});
 
 /** An item that an earlier answer had; it stands for the assistant. */
 const referenceItem = z.looseObject({
@@ -58,20 +58,22 @@ const referenceItem = z.looseObject({
   id: z.string("the id of an item of an earlier response"),
 });
 
-const listOf = "a list of at least one item";
+const anyObject = z.looseObject({ type: z.unknown() }, "an item or a content part, an object");
 
-/** The field `input`, its items not yet looked at. */
+/** The field `input`. */
 export const inputSchema = z.union([
   z.string(),
-  z.array(z.looseObject({}, "an item or a content part, an object"), "a list of items")
-    .min(1, listOf),
+  z.array(z.union([messageItem, referenceItem])).min(1),
+  z.array(partSchema).min(1),
+]);
+
+/** The same, the members of a list not yet looked at: that is done one by one. */
+export const outerInputSchema = z.union([
+  z.string(),
+  z.array(z.unknown()).min(1, "a list of at least one item"),
 ], "a string, or a list of items or content parts");
 
-/** A value of `input` that the schema accepts. */
-export type Input = z.infer<typeof inputSchema>;
-
-type Item = Record<string, unknown>;
-type Content = z.infer<typeof inputContentSchema>;
+type Part = z.infer<typeof partSchema>;
 type Path = readonly PropertyKey[];
 
 /** Types that only a client with tools of its own would send. */
@@ -85,31 +87,27 @@ const REFUSED_TYPES: Readonly<Record<string, string>> = {
  * The messages, in order; an `item_reference` counts as one of the assistant. Throws
  * `invalid_request` for an item of another type wherever it stands.
  */
-export function inputMessages(input: Input): TailMessage[] {
-  if (typeof input === "string") {
-    return [{ role: "user", param: "input", parts: () => [{ type: "text", text: input }] }];
-  }
-  if (PART_TYPES.includes(input[0]?.type)) {
-    return [{ role: "user", param: "input", parts: () => contentParts(input, ["input"]) }];
-  }
-  return input.map((item, index) => toMessage(item, ["input", index]));
+export function inputMessages(input: z.infer<typeof outerInputSchema>): TailMessage[] {
+  if (typeof input === "string") return [userMessage(() => [{ type: "text", text: input }])];
+  const items = checkEach(anyObject, input, ["input"]);
+  if (PART_TYPES.includes(items[0]!.type)) return [userMessage(() => toParts(items, ["input"]))];
+  return items.map((item, index) => toMessage(item, ["input", index]));
 }
 
-function toMessage(item: Item, path: Path): TailMessage {
-  const type = item.type ?? undefined;
-  if (
-    type === "item_reference" || (type === undefined && item.role === undefined && "id" in item)
-  ) {
+function userMessage(parts: () => RequestPart[]): TailMessage {
+  return { role: "user", param: "input", parts };
+}
+
+function toMessage(item: z.infer<typeof anyObject>, path: Path): TailMessage {
+  const { type } = item;
+  const isUntyped = type === undefined || type === null;
+  if (type === "item_reference" || (isUntyped && !("role" in item) && "id" in item)) {
     check(referenceItem, item, path);
     return { role: "assistant", param: show(path), parts: () => [] };
   }
-  if (type !== undefined && type !== "message") throw wrongType(type, path);
-  const message = check(messageItem, item, path);
-  return {
-    role: message.role,
-    param: show(path),
-    parts: () => contentParts(message.content, [...path, "content"]),
-  };
+  if (!isUntyped && type !== "message") throw wrongType(type, path);
+  const { role, content } = check(messageItem, item, path);
+  return { role, param: show(path), parts: () => contentParts(content, [...path, "content"]) };
 }
 
 function wrongType(type: unknown, path: Path): ServiceError {
@@ -124,13 +122,18 @@ function wrongType(type: unknown, path: Path): ServiceError {
   );
 }
 
-function contentParts(content: unknown, path: Path): RequestPart[] {
-  const checked = check(inputContentSchema, content, path);
-  if (typeof checked === "string") return [{ type: "text", text: checked }];
-  return checked.map((part, index) => toPart(part, `${show(path)}[${index}]`));
+function contentParts(value: unknown, path: Path): RequestPart[] {
+  const content = check(outerContentSchema, value, path);
+  return typeof content === "string" ? [{ type: "text", text: content }] : toParts(content, path);
 }
 
-function toPart(part: Exclude<Content, string>[number], param: string): RequestPart {
+function toParts(parts: readonly unknown[], path: Path): RequestPart[] {
+  return checkEach(partSchema, parts, path).map((part, index) =>
+    toPart(part, `${show(path)}[${index}]`)
+  );
+}
+
+function toPart(part: Part, param: string): RequestPart {
   switch (part.type) {
     case "input_text":
       return { type: "text", text: part.text };
@@ -151,16 +154,6 @@ function toPart(part: Exclude<Content, string>[number], param: string): RequestP
       return { type: "file", file };
     }
   }
-}
-
-function check<Schema extends z.ZodType>(
-  schema: Schema,
-  value: unknown,
-  path: Path,
-): z.infer<Schema> {
-  const checked = schema.safeParse(value);
-  if (!checked.success) throw requestError(checked.error, value, path);
-  return checked.data;
 }
 
 function show([first, ...rest]: Path): string {

@@ -9,10 +9,10 @@
 
 import { z } from "zod";
 import { ServiceError } from "../../../errors.ts";
-import { requestError } from "../request_error.ts";
-import { sessionIdSchema } from "../session_id.ts";
-import type { TailMessage } from "../tail.ts";
-import { inputMessages, inputSchema } from "./input_messages.ts";
+import { check } from "../request_error.ts";
+import { chooseSession, sessionIdSchema } from "../session_id.ts";
+import { type RequestPart, tailStart, turnParts } from "../tail.ts";
+import { inputMessages, inputSchema, outerInputSchema } from "./input_messages.ts";
 
 /** Bounds of `metadata`, as OpenAI has them. */
 const MAX_METADATA_PAIRS = 16;
@@ -37,7 +37,7 @@ const metadataSchema = z.record(
 
 const previousId = "an id that begins with resp_, as an earlier response had it";
 
-/** The body; the tail of its input is checked further by the tail rule. */
+/** The body. */
 export const responsesRequestSchema = z.looseObject({
   input: inputSchema,
   session_id: sessionIdSchema.nullish(),
@@ -52,9 +52,15 @@ export const responsesRequestSchema = z.looseObject({
   prompt: z.null("left out: what it says belongs into input").optional(),
 }, "an object with input");
 
-/** A request, checked as far as it can be without its tail. */
+/** The same but for its list, whose items are checked one by one. */
+const outerSchema = responsesRequestSchema.extend({ input: outerInputSchema });
+
+/** A request, checked. */
 export interface ResponsesRequest {
-  messages: TailMessage[];
+  parts: RequestPart[];
+  /** What a repeat under the same Idempotency-Key has to say too, beside its parts. */
+  fields: Record<string, unknown>;
+  /** Of the field session_id or the header X-Session-Id. */
   sessionId: string | undefined;
   previousResponseId: string | undefined;
   model: string | undefined;
@@ -64,13 +70,17 @@ export interface ResponsesRequest {
   metadata: Record<string, string>;
 }
 
-/** Checks a body. Throws `invalid_request`, naming the field, its value and what was expected. */
-export function parseResponsesRequest(body: unknown): ResponsesRequest {
-  const parsed = responsesRequestSchema.safeParse(body);
-  if (!parsed.success) throw requestError(parsed.error, body);
-  const { input, session_id, previous_response_id, model, metadata, ...flags } = parsed.data;
-  const background = flags.background ?? false;
-  const store = flags.store ?? true;
+/**
+ * Checks a body and the header X-Session-Id. Throws `invalid_request`, naming the field, its value
+ * and what was expected, and what the tail rule throws.
+ */
+export function parseResponsesRequest(
+  body: unknown,
+  sessionHeader: string | null,
+): ResponsesRequest {
+  const { input, session_id, ...outer } = check(outerSchema, body);
+  const background = outer.background ?? false;
+  const store = outer.store ?? true;
   if (background && !store) {
     throw new ServiceError(
       "invalid_request",
@@ -78,14 +88,19 @@ export function parseResponsesRequest(body: unknown): ResponsesRequest {
       { param: "background" },
     );
   }
-  return {
-    messages: inputMessages(input),
-    sessionId: session_id ?? undefined,
-    previousResponseId: previous_response_id ?? undefined,
-    model: model ?? undefined,
-    stream: flags.stream ?? false,
+  const messages = inputMessages(input);
+  const options = {
+    previousResponseId: outer.previous_response_id ?? undefined,
+    model: outer.model ?? undefined,
+    stream: outer.stream ?? false,
     store,
     background,
-    metadata: metadata ?? {},
+    metadata: outer.metadata ?? {},
+  };
+  return {
+    ...options,
+    parts: turnParts(messages, "input"),
+    fields: { ...options, history: input.slice(0, tailStart(messages)) },
+    sessionId: chooseSession(session_id, sessionHeader),
   };
 }
