@@ -7,6 +7,7 @@
 
 import type { ActionPort, ActionResult } from "./actions.ts";
 import type { Config } from "../config/schema.ts";
+import type { DocumentReader } from "../documents/types.ts";
 import { fromErrorData, ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "../service/bridge.ts";
@@ -21,6 +22,7 @@ export interface AuthorityDeps {
   boot: ServiceBoot;
   table: readonly Permission[];
   actions: ActionPort;
+  documents: DocumentReader;
   /** The gate's way to the service's outbox. */
   outbox: ServiceOutbox;
   /** Real path. */
@@ -66,6 +68,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
   died.promise.catch(() => {});
   drained.promise.catch(() => {});
   const running = new Map<number, AbortController>();
+  const reading = new Map<number, AbortController>();
 
   worker.addEventListener("error", (event) => {
     event.preventDefault();
@@ -73,7 +76,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
     started.reject(error);
     drained.reject(error);
     died.reject(error);
-    for (const controller of running.values()) controller.abort(error);
+    for (const controller of [...running.values(), ...reading.values()]) controller.abort(error);
     deps.outbox.close("the service stopped");
   });
   worker.addEventListener("message", ({ data }: MessageEvent<ToAuthority>) => {
@@ -86,6 +89,10 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         return void act(data);
       case "cancel_action":
         return running.get(data.id)?.abort(new ServiceError("turn_cancelled", "Cancelled"));
+      case "extract":
+        return void extract(data);
+      case "cancel_extract":
+        return reading.get(data.id)?.abort(new ServiceError("turn_cancelled", "Cancelled"));
       case "get_instructions":
         return void instructions(data.id);
       case "enqueued":
@@ -113,6 +120,22 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
     }
     running.delete(id);
     send({ type: "action_result", id, result });
+  }
+
+  async function extract(
+    { id, name, bytes }: Extract<ToAuthority, { type: "extract" }>,
+  ): Promise<void> {
+    const controller = new AbortController();
+    reading.set(id, controller);
+    const { signal } = controller;
+    const result = await deps.documents.extract({ name, bytes }, { signal }).catch((error) => {
+      if (!(error instanceof ServiceError)) {
+        log.error("A document failed unexpectedly", { ...toErrorData(error) });
+      }
+      return { error: toErrorData(error) };
+    });
+    reading.delete(id);
+    send({ type: "extracted", id, result });
   }
 
   async function instructions(id: number): Promise<void> {

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { homedir } from "node:os";
 import { loadConfig, type Loaded } from "../config/load.ts";
 import type { HomePaths } from "../config/paths.ts";
 import { makePrivateDir } from "../config/private_dir.ts";
@@ -14,6 +15,8 @@ import { MODEL_ENV } from "../model/env.ts";
 import { providerHosts } from "../model/hosts.ts";
 import { type Authority, startAuthority } from "./authority.ts";
 import { openAudit } from "./audit/log.ts";
+import { createDocumentReader } from "./documents.ts";
+import { findDenoDir } from "./executor/deno_dir.ts";
 import { createActions } from "./gate.ts";
 import { acquireHome } from "./home_lock.ts";
 import { ServiceOutbox } from "./service_outbox.ts";
@@ -69,6 +72,16 @@ export async function ownHome(
     const audit = await openAudit({ dir: paths.auditDir, keysDir: paths.keysDir, log });
     const outbox = new ServiceOutbox();
     const actions = createActions({ config, paths, workspace, audit, outbox, log });
+    const documents = createDocumentReader({
+      cacheDir: `${paths.runDir}/child-cache`,
+      denoDir: findDenoDir({
+        env: options.env,
+        cwd: Deno.cwd(),
+        home: homedir(),
+        os: Deno.build.os,
+      }),
+      log,
+    });
     const api = options.api ?? config.api.enabled;
     const boot = {
       version: options.version,
@@ -83,6 +96,7 @@ export async function ownHome(
       boot,
       table: permissionTable(loaded, paths, api),
       actions,
+      documents,
       outbox,
       workspace,
       log,
@@ -103,12 +117,15 @@ export async function ownHome(
         try {
           return await authority.drain(how);
         } finally {
-          await actions.shutdown();
+          await Promise.all([actions.shutdown(), documents.shutdown()]);
           await audit.close();
           lock.release();
         }
       },
-      killChildren: () => void actions.shutdown(),
+      killChildren() {
+        void actions.shutdown();
+        void documents.shutdown();
+      },
     };
   } catch (error) {
     lock.release();

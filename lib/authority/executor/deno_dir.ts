@@ -11,11 +11,13 @@ export interface DenoDirInputs {
   env: (name: string) => string | undefined;
   /** Folder that the program was started in. */
   cwd: string;
+  /** The user's folder by the system, where no variable names it. */
+  home: string | null;
   os: typeof Deno.build.os;
 }
 
-/** The folder, by the rules that Deno itself follows; undefined where the environment names none. */
-export function findDenoDir({ env, cwd, os }: DenoDirInputs): string | undefined {
+/** The folder, by the rules that Deno itself follows; undefined where nothing names one. */
+export function findDenoDir({ env, cwd, home, os }: DenoDirInputs): string | undefined {
   const value = (name: string) => env(name) || undefined;
   const dir = value("DENO_DIR") ?? under(value("XDG_CACHE_HOME"), "deno") ?? systemDir();
   return dir === undefined || isAbsolute(dir) ? dir : join(cwd, dir);
@@ -25,13 +27,13 @@ export function findDenoDir({ env, cwd, os }: DenoDirInputs): string | undefined
       case "windows":
         return under(value("LOCALAPPDATA"), "deno");
       case "darwin":
-        return under(value("HOME"), "Library/Caches/deno");
+        return under(value("HOME") ?? home, "Library/Caches/deno");
       default:
-        return under(value("HOME"), ".cache/deno");
+        return under(value("HOME") ?? home, ".cache/deno");
     }
   }
 }
 
-function under(folder: string | undefined, name: string): string | undefined {
-  return folder && join(folder, name);
+function under(folder: string | null | undefined, name: string): string | undefined {
+  return folder ? join(folder, name) : undefined;
 }
