@@ -11,6 +11,12 @@ import { imageType } from "./image_type.ts";
 import { cutText, decodeText } from "./text_file.ts";
 import type { DocumentReader } from "./types.ts";
 
+/** Files of one message. */
+export const MAX_FILES = 20;
+
+/** Bytes of all files of one message together. */
+export const MAX_FILES_BYTES = 64 * 1024 * 1024;
+
 /** A file as it came, at most `MAX_FILE_BYTES` long. */
 export interface Upload {
   /** The field or argument that holds it, for errors. */
@@ -47,7 +53,7 @@ export async function readUpload(
       { param },
     );
   }
-  const text = isPdf(bytes) ? undefined : decodeText(bytes);
+  const text = isDocument(bytes) ? undefined : decodeText(bytes);
   if (text !== undefined) {
     return { type: "document", name, mediaType: "text/plain", bytes, text: cutText(text) };
   }
@@ -73,7 +79,11 @@ function described({ param, name }: Upload): string {
   return name === "" ? param : `${param} (${JSON.stringify(oneLine(name))})`;
 }
 
-/** A PDF may hold nothing but ASCII, and would pass for text. */
-function isPdf(bytes: Uint8Array): boolean {
-  return [0x25, 0x50, 0x44, 0x46, 0x2d].every((byte, index) => bytes[index] === byte);
+/** The beginnings of documents that may hold nothing but ASCII, and would pass for text. */
+const DOCUMENT_HEADS = ["%PDF-", "PK\x03\x04", "PK\x05\x06"];
+
+function isDocument(bytes: Uint8Array): boolean {
+  return DOCUMENT_HEADS.some((head) =>
+    Array.from(head).every((char, index) => bytes[index] === char.charCodeAt(0))
+  );
 }

@@ -6,25 +6,12 @@
  */
 
 import { isBlank } from "../../agent/is_blank.ts";
+import { MAX_FILES, MAX_FILES_BYTES, type Upload } from "../../documents/read_upload.ts";
 import { MAX_FILE_BYTES } from "../../documents/types.ts";
 import { ServiceError } from "../../errors.ts";
 
-/** Files of one request. */
-export const MAX_FILES = 20;
-
-/** Bytes of all files of one request together. */
-export const MAX_FILES_BYTES = 64 * 1024 * 1024;
-
 /** A file of a request, not yet looked into. */
-export interface RequestFile {
-  /** The field that holds it, for errors. */
-  param: string;
-  /** As the sender named it; may be anything. */
-  name: string;
-  bytes: Uint8Array;
-  /** `image`: it stands where only an image may. */
-  expects: "image" | "any";
-}
+export type RequestFile = Upload;
 
 /** A piece of a request's turn. */
 export type RequestPart = { type: "text"; text: string } | { type: "file"; file: RequestFile };

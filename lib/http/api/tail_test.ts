@@ -1,201 +1,200 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
+import { MAX_FILES } from "../../documents/read_upload.ts";
 import { ServiceError } from "../../errors.ts";
-import type { AnyMessage } from "./chat_request.ts";
-import { MAX_FILES, turnInput } from "./tail.ts";
+import { type RequestPart, type TailMessage, tailStart, turnParts } from "./tail.ts";
 
-const PNG = "data:image/png;base64,iVBORw0KGgo=";
-const PNG_PART = { type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" } as const;
+/** A message in the words of a test: its role, and its texts and files. */
+type Said = [role: string, ...parts: (string | RequestPart)[]];
 
-const image = (url: string) => ({ type: "image_url", image_url: { url } });
-const text = (value: string) => ({ type: "text", text: value });
-const user = (content: unknown): AnyMessage => ({ role: "user", content });
+const text = (text: string): RequestPart => ({ type: "text", text });
 
-function refusal(messages: AnyMessage[]): ServiceError {
-  return assertThrows(() => turnInput(messages), ServiceError);
+function file(name: string, bytes = new Uint8Array(1)): RequestPart {
+  return { type: "file", file: { param: name, name, bytes, expects: "any" } };
 }
 
-Deno.test("turnInput() is what follows the last assistant message, joined by blank lines", () => {
+function list(said: readonly Said[]): TailMessage[] {
+  return said.map(([role, ...parts], index) => ({
+    role,
+    param: `messages[${index}]`,
+    parts: () => parts.map((part) => typeof part === "string" ? text(part) : part),
+  }));
+}
+
+function partsOf(...said: Said[]): RequestPart[] {
+  return turnParts(list(said), "messages");
+}
+
+function refusal(...said: Said[]): ServiceError {
+  return assertThrows(() => partsOf(...said), ServiceError);
+}
+
+Deno.test("turnParts() is what follows the last assistant message, joined by blank lines", () => {
   assertEquals(
-    turnInput([
-      { role: "system", content: "old frame" },
-      user("old question"),
-      { role: "assistant", content: null, tool_calls: [] },
-      { role: "tool", content: 7 },
-      { role: "assistant", content: "old answer" },
-      { role: "system", content: "Be brief." },
-      user("One"),
-      { role: "developer", content: [text("Two"), text("Three")] },
-    ]),
-    [{ type: "text", text: "Be brief.\n\nOne\n\nTwo\nThree" }],
+    partsOf(
+      ["system", "old frame"],
+      ["user", "old question"],
+      ["assistant"],
+      ["tool", "7"],
+      ["assistant", "old answer"],
+      ["system", "Be brief."],
+      ["user", "One"],
+      ["developer", "Two", "Three"],
+    ),
+    [text("Be brief.\n\nOne\n\nTwo\nThree")],
   );
 });
 
-Deno.test("turnInput() keeps images in their places", () => {
+Deno.test("turnParts() looks into the messages of the tail alone", () => {
+  const asked: number[] = [];
+  const messages = list([["user", "x"], ["assistant"], ["user", "y"], ["system", "z"]])
+    .map((message, index) => ({
+      ...message,
+      parts: () => {
+        asked.push(index);
+        return message.parts();
+      },
+    }));
+  assertEquals(turnParts(messages, "messages"), [text("y\n\nz")]);
+  assertEquals(asked, [2, 3]);
+  assertEquals(tailStart(messages), 2);
+});
+
+Deno.test("turnParts() keeps files in their places", () => {
   assertEquals(
-    turnInput([
-      user([text("before"), image(PNG), text("after")]),
-      user([text("more"), text("lines")]),
-      user([image(PNG)]),
-    ]),
-    [
-      { type: "text", text: "before" },
-      PNG_PART,
-      { type: "text", text: "after\n\nmore\nlines" },
-      PNG_PART,
-    ],
+    partsOf(
+      ["user", "before", file("a"), "after"],
+      ["user", "more", "lines"],
+      ["user", file("b")],
+    ),
+    [text("before"), file("a"), text("after\n\nmore\nlines"), file("b")],
   );
 });
 
-Deno.test("turnInput() takes an image without words and drops blank text beside it", () => {
-  assertEquals(turnInput([user([image(PNG)])]), [PNG_PART]);
-  assertEquals(turnInput([user([text(" "), image(PNG)])]), [PNG_PART]);
+Deno.test("turnParts() takes a file without words and drops blank text beside it", () => {
+  assertEquals(partsOf(["user", file("a")]), [file("a")]);
+  assertEquals(partsOf(["user", " ", file("a")]), [file("a")]);
 });
 
 for (
-  const [name, messages] of [
-    ["a system message alone", [{ role: "system", content: "x" }]],
-    ["nothing after the assistant", [user("x"), { role: "assistant", content: "y" }]],
-    ["a system message after the assistant", [
-      user("x"),
-      { role: "assistant", content: "y" },
-      { role: "system", content: "z" },
-    ]],
-    ["blank text", [user(" \n\t")]],
-    ["blank parts", [user([text(""), text(" ")])]],
-  ] as [string, AnyMessage[]][]
+  const [name, said] of [
+    ["nothing", []],
+    ["a system message alone", [["system", "x"]]],
+    ["nothing after the assistant", [["user", "x"], ["assistant", "y"]]],
+    ["a system message after the assistant", [["user", "x"], ["assistant", "y"], ["system", "z"]]],
+    ["blank text", [["user", " \n\t"]]],
+    ["blank parts", [["user", "", " "]]],
+    ["a message of the user without parts", [["user"]]],
+  ] as [string, Said[]][]
 ) {
-  Deno.test(`turnInput() refuses ${name} with no_user_message`, () => {
-    const error = refusal(messages);
+  Deno.test(`turnParts() refuses ${name} with no_user_message`, () => {
+    const error = refusal(...said);
     assertEquals(error.code, "no_user_message");
     assertEquals(error.details.param, "messages");
+    const input = assertThrows(() => turnParts(list(said), "input"), ServiceError);
+    assertEquals(input.details.param, "input");
   });
 }
 
-for (
-  const [content, message] of [
-    [
-      5,
-      "messages[1].content must be a string, or a list of content parts, got 5",
-    ],
-    [
-      null,
-      "messages[1].content must be a string, or a list of content parts, got null",
-    ],
-    [
-      [],
-      "messages[1].content must be a string, or a list of at least one content part, got an empty list",
-    ],
-    [
-      [text("a"), { type: "input_audio" }],
-      'messages[1].content[1].type must be a part of type text or image_url, got "input_audio"',
-    ],
-    [
-      ["a"],
-      'messages[1].content[0] must be a part of type text or image_url, got "a"',
-    ],
-    [
-      [{ type: "text", text: 1 }],
-      "messages[1].content[0].text must be a string, got 1",
-    ],
-    [
-      [{ type: "image_url", image_url: "http://x/" }],
-      "messages[1].content[0].image_url must be an object with url, a data URL with base64 data, " +
-      'got "http://x/"',
-    ],
-    [
-      [{ type: "image_url", image_url: {} }],
-      "messages[1].content[0].image_url.url must be a data URL with base64 data, got nothing",
-    ],
-  ] as [unknown, string][]
-) {
-  Deno.test(`turnInput() refuses the content ${JSON.stringify(content)} by name`, () => {
-    const error = refusal([user("fine"), user(content)]);
-    assertEquals(error.code, "invalid_request");
-    assertEquals(error.message, message);
-    assertEquals(error.details.param, message.slice(0, message.indexOf(" ")));
-  });
-}
-
-Deno.test("turnInput() refuses another role in the tail by its place", () => {
-  const error = refusal([
-    { role: "assistant", content: "x" },
-    user("y"),
-    { role: "tool", content: "z" },
-  ]);
+Deno.test("turnParts() refuses another role in the tail by its place", () => {
+  const error = refusal(["assistant", "x"], ["user", "y"], ["tool", "z"]);
   assertEquals(error.code, "invalid_request");
   assertEquals(error.details.param, "messages[2].role");
 });
 
-Deno.test("turnInput() counts files over all messages of the tail", () => {
-  const many = Array.from({ length: MAX_FILES / 2 }, () => image(PNG));
-  assertEquals(turnInput([user(many), user(many)]).length, MAX_FILES);
-  const error = refusal([user(many), user([...many, image(PNG)])]);
-  assertEquals(error.code, "too_large");
-  assertEquals(error.details.param, "messages[1].content[10].image_url.url");
+Deno.test("turnParts() counts files over all messages of the tail", () => {
+  const many = Array.from({ length: MAX_FILES / 2 }, () => file("f"));
+  assertEquals(partsOf(["user", ...many], ["user", ...many]).length, MAX_FILES);
+  const error = refusal(["user", ...many], ["user", ...many, file("last")]);
+  assertEquals([error.code, error.details.param], ["too_large", "last"]);
 });
 
-Deno.test("turnInput() refuses more than 64 MiB of files together", () => {
-  const bytes = new Uint8Array(10 * 1024 * 1024);
-  bytes.set([0xff, 0xd8, 0xff]);
-  const large = image(`data:image/jpeg;base64,${bytes.toBase64()}`);
-  assertEquals(turnInput([user(Array(6).fill(large))]).length, 6);
-  const error = refusal([user(Array(7).fill(large))]);
-  assertEquals(error.code, "too_large");
-  assertEquals(error.details.param, "messages[0].content[6].image_url.url");
+Deno.test("turnParts() takes 10 MiB a file and 64 MiB together, exactly", () => {
+  const MIB = 1024 * 1024;
+  const ten = new Uint8Array(10 * MIB);
+  const six = Array.from({ length: 6 }, () => file("f", ten));
+  assertEquals(partsOf(["user", ...six, file("last", ten.subarray(0, 4 * MIB))]).length, 7);
+  const together = refusal(["user", ...six, file("last", ten.subarray(0, 4 * MIB + 1))]);
+  assertEquals([together.code, together.details.param], ["too_large", "last"]);
+  const one = refusal(["user", file("big.bin", new Uint8Array(10 * MIB + 1))]);
+  assertEquals([one.code, one.details.param], ["too_large", "big.bin"]);
+  assert(one.message.includes('"big.bin"'));
 });
 
 // --- properties ---
 
 const words = fc.string({ minLength: 1, maxLength: 8 });
-const content = fc.oneof(words, fc.array(words.map(text), { minLength: 1, maxLength: 3 }));
-const inTail = fc.record({ role: fc.constantFrom("user", "system", "developer"), content });
-const anywhere = fc.record({
-  role: fc.constantFrom("user", "system", "developer", "assistant", "tool", "function", "x"),
-  content: fc.oneof(content, fc.constant(null), fc.integer(), fc.jsonValue()),
-});
+const piece = fc.oneof(
+  { weight: 4, arbitrary: words },
+  words.map((name) => file(name)),
+);
+const inTail: fc.Arbitrary<Said> = fc.tuple(
+  fc.constantFrom("user", "system", "developer"),
+  fc.array(piece, { maxLength: 3 }),
+).map(([role, parts]) => [role, ...parts]);
+const anywhere: fc.Arbitrary<Said> = fc.tuple(
+  fc.constantFrom("user", "system", "developer", "assistant", "tool", "function", "x", ""),
+  fc.array(piece, { maxLength: 3 }),
+).map(([role, parts]) => [role, ...parts]);
 
-function textOf(value: unknown): string {
-  return typeof value === "string"
-    ? value
-    : (value as { text: string }[]).map((part) => part.text).join("\n");
-}
-
-Deno.test("turnInput() depends on nothing up to the last assistant message", () => {
+Deno.test("turnParts() depends on nothing up to the last assistant message", () => {
   fc.assert(fc.property(fc.array(anywhere), fc.array(inTail), (history, tail) => {
-    const outcome = (messages: AnyMessage[]) => {
+    const outcome = (said: Said[]) => {
       try {
-        return turnInput(messages);
+        return partsOf(...said);
       } catch (error) {
         return (error as ServiceError).code;
       }
     };
-    assertEquals(
-      outcome([...history, { role: "assistant", content: null }, ...tail]),
-      outcome(tail),
-    );
+    assertEquals(outcome([...history, ["assistant", "said"], ...tail]), outcome(tail));
   }));
 });
 
-Deno.test("turnInput() joins any tail in order, or refuses it for want of a user's message", () => {
+Deno.test("turnParts() joins any tail in order, or refuses it for want of a user's message", () => {
   fc.assert(fc.property(fc.array(inTail, { maxLength: 6 }), (tail) => {
-    const joined = tail.map((message) => textOf(message.content)).join("\n\n");
-    const isTurn = tail.some(({ role }) => role === "user") && joined.trim() !== "";
-    if (isTurn) assertEquals(turnInput(tail), [{ type: "text", text: joined }]);
-    else assertEquals(refusal(tail).code, "no_user_message");
+    // Written down as one text with a mark for each file; blank texts between marks are dropped.
+    const MARK = "\u0000";
+    const joined = tail.map(([, ...parts]) =>
+      parts.map((part) => typeof part === "string" ? part : MARK)
+    );
+    const expected: string[] = [];
+    let open = "";
+    let isFirst = true;
+    const close = () => {
+      if (open.trim() !== "") expected.push(open);
+      open = "";
+      isFirst = true;
+    };
+    for (const parts of joined) {
+      parts.forEach((part, index) => {
+        if (part === MARK) {
+          close();
+          expected.push(MARK);
+        } else {
+          open += (isFirst ? "" : index === 0 ? "\n\n" : "\n") + part;
+          isFirst = false;
+        }
+      });
+    }
+    close();
+    const isTurn = tail.some(([role]) => role === "user") && expected.length > 0;
+    if (!isTurn) return assertEquals(refusal(...tail).code, "no_user_message");
+    const parts = partsOf(...tail);
+    assertEquals(parts.map((part) => part.type === "text" ? part.text : MARK), expected);
+    const files = tail.flatMap(([, ...parts]) => parts.filter((part) => typeof part !== "string"));
+    assertEquals(parts.filter(({ type }) => type === "file"), files as RequestPart[]);
   }));
 });
 
-Deno.test("turnInput() gives input or a ServiceError for any list, and changes nothing in it", () => {
-  const message = fc.record({ role: fc.string(), content: fc.jsonValue() });
-  fc.assert(fc.property(fc.array(fc.oneof(anywhere, inTail, message)), (messages) => {
-    const before = JSON.stringify(messages);
+Deno.test("turnParts() gives parts or a ServiceError for any list, and changes nothing in it", () => {
+  fc.assert(fc.property(fc.array(fc.oneof(anywhere, inTail)), (said) => {
+    const before = JSON.stringify(said);
     try {
-      const input = turnInput(messages);
-      assert(input.length > 0);
+      assert(partsOf(...said).length > 0);
     } catch (error) {
       assert(error instanceof ServiceError, String(error));
+      assert(["no_user_message", "invalid_request"].includes(error.code));
     }
-    assertEquals(JSON.stringify(messages), before);
+    assertEquals(JSON.stringify(said), before);
   }));
 });
