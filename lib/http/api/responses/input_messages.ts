@@ -49,7 +49,7 @@ export const inputContentSchema = z.union([z.string(), z.array(partSchema).min(1
 const messageItem = z.looseObject({
   type: z.literal("message").nullish(),
   role: z.string("a role, such as user"),
-  content: z.unknown(),
+  content: z.unknown().optional(),
 });
 
 /** An item that an earlier answer had; it stands for the assistant. */
@@ -58,7 +58,10 @@ const referenceItem = z.looseObject({
   id: z.string("the id of an item of an earlier response"),
 });
 
-const anyObject = z.looseObject({ type: z.unknown() }, "an item or a content part, an object");
+const anyObject = z.looseObject(
+  { type: z.unknown().optional() },
+  "an item or a content part, an object",
+);
 
 /** The field `input`. */
 export const inputSchema = z.union([
