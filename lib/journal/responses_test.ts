@@ -91,6 +91,41 @@ Deno.test("accept() keeps the 4,096 responses that were used last, over a restar
     db.close();
   }));
 
+Deno.test("accept() lets none go for entries that went with a session or an undone batch", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/a.db`;
+    const db = openDatabase(path, MIGRATIONS);
+    db.exec(`CREATE TRIGGER failing BEFORE INSERT ON turns WHEN new.id LIKE 'failing%'
+      BEGIN SELECT RAISE(ABORT, 'no'); END`);
+    db.close();
+    const journal = openJournal({ path });
+    const acceptMany = (prefix: string, count: number) =>
+      Promise.allSettled(
+        Array.from({ length: count }, (_, n) =>
+          journal.accept(newTurn(`${prefix}${n}`, { sessionKey: `test:${prefix}` }), {
+            response: facts(),
+          })),
+      );
+    await acceptMany("kept", 4_096 - 10);
+    await acceptMany("gone", 5);
+    await Promise.all(Array.from({ length: 5 }, (_, n) => journal.end(`gone${n}`, ending())));
+    await journal.deleteSession("test:gone");
+    for (let n = 0; n < 5; n++) {
+      // One batch: it is undone by the second, and the first is done again.
+      const [done, failed] = await Promise.all([
+        acceptMany(`next${n}-`, 1),
+        acceptMany(`failing${n}-`, 1),
+      ]);
+      assertEquals([done[0]!.status, failed[0]!.status], ["fulfilled", "rejected"]);
+    }
+    await acceptMany("last", 5);
+    const isThere = (id: string) => journal.responses.find(id, "me") !== undefined;
+    assertEquals(["kept1", "next4-0", "last4"].map(isThere), [true, true, true]);
+    await acceptMany("more", 1);
+    assertEquals(["kept0", "kept2"].map(isThere), [false, true]);
+    await journal.close();
+  }));
+
 Deno.test("find() writes the use down unless the entry is the newest already", async () => {
   let flush: (() => void) | undefined;
   const journal = openJournal({ path: ":memory:", schedule: (asked) => flush = asked });
