@@ -5,9 +5,9 @@
  */
 
 import type { StoredEvent, TurnStatus } from "../../lib/agent/events.ts";
-import type { UserPart } from "../../lib/agent/messages.ts";
 import { type ErrorCode, fromErrorData, ServiceError } from "../../lib/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
+import type { AskedPart } from "../../lib/local/protocol.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
 import { TurnPrinter } from "./turn_printer.ts";
@@ -15,7 +15,7 @@ import { TurnPrinter } from "./turn_printer.ts";
 /** What is asked, and how the turn is shown. */
 export interface AskOptions {
   sessionKey: string;
-  input: UserPart[];
+  input: AskedPart[];
   model?: string;
   json: boolean;
   stream: boolean;

@@ -4,8 +4,10 @@
  * @module
  */
 
-import type { UserPart } from "../../lib/agent/messages.ts";
+import { MAX_FILES, MAX_FILES_BYTES } from "../../lib/documents/read_upload.ts";
 import { ServiceError } from "../../lib/errors.ts";
+import type { AskedPart } from "../../lib/local/protocol.ts";
+import type { AttachedFile } from "./attach_file.ts";
 
 /** What the command line says about the message. */
 export interface MessageOptions {
@@ -22,17 +24,18 @@ export interface MessageSources {
   stdinIsTerminal: boolean;
   /** Standard input to its end. */
   readStdin(): Promise<string>;
-  attach(path: string): Promise<UserPart>;
+  attach(path: string): Promise<AttachedFile>;
 }
 
 /**
  * The parts of the message, or undefined when nothing was given and a chat is wanted. Standard input
- * is read before any file. Throws `usage` when the message is blank, or what the sources throw.
+ * is read before any file. Throws `usage` when the message is blank, `too_large` for too many or too
+ * large files, or what the sources throw.
  */
 export async function gatherMessage(
   { message, files, useStdin }: MessageOptions,
   sources: MessageSources,
-): Promise<UserPart[] | undefined> {
+): Promise<AskedPart[] | undefined> {
   if (message === "-" && !useStdin) {
     throw usage("-m - reads the message from standard input, which --no-stdin leaves out");
   }
@@ -50,9 +53,29 @@ export async function gatherMessage(
         : "The message is empty",
     );
   }
-  const parts: UserPart[] = text === "" ? [] : [{ type: "text", text }];
-  for (const file of files) parts.push(await sources.attach(file));
-  return parts;
+  const attached = await attachAll(files, sources);
+  return text === "" ? attached : [{ type: "text", text }, ...attached];
+}
+
+async function attachAll(
+  files: readonly string[],
+  { attach }: MessageSources,
+): Promise<AttachedFile[]> {
+  if (files.length > MAX_FILES) {
+    throw tooLarge(`${files.length} files cannot be attached: at most ${MAX_FILES} can`);
+  }
+  const attached: AttachedFile[] = [];
+  let bytes = 0;
+  for (const path of files) {
+    const file = await attach(path);
+    attached.push(file);
+    bytes += file.data.length / 4 * 3 - (file.data.match(/=*$/)![0].length);
+    if (bytes > MAX_FILES_BYTES) {
+      const mebibytes = MAX_FILES_BYTES / (1024 * 1024);
+      throw tooLarge(`The files cannot be attached: together they are over ${mebibytes} MiB`);
+    }
+  }
+  return attached;
 }
 
 /** The typed text, a blank line, then the piped text; a blank one of them is left out. */
@@ -60,6 +83,10 @@ export function joinMessage(typed: string, piped: string): string {
   // The line end that every tool prints last is none of the message.
   const texts = [typed, piped.replace(/\r?\n$/, "")];
   return texts.filter((text) => text.trim() !== "").join("\n\n");
+}
+
+function tooLarge(message: string): ServiceError {
+  return new ServiceError("too_large", message, { param: "file" });
 }
 
 function usage(message: string): ServiceError {

@@ -1,13 +1,15 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { UserPart } from "../../lib/agent/messages.ts";
+import { MAX_FILES } from "../../lib/documents/read_upload.ts";
 import { ServiceError } from "../../lib/errors.ts";
+import type { AskedPart } from "../../lib/local/protocol.ts";
+import type { AttachedFile } from "./attach_file.ts";
 import { gatherMessage, joinMessage, type MessageOptions } from "./gather_message.ts";
 
 /** Gathers with this on standard input; undefined is a terminal. */
 async function gather(
   options: Partial<MessageOptions>,
   piped?: string,
-): Promise<{ parts: UserPart[] | undefined; order: string[] }> {
+): Promise<{ parts: AskedPart[] | undefined; order: string[] }> {
   const order: string[] = [];
   const parts = await gatherMessage({ files: [], useStdin: true, ...options }, {
     stdinIsTerminal: piped === undefined,
@@ -17,7 +19,7 @@ async function gather(
     },
     attach: (path) => {
       order.push(path);
-      return Promise.resolve({ type: "text", text: `(${path})` });
+      return Promise.resolve(file(path));
     },
   });
   return { parts, order };
@@ -29,7 +31,11 @@ async function refusal(options: Partial<MessageOptions>, piped?: string): Promis
   return error.message;
 }
 
-const text = (text: string): UserPart => ({ type: "text", text });
+function file(name: string, bytes = 3): AttachedFile {
+  return { type: "file", name, data: new Uint8Array(bytes).toBase64() };
+}
+
+const text = (text: string): AskedPart => ({ type: "text", text });
 
 Deno.test("gatherMessage() adds what is piped in after a blank line", async () => {
   const { parts } = await gather({ message: "what failed?" }, "line 1\nline 2\n");
@@ -47,13 +53,13 @@ Deno.test("gatherMessage() takes the piped text alone as the message", async () 
 Deno.test("gatherMessage() reads standard input before any file, and no terminal", async () => {
   const { parts, order } = await gather({ message: "hi", files: ["a", "b"] }, "x");
   assertEquals(order, ["stdin", "a", "b"]);
-  assertEquals(parts, [text("hi\n\nx"), text("(a)"), text("(b)")]);
+  assertEquals(parts, [text("hi\n\nx"), file("a"), file("b")]);
   assertEquals((await gather({ message: "hi" })).order, []);
   assertEquals((await gather({ message: "hi", useStdin: false }, "x")).order, []);
 });
 
 Deno.test("gatherMessage() accepts a file without a text", async () => {
-  assertEquals((await gather({ files: ["a"] })).parts, [text("(a)")]);
+  assertEquals((await gather({ files: ["a"] })).parts, [file("a")]);
 });
 
 Deno.test("gatherMessage() wants a chat when nothing was given at a terminal", async () => {
@@ -77,6 +83,32 @@ Deno.test("gatherMessage() refuses a message without any text", async () => {
     (await refusal({ message: "-", useStdin: false }, "x")).includes("--no-stdin"),
     true,
   );
+});
+
+Deno.test("gatherMessage() takes 20 files of 64 MiB together, and reads no more", async () => {
+  const twenty = Array.from({ length: MAX_FILES }, (_, index) => `${index}`);
+  assertEquals((await gather({ files: twenty })).parts?.length, MAX_FILES);
+  const read: string[] = [];
+  const gatherSized = (files: string[]) =>
+    gatherMessage({ files, useStdin: false }, {
+      stdinIsTerminal: true,
+      readStdin: () => Promise.resolve(""),
+      attach: (path) => {
+        read.push(path);
+        return Promise.resolve(file(path, Number(path)));
+      },
+    });
+  const tooMany = await assertRejects(() => gatherSized([...twenty, "1"]), ServiceError);
+  assertEquals([tooMany.code, tooMany.details.param, read.length], ["too_large", "file", 0]);
+  const large = Array.from({ length: 6 }, () => `${10 * 1024 * 1024}`);
+  const rest = 4 * 1024 * 1024;
+  assertEquals((await gatherSized([...large, `${rest}`]))?.length, 7);
+  read.length = 0;
+  const tooLarge = await assertRejects(
+    () => gatherSized([...large, `${rest + 1}`, "1"]),
+    ServiceError,
+  );
+  assertEquals([tooLarge.code, read.length], ["too_large", 7]);
 });
 
 Deno.test("joinMessage() leaves the texts as they are but for the last line end", () => {

@@ -138,7 +138,7 @@ const agent: Command = {
       alias: "f",
       value: "PATH",
       repeatable: true,
-      summary: "Attach a text file or an image (PNG, JPEG, GIF, WebP)",
+      summary: "Attach a text file, an image, a PDF, or a .docx, .xlsx or .pptx",
     },
     { name: "model", value: "NAME", summary: "A preset, or <provider>/<model id>" },
     { name: "no-stream", summary: "Print the answer only when it is whole" },

@@ -28,7 +28,7 @@ function setUp(
       },
       attach: (path) => {
         order.push(path);
-        return Promise.resolve({ type: "text", text: path });
+        return Promise.resolve({ type: "file", name: path, data: "YQ==" });
       },
     }),
     signals,
@@ -62,7 +62,7 @@ Deno.test("runAgent() reads its input to the end before it opens the service", a
   assertEquals(order, ["stdin", "a.txt", "service"]);
   assertEquals(client.seen[0]!.params, {
     sessionKey: "cli:work:1",
-    input: [{ type: "text", text: "hi\n\nlog" }, { type: "text", text: "a.txt" }],
+    input: [{ type: "text", text: "hi\n\nlog" }, { type: "file", name: "a.txt", data: "YQ==" }],
     model: "fast",
   });
 });

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Message } from "../../lib/agent/messages.ts";
+import type { Message, UserPart } from "../../lib/agent/messages.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { Session, StoredMessage } from "../../lib/journal/types.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
@@ -25,8 +25,8 @@ const DEFAULT_LIMIT = 20;
 /** Most that one page may have. */
 const MAX_LIMIT = 1_000;
 
-/** Longest output of a tool in `show` without --verbose, characters. */
-const MAX_TOOL_CHARS = 300;
+/** Longest output of a tool and text of a file in `show` without --verbose, characters. */
+const MAX_SHOWN_CHARS = 300;
 
 /** Runs the command. */
 export async function runSessions(
@@ -155,15 +155,13 @@ function printHead(out: Output, { key, title, turns, createdAt, updatedAt }: Ses
 
 async function printMessage(out: Output, message: Message, verbose: boolean): Promise<void> {
   const shorten = (text: string) =>
-    verbose || text.length <= MAX_TOOL_CHARS ? text : `${text.slice(0, MAX_TOOL_CHARS)}…`;
+    verbose || text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS)}…`;
   switch (message.role) {
     case "user":
       return await block(
         out,
         "user",
-        message.parts.map((part) =>
-          part.type === "text" ? part.text : `[image: ${part.mediaType}]`
-        ),
+        message.parts.map((part) => describePart(part, shorten)),
       );
     case "assistant":
       return await block(out, "agent", [
@@ -179,6 +177,19 @@ async function printMessage(out: Output, message: Message, verbose: boolean): Pr
       return;
     case "summary":
       return await block(out, "summary of what was before", [message.text]);
+  }
+}
+
+function describePart(part: UserPart, shorten: (text: string) => string): string {
+  switch (part.type) {
+    case "text":
+      return part.text;
+    case "image":
+      return `[image: ${part.mediaType}]`;
+    case "document":
+      return `[file: ${part.name} (${part.mediaType}, ${part.file.bytes} bytes)]\n${
+        shorten(part.text).trimEnd()
+      }`;
   }
 }
 

@@ -17,6 +17,14 @@ const MESSAGES: StoredMessage["message"][] = [
     parts: [
       { type: "text", text: "Look at this" },
       { type: "image", mediaType: "image/png", data: "AAAA" },
+      { type: "image", mediaType: "image/gif", file: { sha256: "0", bytes: 9 } },
+      {
+        type: "document",
+        name: "a.pdf",
+        mediaType: "application/pdf",
+        file: { sha256: "1", bytes: 1_234 },
+        text: "[page 1]\n" + "y".repeat(1_000),
+      },
     ],
   },
   { role: "assistant", text: "", calls: [{ callId: "1", tool: "read_file", args: { path: "a" } }] },
@@ -122,6 +130,10 @@ Before that.
 user:
 Look at this
 [image: image/png]
+[image: image/gif]
+[file: a.pdf (application/pdf, 1234 bytes)]
+[page 1]
+${"y".repeat(291)}…
 
 agent:
 [calls read_file {"path":"a"}]

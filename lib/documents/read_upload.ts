@@ -7,8 +7,9 @@
 
 import type { InputPart } from "../agent/messages.ts";
 import { ServiceError } from "../errors.ts";
+import { cutText } from "./cut_text.ts";
 import { imageType } from "./image_type.ts";
-import { cutText, decodeText } from "./text_file.ts";
+import { decodeText } from "./text_file.ts";
 import type { DocumentReader } from "./types.ts";
 
 /** Files of one message. */

@@ -4,8 +4,6 @@
  * @module
  */
 
-import { MAX_TEXT_CHARS } from "./types.ts";
-
 /**
  * The text of a file, without its byte order mark; undefined for what is no text.
  *
@@ -37,11 +35,4 @@ function decode(encoding: string, bytes: Uint8Array): string | undefined {
 function clean(text: string | undefined): string | undefined {
   // deno-lint-ignore no-control-regex -- that is what is looked for
   return text === undefined || /[\0-\x08\x0b\x0e-\x1f\x7f-\x9f]/.test(text) ? undefined : text;
-}
-
-/** The text as far as a model is given it; a cut is stated, and is never inside a character. */
-export function cutText(text: string, maxChars = MAX_TEXT_CHARS): string {
-  if (text.length <= maxChars) return text;
-  const end = /[\ud800-\udbff]/.test(text[maxChars - 1]!) ? maxChars - 1 : maxChars;
-  return `${text.slice(0, end)}\n[${text.length - end} of ${text.length} characters were left out]`;
 }

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { cutText, decodeText } from "./text_file.ts";
+import { decodeText } from "./text_file.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
@@ -58,11 +58,4 @@ Deno.test("decodeText() gives a text or nothing for any bytes", () => {
     const text = decodeText(bytes);
     assertEquals(text?.includes("\0") ?? false, false);
   }));
-});
-
-Deno.test("cutText() cuts a long text, says how much, and never inside a character", () => {
-  assertEquals(cutText("x".repeat(200_000)), "x".repeat(200_000));
-  assertEquals(cutText("abcdef", 4), "abcd\n[2 of 6 characters were left out]");
-  assertEquals(cutText("abc😀", 4), "abc\n[2 of 5 characters were left out]");
-  assertEquals(cutText("ab😀c", 4), "ab😀\n[1 of 5 characters were left out]");
 });

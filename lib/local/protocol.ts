@@ -9,12 +9,18 @@
  */
 
 import type { StoredEvent } from "../agent/events.ts";
-import type { UserPart } from "../agent/messages.ts";
 import type { ErrorData } from "../errors.ts";
 import type { Session, StoredMessage, Turn } from "../journal/types.ts";
 
-/** Longest line, bytes. */
-export const MAX_LINE_BYTES = 64 * 1024 * 1024;
+/** Longest line, bytes: 64 MiB of files are 86 MiB of base64, and there is the text. */
+export const MAX_LINE_BYTES = 128 * 1024 * 1024;
+
+/** A piece of what a command asks. What a file is, the service finds out; `data` is base64. */
+export type AskedPart = { type: "text"; text: string } | {
+  type: "file";
+  name: string;
+  data: string;
+};
 
 /** Each operation: what it is given and what each `data` line of its answer holds. */
 export interface Operations {
@@ -23,7 +29,7 @@ export interface Operations {
     params: {
       /** Full key, such as `cli:default`. */
       sessionKey: string;
-      input: UserPart[];
+      input: AskedPart[];
       /** A preset or `<provider>/<id>` instead of the configured model. */
       model?: string;
     };

@@ -6,16 +6,20 @@
 
 import { z } from "zod";
 import type { StoredEvent } from "../agent/events.ts";
+import type { InputPart } from "../agent/messages.ts";
 import type { Turns } from "../agent/turns.ts";
+import { readUpload } from "../documents/read_upload.ts";
+import { type DocumentReader, MAX_FILE_BYTES } from "../documents/types.ts";
 import { ServiceError } from "../errors.ts";
 import type { Journal, Session } from "../journal/types.ts";
-import type { Operations } from "../local/protocol.ts";
+import type { AskedPart, Operations } from "../local/protocol.ts";
 import type { OperationHandlers } from "../local/server.ts";
 
 /** What the operations work on. */
 export interface OperationDeps {
   turns: Turns;
   journal: Journal;
+  documents: DocumentReader;
   /** Facts for `status`, without the counts. */
   status: () => Omit<Operations["status"]["data"], "runningTurns" | "queuedTurns">;
 }
@@ -32,7 +36,7 @@ const turnParams = z.object({
   sessionKey,
   input: z.array(z.union([
     z.object({ type: z.literal("text"), text: z.string() }),
-    z.object({ type: z.literal("image"), mediaType: z.string(), data: z.string() }),
+    z.object({ type: z.literal("file"), name: z.string(), data: z.string() }),
   ])).min(1),
   model: z.string().optional(),
 });
@@ -43,7 +47,9 @@ const pageParams = z.object({
 const keyParams = z.object({ key: z.string() });
 
 /** The handlers; each checks its parameters and names what is wrong with them. */
-export function createOperations({ turns, journal, status }: OperationDeps): OperationHandlers {
+export function createOperations(
+  { turns, journal, documents, status }: OperationDeps,
+): OperationHandlers {
   function find(key: string): Session {
     const session = journal.session(key);
     if (session === undefined) {
@@ -61,6 +67,14 @@ export function createOperations({ turns, journal, status }: OperationDeps): Ope
     }
   }
 
+  async function readInput(parts: AskedPart[], signal: AbortSignal): Promise<InputPart[]> {
+    const input: InputPart[] = [];
+    for (const part of parts) {
+      input.push(part.type === "text" ? part : await readFile(part, documents, signal));
+    }
+    return input;
+  }
+
   return {
     async *turn(params, signal) {
       const { sessionKey, input, model } = check(turnParams, params);
@@ -68,7 +82,7 @@ export function createOperations({ turns, journal, status }: OperationDeps): Ope
         sessionKey,
         channel: sessionKey.slice(0, sessionKey.indexOf(":")),
         actor: "cli:local",
-        input,
+        input: await readInput(input, signal),
         durable: false,
         attended: true,
         model,
@@ -118,6 +132,29 @@ export function createOperations({ turns, journal, status }: OperationDeps): Ope
       yield { ...status(), runningTurns: running, queuedTurns: queued };
     },
   };
+}
+
+async function readFile(
+  { name, data }: Extract<AskedPart, { type: "file" }>,
+  documents: DocumentReader,
+  signal: AbortSignal,
+): Promise<InputPart> {
+  const param = "file";
+  let bytes: Uint8Array;
+  try {
+    bytes = Uint8Array.fromBase64(data);
+  } catch {
+    throw new ServiceError("invalid_request", `${param} holds broken base64`, { param });
+  }
+  if (bytes.length > MAX_FILE_BYTES) {
+    throw new ServiceError("too_large", `${param} is over the limit of 10 MiB`, { param });
+  }
+  try {
+    return await readUpload({ param, name, bytes, expects: "any" }, documents, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new ServiceError("turn_cancelled", "The turn was cancelled before it began");
+  }
 }
 
 function check<T>(schema: z.ZodType<T>, params: unknown): T {
