@@ -107,9 +107,12 @@ Deno.test("accept() lets none go for entries that went with a session or an undo
           })),
       );
     await acceptMany("kept", 4_096 - 10);
-    await acceptMany("gone", 5);
-    await Promise.all(Array.from({ length: 5 }, (_, n) => journal.end(`gone${n}`, ending())));
+    await acceptMany("gone", 10);
+    await Promise.all(Array.from({ length: 10 }, (_, n) => journal.end(`gone${n}`, ending())));
     await journal.deleteSession("test:gone");
+    const isThere = (id: string) => journal.responses.find(id, "me") !== undefined;
+    await acceptMany("first", 1);
+    assertEquals(isThere("kept0"), true);
     for (let n = 0; n < 5; n++) {
       // One batch: it is undone by the second, and the first is done again.
       const [done, failed] = await Promise.all([
@@ -118,11 +121,10 @@ Deno.test("accept() lets none go for entries that went with a session or an undo
       ]);
       assertEquals([done[0]!.status, failed[0]!.status], ["fulfilled", "rejected"]);
     }
-    await acceptMany("last", 5);
-    const isThere = (id: string) => journal.responses.find(id, "me") !== undefined;
-    assertEquals(["kept1", "next4-0", "last4"].map(isThere), [true, true, true]);
+    await acceptMany("last", 4);
+    assertEquals(["kept2", "next4-0", "last3"].map(isThere), [true, true, true]);
     await acceptMany("more", 1);
-    assertEquals(["kept0", "kept2"].map(isThere), [false, true]);
+    assertEquals(["kept1", "kept3"].map(isThere), [false, true]);
     await journal.close();
   }));
 
