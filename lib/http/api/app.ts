@@ -29,6 +29,7 @@ import { type Checks, health, ready } from "./health.ts";
 import { type ApiModel, listModels, retrieveModel } from "./models.ts";
 import { OpenStreams } from "./open_streams.ts";
 import { createTurnOpener } from "./open_turn.ts";
+import { createOpenApi } from "./openapi/route.ts";
 import { Readers } from "./readers.ts";
 import { RequestContext } from "./request_context.ts";
 import { addResponsesRoutes } from "./responses/routes.ts";
@@ -61,6 +62,8 @@ export interface Api {
   endStreams(): void;
   /** Event streams that are open. */
   readonly openStreams: number;
+  /** What it answers, as the router has it, such as `GET /v1/models/:id{.+}`. */
+  readonly routes: readonly { method: string; path: string }[];
 }
 
 type Routes = Hono<{ Bindings: RequestContext }>;
@@ -129,6 +132,7 @@ export function createApi(deps: ApiDeps): Api {
     get openStreams() {
       return streams.size;
     },
+    routes: routes.routes,
   };
 }
 
@@ -168,6 +172,8 @@ function createRoutes(
   const routes: Routes = new Hono();
   routes.get("/health", health);
   routes.get("/ready", async () => ready(await checks(), version));
+  const openApi = createOpenApi({ version });
+  routes.get("/openapi.json", (c) => openApi(c.req.raw));
   routes.get("/v1/models", () => listModels(model()));
   // Ids hold slashes: `<provider>/<id>`.
   routes.get("/v1/models/:id{.+}", (c) => retrieveModel(model(), c.req.param("id")));

@@ -1,0 +1,138 @@
+/**
+ * The chat wire shape: what the route takes, by its own validators, and what it answers.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { chatRequestSchema, contentSchema } from "../chat_request.ts";
+import { sessionIdSchema } from "../session_id.ts";
+import { described } from "./described.ts";
+
+const SESSION = "The conversation. Left out: the header X-Session-Id, else default.";
+const MODEL = "Leave it out, or send the id of GET /v1/models.";
+
+/** A message of the turn. */
+export const chatMessageSchema = z.looseObject({
+  role: z.enum(["user", "system", "developer"]),
+  content: contentSchema,
+}).describe("A message after the last one of the assistant: part of the turn.");
+
+/** A message before the turn. */
+export const earlierMessageSchema = z.looseObject({
+  role: z.string(),
+  content: z.unknown().optional(),
+}).describe(
+  "A message up to the last one of the assistant. It is dropped: the service keeps the conversation.",
+);
+
+/** The JSON body. */
+export const chatCompletionRequestSchema = described(
+  chatRequestSchema.extend({
+    messages: z.array(z.union([chatMessageSchema, earlierMessageSchema])).min(1),
+    stream_options: described(chatRequestSchema.shape.stream_options.unwrap().unwrap(), {
+      include_usage: "Send the usage in a chunk of its own before [DONE].",
+      include_progress: "Send chunks with a field service while tools run.",
+    }).nullish(),
+  }),
+  {
+    messages: "The turn is what follows the last message of the assistant.",
+    session_id: SESSION,
+    model: MODEL,
+    stream: "true: an event stream of chunks.",
+    stream_options: "With stream: true.",
+  },
+).describe("Other fields of OpenAI's API are taken and have no effect.");
+
+/** The form. */
+export const chatFormSchema = z.looseObject({
+  message: z.string().optional().describe("Text of the turn. It may be left out with files."),
+  files: z.array(z.string().meta({ contentMediaType: "application/octet-stream" })).max(20)
+    .optional().describe("One field a file, each with a filename."),
+  session_id: sessionIdSchema.optional().describe(SESSION),
+  model: z.string().optional().describe(MODEL),
+  stream: z.enum(["true", "false"]).optional().describe("true: an event stream of chunks."),
+}).describe("Other fields of text are taken and have no effect.");
+
+/** `usage` of both answers. */
+export const chatUsageSchema = z.object({
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
+  prompt_tokens_details: z.object({ cached_tokens: z.int() }),
+  completion_tokens_details: z.object({ reasoning_tokens: z.int() }),
+}).describe("Tokens of all model calls of the turn, as the provider counted them.");
+
+const id = z.string().regex(/^chatcmpl-/);
+const created = z.int().describe("Seconds since 1970.");
+const model = z.string();
+const reasoning = z.string().optional().describe("Only when the model gives its reasoning.");
+const finishReason = z.enum(["stop", "length"]);
+
+/** The whole answer. */
+export const chatCompletionSchema = z.object({
+  id,
+  object: z.literal("chat.completion"),
+  created,
+  model,
+  choices: z.array(z.object({
+    index: z.literal(0),
+    message: z.object({
+      role: z.literal("assistant"),
+      content: z.string().describe("The texts of all steps, a blank line between them."),
+      reasoning_content: reasoning,
+      refusal: z.null(),
+    }),
+    logprobs: z.null(),
+    finish_reason: finishReason,
+  })).length(1),
+  usage: chatUsageSchema,
+}).describe("A whole answer.");
+
+/** What tools are doing. */
+export const progressSchema = z.union([
+  z.object({
+    type: z.literal("tool_call"),
+    call_id: z.string(),
+    tool: z.string(),
+    hint: z.string().describe("A short line for people."),
+  }),
+  z.object({
+    type: z.literal("tool_progress"),
+    call_id: z.string(),
+    tool: z.string(),
+    text: z.string(),
+  }),
+  z.object({
+    type: z.literal("tool_result"),
+    call_id: z.string(),
+    tool: z.string(),
+    status: z.enum(["ok", "failed", "refused", "interrupted"]),
+  }),
+  z.object({
+    type: z.literal("notice"),
+    text: z.string().describe("A fault that is being dealt with, such as a repeat."),
+  }),
+]).describe("Of a chunk that was asked for with stream_options.include_progress.");
+
+/** One event of a streamed answer. */
+export const chatChunkSchema = z.object({
+  id,
+  object: z.literal("chat.completion.chunk"),
+  created,
+  model,
+  choices: z.array(z.object({
+    index: z.literal(0),
+    delta: z.object({
+      role: z.literal("assistant").optional().describe("In the first chunk."),
+      content: z.string().optional(),
+      reasoning_content: reasoning,
+    }),
+    logprobs: z.null(),
+    finish_reason: finishReason.nullable().describe("In the last chunk with a choice."),
+  })).max(1),
+  usage: chatUsageSchema.nullable().optional().describe(
+    "Only with stream_options.include_usage: null, and set in the last chunk, which has no choices.",
+  ),
+  service: progressSchema.optional(),
+}).describe("One event of a streamed answer; after the last one comes the line data: [DONE].");
