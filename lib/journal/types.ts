@@ -220,10 +220,13 @@ export interface Journal {
 
   /**
    * Puts a message into the outbox, `full`. Resolves false when its id is on record already. Throws
-   * `overloaded` when the channel has 10,000 that wait.
+   * `overloaded` when the channel has 10,000 that wait. It outlives its session: it is accepted work.
    */
   enqueue(message: OutboxMessage): Promise<boolean>;
-  /** Rows of the outbox after a rowid, the expired ones marked as such. */
+  /**
+   * Rows of the outbox after a rowid, the expired ones marked as such. Those that have expired or
+   * were sent go 8 days after they came.
+   */
   outbox(afterRowid: number, limit: number): OutboxRow[];
 
   session(key: string): Session | undefined;
