@@ -170,7 +170,10 @@ Deno.test("kill -9 while messages are being queued: what the model was told is o
   {
     await using service = await home.start();
     const asking = ask(service, "tell everybody").catch(() => "broken off");
-    await third.promise;
+    await Promise.race([
+      third.promise,
+      asking.then((answer) => Promise.reject(new Error(`ended early: ${answer}`))),
+    ]);
     await service.kill();
     assertEquals(await asking, "broken off");
     known = told.length;
