@@ -23,9 +23,9 @@ Deno.test("loadMessages() reads images, puts documents under their names and say
       { type: "document", name: "a.pdf", mediaType: "application/pdf", file, text: "one\ntwo" },
     ],
   }];
-  const text = { type: "text", text: "look" };
-  const old = { type: "image", mediaType: "image/gif", data: "R0lG" };
-  const document = { type: "text", text: "[file: a.pdf]\none\ntwo" };
+  const text = { type: "text" as const, text: "look" };
+  const old = { type: "image" as const, mediaType: "image/gif", data: "R0lG" };
+  const document = { type: "text" as const, text: "[file: a.pdf]\none\ntwo" };
   assertEquals(await loadMessages(messages, media(new Uint8Array([1, 2, 3]))), [{
     role: "user",
     parts: [text, { type: "image", mediaType: "image/png", data: "AQID" }, old, document],

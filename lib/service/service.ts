@@ -45,12 +45,16 @@ export async function startService(
         })
       ),
   });
-  const media = await openMedia({
+  const media = openMedia({
     dir: boot.paths.mediaDir,
     isReferenced: (sha256) => journal.hasFile(sha256),
   });
   const { interrupted, resume } = await journal.recover();
-  await media.sweep();
+  await media.sweep().catch((error) =>
+    log.warning("Files of messages that nobody refers to could not be removed", {
+      reason: String(error),
+    })
+  );
   const models = resolveModels({ config });
   // The first turn would wait for the package otherwise; that it is missing is said by that turn.
   models.preload().catch(() => {});
