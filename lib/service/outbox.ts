@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { Journal } from "../journal/types.ts";
-import type { OutboxPort } from "./bridge.ts";
+import type { Journal, OutboxMessage } from "../journal/types.ts";
+import type { Enqueued } from "./bridge.ts";
 
 /** What the outbox works with. */
 export interface OutboxDeps {
@@ -15,8 +15,13 @@ export interface OutboxDeps {
   isEnabled: (channel: string) => boolean;
 }
 
-/** Makes the outbox. Its promises reject with what the journal rejects with, `overloaded` too. */
-export function createOutbox({ journal, isEnabled }: OutboxDeps): OutboxPort {
+/** The outbox. Its promises reject with what the journal rejects with, `overloaded` too. */
+export interface Outbox {
+  enqueue(message: OutboxMessage): Promise<Enqueued>;
+}
+
+/** Makes the outbox. */
+export function createOutbox({ journal, isEnabled }: OutboxDeps): Outbox {
   return {
     async enqueue(message) {
       const added = await journal.enqueue(message);
