@@ -3,7 +3,6 @@ import { ServiceError } from "../errors.ts";
 import { createOutbox } from "./outbox.ts";
 
 const MESSAGE = { id: "m", turnId: "t", channel: "telegram", chatId: "1", content: "hi" };
-const OPTIONS = { timeoutMs: 1_000 };
 
 Deno.test("enqueue() puts the message on record and says whether its channel runs", async () => {
   const enabled = new Set(["telegram"]);
@@ -12,11 +11,11 @@ Deno.test("enqueue() puts the message on record and says whether its channel run
     journal: { enqueue: ({ id }) => Promise.resolve(!ids.includes(id) && ids.push(id) > 0) },
     isEnabled: (channel) => enabled.has(channel),
   });
-  assertEquals(await outbox.enqueue(MESSAGE, OPTIONS), { repeated: false, channelEnabled: true });
-  assertEquals(await outbox.enqueue(MESSAGE, OPTIONS), { repeated: true, channelEnabled: true });
+  assertEquals(await outbox.enqueue(MESSAGE), { repeated: false, channelEnabled: true });
+  assertEquals(await outbox.enqueue(MESSAGE), { repeated: true, channelEnabled: true });
   enabled.clear();
   const next = { ...MESSAGE, id: "n" };
-  assertEquals(await outbox.enqueue(next, OPTIONS), { repeated: false, channelEnabled: false });
+  assertEquals(await outbox.enqueue(next), { repeated: false, channelEnabled: false });
   assertEquals(ids, ["m", "n"]);
 });
 
@@ -31,7 +30,7 @@ Deno.test("enqueue() judges the channel once the message is on record", async ()
     },
     isEnabled: () => running,
   });
-  assertEquals((await outbox.enqueue(MESSAGE, OPTIONS)).channelEnabled, false);
+  assertEquals((await outbox.enqueue(MESSAGE)).channelEnabled, false);
 });
 
 Deno.test("enqueue() rejects with what the journal rejects with", async () => {
@@ -40,5 +39,5 @@ Deno.test("enqueue() rejects with what the journal rejects with", async () => {
     journal: { enqueue: () => Promise.reject(full) },
     isEnabled: () => true,
   });
-  assertEquals(await assertRejects(() => outbox.enqueue(MESSAGE, OPTIONS), ServiceError), full);
+  assertEquals(await assertRejects(() => outbox.enqueue(MESSAGE), ServiceError), full);
 });
