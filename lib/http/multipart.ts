@@ -60,7 +60,8 @@ export class MultipartReader {
   /** Takes the next bytes, which belong to the reader from then on. */
   push(chunk: Uint8Array): void {
     let data = this.#rest.length === 0 ? chunk : concat([this.#rest, chunk]);
-    for (let before; before !== this.#state;) {
+    let before: State | undefined;
+    while (before !== this.#state) {
       before = this.#state;
       data = this.#step(data);
     }
