@@ -54,18 +54,21 @@ export function parseChatForm(
   const field = session_id === undefined
     ? undefined
     : check(sessionIdSchema, session_id, ["session_id"]);
+  const options = {
+    model,
+    stream: isTrue(stream),
+    includeUsage: false,
+    includeProgress: false,
+  };
   return {
     parts: turnParts([{
       role: "user",
       param: "message",
       parts: () => [{ type: "text", text: message }, ...files],
     }], "messages"),
-    fields: { model, stream: isTrue(stream) },
+    fields: options,
     sessionId: chooseSession(field, sessionHeader) ?? DEFAULT_SESSION_ID,
-    model,
-    stream: isTrue(stream),
-    includeUsage: false,
-    includeProgress: false,
+    ...options,
   };
 }
 

@@ -100,18 +100,17 @@ export function parseChatRequest(body: unknown, sessionHeader: string | null): C
     })),
     "messages",
   );
-  const sessionId = chooseSession(session_id, sessionHeader) ?? DEFAULT_SESSION_ID;
-  const includeUsage = stream_options?.include_usage ?? false;
-  const includeProgress = stream_options?.include_progress ?? false;
-  const history = messages.slice(0, tailStart(messages));
-  return {
-    parts,
-    fields: { history, model, stream: stream ?? false, includeUsage, includeProgress },
-    sessionId,
+  const options = {
     model: model ?? undefined,
     stream: stream ?? false,
-    includeUsage,
-    includeProgress,
+    includeUsage: stream_options?.include_usage ?? false,
+    includeProgress: stream_options?.include_progress ?? false,
+  };
+  return {
+    parts,
+    fields: { history: messages.slice(0, tailStart(messages)), ...options },
+    sessionId: chooseSession(session_id, sessionHeader) ?? DEFAULT_SESSION_ID,
+    ...options,
   };
 }
 

@@ -11,7 +11,14 @@ function refusal(body: unknown, header: string | null = null): ServiceError {
 
 Deno.test("parseChatRequest() fills in what is left out or null", () => {
   const expected = {
-    messages,
+    parts: [{ type: "text" as const, text: "hi" }],
+    fields: {
+      history: [],
+      model: undefined,
+      stream: false,
+      includeUsage: false,
+      includeProgress: false,
+    },
     sessionId: "default",
     model: undefined,
     stream: false,
@@ -37,7 +44,14 @@ Deno.test("parseChatRequest() reads every field and ignores those of other serve
       user: "me",
     }, null),
     {
-      messages,
+      parts: [{ type: "text", text: "hi" }],
+      fields: {
+        history: [],
+        model: "fake/one",
+        stream: true,
+        includeUsage: true,
+        includeProgress: true,
+      },
       sessionId: "s:1",
       model: "fake/one",
       stream: true,
@@ -88,6 +102,97 @@ for (
   });
 }
 
+const PNG = "data:image/png;base64,iVBORw0KGgo=";
+const text = (value: string) => ({ type: "text", text: value });
+
+Deno.test("parseChatRequest() reads texts, images and files of the tail in their order", () => {
+  const bytes = Uint8Array.fromBase64("iVBORw0KGgo=");
+  const history = [{ role: "user", content: 7 }, { role: "assistant", content: null }];
+  const { parts, fields } = parseChatRequest({
+    messages: [
+      ...history,
+      { role: "system", content: "Be brief." },
+      {
+        role: "user",
+        content: [
+          text("One"),
+          text("Two"),
+          { type: "image_url", image_url: { url: PNG, detail: "low" } },
+          { type: "file", file: { filename: "a.pdf", file_data: PNG, file_id: null } },
+          { type: "file", file: { file_data: PNG } },
+        ],
+      },
+    ],
+  }, null);
+  const at = "messages[3].content";
+  assertEquals(parts, [
+    { type: "text", text: "Be brief.\n\nOne\nTwo" },
+    {
+      type: "file",
+      file: { param: `${at}[2].image_url.url`, name: "", expects: "image", bytes },
+    },
+    {
+      type: "file",
+      file: { param: `${at}[3].file.file_data`, name: "a.pdf", expects: "any", bytes },
+    },
+    { type: "file", file: { param: `${at}[4].file.file_data`, name: "", expects: "any", bytes } },
+  ]);
+  assertEquals(fields.history, history);
+});
+
+for (
+  const [content, message] of [
+    [5, "messages[1].content must be a string, or a list of content parts, got 5"],
+    [null, "messages[1].content must be a string, or a list of content parts, got null"],
+    [
+      [],
+      "messages[1].content must be a string, or a list of at least one content part, got an empty list",
+    ],
+    [
+      [text("a"), { type: "input_audio" }],
+      'messages[1].content[1].type must be a part of type text, image_url or file, got "input_audio"',
+    ],
+    [["a"], 'messages[1].content[0] must be a part of type text, image_url or file, got "a"'],
+    [[{ type: "text", text: 1 }], "messages[1].content[0].text must be a string, got 1"],
+    [
+      [{ type: "image_url", image_url: "http://x/" }],
+      "messages[1].content[0].image_url must be an object with url, a data URL with base64 data, " +
+      'got "http://x/"',
+    ],
+    [
+      [{ type: "image_url", image_url: {} }],
+      "messages[1].content[0].image_url.url must be a data URL with base64 data, got nothing",
+    ],
+    [
+      [{ type: "file", file: { file_id: "file-1" } }],
+      "messages[1].content[0].file.file_data must be a data URL with base64 data, got nothing",
+    ],
+    [
+      [{ type: "file", file: { file_data: "https://x.example/a.pdf" } }],
+      "messages[1].content[0].file.file_data must be a data URL with base64 data; remote URLs are " +
+      "not fetched",
+    ],
+    [
+      [{ type: "file", file: { file_data: PNG, filename: 1 } }],
+      "messages[1].content[0].file.filename must be the name of the file, got 1",
+    ],
+  ] as [unknown, string][]
+) {
+  Deno.test(`parseChatRequest() refuses the content ${JSON.stringify(content)} by name`, () => {
+    const error = refusal({ messages: [...messages, { role: "user", content }] });
+    assertEquals(error.code, "invalid_request");
+    assertEquals(error.message, message);
+    assertEquals(error.details.param, message.slice(0, message.indexOf(" ")));
+  });
+}
+
+Deno.test("parseChatRequest() is quick with a list of a hundred thousand wrong messages", () => {
+  const many = Array(100_000).fill(0);
+  assertEquals(refusal({ messages: many }).details.param, "messages[0]");
+  const parts = refusal({ messages: [{ role: "user", content: many }] });
+  assertEquals(parts.details.param, "messages[0].content[0]");
+});
+
 Deno.test("parseChatRequest() shows no more than the beginning of a long value", () => {
   const { message } = refusal({ messages, session_id: "x".repeat(1_000) });
   assert(message.length < 250);
@@ -129,7 +234,7 @@ Deno.test("parseChatRequest() gives a request or a ServiceError for any JSON", (
       parseChatRequest(value, null);
     } catch (error) {
       assert(error instanceof ServiceError, String(error));
-      assertEquals(error.code, "invalid_request");
+      assert(["invalid_request", "no_user_message"].includes(error.code), error.code);
     }
   }));
 });
