@@ -116,9 +116,12 @@ export function createTurnOpener(deps: OpenTurnDeps): TurnOpener {
   };
 }
 
-/** Open WebUI marks so what it asks beside the conversation: titles, tags, follow-ups (case W16). */
+/**
+ * Open WebUI marks so what it asks beside the conversation: titles, tags, follow-ups (case W16). With
+ * everything else it sends the header too, and nothing in it.
+ */
 function isHelperCall({ headers }: Request): boolean {
-  return headers.has("x-openwebui-task");
+  return (headers.get("x-openwebui-task") ?? "") !== "";
 }
 
 /** A seat that its client leaves by going away. */
