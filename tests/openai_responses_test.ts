@@ -7,6 +7,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { type Behaviour, startModelServer } from "./fakes/model_server.ts";
+import { conversation } from "./support/conversation.ts";
 import { dataUrl, makePdf, PNG } from "./support/documents.ts";
 import { makeHome, type Running } from "./support/home.ts";
 
@@ -34,17 +35,6 @@ function clientOf(service: Running, apiKey = KEY) {
     },
   });
   return { client, sent };
-}
-
-/** The messages that a model was sent, without the system prompt. */
-// deno-lint-ignore no-explicit-any
-function conversation(body: any): [role: string, text: string][] {
-  // deno-lint-ignore no-explicit-any
-  return body.messages.filter(({ role }: any) => role !== "system")
-    // deno-lint-ignore no-explicit-any
-    .map((
-      { role, content }: any,
-    ) => [role, typeof content === "string" ? content : content[0].text]);
 }
 
 for (const apiKey of ["", KEY]) {
@@ -114,7 +104,7 @@ for (const apiKey of ["", KEY]) {
       previous_response_id: second!.id,
     }).finalResponse();
     assertEquals(third.output_text, "Of course");
-    assertEquals(conversation((await model.request(2)).body), [
+    assertEquals(conversation(await model.request(2)), [
       ["user", "My name is Ada"],
       ["assistant", "Hello there"],
       ["user", "Who am I?"],
@@ -150,7 +140,7 @@ Deno.test("openai responses: store false leaves no id, and one session has one c
   await assertRejects(() => client.responses.retrieve(unstored.id), OpenAI.NotFoundError);
   const stored = await client.responses.create({ input: "second", ...inSession("a") });
   assertEquals(stored.output_text, "two");
-  assertEquals(conversation((await model.request(1)).body), [
+  assertEquals(conversation(await model.request(1)), [
     ["user", "first"],
     ["assistant", "one"],
     ["user", "second"],
@@ -171,7 +161,7 @@ Deno.test("openai responses: store false leaves no id, and one session has one c
     ...inSession("a"),
   });
   assertEquals(chat.choices[0]!.message.content, "two", "the last of the script again and again");
-  assertEquals(conversation((await model.request(2)).body).length, 5, "chat goes on with it");
+  assertEquals(conversation(await model.request(2)).length, 5, "chat goes on with it");
 });
 
 Deno.test("openai responses: one in the background is polled, resumed by number, and cancelled", async () => {
