@@ -125,7 +125,7 @@ function isHelperCall({ headers }: Request): boolean {
 }
 
 /** A seat that its client leaves by going away. */
-function seat(client: AbortSignal, onLeave: () => void): Pick<Opened, "signal" | "leave"> {
+export function seat(client: AbortSignal, onLeave: () => void): Pick<Opened, "signal" | "leave"> {
   const reading = new AbortController();
   const leave = () => {
     if (reading.signal.aborted) return;

@@ -10,6 +10,7 @@ import type { Turns } from "../../../agent/turns.ts";
 import { ServiceError } from "../../../errors.ts";
 import type { Journal } from "../../../journal/types.ts";
 import type { OpenStreams } from "../open_streams.ts";
+import { seat } from "../open_turn.ts";
 import type { Readers } from "../readers.ts";
 import type { RequestContext } from "../request_context.ts";
 import { eventsOf, findResponse } from "./find_response.ts";
@@ -119,18 +120,4 @@ function wrongQuery(param: string, expected: string, got: string): ServiceError 
     `${param} must be ${expected}, got ${JSON.stringify(got.slice(0, 80))}`,
     { param },
   );
-}
-
-/** A reader's place, which it leaves by going away too. */
-function seat(client: AbortSignal, onLeave: () => void): { signal: AbortSignal; leave(): void } {
-  const reading = new AbortController();
-  const leave = () => {
-    if (reading.signal.aborted) return;
-    client.removeEventListener("abort", leave);
-    reading.abort();
-    onLeave();
-  };
-  if (client.aborted) leave();
-  else client.addEventListener("abort", leave);
-  return { signal: reading.signal, leave };
 }
