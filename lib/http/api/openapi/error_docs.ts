@@ -1,0 +1,37 @@
+/**
+ * The table of every error slug in `docs/http-api.md`, from the table that the answers are made with.
+ *
+ * @module
+ */
+
+import { HTTP_ERRORS, type HttpErrorKind } from "../../error_table.ts";
+
+const BEGIN = "<!-- errors: written by `deno task generate` -->\n";
+const END = "\n<!-- end of errors -->";
+
+/** The table as `deno fmt` would have it, in the order of statuses. */
+export function errorTable(): string {
+  const kinds: HttpErrorKind[] = Object.values(HTTP_ERRORS);
+  const rows = kinds.toSorted((a, b) => a.status - b.status)
+    .map(({ status, slug, type, meaning }) => [String(status), `\`${slug}\``, type, meaning]);
+  return markdownTable([["Status", "`code`", "`type`", "When"], ...rows]);
+}
+
+/** The page with the table between its marks. Throws when it has no marks. */
+export function withErrorTable(page: string): string {
+  const begin = page.indexOf(BEGIN);
+  const end = page.indexOf(END, begin);
+  if (begin === -1 || end === -1) {
+    throw new Error(`docs/http-api.md cannot be written: it has no line "${BEGIN.trim()}"`);
+  }
+  return `${page.slice(0, begin)}${BEGIN}\n${errorTable()}${page.slice(end)}`;
+}
+
+function markdownTable([head, ...rows]: string[][]): string {
+  const widths = head!.map((_, column) =>
+    Math.max(...[head!, ...rows].map((row) => row[column]!.length))
+  );
+  const line = (cells: string[]) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |\n`;
+  return line(head!) + line(widths.map((width) => "-".repeat(width))) + rows.map(line).join("");
+}
