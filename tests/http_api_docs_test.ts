@@ -167,6 +167,16 @@ Deno.test("docs/http-api.md has no block that cannot be run or checked", () => {
   }
 });
 
+Deno.test("docs/http-api.md lists every route, and no other", () => {
+  const routes = [...page.matchAll(/^\| (GET|POST|DELETE) (\S.*?) +\|/gm)].flatMap(
+    ([, method, paths]) => paths!.split(", ").map((path) => `${method} ${path}`),
+  );
+  assertEquals(
+    routes.sort(),
+    OPERATIONS.map(({ method, path }) => `${method.toUpperCase()} ${path}`).sort(),
+  );
+});
+
 Deno.test("docs/http-api.md: the shell examples print what is shown, and ask every route", async () => {
   await using examples = await startExamples();
   const scripts = blocks.filter((block) => kindOf(block) === "sh");

@@ -188,7 +188,8 @@ export const HTTP_ERRORS = {
     status: 502,
     type: "server_error",
     slug: "provider_error",
-    meaning: "The model provider answered with an error; the message has its status.",
+    meaning:
+      "The model provider answered with an error, whose status the message has, or broke off.",
   },
   provider_rate_limited: {
     status: 429,
@@ -200,7 +201,7 @@ export const HTTP_ERRORS = {
     status: 502,
     type: "server_error",
     slug: "provider_unreachable",
-    meaning: "The model provider could not be reached, or its answer broke off.",
+    meaning: "The model provider could not be reached.",
   },
   context_overflow: {
     status: 400,
@@ -224,7 +225,7 @@ export const HTTP_ERRORS = {
     status: 500,
     type: "server_error",
     slug: "executor_fault",
-    meaning: "The process that ran an action broke.",
+    meaning: "The process that ran an action, or read a document, broke.",
   },
   audit_unavailable: {
     status: 503,

@@ -114,7 +114,6 @@ Deno.test("OPERATIONS name every error that a route can answer with", () => {
     // told to the model, which goes on
     "refused",
     "tool_failed",
-    "executor_fault",
     // of a start
     "config_invalid",
     "home_busy",

@@ -64,6 +64,7 @@ const TURN: readonly ErrorCode[] = [
   "unsupported_image_url",
   "no_user_message",
   "unreadable_document",
+  "executor_fault",
   // what it asks for
   "model_not_found",
   "idempotency_conflict",
