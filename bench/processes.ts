@@ -97,3 +97,11 @@ export async function residentMb(pid: number): Promise<number> {
   const status = await Deno.readTextFile(`/proc/${pid}/status`);
   return Number(status.match(/VmRSS:\s+(\d+)/)![1]) / 1024;
 }
+
+/** Processor time that a process has used, all threads together, seconds. */
+export function cpuSeconds(pid: number): number {
+  const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
+  // Fields are counted behind the name, which may hold blanks; the times are in hundredths.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { type BodyReader, readBody } from "./body_reader.ts";
+import { gathered } from "./gathered.ts";
 import { ProviderError } from "./provider_error.ts";
 import { type ProviderSpec, shownBaseUrl } from "./provider_spec.ts";
 
@@ -61,8 +63,10 @@ export function createProviderFetch(
     }
     const { body, status, statusText } = response;
     if (body === null) return response;
-    const reader = closedOnAbort(body.getReader(), init?.signal ?? undefined);
-    const read = response.ok ? bounded(reader, spec, bounds) : firstBytes(reader, MAX_ERROR_BYTES);
+    const reader = readBody(body, init?.signal ?? undefined);
+    const read = response.ok
+      ? toStream(gathered(bounded(reader, spec, bounds)))
+      : firstBytes(reader, MAX_ERROR_BYTES);
     return new Response(read, { status, statusText, headers: response.headers });
   };
 }
@@ -138,36 +142,6 @@ function redirected(response: Response, spec: ProviderSpec): ProviderError {
   );
 }
 
-/** A reader as far as it is used here. */
-type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>, "read" | "cancel">;
-
-/**
- * In a Worker (Deno 2.9) the abort of a fetch neither rejects a read that waits for the body nor
- * closes the connection; a cancel of the reader does both.
- */
-function closedOnAbort(
-  reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>,
-  signal: AbortSignal | undefined,
-): BodyReader {
-  if (signal === undefined) return reader;
-  const close = () => void reader.cancel(signal.reason).catch(() => {});
-  signal.addEventListener("abort", close, { once: true });
-  if (signal.aborted) close();
-  return {
-    async read() {
-      const result = await reader.read();
-      // A cancelled read looks like the body's proper end, and must not be taken for it.
-      signal.throwIfAborted();
-      if (result.done) signal.removeEventListener("abort", close);
-      return result;
-    },
-    cancel(reason) {
-      signal.removeEventListener("abort", close);
-      return reader.cancel(reason);
-    },
-  };
-}
-
 function firstBytes(reader: BodyReader, maxBytes: number): ReadableStream<Uint8Array<ArrayBuffer>> {
   let left = maxBytes;
   return new ReadableStream({
@@ -184,21 +158,33 @@ function firstBytes(reader: BodyReader, maxBytes: number): ReadableStream<Uint8A
   }, { highWaterMark: 0 });
 }
 
+function toStream(reader: BodyReader): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  }, { highWaterMark: 0 });
+}
+
 function bounded(
   reader: BodyReader,
   spec: ProviderSpec,
   { maxLineBytes, maxBytes }: AnswerBounds,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
+): BodyReader {
   let lineBytes = 0;
   let bytes = 0;
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await reader.read();
-      if (done) return controller.close();
+  return {
+    async read() {
+      const result = await reader.read();
+      if (result.done) return result;
+      const { value } = result;
       const lineEnd = value.lastIndexOf(0x0a);
       lineBytes = lineEnd < 0 ? lineBytes + value.length : value.length - lineEnd - 1;
       bytes += value.length;
-      if (lineBytes <= maxLineBytes && bytes <= maxBytes) return controller.enqueue(value);
+      if (lineBytes <= maxLineBytes && bytes <= maxBytes) return result;
       const error = new ProviderError(
         "provider_error",
         `${spec.name} sent an answer beyond ${
@@ -206,9 +192,9 @@ function bounded(
         }`,
         false,
       );
-      controller.error(error);
       await reader.cancel(error);
+      throw error;
     },
     cancel: (reason) => reader.cancel(reason),
-  }, { highWaterMark: 0 });
+  };
 }

@@ -1,0 +1,89 @@
+/**
+ * Chunks of a fast body, several at a time.
+ *
+ * A model server sends every token by itself, and each chunk passes a handful of streams in the
+ * provider's package, a commit, and a write to whoever reads the answer. When tokens come faster than
+ * that, what has come meanwhile is handed on together, so that the work is done once for all of it.
+ *
+ * @module
+ */
+
+import { setImmediate } from "node:timers";
+import type { BodyReader } from "./body_reader.ts";
+
+/** Longest time that bytes are kept back, milliseconds; nobody sees it. */
+const MAX_GATHER_MS = 4;
+/** The same as a part of the body's age, so that the first tokens pass at once. */
+const MAX_GATHER_SHARE = 0.25;
+/** Bytes after which no more are gathered. */
+const MAX_GATHER_BYTES = 64 * 1024;
+
+/** What {@linkcode gathered} takes; the defaults are for the program. */
+export interface GatherDeps {
+  /** Milliseconds since some moment. */
+  now?: () => number;
+  /** Calls back once everything that is at hand by now has been handled. */
+  soon?: (run: () => void) => void;
+}
+
+/**
+ * The same bytes in fewer chunks: each is followed by what is at hand already, for a few milliseconds
+ * at most. A chunk that nothing follows at once, as is usual, passes at once. An error or the end
+ * comes after what was gathered before it.
+ */
+export function gathered(
+  reader: BodyReader,
+  { now = () => performance.now(), soon = afterTwoTurns }: GatherDeps = {},
+): BodyReader {
+  const openedMs = now();
+  let ahead: ReturnType<BodyReader["read"]> | undefined;
+  return {
+    async read() {
+      const first = await (ahead ?? reader.read()).catch(async (error) => {
+        // Streams drop what is still on its way when an error comes, and that was said.
+        await new Promise<void>(soon);
+        throw error;
+      });
+      ahead = undefined;
+      if (first.done) return first;
+      const firstMs = now();
+      const untilMs = firstMs + Math.min(MAX_GATHER_MS, (firstMs - openedMs) * MAX_GATHER_SHARE);
+      const chunks = [first.value];
+      let bytes = first.value.length;
+      while (bytes < MAX_GATHER_BYTES && now() < untilMs) {
+        ahead = reader.read();
+        const next = await ifSoon(ahead, soon);
+        if (next === undefined || next.done) break;
+        ahead = undefined;
+        chunks.push(next.value);
+        bytes += next.value.length;
+      }
+      return { done: false, value: chunks.length === 1 ? first.value : concat(chunks, bytes) };
+    },
+    cancel: (reason) => reader.cancel(reason),
+  };
+}
+
+/** What the promise resolves with, if it does so soon. A rejection is left to who awaits it. */
+function ifSoon<T>(promise: Promise<T>, soon: (run: () => void) => void): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const giveUp = () => resolve(undefined);
+    promise.then(resolve, giveUp);
+    soon(giveUp);
+  });
+}
+
+/** What has arrived is handled in the present turn of the event loop or in the next one. */
+function afterTwoTurns(run: () => void): void {
+  setImmediate(() => setImmediate(run));
+}
+
+function concat(chunks: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
