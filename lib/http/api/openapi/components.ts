@@ -87,6 +87,11 @@ export function componentSchemas(): Record<ComponentName, JsonSchema> {
       // An integer of JavaScript, which is no rule of this API.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (jsonSchema.prefixItems?.length === 0) {
+        // An empty list of schemas is none (JSON Schema 2020-12, Core 10.3.1.1).
+        delete jsonSchema.prefixItems;
+        delete jsonSchema.items;
+      }
       // A word of zod's own; the pattern beside it says the same.
       if (jsonSchema.format === "starts_with") delete jsonSchema.format;
     },

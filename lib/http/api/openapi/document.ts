@@ -24,7 +24,12 @@ export interface OperationDoc {
 /** The document. */
 export interface OpenApiDocument {
   openapi: string;
-  info: { title: string; version: string; description: string };
+  info: {
+    title: string;
+    version: string;
+    description: string;
+    license: { name: string; identifier: string };
+  };
   servers: { url: string }[];
   security: Record<string, string[]>[];
   tags: { name: string; description: string }[];
@@ -48,6 +53,7 @@ export function openApiDocument({ version }: { version: string }): OpenApiDocume
       version,
       description: "An agent behind OpenAI's wire shapes: chat completions and responses. The " +
         "service keeps the conversations and runs its own tools.",
+      license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
     security: [{ bearer: [] }],

@@ -126,15 +126,7 @@ const RULES: Record<string, Rule> = {
   items: (schema, value, at, options) =>
     !isList(value)
       ? []
-      : value.slice(schema.prefixItems?.length ?? 0).flatMap((item, index) =>
-        check(schema.items, item, `${at}[${index}]`, options)
-      ),
-  prefixItems: (schema, value, at, options) =>
-    !isList(value)
-      ? []
-      : value.slice(0, schema.prefixItems.length).flatMap((item, index) =>
-        check(schema.prefixItems[index], item, `${at}[${index}]`, options)
-      ),
+      : value.flatMap((item, index) => check(schema.items, item, `${at}[${index}]`, options)),
   minItems: when(isList, (value, { minItems }) => value.length >= minItems, "minItems"),
   maxItems: when(isList, (value, { maxItems }) => value.length <= maxItems, "maxItems"),
   pattern: when(isText, (value, { pattern }) => new RegExp(pattern, "u").test(value), "pattern"),
