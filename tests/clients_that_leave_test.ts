@@ -20,6 +20,8 @@ interface Client {
   /** Its own, so that no client waits for another. */
   session: string;
   socket: RawSocket;
+  /** One more connection, for those that need it. */
+  connect: () => Promise<RawSocket>;
   /** The request that the model gets on its behalf, once it has come. */
   asked: () => Promise<RecordedRequest>;
 }
@@ -39,6 +41,10 @@ function chat(session_id: string, more: Record<string, unknown> = {}): string {
     session_id,
     ...more,
   });
+}
+
+function response(session_id: string, more: Record<string, unknown> = {}): string {
+  return jsonPost("/v1/responses", { input: `from ${session_id}.`, session_id, ...more });
 }
 
 const PHASES: Record<string, Phase> = {
@@ -122,6 +128,72 @@ const PHASES: Record<string, Phase> = {
       await socket.readUntil("word40 ");
     },
   },
+  "while it waits for another turn of its session": {
+    model: { hang: "headers" },
+    breaksOff: true,
+    async go({ socket, session, asked, connect }) {
+      await socket.send(chat(session));
+      await (await asked()).hanging;
+      using second = await connect();
+      await second.send(chat(session, {
+        messages: [{ role: "user", content: `from ${session}-second.` }],
+      }));
+    },
+  },
+  "while the model is silent, on the responses route": {
+    model: { hang: "headers" },
+    breaksOff: true,
+    async go({ socket, session, asked }) {
+      await socket.send(response(session));
+      await (await asked()).hanging;
+    },
+  },
+  "in the middle of a response's stream": {
+    model: { text: LONG_TEXT, hang: 50 },
+    breaksOff: true,
+    async go({ socket, session }) {
+      await socket.send(response(session, { stream: true }));
+      await socket.readUntil("word40 ");
+    },
+  },
+  "at the last event of a response": {
+    model: { text: "all of it" },
+    breaksOff: false,
+    async go({ socket, session }) {
+      await socket.send(response(session, { stream: true }));
+      await socket.readUntil("event: response.completed");
+    },
+  },
+  "while it reads, and reads again, a response in the background that is then cancelled": {
+    model: { text: LONG_TEXT, hang: 50 },
+    breaksOff: true,
+    async go({ socket, session, connect }) {
+      await socket.send(response(session, { stream: true, background: true }));
+      await socket.readUntil('"id":"');
+      const id = (await socket.readUntil('"')).slice(0, -1);
+      socket.close();
+      for (const from of ["", "&starting_after=20"]) {
+        using reader = await connect();
+        await reader.send(
+          `GET /v1/responses/${id}?stream=true${from} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`,
+        );
+        await reader.readUntil("word40 ");
+      }
+      using canceller = await connect();
+      await canceller.send(jsonPost(`/v1/responses/${id}/cancel`, {}));
+      const { status, body } = await canceller.answer();
+      assertEquals([status, JSON.parse(body).status], [200, "cancelled"]);
+    },
+  },
+  "while a helper call is answered beside the conversation": {
+    model: { text: LONG_TEXT, hang: 50 },
+    breaksOff: true,
+    async go({ socket, session, asked }) {
+      const request = chat(session, { stream: true });
+      await socket.send(request.replace("\r\n", "\r\nX-OpenWebUI-Task: title_generation\r\n"));
+      await (await asked()).hanging;
+    },
+  },
   "at the last chunk": {
     model: { text: "all of it" },
     breaksOff: false,
@@ -164,8 +236,9 @@ Deno.test("a thousand clients that leave, in every phase, leave nothing behind",
 
   async function visit(phase: number, number: number): Promise<void> {
     const session = `${phase}-${number}`;
-    using socket = await RawSocket.open(service.apiUrl);
-    await phases[phase]!.go({ session, socket, asked: () => wait(session).promise });
+    const connect = () => RawSocket.open(service.apiUrl);
+    using socket = await connect();
+    await phases[phase]!.go({ session, socket, connect, asked: () => wait(session).promise });
   }
 
   /** Each phase as often, many at once and mixed. */
