@@ -40,6 +40,9 @@ export interface HttpErrorContext {
   allow?: string;
 }
 
+/** A field that may be logged: a caller chooses the names of some, such as those of a form. */
+const PLAIN_FIELD = /^[\w.[\]-]{1,100}$/;
+
 /** The HTTP form of an error, expected or not. */
 export function toHttpError(error: unknown, context: HttpErrorContext = {}): HttpError {
   const data = isErrorData(error) ? error : toErrorData(error);
@@ -59,7 +62,7 @@ export function toHttpError(error: unknown, context: HttpErrorContext = {}): Htt
     envelope: {
       error: { message: publicMessage(kind, data, logId), type: kind.type, param, code: kind.slug },
     },
-    reason: param === null ? kind.slug : `${kind.slug} ${param}`,
+    reason: param !== null && PLAIN_FIELD.test(param) ? `${kind.slug} ${param}` : kind.slug,
     hidden: kind.hidden && { logId, cause: data, logged: data.logId !== undefined },
   };
 }

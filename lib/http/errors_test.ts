@@ -36,6 +36,17 @@ Deno.test("toHttpError() keeps text and param of an expected error", () => {
   });
 });
 
+Deno.test("toHttpError() gives the log a field that is one, and nothing that a caller made up", () => {
+  const reason = (param: string) =>
+    toHttpError(new ServiceError("invalid_request", "x", { param })).reason;
+  for (const param of ["session_id", "X-Session-Id", "messages[0].content[1].image_url.url"]) {
+    assertEquals(reason(param), `invalid_request ${param}`);
+  }
+  for (const param of ["my password", "a\nb", "ä", "x".repeat(101), ""]) {
+    assertEquals(reason(param), "invalid_request");
+  }
+});
+
 Deno.test("toHttpError() hides the text of an unexpected error behind a log id", () => {
   const before = toHttpError(new TypeError("secret stuff"), { logId: "req_1" });
   assertEquals(before.status, 500);

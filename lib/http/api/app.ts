@@ -123,6 +123,7 @@ export function createApi(deps: ApiDeps): Api {
       const { headers } = response;
       headers.set("x-request-id", context.requestId);
       headers.set("x-content-type-options", "nosniff");
+      headers.set("referrer-policy", "no-referrer");
       const origin = request.headers.get("origin");
       if (origin !== null && guard.allows(origin)) allowOrigin(response, origin);
       if (!context.streams) context.finish(response.status);

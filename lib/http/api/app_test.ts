@@ -202,6 +202,128 @@ for (const { name, config } of BINDINGS) {
   });
 }
 
+const ROUTES: [method: string, path: string][] = [
+  ["GET", "/v1/models"],
+  ["GET", "/v1/models/fake/one"],
+  ["GET", "/ready"],
+  ["GET", "/nowhere"],
+  ["HEAD", "/v1/models"],
+  ["OPTIONS", "/v1/chat/completions"],
+  ["POST", "/v1/chat/completions"],
+  ["POST", "/v1/responses"],
+  ["GET", "/v1/responses/resp_turn1"],
+  ["POST", "/v1/responses/resp_turn1/cancel"],
+  ["DELETE", "/v1/responses/resp_turn1"],
+];
+
+/** Heads that a page of another origin makes a browser send. */
+const FOREIGN: [what: string, host: string, head: string][] = [
+  ["another origin", "127.0.0.1", "Origin: http://evil.example\r\n"],
+  ["another port", "127.0.0.1", "Origin: http://127.0.0.1:3000\r\n"],
+  ["a sandboxed frame", "127.0.0.1", "Origin: null\r\n"],
+  ["a page without an Origin", "127.0.0.1", "Sec-Fetch-Site: cross-site\r\n"],
+  ["a rebound name", "evil.example", ""],
+  ["a rebound name that says it is its own", "evil.example", "Origin: http://evil.example\r\n"],
+];
+
+for (const [what, host, head] of FOREIGN) {
+  Deno.test(`G23 ${what} cannot read, post or guess a key, whatever the route`, async () => {
+    for (const apiKey of ["", KEY]) {
+      await using api = await startTestApi({
+        config: { apiKey, allowedOrigins: ["https://app.example"], authFailuresPerMinute: 5 },
+      });
+      for (const [method, path] of ROUTES) {
+        // The key makes no difference, so that nothing can be learned about it.
+        for (const key of [KEY, "guess"]) {
+          const body = JSON.stringify(REQUEST);
+          const answer = await rawRequest(
+            api.listener.port,
+            `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\n${head}Connection: close\r\n` +
+              `Authorization: Bearer ${key}\r\nContent-Type: application/json\r\n` +
+              `Content-Length: ${body.length}\r\n\r\n${body}`,
+          );
+          assertMatch(answer, /^HTTP\/1\.1 403 /, `${method} ${path}`);
+          assert(!/access-control-/i.test(answer), answer);
+          if (method !== "HEAD") assertStringIncludes(answer, '"code":"forbidden_');
+        }
+      }
+      assertEquals(api.turns.accepted.length, 0);
+    }
+  });
+}
+
+for (const type of ["text/plain", "application/x-www-form-urlencoded", "image/png", undefined]) {
+  Deno.test(`G23 a body of type ${type}, as a page sends it unasked, opens no turn`, async () => {
+    await using api = await startTestApi();
+    for (const path of ["/v1/chat/completions", "/v1/responses"]) {
+      const body = JSON.stringify({ ...REQUEST, input: "hi" });
+      const answer = await rawRequest(
+        api.listener.port,
+        `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n` +
+          (type === undefined ? "" : `Content-Type: ${type}\r\n`) +
+          `Content-Length: ${body.length}\r\n\r\n${body}`,
+      );
+      assertMatch(answer, /^HTTP\/1\.1 415 /);
+      assertStringIncludes(answer, '"code":"unsupported_media_type"');
+    }
+    assertEquals(api.turns.accepted.length, 0);
+  });
+}
+
+Deno.test("G23 a page of an allowed origin needs the key like everybody", async () => {
+  const origin = "https://app.example";
+  await using api = await startTestApi({ config: { apiKey: KEY, allowedOrigins: [origin] } });
+  for (const [key, status] of [["guess", 401], [KEY, 200]] as const) {
+    const headers = { origin, authorization: `Bearer ${key}` };
+    const response = await api.chat(REQUEST, { headers });
+    assertEquals(response.status, status);
+    assertEquals(response.headers.get("access-control-allow-origin"), origin);
+    assertStringIncludes(response.headers.get("access-control-expose-headers")!, "x-should-retry");
+    await response.body?.cancel();
+  }
+});
+
+Deno.test("G24 a token in a URL is in no log and no answer, whatever is wrong with the request", async () => {
+  await using api = await startTestApi({
+    config: { apiKey: KEY },
+    checks: () => {
+      throw new TypeError("broke");
+    },
+  });
+  const token = "t0ken-s3cret";
+  const authorization = `Authorization: Bearer ${KEY}\r\n`;
+  for (
+    const [line, headers] of [
+      ["GET /v1/models?token=", authorization],
+      ["GET /v1/models?token=", ""],
+      ["GET /ready?token=", authorization],
+      ["GET /nowhere?token=", authorization],
+      ["DELETE /v1/models?token=", authorization],
+      ["GET /v1/responses/resp_x?stream=maybe&token=", authorization],
+      ["GET /v1/responses/resp_x?token=", authorization],
+      ["POST /v1/chat/completions?token=", authorization],
+      ["GET http://127.0.0.1/v1/models?token=", authorization],
+      ["GET http://other.example/v1/models?token=", authorization],
+      ["GET //?token=", authorization],
+      ["GET /v1/models#", authorization],
+    ] as const
+  ) {
+    for (const host of ["127.0.0.1", "evil.example", "a b<>"]) {
+      const answer = await rawRequest(
+        api.listener.port,
+        `${line}${token} HTTP/1.1\r\nHost: ${host}\r\n${headers}Connection: close\r\n\r\n`,
+      );
+      assertMatch(answer, /^HTTP\/1\.1 [2-5]\d\d /, line);
+      assert(!answer.includes(token), answer);
+    }
+  }
+  const answer = await fetch(`${api.url}/health?token=${token}`);
+  assertEquals(answer.headers.get("referrer-policy"), "no-referrer");
+  await answer.body?.cancel();
+  assert(api.access.length > 0 && api.errors.length > 0);
+  assert(!JSON.stringify([api.access, api.errors, api.infos]).includes(token));
+});
+
 Deno.test("no key is asked for on loopback when none is set", async () => {
   await using api = await startTestApi();
   const response = await fetch(`${api.url}/v1/models`, {
