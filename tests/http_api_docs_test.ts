@@ -59,7 +59,9 @@ function answerTo({ body: { messages } }: RecordedRequest): Behaviour {
     text: condition ? text : "I cannot know.",
   });
   if (messages.at(-1).role === "tool") return says(last.includes("milk"), "Buy milk.");
-  if (last.includes("Say hello.")) return { text: "Hello there." };
+  // Apart in time, so that nothing on the way makes one piece of them.
+  const delayMs = 5;
+  if (last.includes("Say hello.")) return { text: "Hello there.", delayMs };
   if (last.includes("What is my name?")) return says(all.includes("is Ada"), "Your name is Ada.");
   if (last.includes("on this picture?")) return says(last.includes("image/png"), "One pixel.");
   if (last.includes("Who bought what?")) return says(last.includes("Ada,3"), "Ada bought three.");
@@ -68,7 +70,7 @@ function answerTo({ body: { messages } }: RecordedRequest): Behaviour {
   if (last.includes("in notes.md?")) {
     return { calls: [{ tool: "read_file", args: { path: "notes.md" } }] };
   }
-  if (last.includes("Write the report.")) return { text: "It is written." };
+  if (last.includes("Write the report.")) return { text: "It is written.", delayMs };
   if (last.includes("Count to a million.")) return { text: "One two three", hang: 3 };
   return { text: "Yes." };
 }
@@ -231,12 +233,30 @@ Deno.test("docs/http-api.md: the TypeScript examples are sound and print what is
   assertConform(examples.proxy.exchanges);
 });
 
-Deno.test("docs/http-api.md: the values are valid by the schemas that they are shown for", () => {
+/** Where a value of a schema is sent. */
+const ROUTES: Record<string, string> = {
+  ChatCompletionRequest: "/v1/chat/completions",
+  CreateResponse: "/v1/responses",
+};
+
+Deno.test("docs/http-api.md: the values are valid, and the service takes the requests", async () => {
+  await using examples = await startExamples();
   const values = blocks.filter((block) => kindOf(block) === "value");
   assert(values.length > 2);
   for (const { line, notes: [name], text } of values) {
     assertEquals(conformance.problemsOf(name!, JSON.parse(text)), [], `line ${line}`);
+    const path = ROUTES[name!];
+    if (path === undefined) continue;
+    const response = await fetch(examples.proxy.url + path, {
+      method: "POST",
+      headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
+      body: text,
+    });
+    assertEquals(response.status, 200, `line ${line}: ${await response.text()}`);
   }
+  assertConform(examples.proxy.exchanges);
+  const asked = examples.model.requests.map(({ body }) => body.messages.at(-1).content);
+  assertStringIncludes(JSON.stringify(asked[0]), "Answer in French.\\n\\nAnd again?");
   for (const { line, notes: [, name], text } of blocks) {
     if (name === undefined) continue;
     assertEquals(conformance.problemsOf(name, JSON.parse(text)), [], `line ${line}`);
