@@ -17,7 +17,7 @@ const flag = z.boolean("true or false").nullish();
 
 /** A message as far as every one is looked at: those that are not part of the turn may hold anything. */
 const anyMessage = z.looseObject(
-  { role: z.string("a role, such as user"), content: z.unknown() },
+  { role: z.string("a role, such as user"), content: z.unknown().optional() },
   "an object with role and content",
 );
 

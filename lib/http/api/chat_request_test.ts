@@ -238,3 +238,11 @@ Deno.test("parseChatRequest() gives a request or a ServiceError for any JSON", (
     }
   }));
 });
+
+Deno.test("parseChatRequest() looks at no content of the history, which may have none", () => {
+  const called = { role: "assistant", tool_calls: [{ id: "c1" }] };
+  const { parts } = parseChatRequest({ messages: [called, ...messages] }, null);
+  assertEquals(parts, [{ type: "text", text: "hi" }]);
+  const error = refusal({ messages: [{ role: "user" }] });
+  assertEquals([error.code, error.details.param], ["invalid_request", "messages[0].content"]);
+});

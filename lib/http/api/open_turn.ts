@@ -10,6 +10,7 @@ import type { InputPart } from "../../agent/messages.ts";
 import type { Answer, TurnHandle, Turns } from "../../agent/turns.ts";
 import { readUpload } from "../../documents/read_upload.ts";
 import type { DocumentReader } from "../../documents/types.ts";
+import { ServiceError } from "../../errors.ts";
 import type { ResponseFacts } from "../../journal/types.ts";
 import { type Readers, REPEAT_GRACE_MS } from "./readers.ts";
 import type { RequestContext } from "./request_context.ts";
@@ -111,8 +112,17 @@ export function createTurnOpener(deps: OpenTurnDeps): TurnOpener {
   }
 
   return {
-    open: (asked) =>
-      isHelperCall(asked.request) && !asked.background ? openAside(asked) : openTurn(asked),
+    async open(asked) {
+      if (!isHelperCall(asked.request)) return await openTurn(asked);
+      if (asked.background) {
+        throw new ServiceError(
+          "invalid_request",
+          "background must be false with the header X-OpenWebUI-Task: nothing of such an answer is kept",
+          { param: "background" },
+        );
+      }
+      return await openAside(asked);
+    },
   };
 }
 

@@ -318,6 +318,9 @@ Deno.test("W16 POST /v1/responses answers a helper call beside the conversation"
   assertEquals(api.turns.accepted, []);
   const follow = await post(api, { input: "hi", previous_response_id: response.id });
   assertEquals(follow.status, 404);
+  const background = await post(api, { input: "A title, please", background: true }, task);
+  assertEquals((await errorOf(background, 400)).param, "background");
+  assertEquals(api.turns.accepted, []);
 });
 
 Deno.test("POST /v1/responses says once of each field that it has no effect", async () => {
