@@ -43,6 +43,11 @@ export interface NodeLimits {
   requestTimeoutMs: number;
   /** Bytes of the header section; default 16,384. */
   maxHeaderBytes: number;
+  /**
+   * Connections at the same time; default 1,000. Further ones are closed at once. A process that
+   * runs out of file descriptors is worse off: Deno 2.9 does not accept again when it has some.
+   */
+  maxConnections: number;
 }
 
 /** An open listener. */
@@ -109,6 +114,7 @@ async function listenNode(options: ListenOptions): Promise<Listener> {
   }, onRequest);
   // Headers over a count would be dropped without a word, and may be the Host or the key.
   server.maxHeadersCount = 0;
+  server.maxConnections = limits?.maxConnections ?? 1_000;
   // An expectation other than 100-continue may be ignored (RFC 9110, 10.1.1).
   server.on("checkExpectation", onRequest);
   const track = refuseUnreadable(server, options.onUnreadable);

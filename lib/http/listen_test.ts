@@ -246,6 +246,23 @@ Deno.test("listen() beyond loopback leaves the global Response to other listener
   await near.close();
 });
 
+Deno.test("listen() closes connections over its limit, and takes new ones when there is room", async () => {
+  const listener = await open("127.0.0.1", echo, { maxConnections: 2 });
+  const connect = () => Deno.connect({ port: listener.port, hostname: "127.0.0.1" });
+  const request = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+  const first = await connect();
+  using second = await connect();
+  using third = await connect();
+  assertEquals(await third.read(new Uint8Array(1)).catch(() => null), null);
+  first.close();
+  let answer = "";
+  while (answer === "") answer = await rawRequest(listener.port, request).catch(() => "");
+  assertStringIncludes(answer, "200 OK");
+  await second.write(new TextEncoder().encode(request));
+  assert(await second.read(new Uint8Array(1)) !== null, "the second was never cut");
+  await listener.close();
+});
+
 Deno.test("listen() answers 500 without the text when a handler throws", async () => {
   for (const host of HOSTS) {
     const listener = await open(host, () => {
