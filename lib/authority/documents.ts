@@ -49,7 +49,9 @@ export interface OwnedDocumentReader extends DocumentReader {
 const MAX_RUNNING = 2;
 const MAX_WAITING = 64;
 /** Of V8's heap: a sheet of a million cells fits. */
-const MAX_HEAP_MIB = 768;
+const MAX_HEAP_MIB = 512;
+/** Of everything: the heap, and buffers as large as an archive may become. */
+const MAX_DATA_BYTES = 1536 * 1024 * 1024;
 /** Of an answer: every character of a text may take six bytes in JSON. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 /** Characters of a text with its notes. */
@@ -81,6 +83,7 @@ export function createDocumentReader(options: DocumentReaderOptions): OwnedDocum
     maxRunning: MAX_RUNNING,
     maxWaiting: MAX_WAITING,
     maxHeapMiB: MAX_HEAP_MIB,
+    maxDataBytes: MAX_DATA_BYTES,
   });
   const needs = childNeeds(options.denoDir);
   let closed = false;

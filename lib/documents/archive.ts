@@ -113,7 +113,9 @@ function inflate(
   try {
     // One byte more than there may be tells "too large"; zero would be no bound.
     const content = inflateRawSync(packed, { maxOutputLength: maxBytes + 1 });
-    if (content.length <= maxBytes) return content;
+    if (content.length <= maxBytes) {
+      return new Uint8Array(content.buffer, content.byteOffset, content.length);
+    }
   } catch (error) {
     const code = (error as { code?: string }).code;
     if (code?.startsWith("Z_")) throw unreadable(REASONS.corrupt, error);

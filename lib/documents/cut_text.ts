@@ -6,18 +6,30 @@
 
 import { MAX_TEXT_CHARS } from "./types.ts";
 
+/** How a text is cut. */
+export interface CutOptions {
+  /** Default: `MAX_TEXT_CHARS`. */
+  maxChars?: number;
+  /** Characters that follow and were not even put together. */
+  moreChars?: number;
+}
+
 /**
  * The text if it has at most `maxChars` characters (UTF-16 units), else its beginning and a line that
  * says how much was cut. Never cuts between the two halves of a surrogate pair.
  */
-export function cutText(text: string, maxChars = MAX_TEXT_CHARS): string {
-  if (text.length <= maxChars) return text;
-  const isPairCut = isHighSurrogate(text.charCodeAt(maxChars - 1)) &&
-    isLowSurrogate(text.charCodeAt(maxChars));
-  const shown = isPairCut ? maxChars - 1 : maxChars;
-  const [first, rest, total] = [shown, text.length - shown, text.length].map(formatCount);
-  return `${text.slice(0, shown)}\n\n` +
-    `[cut here: these are the first ${first} of ${total} characters; ${rest} are left out]`;
+export function cutText(
+  text: string,
+  { maxChars = MAX_TEXT_CHARS, moreChars = 0 }: CutOptions = {},
+): string {
+  const total = text.length + moreChars;
+  if (total <= maxChars) return text;
+  const end = Math.min(maxChars, text.length);
+  const isPairCut = isHighSurrogate(text.charCodeAt(end - 1)) &&
+    isLowSurrogate(text.charCodeAt(end));
+  const shown = isPairCut ? end - 1 : end;
+  return `${text.slice(0, shown)}\n\n[cut here: these are the first ${formatCount(shown)} of ` +
+    `${formatCount(total)} characters; ${formatCount(total - shown)} are left out]`;
 }
 
 /** A number with a comma at every third digit, the same on every machine. */

@@ -20,8 +20,8 @@ import { REASONS, unreadable } from "./unreadable.ts";
 export async function extractDocument(bytes: Uint8Array): Promise<ExtractedText> {
   const document = identify(bytes);
   const read = await loadReader(document);
-  const { text, notes } = await read();
-  const body = cutText(cleanText(text).trim());
+  const { text, moreChars, notes } = await read();
+  const body = cutText(cleanText(text).trim(), { moreChars });
   if (body === "" && notes.length === 0) notes.push("[no text was found]");
   return {
     mediaType: MEDIA_TYPES[document.format],

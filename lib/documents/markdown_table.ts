@@ -11,17 +11,20 @@ export interface TableCell {
   rowSpan?: number;
 }
 
-/** Columns of a table that are kept apart; Word has 63 at most. */
-const MAX_COLUMNS = 100;
+/** Columns that one cell may span; Word has 63 in a table. */
+const MAX_SPAN = 100;
 
-/** The table with its first row as the header. Cells that another one covers are blank. */
+/**
+ * The table with its first row as the header. Cells that another one covers are blank; rows are not
+ * filled up, for a broken table may have any number of columns.
+ */
 export function markdownTable(rows: readonly (readonly TableCell[])[]): string {
   const grid = toGrid(rows);
-  const columns = Math.max(0, ...grid.map((row) => row.length));
+  const columns = grid.reduce((most, row) => Math.max(most, row.length), 0);
   if (columns === 0) return "";
-  const lines = grid.map((row) => toLine(Array.from({ length: columns }, (_, n) => row[n] ?? "")));
-  lines.splice(1, 0, toLine(Array(columns).fill("---")));
-  return lines.join("\n");
+  const [header = [], ...rest] = grid;
+  while (header.length < columns) header.push("");
+  return [header, Array<string>(columns).fill("---"), ...rest].map(toLine).join("\n");
 }
 
 function toGrid(rows: readonly (readonly TableCell[])[]): string[][] {
@@ -37,7 +40,7 @@ function toGrid(rows: readonly (readonly TableCell[])[]): string[][] {
     };
     for (const { text, colSpan = 1, rowSpan = 1 } of cells) {
       skip();
-      for (let n = 0; n < colSpan && line.length < MAX_COLUMNS; n++) {
+      for (let n = 0; n < Math.min(colSpan, MAX_SPAN); n++) {
         covered[line.length] = rowSpan - 1;
         line.push(n === 0 ? escapeCell(text) : "");
       }

@@ -52,7 +52,8 @@ export async function readPdf(bytes: Uint8Array): Promise<DocumentText> {
 
 async function open(bytes: Uint8Array): Promise<PdfDocument> {
   try {
-    return await getDocumentProxy(bytes, {
+    // A copy: the library takes over what it is given.
+    return await getDocumentProxy(bytes.slice(), {
       // Only errors: it writes to the console.
       verbosity: 0,
       disableFontFace: true,

@@ -20,6 +20,7 @@ export interface XmlElement {
 const MAX_DEPTH = 200;
 const ATTRIBUTES = ":@";
 const TEXT = "#text";
+const CDATA = "#cdata";
 
 type RawNode = Record<string, RawNode[] | Record<string, string> | string>;
 
@@ -32,6 +33,7 @@ export function parseXml(xml: string): XmlElement {
     parseTagValue: false,
     parseAttributeValue: false,
     trimValues: false,
+    cdataPropName: CDATA,
     processEntities: false,
     ignoreDeclaration: true,
     ignorePiTags: true,
@@ -62,6 +64,7 @@ export function childrenNamed(element: XmlElement, name: string): XmlElement[] {
 
 function toNode(raw: RawNode): XmlElement | string {
   if (TEXT in raw) return decodeEntities(String(raw[TEXT]));
+  if (CDATA in raw) return (raw[CDATA] as RawNode[]).map((part) => String(part[TEXT])).join("");
   const name = Object.keys(raw).find((key) => key !== ATTRIBUTES)!;
   const attributes = Object.entries((raw[ATTRIBUTES] ?? {}) as Record<string, string>);
   return {

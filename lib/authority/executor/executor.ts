@@ -69,6 +69,8 @@ export interface ExecutorOptions {
   maxWaiting?: number;
   /** V8's heap in a child. Default 256. */
   maxHeapMiB?: number;
+  /** Data segments of a child: its heap, code, stacks and buffers. Default 2 GiB. */
+  maxDataBytes?: number;
   execPath?: string;
   standalone?: boolean;
 }
@@ -76,8 +78,7 @@ export interface ExecutorOptions {
 const DEFAULT_MAX_RUNNING = 16;
 const DEFAULT_MAX_WAITING = 256;
 const DEFAULT_MAX_HEAP_MIB = 256;
-/** Data segments of a child, beside its heap: code, stacks, buffers. */
-const MAX_DATA_BYTES = 2 * 1024 * 1024 * 1024;
+const DEFAULT_MAX_DATA_BYTES = 2 * 1024 * 1024 * 1024;
 const MAX_OPEN_FILES = 256;
 const PROBE_TIMEOUT_MS = 10_000;
 
@@ -151,7 +152,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
         standalone,
       });
       const argv = [
-        ...limits(prlimit, job.timeoutMs),
+        ...limits(prlimit, job.timeoutMs, options.maxDataBytes ?? DEFAULT_MAX_DATA_BYTES),
         ...(bwrap === undefined
           ? []
           : [bwrap, ...base, ...sandboxView(job.view, command.env, packages)]),
@@ -214,11 +215,15 @@ export function createExecutor(options: ExecutorOptions): Executor {
 }
 
 /** Limits that the child's processes inherit. Processor time bounds a child that outlives everyone. */
-function limits(prlimit: string | undefined, timeoutMs: number): string[] {
+function limits(
+  prlimit: string | undefined,
+  timeoutMs: number,
+  maxDataBytes: number,
+): string[] {
   if (prlimit === undefined) return [];
   return [
     prlimit,
-    `--data=${MAX_DATA_BYTES}`,
+    `--data=${maxDataBytes}`,
     // Deno works on several threads, so processor time passes faster than time.
     `--cpu=${Math.ceil(timeoutMs / 1000) * 4}`,
     `--nofile=${MAX_OPEN_FILES}`,
