@@ -4,6 +4,7 @@ import { listen } from "../lib/http/listen.ts";
 import { createTestApi } from "../lib/http/testing/test_api.ts";
 import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
+import { untilIdle } from "./support/process_facts.ts";
 import { jsonPost, type RawAnswer, RawSocket } from "./support/raw_socket.ts";
 
 const CHAT = "/v1/chat/completions";
@@ -251,7 +252,7 @@ Deno.test("a request is the same wherever it is cut, also between any two bytes"
   );
 });
 
-Deno.test("pipelined requests are answered in their order, the slow before the fast", async () => {
+Deno.test("pipelined requests are answered in their order, none begun before the one in front of it is answered", async () => {
   const release = Promise.withResolvers<void>();
   await using model = startModelServer({
     script: async ({ index }) => {
@@ -268,13 +269,41 @@ Deno.test("pipelined requests are answered in their order, the slow before the f
   const turn = (session_id: string) => jsonPost(CHAT, { ...HI, session_id });
   await socket.send(turn("a"));
   await model.request(0);
-  await socket.send(turn("b") + get("Host: 127.0.0.1\r\n"));
-  await (await model.request(1)).closed;
+  const long = jsonPost(CHAT, {
+    messages: [{ role: "user", content: "x".repeat(200_000) }],
+    session_id: "c",
+  });
+  await socket.send(turn("b") + long + get("Host: 127.0.0.1\r\n"));
+  using other = await RawSocket.open(service.apiUrl);
+  await other.send(turn("other"));
+  assertEquals(contentOf(await other.answer()), "answer 1", "others need not wait");
   release.resolve();
   assertEquals(contentOf(await socket.answer()), "answer 0");
-  assertEquals(contentOf(await socket.answer()), "answer 1");
+  assertEquals(contentOf(await socket.answer()), "answer 2");
+  assertEquals(contentOf(await socket.answer()), "answer 3");
   assertEquals(JSON.parse((await socket.answer()).body).object, "list");
   assertEquals(await socket.rest(), "");
+});
+
+Deno.test("a client that leaves takes its pipelined requests with it, and one with too many is cut off", async () => {
+  await using model = startModelServer({ script: { hang: "headers" } });
+  await using home = await makeHome({
+    agent: { model: "local/fake" },
+    providers: { local: { baseUrl: model.baseUrl } },
+  });
+  await using service = await home.start();
+  {
+    using socket = await RawSocket.open(service.apiUrl);
+    const turns = ["a", "b", "c"].map((session_id) => jsonPost(CHAT, { ...HI, session_id }));
+    await socket.send(turns.join(""));
+    await (await model.request(0)).hanging;
+  }
+  await (await model.request(0)).closed;
+  using flood = await RawSocket.open(service.apiUrl);
+  await flood.send(jsonPost(CHAT, HI) + jsonPost(CHAT, HI).repeat(1_000));
+  assertEquals(await flood.rest(), "");
+  await untilIdle(home);
+  assert(model.requests.length <= 2, `${model.requests.length} were asked of the model`);
 });
 
 Deno.test("garbage behind a request is refused after its answer, never in the place or the middle of it", async (t) => {

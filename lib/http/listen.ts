@@ -14,7 +14,7 @@ import { settlesWithin } from "../agent/life.ts";
 import { ServiceError } from "../errors.ts";
 import { toHttpError } from "./errors.ts";
 import { messageFault } from "./message_fault.ts";
-import { refuseUnreadable, type Unreadable } from "./refuse_unreadable.ts";
+import { keepOrder, type Unreadable } from "./keep_order.ts";
 
 /** Answers a request. Must not throw, and its bodies must not fail. */
 export type Handler = (request: Request, peerAddress: string) => Response | Promise<Response>;
@@ -117,10 +117,13 @@ async function listenNode(options: ListenOptions): Promise<Listener> {
   server.maxConnections = limits?.maxConnections ?? 1_000;
   // An expectation other than 100-continue may be ignored (RFC 9110, 10.1.1).
   server.on("checkExpectation", onRequest);
-  const track = refuseUnreadable(server, options.onUnreadable);
+  const takeTurns = keepOrder(server, options.onUnreadable);
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
-    track(request, response);
+    takeTurns(request, response, () => begin(request, response));
+  }
+
+  function begin(request: IncomingMessage, response: ServerResponse): void {
     const fault = messageFault(request);
     if (fault === undefined) return void answer(request, response);
     const error = new ServiceError("invalid_request", `The request cannot be read: ${fault}`);

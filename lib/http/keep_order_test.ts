@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { type Handler, listen } from "./listen.ts";
-import type { Unreadable } from "./refuse_unreadable.ts";
+import type { Unreadable } from "./keep_order.ts";
 import { rawRequest } from "./testing/test_api.ts";
 
 const GARBAGE = "this is no request\r\n\r\n";
@@ -37,7 +37,7 @@ async function answerOf(respond: (refused: Promise<void>) => Response | Promise<
   return { text, refusals };
 }
 
-Deno.test("refuseUnreadable() waits for the answer to what was read before", async () => {
+Deno.test("keepOrder() waits for the answer to what was read before", async () => {
   const { text, refusals } = await answerOf(async (garbageRead) => {
     await garbageRead;
     return new Response("the answer");
@@ -47,7 +47,7 @@ Deno.test("refuseUnreadable() waits for the answer to what was read before", asy
   assertEquals(refusals.length, 2);
 });
 
-Deno.test("refuseUnreadable() writes nothing into an answer that is being streamed", async () => {
+Deno.test("keepOrder() writes nothing into an answer that is being streamed", async () => {
   const { text } = await answerOf((garbageRead) =>
     new Response(
       new ReadableStream({
@@ -63,7 +63,7 @@ Deno.test("refuseUnreadable() writes nothing into an answer that is being stream
   assertStringIncludes(text, "5\r\nfirst\r\n6\r\nsecond\r\n0\r\n\r\nHTTP/1.1 400 Bad Request");
 });
 
-Deno.test("refuseUnreadable() answers CONNECT in the envelope", async () => {
+Deno.test("keepOrder() answers CONNECT in the envelope", async () => {
   const listener = await listen({
     host: "127.0.0.1",
     port: 0,

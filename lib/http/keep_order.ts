@@ -1,8 +1,11 @@
 /**
- * Answers what the HTTP parser cannot read, in the envelope, and ends the connection.
+ * The requests of a connection in their order, one at a time, and a refusal in the envelope for what
+ * the HTTP parser cannot read.
  *
  * What must stay true: the bytes of a refusal never stand inside another answer, nor in the place of
- * one. A request that was read whole is answered first, and the refusal comes after it.
+ * one. A request that was read whole is answered first, and the refusal comes after it. And no
+ * request is begun before the one in front of it is answered: only safe ones might be (RFC 9112,
+ * 9.3.2), and a connection would have no bound to what it can set going.
  *
  * @module
  */
@@ -30,22 +33,36 @@ interface Refusal {
 interface Exchanges {
   /** The request that was read last, whole or not. */
   last?: IncomingMessage;
-  /** Answers that are not finished. */
+  /** Answers that are not finished, of requests that wait too. */
   open: Set<ServerResponse>;
+  /** Begin the requests that wait for an answer before their own. */
+  waiting: (() => void)[];
   /** Sent when the last of them is. */
   refusal?: Refusal;
 }
 
-/** Listens for the parser's errors; the result has to be told of every request that it reads. */
-export function refuseUnreadable(
+/** Requests that a connection may have sent before their answers; one with more is ended. */
+const MAX_PIPELINED = 100;
+
+/** Begins a request when its turn has come; never, if the client has left. */
+export type TakeTurns = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  begin: () => void,
+) => void;
+
+/** Watches a server's connections; the result has to be told of every request that is read. */
+export function keepOrder(
   server: Server,
   onUnreadable: (refusal: Unreadable) => void = () => {},
-): (request: IncomingMessage, response: ServerResponse) => void {
+): TakeTurns {
   const connections = new WeakMap<Duplex, Exchanges>();
 
   function exchangesOf(socket: Duplex): Exchanges {
     let exchanges = connections.get(socket);
-    if (exchanges === undefined) connections.set(socket, exchanges = { open: new Set() });
+    if (exchanges === undefined) {
+      connections.set(socket, exchanges = { open: new Set(), waiting: [] });
+    }
     return exchanges;
   }
 
@@ -91,15 +108,22 @@ export function refuseUnreadable(
     refuse(socket, { line: "400 Bad Request", error });
   });
 
-  return (request, response) => {
+  return (request, response, begin) => {
     const { socket } = request;
     const exchanges = exchangesOf(socket);
+    const { open, waiting } = exchanges;
     exchanges.last = request;
-    exchanges.open.add(response);
+    open.add(response);
+    if (open.size > MAX_PIPELINED) return void socket.destroy();
     response.once("close", () => {
-      exchanges.open.delete(response);
-      if (exchanges.open.size === 0 && exchanges.refusal) refuse(socket, exchanges.refusal);
+      open.delete(response);
+      if (socket.destroyed) waiting.length = 0;
+      const next = waiting.shift();
+      if (next !== undefined) next();
+      else if (exchanges.refusal !== undefined) refuse(socket, exchanges.refusal);
     });
+    if (open.size === 1) begin();
+    else waiting.push(begin);
   };
 }
 
