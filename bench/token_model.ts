@@ -1,9 +1,10 @@
 // deno-lint-ignore-file no-console -- a program whose output is what it is for
 /**
  * A model server that sends every token by itself, as real ones do: one chunk, one write, and the
- * next one only when the socket took it. Its cost is small, so that it is not what a bench measures.
+ * next one when the socket took it, or so many milliseconds after the last one. Its cost is small, so
+ * that it is not what a bench measures.
  *
- * `deno run -A bench/token_model.ts <tokens>`; the first line is its base URL.
+ * `deno run -A bench/token_model.ts <tokens> [<ms>]`; the first line is its base URL.
  *
  * @module
  */
@@ -14,6 +15,7 @@ import { answerOf } from "../tests/fakes/model_behaviour.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const tokens = Number(Deno.args[0]!);
+const everyMs = Number(Deno.args[1] ?? 0);
 const answer = answerOf({ text: Array.from({ length: tokens }, () => "hi") });
 const HEAD = encoder.encode(
   "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",
@@ -35,7 +37,12 @@ async function serve(connection: Deno.TcpConn): Promise<void> {
     rest = await readRequest(connection, rest);
     if (rest === undefined) return;
     await write(connection, HEAD);
-    for (const chunk of chunks) await write(connection, chunk);
+    const startedAt = performance.now();
+    for (const [index, chunk] of chunks.entries()) {
+      const leftMs = startedAt + index * everyMs - performance.now();
+      if (everyMs > 0 && leftMs > 0) await new Promise((resolve) => setTimeout(resolve, leftMs));
+      await write(connection, chunk);
+    }
     await write(connection, END);
   }
 }
