@@ -61,11 +61,19 @@ export function startProxy(target: string): Promise<Started> {
   return start(["run", "-q", "-A", "--cached-only", `${ROOT}bench/proxy.ts`, target]);
 }
 
-/** The service over a model, in a home of its own; `url` is that of its API. */
+/**
+ * The service over a model, in a home of its own; `url` is that of its API. `prepare` is called with
+ * the path of the home's database before the service starts.
+ */
 export async function startService(
   modelUrl: string,
+  { prepare }: { prepare?: (database: string) => Promise<void> } = {},
 ): Promise<AsyncDisposable & { url: string; pid: number; home: string }> {
   const home = await makeBenchHome(modelUrl);
+  if (prepare !== undefined) {
+    await Deno.mkdir(`${home}/data`, { mode: 0o700 });
+    await prepare(`${home}/data/service.db`);
+  }
   const started = await start([...RUN_FLAGS, "cli/main.ts", "serve", "--port", "0", "--json"], {
     SERVICE_HOME: home,
   });
