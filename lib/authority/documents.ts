@@ -85,7 +85,7 @@ export function createDocumentReader(options: DocumentReaderOptions): OwnedDocum
     maxHeapMiB: MAX_HEAP_MIB,
     maxDataBytes: MAX_DATA_BYTES,
   });
-  const needs = childNeeds(options.denoDir);
+  const needs = childNeeds(entry, options.denoDir);
   let closed = false;
 
   function toText(outcome: ChildOutcome): ExtractedText {
@@ -165,12 +165,16 @@ export function createDocumentReader(options: DocumentReaderOptions): OwnedDocum
 }
 
 /** What the child sees beside what every child does: its sources, and the packages that these import. */
-function childNeeds(denoDir: string | undefined): Pick<ChildJob, "view" | "packages"> {
+function childNeeds(
+  entry: URL,
+  denoDir: string | undefined,
+): Pick<ChildJob, "view" | "packages"> {
   const path = (relative: string) => fromFileUrl(new URL(relative, import.meta.url));
   const view: SandboxView = { readOnly: [], readWrite: [], network: false };
   if (Deno.build.standalone) return { view };
+  const other = entry === ENTRY ? [] : [fromFileUrl(entry)];
   return {
-    view: { ...view, readOnly: [path("../documents"), path("../errors.ts")] },
+    view: { ...view, readOnly: [path("../documents"), path("../errors.ts"), ...other] },
     packages: denoDir === undefined ? undefined : {
       configFile: path("../../deno.json"),
       lockFile: path("../../deno.lock"),

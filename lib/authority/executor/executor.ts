@@ -138,7 +138,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
     try {
       const { bwrap, prlimit, base } = await confine();
       signal.throwIfAborted();
-      if (closing.signal.aborted) return { type: "fault", message: "the service is stopping" };
+      if (closing.signal.aborted) {
+        release();
+        return { type: "fault", message: "the service is stopping" };
+      }
       const tool = job.task.tool;
       const packages = standalone ? undefined : job.packages;
       const command = childCommand({
