@@ -52,6 +52,7 @@ export interface Slides {
     addText(text: unknown, options?: object): void;
     addNotes(text: string): void;
     addTable(rows: unknown[][], options?: object): void;
+    addImage(image: object): void;
     hidden: boolean;
   };
 }
