@@ -6,6 +6,7 @@
  * @module
  */
 
+import { setImmediate } from "node:timers";
 import type { Clock } from "../agent/clock.ts";
 
 /** Milliseconds of silence after which a comment is sent. */
@@ -42,6 +43,7 @@ export class EventStream {
   readonly #options: Required<EventStreamOptions>;
   #waiting = "";
   #reader: (() => void) | undefined;
+  #waking = false;
   #writers: (() => void)[] = [];
   #closed = false;
   #finished = false;
@@ -71,7 +73,7 @@ export class EventStream {
   write(events: string): Promise<void> | undefined {
     if (this.#closed || this.#finished) return undefined;
     this.#waiting += events;
-    this.#wakeReader();
+    this.#wakeReaderSoon();
     if (this.#waiting.length <= this.#options.maxWaitingChars) return undefined;
     return new Promise((resolve) => this.#writers.push(resolve));
   }
@@ -80,7 +82,7 @@ export class EventStream {
   close(): void {
     this.#closed = true;
     this.#cancelTimer();
-    this.#wakeReader();
+    this.#wakeReaderSoon();
     this.#releaseWriters();
   }
 
@@ -110,6 +112,16 @@ export class EventStream {
     this.#wakeReader();
     this.#releaseWriters();
     this.#options.onEnd(outcome);
+  }
+
+  /** Once for all that is written in this turn of the event loop: a commit brings many deltas. */
+  #wakeReaderSoon(): void {
+    if (this.#reader === undefined || this.#waking) return;
+    this.#waking = true;
+    setImmediate(() => {
+      this.#waking = false;
+      this.#wakeReader();
+    });
   }
 
   #wakeReader(): void {

@@ -31,6 +31,21 @@ Deno.test("EventStream hands over at once what is written while its reader waits
   assertEquals(clock.timers, 0);
 });
 
+Deno.test("EventStream hands over in one piece what is written in one turn of the event loop", async () => {
+  const { stream, read } = open();
+  const first = read();
+  // The reader waits already, and what follows comes one microtask after the other.
+  await Promise.resolve();
+  for (let n = 1; n <= 100; n++) {
+    stream.write(`data: ${n}\n\n`);
+    await Promise.resolve();
+  }
+  stream.close();
+  const expected = Array.from({ length: 100 }, (_, n) => `data: ${n + 1}\n\n`).join("");
+  assertEquals(await first, expected);
+  assertEquals(await read(), undefined);
+});
+
 Deno.test("W8 EventStream sends a comment after 15 s of silence, counted from the last event", async () => {
   const { stream, read, clock } = open();
   let pending = read();

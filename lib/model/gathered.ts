@@ -11,8 +11,8 @@
 import { setImmediate } from "node:timers";
 import type { BodyReader } from "./body_reader.ts";
 
-/** Longest time that bytes are kept back, milliseconds; nobody sees it. */
-const MAX_GATHER_MS = 4;
+/** Longest time that bytes are kept back, milliseconds: half of what a screen shows a picture for. */
+const MAX_GATHER_MS = 8;
 /** The same as a part of the body's age, so that the first tokens pass at once. */
 const MAX_GATHER_SHARE = 0.25;
 /** Bytes after which no more are gathered. */

@@ -75,7 +75,7 @@ Deno.test("gathered() keeps the first chunks of a body apart, however fast they 
   assertEquals(await text(reader), "two");
 });
 
-Deno.test("gathered() keeps nothing back for longer than 4 ms", async () => {
+Deno.test("gathered() keeps nothing back for longer than 8 ms", async () => {
   const clock = manualClock();
   const source = new Source();
   const slow: BodyReader = {
@@ -88,9 +88,9 @@ Deno.test("gathered() keeps nothing back for longer than 4 ms", async () => {
   clock.ms = 0;
   const reader = gathered(slow, { now: clock.now });
   clock.ms = 1_000;
-  source.push(..."abcdefgh");
-  assertEquals(await text(reader), "abcde");
-  assertEquals(await text(reader), "fgh");
+  source.push(..."abcdefghijkl");
+  assertEquals(await text(reader), "abcdefghi");
+  assertEquals(await text(reader), "jkl");
 });
 
 Deno.test("gathered() stops gathering at 64 KiB", async () => {

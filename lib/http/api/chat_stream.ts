@@ -117,26 +117,33 @@ async function writeAnswer(
 ): Promise<void> {
   const chunks = new ChatChunks(options.identity, options);
   let error: ErrorData | undefined;
-  /** Writes an event and says whether it was the last. */
-  const write = async (event: AgentEvent): Promise<boolean> => {
+  let ended = false;
+  /** Writes an event; a promise only when the stream is full, because it is called for every delta. */
+  const write = (event: AgentEvent): Promise<void> | undefined => {
     if (event.type === "error") error = event.error;
     if (event.type === "turn_end") {
       const failure = turnFailure(event, error);
       if (failure !== undefined) throw fromErrorData(failure);
       stream.write(chunks.closing(event));
       stream.close();
-      return true;
+      ended = true;
+      return undefined;
     }
     const lines = chunks.lines(event);
-    if (lines !== "") await stream.write(lines);
-    return false;
+    return lines === "" ? undefined : stream.write(lines);
   };
   stream.write(chunks.opening());
-  for (const event of opening.seen) if (await write(event)) return;
+  for (const event of opening.seen) {
+    const room = write(event);
+    if (room !== undefined) await room;
+    if (ended) return;
+  }
   for (let next = opening.next ?? events.next();; next = events.next()) {
     const result = await next;
     if (result.done) break;
-    if (await write(result.value.event)) return;
+    const room = write(result.value.event);
+    if (room !== undefined) await room;
+    if (ended) return;
   }
   if (!options.opened.signal.aborted) throw brokenOff();
 }
