@@ -21,6 +21,7 @@ import { Lanes, type Place } from "./lane.ts";
 import { Life, type LifeLimits, type Verdict } from "./life.ts";
 import { promptParts } from "./load_messages.ts";
 import { systemPrompt } from "./prompt.ts";
+import { inputChars, Room } from "./room.ts";
 import { TokenScale } from "./token_scale.ts";
 import { type AgentTool, Toolbox } from "./toolbox.ts";
 import { type Ending, runTurn, type TurnPorts } from "./turn.ts";
@@ -34,6 +35,8 @@ const MAX_WAITING = 64;
 const MAX_BUSY_SESSIONS = 4_096;
 /** Answers beside conversations at the same time. */
 const MAX_ASIDES = 64;
+/** Characters of all inputs that wait or run: two of the largest, in a fraction of the heap. */
+const MAX_INPUT_CHARS = 256 * 1024 * 1024;
 /** Tokens left for an answer when `agent.maxOutputTokens` does not say. */
 const RESERVE_TOKENS = 4_096;
 /** Characters of AGENTS.md at most, and by token of the context. */
@@ -58,6 +61,8 @@ export interface TurnsDeps {
   log: Log;
   clock?: Clock;
   randomId?: () => string;
+  /** Characters of all inputs that wait or run at the same time; fewer in tests. */
+  maxInputChars?: number;
 }
 
 /** The agent, with what its owner alone does. */
@@ -89,9 +94,11 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     log,
   };
   const marks = new TurnMarks({ journal, clock, log, randomId });
+  const room = new Room(deps.maxInputChars ?? MAX_INPUT_CHARS);
   const lanes = new Lanes<AcceptedTurn>({
     maxWaiting: MAX_WAITING,
     maxLanes: MAX_BUSY_SESSIONS,
+    room,
     run,
   });
   /** The turns of this process that have not ended, by id. */
@@ -151,11 +158,12 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     // Before a place is looked for: a repeat needs none.
     const known = requestKey && repeated(requestKey);
     if (known) return known;
-    const place = lanes.enter(sessionKey);
+    const place = lanes.enter(sessionKey, { chars: inputChars(input) });
     if (place === undefined) {
       throw new ServiceError(
         "queue_full",
-        `Too many turns wait: at most ${MAX_WAITING} may in a session, in ${MAX_BUSY_SESSIONS} sessions`,
+        `Too many turns wait, or too large ones: at most ${MAX_WAITING} may wait in a session, in ` +
+          `${MAX_BUSY_SESSIONS} sessions`,
         { retryAfterS: 1 },
       );
     }
@@ -188,10 +196,11 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
 
   function aside({ input, timeoutMs }: Parameters<Turns["aside"]>[0]): Answer {
     if (draining) throw stopping();
-    if (asides.size >= MAX_ASIDES) {
+    const leaveRoom = asides.size < MAX_ASIDES ? room.take(inputChars(input)) : undefined;
+    if (leaveRoom === undefined) {
       throw new ServiceError(
         "queue_full",
-        `Too many answers beside conversations are open: at most ${MAX_ASIDES} may be`,
+        `Too many answers beside conversations are open, or too large ones: at most ${MAX_ASIDES} may be`,
         { retryAfterS: 1 },
       );
     }
@@ -202,7 +211,10 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
       limits: limits(timeoutMs),
       clock,
       log,
-      onEnd: () => asides.delete(own),
+      onEnd() {
+        asides.delete(own);
+        leaveRoom();
+      },
     });
     asides.add(own);
     return own;
@@ -312,7 +324,10 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     drain,
     recovered(resume) {
       for (const turn of resume) {
-        const place = lanes.enter(turn.sessionKey, { always: true })!;
+        const place = lanes.enter(turn.sessionKey, {
+          chars: inputChars(turn.input),
+          always: true,
+        })!;
         place.fill(accepted(turn, place, { model: models.default, attended: false }));
       }
     },

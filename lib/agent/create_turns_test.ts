@@ -1,4 +1,10 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { ServiceError } from "../errors.ts";
 import { openJournal } from "../journal/open.ts";
 import type { Journal } from "../journal/types.ts";
@@ -93,6 +99,29 @@ Deno.test("submit() takes 64 that wait, refuses the next with queue_full, and st
   const all = await Promise.all(accepted.map(eventsOf));
   assertEquals(all.map((events) => endOf(events)[0]), Array(65).fill("done"));
   assertEquals(textOf(await agent.ask("room again")), "ok");
+});
+
+Deno.test("submit() refuses with queue_full what is too much to hold beside what waits, in any session", async () => {
+  const first = gate();
+  const model = scriptedModel([first.waits]);
+  await using agent = testAgent({ model, maxInputChars: 100 });
+  const texts = ["a".repeat(60), "b".repeat(40)];
+  const accepted = [
+    await agent.submit(texts[0]!),
+    await agent.submit(texts[1]!, { sessionKey: "test:two", durable: true }),
+  ];
+  const full = await assertRejects(
+    () => agent.submit("c", { sessionKey: "test:three" }),
+    ServiceError,
+  );
+  assertEquals([full.code, full.details.retryAfterS], ["queue_full", 1]);
+  assertEquals(agent.journal.session("test:three"), undefined);
+  const input = [{ type: "text" as const, text: "a title" }];
+  assertEquals(assertThrows(() => agent.turns.aside({ input }), ServiceError).code, "queue_full");
+  first.open();
+  for (const handle of accepted) assertEquals(endOf(await eventsOf(handle))[0], "done");
+  await settle();
+  assertEquals(textOf(await agent.ask("c".repeat(100))), "ok");
 });
 
 Deno.test("submit() refuses what cannot be a turn before anything is stored, naming the field", async () => {

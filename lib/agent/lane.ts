@@ -8,12 +8,16 @@
  * @module
  */
 
+import type { Room } from "./room.ts";
+
 /** How many may wait, and who runs a job. */
 export interface LanesOptions<Job> {
   /** Places behind the first one of a lane. */
   maxWaiting: number;
   /** Lanes at the same time. */
   maxLanes: number;
+  /** What all places take their shares from. */
+  room: Room;
   /** Runs a job; the lane goes on when it settles, however it does. */
   run: (job: Job) => Promise<void>;
 }
@@ -29,6 +33,7 @@ export interface Place<Job> {
 interface Seat<Job> {
   state: "reserved" | "ready" | "running" | "gone";
   job?: Job;
+  leaveRoom: () => void;
 }
 
 /** All lanes. */
@@ -65,15 +70,20 @@ export class Lanes<Job> {
     }
   }
 
-  /** Takes the last place of a lane; undefined when it is full. `always`: beyond the bound too. */
-  enter(key: string, { always = false } = {}): Place<Job> | undefined {
+  /**
+   * Takes the last place of a lane, and `chars` of the room until it is given up or its job has run;
+   * undefined when lane or room is full. `always`: beyond the bounds too.
+   */
+  enter(key: string, { chars = 0, always = false } = {}): Place<Job> | undefined {
     let lane = this.#lanes.get(key);
     if (!always && lane !== undefined && lane.length > this.#options.maxWaiting) return undefined;
-    if (lane === undefined) {
-      if (!always && this.#lanes.size >= this.#options.maxLanes) return undefined;
-      this.#lanes.set(key, lane = []);
+    if (!always && lane === undefined && this.#lanes.size >= this.#options.maxLanes) {
+      return undefined;
     }
-    const seat: Seat<Job> = { state: "reserved" };
+    const leaveRoom = this.#options.room.take(chars, { always });
+    if (leaveRoom === undefined) return undefined;
+    if (lane === undefined) this.#lanes.set(key, lane = []);
+    const seat: Seat<Job> = { state: "reserved", leaveRoom };
     lane.push(seat);
     this.#seats += 1;
     return {
@@ -113,6 +123,7 @@ export class Lanes<Job> {
 
   #remove(key: string, seat: Seat<Job>): void {
     seat.state = "gone";
+    seat.leaveRoom();
     this.#seats -= 1;
     const lane = this.#lanes.get(key)!;
     lane.splice(lane.indexOf(seat), 1);

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { Lanes, type Place } from "./lane.ts";
+import { Room } from "./room.ts";
 
 interface Job {
   name: string;
@@ -14,13 +15,14 @@ function job(name: string): Job {
 /** Lets everything that is due in microtasks happen. */
 const settle = () => new Promise<void>((resolve) => setTimeout(resolve));
 
-function lanes(options: { maxWaiting?: number; maxLanes?: number } = {}) {
+function lanes(options: { maxWaiting?: number; maxLanes?: number; room?: Room } = {}) {
   const started: string[] = [];
   return {
     started,
     lanes: new Lanes<Job>({
       maxWaiting: 64,
       maxLanes: 100,
+      room: new Room(1_000),
       ...options,
       run: ({ name, done }) => {
         started.push(name);
@@ -144,4 +146,23 @@ Deno.test("Lanes keep order and exclusion under random entering, filling, leavin
     }),
     { numRuns: 50 },
   );
+});
+
+Deno.test("Lanes.enter() takes its share of the room until the place is given up or its job has run", async () => {
+  const room = new Room(10);
+  const { lanes: all } = lanes({ room });
+  const [a, b] = [job("a"), job("b")];
+  all.enter("k", { chars: 4 })!.fill(a);
+  const second = all.enter("k", { chars: 4 })!;
+  assertEquals(all.enter("l", { chars: 4 }), undefined);
+  assertEquals([all.size, room.chars], [1, 8]);
+  const beyond = all.enter("l", { chars: 4, always: true })!;
+  beyond.fill(b);
+  assertEquals(room.chars, 12);
+  assert(second.leave());
+  assertEquals([second.leave(), room.chars], [false, 8]);
+  a.done.resolve();
+  b.done.reject(new Error("a job that fails"));
+  await settle();
+  assertEquals([all.size, room.chars], [0, 0]);
 });

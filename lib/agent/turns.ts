@@ -61,7 +61,8 @@ export interface TurnHandle extends Answer {
 /** Lanes over sessions: one turn at a time in each, in the order of acceptance. */
 export interface Turns {
   /**
-   * Throws `queue_full` when 64 wait in the session, `draining` while the service stops,
+   * Throws `queue_full` when 64 wait in the session, or when this input and those of all turns that
+   * wait or run are too much to hold, `draining` while the service stops,
    * `model_not_found` for an unknown `model`, `idempotency_conflict` for a request key that was used
    * with another digest; in each case nothing was stored. Files of the input are stored before the
    * turn is, and go again if it cannot be.

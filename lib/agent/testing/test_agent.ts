@@ -29,6 +29,7 @@ export interface TestAgentOptions {
   agent?: Record<string, unknown>;
   instructions?: () => Promise<string>;
   journal?: Journal;
+  maxInputChars?: number;
 }
 
 /** The agent and what it is made of. */
@@ -108,6 +109,7 @@ export function testAgent(options: TestAgentOptions = {}): TestAgent {
     log: { debug: () => {}, info: () => {}, warning: note, error: note },
     clock,
     randomId: () => `id${++ids}`,
+    maxInputChars: options.maxInputChars,
   });
   const submit: TestAgent["submit"] = (text, request = {}) =>
     turns.submit({
