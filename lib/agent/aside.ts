@@ -8,7 +8,7 @@
 import { ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Model } from "../model/port.ts";
-import { askModel, newDraft } from "./ask_model.ts";
+import { askModel, type Finish, newDraft } from "./ask_model.ts";
 import type { Clock } from "./clock.ts";
 import { type AgentEvent, NO_USAGE, type StoredEvent } from "./events.ts";
 import { Life, type LifeLimits } from "./life.ts";
@@ -94,6 +94,7 @@ export class Aside implements Answer {
     this.#state = "running";
     this.#say({ type: "turn_start", model: model.name });
     let streams = 0;
+    const draft = newDraft();
     try {
       life.signal.throwIfAborted();
       const finish = await askModel(
@@ -108,8 +109,10 @@ export class Aside implements Answer {
           newStreamId: () => `${this.id}.${++streams}`,
         },
         { system: "", messages: [{ role: "user", parts }], tools: [] },
-        newDraft(),
+        draft,
       );
+      // Nothing would look like an answer that was given.
+      if (draft.text.trim() === "") throw emptyAnswer(finish);
       life.close();
       const { usage, reason } = finish;
       this.#closeStreams();
@@ -160,4 +163,13 @@ export class Aside implements Answer {
     this.#news = Promise.withResolvers();
     resolve();
   }
+}
+
+function emptyAnswer({ model, reason }: Finish): ServiceError {
+  return new ServiceError(
+    "turn_failed",
+    reason === "length"
+      ? `The model ${model} reached its output limit before it said anything`
+      : `The model ${model} gave an empty answer`,
+  );
 }

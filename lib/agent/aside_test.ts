@@ -2,7 +2,15 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import { ServiceError } from "../errors.ts";
 import { eventsOf, only, testAgent, textOf } from "./testing/test_agent.ts";
 import { grammarFaults } from "./testing/check_grammar.ts";
-import { fails, finish, hangs, says, scriptedModel, yields } from "./testing/scripted_model.ts";
+import {
+  calls,
+  fails,
+  finish,
+  hangs,
+  says,
+  scriptedModel,
+  yields,
+} from "./testing/scripted_model.ts";
 import type { AgentEvent } from "./events.ts";
 import type { Answer } from "./turns.ts";
 
@@ -49,6 +57,22 @@ Deno.test("aside() tells a failure as a turn does, its streams closed", async ()
     assertEquals(only(events, "turn_end")[0]!.status, "failed");
   }
   assertStringIncludes(agent.logs[0]!.message, "beside the conversation");
+});
+
+Deno.test("W6 aside() fails when the model says nothing, or calls a tool that it was not given", async () => {
+  const model = scriptedModel([
+    says(),
+    says(" \n"),
+    calls(["read", {}]),
+    yields([{ type: "reasoning", text: "hm" }, finish({ reason: "length" })]),
+  ]);
+  await using agent = testAgent({ model });
+  for (let round = 0; round < 4; round++) {
+    const events = await read(agent.turns.aside({ input }));
+    assertEquals(grammarFaults(events), []);
+    assertEquals(only(events, "error")[0]!.error.code, "turn_failed");
+    assertEquals(only(events, "turn_end")[0]!.status, "failed");
+  }
 });
 
 Deno.test("aside() ends when it is cancelled, also before it was read, and when time is up", async () => {
