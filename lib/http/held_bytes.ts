@@ -8,7 +8,7 @@ import { ServiceError } from "../errors.ts";
 
 /** A share of the budget, given back as a whole. */
 export interface Lease extends Disposable {
-  /** Throws `overloaded` when it would be more than there is; the lease stays as it was. */
+  /** Throws `overloaded` when it would be more than there is; the lease is then given back. */
   add(bytes: number): void;
 }
 
@@ -35,6 +35,9 @@ export class HeldBytes {
     return {
       add: (bytes) => {
         if (this.#bytes + bytes > this.#maxBytes) {
+          // At once: those that come in the same moment would be refused for what is going already.
+          this.#bytes -= own;
+          own = 0;
           throw new ServiceError(
             "overloaded",
             "Too much is being uploaded at the same time; send it again later",

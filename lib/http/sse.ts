@@ -33,6 +33,9 @@ export interface EventStreamOptions {
   maxWaitingChars?: number;
 }
 
+/** Characters that are turned into bytes at a time. */
+const MAX_SLICE_CHARS = 256 * 1024;
+
 const COMMENT = ": keep-alive\n\n";
 const encoder = new TextEncoder();
 
@@ -92,10 +95,12 @@ export class EventStream {
     }
     if (this.#finished) return;
     if (this.#waiting !== "") {
-      controller.enqueue(encoder.encode(this.#waiting));
-      this.#waiting = "";
+      // A slow reader of an event of megabytes holds its text once, not as bytes too.
+      const end = sliceEnd(this.#waiting, MAX_SLICE_CHARS);
+      controller.enqueue(encoder.encode(this.#waiting.slice(0, end)));
+      this.#waiting = this.#waiting.slice(end);
       this.#lastTakenMs = this.#options.clock.elapsed();
-      this.#releaseWriters();
+      if (this.#waiting.length <= this.#options.maxWaitingChars) this.#releaseWriters();
     }
     // Checked after the bytes too, so that a short stream needs no second pull to end.
     if (this.#closed && this.#waiting === "") {
@@ -148,4 +153,11 @@ export class EventStream {
       this.#armKeepAlive(keepAliveMs);
     });
   }
+}
+
+/** Where to cut off at most `max` characters without cutting one in two. */
+function sliceEnd(text: string, max: number): number {
+  if (text.length <= max) return text.length;
+  const last = text.charCodeAt(max - 1);
+  return last >= 0xd800 && last <= 0xdbff ? max - 1 : max;
 }

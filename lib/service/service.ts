@@ -165,6 +165,7 @@ export async function startService(
     const ended = await turns.drain({ graceMs });
     // Every turn has ended and its readers see that; what is open now only waits to be told.
     api?.endStreams();
+    api?.stopAccepting(ANSWER_MS);
     await stopped;
     await accepting;
     await journal.close();

@@ -73,7 +73,9 @@ function deepest(issues: readonly Issue[], base: Path): { path: Path; message: s
 function show(path: Path): string {
   return path.reduce<string>((text, key) => {
     if (typeof key === "number") return `${text}[${key}]`;
-    return text === "" ? String(key) : `${text}.${String(key)}`;
+    // Callers choose the keys of maps.
+    const name = String(key).slice(0, MAX_SHOWN_CHARS).toWellFormed();
+    return text === "" ? name : `${text}.${name}`;
   }, "");
 }
 

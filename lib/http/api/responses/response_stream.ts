@@ -52,20 +52,19 @@ export function streamResponse(options: ResponseStreamOptions): Response {
     },
   });
 
-  function write(given: readonly ResponseEvent[]): Promise<void> | undefined {
-    let lines = "";
-    for (const event of given) {
-      if (event.sequence_number > startingAfter) lines += eventLines(event);
-    }
-    return lines === "" ? undefined : stream.write(lines);
+  function write(event: ResponseEvent): Promise<void> | undefined {
+    if (event.sequence_number > startingAfter) return stream.write(eventLines(event));
   }
 
   async function writeAll(): Promise<void> {
-    write([events.created()]);
+    write(events.created());
     for await (const { event } of answer.events(seat.signal)) {
-      const room = write(events.next(event));
+      for (const given of events.next(event)) {
+        const room = write(given);
+        // One by one: each of those that close the levels of an answer holds all of its text.
+        if (room !== undefined) await room;
+      }
       if (events.ending !== undefined) return finish(events.ending.failure);
-      if (room !== undefined) await room;
     }
     if (!seat.signal.aborted) throw brokenOff();
   }
@@ -83,7 +82,8 @@ export function streamResponse(options: ResponseStreamOptions): Response {
     // Cut off, not failed: the turn goes on after the restart, and so can whoever reads it.
     if (!background || failure.code !== "draining") {
       context.fail(fromErrorData(failure));
-      write(events.breakOff({ ...failure, logId: failure.logId ?? context.requestId }));
+      const broken = events.breakOff({ ...failure, logId: failure.logId ?? context.requestId });
+      for (const event of broken) write(event);
     }
     stream.close();
   }
