@@ -7,6 +7,7 @@ import {
   openConnections,
   openSockets,
   residentBytes,
+  statusOf,
   until,
   untilIdle,
 } from "./support/process_facts.ts";
@@ -270,6 +271,10 @@ Deno.test("a thousand clients that leave, in every phase, leave nothing behind",
   using last = await RawSocket.open(service.apiUrl);
   await last.send("GET /ready HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
   assertEquals((await last.answer()).status, 200);
+  await until(async () => {
+    const { counts } = await statusOf(home);
+    return Object.values(counts).every((count) => count === 0);
+  });
   if (HAS_PROC) {
     await until(async () => await openConnections(Number(new URL(service.apiUrl).port)) === 0);
     // What is left are the listeners and the pool of connections to the model.

@@ -23,6 +23,7 @@ const STATUS: ServiceStatus = {
   runningTurns: 1,
   queuedTurns: 0,
   guests: 2,
+  counts: { pendingWrites: 0, waitingFollowers: 0, openTurns: 0, openStreams: 0 },
   checks: { audit: { ok: true, detail: "" } },
 };
 

@@ -134,3 +134,18 @@ Deno.test("EventStream keeps every character in order whatever the pace of write
     assertEquals(await scheduler.waitFor(reading), texts.join(""));
   }));
 });
+
+Deno.test("EventStream hands over a long event in slices, none of which cuts a character", async () => {
+  const { stream, read } = open();
+  const event = `data: ${"x".repeat(256 * 1024 - 7)}\u{1f600}${"y".repeat(300_000)}\n\n`;
+  stream.write(event);
+  stream.close();
+  let whole = "";
+  let slices = 0;
+  for (let slice = await read(); slice !== undefined; slice = await read()) {
+    whole += slice;
+    slices++;
+  }
+  assertEquals(whole, event);
+  assertEquals(slices, 3);
+});

@@ -62,6 +62,13 @@ export interface Operations {
       runningTurns: number;
       queuedTurns: number;
       guests: number;
+      /** What is in motion and must come back to nothing when nobody asks for anything. */
+      counts: {
+        pendingWrites: number;
+        waitingFollowers: number;
+        openTurns: number;
+        openStreams: number;
+      };
       checks: Record<string, { ok: boolean; detail: string }>;
     };
   };

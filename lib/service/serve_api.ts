@@ -34,6 +34,8 @@ export interface ServedApi {
    * Resolves when the port is closed.
    */
   stopAccepting(graceMs: number): Promise<void>;
+  /** Event streams that are open. */
+  openStreams(): number;
   /** Ends the event streams that are still open. */
   endStreams(): void;
 }
@@ -80,6 +82,7 @@ export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
   return {
     url: listener.url,
     stopAccepting: (graceMs) => listener.close(graceMs),
+    openStreams: () => api.openStreams,
     endStreams: () => api.endStreams(),
   };
 }

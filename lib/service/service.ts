@@ -88,6 +88,7 @@ export async function startService(
       model,
       modelReason,
       guests: guests.size,
+      counts: { ...journal.counts(), openStreams: api?.openStreams() ?? 0 },
       checks: checks(),
     }),
   });
