@@ -15,13 +15,13 @@ import { extractText, getDocumentProxy } from "unpdf";
 import { read, utils } from "xlsx";
 import { createDocumentReader } from "../lib/authority/documents.ts";
 import { findDenoDir } from "../lib/authority/executor/deno_dir.ts";
-import { installProtoAccessor } from "../lib/documents/proto_accessor.ts";
+import { prepareGlobals } from "../lib/documents/prepare_globals.ts";
 import { makeLargeDocuments } from "./large_documents.ts";
 import { type Figure, median, report } from "./report.ts";
 
 const RUNS = 5;
 
-installProtoAccessor();
+prepareGlobals();
 const { default: mammoth } = await import("mammoth");
 
 const direct = {

@@ -152,6 +152,11 @@ testBoth(
   },
 );
 
+testBoth("a promise that a library left behind does not end its child", async ({ make }) => {
+  const reader = make({ entry: CHILD });
+  assertEquals((await extract(reader, "leave a promise behind")).text, "still here");
+});
+
 testBoth("extract() ends a child that takes too long", async ({ make }) => {
   const reader = make({ entry: CHILD, timeoutMs: 1_000 });
   for (const how of ["hang", "spin"]) {

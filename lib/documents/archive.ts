@@ -108,7 +108,7 @@ function inflate(
     return packed;
   }
   if (method !== DEFLATED) {
-    throw unreadable(`it is packed in a way (method ${method}) that is not understood`);
+    throw unreadable("it is packed in a way that is not understood");
   }
   try {
     // One byte more than there may be tells "too large"; zero would be no bound.

@@ -9,7 +9,7 @@ import type { ChildRun } from "../authority/executor/protocol.ts";
 import { serveChild } from "../authority/executor/serve_child.ts";
 import { ServiceError } from "../errors.ts";
 import { extractDocument } from "./extract.ts";
-import { installProtoAccessor } from "./proto_accessor.ts";
+import { prepareGlobals } from "./prepare_globals.ts";
 import type { ExtractedText } from "./types.ts";
 
 /** What the `result` of this child holds, as JSON. */
@@ -21,7 +21,7 @@ export type DocumentAnswer =
 /** Reads the payload. Throws when this program is broken. */
 export const run: ChildRun = async ({ task }) => {
   silenceConsole();
-  installProtoAccessor();
+  prepareGlobals();
   const output = JSON.stringify(await answer(task.payload!));
   return { type: "result", output };
 };

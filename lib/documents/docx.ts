@@ -1,7 +1,7 @@
 /**
  * Text of a Word document, as Markdown where that says more: headings, lists, tables, links, notes.
  *
- * mammoth needs `installProtoAccessor()` before this module is loaded.
+ * mammoth needs `prepareGlobals()` before this module is loaded.
  *
  * @module
  */

@@ -13,10 +13,10 @@ import {
   TextRun,
 } from "docx";
 import { openPackage } from "./open_package.ts";
-import { installProtoAccessor } from "./proto_accessor.ts";
+import { prepareGlobals } from "./prepare_globals.ts";
 import { makeDocx, partOf, withParts } from "./testing/make_documents.ts";
 
-installProtoAccessor();
+prepareGlobals();
 const { readDocx } = await import("./docx.ts");
 
 async function read(bytes: Uint8Array): Promise<string> {

@@ -77,6 +77,20 @@ async function readPage(page: PdfPage): Promise<string> {
     text += isGap ? "\t" : item.str;
     if (item.hasEOL) text += "\n";
   }
+  const fields = await formFields(page);
   page.cleanup();
-  return text.replace(/[ \t]+$/gm, "").trim();
+  return [text.replace(/[ \t]+$/gm, "").trim(), ...fields].filter((part) => part !== "").join("\n");
+}
+
+/** What was filled into a form is no part of the page's text. */
+async function formFields(page: PdfPage): Promise<string[]> {
+  const lines: string[] = [];
+  for (const { subtype, fieldName, fieldValue } of await page.getAnnotations()) {
+    const value = [fieldValue].flat().filter((part) => typeof part === "string" && part !== "");
+    if (subtype !== "Widget" || value.length === 0 || value[0] === "Off") continue;
+    const line = `[field ${JSON.stringify(fieldName)}] ${value.join(", ")}`;
+    // Buttons of one choice each give its value.
+    if (line !== lines.at(-1)) lines.push(line);
+  }
+  return lines;
 }

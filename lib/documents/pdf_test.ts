@@ -53,6 +53,26 @@ Deno.test("readPdf() refuses one that needs a password, and reads one that does 
   assertEquals(text, "[page 1]\nno secret");
 });
 
+Deno.test("readPdf() reads what was filled into a form", async () => {
+  const pdf = await PDFDocument.create();
+  const page = pdf.addPage([400, 400]);
+  page.drawText("Application", { x: 20, y: 380, size: 12 });
+  const form = pdf.getForm();
+  const name = form.createTextField("applicant.name");
+  name.setText("Ann Example");
+  name.addToPage(page, { x: 20, y: 300 });
+  form.createTextField("left blank").addToPage(page, { x: 20, y: 200 });
+  const agreed = form.createCheckBox("agreed");
+  agreed.addToPage(page, { x: 20, y: 100 });
+  agreed.check();
+  form.createCheckBox("not agreed").addToPage(page, { x: 20, y: 50 });
+  const { text } = await readPdf(await pdf.save());
+  assertEquals(
+    text,
+    '[page 1]\nApplication\n[field "applicant.name"] Ann Example\n[field "agreed"] Yes',
+  );
+});
+
 Deno.test("readPdf() leaves out pages that are broken", async () => {
   const bytes = makeEncryptedPdf("kept", "");
   const source = new TextDecoder("latin1").decode(bytes);

@@ -7,6 +7,7 @@
 
 import type { ChildRun } from "../executor/protocol.ts";
 import { serveChild } from "../executor/serve_child.ts";
+import { prepareGlobals } from "../../documents/prepare_globals.ts";
 
 const MIB = 1024 * 1024;
 
@@ -60,6 +61,12 @@ const ACTS: Record<string, (argument: string) => unknown> = {
   "eat buffers": () => {
     const kept: Uint8Array[] = [];
     for (;;) kept.push(new Uint8Array(64 * MIB).fill(1));
+  },
+  async "leave a promise behind"() {
+    prepareGlobals();
+    Promise.reject(new Error("nobody awaits it"));
+    await new Promise((resolve) => setTimeout(resolve));
+    return answer("still here");
   },
   die: () => Deno.exit(9),
   throw: () => {
