@@ -22,6 +22,7 @@ const COLUMN_GAP = 1.5;
  */
 export async function readPdf(bytes: Uint8Array): Promise<DocumentText> {
   const pdf = await open(bytes);
+  const hasForm = await isForm(pdf);
   const count = Math.min(pdf.numPages, MAX_PDF_PAGES);
   const pages: string[] = [];
   const broken: unknown[] = [];
@@ -29,7 +30,7 @@ export async function readPdf(bytes: Uint8Array): Promise<DocumentText> {
   for (let number = 1; number <= count; number++) {
     let text = "";
     try {
-      text = await readPage(await pdf.getPage(number));
+      text = await readPage(await pdf.getPage(number), hasForm);
     } catch (error) {
       broken.push(error);
       text = "[this page cannot be read]";
@@ -66,7 +67,13 @@ async function open(bytes: Uint8Array): Promise<PdfDocument> {
   }
 }
 
-async function readPage(page: PdfPage): Promise<string> {
+/** Looking for the fields of a page takes as long as its text. */
+async function isForm(pdf: PdfDocument): Promise<boolean> {
+  const { info } = await pdf.getMetadata().catch(() => ({ info: {} }));
+  return (info as { IsAcroFormPresent?: boolean }).IsAcroFormPresent === true;
+}
+
+async function readPage(page: PdfPage, hasForm: boolean): Promise<string> {
   const { items } = await page.getTextContent();
   let text = "";
   for (const item of items) {
@@ -77,7 +84,7 @@ async function readPage(page: PdfPage): Promise<string> {
     text += isGap ? "\t" : item.str;
     if (item.hasEOL) text += "\n";
   }
-  const fields = await formFields(page);
+  const fields = hasForm ? await formFields(page) : [];
   page.cleanup();
   return [text.replace(/[ \t]+$/gm, "").trim(), ...fields].filter((part) => part !== "").join("\n");
 }
