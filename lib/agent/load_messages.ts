@@ -8,18 +8,52 @@
 import type { MediaStore } from "../media/types.ts";
 import type { InputPart, Message, PromptMessage, PromptPart, UserPart } from "./messages.ts";
 
-/** The messages with their files loaded. An image whose file is gone leaves its place in words. */
+/**
+ * Bytes of images in one request: as many as one message may bring. A conversation can hold more than
+ * a request can be long, and no provider takes as much.
+ */
+export const MAX_IMAGE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The messages with their files loaded. An image whose file is gone leaves its place in words, and so
+ * do the oldest ones when all would be more than {@linkcode MAX_IMAGE_BYTES}.
+ */
 export async function loadMessages(
   messages: readonly Message[],
   media: Pick<MediaStore, "read">,
 ): Promise<readonly PromptMessage[]> {
   // Nearly always: most conversations are text.
   if (messages.every(isPromptMessage)) return messages;
+  const tooOld = imagesBeyond(messages, MAX_IMAGE_BYTES);
   return await Promise.all(messages.map(async (message) => {
     if (isPromptMessage(message)) return message;
-    const parts = message.parts.map((part) => isPromptPart(part) ? part : loadPart(part, media));
+    const parts = message.parts.map((part) =>
+      isPromptPart(part) ? part : tooOld.has(part) ? leftOut(part) : loadPart(part, media)
+    );
     return { role: "user", parts: await Promise.all(parts) };
   }));
+}
+
+/** The images, but for the newest ones that are `maxBytes` together. */
+function imagesBeyond(messages: readonly Message[], maxBytes: number): ReadonlySet<UserPart> {
+  const beyond = new Set<UserPart>();
+  let bytes = 0;
+  for (const message of messages.toReversed()) {
+    if (message.role !== "user") continue;
+    for (const part of message.parts.toReversed()) {
+      if (part.type !== "image" || !("file" in part)) continue;
+      bytes += part.file.bytes;
+      if (bytes > maxBytes) beyond.add(part);
+    }
+  }
+  return beyond;
+}
+
+function leftOut({ mediaType }: Exclude<UserPart, PromptPart>): PromptPart {
+  return {
+    type: "text",
+    text: `[An image (${mediaType}) stood here; it is left out to make room for newer ones.]`,
+  };
 }
 
 /** The parts of a message that is nowhere on record. */

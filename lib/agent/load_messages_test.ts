@@ -1,5 +1,5 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
-import { loadMessages, promptParts } from "./load_messages.ts";
+import { loadMessages, MAX_IMAGE_BYTES, promptParts } from "./load_messages.ts";
 import type { Message } from "./messages.ts";
 
 const file = { sha256: "ab", bytes: 3 };
@@ -39,6 +39,33 @@ Deno.test("loadMessages() reads images, puts documents under their names and say
       document,
     ],
   }]);
+});
+
+Deno.test("loadMessages() leaves the oldest images out of a request that would be too long, unread", async () => {
+  const image = (sha256: string, bytes: number) => ({
+    type: "image" as const,
+    mediaType: "image/png",
+    file: { sha256, bytes },
+  });
+  const large = MAX_IMAGE_BYTES / 2;
+  const messages: Message[] = [
+    { role: "user", parts: [image("a", 1), image("b", large)] },
+    { role: "assistant", text: "seen", calls: [] },
+    { role: "user", parts: [image("c", large - 1), image("d", 1)] },
+  ];
+  const read: string[] = [];
+  const all = (await loadMessages(messages, {
+    read(sha256) {
+      read.push(sha256);
+      return Promise.resolve(new Uint8Array([1, 2, 3]));
+    },
+  })).flatMap((message) => message.role === "user" ? message.parts : []);
+  assertEquals(read, ["b", "c", "d"]);
+  assertEquals(all.map(({ type }) => type), ["text", "image", "image", "image"]);
+  assertEquals(all[0], {
+    type: "text",
+    text: "[An image (image/png) stood here; it is left out to make room for newer ones.]",
+  });
 });
 
 Deno.test("promptParts() gives what a message says without keeping anything", () => {
