@@ -7,10 +7,10 @@
  * @module
  */
 
-import { XMLParser } from "fast-xml-parser";
 import { unzipSync } from "fflate";
 import { Buffer } from "node:buffer";
 import { homedir } from "node:os";
+import { SaxesParser } from "saxes";
 import { extractText, getDocumentProxy } from "unpdf";
 import { read, utils } from "xlsx";
 import { createDocumentReader } from "../lib/authority/documents.ts";
@@ -36,10 +36,9 @@ const direct = {
     for (const name of book.SheetNames) utils.sheet_to_csv(book.Sheets[name]!, { FS: "\t" });
   },
   pptx: (bytes: Uint8Array) => {
-    const parser = new XMLParser({ preserveOrder: true, ignoreAttributes: false });
     for (const [name, part] of Object.entries(unzipSync(bytes))) {
       if (/^ppt\/(slides|notesSlides)\/[^/]*\.xml$/.test(name)) {
-        parser.parse(new TextDecoder().decode(part));
+        new SaxesParser({ position: false }).write(new TextDecoder().decode(part)).close();
       }
     }
   },

@@ -10,7 +10,6 @@
 
 import { ServiceError } from "../errors.ts";
 import type { Journal } from "../journal/types.ts";
-import type { MediaStore } from "../media/types.ts";
 import type { Model, ModelRequest, ToolDescription } from "../model/port.ts";
 import {
   mechanicalSummary,
@@ -20,7 +19,6 @@ import {
   withRequest,
 } from "./compaction.ts";
 import { cutToFit, type Entry, newEntry, totalTokens, wholeSteps } from "./history.ts";
-import { loadMessages } from "./load_messages.ts";
 import type { Message, UserPart } from "./messages.ts";
 import { estimateTokens } from "./tokens.ts";
 import type { TokenScale } from "./token_scale.ts";
@@ -43,7 +41,6 @@ const CHARS_PER_TOKEN = 2;
 /** What a context window needs. */
 export interface ContextWindowDeps {
   journal: Pick<Journal, "context" | "compact">;
-  media: Pick<MediaStore, "read">;
   turnId: string;
   sessionId: number;
   /** What the turn was opened with. */
@@ -64,6 +61,11 @@ export interface ContextWindowDeps {
   notice: (text: string) => void;
   /** Whether a failure of `ask` is the end of the turn and no reason for a fallback. */
   isOver: () => boolean;
+}
+
+/** A model call whose files are not loaded yet. */
+export interface FittedRequest extends Pick<ModelRequest, "system" | "tools"> {
+  messages: readonly Message[];
 }
 
 /** The context of one turn. */
@@ -102,7 +104,7 @@ export class ContextWindow {
   }
 
   /** The next model call. Throws `context_overflow` when the messages cannot fit. */
-  async fit(): Promise<Omit<ModelRequest, "signal">> {
+  async fit(): Promise<FittedRequest> {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const before = this.#tokens();
       if (before <= this.#limit * COMPACT_AT && !this.#isLong) break;
@@ -121,9 +123,8 @@ export class ContextWindow {
       entries = fitted;
     }
     this.#askedTokens = this.#fixedTokens + totalTokens(entries);
-    const { system, tools, media, wait } = this.#deps;
-    const messages = wholeSteps(entries.map(({ message }) => message));
-    return { system, messages: await wait(loadMessages(messages, media)), tools };
+    const { system, tools } = this.#deps;
+    return { system, messages: wholeSteps(entries.map(({ message }) => message)), tools };
   }
 
   /** Notes what the provider counted for the last request. */

@@ -16,6 +16,7 @@ import { Aside } from "./aside.ts";
 import { checkRequest } from "./check_request.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { NO_USAGE } from "./events.ts";
+import { ImageRoom } from "./image_room.ts";
 import { keepInput } from "./keep_input.ts";
 import { Lanes, type Place } from "./lane.ts";
 import { Life, type LifeLimits, type Verdict } from "./life.ts";
@@ -33,6 +34,8 @@ import { cancellation, failure, interruption } from "./verdicts.ts";
 const MAX_WAITING = 64;
 /** Sessions with turns at the same time. */
 const MAX_BUSY_SESSIONS = 4_096;
+/** Bytes of images that are loaded for models at the same time. */
+const MAX_LOADED_IMAGE_BYTES = 128 * 1024 * 1024;
 /** Answers beside conversations at the same time. */
 const MAX_ASIDES = 64;
 /** Characters of all inputs that wait or run: two of the largest, in a fraction of the heap. */
@@ -63,6 +66,8 @@ export interface TurnsDeps {
   randomId?: () => string;
   /** Characters of all inputs that wait or run at the same time; fewer in tests. */
   maxInputChars?: number;
+  /** Bytes of images that are loaded at the same time; fewer in tests. */
+  maxLoadedImageBytes?: number;
 }
 
 /** The agent, with what its owner alone does. */
@@ -87,6 +92,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
   const ports: TurnPorts = {
     journal,
     media: deps.media,
+    imageRoom: new ImageRoom(deps.maxLoadedImageBytes ?? MAX_LOADED_IMAGE_BYTES),
     actions: deps.actions,
     toolbox: new Toolbox(deps.tools),
     scale: new TokenScale(),
@@ -103,6 +109,8 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
   });
   /** The turns of this process that have not ended, by id. */
   const live = new Map<string, AcceptedTurn>();
+  /** Turns with a request key that are not on record yet, by scope and key. */
+  const accepting = new Map<string, Promise<TurnHandle>>();
   const asides = new Set<Aside>();
   const endings = new Set<Promise<void>>();
   let draining = false;
@@ -151,13 +159,31 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
   }
 
   async function submit(request: TurnRequest): Promise<TurnHandle> {
+    const { requestKey } = request;
+    if (requestKey === undefined) return await accept(request);
+    const name = JSON.stringify([requestKey.scope, requestKey.key]);
+    // Before a place is looked for: a repeat needs none, also of one that is being accepted now.
+    for (;;) {
+      const known = repeated(requestKey);
+      if (known !== undefined) return known;
+      const ahead = accepting.get(name);
+      if (ahead === undefined) break;
+      await ahead.catch(() => {});
+    }
+    const accepted = accept(request);
+    accepting.set(name, accepted);
+    try {
+      return await accepted;
+    } finally {
+      accepting.delete(name);
+    }
+  }
+
+  async function accept(request: TurnRequest): Promise<TurnHandle> {
     if (draining) throw stopping();
     checkRequest(request);
     const { sessionKey, channel, actor, input, durable, requestKey, response } = request;
     const model = request.model === undefined ? models.default : models.pick(request.model);
-    // Before a place is looked for: a repeat needs none.
-    const known = requestKey && repeated(requestKey);
-    if (known) return known;
     const place = lanes.enter(sessionKey, { chars: inputChars(input) });
     if (place === undefined) {
       throw new ServiceError(

@@ -34,6 +34,18 @@ export async function loadMessages(
   }));
 }
 
+/** Bytes of the images that {@linkcode loadMessages} would load. */
+export function imageBytes(messages: readonly Message[]): number {
+  let bytes = 0;
+  for (const message of messages) {
+    if (message.role !== "user") continue;
+    for (const part of message.parts) {
+      if (part.type === "image" && "file" in part) bytes += part.file.bytes;
+    }
+  }
+  return Math.min(bytes, MAX_IMAGE_BYTES);
+}
+
 /** The images, but for the newest ones that are `maxBytes` together. */
 function imagesBeyond(messages: readonly Message[], maxBytes: number): ReadonlySet<UserPart> {
   const beyond = new Set<UserPart>();

@@ -44,6 +44,32 @@ Deno.test("submit() finds a repeat before it looks for a place", async () => {
   await eventsOf(first);
 });
 
+Deno.test("submit() answers a burst of repeats, more than may wait, and asks the model once", async () => {
+  const model = scriptedModel([says("one")]);
+  await using agent = testAgent({ model });
+  const burst = await Promise.all(
+    Array.from({ length: 200 }, () => agent.submit("hi", { requestKey })),
+  );
+  assertEquals(new Set(burst.map(({ id }) => id)).size, 1);
+  assertEquals(burst.filter(({ repeated }) => !repeated).length, 1);
+  await eventsOf(burst[0]!);
+  assertEquals(model.requests.length, 1);
+});
+
+Deno.test("submit() tries again with each of a burst whose first could not be accepted", async () => {
+  await using agent = testAgent();
+  const image = { type: "image" as const, mediaType: "image/png", bytes: new Uint8Array([7]) };
+  const { hold } = agent.media;
+  agent.media.hold = (bytes) => {
+    agent.media.hold = hold;
+    return Promise.reject(new Error(`no room for ${bytes.length}`));
+  };
+  const burst = await Promise.allSettled(
+    Array.from({ length: 3 }, () => agent.submit("", { input: [image], requestKey })),
+  );
+  assertEquals(burst.map(({ status }) => status), ["rejected", "fulfilled", "fulfilled"]);
+});
+
 Deno.test("submit() takes a key anew after its turn was cancelled without a tool, and only then", async () => {
   const model = scriptedModel([hangs(), calls(["write", {}]), hangs(), says("third")]);
   await using agent = testAgent({ model });

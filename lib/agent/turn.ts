@@ -19,8 +19,10 @@ import { askModel, type Draft, type Finish, newDraft } from "./ask_model.ts";
 import type { Clock } from "./clock.ts";
 import { ContextWindow } from "./context_window.ts";
 import { type AgentEvent, type FinishReason, NO_USAGE, type Usage } from "./events.ts";
+import type { ImagePlace, ImageRoom } from "./image_room.ts";
 import { LegalCalls } from "./legal_calls.ts";
 import type { Life, Verdict } from "./life.ts";
+import { imageBytes, loadMessages } from "./load_messages.ts";
 import { LoopGuard } from "./loop_guard.ts";
 import type { Message, ToolCall } from "./messages.ts";
 import { Recorder } from "./recorder.ts";
@@ -33,6 +35,7 @@ import { failure } from "./verdicts.ts";
 export interface TurnPorts {
   journal: Journal;
   media: Pick<MediaStore, "read">;
+  imageRoom: ImageRoom;
   actions: ActionPort;
   toolbox: Toolbox;
   scale: TokenScale;
@@ -145,11 +148,10 @@ class TurnLoop {
   }
 
   #openContext(system: string): ContextWindow {
-    const { journal, media, toolbox, scale } = this.#ports;
+    const { journal, toolbox, scale } = this.#ports;
     const { turn, model, life, contextTokens, reserveTokens } = this.#run;
     return new ContextWindow({
       journal,
-      media,
       turnId: turn.id,
       sessionId: turn.sessionId,
       request: turn.input,
@@ -182,11 +184,15 @@ class TurnLoop {
   async #ask(context: ContextWindow, draft: Draft): Promise<Finish> {
     const { model, life } = this.#run;
     for (;;) {
-      const request = await context.fit();
+      const fitted = await context.fit();
+      const bytes = imageBytes(fitted.messages);
+      const place = bytes === 0 ? undefined : this.#ports.imageRoom.take(bytes);
       try {
+        if (place !== undefined) await this.#waitFor(place);
+        const messages = await life.wait(loadMessages(fitted.messages, this.#ports.media));
         const finish = await askModel(
           { model, recorder: this.#recorder, life, newStreamId: () => this.#newStreamId() },
-          request,
+          { ...fitted, messages },
           draft,
         );
         if (finish.model === model.name) context.answered(finish.usage.inputTokens);
@@ -196,8 +202,20 @@ class TurnLoop {
         const begun = draft.text !== "" || draft.reasoning !== "" || draft.calls.length > 0;
         if (!tooLong || begun || !context.shrink()) throw error;
       } finally {
+        place?.leave();
         this.#spoke ||= draft.text !== "";
       }
+    }
+  }
+
+  /** Like a place in the lane, this counts against no time-out. */
+  async #waitFor({ entered }: ImagePlace): Promise<void> {
+    const { life } = this.#run;
+    const resume = life.pause();
+    try {
+      await life.wait(entered);
+    } finally {
+      resume();
     }
   }
 

@@ -30,6 +30,7 @@ export interface TestAgentOptions {
   instructions?: () => Promise<string>;
   journal?: Journal;
   maxInputChars?: number;
+  maxLoadedImageBytes?: number;
 }
 
 /** The agent and what it is made of. */
@@ -110,6 +111,7 @@ export function testAgent(options: TestAgentOptions = {}): TestAgent {
     clock,
     randomId: () => `id${++ids}`,
     maxInputChars: options.maxInputChars,
+    maxLoadedImageBytes: options.maxLoadedImageBytes,
   });
   const submit: TestAgent["submit"] = (text, request = {}) =>
     turns.submit({
