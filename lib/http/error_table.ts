@@ -145,7 +145,7 @@ export const HTTP_ERRORS = {
     status: 429,
     type: "rate_limit_error",
     slug: "queue_full",
-    meaning: "Too many turns wait in this session; nothing was stored.",
+    meaning: "Too many turns wait, or inputs too large to hold together; nothing was stored.",
   },
   turn_failed: {
     status: 500,

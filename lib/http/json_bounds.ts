@@ -14,7 +14,7 @@ export const MAX_JSON_DEPTH = 128;
  * Values, members of objects included. A long conversation has some ten thousand; a check of a list
  * of wrong ones keeps what is wrong with each.
  */
-export const MAX_JSON_VALUES = 200_000;
+export const MAX_JSON_VALUES = 100_000;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
