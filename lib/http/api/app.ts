@@ -24,7 +24,7 @@ import { errorResponse } from "../errors.ts";
 import { Bodies } from "../body.ts";
 import { bodyType, BrowserGuard } from "../guard.ts";
 import { isLoopbackHost } from "../../loopback_host.ts";
-import { CHAT_ROUTE, createChat } from "./chat.ts";
+import { CHAT_ROUTE, createChat } from "./chat/chat.ts";
 import { type Checks, health, ready } from "./health.ts";
 import { type ApiModel, listModels, retrieveModel } from "./models.ts";
 import { OpenStreams } from "./open_streams.ts";

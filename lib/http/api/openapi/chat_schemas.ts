@@ -5,7 +5,7 @@
  */
 
 import { z } from "zod";
-import { chatRequestSchema, contentSchema } from "../chat_request.ts";
+import { chatRequestSchema, contentSchema } from "../chat/chat_request.ts";
 import { sessionIdSchema } from "../session_id.ts";
 import { described } from "./described.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import { z } from "zod";
-import { contentSchema } from "../chat_request.ts";
+import { contentSchema } from "../chat/chat_request.ts";
 import { inputContentSchema } from "../responses/input_messages.ts";
 import {
   chatChunkSchema,

@@ -9,7 +9,7 @@
 import type { AgentEvent, TurnStatus, Usage } from "../../../agent/events.ts";
 import type { ErrorData } from "../../../errors.ts";
 import { toHttpError } from "../../errors.ts";
-import { type TurnEnd, turnFailure } from "../chat_text.ts";
+import { type TurnEnd, turnFailure } from "../chat/chat_text.ts";
 import type { ResponseEvent, ResponseEventBody } from "./response_event.ts";
 import {
   type ResponseIdentity,

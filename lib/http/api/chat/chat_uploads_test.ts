@@ -2,15 +2,15 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import type { InputPart } from "../../agent/messages.ts";
+import type { InputPart } from "../../../agent/messages.ts";
 import {
   createTestApi,
   jsonOf,
   rawRequest,
   startTestApi,
   type TestApi,
-} from "../testing/test_api.ts";
-import { MAX_FILES } from "../../documents/read_upload.ts";
+} from "../../testing/test_api.ts";
+import { MAX_FILES } from "../../../documents/read_upload.ts";
 
 const MIB = 1024 * 1024;
 const utf8 = (text: string) => new TextEncoder().encode(text);

@@ -4,19 +4,19 @@
  * @module
  */
 
-import type { Clock } from "../../agent/clock.ts";
-import { fromErrorData, ServiceError } from "../../errors.ts";
-import type { Bodies } from "../body.ts";
-import { bodyType } from "../guard.ts";
+import type { Clock } from "../../../agent/clock.ts";
+import { fromErrorData, ServiceError } from "../../../errors.ts";
+import type { Bodies } from "../../body.ts";
+import { bodyType } from "../../guard.ts";
 import { ChatCompletion } from "./chat_completion.ts";
 import { parseChatForm } from "./chat_form.ts";
 import { type ChatRequest, parseChatRequest } from "./chat_request.ts";
 import { streamChat } from "./chat_stream.ts";
 import type { ChatIdentity } from "./chat_text.ts";
-import { type ApiModel, requireModel } from "./models.ts";
-import type { OpenStreams } from "./open_streams.ts";
-import type { Opened, TurnOpener } from "./open_turn.ts";
-import type { RequestContext } from "./request_context.ts";
+import { type ApiModel, requireModel } from "../models.ts";
+import type { OpenStreams } from "../open_streams.ts";
+import type { Opened, TurnOpener } from "../open_turn.ts";
+import type { RequestContext } from "../request_context.ts";
 
 /** The route's path. */
 export const CHAT_ROUTE = "/v1/chat/completions";

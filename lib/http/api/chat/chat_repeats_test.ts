@@ -1,8 +1,8 @@
 /** Repeats of a request on the chat route, and calls beside the conversation, through the listener. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { failed, says, staysSilent } from "../testing/fake_turns.ts";
-import { jsonOf, startTestApi } from "../testing/test_api.ts";
+import { failed, says, staysSilent } from "../../testing/fake_turns.ts";
+import { jsonOf, startTestApi } from "../../testing/test_api.ts";
 
 const REQUEST = { messages: [{ role: "user", content: "hi" }] };
 const STREAM = { ...REQUEST, stream: true };

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { MAX_FILES } from "../../documents/read_upload.ts";
-import { ServiceError } from "../../errors.ts";
-import type { FormEntry } from "../multipart.ts";
+import { MAX_FILES } from "../../../documents/read_upload.ts";
+import { ServiceError } from "../../../errors.ts";
+import type { FormEntry } from "../../multipart.ts";
 import { parseChatForm } from "./chat_form.ts";
 
 const BYTES = new Uint8Array([1, 2, 3]);

@@ -6,13 +6,13 @@
  * @module
  */
 
-import { isBlank } from "../../agent/is_blank.ts";
-import { ServiceError } from "../../errors.ts";
-import type { FormEntry } from "../multipart.ts";
+import { isBlank } from "../../../agent/is_blank.ts";
+import { ServiceError } from "../../../errors.ts";
+import type { FormEntry } from "../../multipart.ts";
 import type { ChatRequest } from "./chat_request.ts";
-import { check } from "./request_error.ts";
-import { chooseSession, DEFAULT_SESSION_ID, sessionIdSchema } from "./session_id.ts";
-import { type RequestPart, turnParts } from "./tail.ts";
+import { check } from "../request_error.ts";
+import { chooseSession, DEFAULT_SESSION_ID, sessionIdSchema } from "../session_id.ts";
+import { type RequestPart, turnParts } from "../tail.ts";
 
 const FIELDS = ["message", "session_id", "stream", "model"] as const;
 

@@ -7,15 +7,15 @@
  * @module
  */
 
-import type { Clock } from "../../agent/clock.ts";
-import type { AgentEvent, StoredEvent } from "../../agent/events.ts";
-import { type ErrorData, fromErrorData, ServiceError } from "../../errors.ts";
-import { EVENT_STREAM_HEADERS, EventStream } from "../sse.ts";
+import type { Clock } from "../../../agent/clock.ts";
+import type { AgentEvent, StoredEvent } from "../../../agent/events.ts";
+import { type ErrorData, fromErrorData, ServiceError } from "../../../errors.ts";
+import { EVENT_STREAM_HEADERS, EventStream } from "../../sse.ts";
 import { ChatChunks, type ChunkOptions, failureLine } from "./chat_chunks.ts";
 import { type ChatIdentity, turnFailure } from "./chat_text.ts";
-import type { OpenStreams } from "./open_streams.ts";
-import type { Opened } from "./open_turn.ts";
-import type { RequestContext } from "./request_context.ts";
+import type { OpenStreams } from "../open_streams.ts";
+import type { Opened } from "../open_turn.ts";
+import type { RequestContext } from "../request_context.ts";
 
 /** Milliseconds that the status line waits for the model. */
 export const OPENING_MS = 10_000;
