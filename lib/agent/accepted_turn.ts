@@ -9,6 +9,7 @@ import type { FollowOptions, Turn } from "../journal/types.ts";
 import type { Model } from "../model/port.ts";
 import type { StoredEvent } from "./events.ts";
 import type { Life } from "./life.ts";
+import type { TurnHandle } from "./turns.ts";
 
 /** What an accepted turn needs. */
 export interface AcceptedTurnDeps {
@@ -61,6 +62,19 @@ export class AcceptedTurn {
   /** A person opened it and is still there (decisions E3). */
   get attended(): boolean {
     return this.#deps.attended && this.#present && !this.#cancelled;
+  }
+
+  /** It as its callers hold it; `turn` as it is on record now. */
+  handle({ turn, repeated }: Pick<TurnHandle, "turn" | "repeated">): TurnHandle {
+    return {
+      id: turn.id,
+      acceptedAt: turn.acceptedAt,
+      turn,
+      repeated,
+      events: (signal) => this.events(signal),
+      cancel: () => this.cancel(),
+      setPresent: (present) => this.setPresent(present),
+    };
   }
 
   /** Whether whoever opened it is there, from now on. */

@@ -12,7 +12,7 @@ import type { Log } from "../log.ts";
 import type { MediaStore } from "../media/types.ts";
 import type { Model } from "../model/port.ts";
 import { AcceptedTurn } from "./accepted_turn.ts";
-import { Aside } from "./aside.ts";
+import { Asides } from "./asides.ts";
 import { checkRequest } from "./check_request.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { NO_USAGE } from "./events.ts";
@@ -20,14 +20,14 @@ import { ImageRoom } from "./image_room.ts";
 import { keepInput } from "./keep_input.ts";
 import { Lanes, type Place } from "./lane.ts";
 import { Life, type LifeLimits, type Verdict } from "./life.ts";
-import { promptParts } from "./load_messages.ts";
 import { systemPrompt } from "./prompt.ts";
+import { Repeats } from "./repeats.ts";
 import { inputChars, Room } from "./room.ts";
 import { TokenScale } from "./token_scale.ts";
 import { type AgentTool, Toolbox } from "./toolbox.ts";
 import { type Ending, runTurn, type TurnPorts } from "./turn.ts";
 import { TurnMarks } from "./turn_marks.ts";
-import type { Answer, TurnHandle, TurnRequest, Turns } from "./turns.ts";
+import type { TurnHandle, TurnRequest, Turns } from "./turns.ts";
 import { cancellation, failure, interruption } from "./verdicts.ts";
 
 /** Turns that may wait in a session (decisions B "Concurrency"). */
@@ -36,8 +36,6 @@ const MAX_WAITING = 64;
 const MAX_BUSY_SESSIONS = 4_096;
 /** Bytes of images that are loaded for models at the same time. */
 const MAX_LOADED_IMAGE_BYTES = 128 * 1024 * 1024;
-/** Answers beside conversations at the same time. */
-const MAX_ASIDES = 64;
 /** Characters of all inputs that wait or run: two of the largest, in a fraction of the heap. */
 const MAX_INPUT_CHARS = 256 * 1024 * 1024;
 /** Tokens left for an answer when `agent.maxOutputTokens` does not say. */
@@ -109,9 +107,8 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
   });
   /** The turns of this process that have not ended, by id. */
   const live = new Map<string, AcceptedTurn>();
-  /** Turns with a request key that are not on record yet, by scope and key. */
-  const accepting = new Map<string, Promise<TurnHandle>>();
-  const asides = new Set<Aside>();
+  const repeats = new Repeats({ find: repeated });
+  const asides = new Asides({ model: models.default, room, clock, log, randomId });
   const endings = new Set<Promise<void>>();
   let draining = false;
   let interrupted = 0;
@@ -155,28 +152,13 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
 
   function repeated(key: RequestKey): TurnHandle | undefined {
     const turn = journal.repeated(key);
-    return turn && handleOf(onRecord(turn), turn, true);
+    return turn && onRecord(turn).handle({ turn, repeated: true });
   }
 
   async function submit(request: TurnRequest): Promise<TurnHandle> {
     const { requestKey } = request;
     if (requestKey === undefined) return await accept(request);
-    const name = JSON.stringify([requestKey.scope, requestKey.key]);
-    // Before a place is looked for: a repeat needs none, also of one that is being accepted now.
-    for (;;) {
-      const known = repeated(requestKey);
-      if (known !== undefined) return known;
-      const ahead = accepting.get(name);
-      if (ahead === undefined) break;
-      await ahead.catch(() => {});
-    }
-    const accepted = accept(request);
-    accepting.set(name, accepted);
-    try {
-      return await accepted;
-    } finally {
-      accepting.delete(name);
-    }
+    return await repeats.submit(requestKey, () => accept(request));
   }
 
   async function accept(request: TurnRequest): Promise<TurnHandle> {
@@ -202,7 +184,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
       turn = outcome.turn;
       if (outcome.repeated) {
         place.leave();
-        return handleOf(onRecord(turn), turn, true);
+        return onRecord(turn).handle({ turn, repeated: true });
       }
     } catch (error) {
       place.leave();
@@ -211,39 +193,13 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     const own = accepted(turn, place, { ...request, model });
     if (draining && place.leave()) dismiss(own);
     else place.fill(own);
-    return handleOf(own, turn, false);
+    return own.handle({ turn, repeated: false });
   }
 
   function reportRelease(error: unknown): void {
     log.warning("A file of a message could not be let go; the next start removes it", {
       reason: String(error),
     });
-  }
-
-  function aside({ input, timeoutMs }: Parameters<Turns["aside"]>[0]): Answer {
-    if (draining) throw stopping();
-    const leaveRoom = asides.size < MAX_ASIDES ? room.take(inputChars(input)) : undefined;
-    if (leaveRoom === undefined) {
-      throw new ServiceError(
-        "queue_full",
-        `Too many answers beside conversations are open, or too large ones: at most ${MAX_ASIDES} may be`,
-        { retryAfterS: 1 },
-      );
-    }
-    const own: Aside = new Aside({
-      id: randomId(),
-      model: models.default,
-      parts: promptParts(input),
-      limits: limits(timeoutMs),
-      clock,
-      log,
-      onEnd() {
-        asides.delete(own);
-        leaveRoom();
-      },
-    });
-    asides.add(own);
-    return own;
   }
 
   function limits(timeoutMs = Infinity): LifeLimits {
@@ -330,11 +286,11 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     for (const own of [...lanes.ready()]) if (own.leave()) dismiss(own);
     const cancelTimer = clock.after(graceMs, () => {
       for (const own of lanes.running) own.life?.end(interruption());
-      for (const own of asides) own.interrupt();
+      asides.interrupt();
     });
     await lanes.idle();
     while (endings.size > 0) await Promise.all(endings);
-    await Promise.all([...asides].map((own) => own.ended));
+    await asides.idle();
     cancelTimer();
     return { interrupted };
   }
@@ -344,9 +300,12 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     repeated,
     find(turnId) {
       const turn = journal.turn(turnId);
-      return turn && handleOf(onRecord(turn), turn, false);
+      return turn && onRecord(turn).handle({ turn, repeated: false });
     },
-    aside,
+    aside({ input, timeoutMs }) {
+      if (draining) throw stopping();
+      return asides.open(input, limits(timeoutMs));
+    },
     drain,
     recovered(resume) {
       for (const turn of resume) {
@@ -359,18 +318,6 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     },
     counts: () => ({ running: lanes.running.size + asides.size, queued: lanes.waiting }),
     busySessions: () => lanes.size,
-  };
-}
-
-function handleOf(own: AcceptedTurn, turn: Turn, repeated: boolean): TurnHandle {
-  return {
-    id: turn.id,
-    acceptedAt: turn.acceptedAt,
-    turn,
-    repeated,
-    events: (signal) => own.events(signal),
-    cancel: () => own.cancel(),
-    setPresent: (present) => own.setPresent(present),
   };
 }
 
