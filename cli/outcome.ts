@@ -34,6 +34,16 @@ export const OUTCOMES: Readonly<Record<ErrorCode, Outcome>> = {
   forbidden_host: { exit: EXIT.failed },
   forbidden_origin: { exit: EXIT.failed },
   too_many_auth_failures: { exit: EXIT.failed },
+  invalid_token: {
+    exit: EXIT.refused,
+    next: "Make one with: service tokens issue --scopes approve",
+  },
+  insufficient_scope: { exit: EXIT.refused },
+  approval_not_found: { exit: EXIT.failed, next: "See what waits with: service approvals list" },
+  approval_answered: { exit: EXIT.failed },
+  approval_mismatch: { exit: EXIT.refused, next: "Look again with: service approvals show ID" },
+  approval_expired: { exit: EXIT.refused },
+  approval_void: { exit: EXIT.refused },
   queue_full: { exit: EXIT.failed, next: "Wait for the turns of this session, or use another one" },
   turn_failed: { exit: EXIT.failed },
   turn_timeout: {

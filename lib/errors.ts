@@ -30,6 +30,14 @@ export const ERROR_CODES = [
   "forbidden_host",
   "forbidden_origin",
   "too_many_auth_failures",
+  "invalid_token",
+  "insufficient_scope",
+  // an approval
+  "approval_not_found",
+  "approval_answered",
+  "approval_mismatch",
+  "approval_expired",
+  "approval_void",
   // a turn
   "queue_full",
   "turn_failed",

@@ -8,11 +8,13 @@
  * one `turn_end`, preceded by an `error` when the status is not `done`. A `text_delta` or
  * `reasoning_delta` belongs to the stream of its `streamId`; `segment_end` or `reasoning_end`
  * closes that stream, comes after its last delta, and comes for every stream that had a delta,
- * however the turn ends. Every `tool_call` is followed by exactly one `tool_result` of its callId.
+ * however the turn ends. Every `tool_call` is followed by exactly one `tool_result` of its callId;
+ * between the two, every `approval_requested` is followed by exactly one `approval_resolved`.
  *
  * @module
  */
 
+import type { ApprovalOutcome, ApprovalView } from "../authority/actions.ts";
 import type { ErrorData } from "../errors.ts";
 
 /** Tokens of a turn or a model call, as the provider counted them; 0 when it did not say. */
@@ -51,6 +53,9 @@ export type AgentEvent =
     /** What the model is given, the cut stated where it was cut. */
     output: string;
   }
+  /** The call waits for a person; the turn's time stands still meanwhile. */
+  | { type: "approval_requested"; callId: string; tool: string; approval: ApprovalView }
+  | { type: "approval_resolved"; callId: string; approvalId: string; outcome: ApprovalOutcome }
   /** Tokens of one model call, and which model answered it (a fallback, maybe). */
   | { type: "usage"; model: string; usage: Usage }
   /** A transient fault that is being dealt with: a retry, a fallback, a compaction. */

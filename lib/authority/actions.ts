@@ -49,6 +49,32 @@ export interface ActionRequest {
   context: ActionContext;
 }
 
+/**
+ * An action that waits for a person, as it may be shown: made from what was resolved, never from the
+ * words of a model, and hidden characters made visible (decisions E4).
+ */
+export interface ApprovalView {
+  /** `apr_` and 16 letters and digits. */
+  id: string;
+  /** The action's digest, 64 hex digits; an answer repeats it. */
+  digest: string;
+  capability: Capability;
+  tool: string;
+  /** The resolved target, in words. */
+  target: string;
+  /** Everything else that the action depends on, such as the text to be written; cut, and that said. */
+  details: string;
+  session: string;
+  channel: string;
+  actor: string;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+  expiresAt: number;
+}
+
+/** How an approval came out. `void`: whoever asked has left, or the service stopped. */
+export type ApprovalOutcome = "approved" | "denied" | "expired" | "void";
+
 /** How an action ended. `output` is for the model; it states its own cuts. */
 export type ActionResult =
   | { status: "ok"; output: string }
@@ -64,9 +90,19 @@ export type ActionResult =
 export interface ActionPort {
   act(
     request: ActionRequest,
-    options: { signal: AbortSignal; onProgress: (text: string) => void },
+    options: {
+      signal: AbortSignal;
+      onProgress: (text: string) => void;
+      /** The action waits for a person from now on; then, that it does not any more. */
+      onApproval?: (event: ApprovalEvent) => void;
+    },
   ): Promise<ActionResult>;
 }
+
+/** What is told of an approval while an action waits for it. */
+export type ApprovalEvent =
+  | { type: "requested"; approval: ApprovalView }
+  | { type: "resolved"; approvalId: string; outcome: ApprovalOutcome };
 
 /** What a path really is, once resolved. */
 export interface PathTarget {
@@ -102,6 +138,17 @@ export interface ChatTarget {
   chatId: string;
 }
 
+/** A command that runs in the sandbox. */
+export interface CommandTarget {
+  kind: "command";
+  /** What the system starts; for a shell command `["/bin/sh", "-c", <text>]`, as nobody can parse it. */
+  argv: readonly string[];
+  /** Real path of the first of them. */
+  program: string;
+  /** Real path, in the workspace. */
+  cwd: string;
+}
+
 /** What could not be resolved; never allowed. */
 export interface UnresolvedTarget {
   kind: "unresolved";
@@ -110,7 +157,7 @@ export interface UnresolvedTarget {
 }
 
 /** What an action is about. */
-export type Target = PathTarget | UrlTarget | ChatTarget | UnresolvedTarget;
+export type Target = PathTarget | UrlTarget | ChatTarget | CommandTarget | UnresolvedTarget;
 
 /** A request whose targets are resolved: what the gate judges and what the record holds. */
 export interface ResolvedAction {

@@ -5,7 +5,8 @@
  * @module
  */
 
-import type { ActionRequest, ActionResult } from "../authority/actions.ts";
+import type { ActionRequest, ActionResult, ApprovalEvent } from "../authority/actions.ts";
+import type { Credential, OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
 import type { Config } from "../config/schema.ts";
 import type { ExtractedText } from "../documents/types.ts";
 import type { ErrorData } from "../errors.ts";
@@ -57,7 +58,9 @@ export type ToService =
     writable: WritableStream<Uint8Array>;
   }
   | { type: "action_progress"; id: number; text: string }
+  | { type: "action_approval"; id: number; event: ApprovalEvent }
   | { type: "action_result"; id: number; result: ActionResult }
+  | { type: "operated"; id: number; result: OperatorAnswer | { error: ErrorData } }
   | { type: "instructions"; id: number; text: string }
   | { type: "extracted"; id: number; result: ExtractedText | { error: ErrorData } }
   /** The gate has allowed a message for a chat: it belongs into the outbox; `enqueued` answers. */
@@ -84,6 +87,8 @@ export type ToAuthority =
   | { type: "failed"; error: ErrorData }
   | { type: "action"; id: number; request: ActionRequest }
   | { type: "cancel_action"; id: number }
+  /** Something that only an approver or operator may do; the authority checks the credential. */
+  | { type: "operate"; id: number; request: OperatorRequest; credential: Credential }
   /** Asks for the workspace's AGENTS.md. */
   | { type: "get_instructions"; id: number }
   /** Asks for the text of a document; the bytes' buffer is transferred. */

@@ -16,7 +16,9 @@ export type Touch =
   /** A path in or relative to the workspace. */
   | { kind: "path"; access: "read" | "write"; path: string }
   | { kind: "url"; url: string }
-  | { kind: "chat"; channel: string; chatId: string };
+  | { kind: "chat"; channel: string; chatId: string }
+  /** A program and its arguments, or a text for the shell; `cwd` in or relative to the workspace. */
+  | { kind: "command"; command: string | readonly string[]; cwd: string };
 
 /** A tool of the agent. */
 export interface Tool<Args = unknown> {

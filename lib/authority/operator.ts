@@ -1,0 +1,50 @@
+/**
+ * What approvers and operators may ask of the authority, as plain data, and by what they are known
+ * (decisions E4, E5). The service only passes it on: the authority checks the credential itself.
+ *
+ * @module
+ */
+
+import type { ApprovalView, Capability } from "./actions.ts";
+
+/** What a token may be used for. `operate` includes `approve`. */
+export const SCOPES = ["approve", "operate"] as const;
+
+/** One of {@linkcode SCOPES}. */
+export type Scope = typeof SCOPES[number];
+
+/** Who asks. */
+export type Credential =
+  /** A token as `service tokens issue` gave it; over HTTP and the local socket alike. */
+  | { kind: "token"; token: string }
+  /** Somebody on a channel whose descriptor says that it verifies senders, such as `telegram:12345`. */
+  | { kind: "sender"; sender: string }
+  /** The terminal of this very process, which opened the turn. Never crosses from the service. */
+  | { kind: "terminal"; turnId: string };
+
+/** A capability that a person has denied in a session (decisions E5). */
+export interface Latch {
+  sessionKey: string;
+  capability: Capability;
+  /** Milliseconds since 1970. */
+  since: number;
+  /** The denial's words. */
+  reason: string;
+}
+
+/** What may be asked. */
+export type OperatorRequest =
+  | { op: "approvals.list" }
+  | { op: "approvals.get"; id: string }
+  /** `digest`: all 64 digits, or the first 8 from a chat. */
+  | { op: "approvals.approve"; id: string; digest: string }
+  | { op: "approvals.deny"; id: string; reason: string }
+  | { op: "latches.list" }
+  | { op: "latches.clear"; sessionKey: string; capability: Capability };
+
+/** What is answered. */
+export type OperatorAnswer =
+  | { approvals: ApprovalView[] }
+  | { approval: ApprovalView }
+  | { latches: Latch[] }
+  | { done: true };
