@@ -5,6 +5,7 @@
  */
 
 import type { AgentEvent } from "../../lib/agent/events.ts";
+import type { ApprovalOutcome } from "../../lib/authority/actions.ts";
 import type { Output, Style } from "../output.ts";
 import { AnswerText } from "./answer_text.ts";
 
@@ -15,6 +16,13 @@ export interface TurnPrinterOptions {
   /** Show reasoning also where standard error is no terminal. */
   verbose: boolean;
 }
+
+const APPROVAL_OUTCOMES: Readonly<Record<ApprovalOutcome, string>> = {
+  approved: "approved",
+  denied: "denied",
+  expired: "nobody answered in time",
+  void: "the approval is void",
+};
 
 /** Longest remark, characters. */
 const MAX_REMARK_CHARS = 200;
@@ -61,6 +69,12 @@ export class TurnPrinter {
         // The result itself is for the model; a person wants to know what went wrong.
         if (event.status === "ok") return;
         return this.#remark(`  ${withStatus(event.status, event.output)}`, "yellow");
+      case "approval_requested": {
+        const { id, capability, target } = event.approval;
+        return this.#remark(`  waits for approval ${id}: ${capability} of ${target}`, "yellow");
+      }
+      case "approval_resolved":
+        return this.#remark(`  ${APPROVAL_OUTCOMES[event.outcome]}`);
       case "notice":
         return this.#remark(event.text);
       case "summary":

@@ -97,6 +97,10 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         return void instructions(data.id);
       case "enqueued":
         return deps.outbox.receive(data);
+      case "operate": {
+        const error = { code: "invalid_token" as const, message: "The token is not known here" };
+        return send({ type: "operated", id: data.id, result: { error } });
+      }
       case "drained":
         return drained.resolve({ interrupted: data.interrupted });
       default:

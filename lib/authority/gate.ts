@@ -209,6 +209,8 @@ class Gate implements Actions {
         return resolveUrl(touch.url);
       case "chat":
         return touch;
+      case "command":
+        return { kind: "unresolved", what: tool.name, reason: "commands do not run here" };
     }
   }
 

@@ -100,6 +100,13 @@ function targetData(target: Target, audit: AuditLog): Record<string, unknown> {
     }
     case "chat":
       return { kind: "chat", channel: target.channel, chatId: target.chatId };
+    case "command":
+      return {
+        kind: "command",
+        program: target.program,
+        cwd: target.cwd,
+        argv: audit.digest(canonicalJson(target.argv)),
+      };
     case "unresolved":
       // It may be anything, a URL with a password too.
       return { kind: "unresolved", what: audit.digest(target.what), reason: target.reason };

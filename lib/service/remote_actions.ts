@@ -4,23 +4,37 @@
  * @module
  */
 
-import type { ActionPort, ActionResult } from "../authority/actions.ts";
+import type { ActionPort, ActionResult, ApprovalEvent } from "../authority/actions.ts";
+import type { Credential, OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
 import type { DocumentReader, ExtractedText } from "../documents/types.ts";
-import { fromErrorData } from "../errors.ts";
+import { fromErrorData, ServiceError } from "../errors.ts";
 import type { ToAuthority, ToService } from "./bridge.ts";
+
+/** Requests of approvers and operators that are answered at the same time. */
+const MAX_OPERATING = 256;
 
 /** Everything that the service asks of the authority and waits for. */
 export interface AuthorityLink {
   readonly actions: ActionPort;
   /** Reads documents in children of the authority. */
   readonly documents: DocumentReader;
+  /** Asks for what only approvers and operators may do; rejects with the authority's ServiceError. */
+  operate(request: OperatorRequest, credential: Credential): Promise<OperatorAnswer>;
   /** The workspace's AGENTS.md, or an empty text. */
   instructions(): Promise<string>;
   /** Takes an answer of the authority. */
   receive(
     message: Extract<
       ToService,
-      { type: "action_progress" | "action_result" | "instructions" | "extracted" }
+      {
+        type:
+          | "action_progress"
+          | "action_approval"
+          | "action_result"
+          | "operated"
+          | "instructions"
+          | "extracted";
+      }
     >,
   ): void;
 }
@@ -35,7 +49,9 @@ export function linkAuthority(
   const running = new Map<number, {
     resolve(result: ActionResult): void;
     onProgress(text: string): void;
+    onApproval?(event: ApprovalEvent): void;
   }>();
+  const operating = new Map<number, PromiseWithResolvers<OperatorAnswer>>();
   const asking = new Map<number, (text: string) => void>();
   const extracting = new Map<number, PromiseWithResolvers<ExtractedText>>();
   let nextId = 1;
@@ -44,7 +60,7 @@ export function linkAuthority(
 
   return {
     actions: {
-      act(request, { signal, onProgress }) {
+      act(request, { signal, onProgress, onApproval }) {
         signal.throwIfAborted();
         const id = nextId++;
         const { promise, resolve, reject } = Promise.withResolvers<ActionResult>();
@@ -53,7 +69,7 @@ export function linkAuthority(
           reject(signal.reason);
         };
         signal.addEventListener("abort", abort, { once: true });
-        running.set(id, { resolve, onProgress });
+        running.set(id, { resolve, onProgress, onApproval });
         send({ type: "action", id, request });
         return promise.finally(() => {
           running.delete(id);
@@ -81,6 +97,19 @@ export function linkAuthority(
         });
       },
     },
+    operate(request, credential) {
+      if (operating.size >= MAX_OPERATING) {
+        const error = new ServiceError("overloaded", `${MAX_OPERATING} answers are on their way`, {
+          retryAfterS: 1,
+        });
+        return Promise.reject(error);
+      }
+      const id = nextId++;
+      const outcome = Promise.withResolvers<OperatorAnswer>();
+      operating.set(id, outcome);
+      send({ type: "operate", id, request, credential });
+      return outcome.promise;
+    },
     instructions() {
       if (cached === undefined || now() - cached.at > 250) {
         const id = nextId++;
@@ -96,9 +125,20 @@ export function linkAuthority(
         case "action_progress":
           running.get(message.id)?.onProgress(message.text);
           break;
+        case "action_approval":
+          running.get(message.id)?.onApproval?.(message.event);
+          break;
         case "action_result":
           running.get(message.id)?.resolve(message.result);
           break;
+        case "operated": {
+          const { id, result } = message;
+          const outcome = operating.get(id);
+          operating.delete(id);
+          if ("error" in result) outcome?.reject(fromErrorData(result.error));
+          else outcome?.resolve(result);
+          break;
+        }
         case "extracted": {
           const { result } = message;
           const outcome = extracting.get(message.id);

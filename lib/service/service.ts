@@ -108,7 +108,9 @@ export async function startService(
       case "configure":
         return copyPaths(message.config, config, message.paths);
       case "action_progress":
+      case "action_approval":
       case "action_result":
+      case "operated":
       case "instructions":
       case "extracted":
         return link.receive(message);

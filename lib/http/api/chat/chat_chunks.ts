@@ -61,6 +61,23 @@ export class ChatChunks {
         const { callId, tool, status } = event;
         return this.#progress({ type: event.type, call_id: callId, tool, status });
       }
+      case "approval_requested": {
+        const { callId, tool, approval: { id, digest, capability, target, expiresAt } } = event;
+        return this.#progress({
+          type: event.type,
+          call_id: callId,
+          tool,
+          id,
+          digest,
+          capability,
+          target,
+          expires_at: Math.floor(expiresAt / 1000),
+        });
+      }
+      case "approval_resolved": {
+        const { callId, approvalId, outcome } = event;
+        return this.#progress({ type: event.type, call_id: callId, id: approvalId, outcome });
+      }
       case "notice":
         return this.#progress({ type: event.type, text: event.text });
       case "turn_start":

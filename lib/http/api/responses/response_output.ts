@@ -65,6 +65,8 @@ export class ResponseOutput {
       case "tool_call":
       case "tool_progress":
       case "tool_result":
+      case "approval_requested":
+      case "approval_resolved":
         this.#countClosed();
         return this.#endClosed();
       case "notice":
