@@ -15,18 +15,52 @@ export const GENESIS = "0".repeat(64);
 /** Bytes of one line; a larger record is a fault of the caller, and a larger line is damage. */
 export const MAX_LINE_BYTES = 1024 * 1024;
 
-/**
- * What a record is about. `log.open`: a process began to write here. `log.torn`: an unfinished end was
- * set aside. An `action.start` without its `action.end` is an action whose end is unknown.
- */
+/** What a record is about. */
 export type AuditKind =
+  /** A process began to write here. */
   | "log.open"
+  /** An unfinished end was set aside. */
   | "log.torn"
   /** There was a record before this file; where it went is not known. */
   | "log.gone"
+  /** What a signed checkpoint covers is not here any more, or is another text. */
+  | "log.cut"
+  /** The hash of the record before, signed. */
+  | "log.checkpoint"
+  /** The oldest file is about to be removed, as `audit.keepFiles` says. */
+  | "log.pruned"
+  /** An action was not allowed. */
   | "action.refused"
+  /** An action is about to run. Without its `action.end` nobody knows how it ended. */
   | "action.start"
-  | "action.end";
+  /** How an action ended; `start` is the number of its record. */
+  | "action.end"
+  /** An action waits for a person. */
+  | "approval.requested"
+  /** Somebody who may approved or denied it; `by` says who. */
+  | "approval.answered"
+  /** It does not count any more: its requester left, its turn ended, or the service started anew. */
+  | "approval.void"
+  /** Nobody answered in time. */
+  | "approval.expired"
+  /** An answer that was not let through: by whom, and why. */
+  | "approval.refused"
+  /** A denial made a capability refused in a session. */
+  | "latch.set"
+  /** An operator lifted that. */
+  | "latch.cleared"
+  /** An operator made a standing grant. */
+  | "grant.added"
+  /** A standing grant was taken back. */
+  | "grant.removed"
+  /** A credential was made: its number, scopes and owner, never the secret. */
+  | "token.issued"
+  /** A credential was taken back. */
+  | "token.revoked"
+  /** The rules in force from here on, by their digest. */
+  | "policy.loaded"
+  /** What the sandbox's own test found at a start. */
+  | "sandbox.tested";
 
 /** One record. */
 export interface AuditRecord {
