@@ -13,11 +13,11 @@ export async function checkHome(
   paths: HomePaths,
   uid: () => number | null = Deno.uid,
 ): Promise<Finding[]> {
-  const { home, dataDir, auditDir, keysDir, runDir, configFile } = paths;
+  const { home, dataDir, auditDir, keysDir, operatorDir, runDir, configFile } = paths;
   const info = await stat(home);
   if (info === undefined) return [{ status: "ok", detail: `${home} will be made` }];
   const findings: Finding[] = [];
-  for (const path of [home, dataDir, auditDir, keysDir, runDir, configFile]) {
+  for (const path of [home, dataDir, auditDir, keysDir, operatorDir, runDir, configFile]) {
     const info = await stat(path);
     if (info === undefined) continue;
     const isFile = path === configFile;
@@ -56,8 +56,9 @@ export async function checkWorkspace(workspace: string, paths: HomePaths): Promi
     };
   }
   const real = realPathOf(workspace);
-  const { configFile, dataDir, auditDir, keysDir, runDir } = paths;
-  for (const path of [configFile, dataDir, auditDir, keysDir, runDir].map(realPathOf)) {
+  const { configFile, dataDir, auditDir, keysDir, operatorDir, runDir } = paths;
+  const own = [configFile, dataDir, auditDir, keysDir, operatorDir, runDir];
+  for (const path of own.map(realPathOf)) {
     if (isInside(path, real) || isInside(real, path)) {
       return {
         status: "fail",

@@ -126,6 +126,7 @@ function workspaceConflict(workspace: string, paths: HomePaths): string | undefi
     ["data folder", paths.dataDir],
     ["audit folder", paths.auditDir],
     ["key folder", paths.keysDir],
+    ["operator folder", paths.operatorDir],
     ["run folder", paths.runDir],
     ["socket folder", paths.socketDir],
   ];

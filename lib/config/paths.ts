@@ -27,6 +27,8 @@ export interface HomePaths {
   mediaDir: string;
   auditDir: string;
   keysDir: string;
+  /** Tokens, grants, latches and pending approvals. */
+  operatorDir: string;
   runDir: string;
   lockFile: string;
   /** Folder of the socket: `runDir`, or another one where its path would be too long. */
@@ -78,6 +80,7 @@ export function resolvePaths(inputs: PathInputs): HomePaths {
     mediaDir: `${dataDir}/media`,
     auditDir: `${home}/audit`,
     keysDir: `${home}/keys`,
+    operatorDir: `${home}/operator`,
     runDir,
     lockFile: `${runDir}/lock`,
     socketDir,

@@ -1,0 +1,27 @@
+/**
+ * What the audit is told of a change to the operators' state.
+ *
+ * @module
+ */
+
+/** Kinds of such records. */
+export const OPERATOR_RECORD_KINDS = [
+  "token.issued",
+  "token.revoked",
+  "grant.added",
+  "grant.removed",
+  "latch.set",
+  "latch.cleared",
+  /** An approval was pending when its service stopped. */
+  "approval.void",
+  /** A damaged file was set aside, and an empty one took its place. */
+  "state.reset",
+] as const;
+
+/** One of {@linkcode OPERATOR_RECORD_KINDS}. */
+export type OperatorRecordKind = typeof OPERATOR_RECORD_KINDS[number];
+
+/** The audit, as far as this state needs it. */
+export interface OperatorAudit {
+  append(kind: OperatorRecordKind, data: Record<string, unknown>): Promise<unknown>;
+}
