@@ -1,0 +1,29 @@
+/**
+ * A gate whose process kills itself with SIGKILL around the run of an action: between the record
+ * before it and the child (`before`), or between the child's end and the record after it (`after`).
+ * Prints the folder that it works in before it acts.
+ *
+ * @module
+ */
+
+import { createExecutor, type Executor } from "../../lib/authority/executor/executor.ts";
+import { gateFixture } from "../../lib/authority/testing/gate_fixture.ts";
+
+const [moment] = Deno.args;
+const silent = () => {};
+const real = createExecutor({
+  cacheDir: await Deno.makeTempDir(),
+  log: { debug: silent, info: silent, warning: silent, error: silent },
+});
+const executor: Executor = {
+  ...real,
+  async run(job, options) {
+    if (moment === "before") Deno.kill(Deno.pid, "SIGKILL");
+    const outcome = await real.run(job, options);
+    Deno.kill(Deno.pid, "SIGKILL");
+    return outcome;
+  },
+};
+const gate = await gateFixture({ executor });
+Deno.stdout.writeSync(new TextEncoder().encode(`${gate.root}\n`));
+await gate.act("write_file", { path: "made.txt", content: "made" });
