@@ -36,6 +36,8 @@ export function actionJob(
       return { task, timeoutMs, ...urlNeeds(target) };
     case "chat":
       throw new Error(`Cannot run ${tool} in a child: messages go to the outbox`);
+    case "command":
+      throw new Error(`Cannot run ${tool} in a child: commands have a sandbox of their own`);
     case "unresolved":
       throw new Error(`Cannot run ${tool}: its target is not resolved`);
   }
