@@ -4,11 +4,14 @@
  * @module
  */
 
-import type { ActionContext } from "../authority/actions.ts";
+import type { ActionContext, Capability } from "../authority/actions.ts";
 import type { Turn } from "../journal/types.ts";
 import { personHosts, toolUrls } from "./hosts.ts";
 import type { Message, ToolCall } from "./messages.ts";
 import type { Toolbox } from "./toolbox.ts";
+
+/** A command prints whatever it is told to, and a model tells it. */
+const READS_FILES: ReadonlySet<Capability | undefined> = new Set(["fs.read", "exec"]);
 
 /** The context of one call. Hosts and URLs are looked for only where the gate goes by them. */
 export function actionContext(
@@ -33,7 +36,7 @@ export function actionContext(
     // What a tool that changes things was given may come back through any other.
     toolUrls: toolUrls(read, {
       storesInput: (tool) => toolbox.find(tool)?.readOnly !== true,
-      readsFiles: (tool) => toolbox.find(tool)?.capability === "fs.read",
+      readsFiles: (tool) => READS_FILES.has(toolbox.find(tool)?.capability),
     }),
   };
 }
