@@ -10,6 +10,8 @@ export interface AtomicWriteOptions {
   mode: number;
   /** Called when the new text is on the disk and not yet in place; throwing leaves the old file. */
   beforeReplace?: () => Promise<void>;
+  /** Time of the change, ms since 1970, for who tells versions apart by it; by default the clock's. */
+  modifiedAt?: number;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface AtomicWriteOptions {
 export async function writeFileAtomic(
   path: string,
   text: string,
-  { mode, beforeReplace }: AtomicWriteOptions,
+  { mode, beforeReplace, modifiedAt }: AtomicWriteOptions,
 ): Promise<void> {
   const temporary = `${path}.${crypto.randomUUID().slice(0, 8)}.tmp`;
   try {
@@ -27,6 +29,7 @@ export async function writeFileAtomic(
     try {
       const bytes = new TextEncoder().encode(text);
       for (let at = 0; at < bytes.length;) at += await file.write(bytes.subarray(at));
+      if (modifiedAt !== undefined) await file.utime(new Date(modifiedAt), new Date(modifiedAt));
       await file.sync();
     } finally {
       file.close();

@@ -57,6 +57,8 @@ export type AuditKind =
   | "token.issued"
   /** A credential was taken back. */
   | "token.revoked"
+  /** A damaged file of the operators' state was set aside, and an empty one took its place. */
+  | "state.reset"
   /** The rules in force from here on, by their digest. */
   | "policy.loaded"
   /** What the sandbox's own test found at a start. */
