@@ -16,6 +16,10 @@ const MAX_PATH_BYTES = 4_096;
 const MAX_NAME_BYTES = 255;
 /** Longest URL, characters. */
 const MAX_URL_CHARS = 8_192;
+/** Names as resolvers know them, after the URL standard has made them ASCII, and addresses. */
+const HOST = /^(?:[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|[0-9a-f:.]+)$/;
+/** Longest host name, characters (RFC 1035). */
+const MAX_HOST_CHARS = 253;
 
 /** A workspace by the path it was configured with and by its real one. */
 export interface Workspace {
@@ -91,6 +95,10 @@ export function resolveUrl(text: string): UrlTarget | UnresolvedTarget {
   }
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   if (host === "") return unresolved("it has no host");
+  // URLs take a comma or an asterisk there; a list of permissions would take it for more than a name.
+  if (host.length > MAX_HOST_CHARS || !HOST.test(host)) {
+    return unresolved("its host is no name and no address");
+  }
   url.hash = "";
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
   const addresses = ipaddr.isValid(host) ? [host] : [];

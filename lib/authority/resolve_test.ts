@@ -101,3 +101,29 @@ Deno.test("resolveUrl() gives host and port as the URL standard reads them", () 
     assertEquals(target.url.includes("#"), false);
   }
 });
+
+Deno.test("resolveUrl() is unresolved for a host that is neither a name nor an address", () => {
+  for (
+    const host of [
+      "a,127.0.0.1",
+      "example.com,localhost",
+      "*",
+      "*.example.com",
+      "a..example.com",
+      "example.com..",
+      ".example.com",
+      "a;b",
+      "a=b",
+      "$(id).example.com",
+      "a'b",
+      `${"a".repeat(64)}.example.com`,
+      `${"a.".repeat(130)}example.com`,
+    ]
+  ) {
+    const target = resolveUrl(`http://${host}/`);
+    assertEquals([host, target.kind], [host, "unresolved"]);
+  }
+  for (const host of ["_dmarc.example.com", "a-b.example.com", "localhost", "xn--mnchen-3ya.de"]) {
+    assertEquals([host, resolveUrl(`http://${host}/`).kind], [host, "url"]);
+  }
+});
