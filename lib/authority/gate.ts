@@ -5,9 +5,8 @@
  * @module
  */
 
-import { fromFileUrl, isAbsolute } from "@std/path";
+import { isAbsolute } from "@std/path";
 import type { Config } from "../config/schema.ts";
-import type { HomePaths } from "../config/paths.ts";
 import { ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { OutboxPort } from "../service/bridge.ts";
@@ -27,7 +26,8 @@ import type { AuditLog } from "./audit/log.ts";
 import { canonicalJson, sha256Hex } from "./canonical_json.ts";
 import { actionJob, type JobSettings, resolverJob } from "./child_job.ts";
 import { createExecutor, type Executor } from "./executor/executor.ts";
-import { decide, decideBeforeLookup, DEFAULT_RULES, type Policy } from "./policy.ts";
+import { decide, decideBeforeLookup, type Policy } from "./policy.ts";
+import { execMode, type OwnPaths, type PolicyInputs, policySettings } from "./policy_settings.ts";
 import { recordAction } from "./record_action.ts";
 import { describeTarget, refusal } from "./refusal.ts";
 import { resolvePath, resolveUrl, type Workspace } from "./resolve.ts";
@@ -43,25 +43,12 @@ export interface Actions extends ActionPort {
   shutdown(): Promise<void>;
 }
 
-/** The service's own places, as `lib/config/paths.ts` names them. */
-export type OwnPaths = Pick<
-  HomePaths,
-  | "home"
-  | "configFile"
-  | "lastGoodFile"
-  | "dataDir"
-  | "auditDir"
-  | "keysDir"
-  | "runDir"
-  | "socketDir"
->;
-
 /** What the gate works with. */
 export interface ActionsOptions {
   config: {
     agent: Pick<Config["agent"], "workspace">;
-    gates: Pick<Config["gates"], "privateHosts" | "messageTargets">;
-    executor: Pick<Config["executor"], "maxOutputBytes">;
+    gates: PolicyInputs["gates"];
+    executor: Pick<Config["executor"], "maxOutputBytes" | "allowUnconfined">;
   };
   paths: OwnPaths;
   /** Real path of a folder that exists. */
@@ -197,7 +184,7 @@ class Gate implements Actions {
         reason: toErrorData(error).message,
       });
     }
-    return refusal(action, decision);
+    return refusal(action, decision, context);
   }
 
   async #resolve(tool: Tool, args: unknown): Promise<Target> {
@@ -236,29 +223,15 @@ class Gate implements Actions {
   }
 
   async #makePolicy(): Promise<Policy> {
-    const { paths, workspace, config } = this.#options;
-    const own = [
-      paths.home,
-      paths.configFile,
-      paths.lastGoodFile,
-      paths.dataDir,
-      paths.auditDir,
-      paths.keysDir,
-      paths.runDir,
-      paths.socketDir,
-    ];
-    // Both names: a folder that is made later has its real one only then.
-    const real = await Promise.all(own.map((path) => Deno.realPath(path).catch(() => path)));
+    const { paths, workspace, config: { gates, executor } } = this.#options;
+    const { confined, reason } = await this.#executor.confinement();
+    const exec = execMode({ confined, reason, allowUnconfined: executor.allowUnconfined });
     return {
-      rules: DEFAULT_RULES,
-      workspace,
-      ownPaths: [...new Set([...own, ...real])],
-      sourcePaths: Deno.build.standalone
-        ? []
-        : [fromFileUrl(new URL("../../", import.meta.url)).replace(/\/$/, "")],
-      privateHosts: config.gates.privateHosts,
-      messageTargets: config.gates.messageTargets,
-      confined: (await this.#executor.confinement()).confined,
+      ...await policySettings({ gates, paths, workspace, confined, exec }),
+      grants: [],
+      latched: [],
+      canAsk: true,
+      stateDamaged: undefined,
     };
   }
 

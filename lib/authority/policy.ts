@@ -1,45 +1,54 @@
 /**
  * The gate's decision: one pure, total function over data (decisions E2). The first rule that matches
- * decides; before any rule stand three things that no rule can change: what could not be resolved is
- * denied, what belongs to the service itself is denied, and an unattended turn is never asked about.
+ * decides: what no rule can change, then the rules of `gates.rules`, then the default ones. What comes
+ * of it depends on who is there: an unattended turn is never asked about, and a grant, exactly, allows
+ * what else would be asked or refused for want of a person.
  *
  * @module
  */
 
-import { namesChat } from "../channel/chat_address.ts";
-import { addressRange, isSameAddress } from "./addresses.ts";
 import type { ActionContext, Capability, Decision, ResolvedAction } from "./actions.ts";
-import { isCredentialPath, isGuardedPath } from "./executor/protected_names.ts";
-import { isInside } from "./inside.ts";
+import { type Condition, CONDITIONS, type Facts, liesIn } from "./conditions.ts";
+import { FIXED_RULES } from "./default_rules.ts";
+import { grantTarget } from "./grant_target.ts";
+import type { Grant } from "./grants.ts";
+import { PatternSubject, type TargetPattern } from "./target_pattern.ts";
 
-/** Something about an action that a rule can ask for; the table of them is below. */
-export type Condition =
-  | "path.kernel"
-  | "path.credential"
-  | "path.guarded"
-  | "path.source"
-  | "path.linkUnconfined"
-  | "path.hardLink"
-  | "path.inWorkspace"
-  | "url.private"
-  | "url.personHost"
-  | "url.toolUrl"
-  | "chat.listed";
-
-/** One rule: it matches when the capability is listed and every condition holds. */
+/** One rule: it matches when everything that it names holds. */
 export interface Rule {
   /** Stable: it stands in records and refusals. */
   readonly name: string;
   readonly effect: Decision["effect"];
   /** Undefined: every capability. */
   readonly capabilities?: readonly Capability[];
+  /** All of them hold. */
   readonly when: readonly Condition[];
+  /** One of them means the target. Undefined: any target. */
+  readonly targets?: readonly TargetPattern[];
+  /**
+   * It allows or asks about a credential file, a file that other programs obey or one with a second name
+   * only by a pattern without wildcards: a rule for a whole folder is not meant for these.
+   */
+  readonly careful?: boolean;
+  /** The turn came from one of them. Undefined: from anywhere. */
+  readonly channels?: readonly string[];
+  /** One of them opened the turn. Undefined: anybody. */
+  readonly actors?: readonly string[];
   /** For people: why. */
   readonly reason: string;
 }
 
-/** What decisions are made by. */
-export interface Policy {
+/** How commands would run. */
+export type ExecMode =
+  | { mode: "sandboxed" }
+  /** No sandbox, and `executor.allowUnconfined` is set. */
+  | { mode: "unconfined" }
+  /** Not at all; `reason` says why. */
+  | { mode: "off"; reason: string };
+
+/** What decisions are made by and follows from configuration and machine. */
+export interface PolicySettings {
+  /** Those of `gates.rules`, then the default ones. */
   readonly rules: readonly Rule[];
   /** Real path. */
   readonly workspace: string;
@@ -53,117 +62,26 @@ export interface Policy {
   readonly messageTargets: readonly string[];
   /** Whether children run in a sandbox. */
   readonly confined: boolean;
+  readonly exec: ExecMode;
 }
 
-/** The rules of decisions E2. */
-export const DEFAULT_RULES: readonly Rule[] = [
-  {
-    name: "kernel",
-    effect: "deny",
-    when: ["path.kernel"],
-    reason: "it belongs to the kernel and shows other processes",
-  },
-  {
-    name: "credentials",
-    effect: "deny",
-    when: ["path.credential"],
-    reason: "its name is one of a file with keys or credentials",
-  },
-  {
-    name: "own.source",
-    effect: "deny",
-    capabilities: ["fs.write"],
-    when: ["path.source"],
-    reason: "it is part of the service's own program",
-  },
-  {
-    name: "link.unconfined",
-    effect: "deny",
-    when: ["path.linkUnconfined"],
-    reason: "its path holds a link, and there is no sandbox here that would hold it",
-  },
-  {
-    name: "fetch.private",
-    effect: "deny",
-    capabilities: ["net.fetch"],
-    when: ["url.private"],
-    reason: "it leads to an address of this machine or its network; gates.privateHosts can list it",
-  },
-  {
-    name: "hard_link",
-    effect: "ask",
-    when: ["path.hardLink"],
-    reason: "the file has another name, maybe outside the workspace",
-  },
-  {
-    name: "workspace.guarded",
-    effect: "ask",
-    capabilities: ["fs.write"],
-    when: ["path.guarded"],
-    reason: "writing to it makes other programs run or obey what it says",
-  },
-  {
-    name: "workspace.read",
-    effect: "allow",
-    capabilities: ["fs.read"],
-    when: ["path.inWorkspace"],
-    reason: "it is in the workspace",
-  },
-  {
-    name: "workspace.write",
-    effect: "allow",
-    capabilities: ["fs.write"],
-    when: ["path.inWorkspace"],
-    reason: "it is in the workspace",
-  },
-  {
-    name: "fetch.person",
-    effect: "allow",
-    capabilities: ["net.fetch"],
-    when: ["url.personHost"],
-    reason: "the host stands in the person's own words",
-  },
-  {
-    name: "fetch.result",
-    effect: "allow",
-    capabilities: ["net.fetch"],
-    when: ["url.toolUrl"],
-    reason: "the URL stands in an earlier tool result",
-  },
-  {
-    name: "fetch.other",
-    effect: "ask",
-    capabilities: ["net.fetch"],
-    when: [],
-    reason: "nobody named the host, and no tool result holds the URL",
-  },
-  {
-    name: "message.listed",
-    effect: "allow",
-    capabilities: ["message.send"],
-    when: ["chat.listed"],
-    reason: "gates.messageTargets lists the chat",
-  },
-  {
-    name: "message.other",
-    effect: "ask",
-    capabilities: ["message.send"],
-    when: [],
-    reason: "gates.messageTargets does not list the chat",
-  },
-  {
-    name: "outside",
-    effect: "ask",
-    capabilities: ["fs.read", "fs.write"],
-    when: [],
-    reason: "it is outside the workspace",
-  },
-  { name: "otherwise", effect: "ask", when: [], reason: "no rule allows it" },
-];
+/** What decisions are made by and changes while the service runs. */
+export interface PolicyState {
+  readonly grants: readonly Grant[];
+  /** What a person has denied: there, what else would be asked is denied (decisions E5). */
+  readonly latched: readonly { sessionKey: string; capability: Capability }[];
+  /** Somebody could answer a question; else it is refused at once (decisions E3). */
+  readonly canAsk: boolean;
+  /** Why grants and latches cannot be relied on: until that is mended, nothing is asked or granted. */
+  readonly stateDamaged: string | undefined;
+}
+
+/** What decisions are made by. */
+export type Policy = PolicySettings & PolicyState;
 
 /** What the gate says of an action. Pure and total: never throws, looks at nothing but its arguments. */
 export function decide(action: ResolvedAction, context: ActionContext, policy: Policy): Decision {
-  return judge({ action, context, policy });
+  return judge({ action, context, policy, beforeLookup: false });
 }
 
 /**
@@ -178,119 +96,113 @@ export function decideBeforeLookup(
   return judge({ action, context, policy, beforeLookup: true });
 }
 
-interface Facts {
-  action: ResolvedAction;
-  context: ActionContext;
-  policy: Policy;
-  beforeLookup?: boolean;
-}
-
 function judge(facts: Facts): Decision {
-  const decision = unchangeable(facts) ?? byRules(facts);
-  if (facts.context.attended || decision.effect === "deny") return decision;
-  // Nobody is there to ask, and what is allowed by default is so in attended turns alone.
-  const reason = decision.effect === "ask"
-    ? decision.reason
-    : "the turn is unattended, where nothing is allowed without a grant";
-  return { effect: "deny", rule: "unattended", reason };
+  const { action, context, policy } = facts;
+  const fixed = unchangeable(facts);
+  if (fixed !== undefined) return fixed;
+  const decision = byRules(facts, policy.rules) ??
+    deny("none", "no rule speaks of it");
+  if (decision.effect === "deny") return decision;
+  if (decision.effect === "allow" && context.attended) return decision;
+
+  // From here on it takes a grant or a person.
+  if (policy.stateDamaged !== undefined) return deny("state", policy.stateDamaged);
+  if (decision.effect === "ask" && isLatched(facts)) {
+    const { capability } = action;
+    return deny("latched", `a person has denied ${capability} in this session before`);
+  }
+  const grant = findGrant(facts);
+  if (grant !== undefined) {
+    return { effect: "allow", rule: `grant:${grant.id}`, reason: "a grant is for exactly this" };
+  }
+  if (!context.attended) {
+    return deny(
+      "unattended",
+      decision.effect === "ask"
+        ? decision.reason
+        : "the turn is unattended, where nothing is allowed without a grant",
+    );
+  }
+  if (!policy.canAsk) return deny("nobody", `${decision.reason}, and nobody could be asked`);
+  return decision;
 }
 
-function unchangeable({ action: { target }, policy, beforeLookup }: Facts): Decision | undefined {
-  if (target.kind === "unresolved") {
-    return { effect: "deny", rule: "unresolved", reason: target.reason };
+function deny(rule: string, reason: string): Decision {
+  return { effect: "deny", rule, reason };
+}
+
+function unchangeable(facts: Facts): Decision | undefined {
+  const { action: { target }, policy, beforeLookup } = facts;
+  switch (target.kind) {
+    case "unresolved":
+      return deny("unresolved", target.reason);
+    case "url":
+      if (target.addresses.length === 0 && !beforeLookup) {
+        return deny("unresolved", "its host has no address");
+      }
+      break;
+    case "path":
+      if (liesIn(target.real, policy.ownPaths, policy)) {
+        return deny("own", "it belongs to the service itself");
+      }
+      break;
+    case "command":
+      if ([target.program, target.cwd].some((path) => liesIn(path, policy.ownPaths, policy))) {
+        return deny("own", "its program or folder belongs to the service itself");
+      }
+      break;
   }
-  if (target.kind === "url" && target.addresses.length === 0 && !beforeLookup) {
-    return { effect: "deny", rule: "unresolved", reason: "its host has no address" };
-  }
-  if (target.kind === "path" && liesIn(target.real, policy.ownPaths, policy)) {
-    return { effect: "deny", rule: "own", reason: "it belongs to the service itself" };
+  const decision = byRules(facts, FIXED_RULES);
+  return decision?.rule === "exec.off" && policy.exec.mode === "off"
+    ? { ...decision, reason: policy.exec.reason }
+    : decision;
+}
+
+function byRules(facts: Facts, rules: readonly Rule[]): Decision | undefined {
+  const { action: { capability, target }, context, policy } = facts;
+  let subject: PatternSubject | undefined;
+  let delicate: boolean | undefined;
+  for (const rule of rules) {
+    const { effect, targets } = rule;
+    if (rule.capabilities !== undefined && !rule.capabilities.includes(capability)) continue;
+    if (rule.channels !== undefined && !rule.channels.includes(context.channel)) continue;
+    if (rule.actors !== undefined && !rule.actors.includes(context.actor)) continue;
+    if (!rule.when.every((condition) => CONDITIONS[condition](facts))) continue;
+    const literal = rule.careful === true && effect !== "deny" &&
+      (delicate ??= isDelicate(facts));
+    if (targets === undefined) {
+      if (literal) continue;
+    } else {
+      subject ??= new PatternSubject(target, policy.workspace);
+      const how = effect === "deny" ? "forgiving" : "exact";
+      const means = (pattern: TargetPattern) =>
+        subject!.matches(pattern, how) &&
+        !(literal && pattern.kind === "path" && pattern.hasWildcard);
+      if (!targets.some(means)) continue;
+    }
+    return { effect, rule: rule.name, reason: rule.reason };
   }
 }
 
-function byRules(facts: Facts): Decision {
-  const { capability } = facts.action;
-  const rule = facts.policy.rules.find(({ capabilities, when }) =>
-    (capabilities === undefined || capabilities.includes(capability)) &&
-    when.every((condition) => CONDITIONS[condition](facts))
+/** What the default rules hold back although it may lie in the workspace. */
+function isDelicate(facts: Facts): boolean {
+  return CONDITIONS["path.credential"](facts) || CONDITIONS["path.hardLink"](facts) ||
+    (facts.action.capability === "fs.write" && CONDITIONS["path.guarded"](facts));
+}
+
+function isLatched({ action, context, policy }: Facts): boolean {
+  return policy.latched.some(({ sessionKey, capability }) =>
+    capability === action.capability && sessionKey === context.sessionKey
   );
-  if (rule === undefined) return { effect: "deny", rule: "none", reason: "no rule speaks of it" };
-  return { effect: rule.effect, rule: rule.name, reason: rule.reason };
 }
 
-/**
- * Whether a path lies in one of the folders, and not in the workspace below it: the nearest one decides,
- * since a workspace may lie in a home or in a clone of the program.
- */
-function liesIn(real: string, folders: readonly string[], { workspace }: Policy): boolean {
-  let nearest = -1;
-  for (const folder of folders) {
-    if (isInside(real, folder, "forgiving")) nearest = Math.max(nearest, folder.length);
-  }
-  return nearest >= 0 && !(isInside(real, workspace) && workspace.length > nearest);
-}
-
-const CONDITIONS: Record<Condition, (facts: Facts) => boolean> = {
-  "path.kernel": ({ action: { target } }) =>
-    target.kind === "path" && KERNEL_FOLDERS.some((folder) => isInside(target.real, folder)),
-  "path.credential": ({ action: { target } }) =>
-    target.kind === "path" && (isCredentialPath(target.real) || isCredentialPath(target.path)),
-  "path.guarded": ({ action: { target } }) =>
-    target.kind === "path" && (isGuardedPath(target.real) || isGuardedPath(target.path)),
-  "path.source": ({ action: { target }, policy }) =>
-    target.kind === "path" && liesIn(target.real, policy.sourcePaths, policy),
-  "path.linkUnconfined": ({ action: { target }, policy }) =>
-    target.kind === "path" && target.viaLink && !policy.confined,
-  "path.hardLink": ({ action: { target } }) =>
-    target.kind === "path" && target.file !== undefined && !target.file.isDirectory &&
-    target.file.links > 1,
-  "path.inWorkspace": ({ action: { target }, policy }) =>
-    target.kind === "path" && isInside(target.real, policy.workspace),
-  "url.private": ({ action: { target }, policy, beforeLookup }) =>
-    target.kind === "url" && !beforeLookup &&
-    target.addresses.some((address) =>
-      addressRange(address) !== "public" &&
-      !isListed(policy.privateHosts, target.host, target.port, address)
-    ),
-  "url.personHost": ({ action: { target }, context }) =>
-    target.kind === "url" && context.personHosts.some((host) => isHost(host, target.host)),
-  "url.toolUrl": ({ action: { target }, context }) =>
-    target.kind === "url" && context.toolUrls.some((url) => isUrl(url, target)),
-  "chat.listed": ({ action: { target }, policy }) =>
-    target.kind === "chat" && namesChat(policy.messageTargets, target),
-};
-
-const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];
-
-function isListed(list: readonly string[], host: string, port: number, address: string): boolean {
-  return list.some((entry) => {
-    const [name, only] = splitHostPort(entry);
-    if (only !== undefined && only !== port) return false;
-    return isHost(name, host) || isSameAddress(name, address);
-  });
-}
-
-/** `name`, `name:port`, `address`, `[address]:port`. */
-function splitHostPort(entry: string): [host: string, port: number | undefined] {
-  const match = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d{1,5}))?$/.exec(entry);
-  if (match === null) return [entry, undefined];
-  return [match[1] ?? match[2]!, match[3] === undefined ? undefined : Number(match[3])];
-}
-
-/** `host` comes from a URL, so it is lower case and ASCII; what it is compared with may be neither. */
-function isHost(said: string, host: string): boolean {
-  if (said === host) return true;
-  // deno-lint-ignore no-control-regex
-  if (/^[\x00-\x7f]*$/.test(said)) return said.toLowerCase().replace(/\.$/, "") === host;
-  return URL.parse(`http://${said}/`)?.hostname.replace(/\.$/, "") === host;
-}
-
-function isUrl(said: string, { url, host }: { url: string; host: string }): boolean {
-  if (said === url) return true;
-  // Only another spelling of the same URL is worth parsing; there may be thousands.
-  // deno-lint-ignore no-control-regex
-  if (!said.toLowerCase().includes(host) && /^[\x00-\x7f]*$/.test(said)) return false;
-  const parsed = URL.parse(said);
-  if (parsed === null) return false;
-  parsed.hash = "";
-  return parsed.href === url;
+function findGrant({ action, context, policy }: Facts): Grant | undefined {
+  const { capability } = action;
+  // The session first: it tells most of them apart, and costs the least.
+  const near = policy.grants.filter((grant) =>
+    grant.subject === context.sessionKey && grant.capability === capability
+  );
+  if (near.length === 0) return undefined;
+  const target = grantTarget(action.target);
+  return target === undefined ? undefined : near.find((grant) => grant.target === target);
 }

@@ -10,14 +10,9 @@ import {
   type ResolvedAction,
   type Target,
 } from "./actions.ts";
-import {
-  type Condition,
-  decide,
-  decideBeforeLookup,
-  DEFAULT_RULES,
-  type Policy,
-  type Rule,
-} from "./policy.ts";
+import type { Condition } from "./conditions.ts";
+import { DEFAULT_RULES } from "./default_rules.ts";
+import { decide, decideBeforeLookup, type Policy, type Rule } from "./policy.ts";
 
 const CONTEXT: ActionContext = {
   sessionKey: "cli:test",
@@ -38,6 +33,11 @@ const POLICY: Policy = {
   privateHosts: [],
   messageTargets: [],
   confined: true,
+  exec: { mode: "sandboxed" },
+  grants: [],
+  latched: [],
+  canAsk: true,
+  stateDamaged: undefined,
 };
 
 function action(capability: Capability, target: Target): ResolvedAction {
@@ -111,7 +111,7 @@ Deno.test("decide() names the rule of decisions E2 that holds for a path", () =>
     ],
     [action("exec", { kind: "unresolved", what: "x", reason: "y" }), "deny unresolved"],
     [action("message.send", pathAction(`${ws}/a`).target), "ask message.other"],
-    [action("mcp.call", pathAction(`${ws}/a`).target), "ask otherwise"],
+    [action("mcp.call", pathAction(`${ws}/a`).target), "ask mcp.other"],
   ];
   for (const [one, expected] of cases) {
     assertEquals([one.target, rule(decide(one, CONTEXT, POLICY))], [one.target, expected]);

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { readRules } from "../authority/configured_rules.ts";
 import { isWithin, type KeyPath } from "./key_path.ts";
 import { isLoopbackHost } from "../loopback_host.ts";
 import { nearestKey } from "./nearest.ts";
@@ -42,6 +43,9 @@ export function crossCheck(
 
   checkModels(config, refuse, trusted(["providers"]));
   if (trusted(["api", "apiKey"])) checkApi(config, refuse);
+  for (const { path, message } of readRules(config.gates.rules).problems) {
+    refuse(["gates", "rules", ...path], message);
+  }
   const workspace = absoluteWorkspace(config.agent.workspace, paths, refuse);
   return {
     config: workspace === undefined ? config : { ...config, agent: { ...config.agent, workspace } },

@@ -10,6 +10,7 @@
  */
 
 import { z } from "zod";
+import { CAPABILITIES } from "../authority/actions.ts";
 import { isTarget, TARGET_FORM } from "../channel/chat_address.ts";
 
 /** What stands in a key's `.meta()` beside its description. */
@@ -182,7 +183,44 @@ const channels = section({
   open: "sections",
 });
 
+/** Without what a person cannot see, since these are compared exactly. */
+const plainText = (max: number) =>
+  z.string().min(1).max(max).refine(
+    (text) => !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text) && text === text.trim(),
+    "text without blanks around it and without hidden characters",
+  );
+const names = z.array(plainText(256)).min(1).max(100);
+
+// An empty list would match nothing, and so be a rule that only looks like one.
+const rule = z.looseObject({
+  name: z.string().regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+    "a name of A-Z, a-z, 0-9, ., _ and -, at most 64 characters",
+  ).meta({ description: "Stands in records and refusals; no two rules have the same." }),
+  effect: z.enum(["allow", "ask", "deny"]).meta({
+    description: "What happens to an action that the rule matches.",
+  }),
+  capabilities: z.array(z.enum(CAPABILITIES)).min(1).optional().meta({
+    description: "What the action does; unset: anything.",
+  }),
+  targets: z.array(z.string().min(1)).min(1).max(100).optional().meta({
+    description:
+      "What it really touches, by capability: paths for fs.read and fs.write (/… or workspace/…, with *, ? and **), <host>, <host>:<port> or *.<host> for net.fetch, <channel>:<chat_id> or <channel>:* for message.send, whole commands as a JSON list or a shell text for exec. Unset: anything.",
+  }),
+  channels: names.optional().meta({
+    description: "Where the turn came from: cli, api, or a channel's name; unset: from anywhere.",
+  }),
+  actors: names.optional().meta({
+    description: "Who opened the turn, such as cli:local or telegram:12345; unset: anybody.",
+  }),
+  reason: plainText(300).optional().meta({ description: "For people: why." }),
+}).meta({ strict: true });
+
 const gates = section({
+  rules: z.array(rule).max(500).default([]).meta({
+    description:
+      "Rules about actions; the first that matches decides. They come before the default rules, and after what no rule can change: `service policy show`.",
+  }),
   approvalTimeoutS: z.int().min(1).max(300).default(120).meta({
     description: "Seconds that an approval waits, 1 to 300.",
   }),

@@ -10,6 +10,7 @@ import type { OutboxPort } from "../../service/bridge.ts";
 import type { ActionContext, ActionResult } from "../actions.ts";
 import { AUDIT_FILE, type AuditLog, openAudit } from "../audit/log.ts";
 import type { AuditRecord } from "../audit/record.ts";
+import type { ConfiguredRule } from "../configured_rules.ts";
 import { createExecutor, type Executor } from "../executor/executor.ts";
 import { type Actions, createActions } from "../gate.ts";
 
@@ -18,6 +19,8 @@ export interface GateFixtureOptions {
   sandbox?: "auto" | "off";
   privateHosts?: string[];
   messageTargets?: string[];
+  rules?: ConfiguredRule[];
+  allowUnconfined?: boolean;
   /** Channels that run, as far as the outbox is concerned. */
   channels?: string[];
   /** Instead of one in memory. */
@@ -96,10 +99,14 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     config: {
       agent: { workspace },
       gates: {
+        rules: options.rules ?? [],
         privateHosts: options.privateHosts ?? [],
         messageTargets: options.messageTargets ?? [],
       },
-      executor: { maxOutputBytes: options.maxOutputBytes ?? 100_000 },
+      executor: {
+        maxOutputBytes: options.maxOutputBytes ?? 100_000,
+        allowUnconfined: options.allowUnconfined ?? false,
+      },
     },
     paths: {
       home,

@@ -1,0 +1,160 @@
+/**
+ * The rules that a policy has without configuration (decisions E2): first those that no rule of the
+ * operator's can change, then those that follow after the operator's.
+ *
+ * @module
+ */
+
+import type { Rule } from "./policy.ts";
+
+/** They come before any rule that can be configured; what they deny nothing allows. */
+export const FIXED_RULES: readonly Rule[] = [
+  {
+    name: "kernel",
+    effect: "deny",
+    when: ["path.kernel"],
+    reason: "it belongs to the kernel and shows other processes",
+  },
+  {
+    name: "own.source",
+    effect: "deny",
+    capabilities: ["fs.write"],
+    when: ["path.source"],
+    reason: "it is part of the service's own program",
+  },
+  {
+    name: "link.unconfined",
+    effect: "deny",
+    when: ["path.linkUnconfined"],
+    reason: "its path holds a link, and there is no sandbox here that would hold it",
+  },
+  {
+    name: "fetch.private",
+    effect: "deny",
+    capabilities: ["net.fetch"],
+    when: ["url.private"],
+    reason: "it leads to an address of this machine or its network; gates.privateHosts can list it",
+  },
+  {
+    name: "exec.off",
+    effect: "deny",
+    capabilities: ["exec"],
+    when: ["command.off"],
+    reason: "commands do not run here",
+  },
+];
+
+/** They come after the rules of `gates.rules`. */
+export const DEFAULT_RULES: readonly Rule[] = [
+  {
+    name: "credentials",
+    effect: "deny",
+    when: ["path.credential"],
+    reason: "its name is one of a file with keys or credentials",
+  },
+  {
+    name: "hard_link",
+    effect: "ask",
+    when: ["path.hardLink"],
+    reason: "the file has another name, maybe outside the workspace",
+  },
+  {
+    name: "workspace.guarded",
+    effect: "ask",
+    capabilities: ["fs.write"],
+    when: ["path.guarded"],
+    reason: "writing to it makes other programs run or obey what it says",
+  },
+  {
+    name: "workspace.read",
+    effect: "allow",
+    capabilities: ["fs.read"],
+    when: ["path.inWorkspace"],
+    reason: "it is in the workspace",
+  },
+  {
+    name: "workspace.write",
+    effect: "allow",
+    capabilities: ["fs.write"],
+    when: ["path.inWorkspace"],
+    reason: "it is in the workspace",
+  },
+  {
+    name: "fetch.person",
+    effect: "allow",
+    capabilities: ["net.fetch"],
+    when: ["url.personHost"],
+    reason: "the host stands in the person's own words",
+  },
+  {
+    name: "fetch.result",
+    effect: "allow",
+    capabilities: ["net.fetch"],
+    when: ["url.toolUrl"],
+    reason: "the URL stands in an earlier tool result",
+  },
+  {
+    name: "fetch.other",
+    effect: "ask",
+    capabilities: ["net.fetch"],
+    when: [],
+    reason: "nobody named the host, and no tool result holds the URL",
+  },
+  {
+    name: "message.listed",
+    effect: "allow",
+    capabilities: ["message.send"],
+    when: ["chat.listed"],
+    reason: "gates.messageTargets lists the chat",
+  },
+  {
+    name: "message.other",
+    effect: "ask",
+    capabilities: ["message.send"],
+    when: [],
+    reason: "gates.messageTargets does not list the chat",
+  },
+  {
+    name: "exec.sandboxed",
+    effect: "allow",
+    capabilities: ["exec"],
+    when: ["command.sandboxed"],
+    reason: "it runs in the sandbox, in the workspace and without a network",
+  },
+  {
+    name: "exec.unconfined",
+    effect: "ask",
+    capabilities: ["exec"],
+    when: [],
+    reason: "it runs without a sandbox, with everything that this user may do",
+  },
+  {
+    name: "mcp.other",
+    effect: "ask",
+    capabilities: ["mcp.call"],
+    when: [],
+    reason: "the server's configuration does not list the tool under allow",
+  },
+  {
+    name: "automation.write",
+    effect: "ask",
+    capabilities: ["automation.write"],
+    when: [],
+    reason: "it makes the agent act later, when nobody looks",
+  },
+  {
+    name: "secret.use",
+    effect: "ask",
+    capabilities: ["secret.use"],
+    when: [],
+    reason: "it uses a secret",
+  },
+  {
+    name: "outside",
+    effect: "ask",
+    capabilities: ["fs.read", "fs.write"],
+    when: [],
+    reason: "it is outside the workspace",
+  },
+  { name: "otherwise", effect: "ask", when: [], reason: "no rule allows it" },
+];
