@@ -71,7 +71,7 @@ export function remedy(
       return `It would take ${grant}`;
     default:
       return effect === "ask"
-        ? `It would take a person's approval, or ${grant}`
+        ? `It would take a person's approval or ${grant}`
         : "Neither an approval nor a grant can allow it.";
   }
 }
