@@ -9,7 +9,9 @@ import { readConfigText } from "../../lib/config/config_file.ts";
 import { examine, type Examined } from "../../lib/config/examine.ts";
 import { formatPath } from "../../lib/config/key_path.ts";
 import { readConfig } from "../../lib/config/load.ts";
+import { describeFailure, runPinnedCases } from "../../lib/config/pinned_cases.ts";
 import { formatProblem, type Problem, type Warning } from "../../lib/config/problem.ts";
+import { toErrorData } from "../../lib/errors.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import type { Output } from "../output.ts";
 import type { ConfigDeps } from "./deps.ts";
@@ -27,7 +29,8 @@ const TAKES: Readonly<Record<Change["takes"], string>> = {
 export async function check(out: Output, deps: ConfigDeps, json: boolean): Promise<ExitCode> {
   const { file, text } = await readConfig(deps);
   const examined = examine({ ...deps, text });
-  const { problems, warnings } = examined;
+  const problems = [...examined.problems, ...await brokenCases(examined, deps)];
+  const { warnings } = examined;
   const changes = await changesSinceLastGood(examined, deps);
   const ok = problems.length === 0;
   if (json) {
@@ -54,6 +57,24 @@ export async function check(out: Output, deps: ConfigDeps, json: boolean): Promi
   const what = text === undefined ? `There is no ${file}; the defaults hold` : file;
   out.line(`${what}: ${count(problems.length, "problem")}, ${count(warnings.length, "warning")}`);
   return ok ? EXIT.done : EXIT.config;
+}
+
+/** What the cases of `policy.test.json` say; they can be run only on a configuration that is whole. */
+async function brokenCases(
+  { config, problems }: Examined,
+  { paths }: ConfigDeps,
+): Promise<Problem[]> {
+  if (config === undefined || problems.length > 0) return [];
+  try {
+    const run = await runPinnedCases({ config, paths });
+    return (run?.results ?? []).filter(({ passed }) => !passed).map((each) => ({
+      path: ["gates", "rules"],
+      kind: "conflict",
+      message: `${run!.file}: ${describeFailure(each)}`,
+    }));
+  } catch (error) {
+    return [{ path: [], kind: "conflict", message: toErrorData(error).message }];
+  }
 }
 
 /** Changes can be told only between two configurations that are whole. */

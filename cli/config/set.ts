@@ -15,6 +15,7 @@ import {
   type KeyPath,
   valueAt,
 } from "../../lib/config/key_path.ts";
+import { requirePinnedCases } from "../../lib/config/pinned_cases.ts";
 import { configError, formatProblem, type Problem } from "../../lib/config/problem.ts";
 import { isReference } from "../../lib/config/references.ts";
 import { configText, saveConfig } from "../../lib/config/save.ts";
@@ -66,6 +67,10 @@ export async function set(inputs: SetInputs, deps: ConfigDeps): Promise<void> {
   const { inTheWay, remarks } = sortProblems(next, path);
   if (inTheWay.length > 0) {
     throw configError(`Cannot set ${formatPath(path)}`, inTheWay, "Nothing was written");
+  }
+  if (next.config !== undefined && next.problems.length === 0) {
+    const { paths } = deps;
+    await requirePinnedCases(`Cannot set ${formatPath(path)}`, { config: next.config, paths });
   }
   await saveConfig({ paths: deps.paths, before, value: changed });
   for (const each of remarks) out.note(`${configFile}: ${formatProblem(each)}`);

@@ -6,7 +6,7 @@
 
 import { fromFileUrl } from "@std/path";
 import type { Config } from "../config/schema.ts";
-import type { HomePaths } from "../config/paths.ts";
+import { type HomePaths, policyTestFile } from "../config/paths.ts";
 import { type ConfiguredRule, readRules } from "./configured_rules.ts";
 import { DEFAULT_RULES } from "./default_rules.ts";
 import type { ExecMode, PolicySettings } from "./policy.ts";
@@ -43,6 +43,7 @@ export async function policySettings(inputs: PolicyInputs): Promise<PolicySettin
     paths.home,
     paths.configFile,
     paths.lastGoodFile,
+    policyTestFile(paths),
     paths.dataDir,
     paths.auditDir,
     paths.keysDir,

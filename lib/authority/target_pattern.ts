@@ -5,14 +5,15 @@
  * @module
  */
 
-import { SEPARATOR } from "@std/path";
+import { basename, SEPARATOR } from "@std/path";
 import ipaddr from "ipaddr.js";
 import { isTarget, namesChat, TARGET_FORM } from "../channel/chat_address.ts";
-import type { Capability, Target } from "./actions.ts";
+import type { Capability, CommandTarget, Target } from "./actions.ts";
 import { isSameAddress } from "./addresses.ts";
 import { foldPath } from "./executor/protected_names.ts";
 import { isInside } from "./inside.ts";
 import { matchNames } from "./match_names.ts";
+import { COMMAND_PATH } from "./resolve_command.ts";
 
 /** A pattern, read. `text` is how it was written. */
 export type TargetPattern =
@@ -173,10 +174,7 @@ export class PatternSubject {
       case "chat":
         return target.kind === "chat" && namesChat([pattern.text], target);
       case "command":
-        if (target.kind !== "command" || !sameWords(pattern.argv, target.argv)) return false;
-        // A bare name means what the system has under it, not what somebody put into the workspace.
-        return how === "forgiving" || pattern.argv[0]!.includes("/") ||
-          !isInside(target.program, this.#workspace);
+        return target.kind === "command" && sameCommand(pattern.argv, target, how);
     }
   }
 
@@ -194,6 +192,21 @@ export class PatternSubject {
   }
 }
 
-function sameWords(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((word, index) => word === b[index]);
+/**
+ * A program that is written without a folder means the system's own of that name, and never one that
+ * somebody put into the workspace. For denials it means any program that has the name.
+ */
+function sameCommand(
+  [name, ...words]: readonly string[],
+  { argv: [path = "", ...given], program }: CommandTarget,
+  how: "exact" | "forgiving",
+): boolean {
+  if (words.length !== given.length || words.some((word, index) => word !== given[index])) {
+    return false;
+  }
+  if (name === path) return true;
+  if (name === undefined || name.includes("/")) return how === "forgiving" && name === program;
+  return how === "forgiving"
+    ? basename(path) === name || basename(program) === name
+    : COMMAND_PATH.some((folder) => `${folder}/${name}` === path);
 }

@@ -11,6 +11,7 @@ import type { EnvironmentProvider } from "./environment_providers.ts";
 import { examine } from "./examine.ts";
 import { formatPath } from "./key_path.ts";
 import type { HomePaths } from "./paths.ts";
+import { requirePinnedCases } from "./pinned_cases.ts";
 import { configError, formatProblem } from "./problem.ts";
 import { hasLiteralSecret } from "./redact.ts";
 import type { Env } from "./references.ts";
@@ -48,7 +49,7 @@ export interface Loaded {
 
 /**
  * Loads the configuration, or the defaults where there is no file, and keeps a copy of what loaded.
- * Throws `config_invalid`, naming every problem.
+ * Throws `config_invalid`, naming every problem, or every case of `policy.test.json` that it breaks.
  */
 export async function loadConfig(inputs: LoadInputs): Promise<Loaded> {
   const { paths, env, readFile = readConfigText } = inputs;
@@ -61,6 +62,7 @@ export async function loadConfig(inputs: LoadInputs): Promise<Loaded> {
       await lastGoodHint(inputs, readFile),
     );
   }
+  await requirePinnedCases(`Cannot load ${file}`, { config: examined.config, paths, readFile });
   const warnings = examined.warnings.map(formatProblem);
   if (text !== undefined) {
     const readable = await readableByOthers(file);

@@ -89,6 +89,11 @@ export function resolvePaths(inputs: PathInputs): HomePaths {
   };
 }
 
+/** The cases that pin the policy down: beside the configuration file. */
+export function policyTestFile({ configFile }: Pick<HomePaths, "configFile">): string {
+  return configFile.replace(/[^/\\]*$/, "policy.test.json");
+}
+
 /** A path with `~` or `~/…` for the user's home folder. */
 export function expandHome(path: string, homeDir: string): string {
   return path === "~" || /^~[/\\]/.test(path) ? homeDir + path.slice(1) : path;

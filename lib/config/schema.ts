@@ -193,8 +193,8 @@ const names = z.array(plainText(256)).min(1).max(100);
 
 // An empty list would match nothing, and so be a rule that only looks like one.
 const rule = z.looseObject({
-  name: z.string().regex(
-    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+  name: z.string().refine(
+    (text) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text),
     "a name of A-Z, a-z, 0-9, ., _ and -, at most 64 characters",
   ).meta({ description: "Stands in records and refusals; no two rules have the same." }),
   effect: z.enum(["allow", "ask", "deny"]).meta({
