@@ -60,11 +60,12 @@ async function processDeps(globals: Globals): Promise<DoctorDeps> {
     },
     confinement: tryConfinement,
     verifyAudit: async () => {
-      const [{ verifyAudit }, { AUDIT_FILE }] = await Promise.all([
+      const [{ verifyAudit }, { findTrustedKeys }] = await Promise.all([
         import("../../lib/authority/audit/verify.ts"),
-        import("../../lib/authority/audit/log.ts"),
+        import("../../lib/authority/audit/trusted_keys.ts"),
       ]);
-      return await verifyAudit(`${paths.auditDir}/${AUDIT_FILE}`);
+      const { auditDir: dir, keysDir } = paths;
+      return await verifyAudit({ dir, keys: (await findTrustedKeys({ dir, keysDir })).keys });
     },
     fetch,
     listen: (options) => Deno.listen(options),

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { AuditFinding } from "../../lib/authority/audit/verify.ts";
+import type { AuditDamage, AuditWhole } from "../../lib/authority/audit/verify.ts";
 import type { Loaded } from "../../lib/config/load.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import { ServiceError } from "../../lib/errors.ts";
@@ -31,7 +31,9 @@ export interface DoctorDeps {
   /** Whether a child can be started in a sandbox, tried out. */
   confinement(): Promise<{ confined: boolean; reason: string }>;
   /** Reads the audit from its beginning; rejects with NotFound when there is none. */
-  verifyAudit(): Promise<AuditFinding>;
+  verifyAudit(): Promise<
+    Pick<AuditWhole, "ok" | "records" | "unknown"> | Pick<AuditDamage, "ok" | "message">
+  >;
   fetch: typeof fetch;
   listen(options: { hostname: string; port: number }): { close(): void };
 }

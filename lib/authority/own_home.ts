@@ -69,7 +69,8 @@ export async function ownHome(
     for (const warning of loaded.warnings) warn(warning);
 
     const workspace = await makeWorkspace(config.agent.workspace);
-    const audit = await openAudit({ dir: paths.auditDir, keysDir: paths.keysDir, log });
+    const { auditDir: dir, keysDir } = paths;
+    const audit = await openAudit({ ...config.audit, dir, keysDir, log });
     const outbox = new ServiceOutbox();
     const actions = createActions({ config, paths, workspace, audit, outbox, log });
     const documents = createDocumentReader({

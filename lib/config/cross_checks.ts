@@ -6,6 +6,7 @@
  */
 
 import { readRules } from "../authority/configured_rules.ts";
+import { auditMirror } from "./audit_mirror.ts";
 import { isWithin, type KeyPath } from "./key_path.ts";
 import { isLoopbackHost } from "../loopback_host.ts";
 import { nearestKey } from "./nearest.ts";
@@ -47,8 +48,14 @@ export function crossCheck(
     refuse(["gates", "rules", ...path], message);
   }
   const workspace = absoluteWorkspace(config.agent.workspace, paths, refuse);
+  const mirror = auditMirror(config.audit.mirror, workspace, paths);
+  if ("problem" in mirror) refuse(["audit", "mirror"], mirror.problem);
   return {
-    config: workspace === undefined ? config : { ...config, agent: { ...config.agent, workspace } },
+    config: {
+      ...config,
+      agent: workspace === undefined ? config.agent : { ...config.agent, workspace },
+      audit: "path" in mirror ? { ...config.audit, mirror: mirror.path } : config.audit,
+    },
     problems,
   };
 }

@@ -245,6 +245,26 @@ const executor = section({
   }),
 }, { description: "How actions run.", takes: "restart", strict: true });
 
+const audit = section({
+  recordCommands: z.boolean().default(false).meta({
+    description: "Record commands in clear instead of as keyed digests.",
+  }),
+  mirror: z.string().default("").meta({
+    description:
+      "File outside of the home that signed checkpoints are appended to as well, best on another disk or machine. Empty: none.",
+  }),
+  rotateBytes: z.int().min(65_536).max(17_179_869_184).default(67_108_864).meta({
+    description: "Bytes of the record after which the next file is begun.",
+  }),
+  keepFiles: z.int().min(0).max(1_000_000).default(0).meta({
+    description: "Full files that are kept, the oldest go first; 0: all.",
+  }),
+}, {
+  description: "The record of every action.",
+  takes: "restart",
+  strict: true,
+});
+
 const log = section({
   level: z.enum(["debug", "info", "warning", "error"]).default("info").meta({
     description: "Least level that is written.",
@@ -266,6 +286,7 @@ export const configSchema = z.looseObject({
   channels,
   gates,
   executor,
+  audit,
   tools: section({}, { description: "Settings of tools.", takes: "restart" }),
   mcp: section({
     servers: z.record(z.string(), z.looseObject({})).default({}).meta({

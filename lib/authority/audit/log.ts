@@ -1,24 +1,36 @@
 /**
- * The audit: an append-only file of chained records, each on the disk before its append resolves
+ * The audit: an append-only record of chained lines, each on the disk before its append resolves
  * (decisions E8).
  *
  * Appends that come while one is being written go out together with one fsync. Nothing is appended
  * after a record that could not be written whole: then every append rejects, and so no action runs.
+ * Every so many records, every few minutes and at the end the chain is signed.
  *
  * @module
  */
 
 import { ServiceError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
+import { writeFileAtomic } from "../../config/atomic_write.ts";
 import { sha256Hex } from "../canonical_json.ts";
+import { signCheckpoint, storeCheckpoint } from "./checkpoint.ts";
+import { type AuditTimers, FileAudit } from "./file_audit.ts";
+import { AUDIT_FILE, exists, listClosed, PUBLIC_KEY_FILE, readTextIfAny } from "./files.ts";
 import { hasDigestKey, type KeyedDigest, openDigestKey } from "./key.ts";
-import { type AuditKind, type AuditRecord, MAX_LINE_BYTES, sealRecord } from "./record.ts";
-import { readTail } from "./tail.ts";
+import { createMirror } from "./mirror.ts";
+import { findCut, readEnd } from "./open_end.ts";
+import { createPruner } from "./prune.ts";
+import type { AuditKind, AuditRecord } from "./record.ts";
+import { type AuditSigner, openSigner } from "./signing_key.ts";
+
+export { AUDIT_FILE } from "./files.ts";
 
 /** An open audit. */
 export interface AuditLog {
   /** The file. */
   readonly path: string;
+  /** `audit.recordCommands`: whether a command may stand in clear. Absent: no. */
+  readonly recordCommands?: boolean;
   /**
    * Resolves when the record is on the disk. Rejects with `audit_unavailable` when it is not; what it
    * was to precede must then not happen.
@@ -26,69 +38,149 @@ export interface AuditLog {
   append(kind: AuditKind, data: Record<string, unknown>): Promise<AuditRecord>;
   /** HMAC-SHA-256, hex: stands for what must not be recorded in clear. */
   digest: KeyedDigest;
-  /** Writes what waits and closes the file; later appends reject. */
+  /** Writes what waits, signs it and closes the file; later appends reject. */
   close(): Promise<void>;
 }
 
-/** How an audit is opened. */
+/** How an audit is opened; the section `audit` of the configuration fits in. */
 export interface AuditOptions {
-  /** Folder of the file, made with mode 0700. */
+  /** Folder of the files, made with mode 0700. */
   dir: string;
-  /** Folder of the key, made with mode 0700. */
+  /** Folder of the keys, made with mode 0700. */
   keysDir: string;
   log: Log;
+  recordCommands?: boolean;
+  /** File that checkpoints are appended to as well; empty: none. */
+  mirror?: string;
+  /** Bytes after which a file is closed; 64 MiB. */
+  rotateBytes?: number;
+  /** Closed files that are kept; 0, the default: all. */
+  keepFiles?: number;
+  /** Records after which a checkpoint is written; 64. */
+  checkpointEvery?: number;
+  /** Milliseconds after which new records are signed though they are fewer; 5 minutes. */
+  checkpointMs?: number;
   now?: () => number;
+  timers?: AuditTimers;
 }
 
-/** Name of the file in its folder. */
-export const AUDIT_FILE = "audit.jsonl";
+/** Default of `audit.rotateBytes`. */
+export const DEFAULT_ROTATE_BYTES = 64 * 1024 * 1024;
 
-/** Appends that wait for the disk; more reject. */
-const MAX_PENDING = 10_000;
-
-interface Pending {
-  kind: AuditKind;
-  data: Record<string, unknown>;
-  resolve(record: AuditRecord): void;
-  reject(error: unknown): void;
-}
+/** Timers that keep no process alive. */
+const PROCESS_TIMERS: AuditTimers = {
+  set(run, ms) {
+    const timer = setTimeout(run, ms);
+    Deno.unrefTimer(timer);
+    return timer;
+  },
+  clear: clearTimeout,
+};
 
 /**
- * Opens the audit of a folder, and sets aside what a crash left unfinished at its end. Throws
- * `audit_unavailable` when the file cannot be used or its end does not hold together.
+ * Opens the audit of a folder, sets aside what a crash left unfinished at its end, and says in the
+ * record when something of it is gone. Throws `audit_unavailable` when the file cannot be used or its
+ * end does not hold together.
  */
 export async function openAudit(options: AuditOptions): Promise<AuditLog> {
-  const path = `${options.dir}/${AUDIT_FILE}`;
+  const { dir, keysDir, log, now = Date.now } = options;
+  const path = `${dir}/${AUDIT_FILE}`;
   let file: Deno.FsFile | undefined;
   try {
-    await Deno.mkdir(options.dir, { recursive: true, mode: 0o700 });
+    await Deno.mkdir(dir, { recursive: true, mode: 0o700 });
     // The file is made before the key, so a key without a file means that the file was taken away.
-    const gone = await hasDigestKey(options.keysDir) && !await exists(path);
+    const isGone = await hasDigestKey(keysDir) && !await exists(path) &&
+      (await listClosed(dir)).length === 0;
     file = await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
-    const digest = await openDigestKey(options.keysDir);
-    const tail = await readTail(file);
-    const audit = new FileAudit(path, file, digest, tail, options.now ?? Date.now);
-    if (tail.torn !== undefined) await setAside(tail.torn, audit, file, tail.size, options);
-    if (gone) {
-      await audit.append("log.gone", {});
-      options.log.error("The audit record is gone; a new one begins by saying so", { file: path });
+    const digest = await openDigestKey(keysDir);
+    const end = await readEnd(dir, file);
+    const signer = await openSigner(keysDir, (made) => beginSigning(options, made, end));
+    await publishKey(dir, signer);
+    const { cut, covered } = await findCut(dir, end, signer);
+
+    let pruner: ReturnType<typeof createPruner> | undefined;
+    const audit = new FileAudit({
+      dir,
+      file,
+      digest,
+      signer,
+      mirror: createMirror(options.mirror ?? "", log),
+      tail: end,
+      unsigned: end.seq - covered,
+      now,
+      timers: options.timers ?? PROCESS_TIMERS,
+      log,
+      recordCommands: options.recordCommands ?? false,
+      rotateBytes: options.rotateBytes ?? DEFAULT_ROTATE_BYTES,
+      checkpointEvery: options.checkpointEvery ?? 64,
+      checkpointMs: options.checkpointMs ?? 5 * 60_000,
+      onRotated: () => pruner?.start(),
+    });
+    // From here on the audit closes its file itself, which a rotation replaces.
+    file = undefined;
+    try {
+      if (end.torn !== undefined) await setAside(end.torn, audit, end.size, options);
+      if (isGone) {
+        await audit.append("log.gone", { signed: cut?.signed ?? 0 });
+        log.error("The audit record is gone; a new one begins by saying so", { file: path });
+      } else if (cut !== undefined) {
+        await audit.append("log.cut", { ...cut });
+        log.error("A part of the audit record that was signed is gone or changed", {
+          file: path,
+          ...cut,
+        });
+      }
+      await audit.checkpoint();
+      pruner = createPruner({ dir, keepFiles: options.keepFiles ?? 0, audit, log });
+      pruner.start();
+    } catch (error) {
+      await audit.close();
+      throw error;
     }
-    return audit;
+    const { stop } = pruner;
+    return {
+      path,
+      recordCommands: audit.recordCommands,
+      digest,
+      append: (kind, data) => audit.append(kind, data),
+      async close() {
+        await stop();
+        await audit.close();
+      },
+    };
   } catch (error) {
     file?.close();
     if (error instanceof ServiceError) throw error;
-    throw unavailable(`Cannot use the audit "${path}": ${messageOf(error)}`, error);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ServiceError("audit_unavailable", `Cannot use the audit "${path}": ${reason}`, {}, {
+      cause: error,
+    });
   }
 }
 
-async function exists(path: string): Promise<boolean> {
-  return await Deno.lstat(path).then(() => true, () => false);
+/**
+ * Makes the first checkpoint of a new key. It is there before the key is, so a key without a
+ * checkpoint means that the checkpoint was taken away.
+ */
+async function beginSigning(
+  { dir, now = Date.now }: AuditOptions,
+  signer: AuditSigner,
+  { seq, hash }: { seq: number; hash: string },
+): Promise<void> {
+  await storeCheckpoint(dir, await signCheckpoint({ seq, hash, ts: now() }, signer));
 }
 
+/** Puts the public key beside the records. */
+async function publishKey(dir: string, { publicKey }: AuditSigner): Promise<void> {
+  const path = `${dir}/${PUBLIC_KEY_FILE}`;
+  if (await readTextIfAny(path) === publicKey) return;
+  await writeFileAtomic(path, publicKey, { mode: 0o644 });
+}
+
+/** Moves an unfinished end into a file of its own; only then is it cut off and put on record. */
 async function setAside(
   torn: Uint8Array,
   audit: FileAudit,
-  file: Deno.FsFile,
   size: number,
   { dir, log, now = Date.now }: AuditOptions,
 ): Promise<void> {
@@ -105,129 +197,7 @@ async function setAside(
   } finally {
     side.close();
   }
-  await file.truncate(size);
+  await Deno.truncate(audit.path, size);
   await audit.append("log.torn", { aside, bytes: torn.length, sha256: sha256Hex(torn) });
   log.warning("The audit's last line was unfinished and is set aside", { file: `${dir}/${aside}` });
-}
-
-class FileAudit implements AuditLog {
-  readonly path: string;
-  readonly digest: KeyedDigest;
-  readonly #file: Deno.FsFile;
-  readonly #now: () => number;
-  readonly #pending: Pending[] = [];
-  #seq: number;
-  #hash: string;
-  #size: number;
-  #opened = false;
-  #writing: Promise<void> | undefined;
-  #broken: ServiceError | undefined;
-
-  constructor(
-    path: string,
-    file: Deno.FsFile,
-    digest: KeyedDigest,
-    tail: { seq: number; hash: string; size: number },
-    now: () => number,
-  ) {
-    this.path = path;
-    this.digest = digest;
-    this.#file = file;
-    this.#seq = tail.seq;
-    this.#hash = tail.hash;
-    this.#size = tail.size;
-    this.#now = now;
-  }
-
-  append(kind: AuditKind, data: Record<string, unknown>): Promise<AuditRecord> {
-    if (this.#broken !== undefined) return Promise.reject(this.#broken);
-    if (this.#pending.length >= MAX_PENDING) {
-      return Promise.reject(unavailable(`${MAX_PENDING} records wait for the disk already`));
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<AuditRecord>();
-    this.#pending.push({ kind, data, resolve, reject });
-    this.#writing ??= this.#writeAll();
-    return promise;
-  }
-
-  async close(): Promise<void> {
-    await this.#writing;
-    if (this.#broken === undefined || !this.#broken.message.endsWith(CLOSED)) {
-      this.#broken = unavailable(`The audit "${this.path}" ${CLOSED}`);
-      this.#file.close();
-    }
-  }
-
-  async #writeAll(): Promise<void> {
-    // Everything that is asked for in this turn of the event loop goes out together.
-    await Promise.resolve();
-    while (this.#pending.length > 0) await this.#writeGroup(this.#pending.splice(0));
-    // In the same step as the last look: what comes from now on starts a writer of its own.
-    this.#writing = undefined;
-  }
-
-  async #writeGroup(group: readonly Pending[]): Promise<void> {
-    let [seq, hash] = [this.#seq, this.#hash];
-    let text = "";
-    const sealed: (() => void)[] = [];
-    const seal = (kind: AuditKind, data: Record<string, unknown>) => {
-      const next = sealRecord({ seq: seq + 1, ts: this.#now(), kind, prev: hash, data });
-      if (next.line.length * 3 > MAX_LINE_BYTES) {
-        throw unavailable(`A record of ${next.line.length} characters is too long for the audit`);
-      }
-      [seq, hash] = [next.record.seq, next.record.hash];
-      text += next.line;
-      return next.record;
-    };
-    if (!this.#opened) seal("log.open", { pid: Deno.pid, deno: Deno.version.deno });
-    for (const { kind, data, resolve, reject } of group) {
-      try {
-        const record = seal(kind, data);
-        sealed.push(() => resolve(record));
-      } catch (error) {
-        reject(error);
-      }
-    }
-    try {
-      await this.#write(new TextEncoder().encode(text));
-      [this.#seq, this.#hash, this.#opened] = [seq, hash, true];
-      for (const resolve of sealed) resolve();
-    } catch (cause) {
-      const error = unavailable(
-        `Cannot write to the audit "${this.path}": ${messageOf(cause)}`,
-        cause,
-      );
-      for (const { reject } of group) reject(error);
-    }
-  }
-
-  /** Writes at the end and waits for the disk; on failure the file is as it was, or is given up. */
-  async #write(bytes: Uint8Array): Promise<void> {
-    // A record in a file that nobody can find any more is none.
-    if ((await this.#file.stat()).nlink === 0) throw new Error("the file was removed");
-    try {
-      await this.#file.seek(this.#size, Deno.SeekMode.Start);
-      for (let at = 0; at < bytes.length;) at += await this.#file.write(bytes.subarray(at));
-      await this.#file.syncData();
-      this.#size += bytes.length;
-    } catch (error) {
-      try {
-        await this.#file.truncate(this.#size);
-        await this.#file.syncData();
-      } catch {
-        this.#broken = unavailable(`The audit "${this.path}" cannot be written any more`, error);
-      }
-      throw error;
-    }
-  }
-}
-
-const CLOSED = "is closed";
-
-function unavailable(message: string, cause?: unknown): ServiceError {
-  return new ServiceError("audit_unavailable", message, {}, { cause });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

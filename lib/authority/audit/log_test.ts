@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { ServiceError } from "../../errors.ts";
 import { AUDIT_FILE, type AuditLog, openAudit } from "./log.ts";
+import { findTrustedKeys } from "./trusted_keys.ts";
 import { type AuditFinding, verifyAudit } from "./verify.ts";
 
 const silent = () => {};
@@ -11,6 +12,7 @@ interface Setup {
   dir: string;
   keysDir: string;
   open(): Promise<AuditLog>;
+  verify(): Promise<AuditFinding>;
 }
 
 async function withAudit(test: (setup: Setup) => Promise<void>): Promise<void> {
@@ -23,6 +25,10 @@ async function withAudit(test: (setup: Setup) => Promise<void>): Promise<void> {
       dir,
       keysDir,
       open: () => openAudit({ dir, keysDir, log }),
+      verify: async () => {
+        const { keys } = await findTrustedKeys({ dir, keysDir });
+        return await verifyAudit({ dir, keys });
+      },
     });
   } finally {
     await Deno.remove(root, { recursive: true });
@@ -56,25 +62,33 @@ Deno.test("append() chains records over restarts, and files are the owner's alon
       [1, "log.open"],
       [2, "action.start"],
       [3, "action.end"],
-      [4, "log.open"],
-      [5, "action.refused"],
+      [4, "log.checkpoint"],
+      [5, "log.open"],
+      [6, "action.refused"],
+      [7, "log.checkpoint"],
     ]);
     for (const [index, record] of records.entries()) {
       assertEquals(record.prev, records[index - 1]?.hash ?? "0".repeat(64));
     }
-    const finding = await verifyAudit(setup.path);
-    assertEquals(finding, {
+    const finding = await setup.verify();
+    assertEquals({ ...finding, signed: undefined }, {
       ok: true,
-      records: 5,
-      head: records[4].hash,
+      records: 7,
+      files: 1,
+      first: 1,
+      head: records[6].hash,
+      signed: undefined,
       tornBytes: 0,
       unknown: [],
+      unknownMore: 0,
     });
+    assertEquals(finding.ok && finding.signed?.seq, 7);
     const mode = async (path: string) => (await Deno.stat(path)).mode! & 0o777;
     assertEquals(await mode(setup.path), 0o600);
     assertEquals(await mode(setup.dir), 0o700);
     assertEquals(await mode(setup.keysDir), 0o700);
     assertEquals(await mode(`${setup.keysDir}/audit.key`), 0o600);
+    assertEquals(await mode(`${setup.keysDir}/audit-signing.key`), 0o600);
   });
 });
 
@@ -87,8 +101,8 @@ Deno.test("append() groups what comes together and keeps its order", async () =>
     await audit.close();
     assertEquals(records.map(({ seq }) => seq), Array.from({ length: 200 }, (_, i) => i + 2));
     assertEquals(records.map(({ data }) => data.index), Array.from({ length: 200 }, (_, i) => i));
-    const finding = await verifyAudit(setup.path);
-    assertEquals(finding.ok && finding.records, 201);
+    const finding = await setup.verify();
+    assertEquals(finding.ok && finding.records, 202);
   });
 });
 
@@ -112,7 +126,7 @@ Deno.test("openAudit() sets a torn last line aside and records that it did", asy
     await withAudit(async (setup) => {
       await write(setup, 2);
       await Deno.writeTextFile(setup.path, torn, { append: true });
-      const before = await verifyAudit(setup.path);
+      const before = await setup.verify();
       assertEquals(before.ok, !torn.includes("\n"));
 
       const audit = await setup.open();
@@ -122,15 +136,19 @@ Deno.test("openAudit() sets a torn last line aside and records that it did", asy
       const record = records.find(({ kind }) => kind === "log.torn");
       assertEquals(record.data.bytes, torn.length);
       assertEquals(await Deno.readTextFile(`${setup.dir}/${record.data.aside}`), torn);
-      assertEquals((await verifyAudit(setup.path)).ok, true);
+      assertEquals((await setup.verify()).ok, true);
     });
   }
 });
 
 Deno.test("openAudit() refuses a file whose end does not hold together", async () => {
   const cases: [string, (all: string[]) => string[], string][] = [
-    ["edited", (all) => all.with(-1, all.at(-1)!.replace('"index":4', '"index":5')), "was changed"],
-    ["edited before the last", (all) => all.with(-2, all.at(-2)!.replace("3", "9")), ""],
+    ["edited", (all) => all.with(-2, all.at(-2)!.replace('"index":4', '"index":5')), "was changed"],
+    [
+      "edited before the last",
+      (all) => all.with(-3, all.at(-3)!.replace('"index":3', '"index":9')),
+      "",
+    ],
     ["dropped", (all) => all.toSpliced(-2, 1), "does not follow"],
     ["swapped", (all) => [...all.slice(0, -2), all.at(-1)!, all.at(-2)!], "does not follow"],
     ["damaged", (all) => all.with(-2, "garbage"), "damaged"],
@@ -154,9 +172,9 @@ Deno.test("openAudit() reads only the end of a long file", async () => {
     for (let index = 0; index < 40; index++) await audit.append("action.refused", { filler });
     await audit.close();
     const again = await setup.open();
-    assertEquals((await again.append("action.refused", {})).seq, 43);
+    assertEquals((await again.append("action.refused", {})).seq, 44);
     await again.close();
-    assertEquals((await verifyAudit(setup.path)).ok, true);
+    assertEquals((await setup.verify()).ok, true);
   });
 });
 
@@ -176,7 +194,7 @@ Deno.test("G16 verifyAudit() finds what was edited, dropped, swapped, repeated o
     await withAudit(async (setup) => {
       const all = await write(setup, 5);
       await Deno.writeTextFile(setup.path, change(all).join("\n") + "\n");
-      const finding = await verifyAudit(setup.path) as Extract<AuditFinding, { ok: false }>;
+      const finding = await setup.verify() as Extract<AuditFinding, { ok: false }>;
       assertEquals([name, finding.problem, finding.line], [name, problem, line]);
       assertStringIncludes(finding.message, `line ${line}: `);
     });
@@ -191,7 +209,7 @@ Deno.test("G16 verifyAudit() finds a record that was written anew with a right h
       const forged = await write(other, 5);
       await Deno.writeTextFile(setup.path, all.with(3, forged[3]!).join("\n") + "\n");
     });
-    const finding = await verifyAudit(setup.path) as Extract<AuditFinding, { ok: false }>;
+    const finding = await setup.verify() as Extract<AuditFinding, { ok: false }>;
     assertEquals([finding.problem, finding.line], ["chain", 4]);
   });
 });
@@ -206,7 +224,7 @@ Deno.test("verifyAudit() names actions whose end is unknown, and whether they ca
     await again.append("action.start", { tool: "running" });
     await again.append("action.end", { start: done.seq, status: "ok" });
     await again.close();
-    const finding = await verifyAudit(setup.path);
+    const finding = await setup.verify();
     assertEquals(
       finding.ok && finding.unknown.map(({ data, crashed }) => [data.tool, crashed]),
       [["crashed", true], ["running", false]],
@@ -226,7 +244,7 @@ Deno.test("append() rejects what is too long, and after close()", async () => {
     await audit.close();
     await audit.close();
     await assertRejects(() => audit.append("action.refused", {}), ServiceError, "is closed");
-    assertEquals((await verifyAudit(setup.path)).ok, true);
+    assertEquals((await setup.verify()).ok, true);
   });
 });
 
@@ -251,8 +269,8 @@ Deno.test({
       // What fits goes on from the last whole record.
       await audit.append("action.refused", { index: 1 });
       await audit.close();
-      const finding = await verifyAudit(`${root}/audit/${AUDIT_FILE}`);
-      assertEquals(finding.ok && finding.records, 3);
+      const finding = await verifyAudit({ dir: `${root}/audit` });
+      assertEquals(finding.ok && finding.records, 4);
     } finally {
       await new Deno.Command("umount", { args: [root] }).output();
       await Deno.remove(root, { recursive: true });
@@ -283,6 +301,6 @@ Deno.test("openAudit() says in the record that an earlier one is gone, and at a 
     const audit = await setup.open();
     await audit.close();
     const kinds = (await lines(setup.path)).map((line) => JSON.parse(line).kind);
-    assertEquals(kinds, ["log.open", "log.gone"]);
+    assertEquals(kinds, ["log.open", "log.gone", "log.checkpoint"]);
   });
 });

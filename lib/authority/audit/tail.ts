@@ -5,6 +5,7 @@
  * @module
  */
 
+import { readLines } from "./lines.ts";
 import { type AuditRecord, GENESIS, MAX_LINE_BYTES, parseRecord } from "./record.ts";
 
 /** Where a file ends. */
@@ -16,6 +17,8 @@ export interface AuditTail {
   size: number;
   /** What stands behind it: a line that was being written when its process died. */
   torn?: Uint8Array;
+  /** Hashes of the last records, by number. */
+  recent: ReadonlyMap<number, string>;
 }
 
 /** Bytes from the end that are looked at: dozens of usual records, then two of the largest size. */
@@ -42,6 +45,7 @@ function findTail(bytes: Uint8Array, from: number): AuditTail | undefined {
   let at = from === 0 ? 0 : bytes.indexOf(0x0a) + 1;
   if (from > 0 && at === 0) return undefined;
   let last: AuditRecord | undefined;
+  const recent = new Map<number, string>();
   let end = at;
   let tornAt: number | undefined;
   while (at < bytes.length) {
@@ -59,26 +63,31 @@ function findTail(bytes: Uint8Array, from: number): AuditTail | undefined {
         throw new Error(`record ${record.seq} near its end does not follow record ${last.seq}`);
       }
       last = record;
+      recent.set(record.seq, record.hash);
       end = stop + 1;
     }
     at = stop + 1;
   }
   if (last === undefined && from > 0) return undefined;
-  if (last !== undefined && from === 0) checkFirst(bytes);
   return {
     seq: last?.seq ?? 0,
     hash: last?.hash ?? GENESIS,
     size: from + end,
     torn: tornAt === undefined ? undefined : bytes.slice(tornAt),
+    recent,
   };
 }
 
-/** Only a file that is in the window whole shows its beginning. */
-function checkFirst(bytes: Uint8Array): void {
-  const first = parseRecord(new TextDecoder().decode(bytes.subarray(0, bytes.indexOf(0x0a))));
-  if ("damage" in first || first.seq !== 1 || first.prev !== GENESIS) {
-    throw new Error("its beginning is missing");
+/** The first record of a file; undefined when its first line is not whole. Throws when it is damaged. */
+export async function readFirst(file: Deno.FsFile): Promise<AuditRecord | undefined> {
+  await file.seek(0, Deno.SeekMode.Start);
+  for await (const { text, ended } of readLines(file)) {
+    if (!ended) return undefined;
+    const record = text === undefined ? undefined : parseRecord(text);
+    if (record === undefined || "damage" in record) throw new Error("its first record is damaged");
+    return record;
   }
+  return undefined;
 }
 
 async function readAll(file: Deno.FsFile, size: number): Promise<Uint8Array> {

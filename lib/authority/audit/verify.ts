@@ -1,135 +1,263 @@
 /**
- * Checks a whole audit file: finds an edited, missing, repeated or reordered record, and says which
- * actions have no known end. Streams, so the file may be of any size.
+ * Checks a whole audit (decisions E8): finds a record that was edited, dropped, repeated, reordered or
+ * computed anew, a file that is missing or was swapped, and an end that was cut off below the last
+ * signed checkpoint. Streams, so the audit may be of any size, and only reads, so it may be in use.
  *
  * @module
  */
 
+import { checkpointOf, isGenuine } from "./checkpoint.ts";
 import { type AuditRecord, GENESIS, MAX_LINE_BYTES, parseRecord } from "./record.ts";
+import { AUDIT_FILE, closedName } from "./files.ts";
+import { type Expected, readExpected } from "./expected.ts";
+import type { AuditVerifier } from "./signing_key.ts";
+import { type UnknownAction, UnknownActions } from "./unknown_actions.ts";
+import { walkAudit, type WalkedLine } from "./walk.ts";
 
-/** An action that was started and never ended on record. */
-export interface UnknownAction {
-  seq: number;
-  ts: number;
-  data: Record<string, unknown>;
-  /** A later process wrote here, so this one cannot be running any more. */
-  crashed: boolean;
+export type { UnknownAction } from "./unknown_actions.ts";
+
+/** What was found in an audit that is whole. */
+export interface AuditWhole {
+  ok: true;
+  records: number;
+  files: number;
+  /** Number of the first record; more than 1 where older files were pruned. */
+  first: number;
+  /** Hash of the last record. */
+  head: string;
+  /** The last record that a genuine checkpoint covers; undefined: nothing is signed. */
+  signed?: { seq: number; ts: number; key: string };
+  /** Bytes at the end that are being written, or that the next start sets aside. */
+  tornBytes: number;
+  unknown: UnknownAction[];
+  /** Older ones of them that are not listed. */
+  unknownMore: number;
 }
 
-/** What was found. */
-export type AuditFinding =
-  | {
-    ok: true;
-    records: number;
-    /** Hash of the last record. */
-    head: string;
-    /** Unfinished bytes at the end that the next start sets aside. */
-    tornBytes: number;
-    unknown: UnknownAction[];
-  }
-  | {
-    ok: false;
-    /** Line of the file, from 1. */
-    line: number;
-    problem: "unreadable" | "edited" | "gap" | "order" | "chain" | "too_long";
-    message: string;
+/** What is wrong. */
+export type AuditProblem =
+  | "unreadable"
+  | "edited"
+  | "gap"
+  | "order"
+  | "chain"
+  | "too_long"
+  /** A checkpoint that the key did not sign, or about another record. */
+  | "checkpoint"
+  /** Signed records are missing at the end. */
+  | "cut"
+  /** Earlier records were lost, and the record itself says so. */
+  | "loss"
+  /** Another place has a signed checkpoint that this record contradicts. */
+  | "mirror";
+
+/** Where an audit is not whole. */
+export interface AuditDamage {
+  ok: false;
+  /** Name of the file in its folder. */
+  file: string;
+  /** Line of that file, from 1. */
+  line: number;
+  problem: AuditProblem;
+  message: string;
+}
+
+export type AuditFinding = AuditWhole | AuditDamage;
+
+/** What is verified, and against what. */
+export interface VerifyOptions {
+  dir: string;
+  /** Keys whose signatures count; without any the chain alone is checked. */
+  keys?: readonly AuditVerifier[];
+  /** File that checkpoints were appended to as well; empty: none. */
+  mirror?: string;
+  /** Numbers of `log.gone` and `log.cut` records that are known, and so no fault. */
+  knownLosses?: ReadonlySet<number>;
+  signal?: AbortSignal;
+  /** Called about every MiB. */
+  onProgress?: (progress: { bytes: number; records: number }) => void;
+}
+
+const PROGRESS_BYTES = 1024 * 1024;
+
+/** Reads everything and checks each record, link and signature. Throws when it cannot be read. */
+export async function verifyAudit(options: VerifyOptions): Promise<AuditFinding> {
+  const { dir, signal, onProgress } = options;
+  // Read first: what it says must be in a record that may be growing.
+  const expected = await readExpected(options);
+  const check = new AuditCheck(options, expected);
+  let bytes = 0;
+  let told = 0;
+  const onBytes = (count: number) => {
+    bytes += count;
+    if (bytes - told < PROGRESS_BYTES) return;
+    told = bytes;
+    onProgress?.({ bytes, records: check.records });
   };
+  for await (const line of walkAudit({ dir, signal, onBytes })) {
+    const damage = await check.take(line);
+    if (damage !== undefined) return damage;
+  }
+  return check.finish();
+}
 
-/** Reads the file and checks each record and each link. Throws when it cannot be read. */
-export async function verifyAudit(path: string): Promise<AuditFinding> {
-  using file = await Deno.open(path, { read: true });
-  const started = new Map<number, UnknownAction>();
-  let last: AuditRecord | undefined;
-  let number = 0;
-  const bad = (problem: Extract<AuditFinding, { ok: false }>["problem"], message: string) =>
-    ({ ok: false, line: number, problem, message: `line ${number}: ${message}` }) as const;
+class AuditCheck {
+  records = 0;
+  readonly #keys: ReadonlyMap<string, AuditVerifier>;
+  readonly #knownLosses: ReadonlySet<number>;
+  readonly #expected: Expected;
+  readonly #unknown = new UnknownActions();
+  #files = 0;
+  #at: Pick<WalkedLine, "file" | "line"> = { file: AUDIT_FILE, line: 1 };
+  #first: AuditRecord | undefined;
+  #last: AuditRecord | undefined;
+  #signed: AuditWhole["signed"];
+  #isPruned = false;
+  #torn = 0;
+  #loss: AuditDamage | undefined;
 
-  for await (const line of readLines(file)) {
-    number++;
+  constructor({ keys = [], knownLosses = new Set() }: VerifyOptions, expected: Expected) {
+    this.#keys = new Map(keys.map((key) => [key.fingerprint, key]));
+    this.#knownLosses = knownLosses;
+    this.#expected = expected;
+  }
+
+  async take(line: WalkedLine): Promise<AuditDamage | undefined> {
+    if (line.line === 1) this.#files++;
+    this.#at = line;
     if (line.text === undefined) {
-      return bad("too_long", `longer than a record can be (${MAX_LINE_BYTES} bytes)`);
+      return this.#bad("too_long", `longer than a record can be (${MAX_LINE_BYTES} bytes)`);
     }
     if (!line.ended) {
-      return finding(number - 1, last, started, line.bytes);
+      // Only the file that is written to can end so.
+      if (line.file !== AUDIT_FILE) return this.#bad("unreadable", "the line is cut off");
+      this.#torn = line.bytes;
+      return undefined;
     }
     const record = parseRecord(line.text);
     if ("damage" in record) {
       return record.damage === "edited"
-        ? bad("edited", "the record was changed after it was written")
-        : bad("unreadable", "this is no record");
+        ? this.#bad("edited", "the record was changed after it was written")
+        : this.#bad("unreadable", "this is no record");
     }
+    const damage = this.#checkLink(record) ?? await this.#checkSignatures(record);
+    if (damage !== undefined) return damage;
+    this.#noteLosses(record);
+    this.#unknown.note(record);
+    this.#first ??= record;
+    this.#last = record;
+    this.records++;
+    return undefined;
+  }
+
+  finish(): AuditFinding {
+    const last = this.#last;
+    const found = last?.seq ?? 0;
+    if (this.#first !== undefined && this.#first.seq > 1 && !this.#isPruned) {
+      const { seq } = this.#first;
+      this.#at = { file: this.#files === 1 ? AUDIT_FILE : closedName(seq), line: 1 };
+      return this.#bad("gap", `the records before ${seq} are missing, and were not pruned`);
+    }
+    const { checkpoint, hasKey } = this.#expected;
+    if (checkpoint === "damaged") {
+      return this.#bad("checkpoint", "the file of the last checkpoint is damaged");
+    }
+    if (hasKey && checkpoint === undefined) {
+      return this.#bad("cut", "the file of the last checkpoint is missing, so the end may be");
+    }
+    if (checkpoint === "forged") {
+      return this.#bad("checkpoint", "the last checkpoint was not signed by the audit's key");
+    }
+    for (const [missing, { from }] of this.#expected.outstanding) {
+      if (missing <= found) continue;
+      return this.#bad(
+        "cut",
+        `it ends with record ${found}, but a checkpoint in ${from} is about record ${missing}`,
+      );
+    }
+    if (this.#loss !== undefined) return this.#loss;
+    return {
+      ok: true,
+      records: this.records,
+      files: this.#files,
+      first: this.#first?.seq ?? 1,
+      head: last?.hash ?? GENESIS,
+      signed: this.#signed,
+      tornBytes: this.#torn,
+      unknown: this.#unknown.list(),
+      unknownMore: this.#unknown.more,
+    };
+  }
+
+  #checkLink(record: AuditRecord): AuditDamage | undefined {
+    const last = this.#last;
+    if (last === undefined && record.seq > 1) return undefined;
     const expected = (last?.seq ?? 0) + 1;
     if (record.seq !== expected) {
+      const file = this.#at.line === 1 ? ", as if a whole file were gone" : "";
       return record.seq > expected
-        ? bad("gap", `record ${expected} is missing, found ${record.seq}`)
-        : bad("order", `record ${record.seq} stands where ${expected} was expected`);
+        ? this.#bad("gap", `record ${expected} is missing, found ${record.seq}${file}`)
+        : this.#bad("order", `record ${record.seq} stands where ${expected} was expected`);
     }
     if (record.prev !== (last?.hash ?? GENESIS)) {
-      return bad("chain", `record ${record.seq} does not follow the record before it`);
+      return this.#bad("chain", `record ${record.seq} does not follow the record before it`);
     }
-    note(record, started);
-    last = record;
+    return undefined;
   }
-  return finding(number, last, started, 0);
-}
 
-function note(record: AuditRecord, started: Map<number, UnknownAction>): void {
-  const { seq, ts, data } = record;
-  switch (record.kind) {
-    case "log.open":
-      for (const action of started.values()) action.crashed = true;
-      break;
-    case "action.start":
-      started.set(seq, { seq, ts, data, crashed: false });
-      break;
-    case "action.end":
-      started.delete(data.start as number);
-      break;
-  }
-}
-
-function finding(
-  records: number,
-  last: AuditRecord | undefined,
-  started: Map<number, UnknownAction>,
-  tornBytes: number,
-): AuditFinding {
-  return {
-    ok: true,
-    records,
-    head: last?.hash ?? GENESIS,
-    tornBytes,
-    unknown: [...started.values()],
-  };
-}
-
-interface Line {
-  /** Undefined: too long. */
-  text?: string;
-  /** Whether a line end follows. */
-  ended: boolean;
-  bytes: number;
-}
-
-async function* readLines(file: Deno.FsFile): AsyncGenerator<Line> {
-  const decoder = new TextDecoder();
-  let rest = new Uint8Array();
-  for await (const chunk of file.readable) {
-    const bytes = new Uint8Array(rest.length + chunk.length);
-    bytes.set(rest);
-    bytes.set(chunk, rest.length);
-    let at = 0;
-    for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, at)) {
-      const isLong = end - at > MAX_LINE_BYTES;
-      const text = isLong ? undefined : decoder.decode(bytes.subarray(at, end));
-      yield { text, ended: true, bytes: end - at };
-      at = end + 1;
+  /** Holds a record against what was signed about it, in it and elsewhere. */
+  async #checkSignatures(record: AuditRecord): Promise<AuditDamage | undefined> {
+    if (record.kind === "log.cut" && this.#knownLosses.has(record.seq)) {
+      this.#expected.forget(record);
     }
-    rest = bytes.slice(at);
-    if (rest.length > MAX_LINE_BYTES) {
-      yield { ended: false, bytes: rest.length };
-      return;
+    const elsewhere = this.#expected.outstanding.get(record.seq);
+    if (elsewhere !== undefined) {
+      if (elsewhere.hash !== record.hash) {
+        return this.#bad(
+          elsewhere.from === "the mirror" ? "mirror" : "cut",
+          `record ${record.seq} is not the one that a checkpoint in ${elsewhere.from} is about`,
+        );
+      }
+      this.#expected.outstanding.delete(record.seq);
+      this.#noteSigned({ ...elsewhere, seq: record.seq });
     }
+    if (record.kind !== "log.checkpoint" || this.#keys.size === 0) return undefined;
+    const checkpoint = checkpointOf(record);
+    if (
+      checkpoint === undefined || checkpoint.seq !== record.seq - 1 ||
+      checkpoint.hash !== record.prev
+    ) return this.#bad("checkpoint", "the checkpoint is not about the record before it");
+    const key = this.#keys.get(checkpoint.key);
+    if (key === undefined) {
+      return this.#bad("checkpoint", `the checkpoint was signed by another key: ${checkpoint.key}`);
+    }
+    if (!await isGenuine(checkpoint, key)) {
+      return this.#bad("checkpoint", "the checkpoint was not signed by the audit's key");
+    }
+    this.#noteSigned(checkpoint);
+    return undefined;
   }
-  if (rest.length > 0) yield { text: decoder.decode(rest), ended: false, bytes: rest.length };
+
+  #noteSigned({ seq, ts, key }: NonNullable<AuditWhole["signed"]>): void {
+    if (seq > (this.#signed?.seq ?? 0)) this.#signed = { seq, ts, key };
+  }
+
+  #noteLosses({ kind, seq, data }: AuditRecord): void {
+    if (kind === "log.pruned" && this.#first !== undefined) {
+      this.#isPruned ||= data.last === this.#first.seq - 1 && data.head === this.#first.prev;
+    }
+    if (kind !== "log.gone" && kind !== "log.cut" || this.#knownLosses.has(seq)) return;
+    this.#loss ??= this.#bad(
+      "loss",
+      kind === "log.gone"
+        ? `record ${seq} says that an earlier audit is gone`
+        : `record ${seq} says that signed records before it are gone or changed ` +
+          `(signed up to ${data.signed}, found up to ${data.found})`,
+    );
+  }
+
+  #bad(problem: AuditProblem, message: string): AuditDamage {
+    const { file, line } = this.#at;
+    return { ok: false, file, line, problem, message: `${file} line ${line}: ${message}` };
+  }
 }

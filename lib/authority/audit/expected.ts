@@ -1,0 +1,90 @@
+/**
+ * What signed checkpoints outside of the record say about it: the file of the last one, and the mirror.
+ *
+ * @module
+ */
+
+import { type Checkpoint, isGenuine, parseCheckpoint, readCheckpoint } from "./checkpoint.ts";
+import { readLines } from "./lines.ts";
+import type { AuditRecord } from "./record.ts";
+import type { AuditVerifier } from "./signing_key.ts";
+
+/** A record that has to be there. */
+export interface ExpectedRecord {
+  hash: string;
+  ts: number;
+  key: string;
+  /** Where it is said, for a message. */
+  from: "checkpoint.json" | "the mirror";
+}
+
+/** What an audit has to hold. */
+export interface Expected {
+  hasKey: boolean;
+  checkpoint: Checkpoint | "damaged" | "forged" | undefined;
+  /** By number; who finds one as it should be takes it out. */
+  outstanding: Map<number, ExpectedRecord>;
+  /** Drops what was said before a known loss about records from it on. */
+  forget(loss: Pick<AuditRecord, "seq" | "ts">): void;
+}
+
+/** Checkpoints of a mirror that are held; of more the latest. */
+const MAX_EXPECTED = 500_000;
+
+/** Reads what is said. Throws when the mirror cannot be read; one that is not there is none. */
+export async function readExpected(
+  { dir, keys = [], mirror = "" }: {
+    dir: string;
+    keys?: readonly AuditVerifier[];
+    mirror?: string;
+  },
+): Promise<Expected> {
+  const byKey = new Map(keys.map((key) => [key.fingerprint, key]));
+  const outstanding = new Map<number, ExpectedRecord>();
+  const expect = ({ seq, hash, ts, key }: Checkpoint, from: ExpectedRecord["from"]) => {
+    // The first word about a record counts: another one later is what a rewritten record looks like.
+    if (seq === 0 || outstanding.has(seq)) return;
+    outstanding.set(seq, { hash, ts, key, from });
+    if (outstanding.size > MAX_EXPECTED) outstanding.delete(outstanding.keys().next().value!);
+  };
+  if (byKey.size > 0 && mirror !== "") {
+    for await (const checkpoint of readMirror(mirror)) {
+      const key = byKey.get(checkpoint.key);
+      // Others may have a line here too: another home, or who wants to confuse.
+      if (key !== undefined && await isGenuine(checkpoint, key)) expect(checkpoint, "the mirror");
+    }
+  }
+  let checkpoint: Expected["checkpoint"] = await readCheckpoint(dir);
+  if (byKey.size > 0 && typeof checkpoint === "object") {
+    const key = byKey.get(checkpoint.key);
+    if (key === undefined || !await isGenuine(checkpoint, key)) checkpoint = "forged";
+    else expect(checkpoint, "checkpoint.json");
+  }
+  return {
+    hasKey: byKey.size > 0,
+    checkpoint,
+    outstanding,
+    forget(loss) {
+      for (const [seq, { ts }] of outstanding) {
+        if (seq >= loss.seq && ts <= loss.ts) outstanding.delete(seq);
+      }
+    },
+  };
+}
+
+async function* readMirror(path: string): AsyncGenerator<Checkpoint> {
+  let file: Deno.FsFile;
+  try {
+    file = await Deno.open(path, { read: true });
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) {
+      throw new Error(`There is no mirror "${path}" (audit.mirror)`, { cause: error });
+    }
+    throw error;
+  }
+  using _file = file;
+  for await (const { text, ended } of readLines(file)) {
+    const checkpoint = ended && text !== undefined ? parseCheckpoint(text) : undefined;
+    if (checkpoint !== undefined) yield checkpoint;
+  }
+}
