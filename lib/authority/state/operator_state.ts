@@ -1,24 +1,37 @@
 /**
  * Everything that the authority remembers for operators: tokens, grants, latches, pending approvals.
  *
+ * Every change leaves what the audit is to be told of it in the same write, and an open state that has
+ * an audit passes it on: its own at once, those of other processes when it reads them. Whoever changes
+ * something makes no record of his own.
+ *
  * @module
  */
 
-import type { GrantStore } from "../grant_store.ts";
-import type { LatchStore } from "../latch_store.ts";
-import type { TokenStore } from "../token_store.ts";
+import type { writeFileAtomic } from "../../config/atomic_write.ts";
+import { makePrivateDir } from "../../config/private_dir.ts";
+import type { Log } from "../../log.ts";
+import { createGrantStore, type GrantStore, parseGrants } from "../grant_store.ts";
+import { createLatchStore, type LatchStore, parseLatches } from "../latch_store.ts";
+import { createTokenStore, parseTokens, type TokenStore } from "../token_store.ts";
 import type { OperatorAudit } from "./operator_record.ts";
-import type { PendingStore } from "./pending_store.ts";
+import { createPendingStore, parsePending, type PendingStore } from "./pending_store.ts";
+import { SealedFile } from "./sealed_file.ts";
+import { StateLock } from "./state_lock.ts";
 
 /** How the state is opened. */
 export interface OperatorStateOptions {
   /** Folder of the files, made with mode 0700. */
   dir: string;
-  /** Folder of the key. */
+  /** Folder of the key, made with mode 0700. */
   keysDir: string;
   /** Undefined in a command beside a running service: records then wait in the files. */
   audit?: OperatorAudit;
   now?: () => number;
+  /** Takes what goes wrong when nobody waits for it. */
+  log?: Pick<Log, "error">;
+  /** Instead of the disk's; for tests. */
+  write?: typeof writeFileAtomic;
 }
 
 /** The state of a home. Several processes may have it open at once. */
@@ -29,8 +42,92 @@ export interface OperatorState {
   readonly pending: PendingStore;
   /** What is wrong with grants or latches, for people; actions that are not allowed are then refused. */
   damaged(): string | undefined;
-  /** Gives the audit what waits, also from other processes. Nothing is lost when it rejects. */
-  record(): Promise<void>;
+  /**
+   * Gives an audit what waits, also from other processes; by default the one that the state was
+   * opened with. Nothing is lost when it rejects.
+   */
+  record(audit?: OperatorAudit): Promise<void>;
   /** Writes what is still to be written. */
   close(): Promise<void>;
+}
+
+/** Bytes of a file of state at most. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Opens the state of a home, and puts in order what a crash left. Damage is no failure. */
+export async function openOperatorState(options: OperatorStateOptions): Promise<OperatorState> {
+  const { dir, keysDir, audit, now = Date.now, log, write } = options;
+  await makePrivateDir(dir);
+  await makePrivateDir(keysDir);
+  const lock = new StateLock({ path: `${dir}/lock` });
+  let passing: Promise<void> | undefined;
+  let again = false;
+  /** What comes up while records are passed on is passed on in one more round. */
+  const passOn = async (to: OperatorAudit) => {
+    try {
+      do {
+        again = false;
+        await record(to);
+      } while (again);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log?.error("What operators changed is not in the audit yet", { reason });
+    }
+    passing = undefined;
+  };
+  const onRecords = () => {
+    if (audit === undefined) return Promise.resolve();
+    again = true;
+    return passing ??= passOn(audit);
+  };
+  const fileOf = <T>(name: string, empty: T, parse: (value: unknown) => T) =>
+    new SealedFile<T>({
+      name,
+      empty,
+      parse,
+      dir,
+      keysDir,
+      lock,
+      now,
+      write,
+      onRecords,
+      maxBytes: MAX_BYTES,
+      repair: repairOf(name),
+    });
+  const files = {
+    tokens: fileOf("tokens", [], parseTokens),
+    grants: fileOf("grants", [], parseGrants),
+    latches: fileOf("latches", [], parseLatches),
+    pending: fileOf("pending", [], parsePending),
+  };
+  const record = async (to: OperatorAudit) => {
+    for (const file of Object.values(files)) await file.record(to);
+  };
+  for (const file of Object.values(files)) await file.open();
+  await onRecords();
+
+  const depsOf = <File>(name: string, file: File) => ({ file, now, repair: repairOf(name) });
+  const tokens = createTokenStore(depsOf("tokens", files.tokens));
+  const grants = createGrantStore(depsOf("grants", files.grants));
+  const latches = createLatchStore(depsOf("latches", files.latches));
+  return {
+    tokens,
+    grants,
+    latches,
+    pending: createPendingStore(files.pending),
+    damaged: () => latches.damaged() ?? grants.damaged(),
+    async record(to = audit) {
+      await passing;
+      if (to !== undefined) await record(to);
+    },
+    async close() {
+      await tokens.close();
+      await latches.close();
+      await onRecords();
+    },
+  };
+}
+
+function repairOf(name: string): string {
+  return `service ${name} reset`;
 }

@@ -4,7 +4,11 @@
  * @module
  */
 
-import type { ApprovalView } from "../actions.ts";
+import { z } from "zod";
+import { ServiceError } from "../../errors.ts";
+import { type ApprovalView, CAPABILITIES } from "../actions.ts";
+import { isDamaged } from "./damaged.ts";
+import type { SealedFile } from "./sealed_file.ts";
 
 /** An approval as it is kept: without what the action would write or send. */
 export type PendingApproval = Omit<ApprovalView, "details">;
@@ -21,4 +25,74 @@ export interface PendingStore {
    * is set aside, for what is in it could release nothing.
    */
   takeAll(): Promise<PendingApproval[]>;
+}
+
+/** Approvals that may wait at once. */
+export const MAX_PENDING_APPROVALS = 1_000;
+
+/** Characters of a target that are kept; the whole of it is in the record of the request. */
+const MAX_TARGET_CHARS = 2_000;
+
+const pendingSchema = z.array(z.strictObject({
+  id: z.string(),
+  digest: z.string(),
+  capability: z.enum(CAPABILITIES),
+  tool: z.string(),
+  target: z.string(),
+  session: z.string(),
+  channel: z.string(),
+  actor: z.string(),
+  createdAt: z.number(),
+  expiresAt: z.number(),
+}));
+
+/** What the file of approvals holds. */
+export const parsePending = (value: unknown): readonly PendingApproval[] =>
+  pendingSchema.parse(value);
+
+/** Keeps approvals in a file. */
+export function createPendingStore(file: SealedFile<readonly PendingApproval[]>): PendingStore {
+  return {
+    async add(
+      { id, digest, capability, tool, target, session, channel, actor, createdAt, expiresAt },
+    ) {
+      await file.update((all) => {
+        if (all.some((each) => each.id === id)) return { result: undefined };
+        if (all.length >= MAX_PENDING_APPROVALS) {
+          throw new ServiceError("overloaded", `${MAX_PENDING_APPROVALS} approvals wait already`);
+        }
+        const kept = target.slice(0, MAX_TARGET_CHARS);
+        const times = { createdAt, expiresAt };
+        const added = {
+          id,
+          digest,
+          capability,
+          tool,
+          target: kept,
+          session,
+          channel,
+          actor,
+          ...times,
+        };
+        return { value: [...all, added], result: undefined };
+      });
+    },
+    async remove(id) {
+      await file.update((all) => {
+        const value = all.filter((each) => each.id !== id);
+        return { value: value.length === all.length ? undefined : value, result: undefined };
+      });
+    },
+    async takeAll() {
+      if (isDamaged(file.read())) await file.reset();
+      return await file.update((all) => {
+        if (all.length === 0) return { result: [] };
+        const records = all.map(({ id, digest, capability, target, session, actor }) => ({
+          kind: "approval.void" as const,
+          data: { id, digest, capability, target, session, actor, reason: "the service stopped" },
+        }));
+        return { value: [], records, result: [...all] };
+      });
+    },
+  };
 }

@@ -1,0 +1,40 @@
+/**
+ * What crashes and damage leave beside a file.
+ *
+ * @module
+ */
+
+/**
+ * Removes what writes of this file left that did not end. Nobody may be writing it.
+ */
+export async function removeTemporaries(path: string): Promise<void> {
+  const [dir, name] = split(path);
+  for await (const entry of Deno.readDir(dir)) {
+    const rest = entry.name.startsWith(`${name}.`) ? entry.name.slice(name.length) : "";
+    if (/^\.[0-9a-f]{8}\.tmp$/.test(rest)) await Deno.remove(`${dir}/${entry.name}`);
+  }
+}
+
+/** Moves what is at a path out of the way, and says to where; undefined when nothing is there. */
+export async function setAside(path: string, now: number): Promise<string | undefined> {
+  for (let count = 0;; count++) {
+    const aside = `${path}.damaged-${now}${count === 0 ? "" : `-${count}`}`;
+    if (await exists(aside)) continue;
+    try {
+      await Deno.rename(path, aside);
+      return aside;
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return undefined;
+      throw error;
+    }
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.lstat(path).then(() => true, () => false);
+}
+
+function split(path: string): [dir: string, name: string] {
+  const slash = Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\"));
+  return [path.slice(0, slash), path.slice(slash + 1)];
+}
