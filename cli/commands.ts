@@ -59,6 +59,21 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/sessions.ts"),
   },
   {
+    name: "policy",
+    summary: "Show, explain and test what the agent may do",
+    load: () => import("./commands/policy.ts"),
+  },
+  {
+    name: "tokens",
+    summary: "Make and take back tokens of approvers and operators",
+    load: () => import("./commands/tokens.ts"),
+  },
+  {
+    name: "grants",
+    summary: "Allow single actions in advance, and take that back",
+    load: () => import("./commands/grants.ts"),
+  },
+  {
     name: "permissions",
     summary: "Show what the service may reach, and who asked for it",
     load: () => import("./commands/permissions.ts"),

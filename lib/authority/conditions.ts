@@ -14,6 +14,8 @@ import type { Policy } from "./policy.ts";
 
 /** Something about an action that a rule can ask for; the table of them is below. */
 export type Condition =
+  | "target.unresolved"
+  | "target.own"
   | "path.kernel"
   | "path.credential"
   | "path.guarded"
@@ -40,6 +42,17 @@ export interface Facts {
 
 /** Every condition. Each is total. */
 export const CONDITIONS: Readonly<Record<Condition, (facts: Facts) => boolean>> = {
+  "target.unresolved": ({ action: { target }, beforeLookup }) =>
+    target.kind === "unresolved" ||
+    (target.kind === "url" && target.addresses.length === 0 && !beforeLookup),
+  "target.own": ({ action: { target }, policy }) => {
+    const paths = target.kind === "path"
+      ? [target.real]
+      : target.kind === "command"
+      ? [target.program, target.cwd]
+      : [];
+    return paths.some((path) => liesIn(path, policy.ownPaths, policy));
+  },
   "path.kernel": ({ action: { target } }) =>
     target.kind === "path" && KERNEL_FOLDERS.some((folder) => isInside(target.real, folder)),
   "path.credential": ({ action: { target } }) =>

@@ -34,8 +34,6 @@ export const MAX_RULES = 500;
 /** Names that records use for something else. */
 const RESERVED = new Set([
   ...[...FIXED_RULES, ...DEFAULT_RULES].map(({ name }) => name),
-  "unresolved",
-  "own",
   "none",
   "state",
   "latched",

@@ -10,6 +10,18 @@ import type { Rule } from "./policy.ts";
 /** They come before any rule that can be configured; what they deny nothing allows. */
 export const FIXED_RULES: readonly Rule[] = [
   {
+    name: "unresolved",
+    effect: "deny",
+    when: ["target.unresolved"],
+    reason: "nobody can say what it would touch",
+  },
+  {
+    name: "own",
+    effect: "deny",
+    when: ["target.own"],
+    reason: "it belongs to the service itself",
+  },
+  {
     name: "kernel",
     effect: "deny",
     when: ["path.kernel"],

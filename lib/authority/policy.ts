@@ -8,7 +8,7 @@
  */
 
 import type { ActionContext, Capability, Decision, ResolvedAction } from "./actions.ts";
-import { type Condition, CONDITIONS, type Facts, liesIn } from "./conditions.ts";
+import { type Condition, CONDITIONS, type Facts } from "./conditions.ts";
 import { FIXED_RULES } from "./default_rules.ts";
 import { grantTarget } from "./grant_target.ts";
 import type { Grant } from "./grants.ts";
@@ -98,8 +98,8 @@ export function decideBeforeLookup(
 
 function judge(facts: Facts): Decision {
   const { action, context, policy } = facts;
-  const fixed = unchangeable(facts);
-  if (fixed !== undefined) return fixed;
+  const fixed = byRules(facts, FIXED_RULES);
+  if (fixed !== undefined) return { ...fixed, reason: detail(facts, fixed) };
   const decision = byRules(facts, policy.rules) ??
     deny("none", "no rule speaks of it");
   if (decision.effect === "deny") return decision;
@@ -131,31 +131,16 @@ function deny(rule: string, reason: string): Decision {
   return { effect: "deny", rule, reason };
 }
 
-function unchangeable(facts: Facts): Decision | undefined {
-  const { action: { target }, policy, beforeLookup } = facts;
-  switch (target.kind) {
+/** The reason of a fixed rule, or the one that this very action has. */
+function detail({ action: { target }, policy }: Facts, { rule, reason }: Decision): string {
+  switch (rule) {
     case "unresolved":
-      return deny("unresolved", target.reason);
-    case "url":
-      if (target.addresses.length === 0 && !beforeLookup) {
-        return deny("unresolved", "its host has no address");
-      }
-      break;
-    case "path":
-      if (liesIn(target.real, policy.ownPaths, policy)) {
-        return deny("own", "it belongs to the service itself");
-      }
-      break;
-    case "command":
-      if ([target.program, target.cwd].some((path) => liesIn(path, policy.ownPaths, policy))) {
-        return deny("own", "its program or folder belongs to the service itself");
-      }
-      break;
+      return target.kind === "unresolved" ? target.reason : "its host has no address";
+    case "exec.off":
+      return policy.exec.mode === "off" ? policy.exec.reason : reason;
+    default:
+      return reason;
   }
-  const decision = byRules(facts, FIXED_RULES);
-  return decision?.rule === "exec.off" && policy.exec.mode === "off"
-    ? { ...decision, reason: policy.exec.reason }
-    : decision;
 }
 
 function byRules(facts: Facts, rules: readonly Rule[]): Decision | undefined {

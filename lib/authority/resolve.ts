@@ -139,7 +139,8 @@ async function walk(
   workspace: Workspace,
 ): Promise<{ existing: string; rest: string[]; viaLink: boolean }> {
   const inside = path === workspace.real || path.startsWith(workspace.real + SEPARATOR);
-  let existing = inside ? workspace.real : rootOf(path);
+  // A workspace that is not made yet is missing like any other folder.
+  let existing = inside && await exists(workspace.real) ? workspace.real : rootOf(path);
   const names = path.slice(existing.length).split(SEPARATOR).filter((name) => name !== "");
   let viaLink = false;
   for (const [index, name] of names.entries()) {
@@ -156,6 +157,13 @@ async function walk(
     existing = next;
   }
   return { existing, rest: [], viaLink };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.lstat(path).then(() => true, (error) => {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  });
 }
 
 function rootOf(path: string): string {

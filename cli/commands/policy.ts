@@ -1,0 +1,116 @@
+/**
+ * `service policy`: what the gate allows, and why.
+ *
+ * @module
+ */
+
+import { ServiceError } from "../../lib/errors.ts";
+import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
+import type { PolicyDeps } from "../policy/deps.ts";
+
+/** Runs the command. */
+export async function runPolicy(invocation: Invocation, deps: PolicyDeps): Promise<ExitCode> {
+  const { subcommand = "show", args, options, globals: { json }, out } = invocation;
+  switch (subcommand) {
+    case "explain": {
+      const { explainPolicy } = await import("../policy/explain.ts");
+      const [tool, given] = args;
+      const [channel, actor, session] = [
+        text(options["channel"]) ?? "cli",
+        text(options["actor"]),
+        text(options["session"]),
+      ];
+      await explainPolicy(
+        {
+          tool: tool!,
+          args: given!,
+          context: {
+            sessionKey: session ?? `${channel}:default`,
+            turnId: "explain",
+            callId: "explain",
+            channel,
+            actor: actor ?? `${channel}:${channel === "cli" ? "local" : "anonymous"}`,
+            attended: options["unattended"] !== true,
+            personHosts: (options["person-host"] as string[] | undefined ?? []).map((host) =>
+              host.toLowerCase()
+            ),
+            toolUrls: [],
+          },
+          resolve: options["resolve"] === true,
+          json,
+        },
+        out,
+        deps,
+      );
+      return EXIT.done;
+    }
+    case "test": {
+      const { runCases } = await import("../policy/run_cases.ts");
+      return await runCases({ file: args[0], json }, out, deps);
+    }
+    default: {
+      const { showPolicy } = await import("../policy/show.ts");
+      await showPolicy(out, deps, json);
+      return EXIT.done;
+    }
+  }
+}
+
+function text(value: string | boolean | string[] | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "string" && value.trim() !== "") return value;
+  throw new ServiceError("usage", `${JSON.stringify(value)} is blank; expected a name`);
+}
+
+const policy: Command = {
+  description:
+    "Shows the rules by which the gate allows, asks about or denies what the agent does, explains what " +
+    "it would say of one tool call, and runs the cases of policy.test.json, which stands beside the " +
+    "configuration and without which no configuration that breaks one loads. JSON are the arguments of " +
+    "TOOL. Explaining starts nothing, contacts nobody and leaves nothing on record.",
+  examples: [
+    "service policy show",
+    `service policy explain read_file '{"path":"notes.md"}'`,
+    `service policy explain web_fetch '{"url":"https://example.com/"}' --person-host example.com`,
+    `service policy explain write_file '{"path":"a.txt","content":"x"}' --unattended`,
+    "service policy test",
+  ],
+  options: [
+    { name: "unattended", summary: "explain: in a turn that nobody opened, or whose person left" },
+    { name: "channel", value: "NAME", summary: "explain: where the turn came from (cli)" },
+    { name: "actor", value: "NAME", summary: "explain: who opened it (cli:local)" },
+    { name: "session", value: "KEY", summary: "explain: its session (cli:default)" },
+    {
+      name: "person-host",
+      value: "HOST",
+      repeatable: true,
+      summary: "explain: a host in the person's own words",
+    },
+    { name: "resolve", summary: "explain: look up the addresses of a URL's host" },
+  ],
+  subcommands: [
+    { name: "show", summary: "Print the rules in force, in order" },
+    { name: "explain", args: "TOOL JSON", summary: "Say what the gate would say, and why" },
+    { name: "test", args: "[FILE]", summary: "Run the cases that pin the policy down" },
+  ],
+  async run(invocation) {
+    const { homePaths } = await import("../home_paths.ts");
+    const paths = homePaths(invocation.globals);
+    return await runPolicy(invocation, {
+      paths,
+      lastGood: invocation.globals.lastGood,
+      env: (name) => Deno.env.get(name),
+      async findSandbox() {
+        const { findConfinement } = await import("../../lib/authority/executor/sandbox.ts");
+        const { bwrap, reason } = await findConfinement();
+        return { confined: bwrap !== undefined, reason };
+      },
+      async lookUp(host, config) {
+        const { lookUpHost } = await import("../policy/look_up.ts");
+        return await lookUpHost(host, { paths, workspace: config.agent.workspace });
+      },
+    });
+  },
+};
+
+export default policy;

@@ -1,0 +1,111 @@
+/**
+ * `service policy explain`: what the gate would say of a tool call, and why.
+ *
+ * @module
+ */
+
+import type { ActionContext } from "../../lib/authority/actions.ts";
+import { ruleSource, whatWouldChange } from "../../lib/authority/explain.ts";
+import { type Preview, previewAction } from "../../lib/authority/preview.ts";
+import { describeTarget } from "../../lib/authority/refusal.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import type { Output } from "../output.ts";
+import { type PolicyDeps, readPolicyConfig } from "./deps.ts";
+import { commandPolicy } from "./settings.ts";
+
+/** What is asked. */
+export interface ExplainInputs {
+  tool: string;
+  /** JSON, as typed. */
+  args: string;
+  /** The turn that would call it. */
+  context: ActionContext;
+  /** Look up the addresses of a URL's host. */
+  resolve: boolean;
+  json: boolean;
+}
+
+/** Prints the decision, the rule and what would change it. Throws `usage` for arguments that are no JSON. */
+export async function explainPolicy(
+  { tool, args, context, resolve, json }: ExplainInputs,
+  out: Output,
+  deps: PolicyDeps,
+): Promise<void> {
+  const config = await readPolicyConfig(deps);
+  const { policy, workspace, sandbox } = await commandPolicy(config, deps);
+  const request = { tool, args: parseArgs(args), context };
+  let preview = await previewAction(request, { policy, workspace });
+  if (resolve && preview.beforeLookup && preview.action.target.kind === "url") {
+    // As the gate does: a host that is refused anyway is not looked up.
+    if (preview.decision.effect !== "deny") {
+      const addresses = await deps.lookUp(preview.action.target.host, config);
+      if ("reason" in addresses) {
+        throw new ServiceError(
+          "not_found",
+          `Cannot look up "${preview.action.target.host}": ${addresses.reason}`,
+        );
+      }
+      preview = await previewAction({ ...request, addresses }, { policy, workspace });
+    }
+  }
+  const { action, decision, beforeLookup } = preview;
+  const change = whatWouldChange(preview, context, policy);
+  const source = ruleSource(decision.rule, policy);
+  if (json) {
+    const { digest: _, args: __, ...rest } = action;
+    out.json({ ...rest, decision: { ...decision, source }, change, beforeLookup, sandbox });
+    return;
+  }
+  const color = { allow: "green", ask: "yellow", deny: "red" } as const;
+  out.line({ text: decision.effect, style: color[decision.effect] }, `  ${action.capability}`);
+  out.line(`target:  ${describeTarget(action.target)}`);
+  for (const line of facts(preview)) out.line(`         ${line}`);
+  out.line(`rule:    ${decision.rule} (${source}): ${decision.reason}`);
+  out.line(`change:  ${change}`);
+  if (beforeLookup && decision.effect !== "deny") {
+    out.note(
+      "The host was not looked up, and its addresses count as public; --resolve looks it up",
+    );
+  }
+  out.note("Grants and denials of running sessions are not looked at");
+}
+
+function parseArgs(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ServiceError(
+      "usage",
+      `The arguments are no JSON: ${(cause as Error).message}; expected an object such as ` +
+        `'{"path":"notes.md"}'`,
+      { param: "json" },
+      { cause },
+    );
+  }
+}
+
+/** What else the target really is. */
+function facts({ action: { target } }: Preview): string[] {
+  switch (target.kind) {
+    case "path":
+      return [
+        `to ${target.access}${target.file === undefined ? ", does not exist yet" : ""}` +
+        (target.viaLink ? ", through a link" : "") +
+        (target.file !== undefined && !target.file.isDirectory && target.file.links > 1
+          ? `, with ${target.file.links} names`
+          : ""),
+      ];
+    case "url":
+      return [
+        `host ${target.host}, port ${target.port}, ` +
+        (target.addresses.length === 0
+          ? "addresses unknown"
+          : `addresses ${target.addresses.join(", ")}`),
+      ];
+    case "command":
+      return [`program ${target.program}`, `in ${target.cwd}`];
+    case "chat":
+    case "unresolved":
+      return [];
+  }
+}

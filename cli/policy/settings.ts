@@ -1,0 +1,35 @@
+/**
+ * The policy of a configuration as a command sees it: nothing is started, no state is read.
+ *
+ * @module
+ */
+
+import type { Policy } from "../../lib/authority/policy.ts";
+import { execMode, policySettings } from "../../lib/authority/policy_settings.ts";
+import type { Workspace } from "../../lib/authority/resolve.ts";
+import { realPathOf } from "../../lib/config/real_path.ts";
+import type { Config } from "../../lib/config/schema.ts";
+import type { PolicyDeps } from "./deps.ts";
+
+/** A policy without grants and latches, and the workspace that it speaks of. */
+export async function commandPolicy(
+  config: Config,
+  deps: PolicyDeps,
+): Promise<{ policy: Policy; workspace: Workspace; sandbox: string }> {
+  const path = config.agent.workspace;
+  const workspace = { path, real: realPathOf(path) };
+  const found = await deps.findSandbox();
+  const { allowUnconfined } = config.executor;
+  const settings = await policySettings({
+    gates: config.gates,
+    paths: deps.paths,
+    workspace: workspace.real,
+    confined: found.confined,
+    exec: execMode({ ...found, allowUnconfined }),
+  });
+  return {
+    policy: { ...settings, grants: [], latched: [], canAsk: true, stateDamaged: undefined },
+    workspace,
+    sandbox: found.confined ? `bubblewrap (${found.reason}), not tried` : `none: ${found.reason}`,
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * `service policy show`.
+ *
+ * @module
+ */
+
+import { ruleSource } from "../../lib/authority/explain.ts";
+import { FIXED_RULES } from "../../lib/authority/default_rules.ts";
+import type { Rule } from "../../lib/authority/policy.ts";
+import { policyTestFile } from "../../lib/config/paths.ts";
+import type { Output } from "../output.ts";
+import { type PolicyDeps, readPolicyConfig } from "./deps.ts";
+import { commandPolicy } from "./settings.ts";
+
+/** Prints the rules in the order in which they are tried. */
+export async function showPolicy(out: Output, deps: PolicyDeps, json: boolean): Promise<void> {
+  const config = await readPolicyConfig(deps);
+  const { policy, sandbox } = await commandPolicy(config, deps);
+  const rules = [...FIXED_RULES, ...policy.rules];
+  const { privateHosts, messageTargets, workspace } = policy;
+  if (json) {
+    out.json({
+      rules: rules.map((rule, index) => ({
+        order: index + 1,
+        source: ruleSource(rule.name, policy),
+        ...plain(rule),
+      })),
+      privateHosts,
+      messageTargets,
+      workspace,
+      sandbox,
+      cases: policyTestFile(deps.paths),
+    });
+    return;
+  }
+  let source: string | undefined;
+  const width = String(rules.length).length;
+  for (const [index, rule] of rules.entries()) {
+    const from = ruleSource(rule.name, policy);
+    if (from !== source) out.line({ text: HEADINGS[from], style: "bold" });
+    source = from;
+    out.line(
+      `  ${String(index + 1).padStart(width)}  `,
+      { text: rule.effect.padEnd(5), style: COLORS[rule.effect] },
+      `  ${rule.name}  `,
+      { text: describe(rule), style: "dim" },
+    );
+  }
+  out.line();
+  out.line(
+    "The first rule that matches decides. Without a person there, nothing is allowed but by a",
+  );
+  out.line(
+    "grant for exactly that; and what a person denied in a session is not asked there again.",
+  );
+  out.line(`gates.privateHosts: ${privateHosts.join(", ") || "none"}`);
+  out.line(`gates.messageTargets: ${messageTargets.join(", ") || "none"}`);
+  out.line(`workspace: ${workspace}`);
+  out.line(`sandbox: ${sandbox}`);
+}
+
+const HEADINGS = {
+  "fixed": "No rule can change these",
+  "gates.rules": "gates.rules",
+  "default": "Default rules",
+  "state": "",
+};
+const COLORS = { allow: "green", ask: "yellow", deny: "red" } as const;
+
+function plain({ name, effect, capabilities, when, targets, channels, actors, reason }: Rule) {
+  const texts = targets?.map(({ text }) => text);
+  return { name, effect, capabilities, when, targets: texts, channels, actors, reason };
+}
+
+function describe(rule: Rule): string {
+  const { capabilities, targets, channels, actors, reason } = plain(rule);
+  const parts = [
+    capabilities?.join(", ") ?? "anything",
+    targets && `on ${targets.join(", ")}`,
+    channels && `from ${channels.join(", ")}`,
+    actors && `by ${actors.join(", ")}`,
+  ].filter((part) => part !== undefined);
+  return `${parts.join(" ")}: ${reason}`;
+}
