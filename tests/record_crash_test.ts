@@ -25,8 +25,8 @@ for (const [moment, didRun] of [["before", false], ["after", true]] as const) {
       try {
         const made = `${root}/home/workspace/made.txt`;
         assertEquals(await Deno.stat(made).then(() => true, () => false), didRun);
-        const path = `${root}/home/audit/audit.jsonl`;
-        const before = await verifyAudit(path);
+        const dir = `${root}/home/audit`;
+        const before = await verifyAudit({ dir });
         assert(before.ok, JSON.stringify(before));
         assertEquals(before.unknown.length, 1);
         const { data, crashed } = before.unknown[0]!;
@@ -36,13 +36,13 @@ for (const [moment, didRun] of [["before", false], ["after", true]] as const) {
         // The next start knows that nobody can end it any more; it neither runs it nor makes an end up.
         const silent = () => {};
         const audit = await openAudit({
-          dir: `${root}/home/audit`,
+          dir,
           keysDir: `${root}/home/keys`,
           log: { debug: silent, info: silent, warning: silent, error: silent },
         });
         await audit.append("action.refused", { tool: "read_file" });
         await audit.close();
-        const after = await verifyAudit(path);
+        const after = await verifyAudit({ dir });
         assert(after.ok, JSON.stringify(after));
         assertEquals(after.unknown.map(({ seq, crashed }) => [seq, crashed]), [
           [before.unknown[0]!.seq, true],

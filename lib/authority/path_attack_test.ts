@@ -230,7 +230,7 @@ Deno.test("act() gives 200 intact records for 100 actions at once", async () => 
   const starts = actions.filter(({ kind }) => kind === "action.start").map(({ seq }) => seq);
   const ends = actions.filter(({ kind }) => kind === "action.end").map(({ data }) => data.start);
   assertEquals(ends.toSorted((a, b) => Number(a) - Number(b)), starts);
-  const finding = await verifyAudit(gate.audit.path);
+  const finding = await verifyAudit({ dir: `${gate.home}/audit` });
   assert(finding.ok, JSON.stringify(finding));
   assertEquals(finding.unknown, []);
 });
