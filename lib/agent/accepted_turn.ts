@@ -36,7 +36,7 @@ export class AcceptedTurn {
   #over = false;
   #lost: ServiceError | undefined;
   #cancelled = false;
-  #present = true;
+  #leaving = new AbortController();
   /** While it runs. */
   life: Life | undefined;
   /** Its `turn_start` is on record. */
@@ -61,7 +61,12 @@ export class AcceptedTurn {
 
   /** A person opened it and is still there (decisions E3). */
   get attended(): boolean {
-    return this.#deps.attended && this.#present && !this.#cancelled;
+    return this.#deps.attended && !this.left.aborted && !this.#cancelled;
+  }
+
+  /** Aborts when whoever opened it leaves; another signal once he is back. */
+  get left(): AbortSignal {
+    return this.#leaving.signal;
   }
 
   /** It as its callers hold it; `turn` as it is on record now. */
@@ -79,7 +84,8 @@ export class AcceptedTurn {
 
   /** Whether whoever opened it is there, from now on. */
   setPresent(present: boolean): void {
-    this.#present = present;
+    if (!present) this.#leaving.abort();
+    else if (this.left.aborted) this.#leaving = new AbortController();
   }
 
   /** Its events have a higher seq than this; readers begin. */

@@ -29,6 +29,7 @@ import { type Ending, runTurn, type TurnPorts } from "./turn.ts";
 import { TurnMarks } from "./turn_marks.ts";
 import type { TurnHandle, TurnRequest, Turns } from "./turns.ts";
 import { cancellation, failure, interruption } from "./verdicts.ts";
+import { type Operate, readWords, sayWords, Words } from "./words.ts";
 
 /** Turns that may wait in a session (decisions B "Concurrency"). */
 const MAX_WAITING = 64;
@@ -59,6 +60,8 @@ export interface TurnsDeps {
   config: () => Config;
   /** Text of the workspace's AGENTS.md; empty for none. */
   instructions: () => Promise<string>;
+  /** Asks the authority for what only approvers and operators may do. */
+  operate: Operate;
   log: Log;
   clock?: Clock;
   randomId?: () => string;
@@ -245,6 +248,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
       contextTokens,
       reserveTokens: agent.maxOutputTokens ?? RESERVE_TOKENS,
       attended: () => own.attended,
+      left: () => own.left,
     });
   }
 
@@ -305,6 +309,11 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     aside({ input, timeoutMs }) {
       if (draining) throw stopping();
       return asides.open(input, limits(timeoutMs));
+    },
+    words({ input, actor }) {
+      const words = readWords(input);
+      return words &&
+        new Words(randomId(), sayWords(words, { operate: deps.operate, sender: actor }), clock);
     },
     drain,
     recovered(resume) {

@@ -90,5 +90,6 @@ export class Recorder {
 
 function sizeOf(event: AgentEvent): number {
   if ("text" in event) return event.text.length;
+  if (event.type === "approval_requested") return event.approval.details.length;
   return event.type === "tool_result" ? event.output.length : 0;
 }

@@ -8,7 +8,12 @@
  * @module
  */
 
-import type { ActionContext, ActionPort, ActionResult } from "../authority/actions.ts";
+import type {
+  ActionContext,
+  ActionPort,
+  ActionResult,
+  ApprovalEvent,
+} from "../authority/actions.ts";
 import type { Log } from "../log.ts";
 import type { Clock } from "./clock.ts";
 import { type Life, settlesWithin } from "./life.ts";
@@ -42,6 +47,8 @@ export interface RunCallsDeps {
   log: Log;
   /** What the gate is told of the turn, for this call. */
   context: (call: ToolCall) => ActionContext;
+  /** Aborts when whoever opened the turn has left. */
+  left: () => AbortSignal;
 }
 
 /**
@@ -93,11 +100,14 @@ async function runCall(deps: RunCallsDeps, call: ToolCall): Promise<CallOutcome>
   if (fault !== undefined) return { status: "failed", output: fault, ran: false };
   life.begin(`the tool ${call.tool}`);
   let open = true;
+  const approvals = new CallApprovals(deps, call);
   const acting =
     (async () =>
       await actions.act({ tool: call.tool, args: call.args, context: deps.context(call) }, {
         signal: life.signal,
         onProgress: (text) => open && tellProgress(deps, call, text),
+        onApproval: (event) => open && approvals.take(event),
+        left: deps.left(),
       }))();
   try {
     return toOutcome(await life.wait(acting));
@@ -116,7 +126,46 @@ async function runCall(deps: RunCallsDeps, call: ToolCall): Promise<CallOutcome>
     };
   } finally {
     open = false;
+    approvals.close();
     life.touch();
+  }
+}
+
+/** The approvals of one call; while one waits, the turn's time stands still (decisions B, E4). */
+class CallApprovals {
+  readonly #deps: RunCallsDeps;
+  readonly #call: ToolCall;
+  /** What ends the pause of each that waits. */
+  readonly #waiting = new Map<string, () => void>();
+
+  constructor(deps: RunCallsDeps, call: ToolCall) {
+    this.#deps = deps;
+    this.#call = call;
+  }
+
+  take(event: ApprovalEvent): void {
+    const { recorder, life } = this.#deps;
+    const { callId, tool } = this.#call;
+    if (event.type === "requested") {
+      const { approval } = event;
+      if (this.#waiting.has(approval.id)) return;
+      this.#waiting.set(approval.id, life.pause());
+      recorder.say({ type: "approval_requested", callId, tool, approval });
+      return;
+    }
+    const { approvalId, outcome } = event;
+    const resume = this.#waiting.get(approvalId);
+    if (resume === undefined) return;
+    this.#waiting.delete(approvalId);
+    resume();
+    recorder.say({ type: "approval_resolved", callId, approvalId, outcome });
+  }
+
+  /** The call has ended: nothing of it waits any more, whether the gate came to say so or not. */
+  close(): void {
+    for (const approvalId of [...this.#waiting.keys()]) {
+      this.take({ type: "resolved", approvalId, outcome: "void" });
+    }
   }
 }
 

@@ -55,6 +55,8 @@ export interface TurnRun {
   reserveTokens: number;
   /** A person opened the turn and is still there. */
   attended: () => boolean;
+  /** Aborts when that person leaves. */
+  left: () => AbortSignal;
 }
 
 /** How a run came out, for the journal. */
@@ -272,13 +274,14 @@ class TurnLoop {
         `Not run: the turn has reached its limit of ${this.#run.maxSteps} model calls.`;
       for (const call of calls) onOutcome(call, { status: "failed", output, ran: false });
     } else {
-      const { turn, attended } = this.#run;
+      const { turn, attended, left } = this.#run;
       const messages = () => context.messages;
       await runCalls(
         {
           ...this.#ports,
           recorder: this.#recorder,
           life,
+          left,
           context: (call) => actionContext({ turn, attended: attended(), toolbox, messages, call }),
         },
         calls,

@@ -7,6 +7,7 @@
 
 import type { StoredEvent } from "./events.ts";
 import type { InputPart } from "./messages.ts";
+import type { Said } from "./words.ts";
 import type { RequestKey, ResponseFacts, Turn } from "../journal/types.ts";
 
 /** What is asked of the agent. */
@@ -77,5 +78,11 @@ export interface Turns {
    * Nothing is asked of the model before its events are read. Throws `queue_full` and `draining`.
    */
   aside(request: { input: readonly InputPart[]; timeoutMs?: number }): Answer;
+  /**
+   * The answer to words that are for the authority, such as `/approve`, and never enter a history
+   * (spec 5, G12); undefined for everything else. `actor` counts as the sender. To be asked before
+   * `submit`.
+   */
+  words(request: { input: readonly Said[]; actor: string }): Answer | undefined;
   counts(): { running: number; queued: number };
 }

@@ -95,6 +95,11 @@ export interface ActionPort {
       onProgress: (text: string) => void;
       /** The action waits for a person from now on; then, that it does not any more. */
       onApproval?: (event: ApprovalEvent) => void;
+      /**
+       * Aborts when whoever opened the turn has left: an approval that waits is void then, and what
+       * runs goes on (decisions E4).
+       */
+      left?: AbortSignal;
     },
   ): Promise<ActionResult>;
 }

@@ -11,6 +11,7 @@ import type { DocumentReader } from "../documents/types.ts";
 import { fromErrorData, ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "../service/bridge.ts";
+import type { Operator } from "./operate.ts";
 import { readInstructions } from "./instructions.ts";
 import { type Permission, workerPermissions } from "./permissions.ts";
 import type { ServiceOutbox } from "./service_outbox.ts";
@@ -23,6 +24,8 @@ export interface AuthorityDeps {
   table: readonly Permission[];
   actions: ActionPort;
   documents: DocumentReader;
+  /** Checks and answers approvers and operators. */
+  operator: Pick<Operator, "operate">;
   /** The gate's way to the service's outbox. */
   outbox: ServiceOutbox;
   /** Real path. */
@@ -68,6 +71,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
   died.promise.catch(() => {});
   drained.promise.catch(() => {});
   const running = new Map<number, AbortController>();
+  const leaving = new Map<number, AbortController>();
   const reading = new Map<number, AbortController>();
 
   worker.addEventListener("error", (event) => {
@@ -89,6 +93,8 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         return void act(data);
       case "cancel_action":
         return running.get(data.id)?.abort(new ServiceError("turn_cancelled", "Cancelled"));
+      case "requester_left":
+        return leaving.get(data.id)?.abort();
       case "extract":
         return void extract(data);
       case "cancel_extract":
@@ -97,10 +103,8 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         return void instructions(data.id);
       case "enqueued":
         return deps.outbox.receive(data);
-      case "operate": {
-        const error = { code: "invalid_token" as const, message: "The token is not known here" };
-        return send({ type: "operated", id: data.id, result: { error } });
-      }
+      case "operate":
+        return void operate(data);
       case "drained":
         return drained.resolve({ interrupted: data.interrupted });
       default:
@@ -110,12 +114,16 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
 
   async function act({ id, request }: Extract<ToAuthority, { type: "action" }>): Promise<void> {
     const controller = new AbortController();
+    const left = new AbortController();
     running.set(id, controller);
+    leaving.set(id, left);
     let result: ActionResult;
     try {
       result = await deps.actions.act(request, {
         signal: controller.signal,
         onProgress: (text) => send({ type: "action_progress", id, text }),
+        onApproval: (event) => send({ type: "action_approval", id, event }),
+        left: left.signal,
       });
     } catch (error) {
       const data = toErrorData(error);
@@ -123,7 +131,20 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
       result = { status: "failed", output: `The action failed: ${data.message}`, error: data };
     }
     running.delete(id);
+    leaving.delete(id);
     send({ type: "action_result", id, result });
+  }
+
+  async function operate(
+    { id, request, credential }: Extract<ToAuthority, { type: "operate" }>,
+  ): Promise<void> {
+    const result = await deps.operator.operate(request, credential).catch((error) => {
+      if (!(error instanceof ServiceError)) {
+        log.error("An answer of an operator failed unexpectedly", { ...toErrorData(error) });
+      }
+      return { error: toErrorData(error) };
+    });
+    send({ type: "operated", id, result });
   }
 
   async function extract(

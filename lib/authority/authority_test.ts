@@ -27,6 +27,7 @@ Deno.test("startAuthority() fails what waits for the outbox, on record, when the
       },
     },
     documents: { extract: () => Promise.reject(new Error("none is sent")) },
+    operator: { operate: () => Promise.reject(new Error("nobody asks")) },
     outbox,
     workspace: gate.workspace,
     log: { debug: silent, info: silent, warning: silent, error: silent },

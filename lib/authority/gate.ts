@@ -22,17 +22,21 @@ import type {
   Target,
   UrlTarget,
 } from "./actions.ts";
+import type { Approvals } from "./approvals.ts";
 import type { AuditLog } from "./audit/log.ts";
-import { canonicalJson, sha256Hex } from "./canonical_json.ts";
 import { actionJob, type JobSettings, resolverJob } from "./child_job.ts";
 import { createExecutor, type Executor } from "./executor/executor.ts";
-import { decide, decideBeforeLookup, type Policy } from "./policy.ts";
+import { Judge } from "./judge.ts";
+import type { Operator } from "./operate.ts";
+import type { PolicySettings } from "./policy.ts";
 import { execMode, type OwnPaths, type PolicyInputs, policySettings } from "./policy_settings.ts";
 import { recordAction } from "./record_action.ts";
-import { describeTarget, refusal } from "./refusal.ts";
-import { resolvePath, resolveUrl, type Workspace } from "./resolve.ts";
+import { describeTarget } from "./refusal.ts";
+import { resolveUrl, type Workspace } from "./resolve.ts";
+import { checkArgs, resolveTouch } from "./resolve_touch.ts";
 import { failed, outcomeResult } from "./results.ts";
 import { sendMessage } from "./send_message.ts";
+import type { OperatorState } from "./state/operator_state.ts";
 
 /** The action port with what the authority needs to look after it. */
 export interface Actions extends ActionPort {
@@ -54,6 +58,12 @@ export interface ActionsOptions {
   /** Real path of a folder that exists. */
   workspace: string;
   audit: AuditLog;
+  /** Grants and latches. */
+  state: Pick<OperatorState, "grants" | "latches" | "damaged">;
+  /** Where actions wait for a person. */
+  approvals: Pick<Approvals, "request">;
+  /** Whether there is a person who could answer. */
+  canAsk: Operator["canAsk"];
   /** Where allowed messages go. */
   outbox: OutboxPort;
   log: Log;
@@ -77,7 +87,8 @@ class Gate implements Actions {
   readonly #executor: Executor;
   readonly #workspace: Workspace;
   readonly #settings: JobSettings;
-  #policy: Promise<Policy> | undefined;
+  readonly #judge: Judge;
+  #policySettings: Promise<PolicySettings> | undefined;
 
   constructor(options: ActionsOptions) {
     const { config, paths, workspace, log } = options;
@@ -87,6 +98,11 @@ class Gate implements Actions {
     const configured = config.agent.workspace;
     this.#workspace = { path: isAbsolute(configured) ? configured : workspace, real: workspace };
     this.#settings = { workspace, maxOutputBytes: config.executor.maxOutputBytes };
+    this.#judge = new Judge({
+      ...options,
+      settings: () => this.#loadSettings(),
+      lookUp: (target, signal) => this.#lookUp(target, signal),
+    });
   }
 
   async act(request: ActionRequest, options: ActOptions): Promise<ActionResult> {
@@ -116,19 +132,13 @@ class Gate implements Actions {
     context: ActionContext,
     options: ActOptions,
   ): Promise<ActionResult> {
-    const policy = await this.#loadPolicy();
-    let target = await this.#resolve(tool, args);
+    let resolve = () => resolveTouch(tool, args, this.#workspace);
     for (let redirects = 0;; redirects++) {
-      let action = seal(tool, args, target);
-      if (target.kind === "url" && target.addresses.length === 0) {
-        const decision = decideBeforeLookup(action, context, policy);
-        if (decision.effect !== "allow") return await this.#refuse(action, context, decision);
-        target = await this.#lookUp(target, options.signal);
-        action = seal(tool, args, target);
-      }
-      const decision = decide(action, context, policy);
-      if (decision.effect !== "allow") return await this.#refuse(action, context, decision);
-
+      const target = await resolve();
+      if (redirects > 0) options.onProgress(`redirected to ${describeTarget(target)}`);
+      const judged = await this.#judge.judge({ tool, args, target, context, options, resolve });
+      if ("refused" in judged) return judged.refused;
+      const { action, decision } = judged;
       const result = await this.#runAllowed(tool, action, context, decision, options);
       if (!("redirect" in result)) return result;
       if (redirects === MAX_REDIRECTS) {
@@ -137,8 +147,7 @@ class Gate implements Actions {
       // Relative to where the last one led; judged as if it had been asked for.
       const base = action.target.kind === "url" ? action.target.url : undefined;
       const next = URL.parse(result.redirect, base)?.href ?? result.redirect;
-      target = resolveUrl(next);
-      options.onProgress(`redirected to ${describeTarget(target)}`);
+      resolve = () => Promise.resolve(resolveUrl(next));
     }
   }
 
@@ -171,36 +180,6 @@ class Gate implements Actions {
     }
   }
 
-  /** A refusal stands also when it cannot be recorded: nothing ran either way. */
-  async #refuse(
-    action: ResolvedAction,
-    context: ActionContext,
-    decision: Decision,
-  ): Promise<ActionResult> {
-    try {
-      await recordAction(this.#options, { action, context, decision });
-    } catch (error) {
-      this.#options.log.error("A refusal cannot be recorded", {
-        reason: toErrorData(error).message,
-      });
-    }
-    return refusal(action, decision, context);
-  }
-
-  async #resolve(tool: Tool, args: unknown): Promise<Target> {
-    const touch = tool.touches(args);
-    switch (touch.kind) {
-      case "path":
-        return await resolvePath(touch.path, touch.access, this.#workspace);
-      case "url":
-        return resolveUrl(touch.url);
-      case "chat":
-        return touch;
-      case "command":
-        return { kind: "unresolved", what: tool.name, reason: "commands do not run here" };
-    }
-  }
-
   /** The target with the addresses of its host, or unresolved. */
   async #lookUp(target: UrlTarget, signal: AbortSignal): Promise<Target> {
     const outcome = await this.#executor.run(resolverJob(target, this.#settings), {
@@ -215,24 +194,18 @@ class Gate implements Actions {
   }
 
   /** Made once; what failed is tried again with the next action. */
-  #loadPolicy(): Promise<Policy> {
-    return this.#policy ??= this.#makePolicy().catch((error) => {
-      this.#policy = undefined;
+  #loadSettings(): Promise<PolicySettings> {
+    return this.#policySettings ??= this.#makeSettings().catch((error) => {
+      this.#policySettings = undefined;
       throw error;
     });
   }
 
-  async #makePolicy(): Promise<Policy> {
+  async #makeSettings(): Promise<PolicySettings> {
     const { paths, workspace, config: { gates, executor } } = this.#options;
     const { confined, reason } = await this.#executor.confinement();
     const exec = execMode({ confined, reason, allowUnconfined: executor.allowUnconfined });
-    return {
-      ...await policySettings({ gates, paths, workspace, confined, exec }),
-      grants: [],
-      latched: [],
-      canAsk: true,
-      stateDamaged: undefined,
-    };
+    return await policySettings({ gates, paths, workspace, confined, exec });
   }
 
   async checks(): Promise<Record<string, { ok: boolean; detail: string }>> {
@@ -250,23 +223,4 @@ class Gate implements Actions {
   shutdown(): Promise<void> {
     return this.#executor.shutdown();
   }
-}
-
-function checkArgs(tool: Tool, args: unknown): { args: unknown } | { problem: string } {
-  if (typeof args !== "object" || args === null || Array.isArray(args)) {
-    const got = typeof args === "string" ? "text that is no JSON object" : JSON.stringify(args);
-    return { problem: `Arguments of ${tool.name}: expected a JSON object, got ${got}` };
-  }
-  const parsed = tool.schema.safeParse(args);
-  if (parsed.success) return { args: parsed.data };
-  const issues = parsed.error.issues.slice(0, 5).map(({ path, message }) =>
-    path.length === 0 ? message : `${path.join(".")}: ${message}`
-  );
-  return { problem: `Arguments of ${tool.name}: ${issues.join("; ")}` };
-}
-
-function seal(tool: Tool, args: unknown, target: Target): ResolvedAction {
-  const { name, capability } = tool;
-  const digest = sha256Hex(canonicalJson({ tool: name, capability, args, target }));
-  return { tool: name, capability, args, target, digest };
 }

@@ -132,8 +132,8 @@ Deno.test("act() refuses credentials and guarded files inside the workspace", as
   ) {
     const write = await gate.act("write_file", { path: name, content: "x" });
     assertEquals([name, write.status], [name, "refused"]);
-    assertStringIncludes(write.output, "rule workspace.guarded");
-    assertStringIncludes(write.output, "a person's approval or a grant of fs.write");
+    assertStringIncludes(write.output, "rule nobody: writing to it makes other programs run");
+    assertStringIncludes(write.output, "It would take a grant of fs.write for exactly");
   }
   assertEquals(
     (await gate.act("write_file", { path: ".env.example", content: "A=" })).status,
@@ -147,7 +147,7 @@ Deno.test("act() refuses a file with a second hard link, which may be anybody's"
   await Deno.link(`${gate.root}/secret.txt`, `${gate.workspace}/innocent.txt`);
   const read = await gate.act("read_file", { path: "innocent.txt" });
   assertEquals(read.status, "refused");
-  assertStringIncludes(read.output, "rule hard_link");
+  assertStringIncludes(read.output, "rule nobody: the file has another name");
   const found = await gate.act("search_files", { pattern: "secret" });
   assertStringIncludes(found.output, "0 matching lines");
   assertStringIncludes(found.output, "1 files with several hard links left out");

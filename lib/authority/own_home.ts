@@ -6,7 +6,9 @@
  */
 
 import { homedir } from "node:os";
+import { systemClock } from "../agent/clock.ts";
 import { loadConfig, type Loaded } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
 import type { HomePaths } from "../config/paths.ts";
 import { makePrivateDir } from "../config/private_dir.ts";
 import { ServiceError } from "../errors.ts";
@@ -14,12 +16,15 @@ import { createLog, type Log } from "../log.ts";
 import { MODEL_ENV } from "../model/env.ts";
 import { providerHosts } from "../model/hosts.ts";
 import { type Authority, startAuthority } from "./authority.ts";
-import { openAudit } from "./audit/log.ts";
+import { Approvals } from "./approvals.ts";
+import { type AuditLog, openAudit } from "./audit/log.ts";
 import { createDocumentReader } from "./documents.ts";
 import { findDenoDir } from "./executor/deno_dir.ts";
 import { createActions } from "./gate.ts";
 import { acquireHome } from "./home_lock.ts";
+import { createOperator, type Operator } from "./operate.ts";
 import { ServiceOutbox } from "./service_outbox.ts";
+import { openOperatorState, type OperatorState } from "./state/operator_state.ts";
 import { watchConfig } from "./watch_config.ts";
 import { computePermissions, type Permission } from "./permissions.ts";
 
@@ -46,6 +51,8 @@ export interface OwnOptions {
 /** A home that this process owns, with its service running. */
 export interface OwnedHome {
   authority: Authority;
+  /** Answers approvals for a terminal of this process. */
+  operator: Pick<Operator, "attachTerminal">;
   loaded: Loaded;
   log: Log;
   /** Ends the service in order, and gives the home back. */
@@ -72,7 +79,19 @@ export async function ownHome(
     const { auditDir: dir, keysDir } = paths;
     const audit = await openAudit({ ...config.audit, dir, keysDir, log });
     const outbox = new ServiceOutbox();
-    const actions = createActions({ config, paths, workspace, audit, outbox, log });
+    const state = await openOperatorState({ dir: paths.operatorDir, keysDir, audit, log });
+    const { approvals, operator } = await openApprovals({ config, audit, state, log });
+    const actions = createActions({
+      config,
+      paths,
+      workspace,
+      audit,
+      state,
+      approvals,
+      canAsk: operator.canAsk,
+      outbox,
+      log,
+    });
     const documents = createDocumentReader({
       cacheDir: `${paths.runDir}/child-cache`,
       denoDir: findDenoDir({
@@ -98,6 +117,7 @@ export async function ownHome(
       table: permissionTable(loaded, paths, api),
       actions,
       documents,
+      operator,
       outbox,
       workspace,
       log,
@@ -111,6 +131,7 @@ export async function ownHome(
     });
     return {
       authority,
+      operator,
       loaded,
       log,
       async leave(how) {
@@ -118,7 +139,9 @@ export async function ownHome(
         try {
           return await authority.drain(how);
         } finally {
+          await approvals.close();
           await Promise.all([actions.shutdown(), documents.shutdown()]);
+          await state.close();
           await audit.close();
           lock.release();
         }
@@ -132,6 +155,33 @@ export async function ownHome(
     lock.release();
     throw error;
   }
+}
+
+/** What waits for a person, and who may answer. What the last process left is void. */
+async function openApprovals(
+  { config: { gates }, audit, state, log }: {
+    config: Config;
+    audit: AuditLog;
+    state: OperatorState;
+    log: Log;
+  },
+): Promise<{ approvals: Approvals; operator: Operator }> {
+  const { pending, latches, tokens } = state;
+  const approvals = new Approvals({
+    clock: systemClock,
+    audit,
+    pending,
+    latches,
+    timeoutMs: gates.approvalTimeoutS * 1000,
+    log,
+  });
+  approvals.rememberVoid((await pending.takeAll()).map(({ id }) => id));
+  // No channel there is verifies its senders yet.
+  const verifiesSenders = () => false;
+  return {
+    approvals,
+    operator: createOperator({ approvals, tokens, latches, gates, verifiesSenders, log }),
+  };
 }
 
 /** The configuration with what the command line puts over it, at the start and after each edit. */

@@ -224,6 +224,18 @@ const gates = section({
   approvalTimeoutS: z.int().min(1).max(300).default(120).meta({
     description: "Seconds that an approval waits, 1 to 300.",
   }),
+  approvers: z.array(
+    z.string().refine(
+      (text) => /^[a-z][a-z0-9_]*:[^\s\p{C}]{1,256}$/u.test(text),
+      "<channel>:<immutable id of a sender>, such as telegram:12345",
+    ),
+  ).max(1_000).default([]).meta({
+    description:
+      "Senders who may answer approvals from a chat: <channel>:<immutable id>, on channels that verify their senders alone.",
+  }),
+  independentApprover: z.boolean().default(false).meta({
+    description: "Whether somebody else than whoever opened the turn has to answer an approval.",
+  }),
   privateHosts: z.array(z.string()).default([]).meta({
     description:
       "Hosts (name or address, with :port if only that one) that may be fetched although they are loopback or private.",

@@ -59,7 +59,8 @@ export class BearerAuth {
   }
 }
 
-function bearer(authorization: string | null): string | undefined {
+/** The secret of a header Authorization, if it holds one. */
+export function bearer(authorization: string | null): string | undefined {
   if (authorization === null) return undefined;
   return /^bearer +(\S+) *$/i.exec(authorization)?.[1];
 }

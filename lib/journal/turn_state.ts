@@ -22,6 +22,8 @@ export interface TurnState {
   streams: Map<string, OpenStream>;
   /** Tools of the calls whose result event is missing, by call id. */
   calls: Map<string, string>;
+  /** Calls whose approvals wait, by the approval's id. */
+  approvals: Map<string, string>;
   /** Calls of an assistant message that no tool message has answered yet, by call id. */
   unanswered: Map<string, { tool: string; outcome?: CallOutcome }>;
   /** Text since the last message that holds it. */
@@ -39,6 +41,7 @@ export function newTurnState(): TurnState {
   return {
     streams: new Map(),
     calls: new Map(),
+    approvals: new Map(),
     unanswered: new Map(),
     text: "",
     unsaid: new Map(),
@@ -71,6 +74,12 @@ export function noteEvent(state: TurnState, event: AgentEvent): void {
       }
       break;
     }
+    case "approval_requested":
+      state.approvals.set(event.approval.id, event.callId);
+      break;
+    case "approval_resolved":
+      state.approvals.delete(event.approvalId);
+      break;
     case "tool_result": {
       state.calls.delete(event.callId);
       if (event.status !== "refused") state.ranTool = true;
@@ -101,7 +110,7 @@ export function noteMessage(state: TurnState, message: Message): void {
   }
 }
 
-/** An end for each open stream and a result for each open call. `goesOn`: the turn will say more. */
+/** An end for each open stream and approval, and a result for each open call. `goesOn`: the turn will say more. */
 export function closingEvents(state: TurnState, { goesOn }: { goesOn: boolean }): AgentEvent[] {
   const events: AgentEvent[] = [];
   for (const { type, streamId } of state.streams.values()) {
@@ -110,6 +119,9 @@ export function closingEvents(state: TurnState, { goesOn }: { goesOn: boolean })
         ? { type: "segment_end", streamId, resuming: goesOn }
         : { type: "reasoning_end", streamId },
     );
+  }
+  for (const [approvalId, callId] of state.approvals) {
+    events.push({ type: "approval_resolved", callId, approvalId, outcome: "void" });
   }
   for (const [callId, tool] of state.calls) {
     events.push({

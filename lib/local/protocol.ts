@@ -9,6 +9,7 @@
  */
 
 import type { StoredEvent } from "../agent/events.ts";
+import type { OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
 import type { ErrorData } from "../errors.ts";
 import type { Session, StoredMessage, Turn } from "../journal/types.ts";
 
@@ -51,6 +52,8 @@ export interface Operations {
       | { kind: "event"; event: StoredEvent };
   };
   delete: { params: { key: string }; data: { deleted: boolean } };
+  /** Something that only an approver or operator may do; the authority checks the token. */
+  operate: { params: { token: string; request: OperatorRequest }; data: OperatorAnswer };
   status: {
     params: Record<never, never>;
     data: {

@@ -87,6 +87,8 @@ export type ToAuthority =
   | { type: "failed"; error: ErrorData }
   | { type: "action"; id: number; request: ActionRequest }
   | { type: "cancel_action"; id: number }
+  /** Whoever opened the turn of this action is not there any more. */
+  | { type: "requester_left"; id: number }
   /** Something that only an approver or operator may do; the authority checks the credential. */
   | { type: "operate"; id: number; request: OperatorRequest; credential: Credential }
   /** Asks for the workspace's AGENTS.md. */

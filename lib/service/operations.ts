@@ -14,12 +14,16 @@ import { ServiceError } from "../errors.ts";
 import type { Journal, Session } from "../journal/types.ts";
 import type { AskedPart, Operations } from "../local/protocol.ts";
 import type { OperationHandlers } from "../local/server.ts";
+import { operatorRequest } from "./operator_request.ts";
+import type { AuthorityLink } from "./remote_actions.ts";
 
 /** What the operations work on. */
 export interface OperationDeps {
   turns: Turns;
   journal: Journal;
   documents: DocumentReader;
+  /** Asks the authority for what approvers and operators may do. */
+  operate: AuthorityLink["operate"];
   /** Facts for `status`, without the counts. */
   status: () => Omit<Operations["status"]["data"], "runningTurns" | "queuedTurns">;
 }
@@ -44,11 +48,12 @@ const pageParams = z.object({
   limit: z.int().min(1).max(1_000),
   before: z.number().optional(),
 });
+const operateParams = z.object({ token: z.string().max(1_000), request: operatorRequest });
 const keyParams = z.object({ key: z.string() });
 
 /** The handlers; each checks its parameters and names what is wrong with them. */
 export function createOperations(
-  { turns, journal, documents, status }: OperationDeps,
+  { turns, journal, documents, operate, status }: OperationDeps,
 ): OperationHandlers {
   function find(key: string): Session {
     const session = journal.session(key);
@@ -78,6 +83,8 @@ export function createOperations(
   return {
     async *turn(params, signal) {
       const { sessionKey, input, model } = check(turnParams, params);
+      const words = turns.words({ input, actor: "cli:local" });
+      if (words !== undefined) return yield* words.events();
       const handle = await turns.submit({
         sessionKey,
         channel: sessionKey.slice(0, sessionKey.indexOf(":")),
@@ -126,6 +133,10 @@ export function createOperations(
     },
     async *delete(params) {
       yield { deleted: await journal.deleteSession(check(keyParams, params).key) };
+    },
+    async *operate(params) {
+      const { token, request } = check(operateParams, params);
+      yield await operate(request, { kind: "token", token });
     },
     async *status() {
       const { running, queued } = turns.counts();

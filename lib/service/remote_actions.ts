@@ -60,7 +60,7 @@ export function linkAuthority(
 
   return {
     actions: {
-      act(request, { signal, onProgress, onApproval }) {
+      act(request, { signal, onProgress, onApproval, left }) {
         signal.throwIfAborted();
         const id = nextId++;
         const { promise, resolve, reject } = Promise.withResolvers<ActionResult>();
@@ -68,12 +68,16 @@ export function linkAuthority(
           send({ type: "cancel_action", id });
           reject(signal.reason);
         };
+        const leave = () => send({ type: "requester_left", id });
         signal.addEventListener("abort", abort, { once: true });
+        left?.addEventListener("abort", leave, { once: true });
         running.set(id, { resolve, onProgress, onApproval });
         send({ type: "action", id, request });
+        if (left?.aborted) leave();
         return promise.finally(() => {
           running.delete(id);
           signal.removeEventListener("abort", abort);
+          left?.removeEventListener("abort", leave);
         });
       },
     },

@@ -13,12 +13,15 @@ import { listen } from "../http/listen.ts";
 import type { Journal } from "../journal/types.ts";
 import { type Log, writeStderr } from "../log.ts";
 import type { ServiceBoot } from "./bridge.ts";
+import type { AuthorityLink } from "./remote_actions.ts";
 
 /** What the API is served with. */
 export interface ServeApiDeps {
   boot: ServiceBoot;
   turns: Turns;
   documents: DocumentReader;
+  /** Asks the authority for what approvers may do. */
+  operate: AuthorityLink["operate"];
   responses: Journal["responses"];
   /** Id of the one model. */
   model: string;
@@ -42,7 +45,7 @@ export interface ServedApi {
 
 /** Opens the port. Throws `config_invalid` when it cannot. */
 export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
-  const { boot, turns, documents, responses, model, checks, log } = deps;
+  const { boot, turns, documents, operate, responses, model, checks, log } = deps;
   const { config } = boot;
   // A request is worth `info`, whatever its status.
   const quiet = config.log.level === "warning" || config.log.level === "error";
@@ -55,6 +58,7 @@ export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
   const api = createApi({
     turns,
     documents,
+    operate,
     responses,
     model: () => created,
     config: config.api,

@@ -66,6 +66,7 @@ export async function startService(
     tools: TOOLS.map((tool) => ({ ...tool, ...describeTool(tool) })),
     actions: link.actions,
     instructions: link.instructions,
+    operate: link.operate,
     config: () => config,
     log,
   });
@@ -81,6 +82,7 @@ export async function startService(
     turns,
     journal,
     documents: link.documents,
+    operate: link.operate,
     status: () => ({
       version: boot.version,
       pid: boot.pid,
@@ -150,6 +152,7 @@ export async function startService(
       boot,
       turns,
       documents: link.documents,
+      operate: link.operate,
       responses: journal.responses,
       model: models.default.name,
       checks,

@@ -12,6 +12,8 @@ export function grammarFaults(events: readonly AgentEvent[]): string[] {
   const open = new Map<string, string>();
   const closed = new Set<string>();
   const calls = new Map<string, "open" | "answered">();
+  /** The call of each that waits, or that it was resolved. */
+  const approvals = new Map<string, string>();
   if (events[0]?.type !== "turn_start") faults.push(`begins with ${events[0]?.type}`);
   events.forEach((event, at) => {
     const isLast = at === events.length - 1;
@@ -43,8 +45,26 @@ export function grammarFaults(events: readonly AgentEvent[]): string[] {
           faults.push(`progress of ${event.callId}, not open`);
         }
         break;
+      case "approval_requested": {
+        const { callId, approval: { id } } = event;
+        if (calls.get(callId) !== "open") faults.push(`an approval of ${callId}, not open`);
+        if (approvals.has(id)) faults.push(`the approval ${id} twice`);
+        approvals.set(id, callId);
+        break;
+      }
+      case "approval_resolved": {
+        const { callId, approvalId } = event;
+        if (approvals.get(approvalId) !== callId) {
+          faults.push(`the end of no approval ${approvalId}`);
+        }
+        approvals.set(approvalId, "resolved");
+        break;
+      }
       case "tool_result":
         if (calls.get(event.callId) !== "open") faults.push(`result of ${event.callId}, not open`);
+        if ([...approvals.values()].includes(event.callId)) {
+          faults.push(`result of ${event.callId}, whose approval waits`);
+        }
         calls.set(event.callId, "answered");
         break;
       case "error":

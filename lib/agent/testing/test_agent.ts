@@ -8,6 +8,7 @@ import type { ActionPort, ActionRequest, ActionResult } from "../../authority/ac
 import { type Config, configSchema } from "../../config/schema.ts";
 import { openJournal } from "../../journal/open.ts";
 import type { Journal } from "../../journal/types.ts";
+import { ServiceError } from "../../errors.ts";
 import type { LogFields } from "../../log.ts";
 import type { Model } from "../../model/port.ts";
 import { createTurns, type OwnedTurns } from "../create_turns.ts";
@@ -16,6 +17,7 @@ import type { AgentTool } from "../toolbox.ts";
 import type { TurnHandle, TurnRequest } from "../turns.ts";
 import { type FakeClock, fakeClock } from "./fake_clock.ts";
 import { type MemoryMedia, memoryMedia } from "./memory_media.ts";
+import type { Operate } from "../words.ts";
 import { scriptedModel } from "./scripted_model.ts";
 
 /** What a test may set; the rest has defaults. */
@@ -28,6 +30,7 @@ export interface TestAgentOptions {
   /** Section `agent` of the configuration. */
   agent?: Record<string, unknown>;
   instructions?: () => Promise<string>;
+  operate?: Operate;
   journal?: Journal;
   maxInputChars?: number;
   maxLoadedImageBytes?: number;
@@ -107,6 +110,8 @@ export function testAgent(options: TestAgentOptions = {}): TestAgent {
     tools: options.tools ?? TEST_TOOLS,
     config: () => config,
     instructions: options.instructions ?? (() => Promise.resolve("")),
+    operate: options.operate ??
+      (() => Promise.reject(new ServiceError("insufficient_scope", "Nobody may answer here"))),
     log: { debug: () => {}, info: () => {}, warning: note, error: note },
     clock,
     randomId: () => `id${++ids}`,

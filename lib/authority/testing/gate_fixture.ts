@@ -4,15 +4,19 @@
  * @module
  */
 
+import { type Clock, systemClock } from "../../agent/clock.ts";
 import type { OutboxMessage } from "../../journal/types.ts";
 import { createOutbox } from "../../service/outbox.ts";
 import type { OutboxPort } from "../../service/bridge.ts";
-import type { ActionContext, ActionResult } from "../actions.ts";
+import type { ActionContext, ActionResult, ApprovalEvent } from "../actions.ts";
+import { Approvals } from "../approvals.ts";
 import { AUDIT_FILE, type AuditLog, openAudit } from "../audit/log.ts";
 import type { AuditRecord } from "../audit/record.ts";
 import type { ConfiguredRule } from "../configured_rules.ts";
 import { createExecutor, type Executor } from "../executor/executor.ts";
 import { type Actions, createActions } from "../gate.ts";
+import { createOperator, type Operator } from "../operate.ts";
+import { openOperatorState, type OperatorState } from "../state/operator_state.ts";
 
 /** How a fixture differs from the default. */
 export interface GateFixtureOptions {
@@ -29,12 +33,21 @@ export interface GateFixtureOptions {
   audit?: AuditLog;
   /** Instead of real children. */
   executor?: Executor;
+  /** Of approvals; default: that of this process. */
+  clock?: Clock;
+  approvalTimeoutMs?: number;
+  independentApprover?: boolean;
+  approvers?: string[];
+  verifiesSenders?: (channel: string) => boolean;
 }
 
 /** A gate and what is around it. Disposing ends its children and removes its folders. */
 export interface GateFixture extends AsyncDisposable {
   actions: Actions;
   audit: AuditLog;
+  state: OperatorState;
+  approvals: Approvals;
+  operator: Operator;
   /** Real paths. */
   root: string;
   home: string;
@@ -53,6 +66,8 @@ export interface ActOptions {
   context: Partial<ActionContext>;
   signal: AbortSignal;
   onProgress: (text: string) => void;
+  onApproval: (event: ApprovalEvent) => void;
+  left: AbortSignal;
 }
 
 /** The turn that tests act in. */
@@ -95,7 +110,30 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
   });
   const executor = options.executor ??
     createExecutor({ cacheDir: `${dataDir}/child-cache`, log, sandbox: options.sandbox });
+  const state = await openOperatorState({ dir: `${home}/operator`, keysDir, audit, log });
+  const approvals = new Approvals({
+    clock: options.clock ?? systemClock,
+    audit,
+    pending: state.pending,
+    latches: state.latches,
+    timeoutMs: options.approvalTimeoutMs ?? 120_000,
+    log,
+  });
+  const operator = createOperator({
+    approvals,
+    tokens: state.tokens,
+    latches: state.latches,
+    gates: {
+      approvers: options.approvers ?? [],
+      independentApprover: options.independentApprover ?? false,
+    },
+    verifiesSenders: options.verifiesSenders ?? (() => false),
+    log,
+  });
   const actions = createActions({
+    state,
+    approvals,
+    canAsk: operator.canAsk,
     config: {
       agent: { workspace },
       gates: {
@@ -127,6 +165,9 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
   return {
     actions,
     audit,
+    state,
+    approvals,
+    operator,
     root,
     home,
     workspace,
@@ -136,13 +177,17 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
       actions.act({ tool, args, context: { ...CONTEXT, ...more.context } }, {
         signal: more.signal ?? new AbortController().signal,
         onProgress: more.onProgress ?? (() => {}),
+        onApproval: more.onApproval,
+        left: more.left,
       }),
     async records() {
       const text = await Deno.readTextFile(`${auditDir}/${AUDIT_FILE}`);
       return text.trim().split("\n").map((line) => JSON.parse(line));
     },
     async [Symbol.asyncDispose]() {
+      await approvals.close();
       await actions.shutdown();
+      await state.close();
       await audit.close();
       await Deno.remove(root, { recursive: true });
     },

@@ -24,6 +24,7 @@ import { errorResponse } from "../errors.ts";
 import { Bodies } from "../body.ts";
 import { bodyType, BrowserGuard } from "../guard.ts";
 import { isLoopbackHost } from "../../loopback_host.ts";
+import { addApprovalRoutes, APPROVALS_PATH, type Operate } from "./approvals.ts";
 import { CHAT_ROUTE, createChat } from "./chat/chat.ts";
 import { type Checks, health, ready } from "./health.ts";
 import { type ApiModel, listModels, retrieveModel } from "./models.ts";
@@ -38,6 +39,8 @@ import { addResponsesRoutes } from "./responses/routes.ts";
 export interface ApiDeps {
   turns: Turns;
   documents: DocumentReader;
+  /** Asks the authority for what approvers may do. */
+  operate: Operate;
   /** The index of responses. */
   responses: Journal["responses"];
   /** The one model; asked for each time, so that it may change. */
@@ -80,16 +83,20 @@ const CLIENT_GONE = 499;
 export function createApi(deps: ApiDeps): Api {
   const { config, clock = systemClock, newRequestId = randomRequestId } = deps;
   const guard = new BrowserGuard(config);
-  const auth = createAuth(config, clock);
+  const { authFailuresPerMinute: perMinute } = config;
+  const failures = new AuthFailures({ perMinute, elapsed: clock.elapsed });
+  const auth = createAuth(config, failures);
   const streams = new OpenStreams();
-  const routes = createRoutes(deps, clock, streams, auth === undefined);
+  const routes = createRoutes(deps, { clock, streams, failures, anonymous: auth === undefined });
 
   async function answer(request: Request, path: string, context: RequestContext) {
     const isHealth = path === "/health";
     guard.check(request, { anyHost: isHealth });
     if (isPreflight(request)) return preflightResponse(request, allowed(routes, path));
     if (request.method === "POST") bodyType(request);
-    if (!isHealth) auth?.check(request.headers.get("authorization"), context.peer);
+    if (!isHealth && !hasOwnCredentials(path)) {
+      auth?.check(request.headers.get("authorization"), context.peer);
+    }
     if (request.method === "OPTIONS") return describe(routes, path);
     return await routes.fetch(request.method === "HEAD" ? asGet(request, path) : request, context);
   }
@@ -137,7 +144,12 @@ export function createApi(deps: ApiDeps): Api {
   };
 }
 
-function createAuth(config: Config["api"], clock: Clock): BearerAuth | undefined {
+/** Routes that ask for a token of their own, and not for the API's key. */
+function hasOwnCredentials(path: string): boolean {
+  return path === APPROVALS_PATH || path.startsWith(`${APPROVALS_PATH}/`);
+}
+
+function createAuth(config: Config["api"], failures: AuthFailures): BearerAuth | undefined {
   if (config.apiKey === "") {
     if (isLoopbackHost(config.host)) return undefined;
     throw new ServiceError(
@@ -146,16 +158,17 @@ function createAuth(config: Config["api"], clock: Clock): BearerAuth | undefined
       { param: "api.apiKey" },
     );
   }
-  const { authFailuresPerMinute: perMinute } = config;
-  const failures = new AuthFailures({ perMinute, elapsed: clock.elapsed });
   return new BearerAuth({ key: config.apiKey, setting: "api.apiKey", failures });
 }
 
 function createRoutes(
   deps: ApiDeps,
-  clock: Clock,
-  streams: OpenStreams,
-  anonymous: boolean,
+  { clock, streams, failures, anonymous }: {
+    clock: Clock;
+    streams: OpenStreams;
+    failures: AuthFailures;
+    anonymous: boolean;
+  },
 ): Routes {
   const { turns, documents, model, config, version, checks } = deps;
   const readers = new Readers({ turns, clock });
@@ -180,6 +193,7 @@ function createRoutes(
   routes.get("/v1/models/:id{.+}", (c) => retrieveModel(model(), c.req.param("id")));
   routes.post(CHAT_ROUTE, (c) => chat(c.req.raw, c.env));
   addResponsesRoutes(routes, { ...deps, bodies, opener, readers, credential, streams, clock });
+  addApprovalRoutes(routes, { operate: deps.operate, failures, clock });
   routes.notFound((c) => {
     const allow = allowed(routes, c.req.path);
     if (allow === "") throw new ServiceError("not_found", "There is no such route");

@@ -113,6 +113,11 @@ export function createTurnOpener(deps: OpenTurnDeps): TurnOpener {
 
   return {
     async open(asked) {
+      const words = turns.words({ input: asked.parts, actor });
+      if (words !== undefined) {
+        asked.context.accepted = true;
+        return { answer: words, repeated: false, ...seat(asked.request.signal, () => {}) };
+      }
       if (!isHelperCall(asked.request)) return await openTurn(asked);
       if (asked.background) {
         throw new ServiceError(

@@ -72,6 +72,9 @@ export class FakeTurns implements Turns {
     return this.accepted.find(({ id }) => id === turnId)?.again(false);
   }
 
+  /** Words for the authority are the agent's concern. */
+  words(): undefined {}
+
   aside(request: Parameters<Turns["aside"]>[0]): Answer {
     if (this.refusal !== undefined) throw this.refusal;
     const aside = new FakeTurn(`aside${this.asides.length + 1}`, {

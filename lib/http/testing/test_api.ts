@@ -8,7 +8,9 @@ import { type Clock, systemClock } from "../../agent/clock.ts";
 import { type Config, configSchema } from "../../config/schema.ts";
 import type { DocumentReader } from "../../documents/types.ts";
 import type { AccessEntry } from "../access_log.ts";
+import { ServiceError } from "../../errors.ts";
 import { type Api, createApi } from "../api/app.ts";
+import type { Operate } from "../api/approvals.ts";
 import type { Checks } from "../api/health.ts";
 import { listen, type Listener } from "../listen.ts";
 import { fakeDocuments } from "./fake_documents.ts";
@@ -23,6 +25,8 @@ export interface TestApiOptions {
   /** Instead of turns that run `script`. */
   turns?: FakeTurns;
   documents?: DocumentReader;
+  /** Instead of an authority that knows no token. */
+  operate?: Operate;
 }
 
 /** A running API. */
@@ -58,6 +62,8 @@ export function createTestApi(options: TestApiOptions = {}) {
     turns,
     responses: turns.responses,
     documents: options.documents ?? fakeDocuments,
+    operate: options.operate ??
+      (() => Promise.reject(new ServiceError("invalid_token", "The token is none"))),
     model: () => ({ id: "fake/one", createdAt: 1_700_000_000_000 }),
     config: { ...configSchema.parse({}).api, ...options.config },
     version: "1.2.3",

@@ -15,6 +15,7 @@ export function assertWhole(
   assertEquals(events.map(({ seq }) => seq), events.map((_, index) => index + 1));
   const streams = new Set<string>();
   const calls = new Set<string>();
+  const approvals = new Set<string>();
   const ended = new Set<string>();
   let last: StoredEvent | undefined;
   for (const { turnId, event } of events) {
@@ -34,6 +35,13 @@ export function assertWhole(
         assert(!calls.has(event.callId), `${event.callId} is called twice`);
         calls.add(event.callId);
         break;
+      case "approval_requested":
+        assert(calls.has(event.callId), `an approval of ${event.callId}, not called`);
+        approvals.add(event.approval.id);
+        break;
+      case "approval_resolved":
+        assert(approvals.delete(event.approvalId), `the end of no approval ${event.approvalId}`);
+        break;
       case "tool_result":
         assert(calls.delete(event.callId), `a result of ${event.callId} without a call`);
         break;
@@ -47,6 +55,7 @@ export function assertWhole(
     last = { seq: 0, turnId, event };
   }
   assertEquals([...streams], []);
+  assertEquals([...approvals], []);
   assertEquals([...calls], []);
 
   for (const [index, { message }] of context.entries()) {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { CAPABILITIES } from "../../../authority/actions.ts";
 import { z } from "zod";
 import { chatRequestSchema, contentSchema } from "../chat/chat_request.ts";
 import { sessionIdSchema } from "../session_id.ts";
@@ -108,6 +109,22 @@ export const progressSchema = z.union([
     call_id: z.string(),
     tool: z.string(),
     status: z.enum(["ok", "failed", "refused", "interrupted"]),
+  }),
+  z.object({
+    type: z.literal("approval_requested"),
+    call_id: z.string(),
+    tool: z.string(),
+    id: z.string().describe("Of the approval, for whoever answers it."),
+    digest: z.string().describe("Binds the answer to exactly this action."),
+    capability: z.enum(CAPABILITIES),
+    target: z.string().describe("What the action is about, resolved."),
+    expires_at: z.int().describe("Seconds since 1970."),
+  }).describe("The tool waits for a person; the turn's time stands still."),
+  z.object({
+    type: z.literal("approval_resolved"),
+    call_id: z.string(),
+    id: z.string(),
+    outcome: z.enum(["approved", "denied", "expired", "void"]),
   }),
   z.object({
     type: z.literal("notice"),

@@ -5,8 +5,15 @@
  */
 
 import { z } from "zod";
+import { approveSchema, denySchema } from "../approvals.ts";
 import { contentSchema } from "../chat/chat_request.ts";
 import { inputContentSchema } from "../responses/input_messages.ts";
+import {
+  approvalListSchema,
+  approvalOutcomeSchema,
+  approvalSchema,
+  approvalSummarySchema,
+} from "./approval_schemas.ts";
 import {
   chatChunkSchema,
   chatCompletionRequestSchema,
@@ -57,6 +64,12 @@ const COMPONENTS = {
   MessageItem: messageItemSchema,
   ReasoningItem: reasoningItemSchema,
   DeletedResponse: deletedResponseSchema,
+  Approval: approvalSchema,
+  ApprovalSummary: approvalSummarySchema,
+  ApprovalList: approvalListSchema,
+  ApprovalOutcome: approvalOutcomeSchema,
+  Approve: approveSchema,
+  Deny: denySchema,
   Model: modelSchema,
   ModelList: modelListSchema,
   Health: healthSchema,

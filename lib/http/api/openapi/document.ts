@@ -15,7 +15,7 @@ export interface OperationDoc {
   operationId: string;
   tags: string[];
   summary: string;
-  security?: [];
+  security?: Record<string, string[]>[];
   parameters?: readonly Parameter[];
   requestBody?: { required: true; content: Record<string, { schema: JsonSchema }> };
   responses: Record<string, ResponseDoc>;
@@ -60,6 +60,7 @@ export function openApiDocument({ version }: { version: string }): OpenApiDocume
     tags: [
       { name: "chat", description: "The chat completions shape." },
       { name: "responses", description: "The responses shape." },
+      { name: "approvals", description: "Actions that wait for a person." },
       { name: "service", description: "What the service is, and how it is." },
     ],
     paths,
@@ -70,6 +71,11 @@ export function openApiDocument({ version }: { version: string }): OpenApiDocume
           scheme: "bearer",
           description: "api.apiKey of the configuration. Without one, no key is asked for.",
         },
+        approver: {
+          type: "http",
+          scheme: "bearer",
+          description: "A token of `service tokens issue --scopes approve`; api.apiKey is none.",
+        },
       },
       schemas: componentSchemas(),
     },
@@ -77,7 +83,8 @@ export function openApiDocument({ version }: { version: string }): OpenApiDocume
 }
 
 function toDoc(operation: Operation): OperationDoc {
-  const { operationId, tag, summary, open, parameters, body, answers, errors } = operation;
+  const { operationId, tag, summary, open, approver, parameters, body, answers, errors } =
+    operation;
   const responses: Record<string, ResponseDoc> = errorResponses(errors);
   for (const [status, answer] of Object.entries(answers)) {
     responses[status] = answerDoc(answer, status === "200" && operation.path === "/openapi.json");
@@ -87,6 +94,7 @@ function toDoc(operation: Operation): OperationDoc {
     tags: [tag],
     summary,
     ...(open && { security: [] }),
+    ...(approver && { security: [{ approver: [] }] }),
     ...(parameters && { parameters }),
     ...(body && { requestBody: { required: true, content: contentOf(body) } }),
     responses,

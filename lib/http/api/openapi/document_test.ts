@@ -58,13 +58,18 @@ Deno.test("openApiDocument() names operations once, and the parameters of their 
   }
 });
 
-Deno.test("openApiDocument() asks for the key everywhere but at /health", () => {
+Deno.test("openApiDocument() asks for the key everywhere but at /health and of approvers", () => {
   assertEquals(document.security, [{ bearer: [] }]);
   assertEquals(document.components.securitySchemes.bearer?.scheme, "bearer");
   const open = Object.entries(document.paths).filter(([, operations]) =>
-    Object.values(operations).some(({ security }) => security !== undefined)
+    Object.values(operations).some(({ security }) => security?.length === 0)
   );
   assertEquals(open.map(([path]) => path), ["/health"]);
+  const ofApprovers = Object.entries(document.paths).filter(([, operations]) =>
+    Object.values(operations).some(({ security }) => security?.[0]?.approver !== undefined)
+  );
+  assert(ofApprovers.length === 4);
+  assert(ofApprovers.every(([path]) => path.startsWith("/api/webui/approvals")));
 });
 
 Deno.test("openApiDocument() says every word in the words of JSON Schema", () => {

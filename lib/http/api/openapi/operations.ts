@@ -7,6 +7,7 @@
 import type { ErrorCode } from "../../../errors.ts";
 import type { ComponentName } from "./components.ts";
 import {
+  APPROVAL_ID,
   HELPER_HEADER,
   IDEMPOTENCY_KEY,
   IF_NONE_MATCH,
@@ -33,10 +34,12 @@ export interface Operation {
   /** As OpenAPI writes it, such as `/v1/models/{id}`. */
   path: string;
   operationId: string;
-  tag: "chat" | "responses" | "service";
+  tag: "chat" | "responses" | "approvals" | "service";
   summary: string;
   /** Needs no key. */
   open?: true;
+  /** Needs a token of an approver instead of the key. */
+  approver?: true;
   parameters?: readonly Parameter[];
   /** Schema of the body by media type. */
   body?: Record<string, ComponentName>;
@@ -81,6 +84,33 @@ const TURN: readonly ErrorCode[] = [
   "provider_rate_limited",
   "provider_unreachable",
   "context_overflow",
+  "audit_unavailable",
+];
+
+const APPROVER: readonly ErrorCode[] = [
+  "forbidden_host",
+  "forbidden_origin",
+  "invalid_token",
+  "insufficient_scope",
+  "too_many_auth_failures",
+  "overloaded",
+  "internal",
+];
+
+const ONE_APPROVAL: readonly ErrorCode[] = [
+  ...APPROVER,
+  "approval_not_found",
+  "approval_answered",
+  "approval_expired",
+  "approval_void",
+];
+
+const ANSWER: readonly ErrorCode[] = [
+  ...ONE_APPROVAL,
+  "invalid_request",
+  "unsupported_media_type",
+  "too_large",
+  "request_timeout",
   "audit_unavailable",
 ];
 
@@ -162,6 +192,51 @@ export const OPERATIONS: readonly Operation[] = [
       },
     },
     errors: [...ANY, "unsupported_media_type", "response_not_found"],
+  },
+  {
+    method: "get",
+    path: "/api/webui/approvals",
+    operationId: "listApprovals",
+    tag: "approvals",
+    summary: "The actions that wait for a person",
+    approver: true,
+    answers: { 200: { description: "What waits.", json: "ApprovalList" } },
+    errors: APPROVER,
+  },
+  {
+    method: "get",
+    path: "/api/webui/approvals/{id}",
+    operationId: "retrieveApproval",
+    tag: "approvals",
+    summary: "An action that waits, with everything to decide by",
+    approver: true,
+    parameters: [APPROVAL_ID],
+    answers: { 200: { description: "It waits.", json: "Approval" } },
+    errors: ONE_APPROVAL,
+  },
+  {
+    method: "post",
+    path: "/api/webui/approvals/{id}/approve",
+    operationId: "approve",
+    tag: "approvals",
+    summary: "Let the action run, once",
+    approver: true,
+    parameters: [APPROVAL_ID],
+    body: { "application/json": "Approve" },
+    answers: { 200: { description: "It runs.", json: "ApprovalOutcome" } },
+    errors: [...ANSWER, "approval_mismatch"],
+  },
+  {
+    method: "post",
+    path: "/api/webui/approvals/{id}/deny",
+    operationId: "deny",
+    tag: "approvals",
+    summary: "Refuse the action, and what else of its kind the session would ask for",
+    approver: true,
+    parameters: [APPROVAL_ID],
+    body: { "application/json": "Deny" },
+    answers: { 200: { description: "It does not run.", json: "ApprovalOutcome" } },
+    errors: ANSWER,
   },
   {
     method: "get",

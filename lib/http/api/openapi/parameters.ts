@@ -58,6 +58,15 @@ export const RESPONSE_ID: Parameter = {
   schema: { type: "string", pattern: "^resp_" },
 };
 
+/** Of the routes of one approval. */
+export const APPROVAL_ID: Parameter = {
+  name: "id",
+  in: "path",
+  required: true,
+  description: "The id of an approval that waits.",
+  schema: { type: "string", pattern: "^apr_" },
+};
+
 /** Whether a response is read as a stream. */
 export const STREAM: Parameter = {
   name: "stream",
