@@ -1,0 +1,162 @@
+/**
+ * `service tokens`: who may approve and operate.
+ *
+ * @module
+ */
+
+import { type Scope, SCOPES } from "../../lib/authority/operator.ts";
+import type { TokenInfo } from "../../lib/authority/token_store.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
+import { parseDuration } from "../operator/duration.ts";
+import { reset } from "../operator/reset.ts";
+import { changeState, type OperatorDeps, operatorDeps, readState } from "../operator/with_state.ts";
+import { jsonLine, type Output } from "../output.ts";
+import { printTable } from "../table.ts";
+
+/** Runs the command. */
+export async function runTokens(invocation: Invocation, deps: OperatorDeps): Promise<ExitCode> {
+  const { subcommand = "list", args, options, globals, out } = invocation;
+  refuseOthers(subcommand, options);
+  switch (subcommand) {
+    case "issue":
+      return await issue(invocation, deps);
+    case "revoke":
+      return await revoke(args[0]!, globals.json, out, deps);
+    case "reset":
+      return await reset("tokens", invocation, deps);
+    default:
+      return await list(globals.json, out, deps);
+  }
+}
+
+async function issue(
+  { options, globals, out }: Invocation,
+  deps: OperatorDeps,
+): Promise<ExitCode> {
+  const scopes = parseScopes(options["scopes"] as string | undefined);
+  const name = options["name"] as string | undefined ?? "";
+  const expires = options["expires"] as string | undefined;
+  const expiresAt = expires === undefined
+    ? undefined
+    : deps.now() + parseDuration("expires", expires);
+  const { token, info } = await changeState(
+    deps,
+    out,
+    (state) => state.tokens.issue({ name, scopes, expiresAt }),
+  );
+  if (globals.json) out.json({ token, ...info });
+  else {
+    out.line(token);
+    const until = expiresAt === undefined ? "until it is revoked" : `until ${time(expiresAt)}`;
+    out.note(`${info.id} may ${info.scopes.join(" and ")} ${until}. It is shown this once only`);
+  }
+  return EXIT.done;
+}
+
+async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<ExitCode> {
+  const tokens = await readState(deps, (state) => state.tokens.list());
+  if (json) {
+    for (const token of tokens) await out.stream(jsonLine(token) + "\n");
+  } else if (tokens.length === 0) {
+    out.note("There are no tokens; make one with: service tokens issue --scopes approve");
+  } else {
+    printTable(
+      out,
+      ["TOKEN", "SCOPES", "CREATED", "EXPIRES", "LAST USED", "NAME"],
+      tokens.map(tokenRow),
+    );
+  }
+  return EXIT.done;
+}
+
+function tokenRow({ id, scopes, createdAt, expiresAt, lastUsedAt, name }: TokenInfo): string[] {
+  return [id, scopes.join(","), time(createdAt), time(expiresAt), time(lastUsedAt), name];
+}
+
+async function revoke(
+  id: string,
+  json: boolean,
+  out: Output,
+  deps: OperatorDeps,
+): Promise<ExitCode> {
+  // What was typed may be the token itself, so it is not repeated.
+  if (!/^tok_[a-z0-9]{16}$/.test(id)) {
+    throw new ServiceError(
+      "usage",
+      "ID is not the id of a token; it takes tok_ and 16 letters and digits, as " +
+        "service tokens list shows it",
+      { param: "ID" },
+    );
+  }
+  const info = await changeState(deps, out, (state) => state.tokens.revoke(id));
+  if (json) out.json({ id, revoked: true });
+  else out.note(`Revoked ${id}${info.name === "" ? "" : ` (${info.name})`}`);
+  return EXIT.done;
+}
+
+/** Scopes as typed: `approve,operate`. */
+function parseScopes(typed: string | undefined): Scope[] {
+  const names = (typed ?? "").split(",").map((name) => name.trim()).filter((name) => name !== "");
+  const isScope = (name: string): name is Scope => SCOPES.some((scope) => scope === name);
+  if (names.length > 0 && names.every(isScope)) return names;
+  const got = typed === undefined ? "missing" : JSON.stringify(typed.slice(0, 100));
+  throw new ServiceError(
+    "usage",
+    `Option --scopes is ${got}; it takes one or more of ${SCOPES.join(", ")}, with commas between`,
+    { param: "scopes" },
+  );
+}
+
+/** An option of another subcommand was meant to do something. */
+function refuseOthers(subcommand: string, options: Invocation["options"]): void {
+  const own = OPTIONS_OF[subcommand] ?? [];
+  const other = Object.keys(options).find((name) =>
+    options[name] !== undefined && !own.includes(name)
+  );
+  if (other === undefined) return;
+  throw new ServiceError("usage", `service tokens ${subcommand} takes no --${other}`, {
+    param: other,
+  });
+}
+
+const OPTIONS_OF: Readonly<Record<string, readonly string[]>> = {
+  issue: ["scopes", "name", "expires"],
+  reset: ["yes"],
+};
+
+/** ISO 8601 to the second, UTC; a dash for none. */
+function time(ms: number | undefined): string {
+  return ms === undefined ? "-" : new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+const tokens: Command = {
+  description:
+    "Makes and takes back tokens of people who approve actions (approve) and who may also clear " +
+    "denials (operate). A token is shown once, and only a digest of it is kept. Give it to the other " +
+    "commands as SERVICE_APPROVER_TOKEN or at their prompt. A running service obeys changes at once.",
+  examples: [
+    "service tokens issue --scopes approve --name ann --expires 30d",
+    "service tokens list",
+    "service tokens revoke tok_abcdefghjkmnpqrs",
+  ],
+  subcommands: [
+    { name: "issue", summary: "Make a token and print it" },
+    { name: "list", summary: "Show the tokens in force (also without a subcommand)" },
+    { name: "revoke", args: "ID", summary: "Take a token back" },
+    { name: "reset", summary: "Set a damaged file of tokens aside; none is in force then" },
+  ],
+  options: [
+    { name: "scopes", value: "SCOPES", summary: "issue: approve, operate, or both with a comma" },
+    { name: "name", value: "NAME", summary: "issue: whose it is, for the list and the audit" },
+    {
+      name: "expires",
+      value: "TIME",
+      summary: "issue: for how long, such as 12h or 30d (for ever)",
+    },
+    { name: "yes", alias: "y", summary: "reset: do not ask" },
+  ],
+  run: (invocation) => runTokens(invocation, operatorDeps(invocation.globals)),
+};
+
+export default tokens;

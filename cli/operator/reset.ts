@@ -1,0 +1,34 @@
+/**
+ * `service tokens reset` and `service grants reset`: a damaged file is set aside when an operator says
+ * so, never by itself (spec 5, G11).
+ *
+ * @module
+ */
+
+import { ServiceError } from "../../lib/errors.ts";
+import { EXIT, type ExitCode, type Invocation } from "../command.ts";
+import { confirm } from "../confirm.ts";
+import { changeState, type OperatorDeps, readState } from "./with_state.ts";
+
+/** Asks, unless there is `--yes`, and begins with an empty file. */
+export async function reset(
+  name: "tokens" | "grants",
+  { options, globals, out }: Pick<Invocation, "options" | "globals" | "out">,
+  deps: OperatorDeps,
+): Promise<ExitCode> {
+  const damaged = await readState(deps, (state) => state[name].damaged());
+  if (damaged === undefined) {
+    throw new ServiceError("invalid_request", `The ${name} are not damaged; nothing was changed`);
+  }
+  if (options["yes"] !== true) {
+    out.note(damaged);
+    if (!await confirm(`Set it aside and begin without any ${name}?`, deps.confirm(out))) {
+      out.note("Nothing was changed");
+      return EXIT.failed;
+    }
+  }
+  const wasReset = await changeState(deps, out, (state) => state[name].reset());
+  if (globals.json) out.json({ reset: wasReset, reason: damaged });
+  else out.note(`There are no ${name} any more; what was damaged is beside the file`);
+  return EXIT.done;
+}

@@ -1,0 +1,94 @@
+/**
+ * How commands change what the authority remembers for operators: directly in its files, also while
+ * a service runs. Never over the local socket: who can open that could else give himself a token.
+ *
+ * @module
+ */
+
+import type { OperatorState } from "../../lib/authority/state/operator_state.ts";
+import type { HomePaths } from "../../lib/config/paths.ts";
+import type { Env } from "../../lib/config/references.ts";
+import { homePaths } from "../home_paths.ts";
+import type { Globals } from "../command.ts";
+import { type ConfirmDeps, processConfirm } from "../confirm.ts";
+import type { Output } from "../output.ts";
+
+/** What such a command reaches outside of itself. */
+export interface OperatorDeps {
+  paths: HomePaths;
+  env: Env;
+  now(): number;
+  confirm(out: Output): ConfirmDeps;
+}
+
+/** What a command of this process reaches. */
+export function operatorDeps(globals: Globals): OperatorDeps {
+  return {
+    paths: homePaths(globals),
+    env: (name) => Deno.env.get(name),
+    now: Date.now,
+    confirm: processConfirm,
+  };
+}
+
+/** Gives `use` the state, to look at. */
+export async function readState<T>(
+  deps: OperatorDeps,
+  use: (state: OperatorState) => T | Promise<T>,
+): Promise<T> {
+  const { openOperatorState } = await import("../../lib/authority/state/operator_state.ts");
+  const { operatorDir: dir, keysDir } = deps.paths;
+  const state = await openOperatorState({ dir, keysDir, now: deps.now });
+  try {
+    return await use(state);
+  } finally {
+    await state.close();
+  }
+}
+
+/**
+ * Gives `use` the state, to change it, and then the change's record to the audit. While a service runs
+ * that has the audit, the service does so, and so does the next one where the audit cannot be used now.
+ */
+export async function changeState<T>(
+  deps: OperatorDeps,
+  out: Output,
+  use: (state: OperatorState) => Promise<T>,
+): Promise<T> {
+  return await readState(deps, async (state) => {
+    const result = await use(state);
+    try {
+      await record(deps, state);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      out.note(`Not in the audit yet (${reason}); the service records it when it starts`);
+    }
+    return result;
+  });
+}
+
+async function record({ paths, env }: OperatorDeps, state: OperatorState): Promise<void> {
+  const [{ acquireHome }, { openAudit }, { loadConfig }] = await Promise.all([
+    import("../../lib/authority/home_lock.ts"),
+    import("../../lib/authority/audit/log.ts"),
+    import("../../lib/config/load.ts"),
+  ]);
+  const lock = await acquireHome(paths);
+  if ("heldBy" in lock) return;
+  try {
+    // Where it is mirrored, and when a new file of it begins, stands in the configuration.
+    const { config } = await loadConfig({ paths, env, lastGood: false, keepLastGood: false });
+    const { auditDir: dir, keysDir } = paths;
+    const audit = await openAudit({ ...config.audit, dir, keysDir, log: SILENT });
+    try {
+      await state.record(audit);
+    } finally {
+      await audit.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+/** What is odd about the audit is said by the service, and by `service audit verify`. */
+const SILENT = { debug() {}, info() {}, warning() {}, error() {} };
