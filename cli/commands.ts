@@ -79,6 +79,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/permissions.ts"),
   },
   {
+    name: "audit",
+    summary: "Show, verify and export the record of every action",
+    load: () => import("./commands/audit.ts"),
+  },
+  {
     name: "completions",
     summary: "Print a completion script for bash, zsh or fish",
     load: () => import("./commands/completions.ts"),

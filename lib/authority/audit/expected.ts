@@ -5,8 +5,8 @@
  */
 
 import { type Checkpoint, isGenuine, parseCheckpoint, readCheckpoint } from "./checkpoint.ts";
+import { exists } from "./files.ts";
 import { readLines } from "./lines.ts";
-import type { AuditRecord } from "./record.ts";
 import type { AuditVerifier } from "./signing_key.ts";
 
 /** A record that has to be there. */
@@ -21,17 +21,19 @@ export interface ExpectedRecord {
 /** What an audit has to hold. */
 export interface Expected {
   hasKey: boolean;
+  /** There is no file where the mirror should be. */
+  mirrorIsMissing: boolean;
   checkpoint: Checkpoint | "damaged" | "forged" | undefined;
   /** By number; who finds one as it should be takes it out. */
   outstanding: Map<number, ExpectedRecord>;
-  /** Drops what was said before a known loss about records from it on. */
-  forget(loss: Pick<AuditRecord, "seq" | "ts">): void;
+  /** Drops what was said, before a known loss, about records behind the last that was found then. */
+  forget(loss: { found: number; ts: number }): void;
 }
 
 /** Checkpoints of a mirror that are held; of more the latest. */
 const MAX_EXPECTED = 500_000;
 
-/** Reads what is said. Throws when the mirror cannot be read; one that is not there is none. */
+/** Reads what is said. Throws when a file cannot be read. */
 export async function readExpected(
   { dir, keys = [], mirror = "" }: {
     dir: string;
@@ -47,7 +49,8 @@ export async function readExpected(
     outstanding.set(seq, { hash, ts, key, from });
     if (outstanding.size > MAX_EXPECTED) outstanding.delete(outstanding.keys().next().value!);
   };
-  if (byKey.size > 0 && mirror !== "") {
+  const mirrorIsMissing = mirror !== "" && !await exists(mirror);
+  if (byKey.size > 0 && mirror !== "" && !mirrorIsMissing) {
     for await (const checkpoint of readMirror(mirror)) {
       const key = byKey.get(checkpoint.key);
       // Others may have a line here too: another home, or who wants to confuse.
@@ -62,27 +65,19 @@ export async function readExpected(
   }
   return {
     hasKey: byKey.size > 0,
+    mirrorIsMissing,
     checkpoint,
     outstanding,
     forget(loss) {
       for (const [seq, { ts }] of outstanding) {
-        if (seq >= loss.seq && ts <= loss.ts) outstanding.delete(seq);
+        if (seq > loss.found && ts <= loss.ts) outstanding.delete(seq);
       }
     },
   };
 }
 
 async function* readMirror(path: string): AsyncGenerator<Checkpoint> {
-  let file: Deno.FsFile;
-  try {
-    file = await Deno.open(path, { read: true });
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) {
-      throw new Error(`There is no mirror "${path}" (audit.mirror)`, { cause: error });
-    }
-    throw error;
-  }
-  using _file = file;
+  using file = await Deno.open(path, { read: true });
   for await (const { text, ended } of readLines(file)) {
     const checkpoint = ended && text !== undefined ? parseCheckpoint(text) : undefined;
     if (checkpoint !== undefined) yield checkpoint;

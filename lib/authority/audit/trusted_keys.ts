@@ -37,7 +37,7 @@ export async function findTrustedKeys(
   const beside = await readTextIfAny(besidePath);
   if (own !== undefined) {
     keys.push(own);
-    return { keys, from: "own", isReplaced: beside !== own.publicKey };
+    return { keys, from: "own", isReplaced: beside !== undefined && beside !== own.publicKey };
   }
   if (keys.length > 0) return { keys, from: "given", isReplaced: false };
   if (beside === undefined) return { keys, from: "none", isReplaced: false };

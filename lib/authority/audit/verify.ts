@@ -158,7 +158,8 @@ class AuditCheck {
       this.#at = { file: this.#files === 1 ? AUDIT_FILE : closedName(seq), line: 1 };
       return this.#bad("gap", `the records before ${seq} are missing, and were not pruned`);
     }
-    const { checkpoint, hasKey } = this.#expected;
+    const { checkpoint, hasKey, mirrorIsMissing } = this.#expected;
+    if (mirrorIsMissing) return this.#bad("mirror", "the mirror of its checkpoints is missing");
     if (checkpoint === "damaged") {
       return this.#bad("checkpoint", "the file of the last checkpoint is damaged");
     }
@@ -207,11 +208,11 @@ class AuditCheck {
 
   /** Holds a record against what was signed about it, in it and elsewhere. */
   async #checkSignatures(record: AuditRecord): Promise<AuditDamage | undefined> {
-    if (record.kind === "log.cut" && this.#knownLosses.has(record.seq)) {
-      this.#expected.forget(record);
+    if (this.#knownLosses.has(record.seq)) {
+      this.#expected.forget({ found: Number(record.data.found ?? 0), ts: record.ts });
     }
     const elsewhere = this.#expected.outstanding.get(record.seq);
-    if (elsewhere !== undefined) {
+    if (elsewhere !== undefined && !this.#beginsKnownLoss(record.seq)) {
       if (elsewhere.hash !== record.hash) {
         return this.#bad(
           elsewhere.from === "the mirror" ? "mirror" : "cut",
@@ -236,6 +237,11 @@ class AuditCheck {
     }
     this.#noteSigned(checkpoint);
     return undefined;
+  }
+
+  /** Between the end that was found and the word about it stand at most two records. */
+  #beginsKnownLoss(seq: number): boolean {
+    return [seq, seq + 1, seq + 2].some((each) => this.#knownLosses.has(each));
   }
 
   #noteSigned({ seq, ts, key }: NonNullable<AuditWhole["signed"]>): void {

@@ -22,6 +22,11 @@ export interface WalkOptions {
   signal?: AbortSignal;
   /** Told how many bytes a line had. */
   onBytes?: (bytes: number) => void;
+  /**
+   * Asked at the end of what there is: true when there may be more, and false to end. Without it
+   * nothing is waited for. An unfinished line is then given only when it is whole.
+   */
+  more?: () => Promise<boolean>;
 }
 
 /**
@@ -50,6 +55,7 @@ export async function* walkAudit(options: WalkOptions): AsyncGenerator<WalkedLin
     // Closed in between, so what was opened is the file after the next one, or not there yet.
     if (await nextClosed() !== undefined) continue;
     if (file === undefined) {
+      if (!isEmpty && await options.more?.()) continue;
       if (isEmpty) throw new Deno.errors.NotFound(`There is no audit in "${dir}"`);
       return;
     }
@@ -81,6 +87,7 @@ async function* currentLines(
       } else unfinished = each;
     }
     if (closed === undefined && await nextClosed() !== undefined) continue;
+    if (closed === undefined && await options.more?.()) continue;
     if (unfinished !== undefined) yield unfinished;
     return closed;
   }

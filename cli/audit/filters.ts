@@ -1,0 +1,107 @@
+/**
+ * Which records a command is asked for.
+ *
+ * @module
+ */
+
+import type { AuditRecord } from "../../lib/authority/audit/record.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import type { Invocation } from "../command.ts";
+import type { Subject } from "./subjects.ts";
+
+/** Whether a record is asked for. */
+export type RecordFilter = (record: AuditRecord, subject: Subject) => boolean;
+
+/** Reads the options. Throws `usage`, naming the option, its value and what it takes. */
+export function parseFilters(options: Invocation["options"], now: number): RecordFilter {
+  const since = parseTime("since", options.since, now);
+  const until = parseTime("until", options.until, now);
+  const kind = plain(
+    "kind",
+    options.kind,
+    /^[a-z]+(\.[a-z]+)?$/,
+    "a kind such as action or action.end",
+  );
+  const capability = plain(
+    "capability",
+    options.capability,
+    /^[a-z]+(\.[a-z]+)?$/,
+    "a capability such as fs.write",
+  );
+  const tool = typed(options.tool);
+  const name = typed(options.session);
+  const session = name === undefined || name.includes(":") ? name : `cli:${name}`;
+  return (record, subject) =>
+    (since === undefined || record.ts >= since) &&
+    (until === undefined || record.ts <= until) &&
+    (kind === undefined || record.kind === kind || record.kind.startsWith(`${kind}.`)) &&
+    (capability === undefined || subject.capability === capability) &&
+    (tool === undefined || subject.tool === tool) &&
+    (session === undefined || subject.session === session);
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+/** A moment in milliseconds since 1970: so long ago (`2h`), or a date with or without a time. */
+function parseTime(
+  name: string,
+  value: Invocation["options"][string],
+  now: number,
+): number | undefined {
+  const given = typed(value);
+  if (given === undefined) return undefined;
+  const ago = /^(\d{1,9})([smhdw])$/.exec(given);
+  if (ago !== null) return now - Number(ago[1]) * UNIT_MS[ago[2]!]!;
+  const isDate = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/
+    .test(given);
+  const ms = isDate ? Date.parse(given) : NaN;
+  if (!Number.isNaN(ms)) return ms;
+  throw wrong(
+    name,
+    given,
+    "a time ago such as 30s, 15m, 2h or 7d, or a date such as 2030-01-31T12:00Z",
+  );
+}
+
+/** A whole number from an option; undefined when it was not given. */
+export function parseNumber(
+  name: string,
+  value: Invocation["options"][string],
+  least: number,
+  most: number,
+): number | undefined {
+  const given = typed(value);
+  if (given === undefined) return undefined;
+  const number = Number(given);
+  if (/^\d{1,15}$/.test(given) && number >= least && number <= most) return number;
+  throw wrong(name, given, `a whole number from ${least} to ${most}`);
+}
+
+function plain(
+  name: string,
+  value: Invocation["options"][string],
+  form: RegExp,
+  expected: string,
+): string | undefined {
+  const given = typed(value);
+  if (given === undefined || form.test(given)) return given;
+  throw wrong(name, given, expected);
+}
+
+function typed(value: Invocation["options"][string]): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function wrong(name: string, value: string, expected: string): ServiceError {
+  return new ServiceError(
+    "usage",
+    `Option --${name} is ${JSON.stringify(value)}; it takes ${expected}`,
+    { param: name },
+  );
+}
