@@ -64,6 +64,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/policy.ts"),
   },
   {
+    name: "approvals",
+    summary: "Show what waits for a person, and answer it",
+    load: () => import("./commands/approvals.ts"),
+  },
+  {
+    name: "latches",
+    summary: "Show what a person has denied, and clear it",
+    load: () => import("./commands/latches.ts"),
+  },
+  {
     name: "tokens",
     summary: "Make and take back tokens of approvers and operators",
     load: () => import("./commands/tokens.ts"),

@@ -1,6 +1,6 @@
 /**
- * `service tokens reset` and `service grants reset`: a damaged file is set aside when an operator says
- * so, never by itself (spec 5, G11).
+ * `service tokens reset`, and the same of grants and latches: a damaged file is set aside when an
+ * operator says so, never by itself (spec 5, G11).
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { changeState, type OperatorDeps, readState } from "./with_state.ts";
 
 /** Asks, unless there is `--yes`, and begins with an empty file. */
 export async function reset(
-  name: "tokens" | "grants",
+  name: "tokens" | "grants" | "latches",
   { options, globals, out }: Pick<Invocation, "options" | "globals" | "out">,
   deps: OperatorDeps,
 ): Promise<ExitCode> {

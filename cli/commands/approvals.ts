@@ -1,0 +1,251 @@
+/**
+ * `service approvals`: what waits for a person, and the answers to it.
+ *
+ * @module
+ */
+
+import type { ApprovalView } from "../../lib/authority/actions.ts";
+import type { OperatorAnswer, OperatorRequest } from "../../lib/authority/operator.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import type { LocalClient } from "../../lib/local/client.ts";
+import { processSignals, type Signals, withInterrupts } from "../agent/interrupts.ts";
+import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
+import { type ConfirmDeps, processConfirm } from "../confirm.ts";
+import { approverToken, processTokenSource, type TokenSource } from "../operator/approver_token.ts";
+import { approvalLines } from "../operator/print_approval.ts";
+import { jsonLine, type Output } from "../output.ts";
+import { printTable } from "../table.ts";
+
+/** What the command reaches outside of itself. */
+export interface ApprovalsDeps {
+  token(out: Output): TokenSource;
+  terminal(out: Output): Pick<ConfirmDeps, "isTerminal" | "readLine">;
+  signals: Signals;
+  now(): number;
+  /** Resolves after `ms`, or when the signal aborts. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  withService<T>(globals: Globals, use: (client: LocalClient) => Promise<T>): Promise<T>;
+}
+
+/** Milliseconds between two looks of `watch`. */
+const WATCH_MS = 1_000;
+
+/** Asks the authority with the token. */
+type Ask = (request: OperatorRequest) => Promise<OperatorAnswer>;
+
+/** Runs the command. */
+export async function runApprovals(
+  invocation: Invocation,
+  deps: ApprovalsDeps,
+): Promise<ExitCode> {
+  const { subcommand = "list", args, options, globals, out } = invocation;
+  refuseOthers(subcommand, options);
+  const token = await approverToken(deps.token(out));
+  return await deps.withService(globals, async (client) => {
+    const ask: Ask = async (request) => {
+      for await (const answer of client.request("operate", { token, request })) return answer;
+      throw new ServiceError("internal", "The service gave no answer");
+    };
+    switch (subcommand) {
+      case "show":
+        return await show(await find(ask, args[0]!), invocation, deps);
+      case "approve":
+        return await approve(await find(ask, args[0]!), ask, invocation, deps);
+      case "deny":
+        return await deny(await find(ask, args[0]!), ask, invocation);
+      case "watch":
+        return await watch(ask, invocation, deps);
+      default:
+        return await list(await listAll(ask), globals.json, out, deps);
+    }
+  });
+}
+
+async function listAll(ask: Ask): Promise<ApprovalView[]> {
+  const answer = await ask({ op: "approvals.list" });
+  return (answer as Extract<OperatorAnswer, { approvals: unknown }>).approvals;
+}
+
+async function find(ask: Ask, id: string): Promise<ApprovalView> {
+  const answer = await ask({ op: "approvals.get", id });
+  return (answer as Extract<OperatorAnswer, { approval: unknown }>).approval;
+}
+
+async function list(
+  approvals: ApprovalView[],
+  json: boolean,
+  out: Output,
+  { now }: ApprovalsDeps,
+): Promise<ExitCode> {
+  if (json) {
+    for (const view of approvals) await out.stream(jsonLine(view) + "\n");
+  } else if (approvals.length === 0) {
+    out.note("Nothing waits for a person");
+  } else {
+    printTable(
+      out,
+      ["APPROVAL", "WAITS", "SESSION", "CAPABILITY", "TARGET"],
+      approvals.map(({ id, expiresAt, session, capability, target }) => [
+        id,
+        `${Math.max(0, Math.ceil((expiresAt - now()) / 1000))} s`,
+        session,
+        capability,
+        target,
+      ]),
+    );
+  }
+  return EXIT.done;
+}
+
+function show(
+  view: ApprovalView,
+  { globals, out }: Invocation,
+  { now }: ApprovalsDeps,
+): ExitCode {
+  if (globals.json) out.json(view);
+  else for (const line of approvalLines(view, now())) out.line(...line);
+  return EXIT.done;
+}
+
+async function approve(
+  view: ApprovalView,
+  ask: Ask,
+  { options, globals, out }: Invocation,
+  { terminal, now }: ApprovalsDeps,
+): Promise<ExitCode> {
+  const { id, digest } = view;
+  let said = options["digest"] as string | undefined;
+  if (said === undefined) {
+    const { isTerminal, readLine } = terminal(out);
+    if (!isTerminal || globals.json) {
+      throw new ServiceError(
+        "usage",
+        `What is approved has to be said: add --digest with the digest of ${id}, its first 8 digits ` +
+          "at least",
+        { param: "digest" },
+      );
+    }
+    for (const line of approvalLines(view, now())) out.note(...line);
+    out.writeNote("Type the first 8 digits of the digest to approve exactly this: ");
+    said = (await readLine())?.trim() ?? "";
+    if (said === "") {
+      out.note("Not answered; it still waits");
+      return EXIT.failed;
+    }
+  }
+  const typed = said.trim().toLowerCase();
+  if (!/^[0-9a-f]{8,64}$/.test(typed) || !digest.startsWith(typed)) {
+    throw new ServiceError("approval_mismatch", `That is not the digest of ${id}; it still waits`, {
+      param: "digest",
+    });
+  }
+  await ask({ op: "approvals.approve", id, digest });
+  if (globals.json) out.json({ id, outcome: "approved" });
+  else out.note(`Approved ${id}`);
+  return EXIT.done;
+}
+
+async function deny(
+  { id, session, capability }: ApprovalView,
+  ask: Ask,
+  { options, globals, out }: Invocation,
+): Promise<ExitCode> {
+  const reason = options["reason"] as string | undefined ?? "";
+  await ask({ op: "approvals.deny", id, reason });
+  if (globals.json) out.json({ id, outcome: "denied" });
+  else {
+    out.note(`Denied ${id}. Nothing more of ${capability} is asked about in ${session} until:`);
+    out.note(`service latches clear ${session} ${capability}`);
+  }
+  return EXIT.done;
+}
+
+/** Shows what comes to wait and what does not wait any more, until Ctrl-C. */
+async function watch(
+  ask: Ask,
+  { globals, out }: Invocation,
+  { signals, now, sleep }: ApprovalsDeps,
+): Promise<ExitCode> {
+  const known = new Map<string, ApprovalView>();
+  return await withInterrupts(signals, () => {}, async (signal) => {
+    while (!signal.aborted) {
+      const waiting = await listAll(ask);
+      const ids = new Set(waiting.map(({ id }) => id));
+      for (const id of known.keys()) {
+        if (ids.has(id)) continue;
+        known.delete(id);
+        if (globals.json) await out.stream(jsonLine({ type: "gone", id }) + "\n");
+        else out.note({ text: `${id} does not wait any more`, style: "dim" });
+      }
+      for (const approval of waiting) {
+        if (known.has(approval.id)) continue;
+        known.set(approval.id, approval);
+        if (globals.json) await out.stream(jsonLine({ type: "waits", approval }) + "\n");
+        else for (const line of approvalLines(approval, now())) await out.stream(...line, "\n");
+      }
+      await sleep(WATCH_MS, signal);
+    }
+    return EXIT.interrupted;
+  });
+}
+
+/** An option of another subcommand was meant to do something. */
+function refuseOthers(subcommand: string, options: Invocation["options"]): void {
+  const own = { approve: "digest", deny: "reason" }[subcommand];
+  const other = Object.keys(options).find((name) => options[name] !== undefined && name !== own);
+  if (other === undefined) return;
+  throw new ServiceError("usage", `service approvals ${subcommand} takes no --${other}`, {
+    param: other,
+  });
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done);
+    if (signal.aborted) done();
+  });
+}
+
+const approvals: Command = {
+  description:
+    "Shows the actions that wait for a person, and answers them. It takes the token of an approver, " +
+    "from SERVICE_APPROVER_TOKEN or typed unseen; make one with: service tokens issue --scopes " +
+    "approve. To approve, the first 8 digits of the digest are typed, or given with --digest: they " +
+    "stand for exactly the action that is shown. A denial also denies what else of the capability " +
+    "the session would ask for, until: service latches clear.",
+  examples: [
+    "service approvals list",
+    "service approvals approve apr_abcdefghijklmnop",
+    "service approvals deny apr_abcdefghijklmnop --reason 'not this folder'",
+    "service approvals watch --json",
+  ],
+  subcommands: [
+    { name: "list", summary: "What waits, oldest first (also without a subcommand)" },
+    { name: "show", args: "ID", summary: "One of them, with everything to decide by" },
+    { name: "approve", args: "ID", summary: "Let it run, once" },
+    { name: "deny", args: "ID", summary: "Refuse it" },
+    { name: "watch", summary: "Show what comes to wait, until Ctrl-C" },
+  ],
+  options: [
+    { name: "digest", value: "HEX", summary: "approve: its digest, the first 8 digits at least" },
+    { name: "reason", value: "TEXT", summary: "deny: why; the turn is told" },
+  ],
+  run: (invocation) =>
+    runApprovals(invocation, {
+      token: processTokenSource,
+      terminal: processConfirm,
+      signals: processSignals,
+      now: Date.now,
+      sleep,
+      withService: async (globals, use) =>
+        (await import("../operator/running_service.ts")).withRunningService(globals, use),
+    }),
+};
+
+export default approvals;
