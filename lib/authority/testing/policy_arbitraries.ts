@@ -1,0 +1,229 @@
+/**
+ * Actions, turns and policies to judge: by hand, and any at all.
+ *
+ * @module
+ */
+
+import fc from "fast-check";
+import {
+  type ActionContext,
+  CAPABILITIES,
+  type Capability,
+  type ChatTarget,
+  type Decision,
+  type PathTarget,
+  type ResolvedAction,
+  type Target,
+} from "../actions.ts";
+import { type Condition, CONDITIONS } from "../conditions.ts";
+import { type ConfiguredRule, readRules } from "../configured_rules.ts";
+import { DEFAULT_RULES } from "../default_rules.ts";
+import { grantTarget } from "../grant_target.ts";
+import type { Grant } from "../grants.ts";
+import type { ExecMode, Policy, Rule } from "../policy.ts";
+
+export const CONTEXT: ActionContext = {
+  sessionKey: "cli:test",
+  turnId: "t",
+  callId: "c",
+  channel: "cli",
+  actor: "cli:local",
+  attended: true,
+  personHosts: [],
+  toolUrls: [],
+};
+
+export const POLICY: Policy = {
+  rules: DEFAULT_RULES,
+  workspace: "/home/p/.service/workspace",
+  ownPaths: ["/home/p/.service", "/home/p/.service/data", "/home/p/.service/config.json"],
+  sourcePaths: ["/opt/service"],
+  privateHosts: [],
+  messageTargets: [],
+  confined: true,
+  exec: { mode: "sandboxed" },
+  grants: [],
+  latched: [],
+  canAsk: true,
+  stateDamaged: undefined,
+};
+
+export function action(capability: Capability, target: Target): ResolvedAction {
+  return { tool: "t", capability, args: {}, target, digest: "" };
+}
+
+export function pathAction(
+  real: string,
+  access: "read" | "write" = "read",
+  more: Partial<PathTarget> = {},
+): ResolvedAction {
+  const target: PathTarget = {
+    kind: "path",
+    access,
+    path: real,
+    real,
+    viaLink: false,
+    folder: { real: "/", dev: 1, ino: 1 },
+    ...more,
+  };
+  return action(access === "read" ? "fs.read" : "fs.write", target);
+}
+
+export function urlAction(url: string, addresses: string[] = ["93.184.216.34"]): ResolvedAction {
+  const { hostname, protocol, port } = new URL(url);
+  return action("net.fetch", {
+    kind: "url",
+    url: new URL(url).href,
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port: Number(port) || (protocol === "https:" ? 443 : 80),
+    addresses,
+  });
+}
+
+export function chatAction(channel: string, chatId: string): ResolvedAction {
+  return action("message.send", { kind: "chat", channel, chatId });
+}
+
+export function rule(decision: Decision): string {
+  return `${decision.effect} ${decision.rule}`;
+}
+
+export const capability = fc.constantFrom(...CAPABILITIES);
+export const somePath = fc.oneof(
+  fc.constantFrom(
+    POLICY.workspace,
+    `${POLICY.workspace}/.env`,
+    `${POLICY.workspace}/AGENTS.md`,
+    "/home/p/.service/data/x",
+    "/etc/passwd",
+    "/proc/self",
+    "",
+  ),
+  fc.string({ unit: "binary" }).map((name) => `${POLICY.workspace}/${name}`),
+  fc.string({ unit: "binary" }),
+);
+export const pathTarget: fc.Arbitrary<Target> = fc.record({
+  kind: fc.constant("path" as const),
+  access: fc.constantFrom("read" as const, "write" as const),
+  path: somePath,
+  real: somePath,
+  viaLink: fc.boolean(),
+  file: fc.option(
+    fc.record({ isDirectory: fc.boolean(), dev: fc.nat(), ino: fc.nat(), links: fc.nat(3) }),
+    { nil: undefined },
+  ),
+  folder: fc.record({ real: somePath, dev: fc.nat(), ino: fc.nat() }),
+});
+export const urlTarget: fc.Arbitrary<Target> = fc.record({
+  kind: fc.constant("url" as const),
+  url: fc.oneof(fc.webUrl(), fc.string()),
+  host: fc.oneof(fc.domain(), fc.constant("example.com"), fc.string()),
+  port: fc.nat(65_535),
+  addresses: fc.array(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string())),
+});
+export const someChannel = fc.oneof(
+  fc.constantFrom("telegram", "telegram.work", "a:b", ""),
+  fc.string(),
+);
+export const someChatId = fc.oneof(fc.constantFrom("12345", "*", "a:b", ""), fc.string());
+export const chatTarget: fc.Arbitrary<ChatTarget> = fc.record({
+  kind: fc.constant("chat" as const),
+  channel: someChannel,
+  chatId: someChatId,
+});
+export const someEntry = fc.oneof(
+  fc.tuple(someChannel, someChatId).map((parts) => parts.join(":")),
+  fc.string(),
+);
+export const unresolved: fc.Arbitrary<Target> = fc.record({
+  kind: fc.constant("unresolved" as const),
+  what: fc.string(),
+  reason: fc.string(),
+});
+export const commandTarget: fc.Arbitrary<Target> = fc.record({
+  kind: fc.constant("command" as const),
+  argv: fc.oneof(
+    fc.constantFrom(["/usr/bin/git", "status"], ["/bin/sh", "-c", "git status"]),
+    fc.array(fc.string(), { maxLength: 3 }),
+  ),
+  program: fc.oneof(fc.constantFrom("/usr/bin/git", `${POLICY.workspace}/git`), somePath),
+  cwd: fc.oneof(fc.constant(POLICY.workspace), somePath),
+});
+export const anyTarget = fc.oneof(pathTarget, urlTarget, chatTarget, commandTarget, unresolved);
+export const anyAction = fc.tuple(capability, anyTarget).map(([one, target]) =>
+  action(one, target)
+);
+const someSession = fc.constantFrom("cli:test", "api:a", "api:a ");
+export const anyContext = fc.record({
+  attended: fc.boolean(),
+  sessionKey: someSession,
+  channel: fc.constantFrom("cli", "telegram"),
+  actor: fc.constantFrom("cli:local", "telegram:5"),
+  personHosts: fc.array(fc.oneof(fc.domain(), fc.constant("example.com"), fc.string())),
+  toolUrls: fc.array(fc.oneof(fc.webUrl(), fc.string())),
+}).map((part): ActionContext => ({ ...CONTEXT, ...part }));
+
+const EVERY_CONDITION = Object.keys(CONDITIONS) as Condition[];
+const builtInRule = (effect: fc.Arbitrary<Rule["effect"]>): fc.Arbitrary<Rule> =>
+  fc.record({
+    name: fc.constant("generated"),
+    effect,
+    capabilities: fc.option(fc.array(capability), { nil: undefined }),
+    when: fc.subarray(EVERY_CONDITION, { maxLength: 2 }),
+    reason: fc.constant("generated"),
+  });
+/** As the operator may write one. */
+export const configuredRule = (effect: fc.Arbitrary<Rule["effect"]>): fc.Arbitrary<Rule> =>
+  fc.record({
+    effect,
+    about: fc.constantFrom(
+      {},
+      { capabilities: ["fs.read", "fs.write"], targets: ["workspace/**", "/etc/*"] },
+      { capabilities: ["fs.read", "fs.write"], targets: ["/**"] },
+      { capabilities: ["fs.write"], targets: ["workspace/.env", "workspace/AGENTS.md"] },
+      { capabilities: ["net.fetch"], targets: ["example.com", "*.com", "10.0.0.5:80"] },
+      { capabilities: ["message.send"], targets: ["telegram:12345", "telegram.work:*"] },
+      { capabilities: ["exec"], targets: ['["git","status"]', "git status"] },
+      { capabilities: ["mcp.call", "secret.use"] },
+    ),
+    channels: fc.option(fc.constant(["telegram"]), { nil: undefined }),
+    actors: fc.option(fc.constant(["telegram:5"]), { nil: undefined }),
+  }).map(({ about, ...rule }) =>
+    readRules([{ name: "configured", ...about, ...rule } as ConfiguredRule]).rules[0]!
+  );
+export const anyRule = (effect: fc.Arbitrary<Rule["effect"]>): fc.Arbitrary<Rule> =>
+  fc.oneof(builtInRule(effect), configuredRule(effect));
+const anyEffect = fc.constantFrom("allow" as const, "ask" as const, "deny" as const);
+
+/** A grant for exactly an action, or one that is nothing of the kind. */
+export const grantFor = (one: ResolvedAction, subject: string): Grant => ({
+  id: "gr_0123456789abcdef",
+  subject,
+  capability: one.capability,
+  target: grantTarget(one.target) ?? "",
+  createdAt: 0,
+  note: "",
+});
+export const anyGrant = fc.tuple(anyAction, someSession).map(([one, subject]) =>
+  grantFor(one, subject)
+);
+export const anyLatch = fc.record({ sessionKey: someSession, capability });
+export const anyPolicy = fc.record({
+  rules: fc.oneof(
+    fc.constant(DEFAULT_RULES),
+    fc.array(configuredRule(anyEffect), { maxLength: 3 }).map((own) => [...own, ...DEFAULT_RULES]),
+    fc.array(anyRule(anyEffect), { maxLength: 6 }),
+  ),
+  ownPaths: fc.array(somePath, { maxLength: 3 }),
+  privateHosts: fc.array(fc.oneof(fc.ipV4(), fc.domain(), fc.string()), { maxLength: 3 }),
+  messageTargets: fc.array(someEntry, { maxLength: 3 }),
+  confined: fc.boolean(),
+  exec: fc.constantFrom<ExecMode>({ mode: "sandboxed" }, { mode: "unconfined" }, {
+    mode: "off",
+    reason: "no sandbox",
+  }),
+  grants: fc.array(anyGrant, { maxLength: 3 }),
+  latched: fc.array(anyLatch, { maxLength: 2 }),
+  canAsk: fc.boolean(),
+  stateDamaged: fc.option(fc.constant("the file is damaged"), { nil: undefined }),
+}).map((part): Policy => ({ ...POLICY, ...part }));
