@@ -11,7 +11,7 @@ import type { RecordFilter } from "./filters.ts";
 import { judgeAudit, type JudgeOptions } from "./judge.ts";
 import { type FoundRecord, readRecords } from "./read_records.ts";
 import { describeOutcome, formatTime } from "./record_row.ts";
-import { visible } from "./visible.ts";
+import { visible, visibleJson } from "./visible.ts";
 
 /** Forms of an export. */
 export const EXPORT_FORMATS = ["jsonl", "csv"] as const;
@@ -76,13 +76,17 @@ function csvLine({ record, subject }: FoundRecord): string {
     subject.session,
     prev,
     hash,
-    canonicalJson(data),
-  ].map((cell) => csvCell(cell ?? "")).join(",") + "\r\n";
+  ].map((cell) => csvCell(cell ?? "")).concat(quoteCsv(visibleJson(canonicalJson(data))))
+    .join(",") + "\r\n";
 }
 
 /** A cell that no spreadsheet takes for a formula. */
 export function csvCell(text: string): string {
   const shown = visible(text);
   const safe = /^[=+\-@]/.test(shown) ? `'${shown}` : shown;
-  return /[",]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return /[",]/.test(safe) ? quoteCsv(safe) : safe;
+}
+
+function quoteCsv(text: string): string {
+  return `"${text.replaceAll('"', '""')}"`;
 }

@@ -12,3 +12,14 @@ const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 export function visible(text: string): string {
   return text.replace(HIDDEN, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
 }
+
+/** JSON with each hidden character escaped as JSON does: the same value. */
+export function visibleJson(json: string): string {
+  return json.replace(
+    HIDDEN,
+    (char) =>
+      char.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(
+        "",
+      ),
+  );
+}

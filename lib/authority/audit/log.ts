@@ -163,10 +163,14 @@ export async function openAudit(options: AuditOptions): Promise<AuditLog> {
  * checkpoint means that the checkpoint was taken away.
  */
 async function beginSigning(
-  { dir, now = Date.now }: AuditOptions,
+  { dir, log, now = Date.now }: AuditOptions,
   signer: AuditSigner,
   { seq, hash }: { seq: number; hash: string },
 ): Promise<void> {
+  log.info("The audit is signed with a new key", {
+    fingerprint: signer.fingerprint,
+    publicKey: `${dir}/${PUBLIC_KEY_FILE}`,
+  });
   await storeCheckpoint(dir, await signCheckpoint({ seq, hash, ts: now() }, signer));
 }
 
