@@ -21,10 +21,11 @@ Deno.test("the service has exactly its table, and cannot do what is not in it", 
     configFile: `${home.dir}/home/config.json`,
     auditDir: `${home.dir}/home/audit`,
     keysDir: `${home.dir}/home/keys`,
+    operatorDir: `${home.dir}/home/operator`,
     workspace: `${home.dir}/home/workspace`,
   };
-  for (const dir of [forbidden.auditDir, forbidden.keysDir, forbidden.workspace]) {
-    await Deno.mkdir(dir, { recursive: true });
+  for (const dir of ["auditDir", "keysDir", "operatorDir", "workspace"] as const) {
+    await Deno.mkdir(forbidden[dir], { recursive: true });
   }
   await Deno.writeTextFile(`${forbidden.workspace}/planted.ts`, "export const planted = true;");
   const intruder = new URL("./support/run_intruder.ts", import.meta.url).pathname;
@@ -37,6 +38,6 @@ Deno.test("the service has exactly its table, and cannot do what is not in it", 
   assertEquals(report.whole, [], "no kind of permission is granted as a whole");
   const allowed = Object.entries(report.attempts).filter(([, outcome]) => outcome === "allowed");
   assertEquals(allowed, []);
-  assertEquals(Object.keys(report.attempts).length, 16);
+  assertEquals(Object.keys(report.attempts).length, 18);
   assertEquals(await Deno.readTextFile(forbidden.configFile) !== "", true);
 });

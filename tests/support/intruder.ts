@@ -2,7 +2,13 @@
 
 interface Probe {
   table: { kind: "net" | "read" | "write" | "env"; value: string }[];
-  forbidden: { configFile: string; auditDir: string; keysDir: string; workspace: string };
+  forbidden: {
+    configFile: string;
+    auditDir: string;
+    keysDir: string;
+    operatorDir: string;
+    workspace: string;
+  };
 }
 
 const descriptors = {
@@ -48,6 +54,12 @@ port.addEventListener("message", async (event) => {
     ),
     "read a key": await attempt(() => Deno.readDirSync(forbidden.keysDir).next()),
     "write a key": await attempt(() => Deno.writeTextFileSync(`${forbidden.keysDir}/k`, "")),
+    "read the tokens and grants": await attempt(() =>
+      Deno.readDirSync(forbidden.operatorDir).next()
+    ),
+    "write the tokens and grants": await attempt(() =>
+      Deno.writeTextFileSync(`${forbidden.operatorDir}/grants.json`, "")
+    ),
     "connect elsewhere": await attempt(() => Deno.connect({ hostname: "127.0.0.1", port: 9 })),
     "fetch elsewhere": await attempt(() => fetch("http://192.0.2.1/")),
     "listen elsewhere": await attempt(() => Deno.listen({ hostname: "127.0.0.1", port: 8901 })),
