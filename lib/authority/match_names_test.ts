@@ -1,0 +1,74 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { matchName, matchNames } from "./match_names.ts";
+
+/** The same by a regular expression, which may take for ever. */
+function byExpression(pattern: string, name: string): boolean {
+  const source = [...pattern].map((char) =>
+    char === "*" ? ".*" : char === "?" ? "." : char.replace(/[\\^$.+()[\]{}|/]/g, "\\$&")
+  );
+  return new RegExp(`^${source.join("")}$`, "su").test(name);
+}
+
+Deno.test("matchName() takes * and ? for part of a name", () => {
+  const cases: [string, string, boolean][] = [
+    ["", "", true],
+    ["a", "a", true],
+    ["a", "A", false],
+    ["*", "", true],
+    ["*.ts", "a.ts", true],
+    ["*.ts", ".ts", true],
+    ["*.ts", "a.tsx", false],
+    ["?", "😀", true],
+    ["??", "😀", false],
+    ["a*b*c", "aXbXbc", true],
+    ["a*b*c", "aXbXcb", false],
+    [".*", "a", false],
+  ];
+  for (const [pattern, name, expected] of cases) {
+    assertEquals([pattern, name, matchName(pattern, name)], [pattern, name, expected]);
+  }
+  const text = fc.string({ unit: fc.constantFrom("a", "b", "*", "?", "."), maxLength: 8 });
+  fc.assert(fc.property(text, text, (pattern, name) => {
+    assertEquals(matchName(pattern, name), byExpression(pattern, name));
+  }));
+});
+
+Deno.test("matchNames() takes ** for any number of names, none too", () => {
+  const split = (path: string) => path.split("/").filter((name) => name !== "");
+  const cases: [string, string, boolean][] = [
+    ["", "", true],
+    ["**", "", true],
+    ["a/**", "a", true],
+    ["a/**", "a/b/c", true],
+    ["a/**", "b/a", false],
+    ["**/c", "c", true],
+    ["**/c", "a/b/c", true],
+    ["**/c", "a/b/c/d", false],
+    ["a/**/c", "a/c", true],
+    ["a/**/c", "a/b/c/b/c", true],
+    ["a/*/c", "a/b/b/c", false],
+    ["**/x/**/y", "x/a/x/b/y", true],
+    ["**/x/**/y", "y/x", false],
+  ];
+  for (const [pattern, path, expected] of cases) {
+    assertEquals([pattern, path, matchNames(split(pattern), split(path))], [
+      pattern,
+      path,
+      expected,
+    ]);
+  }
+});
+
+Deno.test("matchNames() takes bounded time whatever pattern and path are", () => {
+  const start = performance.now();
+  assert(!matchName("*a".repeat(100) + "b", "a".repeat(255)));
+  assert(
+    !matchNames(
+      [...Array.from({ length: 400 }, (_, at) => at % 2 ? "a" : "**"), "b"],
+      Array.from({ length: 2_000 }, () => "a"),
+    ),
+  );
+  const tookMs = performance.now() - start;
+  assert(tookMs < 500, `${tookMs} ms`);
+});
