@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { resolvePaths } from "../lib/config/paths.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { connectLocal, endpointAt } from "../lib/local/endpoint.ts";
-import { type FakeCall, startModelServer } from "./fakes/model_server.ts";
+import { type FakeCall, type RecordedRequest, startModelServer } from "./fakes/model_server.ts";
 import { openStream } from "./support/approval_stream.ts";
 import { makeHome, type Running, type TestHome } from "./support/home.ts";
 
@@ -90,6 +90,11 @@ async function overSocket(home: TestHome, op: string, params: unknown): Promise<
   }
 }
 
+function resultsIn({ body }: RecordedRequest): string[] {
+  const messages: { role: string; content: string }[] = body.messages;
+  return messages.filter(({ role }) => role === "tool").map(({ content }) => content);
+}
+
 async function recordsOf(
   home: TestHome,
 ): Promise<{ kind: string; data: Record<string, unknown> }[]> {
@@ -127,13 +132,14 @@ Deno.test("G5 G12 G13 G14 G24 nothing but a right token with the right digest ap
     const claims = { digest, token, actor: "cli:local", approver: "operator", scopes: ["operate"] };
     assertEquals(await say(service, approve, { body: claims }), [401, "invalid_token"]);
     for (
-      const headers of [
-        { cookie: `token=${token}` },
-        { "x-api-key": token },
-        { authorization: `Basic ${btoa(`x:${token}`)}` },
-        { "x-forwarded-user": "operator" },
-      ]
+      const [name, value] of [
+        ["cookie", `token=${token}`],
+        ["x-api-key", token],
+        ["authorization", `Basic ${btoa(`x:${token}`)}`],
+        ["x-forwarded-user", "operator"],
+      ] as const
     ) {
+      const headers = { [name]: value };
       assertEquals(await say(service, approve, { body: { digest }, headers }), [
         401,
         "invalid_token",
@@ -232,4 +238,133 @@ Deno.test("G8 an approval after the requester has left runs nothing, also at the
     assertEquals(site.seen.length > 0, ran && site.seen.length === 1);
     assertEquals(kinds.filter((kind) => /^approval\.(answered|void)$/.test(kind)).length, 1);
   }
+});
+
+Deno.test("G7 no answer in time: refused as expired, nothing ran, and a late answer is told so", async () => {
+  await using site = serveSite();
+  await using model = startModelServer({
+    script: [{ calls: [site.call("/late")] }, { text: "x" }],
+  });
+  await using home = await makeHome(configOf(model, { approvalTimeoutS: 1 }));
+  const token = await issue(home);
+  {
+    await using service = await home.start();
+    const stream = await openStream(service, { key: KEY, session: "s" });
+    const { id, digest } = await stream.nextApproval();
+    await stream.end();
+    assertEquals(await say(service, `/${id}/approve`, { body: { digest }, token }), [
+      409,
+      "approval_expired",
+    ]);
+    const [result] = resultsIn(await model.request(1));
+    assertStringIncludes(result!, "Refused: net.fetch of");
+    assertStringIncludes(result!, "nobody approved it in time");
+    assertEquals(await service.stop(), 0);
+  }
+  assertEquals(site.seen, []);
+  // Nobody said no: the next one may be asked about again.
+  assert((await recordsOf(home)).every(({ kind }) => kind !== "latch.set"));
+});
+
+Deno.test("many approvers at once: one answer counts, and the action runs once or never", async () => {
+  for (const denies of [0, 5]) {
+    await using site = serveSite();
+    await using model = startModelServer({ script: [{ calls: [site.call("/x")] }, { text: "x" }] });
+    await using home = await makeHome(configOf(model));
+    const tokens = [await issue(home), await issue(home, "operate")];
+    let approved: boolean;
+    {
+      await using service = await home.start();
+      const stream = await openStream(service, { key: KEY, session: "s" });
+      const { id, digest } = await stream.nextApproval();
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, (_, at) => {
+          const isDenial = at < denies;
+          const body = isDenial ? { reason: "no" } : { digest };
+          return say(service, `/${id}/${isDenial ? "deny" : "approve"}`, {
+            body,
+            token: tokens[at % 2],
+          });
+        }),
+      );
+      await stream.end();
+      const done = answers.findIndex(([status]) => status === 200);
+      approved = done >= denies;
+      assertEquals(answers.filter(([status]) => status === 200).length, 1);
+      for (const [at, answer] of answers.entries()) {
+        if (at !== done) assertEquals(answer, [409, "approval_answered"]);
+      }
+      assertEquals(await service.stop(), 0);
+    }
+    assertEquals(site.seen, approved ? ["/x"] : []);
+    const kinds = (await recordsOf(home)).map(({ kind }) => kind);
+    assertEquals(kinds.filter((kind) => kind === "approval.answered").length, 1);
+  }
+});
+
+Deno.test("G9 G10 G11 a denial holds in its session, over a restart, and damage of it refuses until an operator acts", async () => {
+  await using site = serveSite();
+  const call = { calls: [site.call("/again")] };
+  await using model = startModelServer({
+    script: (request) =>
+      JSON.stringify(request.body.messages.at(-1)).includes('"role":"tool"')
+        ? { text: "ok" }
+        : call,
+  });
+  await using home = await makeHome(configOf(model));
+  const token = await issue(home, "operate");
+  const lastResult = async () => {
+    const requests = await model.request(model.requests.length - 1);
+    return resultsIn(requests).at(-1)!;
+  };
+  {
+    await using service = await home.start();
+    const stream = await openStream(service, { key: KEY, session: "s" });
+    const { id } = await stream.nextApproval();
+    const reason = "not that one \u202e please";
+    assertEquals(await say(service, `/${id}/deny`, { body: { reason }, token }), [200, undefined]);
+    await stream.end();
+    assertStringIncludes(await lastResult(), "not that one");
+    // The same again: refused at once, nobody is asked.
+    await (await openStream(service, { key: KEY, session: "s" })).end();
+    assertStringIncludes(await lastResult(), "rule latched");
+    // Another session is asked about.
+    const other = await openStream(service, { key: KEY, session: "t" });
+    await other.nextApproval();
+    other.leave();
+    await service.kill();
+  }
+  {
+    await using service = await home.start();
+    await (await openStream(service, { key: KEY, session: "s" })).end();
+    assertStringIncludes(await lastResult(), "rule latched");
+    assertEquals(await service.stop(), 0);
+  }
+  const latches = `${home.dir}/home/operator/latches.json`;
+  const text = await Deno.readTextFile(latches);
+  // The other session's name in place of this one's: as if somebody else had been denied.
+  await Deno.writeTextFile(latches, text.replaceAll("api:s", "api:u"));
+  {
+    await using service = await home.start();
+    for (const session of ["s", "t", "never"]) {
+      await (await openStream(service, { key: KEY, session })).end();
+      assertStringIncludes(await lastResult(), "rule state");
+    }
+    await Deno.writeTextFile(latches, text);
+    assertEquals(await service.stop(), 0);
+  }
+  {
+    await using service = await home.start();
+    const run = (args: string[]) => home.run(args, { env: { SERVICE_APPROVER_TOKEN: token } });
+    const cleared = await run(["latches", "clear", "api:s", "net.fetch"]);
+    assertEquals(cleared.code, 0, cleared.stderr);
+    const asked = await openStream(service, { key: KEY, session: "s" });
+    await asked.nextApproval();
+    asked.leave();
+    assertEquals(await service.stop(), 0);
+  }
+  assertEquals(site.seen, []);
+  const kinds = (await recordsOf(home)).map(({ kind }) => kind);
+  assertEquals(kinds.filter((kind) => kind === "latch.set").length, 1);
+  assertEquals(kinds.filter((kind) => kind === "latch.cleared").length, 1);
 });
