@@ -25,6 +25,8 @@ import type {
 import type { Approvals } from "./approvals.ts";
 import type { AuditLog } from "./audit/log.ts";
 import { actionJob, type JobSettings, resolverJob } from "./child_job.ts";
+import type { CommandConfig, CommandMode, Commands } from "./executor/commands.ts";
+import { createCommands } from "./executor/commands.ts";
 import { createExecutor, type Executor } from "./executor/executor.ts";
 import { Judge } from "./judge.ts";
 import type { Operator } from "./operate.ts";
@@ -35,16 +37,23 @@ import { describeTarget } from "./refusal.ts";
 import { resolveUrl, type Workspace } from "./resolve.ts";
 import { checkArgs, resolveTouch } from "./resolve_touch.ts";
 import { failed, outcomeResult } from "./results.ts";
+import { runCommand } from "./run_command.ts";
 import { sendMessage } from "./send_message.ts";
 import type { OperatorState } from "./state/operator_state.ts";
 
 /** The action port with what the authority needs to look after it. */
 export interface Actions extends ActionPort {
-  /** For GET /ready; starts nothing. */
-  checks(): Promise<Record<string, { ok: boolean; detail: string }>>;
+  /** For GET /ready. With `test` the sandbox of commands is tried out, else nothing is started. */
+  checks(options: { test: boolean }): Promise<Record<string, Check>>;
   counts(): { running: number; waiting: number };
   /** Kills every child and resolves when all are gone; actions end as failed from now on. */
   shutdown(): Promise<void>;
+}
+
+/** One finding for GET /ready. */
+export interface Check {
+  ok: boolean;
+  detail: string;
 }
 
 /** What the gate works with. */
@@ -52,7 +61,7 @@ export interface ActionsOptions {
   config: {
     agent: Pick<Config["agent"], "workspace">;
     gates: PolicyInputs["gates"];
-    executor: Pick<Config["executor"], "maxOutputBytes" | "allowUnconfined">;
+    executor: CommandConfig;
   };
   paths: OwnPaths;
   /** Real path of a folder that exists. */
@@ -69,6 +78,8 @@ export interface ActionsOptions {
   log: Log;
   /** Instead of one that is made here. */
   executor?: Executor;
+  /** `off`: commands have no sandbox; for tests and other systems. */
+  sandbox?: "auto" | "off";
   now?: () => number;
 }
 
@@ -85,22 +96,31 @@ type ActOptions = Parameters<ActionPort["act"]>[1];
 class Gate implements Actions {
   readonly #options: ActionsOptions;
   readonly #executor: Executor;
+  readonly #commands: Commands;
   readonly #workspace: Workspace;
   readonly #settings: JobSettings;
   readonly #judge: Judge;
   #policySettings: Promise<PolicySettings> | undefined;
+  /** Known once the first command is asked for. */
+  #execMode: CommandMode = { mode: "off", reason: "their sandbox has not been tried yet" };
 
   constructor(options: ActionsOptions) {
     const { config, paths, workspace, log } = options;
     this.#options = options;
     this.#executor = options.executor ??
       createExecutor({ cacheDir: `${paths.runDir}/child-cache`, log });
+    this.#commands = createCommands({
+      ...options,
+      config: config.executor,
+      own: () => this.#loadSettings(),
+      scratchDir: paths.runDir,
+    });
     const configured = config.agent.workspace;
     this.#workspace = { path: isAbsolute(configured) ? configured : workspace, real: workspace };
     this.#settings = { workspace, maxOutputBytes: config.executor.maxOutputBytes };
     this.#judge = new Judge({
       ...options,
-      settings: () => this.#loadSettings(),
+      settings: async () => ({ ...await this.#loadSettings(), exec: this.#execMode }),
       lookUp: (target, signal) => this.#lookUp(target, signal),
     });
   }
@@ -132,6 +152,7 @@ class Gate implements Actions {
     context: ActionContext,
     options: ActOptions,
   ): Promise<ActionResult> {
+    if (tool.capability === "exec") this.#execMode = await this.#commands.mode();
     let resolve = () => resolveTouch(tool, args, this.#workspace);
     for (let redirects = 0;; redirects++) {
       const target = await resolve();
@@ -168,6 +189,19 @@ class Gate implements Actions {
         const { args, target } = action;
         const { timeoutMs } = tool;
         const { result, facts } = await sendMessage({ args, target, context, outbox, timeoutMs });
+        return await record.end(result, facts);
+      }
+      if (action.target.kind === "command") {
+        const { args, target } = action;
+        const { maxOutputBytes } = this.#settings;
+        const { result, facts } = await runCommand({
+          ...options,
+          args,
+          target,
+          workspace: this.#workspace,
+          commands: this.#commands,
+          maxOutputBytes,
+        });
         return await record.end(result, facts);
       }
       const job = actionJob(action, tool.timeoutMs, this.#settings);
@@ -208,19 +242,37 @@ class Gate implements Actions {
     return await policySettings({ gates, paths, workspace, confined, exec });
   }
 
-  async checks(): Promise<Record<string, { ok: boolean; detail: string }>> {
+  async checks({ test }: { test: boolean }): Promise<Record<string, Check>> {
     const { confined, reason } = await this.#executor.status();
     const detail = confined
       ? `children run in bubblewrap (${reason})`
       : `children run without a sandbox: ${reason}`;
-    return { sandbox: { ok: true, detail } };
+    const sandbox = { ok: true, detail };
+    return test ? { sandbox, commands: await this.#checkCommands() } : { sandbox };
+  }
+
+  /** Off is a safe state, and so no reason to call the service unready. */
+  async #checkCommands(): Promise<Check> {
+    const how = await this.#commands.mode();
+    switch (how.mode) {
+      case "sandboxed":
+        return { ok: true, detail: "commands run in a sandbox that was tried out" };
+      case "unconfined":
+        return { ok: true, detail: `warning: commands run WITHOUT a sandbox: ${how.reason}` };
+      case "off":
+        return { ok: true, detail: `commands are off: ${how.reason}` };
+    }
   }
 
   counts(): { running: number; waiting: number } {
-    return this.#executor.counts();
+    const [children, commands] = [this.#executor.counts(), this.#commands.counts()];
+    return {
+      running: children.running + commands.running,
+      waiting: children.waiting + commands.waiting,
+    };
   }
 
-  shutdown(): Promise<void> {
-    return this.#executor.shutdown();
+  async shutdown(): Promise<void> {
+    await Promise.all([this.#executor.shutdown(), this.#commands.shutdown()]);
   }
 }

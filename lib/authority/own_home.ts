@@ -109,7 +109,7 @@ export async function ownHome(
       config,
       paths: { database: paths.database, mediaDir: paths.mediaDir, socket: paths.socket },
       api,
-      checks: await actions.checks(),
+      checks: await actions.checks({ test: api }),
     };
     const authority = await startAuthority({
       entry: options.entry,

@@ -49,8 +49,7 @@ export async function resolveCommand(
   }
   const found = await findProgram(given[0]!, folder.real, workspace.real);
   if ("reason" in found) return unresolved(found.reason);
-  const argv = [found.path, ...given.slice(1)];
-  return { kind: "command", argv, program: found.program, cwd: folder.real };
+  return { kind: "command", argv: [...given], program: found.program, cwd: folder.real };
 }
 
 function argvProblem(argv: readonly string[]): string | undefined {
@@ -61,15 +60,12 @@ function argvProblem(argv: readonly string[]): string | undefined {
   }
 }
 
-/**
- * The path that is started, and the real one. A program is started by the name that it was found under,
- * since some behave by their name; the real one is what it is.
- */
+/** The real path of what the system starts under a name. */
 async function findProgram(
   name: string,
   cwd: string,
   workspace: string,
-): Promise<{ path: string; program: string } | { reason: string }> {
+): Promise<{ program: string } | { reason: string }> {
   if (!name.includes("/")) {
     for (const folder of COMMAND_PATH) {
       const found = await lookAt(`${folder}/${name}`, workspace);
@@ -84,7 +80,7 @@ async function findProgram(
 async function lookAt(
   path: string,
   workspace: string,
-): Promise<{ path: string; program: string } | { reason: string } | undefined> {
+): Promise<{ program: string } | { reason: string } | undefined> {
   let program: string;
   let info: Deno.FileInfo;
   try {
@@ -97,8 +93,6 @@ async function lookAt(
   }
   if (!info.isFile) return { reason: `"${program}" is no file` };
   if (((info.mode ?? 0) & 0o111) === 0) return { reason: `"${program}" is not executable` };
-  if ([workspace, ...PROGRAM_ROOTS].some((root) => isInside(program, root))) {
-    return { path, program };
-  }
+  if ([workspace, ...PROGRAM_ROOTS].some((root) => isInside(program, root))) return { program };
   return { reason: `"${program}" is neither the system's nor in the workspace` };
 }

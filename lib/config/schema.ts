@@ -255,6 +255,13 @@ const executor = section({
   maxOutputBytes: z.int().min(1_000).max(8_000_000).default(100_000).meta({
     description: "Bytes of a tool's output that the model is given; head and tail are kept.",
   }),
+  maxMemoryMiB: z.int().min(64).max(1_048_576).default(2_048).meta({
+    description:
+      "MiB of memory that each process of a command may take; where control groups can be had, all of its processes together.",
+  }),
+  maxProcesses: z.int().min(8).max(100_000).default(256).meta({
+    description: "Processes and threads that one command may have at once.",
+  }),
 }, { description: "How actions run.", takes: "restart", strict: true });
 
 const audit = section({

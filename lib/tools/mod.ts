@@ -1,12 +1,14 @@
 /**
  * Every tool of the agent, as a table. A new tool is a file here, a row below and its child side in
- * `child/` (but for `message`, which the gate hands to the outbox).
+ * `child/` (but for `message`, which the gate hands to the outbox, and `exec`, which has a sandbox of its
+ * own).
  *
  * @module
  */
 
 import { z } from "zod";
 import { editFile } from "./edit_file.ts";
+import { exec } from "./exec.ts";
 import { listFiles } from "./list_files.ts";
 import { message } from "./message.ts";
 import { readFile } from "./read_file.ts";
@@ -22,6 +24,7 @@ export const TOOLS: readonly Tool[] = [
   searchFiles,
   writeFile,
   editFile,
+  exec,
   webFetch,
   message,
 ];

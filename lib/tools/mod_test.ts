@@ -13,9 +13,10 @@ Deno.test("TOOLS have names of their own, and each its child side", async () => 
     assertEquals(typeof run, "function");
     children.push(name);
   }
-  // The resolver is the authority's own and no tool of a model; a message goes to the outbox.
+  // The resolver is the authority's own and no tool of a model; a message goes to the outbox, and a
+  // command into a sandbox of its own.
   assertEquals(
-    [...children.filter((name) => name !== "resolve_host"), "message"].sort(),
+    [...children.filter((name) => name !== "resolve_host"), "exec", "message"].sort(),
     names.sort(),
   );
 });

@@ -6,6 +6,7 @@
  */
 
 import { encodeTask, FrameReader } from "./frames.ts";
+import { killTree, readTail, withinMoments } from "./process_tree.ts";
 import {
   type ChildFrame,
   type ChildTask,
@@ -48,8 +49,6 @@ export interface Fault {
 /** Characters of progress that one child may say; more is dropped. */
 const MAX_PROGRESS_TOTAL = 1024 * 1024;
 const MAX_STDERR_BYTES = 4_096;
-/** After a kill the pipes close at once; a process that the kernel holds up is not waited for longer. */
-const GONE_TIMEOUT_MS = 2_000;
 
 /**
  * Starts a process. `outcome` resolves as soon as the end is known, or rejects with the reason of
@@ -109,7 +108,7 @@ export function runProcess(
     return answer;
   });
   const drained = answer.then((answer) => answer.drained);
-  const gone = Promise.all([status, settled, within(Promise.all([drained, stderr]))])
+  const gone = Promise.all([status, settled, withinMoments(Promise.all([drained, stderr]))])
     .then(() => stdin.close().catch(() => {}))
     .then(() => {}, () => {});
 
@@ -203,21 +202,6 @@ function isFrame(value: unknown): value is ChildFrame {
   }
 }
 
-async function readTail(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<string> {
-  let tail = new Uint8Array();
-  try {
-    for await (const chunk of stream) {
-      const joined = new Uint8Array(tail.length + chunk.length);
-      joined.set(tail);
-      joined.set(chunk, tail.length);
-      tail = joined.slice(-maxBytes);
-    }
-  } catch {
-    // What was read until then is what there is.
-  }
-  return new TextDecoder().decode(tail).trim();
-}
-
 function describeEnd(status: Deno.CommandStatus, stderr: string): Fault {
   // V8's words at the end of its heap, and those of Rust and C++ when the data limit is reached.
   if (/out of memory|memory allocation of \d+ bytes failed|bad_alloc/i.test(stderr)) {
@@ -227,21 +211,4 @@ function describeEnd(status: Deno.CommandStatus, stderr: string): Fault {
     ? `its process ended with code ${status.code} and without an answer`
     : `its process was ended by ${status.signal}`;
   return { type: "fault", message };
-}
-
-function killTree(child: Deno.ChildProcess): void {
-  try {
-    if (Deno.build.os === "windows") child.kill("SIGKILL");
-    else Deno.kill(-child.pid, "SIGKILL");
-  } catch (error) {
-    // It ended in this very moment; anything else must not pass unseen.
-    if (!(error instanceof Deno.errors.NotFound || error instanceof TypeError)) throw error;
-  }
-}
-
-async function within(promise: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => timer = setTimeout(resolve, GONE_TIMEOUT_MS));
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }

@@ -29,6 +29,27 @@ const RESOLVER_FILES = [
 /** Deno's folder of derived files inside the sandbox: empty, private, gone with the child. */
 export const SANDBOX_CACHE_DIR = "/.deno";
 
+/** Namespaces of its own, no capability, no way to more of either; as root too. */
+export const ISOLATION: readonly string[] = [
+  "--unshare-user",
+  "--uid",
+  "1000",
+  "--gid",
+  "1000",
+  "--unshare-ipc",
+  "--unshare-pid",
+  "--unshare-uts",
+  "--unshare-cgroup-try",
+  "--cap-drop",
+  "ALL",
+  "--disable-userns",
+  "--new-session",
+  "--die-with-parent",
+  "--clearenv",
+  "--hostname",
+  "sandbox",
+];
+
 /** What the child sees of the machine beside Deno, its libraries and the sources of the tools. */
 export interface SandboxView {
   /** Absolute real paths, bound read-only. */
@@ -72,25 +93,7 @@ export function childSources(): string[] {
 
 /** Arguments of bwrap up to the program, the same for every child: how the system looks inside. */
 export async function sandboxBase(execPath: string): Promise<string[]> {
-  const args = [
-    "--unshare-user",
-    "--uid",
-    "1000",
-    "--gid",
-    "1000",
-    "--unshare-ipc",
-    "--unshare-pid",
-    "--unshare-uts",
-    "--unshare-cgroup-try",
-    "--cap-drop",
-    "ALL",
-    "--disable-userns",
-    "--new-session",
-    "--die-with-parent",
-    "--clearenv",
-    "--hostname",
-    "sandbox",
-  ];
+  const args = [...ISOLATION];
   for (const folder of LIBRARY_FOLDERS) {
     const info = await Deno.lstat(folder).catch(() => undefined);
     if (info?.isSymlink) args.push("--symlink", await Deno.readLink(folder), folder);

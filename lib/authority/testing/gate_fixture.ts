@@ -161,6 +161,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     outbox,
     log,
     executor,
+    sandbox: options.sandbox,
   });
   return {
     actions,

@@ -1,0 +1,130 @@
+/**
+ * Limits of a command: of each process by resource limits, of all of them together by a control group
+ * where one can be had.
+ *
+ * The kernel counts processes by user and never holds root to that count, in a user namespace either. So
+ * a service that runs as root needs a control group to hold a command that starts processes without end;
+ * any other user's command is held by the count, which begins anew in the sandbox's namespace.
+ *
+ * @module
+ */
+
+/** How much a command may take. */
+export interface CommandLimits {
+  /** Of each process; of all together in a control group. */
+  maxMemoryBytes: number;
+  maxProcesses: number;
+  timeoutMs: number;
+}
+
+const MAX_OPEN_FILES = 1_024;
+const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024;
+const PROBE_TIMEOUT_MS = 5_000;
+
+/** The command under resource limits that it cannot raise again. */
+export function limitedCommand(
+  prlimit: string,
+  { maxMemoryBytes, maxProcesses, timeoutMs }: CommandLimits,
+  /** Whether processes are counted from none; without a namespace the user's others count too. */
+  counted: boolean,
+): string[] {
+  return [
+    prlimit,
+    `--data=${maxMemoryBytes}`,
+    ...(counted ? [`--nproc=${maxProcesses}`] : []),
+    `--nofile=${MAX_OPEN_FILES}`,
+    `--fsize=${MAX_FILE_BYTES}`,
+    // For what outlives everyone who could end it; several processes at work pass it by no means early.
+    `--cpu=${Math.ceil(timeoutMs / 1_000) * 8}`,
+    "--core=0",
+    "--",
+  ];
+}
+
+/**
+ * Enters a control group of the given name, processes and bytes, and becomes the program that follows.
+ * Version 2: beside the group of the service, as a group with processes has no groups below it;
+ * version 1: below it.
+ */
+const ENTER = `set -e
+name=$1 processes=$2 bytes=$3
+shift 3
+root=/sys/fs/cgroup
+make() { mkdir "$1"; }
+if [ -e "$root/cgroup.controllers" ]; then
+  while IFS=: read -r _ _ path; do own=$path; done < /proc/self/cgroup
+  dir=$root\${own%/*}/$name
+  make "$dir"
+  echo "$processes" > "$dir/pids.max"
+  echo "$bytes" > "$dir/memory.max"
+  echo 0 > "$dir/cgroup.procs"
+else
+  while IFS=: read -r _ controller path; do
+    dir=$root/$controller\${path%/}/$name
+    case $controller in
+      pids) make "$dir"; echo "$processes" > "$dir/pids.max"; echo 0 > "$dir/cgroup.procs" ;;
+      memory) make "$dir"; echo "$bytes" > "$dir/memory.limit_in_bytes"; echo 0 > "$dir/cgroup.procs" ;;
+    esac
+  done < /proc/self/cgroup
+fi
+exec "$@"`;
+
+/** Removes that group, once nothing runs in it. */
+const LEAVE = `name=$1
+for dir in /sys/fs/cgroup/$name /sys/fs/cgroup/*/$name /sys/fs/cgroup/*/*/$name /sys/fs/cgroup/*/*/*/$name; do
+  tries=0
+  while [ -d "$dir" ] && ! rmdir "$dir" 2> /dev/null && [ $tries -lt 50 ]; do
+    tries=$((tries + 1))
+    sleep 0.02
+  done
+done`;
+
+/** Control groups of commands. */
+export interface ControlGroups {
+  /** The command in a group of that name. */
+  enter(name: string, limits: CommandLimits): string[];
+  /** Removes the group. Never rejects. */
+  leave(name: string): Promise<void>;
+}
+
+/** Control groups if this user can make them, tried out. */
+export async function findControlGroups(): Promise<ControlGroups | undefined> {
+  const groups: ControlGroups = {
+    enter: (name, { maxProcesses, maxMemoryBytes }) => [
+      "/bin/sh",
+      "-c",
+      ENTER,
+      "sh",
+      name,
+      String(maxProcesses),
+      String(maxMemoryBytes),
+    ],
+    leave: async (name) => {
+      await runShell(["/bin/sh", "-c", LEAVE, "sh", name]);
+    },
+  };
+  const name = `service-try-${crypto.randomUUID()}`;
+  const limits = { maxProcesses: 64, maxMemoryBytes: 64 * 1024 * 1024, timeoutMs: 1_000 };
+  // In both of its groups, or it does not count.
+  const check = ["/bin/sh", "-c", 'grep -c "$1" /proc/self/cgroup | grep -qx "[12]"', "sh", name];
+  const isHeld = await runShell([...groups.enter(name, limits), ...check]);
+  await groups.leave(name);
+  return isHeld ? groups : undefined;
+}
+
+async function runShell(argv: readonly string[]): Promise<boolean> {
+  try {
+    const { success } = await new Deno.Command(argv[0]!, {
+      args: argv.slice(1),
+      clearEnv: true,
+      env: { PATH: "/usr/bin:/bin" },
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+      signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+    }).output();
+    return success;
+  } catch {
+    return false;
+  }
+}

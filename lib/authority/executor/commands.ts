@@ -1,0 +1,292 @@
+/**
+ * Runs commands: in the sandbox once that has shown that it holds, without one only where the operator
+ * said so, else not at all (decisions E6).
+ *
+ * @module
+ */
+
+import type { Config } from "../../config/schema.ts";
+import type { Log } from "../../log.ts";
+import type { CommandTarget } from "../actions.ts";
+import type { AuditLog } from "../audit/log.ts";
+import type { CommandLimits, ControlGroups } from "./command_limits.ts";
+import { findControlGroups, limitedCommand } from "./command_limits.ts";
+import { type CommandEnd, runCommandProcess } from "./command_process.ts";
+import { COMMAND_ENV, commandSandbox, workspaceProblem } from "./command_sandbox.ts";
+import { Placeholders } from "./placeholders.ts";
+import { type Confinement, findConfinement } from "./sandbox.ts";
+import { noSandbox, type SandboxReport, testSandbox } from "./self_test.ts";
+import { Slots } from "./slots.ts";
+import { findGuards } from "./workspace_guards.ts";
+
+/** How commands run here. */
+export type CommandMode =
+  | { mode: "sandboxed" }
+  /** No sandbox, and `executor.allowUnconfined` is set. */
+  | { mode: "unconfined"; reason: string }
+  | { mode: "off"; reason: string };
+
+/** How a command ended, or why it was not started. */
+export type CommandOutcome = CommandEnd | { type: "refused"; reason: string };
+
+/** Runs commands. */
+export interface Commands {
+  /**
+   * Runs a command whose target was resolved and allowed. Rejects only with the signal's reason, once
+   * its tree is gone.
+   */
+  run(target: CommandTarget, options: CommandRun): Promise<CommandOutcome>;
+  /** How they run; the first call tries the sandbox out. */
+  mode(): Promise<CommandMode>;
+  /** What the sandbox has shown, tried once. */
+  report(): Promise<SandboxReport>;
+  counts(): { running: number; waiting: number };
+  /** Kills every command. Resolves when all are gone; later ones are faults. */
+  shutdown(): Promise<void>;
+}
+
+/** What one run is given. */
+export interface CommandRun {
+  timeoutMs: number;
+  signal: AbortSignal;
+  onProgress: (text: string) => void;
+}
+
+/** The part of the configuration that commands go by. */
+export type CommandConfig =
+  & Pick<Config["executor"], "maxOutputBytes" | "allowUnconfined">
+  & Partial<Pick<Config["executor"], "maxMemoryMiB" | "maxProcesses">>;
+
+/** What they run with. */
+export interface CommandsOptions {
+  config: CommandConfig;
+  /** Real path. */
+  workspace: string;
+  /** What no command sees, wherever it lies, and what none writes to. */
+  own(): Promise<{ ownPaths: readonly string[]; sourcePaths: readonly string[] }>;
+  /** Folder of our own, where the sandbox is tried out. */
+  scratchDir: string;
+  audit: Pick<AuditLog, "append">;
+  /** Commands at once. Default 4. */
+  maxRunning?: number;
+  /** Commands that wait for a place; beyond them a command is refused. Default 64. */
+  maxWaiting?: number;
+  log: Log;
+  /** `off` never uses a sandbox; for tests and other systems. */
+  sandbox?: "auto" | "off";
+}
+
+const DEFAULT_MEMORY_MIB = 2_048;
+const DEFAULT_MAX_PROCESSES = 256;
+const DEFAULT_MAX_RUNNING = 4;
+const DEFAULT_MAX_WAITING = 64;
+const SELF_TEST_TIMEOUT_MS = 10_000;
+
+/** Says that the sandbox stands, sends errors the way of the output, and becomes the command. */
+const BEGIN = 'printf %s "$0"; exec "$@" 2>&1';
+
+/** Makes it; nothing is started before the first call. */
+export function createCommands(options: CommandsOptions): Commands {
+  const { config, log, workspace } = options;
+  const { maxOutputBytes, allowUnconfined } = config;
+  const slots = new Slots(
+    options.maxRunning ?? DEFAULT_MAX_RUNNING,
+    options.maxWaiting ?? DEFAULT_MAX_WAITING,
+  );
+  const closing = new AbortController();
+  const live = new Set<Promise<unknown>>();
+  const placeholders = new Placeholders(["AGENTS.md", ".envrc"]);
+  let found: Promise<Confinement> | undefined;
+  let groups: Promise<ControlGroups | undefined> | undefined;
+  let reported: Promise<SandboxReport> | undefined;
+  let started = 0;
+
+  /** What the shutdown waits for. */
+  function track(work: Promise<unknown>): void {
+    const ended = work.then(() => {}, () => {}).finally(() => live.delete(ended));
+    live.add(ended);
+  }
+
+  function find(): Promise<Confinement> {
+    return found ??= options.sandbox === "off"
+      ? Promise.resolve({ reason: "the sandbox is switched off" })
+      : findConfinement();
+  }
+
+  /** A user other than root is held by the kernel's own count. */
+  function controlGroups(): Promise<ControlGroups | undefined> {
+    return groups ??= Deno.uid() === 0 ? findControlGroups() : Promise.resolve(undefined);
+  }
+
+  function report(): Promise<SandboxReport> {
+    return reported ??= test().catch((error) => {
+      reported = undefined;
+      throw error;
+    });
+  }
+
+  async function test(): Promise<SandboxReport> {
+    const { bwrap, prlimit, reason } = await find();
+    const problem = bwrap === undefined
+      ? reason
+      : prlimit === undefined
+      ? "prlimit of util-linux is missing, which bounds what a command takes"
+      : workspaceProblem(workspace);
+    await Deno.mkdir(options.scratchDir, { recursive: true, mode: 0o700 });
+    const tested = problem !== undefined ? noSandbox(problem) : await testSandbox({
+      scratchDir: options.scratchDir,
+      run: (folder, script, args) =>
+        runConfined({
+          argv: ["/bin/sh", "-c", script, "sh", ...args],
+          workspace: folder,
+          cwd: folder,
+          own: { ownPaths: [], sourcePaths: [] },
+          run: { timeoutMs: SELF_TEST_TIMEOUT_MS, signal: closing.signal, onProgress: () => {} },
+        }).then((end) => end.type === "refused" ? { type: "fault", message: end.reason } : end),
+    });
+    if (!tested.ok) {
+      const how = allowUnconfined
+        ? "Commands run WITHOUT a sandbox, with everything that this user may do " +
+          "(executor.allowUnconfined)"
+        : "Commands are off: their sandbox is not there or does not hold";
+      log.warning(how, { reason: tested.reason });
+    }
+    const open = tested.trials.filter(({ held }) => !held).map(({ name }) => name);
+    const { ok } = tested;
+    await options.audit.append("sandbox.tested", { ok, reason: tested.reason, open });
+    return tested;
+  }
+
+  async function mode(): Promise<CommandMode> {
+    const { ok, reason } = await report();
+    if (ok) return { mode: "sandboxed" };
+    return { mode: allowUnconfined ? "unconfined" : "off", reason };
+  }
+
+  async function runConfined({ argv, workspace, cwd, own, run }: {
+    argv: readonly string[];
+    workspace: string;
+    cwd: string;
+    own: Awaited<ReturnType<CommandsOptions["own"]>>;
+    run: CommandRun;
+  }): Promise<CommandOutcome> {
+    const { bwrap, prlimit } = await find();
+    using held = placeholders.hold(workspace);
+    const searched = await findGuards({
+      workspace,
+      hidden: own.ownPaths,
+      readOnly: own.sourcePaths,
+      signal: run.signal,
+    });
+    if ("problem" in searched) return { type: "refused", reason: searched.problem };
+    const { guards } = searched;
+    const gitIgnore = await writeIgnored(options.scratchDir, held.empty);
+    const limits = commandLimits(run.timeoutMs);
+    const marker = crypto.randomUUID();
+    const cages = await controlGroups();
+    const name = `service-${Deno.pid}-${++started}`;
+    try {
+      return await runCommandProcess({
+        argv: [
+          ...(cages?.enter(name, limits) ?? []),
+          bwrap!,
+          ...await commandSandbox({ workspace, cwd, guards, gitIgnore }),
+          "/bin/sh",
+          "-c",
+          BEGIN,
+          marker,
+          ...limitedCommand(prlimit!, limits, true),
+          ...argv,
+        ],
+        // What bwrap has is seen in the sandbox: its process is the first in there.
+        env: {},
+        cwd: "/",
+        confined: true,
+        marker,
+        maxOutputBytes,
+        closing: closing.signal,
+        ...run,
+      });
+    } finally {
+      if (cages !== undefined) track(cages.leave(name));
+    }
+  }
+
+  async function runBare(target: CommandTarget, run: CommandRun): Promise<CommandOutcome> {
+    const { prlimit } = await find();
+    const marker = crypto.randomUUID();
+    const limits = prlimit === undefined
+      ? []
+      : limitedCommand(prlimit, commandLimits(run.timeoutMs), false);
+    return await runCommandProcess({
+      argv: ["/bin/sh", "-c", BEGIN, marker, ...limits, ...target.argv],
+      env: COMMAND_ENV,
+      cwd: target.cwd,
+      confined: false,
+      marker,
+      maxOutputBytes,
+      closing: closing.signal,
+      ...run,
+    });
+  }
+
+  function commandLimits(timeoutMs: number): CommandLimits {
+    return {
+      maxMemoryBytes: (config.maxMemoryMiB ?? DEFAULT_MEMORY_MIB) * 1024 * 1024,
+      maxProcesses: config.maxProcesses ?? DEFAULT_MAX_PROCESSES,
+      timeoutMs,
+    };
+  }
+
+  async function runInSlot(target: CommandTarget, run: CommandRun): Promise<CommandOutcome> {
+    const release = await slots.take(run.signal);
+    if (release === undefined) {
+      return { type: "fault", message: `${slots.maxWaiting} commands wait already` };
+    }
+    try {
+      const how = await mode();
+      run.signal.throwIfAborted();
+      if (closing.signal.aborted) return { type: "fault", message: "the service is stopping" };
+      switch (how.mode) {
+        case "off":
+          return { type: "refused", reason: how.reason };
+        case "unconfined":
+          return await runBare(target, run);
+        case "sandboxed": {
+          const { argv, cwd } = target;
+          return await runConfined({ argv, cwd, workspace, own: await options.own(), run });
+        }
+      }
+    } finally {
+      release();
+    }
+  }
+
+  return {
+    async run(target, run) {
+      const running = runInSlot(target, run).catch((error): CommandOutcome => {
+        run.signal.throwIfAborted();
+        const message = error instanceof Error ? error.message : String(error);
+        log.error("A command cannot be started", { reason: message });
+        return { type: "fault", message: `it cannot be started: ${message}` };
+      });
+      track(running);
+      return await running;
+    },
+    mode,
+    report,
+    counts: () => ({ running: slots.running, waiting: slots.waiting }),
+    async shutdown() {
+      closing.abort();
+      await Promise.all(live);
+    },
+  };
+}
+
+/** A file that lists names for git; the same names are the same file. */
+async function writeIgnored(folder: string, names: readonly string[]): Promise<string | undefined> {
+  if (names.length === 0) return undefined;
+  const path = `${folder}/sandbox-ignore-${names.map((name) => name.replace(".", "")).join("-")}`;
+  await Deno.writeTextFile(path, names.map((name) => `/${name}\n`).join(""));
+  return path;
+}

@@ -1,0 +1,99 @@
+/**
+ * Runs an allowed command and tells the turn how it went.
+ *
+ * A command that ran is a result whatever its exit code says: what that means is for the model to judge.
+ * One that was cut off failed.
+ *
+ * @module
+ */
+
+import type { ExecArgs } from "../tools/exec.ts";
+import type { ActionResult, CommandTarget } from "./actions.ts";
+import { canonicalJson } from "./canonical_json.ts";
+import { cutOutput } from "./executor/cut_output.ts";
+import type { CommandOutcome, Commands } from "./executor/commands.ts";
+import { resolveCommand } from "./resolve_command.ts";
+import type { Workspace } from "./resolve.ts";
+import { failed } from "./results.ts";
+
+/** How running ended: for the turn, and for the record. */
+export interface CommandRan {
+  result: ActionResult;
+  facts: Record<string, unknown>;
+}
+
+/** What is to be run, and with what. */
+export interface RunCommandOptions {
+  args: unknown;
+  target: CommandTarget;
+  workspace: Workspace;
+  commands: Commands;
+  maxOutputBytes: number;
+  signal: AbortSignal;
+  onProgress: (text: string) => void;
+}
+
+/** Runs it. Rejects only with the signal's reason after an abort, once its tree is gone. */
+export async function runCommand(
+  { args, target, workspace, commands, maxOutputBytes, signal, onProgress }: RunCommandOptions,
+): Promise<CommandRan> {
+  const { timeout_s } = args as ExecArgs;
+  // What was decided may lead elsewhere by now: a link is made in a moment.
+  const now = await resolveCommand({ command: target.argv, cwd: target.cwd }, workspace);
+  signal.throwIfAborted();
+  if (canonicalJson(now) !== canonicalJson(target)) {
+    const reason = "what it would start is not what was decided on any more";
+    return told({ type: "refused", reason }, maxOutputBytes);
+  }
+  const run = { timeoutMs: timeout_s * 1_000, signal, onProgress };
+  return told(await commands.run(target, run), maxOutputBytes);
+}
+
+function told(outcome: CommandOutcome, maxOutputBytes: number): CommandRan {
+  switch (outcome.type) {
+    case "exited": {
+      const { code, signal } = outcome;
+      const end = signal === null ? `exit code ${code}` : `exit code ${code}, ended by ${signal}`;
+      return {
+        result: { status: "ok", output: withEnd(outcome.output, end, maxOutputBytes) },
+        facts: { exitCode: code, ...(signal === null ? {} : { signal }) },
+      };
+    }
+    case "timeout": {
+      const end = `ended after ${outcome.timeoutMs / 1_000} s, the time that it had (timeout_s)`;
+      return {
+        result: failed("tool_failed", withEnd(outcome.output, end, maxOutputBytes)),
+        facts: { endedBy: "timeout" },
+      };
+    }
+    case "flooded": {
+      const end = `ended after it had printed ${outcome.bytes} bytes`;
+      return {
+        result: failed("tool_failed", withEnd(outcome.output, end, maxOutputBytes)),
+        facts: { endedBy: "output" },
+      };
+    }
+    case "fault":
+      return {
+        result: failed("executor_fault", `The command did not finish: ${outcome.message}`),
+        facts: {},
+      };
+    case "refused": {
+      const message = `Refused: exec (rule sandbox: ${outcome.reason})`;
+      return {
+        result: {
+          status: "refused",
+          output: `${message}. The command did not run.`,
+          error: { code: "refused", message },
+        },
+        facts: {},
+      };
+    }
+  }
+}
+
+function withEnd(output: string, end: string, maxOutputBytes: number): string {
+  const line = `[${end}]`;
+  const kept = cutOutput(output, maxOutputBytes - line.length - 1);
+  return `${kept}${kept === "" || kept.endsWith("\n") ? "" : "\n"}${line}`;
+}

@@ -1,0 +1,54 @@
+/**
+ * The tool `exec`. It has no child side: the gate runs an allowed command in a sandbox of its own
+ * (`lib/authority/run_command.ts`).
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { path } from "./fields.ts";
+import { defineTool } from "./tool.ts";
+
+/** Characters of one text, and of all parts of a command together: what a system takes in one part. */
+const MAX_COMMAND_CHARS = 100_000;
+const MAX_PARTS = 1_000;
+const MAX_TIMEOUT_S = 600;
+/** For the sandbox to be set up and taken down. */
+const MARGIN_MS = 30_000;
+
+const part = z.string().max(MAX_COMMAND_CHARS)
+  .refine((text) => !text.includes("\0"), "holds a NUL")
+  .refine((text) => text.isWellFormed(), "holds half of a character (a lone surrogate)");
+
+const schema = z.strictObject({
+  command: z.union([
+    part.refine((text) => text.trim() !== "", "is blank"),
+    z.array(part).min(1).max(MAX_PARTS)
+      .refine((parts) => parts[0] !== "", "names no program")
+      .refine(
+        (parts) => parts.reduce((sum, { length }) => sum + length, 0) <= MAX_COMMAND_CHARS,
+        `is longer than ${MAX_COMMAND_CHARS} characters`,
+      ),
+  ]).describe("A text for /bin/sh, or a list of a program and its arguments, run without a shell."),
+  cwd: path.default(".").describe("Folder to run in, in the workspace."),
+  timeout_s: z.number().min(1).max(MAX_TIMEOUT_S).default(120)
+    .describe("Seconds after which it is ended with everything that it started."),
+});
+
+/** Arguments of {@linkcode exec}. */
+export type ExecArgs = z.infer<typeof schema>;
+
+/** Runs a command in the sandbox. */
+export const exec = defineTool({
+  name: "exec",
+  description: "Runs a command in a sandbox: it can read and write the workspace, read the " +
+    "system's programs, and reaches no network. Files with keys, .git/hooks, .git/config, .envrc " +
+    "and AGENTS.md stay as they are. Standard output and errors come back together, with the exit " +
+    "code in the last line. Nothing that it starts outlives it.",
+  capability: "exec",
+  readOnly: false,
+  schema,
+  touches: ({ command, cwd }) => ({ kind: "command", command, cwd }),
+  hint: ({ command }) => `exec ${typeof command === "string" ? command : command.join(" ")}`,
+  timeoutMs: MAX_TIMEOUT_S * 1_000 + MARGIN_MS,
+});
