@@ -7,7 +7,8 @@
 
 import type { ActionContext, ActionResult, Decision, ResolvedAction, Target } from "./actions.ts";
 import { grantTarget } from "./grant_target.ts";
-import { shellWord, showHidden } from "./shell_word.ts";
+import { shellWord } from "./shell_word.ts";
+import { visibleLine } from "./visible_text.ts";
 
 /** Longest command line that is offered, characters. */
 const MAX_COMMAND_CHARS = 4_000;
@@ -16,15 +17,15 @@ const MAX_COMMAND_CHARS = 4_000;
 export function describeTarget(target: Target): string {
   switch (target.kind) {
     case "path":
-      return showHidden(target.real);
+      return visibleLine(target.real);
     case "url":
-      return showHidden(target.url);
+      return visibleLine(target.url);
     case "chat":
-      return showHidden(`${target.channel}:${target.chatId}`);
+      return visibleLine(`${target.channel}:${target.chatId}`);
     case "command":
       return target.argv.map(shellWord).join(" ");
     case "unresolved":
-      return showHidden(target.what);
+      return visibleLine(target.what);
   }
 }
 
@@ -51,7 +52,7 @@ export function remedy(
   const { capability, target } = action;
   const command = grantCommand(action, context);
   const grant = `a grant of ${capability} for exactly "${describeTarget(target)}" in the session ` +
-    `"${showHidden(context.sessionKey)}", which the operator can make` +
+    `"${visibleLine(context.sessionKey)}", which the operator can make` +
     (command === undefined ? "" : ` with: ${command}`);
   switch (rule) {
     case "latched":
@@ -84,7 +85,7 @@ export function refusal(
 ): ActionResult {
   const what = describeTarget(action.target);
   const message = `Refused: ${action.capability} of "${what}" ` +
-    `(rule ${decision.rule}: ${showHidden(decision.reason)})`;
+    `(rule ${decision.rule}: ${visibleLine(decision.reason)})`;
   return {
     status: "refused",
     output: `${message}. ${remedy(action, decision, context)}`,

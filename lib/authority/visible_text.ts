@@ -12,12 +12,14 @@
 const HIDDEN =
   /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\u2800]|(?! )\p{Zs}/gu;
 
+/** The text with everything hidden in it written in another way. */
+export function replaceHidden(text: string, write: (codePoint: number) => string): string {
+  return text.replace(HIDDEN, (char) => write(char.codePointAt(0)!));
+}
+
 /** The text on one line, nothing in it hidden. */
 export function visibleLine(text: string): string {
-  return text.replace(HIDDEN, (char) => {
-    const point = char.codePointAt(0)!.toString(16).padStart(4, "0");
-    return `\\u{${point}}`;
-  });
+  return replaceHidden(text, (point) => `\\u{${point.toString(16).padStart(4, "0")}}`);
 }
 
 /** The text cut to `maxChars`, nothing in it hidden, and how much was cut. */
