@@ -140,7 +140,7 @@ class FileTokenStore implements TokenStore {
       name,
       scopes: SCOPES.filter((scope) => scopes.includes(scope)),
       createdAt,
-      expiresAt,
+      ...(expiresAt === undefined ? {} : { expiresAt }),
     };
     const hash = createHash("sha256").update(token).digest("hex");
     await this.#deps.file.update((all) => {
