@@ -109,7 +109,8 @@ export async function ownHome(
       config,
       paths: { database: paths.database, mediaDir: paths.mediaDir, socket: paths.socket },
       api,
-      checks: await actions.checks({ test: api }),
+      // A warning that commands run without a sandbox is not to wait for the first of them.
+      checks: await actions.checks({ test: api || config.executor.allowUnconfined }),
     };
     const authority = await startAuthority({
       entry: options.entry,

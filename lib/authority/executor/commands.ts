@@ -15,7 +15,7 @@ import { type CommandEnd, runCommandProcess } from "./command_process.ts";
 import { COMMAND_ENV, commandSandbox, workspaceProblem } from "./command_sandbox.ts";
 import { Placeholders } from "./placeholders.ts";
 import { type Confinement, findConfinement } from "./sandbox.ts";
-import { noSandbox, type SandboxReport, testSandbox } from "./self_test.ts";
+import { noSandbox, type SandboxReport, testSandbox } from "./test_sandbox.ts";
 import { Slots } from "./slots.ts";
 import { findGuards } from "./workspace_guards.ts";
 

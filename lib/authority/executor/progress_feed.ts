@@ -8,6 +8,8 @@
 import { MAX_PROGRESS_CHARS } from "./protocol.ts";
 
 const INTERVAL_MS = 200;
+/** A command that is silent for long is at work, not stuck: a turn without a sign of life is ended. */
+const SILENCE_MS = 30_000;
 /** Characters of progress that one command may say; more is dropped. */
 const MAX_TOTAL_CHARS = 256 * 1024;
 
@@ -18,9 +20,20 @@ export class ProgressFeed {
   #pending = "";
   #left = MAX_TOTAL_CHARS;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #heartbeat: ReturnType<typeof setInterval>;
+  #quietMs = 0;
+  #hasSpoken = false;
 
-  constructor(onProgress: (text: string) => void) {
+  /** `end()` has to be called. */
+  constructor(onProgress: (text: string) => void, silenceMs = SILENCE_MS) {
     this.#onProgress = onProgress;
+    this.#heartbeat = setInterval(() => {
+      this.#quietMs = this.#hasSpoken ? 0 : this.#quietMs + silenceMs;
+      this.#hasSpoken = false;
+      if (this.#quietMs > 0) {
+        this.#onProgress(`[still running, nothing new for ${this.#quietMs / 1_000} s]\n`);
+      }
+    }, silenceMs);
   }
 
   push(chunk: Uint8Array): void {
@@ -37,6 +50,7 @@ export class ProgressFeed {
 
   /** Says what is left. */
   end(): void {
+    clearInterval(this.#heartbeat);
     this.#flush();
     this.#left = 0;
   }
@@ -46,6 +60,8 @@ export class ProgressFeed {
     this.#timer = undefined;
     const text = this.#pending;
     this.#pending = "";
-    if (text !== "") this.#onProgress(text);
+    if (text === "") return;
+    this.#hasSpoken = true;
+    this.#onProgress(text);
   }
 }
