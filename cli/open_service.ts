@@ -28,12 +28,13 @@ export function ownOptions(globals: Globals): OwnOptions {
 }
 
 /**
- * Gives `use` a connection to the service, starting it in this process if no other has the home.
+ * Gives `use` a connection to the service, starting it in this process if no other has the home; then
+ * `operator` answers for this process's terminal.
  * Rejects with `home_busy` when the home's owner does not answer.
  */
 export async function withService<T>(
   globals: Globals,
-  use: (client: LocalClient) => Promise<T>,
+  use: (client: LocalClient, operator?: OwnedHome["operator"]) => Promise<T>,
 ): Promise<T> {
   // The command tells its own failures; as a guest it would show none of the service's log.
   const options = {
@@ -66,7 +67,10 @@ export async function withService<T>(
   }
 }
 
-async function useOwned<T>(home: OwnedHome, use: (client: LocalClient) => Promise<T>): Promise<T> {
+async function useOwned<T>(
+  home: OwnedHome,
+  use: (client: LocalClient, operator: OwnedHome["operator"]) => Promise<T>,
+): Promise<T> {
   // A service that runs for one command ends in order when it is told to stop.
   const stop = () => {
     Deno.removeSignalListener("SIGTERM", stop);
@@ -76,7 +80,7 @@ async function useOwned<T>(home: OwnedHome, use: (client: LocalClient) => Promis
   try {
     const client = await connectClient(home.authority.connectGuest());
     try {
-      return await Promise.race([use(client), home.authority.died]);
+      return await Promise.race([use(client, home.operator), home.authority.died]);
     } finally {
       client.close();
     }

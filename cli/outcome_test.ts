@@ -11,6 +11,11 @@ Deno.test("OUTCOMES gives each error code the exit code that scripts rely on", (
     provider_unreachable: 4,
     context_overflow: 4,
     refused: 5,
+    invalid_token: 5,
+    insufficient_scope: 5,
+    approval_mismatch: 5,
+    approval_expired: 5,
+    approval_void: 5,
     turn_cancelled: 130,
   };
   for (const code of ERROR_CODES) assertEquals(OUTCOMES[code].exit, special[code] ?? 1, code);

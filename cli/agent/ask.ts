@@ -10,6 +10,7 @@ import type { LocalClient } from "../../lib/local/client.ts";
 import type { AskedPart } from "../../lib/local/protocol.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
+import type { ApprovalPrompt } from "./approval_prompt.ts";
 import { TurnPrinter } from "./turn_printer.ts";
 
 /** What is asked, and how the turn is shown. */
@@ -20,6 +21,8 @@ export interface AskOptions {
   json: boolean;
   stream: boolean;
   verbose: boolean;
+  /** Asks about actions of the turn that wait. */
+  approvals?: ApprovalPrompt;
   /** Cancels the turn; its end is still shown. */
   signal: AbortSignal;
 }
@@ -41,7 +44,7 @@ const STATUS_ERRORS: Readonly<Record<Exclude<TurnStatus, "done">, [ErrorCode, st
 export async function ask(
   client: LocalClient,
   out: Output,
-  { sessionKey, input, model, json, stream, verbose, signal }: AskOptions,
+  { sessionKey, input, model, json, stream, verbose, approvals, signal }: AskOptions,
 ): Promise<ExitCode> {
   if (signal.aborted) throw signal.reason;
   const printer = json ? undefined : new TurnPrinter(out, { stream, verbose });
@@ -51,8 +54,13 @@ export async function ask(
       outcome.see(stored);
       if (printer === undefined) await out.stream(jsonLine(stored) + "\n");
       else await printer.print(stored.event);
+      const { event } = stored;
+      if (event.type === "approval_requested") {
+        approvals?.requested(event.approval.id, stored.turnId);
+      } else if (event.type === "approval_resolved") approvals?.resolved(event.approvalId);
     }
   } finally {
+    await approvals?.close();
     await printer?.finish(outcome.isDone);
   }
   outcome.throwIfFailed();

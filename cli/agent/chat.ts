@@ -9,6 +9,7 @@ import type { LocalClient } from "../../lib/local/client.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { type Output, OutputClosedError } from "../output.ts";
 import { reportError } from "../report_error.ts";
+import type { ApprovalPrompt } from "./approval_prompt.ts";
 import { ask } from "./ask.ts";
 import { type Signals, withInterrupts } from "./interrupts.ts";
 import type { LineReader } from "./line_reader.ts";
@@ -20,6 +21,10 @@ export interface ChatDeps {
   out: Output;
   reader: LineReader;
   signals: Signals;
+  /** Asks about actions that wait; one for each turn. */
+  approvals?: () => ApprovalPrompt;
+  /** Which session is talked in from now on. */
+  onSession?(key: string): void;
   /** Keeps what was said for the next chat. */
   remember(entry: string): Promise<void>;
 }
@@ -72,6 +77,7 @@ export async function chat(deps: ChatDeps, options: ChatOptions): Promise<ExitCo
         for (const line of HELP) out.note(line);
       } else if (command === "/session" && args.length < 2) {
         if (args[0] !== undefined) session = parseSessionName(args[0]);
+        deps.onSession?.(sessionKey(session));
         out.note({ text: `Session ${session}`, style: "dim" });
       } else {
         await answer(deps, { ...options, session }, message);
@@ -96,6 +102,7 @@ async function answer(deps: ChatDeps, options: ChatOptions, message: string): Pr
       json: false,
       stream: options.stream,
       verbose: options.verbose,
+      approvals: deps.approvals?.(),
       signal,
     }));
 }
@@ -106,9 +113,9 @@ async function readMessage(reader: LineReader): Promise<string | "end" | "interr
   while (true) {
     const line = await reader.read(lines.length === 0 ? PROMPT : MORE);
     if (line.kind === "end") return "end";
-    if (line.kind === "interrupt") {
+    if (line.kind === "interrupt" || line.kind === "abandoned") {
       // The first Ctrl-C gives up what was typed, the next one leaves.
-      if (line.text === "" && lines.length === 0) return "interrupt";
+      if (line.kind === "interrupt" && line.text === "" && lines.length === 0) return "interrupt";
       lines.length = 0;
       continue;
     }

@@ -29,6 +29,7 @@ function hold(
           : line,
       );
     },
+    abandon: () => {},
     remember: () => {},
     close: () => {},
   };

@@ -10,6 +10,8 @@ import { ServiceError } from "../../lib/errors.ts";
 export interface Signals {
   onInterrupt(listener: () => void): void;
   offInterrupt(listener: () => void): void;
+  /** Does what Ctrl-C does, for a key that came while the terminal was raw. */
+  interrupt(): void;
   /** Ends the process at once. */
   exit(code: number): void;
 }
@@ -18,6 +20,7 @@ export interface Signals {
 export const processSignals: Signals = {
   onInterrupt: (listener) => Deno.addSignalListener("SIGINT", listener),
   offInterrupt: (listener) => Deno.removeSignalListener("SIGINT", listener),
+  interrupt: () => Deno.kill(Deno.pid, "SIGINT"),
   exit: (code) => Deno.exit(code),
 };
 

@@ -18,6 +18,8 @@ export type Line =
   | { kind: "line"; text: string }
   /** Ctrl-C; `text` is what stood in the line. */
   | { kind: "interrupt"; text: string }
+  /** `abandon` was called. */
+  | { kind: "abandoned" }
   /** Ctrl-D in an empty line, or the terminal is gone. */
   | { kind: "end" };
 
@@ -25,6 +27,8 @@ export type Line =
 export interface LineReader {
   /** Never two at once. */
   read(prompt: string): Promise<Line>;
+  /** Ends a read that is under way; what stood in the line is dropped. */
+  abandon(): void;
   /** Puts what was said into the history of the arrow keys. */
   remember(entry: string): void;
   /** Gives the terminal back. */
@@ -124,6 +128,13 @@ export function terminalReader(history: readonly string[]): LineReader {
         awake.resolve();
         awake = Promise.withResolvers();
       });
+    },
+    abandon() {
+      if (waiting === undefined) return;
+      editor.write(null, { ctrl: true, name: "e" });
+      editor.write(null, { ctrl: true, name: "u" });
+      process.stderr.write("\n");
+      settle({ kind: "abandoned" });
     },
     remember(entry) {
       const folded = fold(entry);

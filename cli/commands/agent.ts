@@ -6,10 +6,14 @@
 
 import { ServiceError } from "../../lib/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
+import type { Operator } from "../../lib/authority/operate.ts";
+import { ApprovalPrompt } from "../agent/approval_prompt.ts";
+import { type ApproverSources, openApprover } from "../agent/approver.ts";
 import { ask } from "../agent/ask.ts";
 import { attachFile } from "../agent/attach_file.ts";
 import { gatherMessage, type MessageSources } from "../agent/gather_message.ts";
 import { processSignals, type Signals, withInterrupts } from "../agent/interrupts.ts";
+import type { LineReader } from "../agent/line_reader.ts";
 import { readPiped } from "../agent/read_piped.ts";
 import { DEFAULT_SESSION, parseSessionName, sessionKey } from "../agent/session_name.ts";
 import type { Command, ExitCode, Globals, Invocation } from "../command.ts";
@@ -19,7 +23,11 @@ import type { Output } from "../output.ts";
 export interface AgentDeps {
   sources(out: Output): MessageSources;
   signals: Signals;
-  withService<T>(globals: Globals, use: (client: LocalClient) => Promise<T>): Promise<T>;
+  env: (name: string) => string | undefined;
+  withService<T>(
+    globals: Globals,
+    use: (client: LocalClient, operator?: Pick<Operator, "attachTerminal">) => Promise<T>,
+  ): Promise<T>;
 }
 
 /** The command line's options, checked. */
@@ -30,15 +38,14 @@ interface AgentOptions {
   model?: string;
   useStdin: boolean;
   stream: boolean;
+  /** Approves everything that the turn asks for. */
+  yes: boolean;
 }
 
 /** Runs the command. */
 export async function runAgent(invocation: Invocation, deps: AgentDeps): Promise<ExitCode> {
   const { globals, out } = invocation;
   const options = readOptions(invocation);
-  if (invocation.options["yes"] === true) {
-    out.note("--yes has nothing to approve yet: an action that would ask is refused");
-  }
   // Before the service is opened: it may be a process further left in the same pipe.
   const input = await gatherMessage(options, deps.sources(out));
   if (input === undefined) return await startChat(globals, out, options, deps);
@@ -47,17 +54,65 @@ export async function runAgent(invocation: Invocation, deps: AgentDeps): Promise
     deps.signals,
     onFirst,
     (signal) =>
-      deps.withService(globals, (client) =>
-        ask(client, out, {
-          sessionKey: sessionKey(options.session),
-          input,
-          model: options.model,
-          json: globals.json,
-          stream: options.stream,
-          verbose: globals.verbose,
-          signal,
-        })),
+      deps.withService(globals, async (client, operator) => {
+        const key = sessionKey(options.session);
+        const desk = openDesk({ yes: options.yes, json: globals.json }, out, deps, {
+          client,
+          operator,
+          sessionKey: () => key,
+        });
+        try {
+          return await ask(client, out, {
+            sessionKey: key,
+            input,
+            model: options.model,
+            json: globals.json,
+            stream: options.stream,
+            verbose: globals.verbose,
+            approvals: desk.prompt(),
+            signal,
+          });
+        } finally {
+          desk.close();
+        }
+      }),
   );
+}
+
+/** Where the actions of a command's turns are asked about. */
+function openDesk(
+  { yes, json }: { yes: boolean; json: boolean },
+  out: Output,
+  { signals, sources, env }: AgentDeps,
+  { client, operator, sessionKey }: Pick<ApproverSources, "client" | "operator" | "sessionKey">,
+  reader?: LineReader,
+) {
+  const atTerminal = !json && sources(out).stdinIsTerminal && out.isErrorTerminal;
+  const { approver, detach } = openApprover({
+    client,
+    operator,
+    isAttended: yes || atTerminal,
+    sessionKey,
+    env,
+  });
+  // Loaded when the first question comes, so that a command that is never asked does not wait for it.
+  let own: LineReader | undefined;
+  const ownReader = async () =>
+    own ??= (await import("../agent/line_reader.ts")).terminalReader([]);
+  return {
+    prompt: () =>
+      new ApprovalPrompt({
+        approver,
+        reader: yes ? undefined : reader === undefined ? ownReader : () => Promise.resolve(reader),
+        out,
+        now: Date.now,
+        interrupt: () => signals.interrupt(),
+      }),
+    close() {
+      detach();
+      own?.close();
+    },
+  };
 }
 
 function readOptions({ options }: Invocation): AgentOptions {
@@ -68,6 +123,7 @@ function readOptions({ options }: Invocation): AgentOptions {
     model: options["model"] as string | undefined,
     useStdin: options["no-stdin"] !== true,
     stream: options["no-stream"] !== true,
+    yes: options["yes"] === true,
   };
 }
 
@@ -75,7 +131,7 @@ async function startChat(
   globals: Globals,
   out: Output,
   options: AgentOptions,
-  { signals, withService }: AgentDeps,
+  deps: AgentDeps,
 ): Promise<ExitCode> {
   if (globals.json) {
     throw new ServiceError("usage", "--json needs a message: add -m TEXT", { param: "message" });
@@ -91,15 +147,33 @@ async function startChat(
   const { terminalReader } = await import("../agent/line_reader.ts");
   const { PromptHistory } = await import("../agent/prompt_history.ts");
   const { homePaths } = await import("../home_paths.ts");
-  return await withService(globals, async (client) => {
+  const { signals, withService } = deps;
+  return await withService(globals, async (client, operator) => {
     const history = await PromptHistory.load(`${homePaths(globals).home}/history`);
     const reader = terminalReader(history.entries);
+    let key = sessionKey(options.session);
+    const desk = openDesk(
+      { yes: options.yes, json: false },
+      out,
+      deps,
+      { client, operator, sessionKey: () => key },
+      reader,
+    );
     try {
       return await chat(
-        { client, out, reader, signals, remember: (entry) => history.add(entry) },
+        {
+          client,
+          out,
+          reader,
+          signals,
+          approvals: desk.prompt,
+          onSession: (session) => key = session,
+          remember: (entry) => history.add(entry),
+        },
         { ...options, verbose: globals.verbose },
       );
     } finally {
+      desk.close();
       reader.close();
     }
   });
@@ -143,12 +217,13 @@ const agent: Command = {
     { name: "model", value: "NAME", summary: "A preset, or <provider>/<model id>" },
     { name: "no-stream", summary: "Print the answer only when it is whole" },
     { name: "no-stdin", summary: "Do not read standard input" },
-    { name: "yes", alias: "y", summary: "Approve what the turn asks for (nothing asks yet)" },
+    { name: "yes", alias: "y", summary: "Approve everything that the turn asks for" },
   ],
   run: (invocation) =>
     runAgent(invocation, {
       sources: processSources,
       signals: processSignals,
+      env: (name) => Deno.env.get(name),
       withService: async (globals, use) =>
         (await import("../open_service.ts")).withService(globals, use),
     }),

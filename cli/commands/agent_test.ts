@@ -1,7 +1,9 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import type { Operator } from "../../lib/authority/operate.ts";
+import type { OperatorAnswer, OperatorRequest } from "../../lib/authority/operator.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { EXIT, type Invocation } from "../command.ts";
-import { answering, FakeClient, stored, turnEnd } from "../testing/fake_client.ts";
+import { answering, FakeClient, type Script, stored, turnEnd } from "../testing/fake_client.ts";
 import { FakeSignals } from "../testing/fake_signals.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import { type AgentDeps, runAgent } from "./agent.ts";
@@ -9,14 +11,17 @@ import { type AgentDeps, runAgent } from "./agent.ts";
 /** Runs the command with these options; `piped` is standard input, a terminal when undefined. */
 function setUp(
   options: Invocation["options"],
-  { piped, json = false, turn = () => answering("Answer") }: {
+  { piped, json = false, turn = () => answering("Answer"), script, env, operator }: {
     piped?: string;
     json?: boolean;
-    turn?: () => ReturnType<typeof answering>;
+    turn?: Script["turn"];
+    script?: Script;
+    env?: Record<string, string>;
+    operator?: Pick<Operator, "attachTerminal">;
   } = {},
 ) {
   const { out, stdout, stderr } = memoryOutput();
-  const client = new FakeClient({ turn });
+  const client = new FakeClient({ ...script, turn });
   const order: string[] = [];
   const signals = new FakeSignals();
   const deps: AgentDeps = {
@@ -32,9 +37,10 @@ function setUp(
       },
     }),
     signals,
+    env: (name) => env?.[name],
     withService: (_, use) => {
       order.push("service");
-      return use(client);
+      return use(client, operator);
     },
   };
   const globals = { lastGood: false, json, verbose: false };
@@ -96,8 +102,111 @@ Deno.test("W6 runAgent() fails when the turn fails, and gives Ctrl-C back", asyn
   assertEquals(signals.listeners, 0);
 });
 
-Deno.test("runAgent() says that --yes has nothing to approve", async () => {
-  const { run, stderr } = setUp({ message: "hi", yes: true });
+/** A turn with an action that waits until it is answered; what was asked of the authority. */
+function waitingTurn() {
+  const asked: unknown[] = [];
+  const answered = Promise.withResolvers<void>();
+  const approval = {
+    id: "apr_abcdefghijklmnop",
+    digest: "ab".repeat(32),
+    capability: "net.fetch" as const,
+    tool: "web_fetch",
+    target: "https://example.com/",
+    details: "url: https://example.com/",
+    session: "cli:default",
+    channel: "cli",
+    actor: "cli:local",
+    createdAt: 0,
+    expiresAt: 120_000,
+  };
+  const operate = (request: OperatorRequest): Promise<OperatorAnswer> => {
+    asked.push(request);
+    if (request.op === "approvals.get") return Promise.resolve({ approval });
+    answered.resolve();
+    return Promise.resolve({ done: true });
+  };
+  async function* turn() {
+    const callId = "c";
+    const [first, second, ...rest] = stored(
+      { type: "tool_call", callId, tool: "web_fetch", args: {}, hint: "fetch" },
+      { type: "approval_requested", callId, tool: "web_fetch", approval },
+      { type: "approval_resolved", callId, approvalId: approval.id, outcome: "approved" },
+      { type: "tool_result", callId, tool: "web_fetch", status: "ok", output: "" },
+      { type: "text_delta", streamId: "s", text: "Fetched" },
+      { type: "segment_end", streamId: "s", resuming: false },
+      turnEnd(),
+    );
+    yield first!;
+    yield second!;
+    await answered.promise;
+    yield* rest;
+  }
+  return { turn, operate, asked, answered };
+}
+
+Deno.test("runAgent() approves what the turn asks for with --yes, as the terminal that opened it", async () => {
+  const { turn, operate, asked } = waitingTurn();
+  const sessions: string[] = [];
+  const turns: string[] = [];
+  let detached = 0;
+  const operator: Pick<Operator, "attachTerminal"> = {
+    attachTerminal(session) {
+      sessions.push(session());
+      return {
+        operate(request, turnId) {
+          turns.push(turnId);
+          return operate(request);
+        },
+        detach: () => void detached++,
+      };
+    },
+  };
+  const { run, stdout } = setUp({ message: "hi", yes: true }, { turn, operator });
   assertEquals(await run(), EXIT.done);
-  assertStringIncludes(stderr.text, "--yes has nothing to approve yet");
+  assertEquals(asked, [
+    { op: "approvals.get", id: "apr_abcdefghijklmnop" },
+    {
+      op: "approvals.approve",
+      id: "apr_abcdefghijklmnop",
+      digest: "ab".repeat(32),
+    },
+  ]);
+  assertEquals(turns, ["turn", "turn"]);
+  assertEquals([sessions, detached, stdout.text], [["cli:default"], 1, "Fetched\n"]);
+});
+
+Deno.test("runAgent() answers nothing without --yes and a terminal, and says where it can be done", async () => {
+  const { turn, asked, answered } = waitingTurn();
+  const operator: Pick<Operator, "attachTerminal"> = {
+    attachTerminal: () => {
+      throw new Error("nobody sits there");
+    },
+  };
+  const { run, stderr } = setUp({ message: "hi" }, { turn, operator });
+  const running = run();
+  while (!stderr.text.includes("service approvals approve apr_abcdefghijklmnop")) {
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  answered.resolve();
+  assertEquals([await running, asked], [EXIT.done, []]);
+});
+
+Deno.test("runAgent() as a guest approves with --yes and an approver's token alone", async () => {
+  const { turn, operate, asked, answered } = waitingTurn();
+  const tokens: string[] = [];
+  const script = {
+    async *operate({ token, request }: { token: string; request: OperatorRequest }) {
+      tokens.push(token);
+      yield await operate(request);
+    },
+  };
+  const env = { SERVICE_APPROVER_TOKEN: " sat_token\n" };
+  assertEquals(await setUp({ message: "hi", yes: true }, { turn, script, env }).run(), EXIT.done);
+  assertEquals([tokens, asked.length], [["sat_token", "sat_token"], 2]);
+
+  const without = setUp({ message: "hi", yes: true }, { turn, script });
+  answered.resolve();
+  assertEquals(await without.run(), EXIT.done);
+  assertStringIncludes(without.stderr.text, "service approvals approve apr_abcdefghijklmnop");
+  assertEquals(asked.length, 2);
 });

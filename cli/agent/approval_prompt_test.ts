@@ -1,0 +1,127 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import type { ApprovalView } from "../../lib/authority/actions.ts";
+import type { OperatorRequest } from "../../lib/authority/operator.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import { memoryOutput } from "../testing/memory_output.ts";
+import { ApprovalPrompt } from "./approval_prompt.ts";
+import type { Line } from "./line_reader.ts";
+
+const view = (id: string): ApprovalView => ({
+  id,
+  digest: "12345678".repeat(8),
+  capability: "fs.write",
+  tool: "write_file",
+  target: "/etc/motd",
+  details: "access: write (a file)\ncontent:\n  | hello",
+  session: "cli:default",
+  channel: "cli",
+  actor: "cli:local",
+  createdAt: 0,
+  expiresAt: 60_000,
+});
+
+/** A terminal at which these lines are typed; with none left, reading waits to be abandoned. */
+function sit(lines: (string | Line)[]) {
+  const { out, stderr } = memoryOutput();
+  const asked: OperatorRequest[] = [];
+  const reads: string[] = [];
+  const waits = Promise.withResolvers<void>();
+  let abandoned: ((line: Line) => void) | undefined;
+  let interrupts = 0;
+  const prompt = new ApprovalPrompt({
+    approver: {
+      operate(request) {
+        asked.push(request);
+        if (request.op === "approvals.get") {
+          if (request.id === "gone") {
+            return Promise.reject(new ServiceError("approval_void", "The approval gone is void"));
+          }
+          return Promise.resolve({ approval: view(request.id) });
+        }
+        return Promise.resolve({ done: true });
+      },
+    },
+    reader: () =>
+      Promise.resolve({
+        read(question) {
+          reads.push(question);
+          const line = lines.shift();
+          if (line !== undefined) {
+            return Promise.resolve(typeof line === "string" ? { kind: "line", text: line } : line);
+          }
+          return new Promise((resolve) => {
+            abandoned = resolve;
+            waits.resolve();
+          });
+        },
+        abandon: () => abandoned?.({ kind: "abandoned" }),
+      }),
+    out,
+    now: () => 0,
+    interrupt: () => void interrupts++,
+  });
+  const answers = () => asked.filter(({ op }) => op !== "approvals.get");
+  return {
+    prompt,
+    asked,
+    answers,
+    reads,
+    stderr,
+    waits: waits.promise,
+    interrupts: () => interrupts,
+  };
+}
+
+Deno.test("ApprovalPrompt shows what the authority says and approves exactly that", async () => {
+  for (const yes of ["a", " approve ", "Y"]) {
+    const { prompt, answers, stderr } = sit([yes]);
+    prompt.requested("apr_1", "t");
+    while (answers().length === 0) await new Promise((resolve) => setTimeout(resolve));
+    await prompt.close();
+    assertEquals(answers(), [{ op: "approvals.approve", id: "apr_1", digest: view("").digest }]);
+    assertStringIncludes(stderr.text, "fs.write of /etc/motd\n");
+    assertStringIncludes(stderr.text, "    | hello\n");
+    assertStringIncludes(stderr.text, "waits 60 s more");
+  }
+});
+
+Deno.test("ApprovalPrompt denies with the reason that was typed", async () => {
+  const { prompt, answers } = sit(["what?", "d not that file  "]);
+  prompt.requested("apr_1", "t");
+  while (answers().length === 0) await new Promise((resolve) => setTimeout(resolve));
+  await prompt.close();
+  assertEquals(answers(), [{ op: "approvals.deny", id: "apr_1", reason: "not that file" }]);
+});
+
+Deno.test("ApprovalPrompt leaves what nobody answers waiting, and Ctrl-C to the turn", async () => {
+  const left = sit([""]);
+  left.prompt.requested("apr_1", "t");
+  while (!left.stderr.text.includes("service approvals approve apr_1")) {
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  const interrupted = sit([{ kind: "interrupt", text: "a" }]);
+  interrupted.prompt.requested("apr_1", "t");
+  while (interrupted.interrupts() === 0) await new Promise((resolve) => setTimeout(resolve));
+  assertEquals([left.answers(), interrupted.answers()], [[], []]);
+});
+
+Deno.test("ApprovalPrompt gives the terminal back when the action waits no more, and asks about the next", async () => {
+  const { prompt, answers, waits, reads } = sit([]);
+  prompt.requested("apr_1", "t");
+  prompt.requested("apr_2", "t");
+  prompt.requested("gone", "t");
+  await waits;
+  prompt.resolved("apr_2");
+  prompt.resolved("apr_1");
+  await prompt.close();
+  assertEquals([answers(), reads.length], [[], 1]);
+});
+
+Deno.test("ApprovalPrompt says what became of an action that it cannot ask about", async () => {
+  const { prompt, stderr } = sit([]);
+  prompt.requested("gone", "t");
+  while (!stderr.text.includes("Not answered: The approval gone is void")) {
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  await prompt.close();
+});
