@@ -61,6 +61,9 @@ export interface OwnedHome {
   killChildren(): void;
 }
 
+/** How soon the audit has what a command changed of the operators' state, when nobody uses it. */
+const WATCH_STATE_MS = 1_000;
+
 /** Opens a home, or says which process has it. */
 export async function ownHome(
   options: OwnOptions,
@@ -79,7 +82,13 @@ export async function ownHome(
     const { auditDir: dir, keysDir } = paths;
     const audit = await openAudit({ ...config.audit, dir, keysDir, log });
     const outbox = new ServiceOutbox();
-    const state = await openOperatorState({ dir: paths.operatorDir, keysDir, audit, log });
+    const state = await openOperatorState({
+      dir: paths.operatorDir,
+      keysDir,
+      audit,
+      log,
+      watchMs: WATCH_STATE_MS,
+    });
     const { approvals, operator } = await openApprovals({ config, audit, state, log });
     const actions = createActions({
       config,

@@ -10,6 +10,7 @@
 
 import type { writeFileAtomic } from "../../config/atomic_write.ts";
 import { makePrivateDir } from "../../config/private_dir.ts";
+import { ServiceError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { createGrantStore, type GrantStore, parseGrants } from "../grant_store.ts";
 import { createLatchStore, type LatchStore, parseLatches } from "../latch_store.ts";
@@ -28,6 +29,11 @@ export interface OperatorStateOptions {
   /** Undefined in a command beside a running service: records then wait in the files. */
   audit?: OperatorAudit;
   now?: () => number;
+  /**
+   * How often to look whether another process changed something, ms, so that the audit has it also when
+   * nobody uses it; by default never.
+   */
+  watchMs?: number;
   /** Takes what goes wrong when nobody waits for it. */
   log?: Pick<Log, "error">;
   /** Instead of the disk's; for tests. */
@@ -54,9 +60,27 @@ export interface OperatorState {
 /** Bytes of a file of state at most. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Opens the state of a home, and puts in order what a crash left. Damage is no failure. */
+/**
+ * Opens the state of a home, and puts in order what a crash left. Damage is no failure; folders that
+ * cannot be used are `config_invalid`.
+ */
 export async function openOperatorState(options: OperatorStateOptions): Promise<OperatorState> {
-  const { dir, keysDir, audit, now = Date.now, log, write } = options;
+  try {
+    return await open(options);
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ServiceError(
+      "config_invalid",
+      `Cannot use the folders "${options.dir}" and "${options.keysDir}": ${reason}`,
+      {},
+      { cause },
+    );
+  }
+}
+
+async function open(options: OperatorStateOptions): Promise<OperatorState> {
+  const { dir, keysDir, audit, now = Date.now, watchMs, log, write } = options;
   await makePrivateDir(dir);
   await makePrivateDir(keysDir);
   const lock = new StateLock({ path: `${dir}/lock` });
@@ -106,6 +130,11 @@ export async function openOperatorState(options: OperatorStateOptions): Promise<
   for (const file of Object.values(files)) await file.open();
   await onRecords();
 
+  // Reading is enough: what it finds is passed on.
+  const look = () => Object.values(files).forEach((file) => file.read());
+  const watcher = watchMs === undefined ? undefined : setInterval(look, watchMs);
+  if (watcher !== undefined) Deno.unrefTimer(watcher);
+
   const depsOf = <File>(name: string, file: File) => ({ file, now, repair: repairOf(name) });
   const tokens = createTokenStore(depsOf("tokens", files.tokens));
   const grants = createGrantStore(depsOf("grants", files.grants));
@@ -121,6 +150,7 @@ export async function openOperatorState(options: OperatorStateOptions): Promise<
       if (to !== undefined) await record(to);
     },
     async close() {
+      clearInterval(watcher);
       await tokens.close();
       await latches.close();
       await onRecords();

@@ -66,6 +66,28 @@ Deno.test("openOperatorState() gives its audit every change, also of processes w
   assertEquals(temp.records.length, 5);
 });
 
+Deno.test("openOperatorState() tells its audit of others' changes also when nobody uses it", async () => {
+  await using temp = await tempState();
+  const told = Promise.withResolvers<unknown>();
+  const append = (kind: unknown) => Promise.resolve(told.resolve(kind));
+  const service = await temp.open({ audit: { append }, watchMs: 1 });
+  const command = await temp.open({ audit: undefined });
+  // The look-out keeps no process alive.
+  const alive = setInterval(() => {}, 1_000);
+  await command.tokens.issue(APPROVER);
+  assertEquals(await told.promise, "token.issued");
+  clearInterval(alive);
+  await service.close();
+  await command.close();
+});
+
+Deno.test("openOperatorState() says which folders it cannot use", async () => {
+  await using temp = await tempState();
+  await Deno.writeTextFile(temp.dir, "");
+  const error = await assertRejects(() => temp.open(), ServiceError, temp.dir);
+  assertEquals(error.code, "config_invalid");
+});
+
 Deno.test("openOperatorState() keeps what the audit did not take", async () => {
   await using temp = await tempState();
   let isFull = true;

@@ -12,27 +12,14 @@
 import { writeFileAtomic } from "../../config/atomic_write.ts";
 import { ServiceError } from "../../errors.ts";
 import { anchorCounter, readAnchor, writeAnchor } from "./anchor.ts";
+import type { Change, ChangeRecord, WaitingRecord } from "./change.ts";
 import { type Damaged, damagedError, isDamaged } from "./damaged.ts";
 import { removeTemporaries, setAside } from "./leftovers.ts";
-import type { OperatorAudit, OperatorRecordKind } from "./operator_record.ts";
+import type { OperatorAudit } from "./operator_record.ts";
 import { openText, sealText } from "./sealed_text.ts";
 import { fingerprint, modifiedTime, readBounded } from "./state_disk.ts";
 import { makeStateKey, readStateKey, type Seal, STATE_KEY_FILE } from "./state_key.ts";
 import type { StateLock } from "./state_lock.ts";
-
-/** What the audit is to be told of a change. */
-export interface ChangeRecord {
-  kind: OperatorRecordKind;
-  /** No secret in it. */
-  data: Record<string, unknown>;
-}
-
-/** What a change makes of a value; without a `value` nothing is written. */
-export interface Change<T, R> {
-  value?: T;
-  records?: readonly ChangeRecord[];
-  result: R;
-}
 
 /** How a file is kept. */
 export interface SealedFileOptions<T> {
@@ -54,13 +41,6 @@ export interface SealedFileOptions<T> {
   onRecords?: () => Promise<void>;
   /** Instead of the disk's; for tests. */
   write?: typeof writeFileAtomic;
-}
-
-/** A record with what tells it from others, so that one that reaches the audit twice is known. */
-interface WaitingRecord extends ChangeRecord {
-  /** `<name>:<counter>:<index>` */
-  change: string;
-  at: number;
 }
 
 interface State<T> {
@@ -131,7 +111,7 @@ export class SealedFile<T> {
   async record(audit: OperatorAudit): Promise<void> {
     if (!this.hasRecords()) return;
     await this.#options.lock.run(async () => {
-      const state = this.#read();
+      const state = this.#readAnew();
       if (isDamaged(state)) return;
       let taken = 0;
       try {
@@ -152,7 +132,7 @@ export class SealedFile<T> {
     await this.#options.lock.run(async () => {
       await removeTemporaries(this.#path);
       await removeTemporaries(this.#anchor);
-      const state = this.#read();
+      const state = this.#readAnew();
       if (isDamaged(state) || state.counter === 0) return;
       if (Deno.build.os !== "windows") await Deno.chmod(this.#path, 0o600);
       await this.#raiseAnchor(state.counter, await this.#seal());
