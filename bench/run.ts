@@ -1,6 +1,15 @@
 /** Runs every bench, one after the other. Arguments are passed on. */
 
-const BENCHES = ["journal", "cli_start", "chat", "streams", "history", "documents", "memory"];
+const BENCHES = [
+  "gate",
+  "journal",
+  "cli_start",
+  "chat",
+  "streams",
+  "history",
+  "documents",
+  "memory",
+];
 
 for (const name of BENCHES) {
   const { success } = await new Deno.Command(Deno.execPath(), {

@@ -7,8 +7,8 @@
 
 import { namesChat } from "../channel/chat_address.ts";
 import { addressRange, isSameAddress } from "./addresses.ts";
-import type { ActionContext, ResolvedAction } from "./actions.ts";
-import { isCredentialPath, isGuardedPath } from "./executor/protected_names.ts";
+import type { ActionContext, PathTarget, ResolvedAction } from "./actions.ts";
+import { foldPath, isCredentialPath, isGuardedPath } from "./executor/protected_names.ts";
 import { isInside } from "./inside.ts";
 import type { Policy } from "./policy.ts";
 
@@ -56,9 +56,9 @@ export const CONDITIONS: Readonly<Record<Condition, (facts: Facts) => boolean>> 
   "path.kernel": ({ action: { target } }) =>
     target.kind === "path" && KERNEL_FOLDERS.some((folder) => isInside(target.real, folder)),
   "path.credential": ({ action: { target } }) =>
-    target.kind === "path" && (isCredentialPath(target.real) || isCredentialPath(target.path)),
+    target.kind === "path" && eitherName(target, isCredentialPath),
   "path.guarded": ({ action: { target } }) =>
-    target.kind === "path" && (isGuardedPath(target.real) || isGuardedPath(target.path)),
+    target.kind === "path" && eitherName(target, isGuardedPath),
   "path.source": ({ action: { target }, policy }) =>
     target.kind === "path" && liesIn(target.real, policy.sourcePaths, policy),
   "path.linkUnconfined": ({ action: { target }, policy }) =>
@@ -87,6 +87,11 @@ export const CONDITIONS: Readonly<Record<Condition, (facts: Facts) => boolean>> 
   "command.off": ({ action: { target }, policy }) =>
     target.kind === "command" && policy.exec.mode === "off",
 };
+
+/** Both what was asked for and what it is: a link may hide either. */
+function eitherName({ real, path }: PathTarget, test: (path: string) => boolean): boolean {
+  return test(real) || (path !== real && test(path));
+}
 
 const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];
 
@@ -126,12 +131,31 @@ function isUrl(said: string, { url, host }: { url: string; host: string }): bool
 
 /**
  * Whether a path lies in one of the folders, and not in the workspace below it: the nearest one decides,
- * since a workspace may lie in a home or in a clone of the program.
+ * since a workspace may lie in a home or in a clone of the program. Names are compared as the most
+ * forgiving file system would: one too many does no harm here.
  */
 export function liesIn(real: string, folders: readonly string[], { workspace }: Policy): boolean {
   let nearest = -1;
-  for (const folder of folders) {
-    if (isInside(real, folder, "forgiving")) nearest = Math.max(nearest, folder.length);
+  let names: string[] | undefined;
+  for (const [index, folder] of folders.entries()) {
+    if (folder.length <= nearest) continue;
+    if (!isInside(real, folder)) {
+      const folded = foldedOf(folders)[index]!;
+      names ??= foldPath(real);
+      if (!folded.every((name, at) => names![at] === name)) continue;
+    }
+    nearest = folder.length;
   }
   return nearest >= 0 && !(isInside(real, workspace) && workspace.length > nearest);
+}
+
+/** Folded names by list: a policy's lists stay the same over many decisions. */
+const FOLDED = new WeakMap<readonly string[], string[][]>();
+
+function foldedOf(folders: readonly string[]): string[][] {
+  const known = FOLDED.get(folders);
+  if (known !== undefined) return known;
+  const folded = folders.map(foldPath);
+  FOLDED.set(folders, folded);
+  return folded;
 }

@@ -15,7 +15,16 @@ export function matchNames(pattern: readonly string[], names: readonly string[])
 
 /** Whether one name is what a pattern with `*` and `?` says. */
 export function matchName(pattern: string, name: string): boolean {
-  if (!/[*?]/.test(pattern)) return pattern === name;
+  if (pattern === name) return true;
+  const star = pattern.indexOf("*");
+  if (!pattern.includes("?")) {
+    if (star < 0) return false;
+    // Most patterns have one star, which needs no going back.
+    if (star === pattern.lastIndexOf("*")) {
+      return name.length >= pattern.length - 1 && name.startsWith(pattern.slice(0, star)) &&
+        name.endsWith(pattern.slice(star + 1));
+    }
+  }
   return match([...pattern], [...name], "*", (one, char) => one === "?" || one === char);
 }
 

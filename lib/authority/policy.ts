@@ -147,6 +147,19 @@ function byRules(facts: Facts, rules: readonly Rule[]): Decision | undefined {
   const { action: { capability, target }, context, policy } = facts;
   let subject: PatternSubject | undefined;
   let delicate: boolean | undefined;
+  const isMeant = (
+    targets: readonly TargetPattern[],
+    effect: Rule["effect"],
+    literal: boolean,
+  ): boolean => {
+    subject ??= new PatternSubject(target, policy.workspace);
+    const how = effect === "deny" ? "forgiving" : "exact";
+    for (const pattern of targets) {
+      if (literal && pattern.kind === "path" && pattern.hasWildcard) continue;
+      if (subject.matches(pattern, how)) return true;
+    }
+    return false;
+  };
   for (const rule of rules) {
     const { effect, targets } = rule;
     if (rule.capabilities !== undefined && !rule.capabilities.includes(capability)) continue;
@@ -155,16 +168,7 @@ function byRules(facts: Facts, rules: readonly Rule[]): Decision | undefined {
     if (!rule.when.every((condition) => CONDITIONS[condition](facts))) continue;
     const literal = rule.careful === true && effect !== "deny" &&
       (delicate ??= isDelicate(facts));
-    if (targets === undefined) {
-      if (literal) continue;
-    } else {
-      subject ??= new PatternSubject(target, policy.workspace);
-      const how = effect === "deny" ? "forgiving" : "exact";
-      const means = (pattern: TargetPattern) =>
-        subject!.matches(pattern, how) &&
-        !(literal && pattern.kind === "path" && pattern.hasWildcard);
-      if (!targets.some(means)) continue;
-    }
+    if (targets === undefined ? literal : !isMeant(targets, effect, literal)) continue;
     return { effect, rule: rule.name, reason: rule.reason };
   }
 }

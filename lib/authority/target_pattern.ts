@@ -24,7 +24,7 @@ export type TargetPattern =
       /** Its names begin at the workspace instead of the root. */
       readonly inWorkspace: boolean;
       readonly names: readonly string[];
-      /** The same as the most forgiving file system compares them. */
+      /** The same as the most forgiving file system compares them; `names` itself if nothing differs. */
       readonly folded: readonly string[];
       readonly hasWildcard: boolean;
     }
@@ -33,8 +33,8 @@ export type TargetPattern =
       /** Lower case, ASCII, without brackets. */
       readonly host: string;
       readonly port?: number;
-      /** Names below the host instead of the host. */
-      readonly below: boolean;
+      /** `.<host>` where names below the host are meant instead of the host. */
+      readonly ending?: string;
       readonly isAddress: boolean;
     }
     | { readonly kind: "chat" }
@@ -98,7 +98,14 @@ function parsePath(text: string): TargetPattern | undefined {
     return;
   }
   const hasWildcard = /[*?]/.test(text);
-  return { kind: "path", text, inWorkspace, names, folded: foldPath(names.join("/")), hasWildcard };
+  const folded = unlessSame(foldPath(names.join("/")), names);
+  return { kind: "path", text, inWorkspace, names, folded, hasWildcard };
+}
+
+function unlessSame(folded: string[], names: string[]): string[] {
+  return folded.length === names.length && folded.every((name, at) => name === names[at])
+    ? names
+    : folded;
 }
 
 function parseHost(text: string): TargetPattern | undefined {
@@ -114,7 +121,7 @@ function parseHost(text: string): TargetPattern | undefined {
   if (host === undefined || host === "") return;
   const isAddress = ipaddr.isValid(host);
   if (below && isAddress) return;
-  return { kind: "url", text, host, port, below, isAddress };
+  return { kind: "url", text, host, port, ending: below ? `.${host}` : undefined, isAddress };
 }
 
 function parseCommand(text: string): TargetPattern | undefined {
@@ -140,7 +147,7 @@ export class PatternSubject {
   readonly #target: Target;
   readonly #workspace: string;
   #names: Partial<Record<"root" | "workspace", string[] | null>> = {};
-  #folded: Partial<Record<"root" | "workspace", string[] | null>> = {};
+  #folded: Partial<Record<"root" | "workspace", string[]>> = {};
 
   constructor(target: Target, workspace: string) {
     this.#target = target;
@@ -161,13 +168,15 @@ export class PatternSubject {
         if (names === null) return false;
         if (matchNames(pattern.names, names)) return true;
         if (how === "exact") return false;
-        const folded = this.#folded[from] ??= foldPath(names.join("/"));
+        const folded = this.#folded[from] ??= unlessSame(foldPath(names.join("/")), names);
+        // The same comparison again, where folding changes neither side.
+        if (folded === names && pattern.folded === pattern.names) return false;
         return matchNames(pattern.folded, folded);
       }
       case "url":
         if (target.kind !== "url") return false;
         if (pattern.port !== undefined && pattern.port !== target.port) return false;
-        if (pattern.below) return target.host.endsWith(`.${pattern.host}`);
+        if (pattern.ending !== undefined) return target.host.endsWith(pattern.ending);
         if (pattern.host === target.host) return true;
         return how === "forgiving" && pattern.isAddress &&
           target.addresses.some((address) => isSameAddress(pattern.host, address));

@@ -57,10 +57,18 @@ const IGNORED = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufe
 
 /** A path's names as the most forgiving file system compares them. */
 export function foldPath(path: string): string[] {
-  const names = path.normalize("NFKC").replace(IGNORED, "").toLowerCase().split(/[/\\]/);
-  // NTFS drops dots and spaces from a name's end, and takes what follows a colon as a stream.
-  return names.map((name) => name.replace(/(?<=.):.*$/, "").replace(/(?<=[^.])[. ]+$/, ""))
-    .filter((name) => name !== "");
+  // Almost every path is ASCII, of which only the case can differ.
+  // deno-lint-ignore no-control-regex
+  const isAscii = /^[\x00-\x7f]*$/.test(path);
+  const same = isAscii ? path : path.normalize("NFKC").replace(IGNORED, "");
+  const names = same.toLowerCase().split(/[/\\]/);
+  return names.map(foldName).filter((name) => name !== "");
+}
+
+/** NTFS drops dots and spaces from a name's end, and takes what follows a colon as a stream. */
+function foldName(name: string): string {
+  if (!name.includes(":") && !/[. ]$/.test(name)) return name;
+  return name.replace(/(?<=.):.*$/, "").replace(/(?<=[^.])[. ]+$/, "");
 }
 
 /** Whether a path (any separator-joined names) leads to credentials. */
