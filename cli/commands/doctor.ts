@@ -92,9 +92,21 @@ const doctor: Command = {
     "Checks the runtime, the configuration, the home's folders, the database, the audit, the " +
     "sandbox, the port and the model provider, and says what to do about each problem. Changes " +
     "nothing. Exits with 1 when something is broken.",
-  examples: ["service doctor", "service doctor --json"],
-  options: [],
-  async run({ globals, out }) {
+  examples: ["service doctor", "service doctor --json", "service doctor --sandbox"],
+  options: [{
+    name: "sandbox",
+    summary: "Try in the sandbox of commands what no command may do, and show what came of it.",
+  }],
+  async run({ options, globals, out }) {
+    if (options.sandbox === true) {
+      const [{ trySandbox }, { printSandbox }] = await Promise.all([
+        import("../doctor/try_sandbox.ts"),
+        import("../doctor/print_sandbox.ts"),
+      ]);
+      const { loadConfig } = await processDeps(globals);
+      const { config } = await loadConfig();
+      return printSandbox(out, await trySandbox(config), globals.json);
+    }
     const [{ doctorChecks }, { runChecks }] = await Promise.all([
       import("../doctor/doctor_checks.ts"),
       import("../doctor/check.ts"),

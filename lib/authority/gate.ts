@@ -6,6 +6,7 @@
  */
 
 import { isAbsolute } from "@std/path";
+import type { NamedSecret } from "../config/redact.ts";
 import type { Config } from "../config/schema.ts";
 import { ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -38,6 +39,7 @@ import { resolveUrl, type Workspace } from "./resolve.ts";
 import { checkArgs, resolveTouch } from "./resolve_touch.ts";
 import { failed, outcomeResult } from "./results.ts";
 import { runCommand } from "./run_command.ts";
+import { createSecretScrubber, type SecretScrubber } from "./scrub_secrets.ts";
 import { sendMessage } from "./send_message.ts";
 import type { OperatorState } from "./state/operator_state.ts";
 
@@ -75,6 +77,8 @@ export interface ActionsOptions {
   canAsk: Operator["canAsk"];
   /** Where allowed messages go. */
   outbox: OutboxPort;
+  /** Their values stand in no result and no progress. */
+  secrets?: readonly NamedSecret[];
   log: Log;
   /** Instead of one that is made here. */
   executor?: Executor;
@@ -100,6 +104,7 @@ class Gate implements Actions {
   readonly #workspace: Workspace;
   readonly #settings: JobSettings;
   readonly #judge: Judge;
+  readonly #scrubber: SecretScrubber;
   #policySettings: Promise<PolicySettings> | undefined;
   /** Known once the first command is asked for. */
   #execMode: CommandMode = { mode: "off", reason: "their sandbox has not been tried yet" };
@@ -114,10 +119,15 @@ class Gate implements Actions {
       config: config.executor,
       own: () => this.#loadSettings(),
       scratchDir: paths.runDir,
+      onTested: ({ ok, reason, trials }) => {
+        const open = trials.filter(({ held }) => !held).map(({ name }) => name);
+        return options.audit.append("sandbox.tested", { ok, reason, open });
+      },
     });
     const configured = config.agent.workspace;
     this.#workspace = { path: isAbsolute(configured) ? configured : workspace, real: workspace };
     this.#settings = { workspace, maxOutputBytes: config.executor.maxOutputBytes };
+    this.#scrubber = createSecretScrubber(options.secrets ?? []);
     this.#judge = new Judge({
       ...options,
       settings: async () => ({ ...await this.#loadSettings(), exec: this.#execMode }),
@@ -135,7 +145,16 @@ class Gate implements Actions {
     const checked = checkArgs(tool, request.args);
     if ("problem" in checked) return failed("invalid_request", checked.problem);
     try {
-      return await this.#run(tool, checked.args, request.context, options);
+      const { onProgress } = options;
+      // A command's progress is one stream; a secret may be cut in two.
+      const stream = tool.capability === "exec" ? this.#scrubber.pieces(onProgress) : undefined;
+      const result = await this.#run(tool, checked.args, request.context, {
+        ...options,
+        onProgress: (text) =>
+          stream === undefined ? onProgress(this.#scrubber.text(text)) : stream.push(text),
+      });
+      stream?.end();
+      return this.#scrubber.result(result);
     } catch (error) {
       options.signal.throwIfAborted();
       const data = toErrorData(error);

@@ -8,7 +8,6 @@
 import type { Config } from "../../config/schema.ts";
 import type { Log } from "../../log.ts";
 import type { CommandTarget } from "../actions.ts";
-import type { AuditLog } from "../audit/log.ts";
 import type { CommandLimits, ControlGroups } from "./command_limits.ts";
 import { findControlGroups, limitedCommand } from "./command_limits.ts";
 import { type CommandEnd, runCommandProcess } from "./command_process.ts";
@@ -66,7 +65,8 @@ export interface CommandsOptions {
   own(): Promise<{ ownPaths: readonly string[]; sourcePaths: readonly string[] }>;
   /** Folder of our own, where the sandbox is tried out. */
   scratchDir: string;
-  audit: Pick<AuditLog, "append">;
+  /** Told once of what the sandbox has shown, before anything runs in it; no command runs if it rejects. */
+  onTested(report: SandboxReport): Promise<unknown>;
   /** Commands at once. Default 4. */
   maxRunning?: number;
   /** Commands that wait for a place; beyond them a command is refused. Default 64. */
@@ -151,9 +151,7 @@ export function createCommands(options: CommandsOptions): Commands {
         : "Commands are off: their sandbox is not there or does not hold";
       log.warning(how, { reason: tested.reason });
     }
-    const open = tested.trials.filter(({ held }) => !held).map(({ name }) => name);
-    const { ok } = tested;
-    await options.audit.append("sandbox.tested", { ok, reason: tested.reason, open });
+    await options.onTested(tested);
     return tested;
   }
 

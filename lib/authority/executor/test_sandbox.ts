@@ -88,9 +88,11 @@ if (echo 1 > /proc/sys/kernel/sysrq) 2> /dev/null; then done="$done sysrq"; fi
 if [ -z "$done" ]; then say write_system held 'read-only'; else say write_system open "$done"; fi
 
 seen=
-for path in /etc/shadow /etc/gshadow /etc/ssl/private /etc/ssh /root /home /var/lib /run/secrets /sys/kernel /boot; do
+for path in /etc/shadow /etc/gshadow /etc/ssl/private /etc/ssh /var/lib /run/secrets /sys/kernel /boot; do
   if [ -r "$path" ] && [ -n "$(ls -A "$path" 2> /dev/null)" ]; then seen="$seen $path"; fi
 done
+# Folders on the way to the workspace are there, but nothing in them.
+seen="$seen$(find /root /home /run /mnt /opt /srv -xdev ! -type d 2> /dev/null | head -n 3)"
 if [ -z "$seen" ]; then say read_secrets held 'not there'; else say read_secrets open "$seen"; fi
 
 seen= found=
