@@ -11,6 +11,8 @@ import { loadConfig, type Loaded } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { HomePaths } from "../config/paths.ts";
 import { makePrivateDir } from "../config/private_dir.ts";
+import { secretsIn } from "../config/redact.ts";
+import { configSchema } from "../config/schema.ts";
 import { ServiceError } from "../errors.ts";
 import { createLog, type Log } from "../log.ts";
 import { MODEL_ENV } from "../model/env.ts";
@@ -99,6 +101,7 @@ export async function ownHome(
       approvals,
       canAsk: operator.canAsk,
       outbox,
+      secrets: secretsIn(config, configSchema),
       log,
     });
     const documents = createDocumentReader({

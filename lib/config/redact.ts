@@ -58,6 +58,23 @@ export function hasLiteralSecret(written: unknown, schema: Schema): boolean {
   return found;
 }
 
+/** A secret of a configuration. */
+export interface NamedSecret {
+  /** Path of its key, such as `providers.openai.apiKey`. */
+  name: string;
+  value: string;
+}
+
+/** Every secret that is set in a resolved configuration. */
+export function secretsIn(config: unknown, schema: Schema): NamedSecret[] {
+  const secrets: NamedSecret[] = [];
+  mapTexts(config, schema, (value, secret, path) => {
+    if (secret && value !== "") secrets.push({ name: path.join("."), value });
+    return value;
+  });
+  return secrets;
+}
+
 /** Replaces every text of a configuration. */
 function mapTexts(
   root: unknown,
