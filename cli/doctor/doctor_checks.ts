@@ -14,6 +14,7 @@ import { checkDatabase } from "./check_database.ts";
 import { checkDeno } from "./check_deno.ts";
 import { checkHome, checkWorkspace } from "./check_folders.ts";
 import { checkModels } from "./check_models.ts";
+import { checkOperators } from "./check_operators.ts";
 import { checkPort, checkService, readStatus } from "./check_service.ts";
 
 /** A configuration that loaded. */
@@ -57,6 +58,7 @@ export async function doctorChecks(deps: DoctorDeps): Promise<Check[]> {
     { name: "home", run: () => checkHome(paths) },
     { name: "database", run: () => checkDatabase(paths.database) },
     { name: "audit", run: () => checkAudit(deps, paths.auditDir) },
+    { name: "operators", run: () => Promise.resolve(checkOperators(paths)) },
     { name: "sandbox", run: () => checkSandbox(deps) },
     { name: "service", run: async () => checkService(await status, version) },
   ];

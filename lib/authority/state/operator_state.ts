@@ -15,9 +15,10 @@ import type { Log } from "../../log.ts";
 import { createGrantStore, type GrantStore, parseGrants } from "../grant_store.ts";
 import { createLatchStore, type LatchStore, parseLatches } from "../latch_store.ts";
 import { createTokenStore, parseTokens, type TokenStore } from "../token_store.ts";
+import { isDamaged } from "./damaged.ts";
 import type { OperatorAudit } from "./operator_record.ts";
 import { createPendingStore, parsePending, type PendingStore } from "./pending_store.ts";
-import { SealedFile } from "./sealed_file.ts";
+import { SealedFile, type SealedFileOptions } from "./sealed_file.ts";
 import { StateLock } from "./state_lock.ts";
 
 /** How the state is opened. */
@@ -104,31 +105,15 @@ async function open(options: OperatorStateOptions): Promise<OperatorState> {
     again = true;
     return passing ??= passOn(audit);
   };
-  const fileOf = <T>(name: string, empty: T, parse: (value: unknown) => T) =>
-    new SealedFile<T>({
-      name,
-      empty,
-      parse,
-      dir,
-      keysDir,
-      lock,
-      now,
-      write,
-      onRecords,
-      maxBytes: MAX_BYTES,
-      repair: repairOf(name),
-    });
-  const files = {
-    tokens: fileOf("tokens", [], parseTokens),
-    grants: fileOf("grants", [], parseGrants),
-    latches: fileOf("latches", [], parseLatches),
-    pending: fileOf("pending", [], parsePending),
-  };
+  const files = filesOf({ dir, keysDir, lock, now, write, onRecords });
   const record = async (to: OperatorAudit) => {
     for (const file of Object.values(files)) await file.record(to);
   };
   for (const file of Object.values(files)) await file.open();
   await onRecords();
+  for (const { name, damaged } of damageOf(files)) {
+    log?.error("State of operators is damaged", { file: name, reason: damaged });
+  }
 
   // Reading is enough: what it finds is passed on.
   const look = () => Object.values(files).forEach((file) => file.read());
@@ -155,6 +140,44 @@ async function open(options: OperatorStateOptions): Promise<OperatorState> {
       await latches.close();
       await onRecords();
     },
+  };
+}
+
+/** A file of state that is damaged. */
+export interface StateDamage {
+  name: string;
+  /** For people: what is wrong with it. */
+  damaged: string;
+  /** What an operator types to set it aside. */
+  repair: string;
+}
+
+/** Which files of a home are damaged. Changes nothing, and makes no folder. */
+export function findStateDamage({ dir, keysDir }: { dir: string; keysDir: string }): StateDamage[] {
+  const lock = new StateLock({ path: `${dir}/lock` });
+  return damageOf(filesOf({ dir, keysDir, lock, now: Date.now }));
+}
+
+function damageOf(files: ReturnType<typeof filesOf>): StateDamage[] {
+  return Object.entries(files).flatMap(([name, file]) => {
+    const state = file.read();
+    return isDamaged(state) ? [{ name, damaged: state.damaged, repair: repairOf(name) }] : [];
+  });
+}
+
+type FileDeps = Pick<
+  SealedFileOptions<never>,
+  "dir" | "keysDir" | "lock" | "now" | "write" | "onRecords"
+>;
+
+function filesOf(deps: FileDeps) {
+  const fileOf = <T>(name: string, empty: T, parse: (value: unknown) => T) =>
+    new SealedFile<T>({ ...deps, name, empty, parse, maxBytes: MAX_BYTES, repair: repairOf(name) });
+  return {
+    tokens: fileOf("tokens", [], parseTokens),
+    grants: fileOf("grants", [], parseGrants),
+    latches: fileOf("latches", [], parseLatches),
+    pending: fileOf("pending", [], parsePending),
   };
 }
 

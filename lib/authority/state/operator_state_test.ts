@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ServiceError } from "../../errors.ts";
+import { findStateDamage } from "./operator_state.ts";
 import { tempState } from "./testing/temp_state.ts";
 
 const APPROVER = { name: "ann", scopes: ["approve"] as const };
@@ -154,6 +155,61 @@ Deno.test("G11 damage of latches or grants is said, refuses changes, and ends wi
   }
 });
 
+Deno.test("openOperatorState() logs what is damaged, and findStateDamage() finds it and changes nothing", async () => {
+  await using temp = await tempState();
+  assertEquals(findStateDamage(temp), []);
+  assertEquals([...Deno.readDirSync(temp.root)], []);
+  const state = await temp.open();
+  await state.latches.set(LATCH);
+  await state.close();
+  assertEquals(findStateDamage(temp), []);
+  await Deno.remove(`${temp.dir}/latches.json`);
+  const [found, ...more] = findStateDamage(temp);
+  assertEquals([found?.name, found?.repair, more], ["latches", "service latches reset", []]);
+  const logged: unknown[] = [];
+  const log = { error: (_: string, fields?: Record<string, unknown>) => void logged.push(fields) };
+  const again = await temp.open({ log });
+  assertEquals(logged, [{ file: "latches", reason: found!.damaged }]);
+  await again.close();
+});
+
+Deno.test({
+  name: "openOperatorState() keeps what it has on a disk that is full, and goes on when it is not",
+  ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
+  async fn() {
+    await using temp = await tempState();
+    const { success } = await new Deno.Command("mount", {
+      args: ["-t", "tmpfs", "-o", "size=64k", "tmpfs", temp.root],
+    }).output();
+    if (!success) return;
+    try {
+      const state = await temp.open({ audit: undefined });
+      const { token } = await state.tokens.issue(APPROVER);
+      await state.latches.set(LATCH);
+      const filler = `${temp.root}/filler`;
+      await Deno.writeFile(filler, new Uint8Array(64 * 1024)).catch(() => {});
+      const full = await assertRejects(() => state.tokens.issue(APPROVER), ServiceError);
+      assertEquals(full.code, "internal");
+      await assertRejects(() => state.latches.set({ ...LATCH, sessionKey: "api:b" }), ServiceError);
+      await assertRejects(() => state.latches.clear("api:a", "exec"), ServiceError);
+      assertEquals(findStateDamage(temp), []);
+      assert(state.tokens.verify(token) !== undefined);
+      assert(state.latches.find("api:a", "exec") !== undefined);
+      assert(state.latches.find("api:b", "exec") !== undefined);
+      await Deno.remove(filler);
+      await state.tokens.issue(APPROVER);
+      assertEquals(await state.latches.clear("api:a", "exec"), true);
+      await state.close();
+      const again = await temp.open();
+      assertEquals(again.latches.list().map(({ sessionKey }) => sessionKey), ["api:b"]);
+      assertEquals(again.tokens.list().length, 2);
+      await again.close();
+    } finally {
+      await new Deno.Command("umount", { args: [temp.root] }).output();
+    }
+  },
+});
+
 Deno.test("G11 a latch holds in its process when the disk does not take it, and is written later", async () => {
   await using temp = await tempState();
   let isFull = true;
@@ -205,5 +261,9 @@ Deno.test("takeAll() voids what a restart left, with a record of each, once", as
   assertEquals(await second.pending.takeAll(), []);
   assertEquals(temp.records.at(-1)!.kind, "state.reset");
   await second.pending.add(approval("apr_4"));
+  await Deno.remove(`${temp.dir}/pending.json`);
+  await second.pending.remove("apr_4");
+  await second.pending.add(approval("apr_5"));
+  assertEquals((await second.pending.takeAll()).map(({ id }) => id), ["apr_5"]);
   await second.close();
 });

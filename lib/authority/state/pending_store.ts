@@ -13,7 +13,10 @@ import type { SealedFile } from "./sealed_file.ts";
 /** An approval as it is kept: without what the action would write or send. */
 export type PendingApproval = Omit<ApprovalView, "details">;
 
-/** The approvals of a home that wait. */
+/**
+ * The approvals of a home that wait. A damaged file is set aside, with a record: what is in it could
+ * release nothing.
+ */
 export interface PendingStore {
   /** Resolves when it is on the disk. */
   add(approval: PendingApproval): Promise<void>;
@@ -21,8 +24,7 @@ export interface PendingStore {
   remove(id: string): Promise<void>;
   /**
    * Those that a process left which is gone; for the start, before the first `add`. They are void
-   * now, and a record `approval.void` of each goes to the audit: the caller makes none. A damaged file
-   * is set aside, for what is in it could release nothing.
+   * now, and a record `approval.void` of each goes to the audit: the caller makes none.
    */
   takeAll(): Promise<PendingApproval[]>;
 }
@@ -52,11 +54,15 @@ export const parsePending = (value: unknown): readonly PendingApproval[] =>
 
 /** Keeps approvals in a file. */
 export function createPendingStore(file: SealedFile<readonly PendingApproval[]>): PendingStore {
+  const update: typeof file.update = async (change) => {
+    if (isDamaged(file.read())) await file.reset();
+    return await file.update(change);
+  };
   return {
     async add(
       { id, digest, capability, tool, target, session, channel, actor, createdAt, expiresAt },
     ) {
-      await file.update((all) => {
+      await update((all) => {
         if (all.some((each) => each.id === id)) return { result: undefined };
         if (all.length >= MAX_PENDING_APPROVALS) {
           throw new ServiceError("overloaded", `${MAX_PENDING_APPROVALS} approvals wait already`);
@@ -78,14 +84,13 @@ export function createPendingStore(file: SealedFile<readonly PendingApproval[]>)
       });
     },
     async remove(id) {
-      await file.update((all) => {
+      await update((all) => {
         const value = all.filter((each) => each.id !== id);
         return { value: value.length === all.length ? undefined : value, result: undefined };
       });
     },
     async takeAll() {
-      if (isDamaged(file.read())) await file.reset();
-      return await file.update((all) => {
+      return await update((all) => {
         if (all.length === 0) return { result: [] };
         const records = all.map(({ id, digest, capability, target, session, actor }) => ({
           kind: "approval.void" as const,

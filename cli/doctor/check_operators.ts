@@ -1,0 +1,24 @@
+/**
+ * Whether what the authority remembers for operators can be trusted.
+ *
+ * @module
+ */
+
+import { findStateDamage } from "../../lib/authority/state/operator_state.ts";
+import type { HomePaths } from "../../lib/config/paths.ts";
+import type { Finding } from "./check.ts";
+
+/** Reads tokens, grants, denials and what waits; changes nothing. */
+export function checkOperators(
+  { operatorDir: dir, keysDir }: Pick<HomePaths, "operatorDir" | "keysDir">,
+): Finding[] {
+  const damage = findStateDamage({ dir, keysDir });
+  if (damage.length === 0) {
+    return [{ status: "ok", detail: "tokens, grants and latches are whole" }];
+  }
+  return damage.map(({ name, damaged, repair }) =>
+    name === "pending"
+      ? { status: "warn", detail: damaged, fix: "Start the service: it begins with an empty one" }
+      : { status: "fail", detail: damaged, fix: `Find out who changed it, then: ${repair}` }
+  );
+}
