@@ -7,10 +7,11 @@
 
 import { namesChat } from "../channel/chat_address.ts";
 import { addressRange, isSameAddress } from "./addresses.ts";
-import type { ActionContext, PathTarget, ResolvedAction } from "./actions.ts";
+import type { ActionContext, Capability, PathTarget, ResolvedAction } from "./actions.ts";
 import { foldPath, isCredentialPath, isGuardedPath } from "./executor/protected_names.ts";
 import { isInside } from "./inside.ts";
 import type { Policy } from "./policy.ts";
+import { mayMeanBelow } from "./target_pattern.ts";
 
 /** Something about an action that a rule can ask for; the table of them is below. */
 export type Condition =
@@ -23,6 +24,7 @@ export type Condition =
   | "path.linkUnconfined"
   | "path.hardLink"
   | "path.inWorkspace"
+  | "denied.below"
   | "url.private"
   | "url.personHost"
   | "url.toolUrl"
@@ -68,6 +70,15 @@ export const CONDITIONS: Readonly<Record<Condition, (facts: Facts) => boolean>> 
     target.file.links > 1,
   "path.inWorkspace": ({ action: { target }, policy }) =>
     target.kind === "path" && isInside(target.real, policy.workspace),
+  "denied.below": (facts) => {
+    const { action: { capability, target }, policy } = facts;
+    if (target.kind === "command") {
+      // It sees the workspace, whatever its own folder is.
+      return deniesBelow(facts, ["fs.read", "fs.write"], policy.workspace);
+    }
+    return target.kind === "path" && target.file?.isDirectory === true &&
+      deniesBelow(facts, [capability], target.real);
+  },
   "url.private": ({ action: { target }, policy, beforeLookup }) =>
     target.kind === "url" && !beforeLookup &&
     target.addresses.some((address) =>
@@ -91,6 +102,21 @@ export const CONDITIONS: Readonly<Record<Condition, (facts: Facts) => boolean>> 
 /** Both what was asked for and what it is: a link may hide either. */
 function eitherName({ real, path }: PathTarget, test: (path: string) => boolean): boolean {
   return test(real) || (path !== real && test(path));
+}
+
+/** Whether a rule of the operator's denies something in a folder that is read or left to a command whole. */
+function deniesBelow(
+  { context, policy }: Facts,
+  capabilities: readonly Capability[],
+  folder: string,
+): boolean {
+  return policy.rules.some((rule) =>
+    rule.careful === true && rule.effect === "deny" &&
+    (rule.capabilities?.some((one) => capabilities.includes(one)) ?? true) &&
+    (rule.channels?.includes(context.channel) ?? true) &&
+    (rule.actors?.includes(context.actor) ?? true) &&
+    (rule.targets?.some((pattern) => mayMeanBelow(pattern, folder, policy.workspace)) ?? true)
+  );
 }
 
 const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];

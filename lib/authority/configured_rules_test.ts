@@ -280,11 +280,63 @@ Deno.test("decide() is changed by a rule only where that rule is the first that 
       const attended = { ...context, attended: true };
       const before = decide(one, attended, settled);
       const first = decide(one, attended, { ...settled, rules: [added, ...policy.rules] });
-      if (first.rule !== "configured") assertEquals(first, before);
+      // But for folders in which it denies something: of these the person is asked.
+      if (first.rule === "denied.below") assertEquals(first.effect, "ask");
+      else if (first.rule !== "configured") assertEquals(first, before);
       // After one that matches anything, it is never reached.
       const all = { name: "all", effect: "ask" as const, when: [], reason: "all" };
       const after = decide(one, attended, { ...settled, rules: [all, added] });
       assertEquals(after, decide(one, attended, { ...settled, rules: [all] }));
     },
   ));
+});
+
+Deno.test("decide() asks about what reaches a whole folder in which a rule denies something", () => {
+  const isFolder = { file: { isDirectory: true, dev: 1, ino: 2, links: 2 } };
+  const folder = (path: string) => pathAction(path, "read", isFolder);
+  const git = command(["/usr/bin/git", "status"]);
+  const deny = (...targets: string[]) =>
+    policyWith({ name: "d", effect: "deny", capabilities: ["fs.read"], targets });
+  const cases: [Policy, string, string][] = [
+    [deny("workspace/secrets/**"), WS, "ask denied.below"],
+    [deny("workspace/secrets/**"), `${WS}/secrets`, "deny d"],
+    [deny("workspace/secrets/**"), `${WS}/src`, "allow workspace.read"],
+    [deny("workspace/secrets/**"), `${WS}/secrets-not`, "allow workspace.read"],
+    [deny("workspace/a/b/c.txt"), `${WS}/a`, "ask denied.below"],
+    [deny("workspace/a/b/c.txt"), `${WS}/A/b`, "ask denied.below"],
+    [deny("workspace/a/b/c.txt"), `${WS}/a/x`, "allow workspace.read"],
+    [deny("workspace/**/*.csv"), `${WS}/a/x`, "ask denied.below"],
+    [deny(`${WS}/a/*`), WS, "ask denied.below"],
+    [deny("/srv/**"), WS, "allow workspace.read"],
+    [deny("workspace/a"), "/home", "ask denied.below"],
+  ];
+  for (const [policy, path, expected] of cases) {
+    assertEquals([path, decided(folder(path), policy)], [path, expected]);
+  }
+  assertEquals(decided(git, deny("workspace/secrets/**")), "ask denied.below");
+  assertEquals(decided(git, deny("/srv/**")), "allow exec.sandboxed");
+  assertEquals(
+    decided(git, policyWith({ name: "d", effect: "deny", capabilities: ["net.fetch"] })),
+    "allow exec.sandboxed",
+  );
+  // A file is decided by itself, and a rule for another channel denies nothing here.
+  assertEquals(
+    decided(pathAction(`${WS}/a.txt`), deny("workspace/secrets/**")),
+    "allow workspace.read",
+  );
+  const other = policyWith({
+    name: "d",
+    effect: "deny",
+    capabilities: ["fs.read"],
+    targets: ["workspace/secrets/**"],
+    channels: ["telegram"],
+  });
+  assertEquals(decided(folder(WS), other), "allow workspace.read");
+  // The operator may open the folder, and what is denied by default stays so.
+  const opened = policyWith(
+    { name: "root", effect: "allow", capabilities: ["fs.read"], targets: ["workspace"] },
+    { name: "d", effect: "deny", capabilities: ["fs.read"], targets: ["workspace/secrets/**"] },
+  );
+  assertEquals(decided(folder(WS), opened), "allow root");
+  assertEquals(decided(folder("/home/p/.ssh"), deny("/home/p/.ssh/x")), "deny credentials");
 });

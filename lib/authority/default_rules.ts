@@ -64,6 +64,13 @@ export const DEFAULT_RULES: readonly Rule[] = [
     when: ["path.credential"],
     reason: "its name is one of a file with keys or credentials",
   },
+  // After every default rule that denies: a rule more must never make of a denial a question.
+  {
+    name: "denied.below",
+    effect: "ask",
+    when: ["denied.below"],
+    reason: "it reaches a whole folder, in which a rule of gates.rules denies something",
+  },
   {
     name: "hard_link",
     effect: "ask",

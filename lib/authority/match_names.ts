@@ -13,6 +13,23 @@ export function matchNames(pattern: readonly string[], names: readonly string[])
   return match(pattern, names, "**", matchName);
 }
 
+/** Whether a pattern may match something below the folder that the names lead to. */
+export function mayMatchBelow(pattern: readonly string[], folder: readonly string[]): boolean {
+  // Every place in the pattern where the folder's names may have led.
+  let places = new Set([0]);
+  for (const name of folder) {
+    const next = new Set<number>();
+    for (const place of places) {
+      let at = place;
+      for (; pattern[at] === "**"; at++) next.add(at);
+      const part = pattern[at];
+      if (part !== undefined && matchName(part, name)) next.add(at + 1);
+    }
+    places = next;
+  }
+  return [...places].some((at) => at < pattern.length);
+}
+
 /** Whether one name is what a pattern with `*` and `?` says. */
 export function matchName(pattern: string, name: string): boolean {
   if (pattern === name) return true;

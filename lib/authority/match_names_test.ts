@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { matchName, matchNames } from "./match_names.ts";
+import { matchName, matchNames, mayMatchBelow } from "./match_names.ts";
 
 /** The same by a regular expression, which may take for ever. */
 function byExpression(pattern: string, name: string): boolean {
@@ -71,4 +71,17 @@ Deno.test("matchNames() takes bounded time whatever pattern and path are", () =>
   );
   const tookMs = performance.now() - start;
   assert(tookMs < 500, `${tookMs} ms`);
+});
+
+Deno.test("mayMatchBelow() says yes exactly where a longer path can match", () => {
+  const names = fc.array(fc.constantFrom("a", "b"), { maxLength: 4 });
+  const patterns = fc.array(fc.constantFrom("a", "b", "*", "**"), { maxLength: 4 });
+  // Every path of up to five more names of these; what a short pattern wants fits into them.
+  const more = (left: number): string[][] =>
+    left === 0 ? [[]] : [[], ...more(left - 1).flatMap((rest) => [["a", ...rest], ["b", ...rest]])];
+  const below = more(5).filter((rest) => rest.length > 0);
+  fc.assert(fc.property(patterns, names, (pattern, folder) => {
+    const expected = below.some((rest) => matchNames(pattern, [...folder, ...rest]));
+    assertEquals(mayMatchBelow(pattern, folder), expected);
+  }));
 });

@@ -12,7 +12,7 @@ import type { Capability, CommandTarget, Target } from "./actions.ts";
 import { isSameAddress } from "./addresses.ts";
 import { foldPath } from "./executor/protected_names.ts";
 import { isInside } from "./inside.ts";
-import { matchNames } from "./match_names.ts";
+import { matchNames, mayMatchBelow } from "./match_names.ts";
 import { COMMAND_PATH } from "./resolve_command.ts";
 
 /** A pattern, read. `text` is how it was written. */
@@ -140,6 +140,15 @@ function parseCommand(text: string): TargetPattern | undefined {
     return;
   }
   return { kind: "command", text, argv };
+}
+
+/** Whether a pattern may mean something below a folder (a real path), as a forgiving file system would. */
+export function mayMeanBelow(pattern: TargetPattern, folder: string, workspace: string): boolean {
+  if (pattern.kind !== "path") return false;
+  if (!pattern.inWorkspace) return mayMatchBelow(pattern.folded, foldPath(folder));
+  if (isInside(workspace, folder)) return true;
+  return isInside(folder, workspace) &&
+    mayMatchBelow(pattern.folded, foldPath(folder.slice(workspace.length)));
 }
 
 /** A target, with what comparing many patterns with it needs worked out once. */
