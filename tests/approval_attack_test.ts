@@ -368,3 +368,53 @@ Deno.test("G9 G10 G11 a denial holds in its session, over a restart, and damage 
   assertEquals(kinds.filter((kind) => kind === "latch.set").length, 1);
   assertEquals(kinds.filter((kind) => kind === "latch.cleared").length, 1);
 });
+
+Deno.test("G8 whoever can come back with an Idempotency-Key has left all the same when he leaves", async () => {
+  await using site = serveSite();
+  await using model = startModelServer({
+    script: [{ calls: [site.call("/gone")] }, { text: "x" }],
+  });
+  await using home = await makeHome(configOf(model));
+  const token = await issue(home);
+  {
+    await using service = await home.start();
+    const asked = { key: KEY, session: "s", idempotencyKey: "once" };
+    const stream = await openStream(service, asked);
+    const { id, digest } = await stream.nextApproval();
+    stream.leave();
+    while ((await say(service, `/${id}`, { token }))[0] === 200);
+    // He comes back to the same turn; what he left unanswered stays void.
+    const again = await openStream(service, asked);
+    assertEquals(await say(service, `/${id}/approve`, { body: { digest }, token }), [
+      409,
+      "approval_void",
+    ]);
+    assertEquals(await again.end(), "x");
+    assertEquals(await service.stop(), 0);
+  }
+  assertEquals(site.seen, []);
+});
+
+Deno.test("G1 a response in the background asks nobody: nobody waits for it", async () => {
+  await using site = serveSite();
+  await using model = startModelServer({ script: [{ calls: [site.call("/bg")] }, { text: "x" }] });
+  await using home = await makeHome(configOf(model));
+  const token = await issue(home);
+  {
+    await using service = await home.start();
+    const response = await fetch(`${service.apiUrl}/v1/responses`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
+      body: JSON.stringify({ input: "go on", background: true }),
+    });
+    assertEquals(response.status, 200);
+    await response.body?.cancel();
+    const [result] = resultsIn(await model.request(1));
+    assertStringIncludes(result!, "Refused: net.fetch");
+    assertEquals(await say(service, "", { token }), [200, undefined]);
+    assertEquals(await service.stop(), 0);
+  }
+  assertEquals(site.seen, []);
+  const kinds = (await recordsOf(home)).map(({ kind }) => kind);
+  assert(!kinds.includes("approval.answered") && kinds.includes("action.refused"));
+});

@@ -28,7 +28,12 @@ export interface WaitingStream {
 /** Opens a turn over the chat route, progress included. */
 export async function openStream(
   service: Running,
-  { key, session, content = "go on" }: { key?: string; session: string; content?: string },
+  { key, session, content = "go on", idempotencyKey }: {
+    key?: string;
+    session: string;
+    content?: string;
+    idempotencyKey?: string;
+  },
 ): Promise<WaitingStream> {
   const controller = new AbortController();
   const response = await fetch(`${service.apiUrl}/v1/chat/completions`, {
@@ -36,6 +41,7 @@ export async function openStream(
     headers: {
       "content-type": "application/json",
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
     },
     body: JSON.stringify({
       messages: [{ role: "user", content }],
