@@ -271,6 +271,7 @@ Deno.test("doctorChecks() finds nothing wrong on a healthy machine", () =>
       "workspace ok",
       "database ok",
       "audit ok",
+      "operators ok",
       "sandbox ok",
       "service ok",
       "port ok",
