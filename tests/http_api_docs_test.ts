@@ -58,6 +58,9 @@ function answerTo({ body: { messages } }: RecordedRequest): Behaviour {
   const says = (condition: boolean, text: string) => ({
     text: condition ? text : "I cannot know.",
   });
+  if (messages.at(-1).role === "tool" && all.includes("note.txt")) {
+    return last.includes("Refused") ? { text: "I may not." } : { text: "It is there." };
+  }
   if (messages.at(-1).role === "tool") return says(last.includes("milk"), "Buy milk.");
   // Apart in time, so that nothing on the way makes one piece of them.
   const delayMs = 5;
@@ -69,6 +72,10 @@ function answerTo({ body: { messages } }: RecordedRequest): Behaviour {
   if (last.includes("a long story")) return { text: "Once upon a time", resetAfter: 3 };
   if (last.includes("in notes.md?")) {
     return { calls: [{ tool: "read_file", args: { path: "notes.md" } }] };
+  }
+  const note = /Write hello to (\S+note\.txt)/.exec(last);
+  if (note !== null) {
+    return { calls: [{ tool: "write_file", args: { path: note[1], content: "hello" } }] };
   }
   if (last.includes("Write the report.")) return { text: "It is written.", delayMs };
   if (last.includes("Count to a million.")) return { text: "One two three", hang: 3 };
@@ -85,11 +92,13 @@ async function startExamples() {
   });
   await Deno.mkdir(`${home.dir}/home/workspace`, { recursive: true });
   await Deno.writeTextFile(`${home.dir}/home/workspace/notes.md`, "Buy milk\n");
+  const issued = await home.run(["tokens", "issue", "--scopes", "approve"]);
   const service = await home.start();
   const proxy = startRecordingProxy(service.apiUrl);
   const env = {
     BASE: proxy.url,
     KEY,
+    TOKEN: issued.stdout.trim(),
     PATH: Deno.env.get("PATH") ?? "",
     HOME: home.dir,
     DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,

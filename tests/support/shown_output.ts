@@ -6,7 +6,7 @@
  */
 
 /** Members that hold a moment, in seconds: any will do. */
-const MOMENTS = new Set(["created", "created_at", "completed_at"]);
+const MOMENTS = new Set(["created", "created_at", "completed_at", "expires_at"]);
 
 /** Whether a printed text is the shown one; carriage returns and blank ends do not count. */
 export function isShownText(shown: string, printed: string): boolean {
