@@ -201,3 +201,14 @@ Deno.test("policy test prints each case and fails when one does not come out as 
     "workspace.read",
   ]);
 });
+
+Deno.test("docs/policy.md shows rules that load and cases that hold under them", async () => {
+  const text = await Deno.readTextFile(new URL("../../docs/policy.md", import.meta.url));
+  const block = (kind: string) => text.match(new RegExp(`\`\`\`${kind}\n([^]*?)\`\`\``))![1]!;
+  await using home = await tempHome();
+  await home.write(block("jsonc"));
+  await Deno.writeTextFile(policyTestFile(home.paths), block("json"));
+  const { exit, stdout } = await run(home, ["test"]);
+  assertEquals(exit, EXIT.done, stdout);
+  assertStringIncludes(stdout, "3 passed, 0 failed");
+});
