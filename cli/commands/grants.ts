@@ -5,6 +5,7 @@
  */
 
 import type { Capability } from "../../lib/authority/actions.ts";
+import { visibleLine } from "../../lib/authority/visible_text.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { reset } from "../operator/reset.ts";

@@ -54,8 +54,14 @@ Deno.test("grants lists them as a table that nothing in them can break", async (
   const none = await temp.run([]);
   assertEquals([none.exit, none.stdout], [EXIT.done, ""]);
   assertStringIncludes(none.stderr, "no standing grants");
-  await temp.run(["add", "api:a", "fs.read", "/a\u001b[2J\nb", "--note", "x\u202ey"]);
-  const { stdout } = await temp.run(["list"], { terminal: true });
+  await temp.run(["add", "api:a", "fs.read", "/a\u001b[2J\nb\u200b", "--note", "x\u202ey"]);
+  for (const terminal of [false, true]) {
+    const { stdout } = await temp.run(["list"], { terminal });
+    assertEquals(stdout.split("\n").length, 3);
+    assertEquals(/[\u001b\u200b\u202e]/.test(stdout), false);
+    assertStringIncludes(stdout, "[2J");
+  }
+});
   assertEquals(stdout.split("\n").length, 3);
   assert(!stdout.includes("\u001b[2J") && !stdout.includes("\u202e"));
 });

@@ -73,11 +73,15 @@ async function record({ paths, env }: OperatorDeps, state: OperatorState): Promi
     import("../../lib/authority/audit/log.ts"),
     import("../../lib/config/load.ts"),
   ]);
+  // Where it is mirrored, and when a new file of it begins, stands in the configuration. It is read
+  // before the home is taken, for a moment only: a service may want to start.
+  const loaded = await loadConfig({ paths, env, lastGood: false, keepLastGood: false })
+    .catch((error: unknown) => ({ error }));
   const lock = await acquireHome(paths);
   if ("heldBy" in lock) return;
   try {
-    // Where it is mirrored, and when a new file of it begins, stands in the configuration.
-    const { config } = await loadConfig({ paths, env, lastGood: false, keepLastGood: false });
+    if ("error" in loaded) throw loaded.error;
+    const { config } = loaded;
     const { auditDir: dir, keysDir } = paths;
     const audit = await openAudit({ ...config.audit, dir, keysDir, log: SILENT });
     try {

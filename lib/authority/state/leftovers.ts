@@ -4,14 +4,15 @@
  * @module
  */
 
-/**
- * Removes what writes of this file left that did not end. Nobody may be writing it.
- */
+/** Removes what writes of this file left that did not end. Nobody may be writing it. */
 export async function removeTemporaries(path: string): Promise<void> {
   const [dir, name] = split(path);
   for await (const entry of Deno.readDir(dir)) {
     const rest = entry.name.startsWith(`${name}.`) ? entry.name.slice(name.length) : "";
-    if (/^\.[0-9a-f]{8}\.tmp$/.test(rest)) await Deno.remove(`${dir}/${entry.name}`);
+    if (/^\.[0-9a-f]{8}\.tmp$/.test(rest)) {
+      // What cannot be removed is no reason not to start.
+      await Deno.remove(`${dir}/${entry.name}`).catch(() => {});
+    }
   }
 }
 
@@ -28,6 +29,13 @@ export async function setAside(path: string, now: number): Promise<string | unde
       throw error;
     }
   }
+}
+
+/** Takes a file from others that somebody gave it to. */
+export async function makePrivate(path: string): Promise<void> {
+  if (Deno.build.os === "windows") return;
+  const { mode } = await Deno.lstat(path);
+  if (mode !== null && (mode & 0o077) !== 0) await Deno.chmod(path, 0o600);
 }
 
 async function exists(path: string): Promise<boolean> {

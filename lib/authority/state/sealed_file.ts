@@ -14,7 +14,7 @@ import { ServiceError } from "../../errors.ts";
 import { anchorCounter, readAnchor, writeAnchor } from "./anchor.ts";
 import type { Change, ChangeRecord, WaitingRecord } from "./change.ts";
 import { type Damaged, damagedError, isDamaged } from "./damaged.ts";
-import { removeTemporaries, setAside } from "./leftovers.ts";
+import { makePrivate, removeTemporaries, setAside } from "./leftovers.ts";
 import type { OperatorAudit } from "./operator_record.ts";
 import { openText, sealText } from "./sealed_text.ts";
 import { fingerprint, modifiedTime, readBounded } from "./state_disk.ts";
@@ -134,7 +134,7 @@ export class SealedFile<T> {
       await removeTemporaries(this.#anchor);
       const state = this.#readAnew();
       if (isDamaged(state) || state.counter === 0) return;
-      if (Deno.build.os !== "windows") await Deno.chmod(this.#path, 0o600);
+      await makePrivate(this.#path);
       await this.#raiseAnchor(state.counter, await this.#seal());
     });
   }
@@ -220,6 +220,7 @@ export class SealedFile<T> {
     }
     try {
       const { value, records } = opened.body as { value: unknown; records: WaitingRecord[] };
+      if (!Array.isArray(records)) throw new TypeError("expected a list of records");
       return { counter, value: parse(value), records };
     } catch (error) {
       return damaged(`what it holds has not the right shape: ${(error as Error).message}`);

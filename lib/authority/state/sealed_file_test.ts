@@ -304,3 +304,17 @@ Deno.test("SealedFile loses no change of several at once, and is what a model of
     { numRuns: 15 },
   );
 });
+
+Deno.test("SealedFile takes its file from others, and starts beside leftovers of any kind", async () => {
+  await using temp = await tempFiles();
+  await add(await temp.open(), "a");
+  await Deno.chmod(temp.path, 0o666);
+  await Deno.writeTextFile(`${temp.path}.0123abcd.tmp`, "half");
+  await Deno.mkdir(`${temp.anchor}.0123abcd.tmp/deep`, { recursive: true });
+  await Deno.writeTextFile(`${temp.path}.mine.tmp`, "not ours");
+  const file = await temp.open();
+  assertEquals(look(file), ["a"]);
+  assertEquals((await Deno.stat(temp.path)).mode! & 0o777, 0o600);
+  const names = [...Deno.readDirSync(temp.dir)].map(({ name }) => name).sort();
+  assertEquals(names, ["lock", "words.json", "words.json.mine.tmp"]);
+});
