@@ -7,9 +7,11 @@
 import { fromFileUrl } from "@std/path";
 import type { Config } from "../config/schema.ts";
 import { type HomePaths, policyTestFile } from "../config/paths.ts";
+import { realPathOf } from "../config/real_path.ts";
 import { type ConfiguredRule, readRules } from "./configured_rules.ts";
 import { DEFAULT_RULES } from "./default_rules.ts";
-import type { ExecMode, PolicySettings } from "./policy.ts";
+import type { ExecMode, PolicySettings, Rule } from "./policy.ts";
+import { pathPattern, type TargetPattern } from "./target_pattern.ts";
 
 /** The service's own places, as `lib/config/paths.ts` names them. */
 export type OwnPaths = Pick<
@@ -53,7 +55,7 @@ export async function policySettings(inputs: PolicyInputs): Promise<PolicySettin
   // Both names: a folder that is made later has its real one only then.
   const real = await Promise.all(own.map((path) => Deno.realPath(path).catch(() => path)));
   return {
-    rules: [...readRules(gates.rules).rules, ...DEFAULT_RULES],
+    rules: [...readRules(gates.rules).rules.map(withRealTargets), ...DEFAULT_RULES],
     workspace,
     ownPaths: [...new Set([...own, ...real])],
     sourcePaths: Deno.build.standalone
@@ -64,6 +66,37 @@ export async function policySettings(inputs: PolicyInputs): Promise<PolicySettin
     confined,
     exec,
   };
+}
+
+/**
+ * A rule that denies, with the real path beside each that begins with a link: else it would deny nothing.
+ * For other rules a link opens nothing, as it may lead elsewhere tomorrow.
+ */
+function withRealTargets(rule: Rule): Rule {
+  if (rule.effect !== "deny" || rule.targets === undefined) return rule;
+  const more: TargetPattern[] = [];
+  for (const pattern of rule.targets) {
+    if (pattern.kind !== "path" || pattern.inWorkspace) continue;
+    const wild = pattern.names.findIndex((name) => /[*?]/.test(name));
+    const fixed = wild < 0 ? pattern.names : pattern.names.slice(0, wild);
+    const real = realPrefix(`/${fixed.join("/")}`);
+    if (real === undefined || real === `/${fixed.join("/")}`) continue;
+    const names = [
+      ...real.split("/").filter((name) => name !== ""),
+      ...pattern.names.slice(fixed.length),
+    ];
+    more.push(pathPattern(names, { text: `/${names.join("/")}`, inWorkspace: false }));
+  }
+  return more.length === 0 ? rule : { ...rule, targets: [...rule.targets, ...more] };
+}
+
+/** Undefined where it cannot be looked at: then it cannot be read by an action either. */
+function realPrefix(path: string): string | undefined {
+  try {
+    return realPathOf(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** How commands run where the sandbox works, or does not. It never falls back to the host unasked. */

@@ -97,12 +97,20 @@ function parsePath(text: string): TargetPattern | undefined {
   if (names.some((name) => name === "." || name === ".." || /[^*]\*\*|\*\*[^*]|\*{3}/.test(name))) {
     return;
   }
-  const hasWildcard = /[*?]/.test(text);
+  return pathPattern(names, { text, inWorkspace });
+}
+
+/** The pattern of names, as they are: whatever is in them was checked, or is only to deny. */
+export function pathPattern(
+  names: readonly string[],
+  { text, inWorkspace }: { text: string; inWorkspace: boolean },
+): TargetPattern {
   const folded = unlessSame(foldPath(names.join("/")), names);
+  const hasWildcard = names.some((name) => /[*?]/.test(name));
   return { kind: "path", text, inWorkspace, names, folded, hasWildcard };
 }
 
-function unlessSame(folded: string[], names: string[]): string[] {
+function unlessSame(folded: readonly string[], names: readonly string[]): readonly string[] {
   return folded.length === names.length && folded.every((name, at) => name === names[at])
     ? names
     : folded;
@@ -156,7 +164,7 @@ export class PatternSubject {
   readonly #target: Target;
   readonly #workspace: string;
   #names: Partial<Record<"root" | "workspace", string[] | null>> = {};
-  #folded: Partial<Record<"root" | "workspace", string[]>> = {};
+  #folded: Partial<Record<"root" | "workspace", readonly string[]>> = {};
 
   constructor(target: Target, workspace: string) {
     this.#target = target;

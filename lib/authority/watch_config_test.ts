@@ -1,6 +1,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import type { Loaded } from "../config/load.ts";
+import { loadConfig, type Loaded } from "../config/load.ts";
+import { policyTestFile } from "../config/paths.ts";
 import { type Config, configSchema } from "../config/schema.ts";
+import { tempHome } from "../config/testing/temp_home.ts";
 import { ServiceError } from "../errors.ts";
 import { watchConfig } from "./watch_config.ts";
 
@@ -43,4 +45,29 @@ Deno.test("watchConfig() applies live keys, names the others, and survives a bro
   assertEquals(config.api.port, 8900);
   watcher.close();
   await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("watchConfig() keeps what runs when an edit breaks a pinned case of the policy", async () => {
+  await using home = await tempHome();
+  const cases = [{ name: "open", tool: "read_file", args: { path: "a" }, expected: "allow" }];
+  await Deno.writeTextFile(policyTestFile(home.paths), JSON.stringify(cases));
+  await home.write({ agent: { maxSteps: 5 } });
+  const { config } = await loadConfig(home);
+  const applied: string[][] = [];
+  const heard = Promise.withResolvers<string>();
+  const say = (_message: string, fields?: Record<string, unknown>) =>
+    heard.resolve(String(fields?.reason));
+  const watcher = watchConfig({
+    configFile: home.paths.configFile,
+    config,
+    load: () => loadConfig(home),
+    apply: (_next, paths) => applied.push([...paths]),
+    log: { debug: say, info: say, warning: say, error: say },
+  });
+  const rule = { name: "shut", effect: "deny", capabilities: ["fs.read"] };
+  await home.write({ agent: { maxSteps: 6 }, gates: { rules: [rule] } });
+  const reason = await heard.promise;
+  assertStringIncludes(reason, 'case 1 "open": expected allow, got deny (rule shut');
+  assertEquals([applied, config.agent.maxSteps], [[], 5]);
+  watcher.close();
 });

@@ -119,3 +119,24 @@ Deno.test("loadConfig() names the place, the value and what was expected of a wr
     for (const word of words) assertStringIncludes(error.message, word);
   }
 });
+
+Deno.test("loadConfig() lets a rule that denies hold behind a link, and none that allows", async () => {
+  for (const effect of ["deny", "allow"]) {
+    await using home = await tempHome();
+    const { root } = home;
+    await Deno.mkdir(`${root}/re{al`);
+    await Deno.symlink(`${root}/re{al`, `${root}/link`);
+    await home.write({
+      gates: {
+        rules: [{ name: "r", effect, capabilities: ["fs.read"], targets: [`${root}/link/**`] }],
+      },
+    });
+    const cases = [{
+      tool: "read_file",
+      args: { path: `${root}/re{al/a.txt` },
+      expected: effect === "deny" ? "deny" : "ask",
+    }];
+    await Deno.writeTextFile(policyTestFile(home.paths), JSON.stringify(cases));
+    await loadConfig(home);
+  }
+});
