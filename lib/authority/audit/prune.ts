@@ -19,6 +19,9 @@ export interface PrunerDeps {
   log: Log;
 }
 
+/** Files that one rotation or start removes, so that none of them takes long. */
+const MAX_AT_ONCE = 16;
+
 /** Makes a pruner; `stop` waits for what is being removed. */
 export function createPruner(deps: PrunerDeps): { start(): void; stop(): Promise<void> } {
   const { dir, keepFiles, log } = deps;
@@ -30,7 +33,7 @@ export function createPruner(deps: PrunerDeps): { start(): void; stop(): Promise
     do {
       again = false;
       try {
-        await prune(deps, () => stopped);
+        await prune(deps);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         log.error("Cannot remove the oldest file of the audit", { dir, reason });
@@ -52,13 +55,10 @@ export function createPruner(deps: PrunerDeps): { start(): void; stop(): Promise
   };
 }
 
-async function prune(
-  { dir, keepFiles, audit, log }: PrunerDeps,
-  isStopped: () => boolean,
-): Promise<void> {
+async function prune({ dir, keepFiles, audit, log }: PrunerDeps): Promise<void> {
   const closed = await listClosed(dir);
-  for (const first of closed.slice(0, Math.max(0, closed.length - keepFiles))) {
-    if (isStopped()) return;
+  const tooMany = Math.min(MAX_AT_ONCE, Math.max(0, closed.length - keepFiles));
+  for (const first of closed.slice(0, tooMany)) {
     const file = closedName(first);
     const { seq: last, hash: head } = await readEndOf(`${dir}/${file}`);
     await audit.append("log.pruned", { file, first, last, head });
