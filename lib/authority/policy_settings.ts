@@ -55,7 +55,10 @@ export async function policySettings(inputs: PolicyInputs): Promise<PolicySettin
   // Both names: a folder that is made later has its real one only then.
   const real = await Promise.all(own.map((path) => Deno.realPath(path).catch(() => path)));
   return {
-    rules: [...readRules(gates.rules).rules.map(withRealTargets), ...DEFAULT_RULES],
+    rules: [
+      ...readRules(gates.rules).rules.map((rule) => withRealTargets(rule, workspace)),
+      ...DEFAULT_RULES,
+    ],
     workspace,
     ownPaths: [...new Set([...own, ...real])],
     sourcePaths: Deno.build.standalone
@@ -72,15 +75,16 @@ export async function policySettings(inputs: PolicyInputs): Promise<PolicySettin
  * A rule that denies, with the real path beside each that begins with a link: else it would deny nothing.
  * For other rules a link opens nothing, as it may lead elsewhere tomorrow.
  */
-function withRealTargets(rule: Rule): Rule {
+function withRealTargets(rule: Rule, workspace: string): Rule {
   if (rule.effect !== "deny" || rule.targets === undefined) return rule;
   const more: TargetPattern[] = [];
   for (const pattern of rule.targets) {
-    if (pattern.kind !== "path" || pattern.inWorkspace) continue;
+    if (pattern.kind !== "path") continue;
     const wild = pattern.names.findIndex((name) => /[*?]/.test(name));
     const fixed = wild < 0 ? pattern.names : pattern.names.slice(0, wild);
-    const real = realPrefix(`/${fixed.join("/")}`);
-    if (real === undefined || real === `/${fixed.join("/")}`) continue;
+    const written = [pattern.inWorkspace ? workspace : "", ...fixed].join("/") || "/";
+    const real = realPrefix(written);
+    if (real === undefined || real === written) continue;
     const names = [
       ...real.split("/").filter((name) => name !== ""),
       ...pattern.names.slice(fixed.length),

@@ -128,14 +128,19 @@ Deno.test("loadConfig() lets a rule that denies hold behind a link, and none tha
     await Deno.symlink(`${root}/re{al`, `${root}/link`);
     await home.write({
       gates: {
-        rules: [{ name: "r", effect, capabilities: ["fs.read"], targets: [`${root}/link/**`] }],
+        rules: [
+          { name: "r", effect, capabilities: ["fs.read"], targets: [`${root}/link/**`] },
+          { name: "w", effect, capabilities: ["fs.write"], targets: ["workspace/l/**"] },
+        ],
       },
     });
-    const cases = [{
-      tool: "read_file",
-      args: { path: `${root}/re{al/a.txt` },
-      expected: effect === "deny" ? "deny" : "ask",
-    }];
+    await Deno.mkdir(home.paths.workspace);
+    await Deno.symlink(`${root}/re{al`, `${home.paths.workspace}/l`);
+    const expected = effect === "deny" ? "deny" : "ask";
+    const cases = [
+      { tool: "read_file", args: { path: `${root}/re{al/a.txt` }, expected },
+      { tool: "write_file", args: { path: "l/a.txt", content: "x" }, expected },
+    ];
     await Deno.writeTextFile(policyTestFile(home.paths), JSON.stringify(cases));
     await loadConfig(home);
   }
