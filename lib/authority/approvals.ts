@@ -160,7 +160,15 @@ export class Approvals {
       const latch = { sessionKey: context.sessionKey, capability, reason };
       // Before the turn is told, so that its next call finds it (decisions E5).
       const before = () => this.#deps.latches.set(latch);
-      await this.#settle(waiting, { outcome: "denied", reason }, { by, reason }, before);
+      const denied = { outcome: "denied", reason } as const;
+      const settled = this.#settle(waiting, denied, { by, reason }, before);
+      // A yes to one of these would be against the latch.
+      for (const other of [...this.#waiting.values()]) {
+        const { action, context } = other;
+        if (action.capability !== capability || context.sessionKey !== latch.sessionKey) continue;
+        this.#settle(other, denied, { by, reason, with: id }).catch(() => {});
+      }
+      await settled;
     }
   }
 
