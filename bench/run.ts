@@ -2,6 +2,7 @@
 
 const BENCHES = [
   "gate",
+  "exec",
   "journal",
   "cli_start",
   "chat",

@@ -50,7 +50,7 @@ const ENTER = `set -e
 name=$1 processes=$2 bytes=$3
 shift 3
 root=/sys/fs/cgroup
-make() { mkdir "$1"; }
+make() { [ -d "$1" ] || mkdir "$1"; }
 if [ -e "$root/cgroup.controllers" ]; then
   while IFS=: read -r _ _ path; do own=$path; done < /proc/self/cgroup
   dir=$root\${own%/*}/$name
@@ -81,7 +81,7 @@ done`;
 
 /** Control groups of commands. */
 export interface ControlGroups {
-  /** The command in a group of that name. */
+  /** The command in a group of that name, which is made if it is not there: what takes the time. */
   enter(name: string, limits: CommandLimits): string[];
   /** Removes the group. Never rejects. */
   leave(name: string): Promise<void>;

@@ -99,12 +99,14 @@ export function createCommands(options: CommandsOptions): Commands {
   let found: Promise<Confinement> | undefined;
   let groups: Promise<ControlGroups | undefined> | undefined;
   let reported: Promise<SandboxReport> | undefined;
-  let started = 0;
+  /** Groups that were made, and those of them that nobody is in: making one costs more than all else. */
+  const groupNames: string[] = [];
+  const freeGroups: string[] = [];
 
-  /** What the shutdown waits for. */
-  function track(work: Promise<unknown>): void {
-    const ended = work.then(() => {}, () => {}).finally(() => live.delete(ended));
-    live.add(ended);
+  function newGroup(): string {
+    const name = `service-${Deno.pid}-${groupNames.length + 1}`;
+    groupNames.push(name);
+    return name;
   }
 
   function find(): Promise<Confinement> {
@@ -182,11 +184,11 @@ export function createCommands(options: CommandsOptions): Commands {
     const limits = commandLimits(run.timeoutMs);
     const marker = crypto.randomUUID();
     const cages = await controlGroups();
-    const name = `service-${Deno.pid}-${++started}`;
+    const group = freeGroups.pop() ?? newGroup();
     try {
       return await runCommandProcess({
         argv: [
-          ...(cages?.enter(name, limits) ?? []),
+          ...(cages?.enter(group, limits) ?? []),
           bwrap!,
           ...await commandSandbox({ workspace, cwd, guards, gitIgnore }),
           "/bin/sh",
@@ -206,7 +208,7 @@ export function createCommands(options: CommandsOptions): Commands {
         ...run,
       });
     } finally {
-      if (cages !== undefined) track(cages.leave(name));
+      freeGroups.push(group);
     }
   }
 
@@ -268,7 +270,8 @@ export function createCommands(options: CommandsOptions): Commands {
         log.error("A command cannot be started", { reason: message });
         return { type: "fault", message: `it cannot be started: ${message}` };
       });
-      track(running);
+      const ended = running.then(() => {}, () => {}).finally(() => live.delete(ended));
+      live.add(ended);
       return await running;
     },
     mode,
@@ -277,6 +280,8 @@ export function createCommands(options: CommandsOptions): Commands {
     async shutdown() {
       closing.abort();
       await Promise.all(live);
+      const cages = await groups;
+      await Promise.all(groupNames.splice(0).map((name) => cages?.leave(name)));
     },
   };
 }

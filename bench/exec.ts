@@ -1,0 +1,69 @@
+/**
+ * A command that does nothing, in its sandbox, against the same one started bare: what the sandbox
+ * costs. Bounded by decisions E: 15 ms above.
+ *
+ * `deno run -A --cached-only bench/exec.ts [--json]`
+ *
+ * @module
+ */
+
+import { createCommands } from "../lib/authority/executor/commands.ts";
+import { median, report } from "./report.ts";
+
+const ROUNDS = 40;
+const AIM_MS = 15;
+
+const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "service-bench-" }));
+const workspace = `${folder}/workspace`;
+await Deno.mkdir(workspace);
+const silent = () => {};
+const commands = createCommands({
+  config: { maxOutputBytes: 100_000, allowUnconfined: false },
+  workspace,
+  own: () => Promise.resolve({ ownPaths: [], sourcePaths: [] }),
+  scratchDir: folder,
+  onTested: () => Promise.resolve(),
+  log: { debug: silent, info: silent, warning: silent, error: silent },
+});
+
+async function timed(run: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await run();
+  return performance.now() - start;
+}
+
+async function sandboxed(): Promise<void> {
+  const target = { kind: "command", argv: ["true"], program: "/usr/bin/true", cwd: workspace };
+  const end = await commands.run({ ...target, kind: "command" }, {
+    timeoutMs: 10_000,
+    signal: new AbortController().signal,
+    onProgress: () => {},
+  });
+  if (end.type !== "exited" || end.code !== 0) throw new Error(JSON.stringify(end));
+}
+
+const bare = () => new Deno.Command("/usr/bin/true", { stdin: "null" }).output();
+
+try {
+  const { ok, reason } = await commands.report();
+  if (ok) {
+    const times: Record<"sandboxed" | "bare", number[]> = { sandboxed: [], bare: [] };
+    for (let round = 0; round < ROUNDS; round++) {
+      // By turns, so that both see the same machine.
+      times.sandboxed.push(await timed(sandboxed));
+      times.bare.push(await timed(bare));
+    }
+    const above = median(times.sandboxed) - median(times.bare);
+    const figures = [
+      { name: "bare `true`", value: median(times.bare), unit: "ms" },
+      { name: "`true` in the sandbox", value: median(times.sandboxed), unit: "ms" },
+      { name: "what the sandbox costs", value: above, unit: "ms", aim: { atMost: AIM_MS } },
+    ];
+    if (!report("exec", figures, { json: Deno.args.includes("--json") })) Deno.exitCode = 1;
+  } else {
+    Deno.stderr.writeSync(new TextEncoder().encode(`exec: not measured: ${reason}\n`));
+  }
+} finally {
+  await commands.shutdown();
+  await Deno.remove(folder, { recursive: true });
+}

@@ -1,0 +1,193 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import type { CommandTarget } from "../actions.ts";
+import { type CommandOutcome, type Commands, createCommands } from "./commands.ts";
+import { findConfinement } from "./sandbox.ts";
+import { type SandboxReport, testSandbox } from "./test_sandbox.ts";
+
+const { bwrap } = await findConfinement();
+const silent = () => {};
+const log = { debug: silent, info: silent, warning: silent, error: silent };
+
+interface Setup {
+  commands: Commands;
+  workspace: string;
+  warnings: string[];
+  reports: SandboxReport[];
+  sh(text: string, timeoutMs?: number): Promise<CommandOutcome>;
+}
+
+async function withCommands(
+  options: Partial<Parameters<typeof createCommands>[0]>,
+  test: (setup: Setup) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir());
+  const workspace = `${folder}/workspace`;
+  await Deno.mkdir(workspace);
+  const warnings: string[] = [];
+  const reports: SandboxReport[] = [];
+  const commands = createCommands({
+    config: { maxOutputBytes: 10_000, allowUnconfined: false },
+    workspace,
+    own: () => Promise.resolve({ ownPaths: [], sourcePaths: [] }),
+    scratchDir: `${folder}/run`,
+    onTested: (report) => Promise.resolve(reports.push(report)),
+    log: { ...log, warning: (message) => warnings.push(message) },
+    ...options,
+  });
+  try {
+    await test({
+      commands,
+      workspace,
+      warnings,
+      reports,
+      sh(text, timeoutMs = 10_000) {
+        const argv = ["/bin/sh", "-c", text];
+        const target: CommandTarget = { kind: "command", argv, program: "/bin/sh", cwd: workspace };
+        const signal = new AbortController().signal;
+        return commands.run(target, { timeoutMs, signal, onProgress: silent });
+      },
+    });
+  } finally {
+    await commands.shutdown();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const UNCONFINED = { config: { maxOutputBytes: 10_000, allowUnconfined: true } };
+
+Deno.test("G22 run() refuses without a sandbox, and runs without one only where that is allowed", async () => {
+  await withCommands({ sandbox: "off" }, async ({ commands, sh, workspace, warnings, reports }) => {
+    assertEquals((await sh("echo x > made")).type, "refused");
+    assertEquals([...Deno.readDirSync(workspace)], []);
+    assertEquals((await commands.mode()).mode, "off");
+    assertEquals([warnings.length, reports.length, reports[0]!.ok], [1, 1, false]);
+    assertStringIncludes(warnings[0]!, "off");
+  });
+  await withCommands({ ...UNCONFINED, sandbox: "off" }, async ({ commands, sh, warnings }) => {
+    assertEquals((await commands.mode()).mode, "unconfined");
+    assertStringIncludes(warnings[0]!, "WITHOUT a sandbox");
+    const end = await sh("echo made > made; cat made; env; exit 4");
+    assert(end.type === "exited" && end.code === 4, JSON.stringify(end));
+    assertMatch(end.output, /^made\n/);
+    const names = end.output.split("\n").slice(1, -1).map((line) => line.split("=")[0]!);
+    const known = ["HOME", "LANG", "PATH", "PWD", "TERM", "TMPDIR", "USER", "OLDPWD", "_", "SHLVL"];
+    assertEquals(names.filter((name) => !known.includes(name)), []);
+    const killed = await sh("kill -9 $$");
+    assertEquals(killed.type === "exited" && killed.signal, "SIGKILL");
+  });
+});
+
+Deno.test("run() without a sandbox ends a command's group, and waits for no keeper of its pipe", async () => {
+  await withCommands({ ...UNCONFINED, sandbox: "off" }, async ({ sh }) => {
+    const end = await sh("trap '' TERM; echo begun; sleep 60 & sleep 60", 300);
+    assert(end.type === "timeout" && end.output === "begun\n", JSON.stringify(end));
+    const started = performance.now();
+    // It leaves the group, and holds the pipe for longer than anybody waits.
+    const kept = await sh("setsid sleep 5 & echo done");
+    assert(kept.type === "exited" && kept.output === "done\n", JSON.stringify(kept));
+    assert(performance.now() - started < 4_500);
+  });
+});
+
+Deno.test({
+  name: "run() bounds what runs and waits at once",
+  ignore: bwrap === undefined,
+  async fn() {
+    await withCommands({ maxRunning: 1, maxWaiting: 1 }, async ({ commands, sh }) => {
+      await commands.mode();
+      const ends = await Promise.all([sh("sleep 0.2"), sh("true"), sh("true")]);
+      assertEquals(ends.map(({ type }) => type), ["exited", "exited", "fault"]);
+      assertEquals(commands.counts(), { running: 0, waiting: 0 });
+    });
+  },
+});
+
+Deno.test({
+  name: "run() runs nothing when what the sandbox has shown cannot be recorded",
+  ignore: bwrap === undefined,
+  async fn() {
+    const onTested = () => Promise.reject(new Error("the disk is full"));
+    await withCommands({ onTested }, async ({ sh, workspace }) => {
+      const end = await sh("echo x > made");
+      assert(end.type === "fault" && end.message.includes("the disk is full"), JSON.stringify(end));
+      assertEquals([...Deno.readDirSync(workspace)], []);
+    });
+  },
+});
+
+Deno.test({
+  name: "run() in many at once leaves no place that it held",
+  ignore: bwrap === undefined,
+  async fn() {
+    await withCommands({}, async ({ sh, workspace }) => {
+      const ends = await Promise.all(
+        Array.from({ length: 8 }, (_, at) => sh(`echo ${at} > f${at}`)),
+      );
+      assertEquals(ends.map((end) => end.type === "exited" && end.code), Array(8).fill(0));
+      const names = [...Deno.readDirSync(workspace)].map(({ name }) => name).sort();
+      assertEquals(names, Array.from({ length: 8 }, (_, at) => `f${at}`));
+    });
+  },
+});
+
+Deno.test({
+  name: "testSandbox() finds open what a sandbox with holes does not hold",
+  ignore: bwrap === undefined,
+  async fn() {
+    const scratchDir = await Deno.realPath(await Deno.makeTempDir());
+    try {
+      const report = await testSandbox({
+        scratchDir,
+        // Everything of the machine but the right to write to it, and nothing of its own.
+        run: async (workspace, script, args) => {
+          const { code, stdout } = await new Deno.Command(bwrap!, {
+            args: [
+              ...[
+                "--ro-bind",
+                "/",
+                "/",
+                "--dev",
+                "/dev",
+                "--bind",
+                scratchDir,
+                scratchDir,
+                "--chdir",
+                workspace,
+              ],
+              ...["--", "/bin/sh", "-c", script, "sh", ...args],
+            ],
+            stderr: "null",
+          }).output();
+          return { type: "exited", code, signal: null, output: new TextDecoder().decode(stdout) };
+        },
+      });
+      assertEquals(report.ok, false);
+      const open = report.trials.filter(({ held }) => !held).map(({ name }) => name);
+      const expected = ["read_outside", "write_outside", "read_credentials", "write_hooks"];
+      for (const name of [...expected, "network", "processes", "environment"]) {
+        assert(open.includes(name), `${name} of ${open}`);
+      }
+    } finally {
+      await Deno.remove(scratchDir, { recursive: true });
+    }
+  },
+});
+
+Deno.test("testSandbox() takes a missing answer for none, and a fault for no sandbox", async () => {
+  const scratchDir = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    const mute = await testSandbox({
+      scratchDir,
+      run: () => Promise.resolve({ type: "exited", code: 0, signal: null, output: "" }),
+    });
+    assertEquals([mute.ok, mute.trials.every(({ held }) => !held)], [false, true]);
+    const fault = await testSandbox({
+      scratchDir,
+      run: () => Promise.resolve({ type: "fault", message: "it broke" }),
+    });
+    assertEquals([fault.ok, fault.reason], [false, "it broke"]);
+    assertEquals([...Deno.readDirSync(scratchDir)], []);
+  } finally {
+    await Deno.remove(scratchDir, { recursive: true });
+  }
+});

@@ -1,0 +1,127 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { findGuards, type Guard, type GuardOptions } from "./workspace_guards.ts";
+
+/** A workspace of files, each with its path as content; a name that ends in a slash is a folder. */
+async function withFiles(
+  files: readonly string[],
+  test: (
+    find: (more?: Partial<GuardOptions>) => Promise<string[] | string>,
+    workspace: string,
+  ) => Promise<void>,
+): Promise<void> {
+  const workspace = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    for (const file of files) {
+      await Deno.mkdir(`${workspace}/${file}/..`.replace(/[^/]+\/\.\.$/, ""), { recursive: true });
+      if (file.endsWith("/")) await Deno.mkdir(`${workspace}/${file}`, { recursive: true });
+      else await Deno.writeTextFile(`${workspace}/${file}`, file);
+    }
+    const show = ({ path, how }: Guard) => `${how} ${path.slice(workspace.length + 1)}`;
+    await test(async (more = {}) => {
+      const found = await findGuards({ workspace, hidden: [], readOnly: [], ...more });
+      return "problem" in found ? found.problem : found.guards.map(show);
+    }, workspace);
+  } finally {
+    await Deno.remove(workspace, { recursive: true });
+  }
+}
+
+Deno.test("findGuards() hides credentials, guards what others obey, and pins the way to both", () =>
+  withFiles([
+    "README.md",
+    ".env",
+    ".env.example",
+    "src/credentials/index.ts",
+    "src/deep/server.key",
+    ".ssh/id_rsa",
+    ".ssh/config",
+    "sub/AGENTS.md",
+    "sub/.envrc",
+    ".git/HEAD",
+    ".git/config",
+    ".git/hooks/pre-commit",
+    ".git/objects/ab/x.pem",
+    ".git/modules/m/config",
+    ".git/index",
+  ], async (find) => {
+    assertEquals(await find(), [
+      "hideFile .env",
+      "pin .git",
+      "readOnly .git/config",
+      "readOnly .git/hooks",
+      "pin .git/modules",
+      "pin .git/modules/m",
+      "readOnly .git/modules/m/config",
+      "hideFolder .ssh",
+      "pin src",
+      "pin src/deep",
+      "hideFile src/deep/server.key",
+      "pin sub",
+      "readOnly sub/.envrc",
+      "readOnly sub/AGENTS.md",
+    ]);
+  }));
+
+Deno.test("findGuards() makes a folder of hooks where a repository has none", () =>
+  withFiles([".git/HEAD", "plain/.git/notes"], async (find, workspace) => {
+    assertEquals(await find(), [
+      "pin .git",
+      "readOnly .git/hooks",
+      "pin plain",
+      "pin plain/.git",
+    ]);
+    assertEquals((await Deno.stat(`${workspace}/.git/hooks`)).isDirectory, true);
+  }));
+
+Deno.test("findGuards() finds every name of a credential file, links too", () =>
+  withFiles(["a/key.pem", "b/notes.txt", "c/"], async (find, workspace) => {
+    await Deno.remove(`${workspace}/b/notes.txt`);
+    await Deno.link(`${workspace}/a/key.pem`, `${workspace}/b/notes.txt`);
+    await Deno.writeTextFile(`${workspace}/c/plain`, "x");
+    await Deno.symlink("c/plain", `${workspace}/.npmrc`);
+    await Deno.symlink("/etc/hostname", `${workspace}/other.key`);
+    assertEquals(await find(), [
+      "pin a",
+      "hideFile a/key.pem",
+      "pin b",
+      "hideFile b/notes.txt",
+      "pin c",
+      "hideFile c/plain",
+    ]);
+  }));
+
+Deno.test("findGuards() hides the service's own places, and keeps its program from being written", () =>
+  withFiles(["home/keys/audit", "home/config.json", "app/lib/main.ts"], async (find, workspace) => {
+    const found = await find({
+      hidden: [
+        `${workspace}/home/keys`,
+        `${workspace}/home/config.json`,
+        workspace,
+        "/etc/hostname",
+      ],
+      readOnly: [`${workspace}/app`],
+    });
+    assertEquals(found, [
+      "readOnly app",
+      "pin home",
+      "hideFile home/config.json",
+      "hideFolder home/keys",
+    ]);
+  }));
+
+Deno.test("findGuards() says what it cannot hold", () =>
+  withFiles(["a/one", "a/two", "real.md"], async (find, workspace) => {
+    const problem = async (more?: Partial<GuardOptions>) => String(await find(more));
+    assertStringIncludes(await problem({ maxEntries: 2 }), "more than 2 files");
+    assertStringIncludes(await problem({ timeoutMs: -1 }), "took too long");
+    await Deno.symlink("real.md", `${workspace}/AGENTS.md`);
+    assertStringIncludes(await problem(), 'AGENTS.md" is a link');
+    await Deno.remove(`${workspace}/AGENTS.md`);
+    await Deno.mkdir(`${workspace}/.git`);
+    await Deno.symlink("../a", `${workspace}/.git/hooks`);
+    assertStringIncludes(await problem(), 'hooks" is a link');
+    await Deno.remove(`${workspace}/.git/hooks`);
+    await Deno.writeTextFile(`${workspace}/a/x.pem`, "");
+    await Deno.writeTextFile(`${workspace}/a/y.pem`, "");
+    assertStringIncludes(await problem({ maxGuards: 2 }), "more than 2");
+  }));
