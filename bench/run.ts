@@ -2,6 +2,7 @@
 
 const BENCHES = [
   "gate",
+  "audit",
   "exec",
   "journal",
   "cli_start",

@@ -133,3 +133,21 @@ Deno.test("crossCheck() gives the workspace as an absolute path", async () => {
   const { config } = examine({ ...home, text: '{"agent":{"workspace":"~/a/../b/"}}' });
   assertEquals(config!.agent.workspace, `${home.root}/b`);
 });
+
+Deno.test("crossCheck() wants the audit's mirror out of reach of what it guards against", async () => {
+  const mirror = (at: (root: string) => string) =>
+    problems((root) => ({ audit: { mirror: at(root) }, agent: { workspace: `${root}/work` } }));
+  assertEquals(await mirror((root) => `${root}/elsewhere/checkpoints`), []);
+  assertEquals(await mirror(() => ""), []);
+  assertEquals(await mirror(() => "checkpoints"), [
+    'audit.mirror: "checkpoints" is no absolute path; begin it with / or ~/',
+  ]);
+  const [inWorkspace] = await mirror((root) => `${root}/work/a/../m`);
+  assertStringIncludes(inWorkspace!, "is inside of the workspace, where the agent can write");
+  await using home = await tempHome({}, "conf/config.json");
+  const text = JSON.stringify({ audit: { mirror: `${home.paths.home}/data/m` } });
+  const [inHome] = examine({ ...home, text }).problems.map(formatProblem);
+  assertStringIncludes(inHome!, "which it is to outlast");
+  const strict = examine({ ...home, text: '{"audit":{"mirrors":"/m"}}' }).problems;
+  assertEquals(strict.length, 1);
+});
