@@ -5,6 +5,7 @@
  */
 
 import type { Capability } from "../../lib/authority/actions.ts";
+import type { Grant } from "../../lib/authority/grants.ts";
 import { visibleLine } from "../../lib/authority/visible_text.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
@@ -61,12 +62,14 @@ async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<Exi
     printTable(
       out,
       ["GRANT", "SUBJECT", "CAPABILITY", "CREATED", "NOTE", "TARGET"],
-      grants.map((
-        { id, subject, capability, createdAt, note, target },
-      ) => [id, subject, capability, time(createdAt), note, target]),
+      grants.map(grantRow),
     );
   }
   return EXIT.done;
+}
+
+function grantRow({ id, subject, capability, createdAt, note, target }: Grant): string[] {
+  return [id, subject, capability, time(createdAt), visibleLine(note), visibleLine(target)];
 }
 
 async function remove(
