@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { ActionContext, ResolvedAction } from "./actions.ts";
+import { CONDITIONS } from "./conditions.ts";
 import { type ConfiguredRule, readRules } from "./configured_rules.ts";
 import { DEFAULT_RULES } from "./default_rules.ts";
 import { decide, type Policy } from "./policy.ts";
@@ -269,6 +270,31 @@ Deno.test("decide() denies the service's own whatever configured rules say", () 
   ));
 });
 
+Deno.test("decide() never allows more when the operator's rules get one more that denies, anywhere", () => {
+  const openness = { allow: 2, ask: 1, deny: 0 };
+  const deny = configuredRule(fc.constant("deny"));
+  const others = fc.array(configuredRule(fc.constantFrom("allow", "ask", "deny")), {
+    maxLength: 5,
+  });
+  fc.assert(
+    fc.property(
+      anyAction,
+      anyContext,
+      anyPolicy,
+      others,
+      deny,
+      fc.nat(6),
+      (one, context, any, rules, added, place) => {
+        const before = { ...any, rules: [...rules, ...DEFAULT_RULES] };
+        const after = { ...any, rules: [...rules.toSpliced(place, 0, added), ...DEFAULT_RULES] };
+        const [was, is] = [before, after].map((policy) => decide(one, context, policy).effect);
+        assert(openness[is!] <= openness[was!], `${was} became ${is}`);
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});
+
 Deno.test("decide() is changed by a rule only where that rule is the first that matches", () => {
   fc.assert(fc.property(
     anyAction,
@@ -280,9 +306,13 @@ Deno.test("decide() is changed by a rule only where that rule is the first that 
       const attended = { ...context, attended: true };
       const before = decide(one, attended, settled);
       const first = decide(one, attended, { ...settled, rules: [added, ...policy.rules] });
-      // But for folders in which it denies something: of these the person is asked.
-      if (first.rule === "denied.below") assertEquals(first.effect, "ask");
-      else if (first.rule !== "configured") assertEquals(first, before);
+      // What reaches a whole folder depends on all rules; another test is about that.
+      const facts = { action: one, context: attended, beforeLookup: false };
+      const reaches = CONDITIONS["denied.below"]({
+        ...facts,
+        policy: { ...settled, rules: [added, ...policy.rules] },
+      });
+      if (!reaches && first.rule !== "configured") assertEquals(first, before);
       // After one that matches anything, it is never reached.
       const all = { name: "all", effect: "ask" as const, when: [], reason: "all" };
       const after = decide(one, attended, { ...settled, rules: [all, added] });
@@ -332,7 +362,19 @@ Deno.test("decide() asks about what reaches a whole folder in which a rule denie
     channels: ["telegram"],
   });
   assertEquals(decided(folder(WS), other), "allow workspace.read");
-  // The operator may open the folder, and what is denied by default stays so.
+  // A rule for everything is not meant for it; the operator may still open the folder by its name.
+  const wide = policyWith(
+    { name: "d", effect: "deny", capabilities: ["fs.read"], targets: ["workspace/secrets/**"] },
+    { name: "wide", effect: "allow", capabilities: ["fs.read"], targets: ["workspace/**"] },
+    { name: "run", effect: "allow", capabilities: ["exec"], targets: ['["git","log"]'] },
+    { name: "runs", effect: "allow", capabilities: ["exec"] },
+  );
+  assertEquals(decided(folder(WS), wide), "ask denied.below");
+  assertEquals(decided(folder(`${WS}/src`), wide), "allow wide");
+  assertEquals(decided(pathAction(`${WS}/a.txt`), wide), "allow wide");
+  assertEquals(decided(git, wide), "ask denied.below");
+  assertEquals(decided(command(["/usr/bin/git", "log"]), wide), "allow run");
+  // What is denied by default stays so.
   const opened = policyWith(
     { name: "root", effect: "allow", capabilities: ["fs.read"], targets: ["workspace"] },
     { name: "d", effect: "deny", capabilities: ["fs.read"], targets: ["workspace/secrets/**"] },

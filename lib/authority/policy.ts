@@ -27,7 +27,8 @@ export interface Rule {
   readonly targets?: readonly TargetPattern[];
   /**
    * It allows or asks about a credential file, a file that other programs obey or one with a second name
-   * only by a pattern without wildcards: a rule for a whole folder is not meant for these.
+   * only by a pattern without wildcards: a rule for a whole folder is not meant for these. The same holds
+   * for allowing what reaches a whole folder in which another rule denies something.
    */
   readonly careful?: boolean;
   /** The turn came from one of them. Undefined: from anywhere. */
@@ -147,6 +148,7 @@ function byRules(facts: Facts, rules: readonly Rule[]): Decision | undefined {
   const { action: { capability, target }, context, policy } = facts;
   let subject: PatternSubject | undefined;
   let delicate: boolean | undefined;
+  let reaches: boolean | undefined;
   const isMeant = (
     targets: readonly TargetPattern[],
     effect: Rule["effect"],
@@ -166,8 +168,10 @@ function byRules(facts: Facts, rules: readonly Rule[]): Decision | undefined {
     if (rule.channels !== undefined && !rule.channels.includes(context.channel)) continue;
     if (rule.actors !== undefined && !rule.actors.includes(context.actor)) continue;
     if (!rule.when.every((condition) => CONDITIONS[condition](facts))) continue;
+    // A question stays one where a rule more would skip it: only what allows is held back by others.
     const literal = rule.careful === true && effect !== "deny" &&
-      (delicate ??= isDelicate(facts));
+      ((delicate ??= isDelicate(facts)) ||
+        (effect === "allow" && (reaches ??= CONDITIONS["denied.below"](facts))));
     if (targets === undefined ? literal : !isMeant(targets, effect, literal)) continue;
     return { effect, rule: rule.name, reason: rule.reason };
   }

@@ -92,6 +92,7 @@ export const capability = fc.constantFrom(...CAPABILITIES);
 export const somePath = fc.oneof(
   fc.constantFrom(
     POLICY.workspace,
+    `${POLICY.workspace}/src`,
     `${POLICY.workspace}/.env`,
     `${POLICY.workspace}/AGENTS.md`,
     "/home/p/.service/data/x",
@@ -182,6 +183,9 @@ export const configuredRule = (effect: fc.Arbitrary<Rule["effect"]>): fc.Arbitra
       {},
       { capabilities: ["fs.read", "fs.write"], targets: ["workspace/**", "/etc/*"] },
       { capabilities: ["fs.read", "fs.write"], targets: ["/**"] },
+      { capabilities: ["fs.read", "fs.write"], targets: ["workspace", "workspace/src"] },
+      { capabilities: ["fs.read"], targets: ["workspace/secrets/**"] },
+      { capabilities: ["exec"] },
       { capabilities: ["fs.write"], targets: ["workspace/.env", "workspace/AGENTS.md"] },
       { capabilities: ["net.fetch"], targets: ["example.com", "*.com", "10.0.0.5:80"] },
       { capabilities: ["message.send"], targets: ["telegram:12345", "telegram.work:*"] },
