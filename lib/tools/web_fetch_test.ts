@@ -137,7 +137,7 @@ Deno.test("web_fetch does not even look up a host that nobody named", async () =
   const url = "https://secrets-as-a-label.attacker.invalid/?q=1";
   const result = await gate.act("web_fetch", { url }, saying("example.com"));
   assertEquals(result.status, "refused");
-  assertStringIncludes(result.output, "rule fetch.other");
+  assertStringIncludes(result.output, "nobody named the host");
   assertStringIncludes(result.output, `a grant of net.fetch for exactly "${url}"`);
 });
 
