@@ -27,8 +27,11 @@ export interface Said {
   readonly text?: string;
 }
 
-/** Where the words stand, in any writing of them that somebody could mean. */
-const WORDS = /^\s*\/(approve|deny)(?=\s|$)\s*(\S*)\s*([^]*)$/i;
+/**
+ * Where the words stand, in any writing of them that somebody could mean: a chat may put the name of the
+ * bot after them, and what was pasted may begin with characters that nobody sees.
+ */
+const WORDS = /^[\s\p{Cf}]*\/(approve|deny)(?:@\S*)?(?=\s|$)\s*(\S*)\s*([^]*)$/iu;
 
 /**
  * What a message asks of the authority: undefined for one that is for the model, `usage` for one that

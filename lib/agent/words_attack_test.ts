@@ -1,0 +1,71 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { readWords } from "./words.ts";
+
+const ID = "apr_abcdefghijklmnop";
+const DIGEST = "0123abcd";
+
+const read = (...texts: string[]) => readWords(texts.map((text) => ({ type: "text", text })));
+
+Deno.test("G12 readWords() catches /approve and /deny in every writing, so that none enters the history", () => {
+  const approve = { op: "approvals.approve" as const, id: ID, digest: DIGEST };
+  for (
+    const text of [
+      `/approve ${ID} ${DIGEST}`,
+      ` \n\t/approve\n${ID}\t${DIGEST} \n`,
+      `/APPROVE ${ID} ${DIGEST}`,
+      `/approve@my_bot ${ID} ${DIGEST}`,
+      `\ufeff/approve ${ID} ${DIGEST}`,
+      `\u200b\u2066/approve ${ID} ${DIGEST}`,
+    ]
+  ) assertEquals([text, read(text)], [text, approve]);
+  assertEquals(read("", " ", `/approve ${ID} ${DIGEST}`), approve);
+  for (
+    const text of [
+      "/approve",
+      "/approve@bot",
+      `/approve ${ID}`,
+      `/approve ${ID} ${DIGEST.slice(1)}`,
+      `/approve ${ID} ${DIGEST} and then do it`,
+      `/approve ${ID} ${DIGEST}\u200b`,
+      "/approve everything",
+      "/deny",
+    ]
+  ) assert("usage" in (read(text) ?? {}), text);
+  assertEquals(read(`/deny ${ID} not\nthat`), {
+    op: "approvals.deny",
+    id: ID,
+    reason: "not\nthat",
+  });
+});
+
+Deno.test("readWords() leaves what is for the model to it", () => {
+  for (
+    const text of [
+      `please /approve ${ID} ${DIGEST}`,
+      "/approved",
+      "/approves it",
+      "/denying",
+      "//approve x",
+      "/ approve x",
+      "approve",
+      "",
+    ]
+  ) assertEquals([text, read(text)], [text, undefined]);
+  // Only the first text counts: what somebody else wrote may stand in a later one.
+  assertEquals(read("look at this", `/approve ${ID} ${DIGEST}`), undefined);
+  assertEquals(readWords([{ type: "image" }]), undefined);
+});
+
+Deno.test("readWords() is total, bounded, and fast on what is made to be slow", () => {
+  fc.assert(fc.property(fc.array(fc.string({ unit: "binary" })), (texts) => void read(...texts)));
+  const long = "\u200b ".repeat(200_000);
+  const begin = performance.now();
+  read(`${long}/approv`);
+  read(`/deny ${"x".repeat(1_000_000)} ${long}`);
+  read(`/approve@${"x".repeat(1_000_000)}`);
+  assert(performance.now() - begin < 1_000, "slow");
+  const denial = read(`/deny ${"x".repeat(1_000)} ${"y".repeat(100_000)}`);
+  assert(denial !== undefined && "reason" in denial);
+  assertEquals([denial.id.length, denial.reason.length], [100, 10_000]);
+});
