@@ -42,7 +42,9 @@ function printVerdict(verdict: Verdict, out: Output): void {
   } else {
     out.line(
       { text: "The record holds", style: "green" },
-      `: ${verdict.records} records in ${verdict.files} files, from ${verdict.firstSeq} on`,
+      verdict.records === 0
+        ? ": nothing is in it yet"
+        : `: ${verdict.records} records in ${verdict.files} files, from ${verdict.firstSeq} on`,
     );
     out.line(
       verdict.signedSeq === null

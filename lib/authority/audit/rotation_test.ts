@@ -202,9 +202,9 @@ Deno.test("kill -9 while it appends and begins new files loses no record that wa
   assertEquals([(await audit.verify()).ok, words], [true, []]);
 });
 
-Deno.test("verifyAudit() finds nothing wrong while another process appends and begins new files", async () => {
+Deno.test("verifyAudit() finds nothing wrong while another process appends, rotates and prunes", async () => {
   await using audit = await auditFixture();
-  const log = await audit.open({ rotateBytes: 4_000, checkpointEvery: 7 });
+  const log = await audit.open({ rotateBytes: 4_000, keepFiles: 20, checkpointEvery: 7 });
   await log.append("action.refused", {});
   const script = new URL("./testing/verifying_process.ts", import.meta.url).pathname;
   const verifiers = [1, 2].map(() =>
@@ -218,6 +218,7 @@ Deno.test("verifyAudit() finds nothing wrong while another process appends and b
   while (!isDone) await log.append("action.refused", { filler: "x".repeat(50) });
   await log.close();
   for (const { stdout } of await done) assertEquals(new TextDecoder().decode(stdout), "ok\n");
+  assert((await listClosed(audit.dir)).at(-1)! > 20, "no file was begun anew meanwhile");
 });
 
 Deno.test("openAudit() refuses a folder that it cannot write, and changes nothing there", async () => {

@@ -6,7 +6,7 @@ import { verifyAudit } from "../verify.ts";
 const [dir, keysDir] = Deno.args;
 const { keys } = await findTrustedKeys({ dir: dir!, keysDir: keysDir! });
 let found = "ok";
-for (let round = 0; round < 15 && found === "ok"; round++) {
+for (let round = 0; round < 40 && found === "ok"; round++) {
   const finding = await verifyAudit({ dir: dir!, keys });
   if (!finding.ok) found = finding.message;
 }
