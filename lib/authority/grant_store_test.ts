@@ -1,9 +1,9 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { ServiceError } from "../errors.ts";
-import { CAPABILITIES, type Capability } from "./actions.ts";
+import { CAPABILITIES, type Capability, type Target } from "./actions.ts";
 import { grantTarget } from "./grant_target.ts";
-import type { GrantFields } from "./grants.ts";
+import { checkGrant, type GrantFields } from "./grants.ts";
 import { tempState } from "./state/testing/temp_state.ts";
 
 const COMMAND = grantTarget({
@@ -148,4 +148,26 @@ Deno.test("add() grants no more than may be, each with the longest of targets an
   await grants.remove("gr_0");
   await grants.add(GOOD[0]!);
   await close();
+});
+
+Deno.test("checkGrant() takes the target of every action that can be granted", () => {
+  const name = fc.string({ minLength: 1, maxLength: 20, unit: "grapheme" })
+    .map((text) => text.replace(/[/\0]/g, "-")).filter((text) => !/^\.{1,2}$/.test(text));
+  const path = fc.array(name, { maxLength: 4 }).map((names) => `/${names.join("/")}`);
+  const targets = fc.oneof(
+    path.map((real) => ["fs.write", { kind: "path", real }] as const),
+    fc.webUrl({ withQueryParameters: true, withFragments: true }).map((url) =>
+      ["net.fetch", { kind: "url", url: new URL(url).href }] as const
+    ),
+    fc.tuple(fc.constantFrom("irc", "telegram.work"), fc.string({ minLength: 1 })).map((
+      [channel, chatId],
+    ) => ["message.send", { kind: "chat", channel, chatId }] as const),
+    fc.tuple(fc.array(fc.string(), { minLength: 1, maxLength: 5 }), path, path).map((
+      [argv, program, cwd],
+    ) => ["exec", { kind: "command", argv, program, cwd }] as const),
+  );
+  fc.assert(fc.property(targets, ([capability, target]) => {
+    const text = grantTarget(target as Target)!;
+    checkGrant({ subject: "api:a", capability, target: text, note: "" });
+  }));
 });
