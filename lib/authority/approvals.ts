@@ -14,12 +14,15 @@ import { ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { ActionContext, ApprovalEvent, ApprovalView, ResolvedAction } from "./actions.ts";
 import { newApprovalId } from "./approval_id.ts";
+import type { Answer, Answered, ApprovalRequest } from "./approval_request.ts";
 import { approvalView } from "./approval_view.ts";
 import type { AuditLog } from "./audit/log.ts";
 import type { LatchStore } from "./latch_store.ts";
 import { SettledApprovals } from "./settled_approvals.ts";
 import type { PendingStore } from "./state/pending_store.ts";
 import { visibleCut } from "./visible_text.ts";
+
+export type { Answer, Answered, ApprovalRequest };
 
 /** Actions that may wait in a session, and in all (decisions E4). */
 export const MAX_PENDING_IN_SESSION = 8;
@@ -39,35 +42,6 @@ export interface ApprovalsDeps {
   /** `gates.approvalTimeoutS` in milliseconds. */
   timeoutMs: number;
   log: Pick<Log, "error">;
-}
-
-/** An action that is to wait. */
-export interface ApprovalRequest {
-  action: ResolvedAction;
-  context: ActionContext;
-  /** Either aborts: whoever asked has left, or the action is not wanted any more. */
-  signals: readonly AbortSignal[];
-  onEvent: (event: ApprovalEvent) => void;
-}
-
-/** How it came out; `full` means that too many wait, and nobody was asked. */
-export type Answered =
-  | { outcome: "approved"; by: string }
-  | { outcome: "denied"; reason: string }
-  | { outcome: "expired" }
-  | { outcome: "void" }
-  | { outcome: "full" };
-
-/** An answer of somebody who has shown who he is. */
-export interface Answer {
-  id: string;
-  verdict: { approve: { digest: string } } | { deny: { reason: string } };
-  /** For the record, such as `token:tok_…`. */
-  by: string;
-  /** Whether the first 8 digits of the digest are enough, as in a chat. */
-  shortDigest: boolean;
-  /** Why he may not answer this one; undefined when he may. */
-  objection: (context: ActionContext) => string | undefined;
 }
 
 interface Waiting {
