@@ -108,10 +108,10 @@ Deno.test("G1 a page that gives the agent orders gets nothing out: refused, and 
     (data.decision as { rule: string }).rule,
   ]);
   assertEquals(refused, [
-    ["net.fetch", "fetch.other"],
-    ["net.fetch", "fetch.other"],
-    ["net.fetch", "fetch.other"],
-    ["message.send", "message.other"],
-    ["net.fetch", "fetch.other"],
+    ["net.fetch", "nobody"],
+    ["net.fetch", "nobody"],
+    ["net.fetch", "nobody"],
+    ["message.send", "nobody"],
+    ["net.fetch", "nobody"],
   ]);
 });
