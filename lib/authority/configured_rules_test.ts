@@ -31,8 +31,8 @@ function decided(one: ResolvedAction, policy: Policy, context: ActionContext = C
   return rule(decide(one, context, policy));
 }
 
-function command(argv: string[], program = argv[0]!): ResolvedAction {
-  return action("exec", { kind: "command", argv, program, cwd: WS });
+function command(argv: string[], program = argv[0]!, cwd = WS): ResolvedAction {
+  return action("exec", { kind: "command", argv, program, cwd });
 }
 
 Deno.test("decide() takes the first of the operator's rules that matches, before the default ones", () => {
@@ -208,7 +208,12 @@ Deno.test("decide() compares chats exactly, or a channel's as a whole", () => {
 Deno.test("G21 decide() compares commands whole, and a bare name with the system's program alone", () => {
   const rules = (effect: "allow" | "deny") =>
     policyWith(
-      { name: "r", effect, capabilities: ["exec"], targets: ['["git","status"]', "make all"] },
+      {
+        name: "r",
+        effect,
+        capabilities: ["exec"],
+        targets: ['["git","status"]', "make all", '["./build.sh"]'],
+      },
       { name: "rest", effect: "ask", capabilities: ["exec"] },
     );
   const allow = rules("allow");
@@ -216,6 +221,11 @@ Deno.test("G21 decide() compares commands whole, and a bare name with the system
     [command(["/usr/bin/git", "status"]), true],
     [command(["/usr/local/bin/git", "status"], "/opt/git/bin/git"), true],
     [command(["/bin/sh", "-c", "make all"]), true],
+    [command(["git", "status"], "/usr/bin/git"), true],
+    [command(["git", "status"], `${WS}/git`), false],
+    [command(["./build.sh"], `${WS}/build.sh`), true],
+    [command(["./build.sh"], `${WS}/sub/build.sh`, `${WS}/sub`), false],
+    [command(["build.sh"], "/usr/bin/build.sh"), false],
     [command(["/usr/bin/git", "status", "-s"]), false],
     [command(["/usr/bin/git"]), false],
     [command(["/usr/bin/git", "Status"]), false],

@@ -200,7 +200,7 @@ export class PatternSubject {
       case "chat":
         return target.kind === "chat" && namesChat([pattern.text], target);
       case "command":
-        return target.kind === "command" && sameCommand(pattern.argv, target, how);
+        return target.kind === "command" && sameCommand(pattern.argv, target, this.#workspace, how);
     }
   }
 
@@ -219,20 +219,24 @@ export class PatternSubject {
 }
 
 /**
- * A program that is written without a folder means the system's own of that name, and never one that
- * somebody put into the workspace. For denials it means any program that has the name.
+ * A program that is written without a folder means the system's own of that name, and one with a relative
+ * path the workspace's. For denials either means any program that has the name.
  */
 function sameCommand(
-  [name, ...words]: readonly string[],
-  { argv: [path = "", ...given], program }: CommandTarget,
+  [name = "", ...words]: readonly string[],
+  { argv: [given = "", ...rest], program, cwd }: CommandTarget,
+  workspace: string,
   how: "exact" | "forgiving",
 ): boolean {
-  if (words.length !== given.length || words.some((word, index) => word !== given[index])) {
+  if (words.length !== rest.length || words.some((word, index) => word !== rest[index])) {
     return false;
   }
-  if (name === path) return true;
-  if (name === undefined || name.includes("/")) return how === "forgiving" && name === program;
-  return how === "forgiving"
-    ? basename(path) === name || basename(program) === name
-    : COMMAND_PATH.some((folder) => `${folder}/${name}` === path);
+  if (how === "forgiving") {
+    if (name === given || name === program) return true;
+    return basename(given) === basename(name) || basename(program) === basename(name);
+  }
+  if (name.startsWith("/")) return name === given;
+  if (name.includes("/")) return name === given && cwd === workspace;
+  return (name === given || COMMAND_PATH.some((folder) => `${folder}/${name}` === given)) &&
+    !isInside(program, workspace);
 }
