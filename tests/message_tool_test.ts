@@ -113,7 +113,7 @@ Deno.test("the message tool refuses a chat that is not listed, and queues nothin
     assertEquals(await ask(service, "tell ops"), "could not");
     const [refused, all, bare] = resultsIn(await model.request(1));
     assertStringIncludes(refused!, 'Refused: message.send of "telegram:123456"');
-    assertStringIncludes(refused!, 'the entry "telegram:123456" in gates.messageTargets');
+    assertStringIncludes(refused!, "service grants add api:default message.send telegram:123456");
     assertStringIncludes(all!, "Arguments of message: chat_id: expected one chat's id");
     assertStringIncludes(bare!, "channel");
     assertEquals(await service.stop(), 0);
