@@ -14,27 +14,34 @@ import type { Guard } from "./workspace_guards.ts";
 
 /**
  * `read` without a pipe, so that nothing is started for it. A place that is hidden shows a device or an
- * empty file system; every other one the folder or file of its own name in the workspace.
+ * empty file system; every other one the folder or file of its own name in the workspace. Mounts that
+ * the workspace had before are nobody's guard.
  */
-const SCRIPT = `workspace=$1 hidden=$2 left=$3 base=
-shift 3
+const SCRIPT = `workspace=$1 hidden=$2 shown=$3 left=$4 base=
+shift 4
 while read -r _ _ _ root place _; do
   case $place in
   "$workspace") base=\${root%/} ;;
   "$workspace"/*)
-    left=$((left - 1))
-    own=$base\${place#"$workspace"}
     case $hidden in *"
 $place
-"*) case $root in /null | /) own=$root ;; *) own= ;; esac ;; esac
-    [ "$root" = "$own" ] || left=-1000000 ;;
+"*)
+      left=$((left - 1))
+      case $root in /null | /) ;; *) left=-1000000 ;; esac ;;
+    esac
+    case $shown in *"
+$place
+"*)
+      left=$((left - 1))
+      [ "$root" = "$base\${place#"$workspace"}" ] || left=-1000000 ;;
+    esac ;;
   esac
 done </proc/self/mountinfo
 if [ "$left" -ne 0 ]; then
   echo "the workspace changed while its sandbox was being made; nothing was run, try again" >&2
   exit 126
 fi
-unset workspace hidden left base root place own _
+unset workspace hidden shown left base root place _
 # Not every shell knows exec --, and to some a name that begins so is an option.
 case $1 in -*) program=./$1; shift; set -- "$program" "$@"; unset program ;; esac
 exec "$@"`;
@@ -44,15 +51,17 @@ export function mountCheck(
   { workspace, guards }: { workspace: string; guards: readonly Guard[] },
 ): string[] {
   if (guards.length === 0) return [];
-  const hidden = guards.filter(({ how }) => how === "hideFile" || how === "hideFolder")
-    .map(({ path }) => `${escapeMount(path)}\n`).join("");
+  const isHidden = ({ how }: Guard) => how === "hideFile" || how === "hideFolder";
+  const lines = (some: readonly Guard[]) =>
+    `\n${some.map(({ path }) => `${escapeMount(path)}\n`).join("")}`;
   return [
     "/bin/sh",
     "-c",
     SCRIPT,
     "sandbox",
     escapeMount(workspace),
-    `\n${hidden}`,
+    lines(guards.filter(isHidden)),
+    lines(guards.filter((guard) => !isHidden(guard))),
     String(guards.length),
   ];
 }

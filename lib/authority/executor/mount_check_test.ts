@@ -141,3 +141,26 @@ Deno.test({
     });
   },
 });
+
+Deno.test({
+  name: "mountCheck() does not mind what was mounted in the workspace before",
+  ignore: bwrap === undefined,
+  async fn() {
+    await withFolders(async (workspace) => {
+      await Deno.writeTextFile(`${workspace}/sub/AGENTS.md`, "obey");
+      await Deno.mkdir(`${workspace}/volume`);
+      const guards: Guard[] = [
+        { path: `${workspace}/sub`, how: "pin" },
+        { path: `${workspace}/sub/AGENTS.md`, how: "readOnly" },
+      ];
+      const args = await commandSandbox({ workspace, cwd: workspace, guards });
+      const at = args.indexOf("--remount-ro", args.indexOf(workspace));
+      const volume = ["--tmpfs", `${workspace}/volume`];
+      const { code, stdout } = await new Deno.Command(bwrap!, {
+        args: [...args.slice(0, at), ...volume, ...args.slice(at), "echo", "ran"],
+        clearEnv: true,
+      }).output();
+      assertEquals([code, new TextDecoder().decode(stdout)], [0, "ran\n"]);
+    });
+  },
+});
