@@ -39,6 +39,8 @@ export async function* walkAudit(options: WalkOptions): AsyncGenerator<WalkedLin
   let after = 0;
   let isEmpty = true;
   const nextClosed = async () => (await listClosed(dir)).find((first) => first > after);
+  // What was there at the start ends with the file after these; to follow a fast writer has no end.
+  const lastAtStart = (await listClosed(dir)).at(-1) ?? 0;
   while (true) {
     const closed = await nextClosed();
     using file = await openIfAny(
@@ -50,6 +52,7 @@ export async function* walkAudit(options: WalkOptions): AsyncGenerator<WalkedLin
       if (file === undefined) continue;
       isEmpty = false;
       yield* linesOf(file, closedName(closed), options);
+      if (closed > lastAtStart && options.more === undefined) return;
       continue;
     }
     // Closed in between, so what was opened is the file after the next one, or not there yet.
@@ -61,7 +64,7 @@ export async function* walkAudit(options: WalkOptions): AsyncGenerator<WalkedLin
     }
     isEmpty = false;
     const rotated = yield* currentLines(file, nextClosed, options);
-    if (rotated === undefined) return;
+    if (rotated === undefined || options.more === undefined) return;
     after = rotated;
   }
 }
