@@ -13,7 +13,6 @@ import type { Clock } from "../agent/clock.ts";
 import { ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { ActionContext, ApprovalEvent, ApprovalView, ResolvedAction } from "./actions.ts";
-import { newApprovalId } from "./approval_id.ts";
 import type { Answer, Answered, ApprovalRequest } from "./approval_request.ts";
 import { approvalView } from "./approval_view.ts";
 import type { AuditLog } from "./audit/log.ts";
@@ -21,6 +20,7 @@ import type { LatchStore } from "./latch_store.ts";
 import { SettledApprovals } from "./settled_approvals.ts";
 import type { PendingStore } from "./state/pending_store.ts";
 import { visibleCut } from "./visible_text.ts";
+import { newId } from "./new_id.ts";
 
 export type { Answer, Answered, ApprovalRequest };
 
@@ -169,7 +169,7 @@ export class Approvals {
   async #wait({ action, context, signals, onEvent }: ApprovalRequest): Promise<Answered> {
     const { clock, audit, pending, timeoutMs } = this.#deps;
     const createdAt = this.#now();
-    const id = newApprovalId();
+    const id = newId("apr_");
     const times = { createdAt, expiresAt: createdAt + timeoutMs };
     const view = approvalView({ action, context, id, ...times });
     await audit.append("approval.requested", {
