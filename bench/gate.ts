@@ -13,10 +13,10 @@ import type {
   ResolvedAction,
   Target,
 } from "../lib/authority/actions.ts";
-import { type ConfiguredRule, readRules } from "../lib/authority/configured_rules.ts";
-import { DEFAULT_RULES } from "../lib/authority/default_rules.ts";
-import { grantTarget } from "../lib/authority/grant_target.ts";
-import { decide, type Policy } from "../lib/authority/policy.ts";
+import { type ConfiguredRule, readRules } from "../lib/authority/policy/configured_rules.ts";
+import { DEFAULT_RULES } from "../lib/authority/policy/default_rules.ts";
+import { grantTarget } from "../lib/authority/policy/grant_target.ts";
+import { decide, type Policy } from "../lib/authority/policy/policy.ts";
 import { type Figure, report } from "./report.ts";
 
 const RULES = 100;

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Operator, Terminal } from "../../lib/authority/operate.ts";
+import type { Operator, Terminal } from "../../lib/authority/approvals/operate.ts";
 import type { OperatorAnswer, OperatorRequest } from "../../lib/authority/operator.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import type { Operator } from "../../lib/authority/operate.ts";
+import type { Operator } from "../../lib/authority/approvals/operate.ts";
 import type { OperatorAnswer, OperatorRequest } from "../../lib/authority/operator.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { EXIT, type Invocation } from "../command.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { Capability } from "../../lib/authority/actions.ts";
-import type { Grant } from "../../lib/authority/grants.ts";
+import type { Grant } from "../../lib/authority/state/grants.ts";
 import { visibleLine } from "../../lib/authority/visible_text.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import { grantTarget } from "../../lib/authority/grant_target.ts";
+import { grantTarget } from "../../lib/authority/policy/grant_target.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { EXIT } from "../command.ts";
 import { operatorHome } from "../testing/operator_home.ts";

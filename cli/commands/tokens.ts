@@ -5,7 +5,7 @@
  */
 
 import { type Scope, SCOPES } from "../../lib/authority/operator.ts";
-import type { TokenInfo } from "../../lib/authority/token_store.ts";
+import type { TokenInfo } from "../../lib/authority/state/token_store.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { parseDuration } from "../operator/duration.ts";

@@ -5,9 +5,9 @@
  */
 
 import type { ActionContext } from "../../lib/authority/actions.ts";
-import { ruleSource, whatWouldChange } from "../../lib/authority/explain.ts";
-import { type Preview, previewAction } from "../../lib/authority/preview.ts";
-import { describeTarget } from "../../lib/authority/refusal.ts";
+import { ruleSource, whatWouldChange } from "../../lib/authority/policy/explain.ts";
+import { type Preview, previewAction } from "../../lib/authority/policy/preview.ts";
+import { describeTarget } from "../../lib/authority/policy/refusal.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { Output } from "../output.ts";
 import { type PolicyDeps, readPolicyConfig } from "./deps.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { Policy } from "../../lib/authority/policy.ts";
-import { execMode, policySettings } from "../../lib/authority/policy_settings.ts";
-import type { Workspace } from "../../lib/authority/resolve.ts";
+import type { Policy } from "../../lib/authority/policy/policy.ts";
+import { execMode, policySettings } from "../../lib/authority/policy/policy_settings.ts";
+import type { Workspace } from "../../lib/authority/resolve/resolve.ts";
 import { realPathOf } from "../../lib/config/real_path.ts";
 import type { Config } from "../../lib/config/schema.ts";
 import type { PolicyDeps } from "./deps.ts";

@@ -11,7 +11,7 @@ import type { DocumentReader } from "../documents/types.ts";
 import { fromErrorData, ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "../service/bridge.ts";
-import type { Operator } from "./operate.ts";
+import type { Operator } from "./approvals/operate.ts";
 import { readInstructions } from "./instructions.ts";
 import { type Permission, workerPermissions } from "./permissions.ts";
 import type { ServiceOutbox } from "./service_outbox.ts";

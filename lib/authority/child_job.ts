@@ -5,12 +5,12 @@
  */
 
 import type { PathTarget, ResolvedAction, UrlTarget } from "./actions.ts";
-import { addressPort, closedRangesWithout } from "./addresses.ts";
+import { addressPort, closedRangesWithout } from "./resolve/addresses.ts";
 import { type ChildPermissions, NO_PERMISSIONS } from "./executor/command.ts";
 import type { ChildJob } from "./executor/executor.ts";
 import { PROTOCOL_VERSION } from "./executor/protocol.ts";
 import type { SandboxView } from "./executor/sandbox.ts";
-import { isInside } from "./inside.ts";
+import { isInside } from "./resolve/inside.ts";
 
 /** What every job of a gate shares. */
 export interface JobSettings {

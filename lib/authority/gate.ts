@@ -23,20 +23,25 @@ import type {
   Target,
   UrlTarget,
 } from "./actions.ts";
-import type { Approvals } from "./approvals.ts";
+import type { Approvals } from "./approvals/approvals.ts";
 import type { AuditLog } from "./audit/log.ts";
 import { actionJob, type JobSettings, resolverJob } from "./child_job.ts";
 import type { CommandConfig, CommandMode, Commands } from "./executor/commands.ts";
 import { createCommands } from "./executor/commands.ts";
 import { createExecutor, type Executor } from "./executor/executor.ts";
-import { Judge } from "./judge.ts";
-import type { Operator } from "./operate.ts";
-import type { PolicySettings } from "./policy.ts";
-import { execMode, type OwnPaths, type PolicyInputs, policySettings } from "./policy_settings.ts";
+import { Judge } from "./policy/judge.ts";
+import type { Operator } from "./approvals/operate.ts";
+import type { PolicySettings } from "./policy/policy.ts";
+import {
+  execMode,
+  type OwnPaths,
+  type PolicyInputs,
+  policySettings,
+} from "./policy/policy_settings.ts";
 import { recordAction } from "./record_action.ts";
-import { describeTarget } from "./refusal.ts";
-import { resolveUrl, type Workspace } from "./resolve.ts";
-import { checkArgs, resolveTouch } from "./resolve_touch.ts";
+import { describeTarget } from "./policy/refusal.ts";
+import { resolveUrl, type Workspace } from "./resolve/resolve.ts";
+import { checkArgs, resolveTouch } from "./resolve/resolve_touch.ts";
 import { failed, outcomeResult } from "./results.ts";
 import { runCommand } from "./run_command.ts";
 import { createSecretScrubber, type SecretScrubber } from "./scrub_secrets.ts";

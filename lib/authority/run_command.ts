@@ -12,8 +12,8 @@ import type { ActionResult, CommandTarget } from "./actions.ts";
 import { canonicalJson } from "./canonical_json.ts";
 import { cutOutput } from "./executor/cut_output.ts";
 import type { CommandOutcome, Commands } from "./executor/commands.ts";
-import { resolveCommand } from "./resolve_command.ts";
-import type { Workspace } from "./resolve.ts";
+import { resolveCommand } from "./resolve/resolve_command.ts";
+import type { Workspace } from "./resolve/resolve.ts";
 import { failed } from "./results.ts";
 
 /** How running ended: for the turn, and for the record. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { readRules } from "../authority/configured_rules.ts";
+import { readRules } from "../authority/policy/configured_rules.ts";
 import { auditMirror } from "./audit_mirror.ts";
 import { isWithin, type KeyPath } from "./key_path.ts";
 import { isLoopbackHost } from "../loopback_host.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { CaseResult } from "../authority/policy_cases.ts";
+import type { CaseResult } from "../authority/policy/policy_cases.ts";
 import { ServiceError, toErrorData } from "../errors.ts";
 import { readConfigText } from "./config_file.ts";
 import { type HomePaths, policyTestFile } from "./paths.ts";
@@ -31,8 +31,8 @@ export async function runPinnedCases(
   const text = await readFile(file);
   if (text === undefined) return undefined;
   const [{ parsePolicyCases, runPolicyCases }, { policySettings }] = await Promise.all([
-    import("../authority/policy_cases.ts"),
-    import("../authority/policy_settings.ts"),
+    import("../authority/policy/policy_cases.ts"),
+    import("../authority/policy/policy_settings.ts"),
   ]);
   const parsed = parsePolicyCases(text);
   if ("problem" in parsed) {

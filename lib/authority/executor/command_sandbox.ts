@@ -5,8 +5,8 @@
  * @module
  */
 
-import { isInside } from "../inside.ts";
-import { COMMAND_PATH } from "../resolve_command.ts";
+import { isInside } from "../resolve/inside.ts";
+import { COMMAND_PATH } from "../resolve/resolve_command.ts";
 import { mountCheck } from "./mount_check.ts";
 import { ISOLATION } from "./sandbox.ts";
 import type { Guard } from "./workspace_guards.ts";

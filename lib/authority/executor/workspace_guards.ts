@@ -12,7 +12,7 @@
  */
 
 import { basename, dirname, join, SEPARATOR } from "@std/path";
-import { isInside } from "../inside.ts";
+import { isInside } from "../resolve/inside.ts";
 import { isCredentialPath, isGuardedPath } from "./protected_names.ts";
 
 /** One place and what becomes of it in the sandbox. */

@@ -9,13 +9,13 @@ import type { OutboxMessage } from "../../journal/types.ts";
 import { createOutbox } from "../../service/outbox.ts";
 import type { OutboxPort } from "../../service/bridge.ts";
 import type { ActionContext, ActionResult, ApprovalEvent } from "../actions.ts";
-import { Approvals } from "../approvals.ts";
+import { Approvals } from "../approvals/approvals.ts";
 import { AUDIT_FILE, type AuditLog, openAudit } from "../audit/log.ts";
 import type { AuditRecord } from "../audit/record.ts";
-import type { ConfiguredRule } from "../configured_rules.ts";
+import type { ConfiguredRule } from "../policy/configured_rules.ts";
 import { createExecutor, type Executor } from "../executor/executor.ts";
 import { type Actions, createActions } from "../gate.ts";
-import { createOperator, type Operator } from "../operate.ts";
+import { createOperator, type Operator } from "../approvals/operate.ts";
 import { openOperatorState, type OperatorState } from "../state/operator_state.ts";
 
 /** How a fixture differs from the default. */

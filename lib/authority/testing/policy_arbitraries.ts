@@ -15,12 +15,12 @@ import {
   type ResolvedAction,
   type Target,
 } from "../actions.ts";
-import { type Condition, CONDITIONS } from "../conditions.ts";
-import { type ConfiguredRule, readRules } from "../configured_rules.ts";
-import { DEFAULT_RULES } from "../default_rules.ts";
-import { grantTarget } from "../grant_target.ts";
-import type { Grant } from "../grants.ts";
-import type { ExecMode, Policy, Rule } from "../policy.ts";
+import { type Condition, CONDITIONS } from "../policy/conditions.ts";
+import { type ConfiguredRule, readRules } from "../policy/configured_rules.ts";
+import { DEFAULT_RULES } from "../policy/default_rules.ts";
+import { grantTarget } from "../policy/grant_target.ts";
+import type { Grant } from "../state/grants.ts";
+import type { ExecMode, Policy, Rule } from "../policy/policy.ts";
 
 export const CONTEXT: ActionContext = {
   sessionKey: "cli:test",

@@ -1,0 +1,226 @@
+/**
+ * Who may answer approvals and clear latches, checked where authority is (decisions E4): a token, a
+ * listed sender of a channel that verifies its senders, or the terminal that opened the turn. The
+ * service passes on what it was given and cannot vouch for anybody.
+ *
+ * @module
+ */
+
+import { ServiceError, toErrorData } from "../../errors.ts";
+import type { Log } from "../../log.ts";
+import type { ActionContext } from "../actions.ts";
+import type { Approvals } from "./approvals.ts";
+import type { LatchStore } from "../state/latch_store.ts";
+import type { Credential, OperatorAnswer, OperatorRequest, Scope } from "../operator.ts";
+import { includesScope, type TokenStore } from "../state/token_store.ts";
+
+/** What checking needs. */
+export interface OperatorDeps {
+  approvals: Approvals;
+  tokens: Pick<TokenStore, "verify" | "hasAny">;
+  latches: Pick<LatchStore, "list" | "clear">;
+  gates: {
+    /** `<channel>:<immutable id>` of those who may answer from a chat. */
+    approvers: readonly string[];
+    /** Whoever opened the turn may not answer. */
+    independentApprover: boolean;
+  };
+  /** Whether a channel's descriptor says that it verifies senders; false for one that is unknown. */
+  verifiesSenders: (channel: string) => boolean;
+  log: Pick<Log, "error">;
+}
+
+/** A terminal of this process, at which somebody sits. */
+export interface Terminal {
+  /** Asks for something as the terminal that opened the turn. */
+  operate(request: OperatorRequest, turnId: string): Promise<OperatorAnswer>;
+  /** Nobody sits there any more. */
+  detach(): void;
+}
+
+/** The way in for approvers and operators. */
+export interface Operator {
+  /** What crosses from the service; a terminal's credential never does, so it is refused here. */
+  operate(request: OperatorRequest, credential: Credential): Promise<OperatorAnswer>;
+  /** Somebody sits at a terminal of this process and opens turns in that session. */
+  attachTerminal(sessionKey: () => string): Terminal;
+  /** Whether anybody could answer at all; without one an action that asks is refused at once. */
+  canAsk(context: Pick<ActionContext, "sessionKey" | "actor" | "channel">): boolean;
+}
+
+/** Somebody who has shown who he is. */
+interface Known {
+  by: string;
+  scopes: readonly Scope[];
+  /** Undefined: any turn's. */
+  turnId?: string;
+  shortDigest: boolean;
+  isTerminal: boolean;
+}
+
+/** What a request takes. */
+const NEEDED: Readonly<Record<OperatorRequest["op"], Scope>> = {
+  "approvals.list": "approve",
+  "approvals.get": "approve",
+  "approvals.approve": "approve",
+  "approvals.deny": "approve",
+  "latches.list": "approve",
+  "latches.clear": "operate",
+};
+
+/** Makes the way in. */
+export function createOperator(deps: OperatorDeps): Operator {
+  const { approvals, tokens, latches, gates, verifiesSenders, log } = deps;
+  const terminals = new Map<symbol, () => string>();
+
+  function knownToken(token: string): Known {
+    const owner = tokens.verify(token);
+    if (owner === undefined) {
+      throw new ServiceError(
+        "invalid_token",
+        "The token is none of an approver or operator, was revoked, or has expired",
+      );
+    }
+    return {
+      by: `token:${owner.id}`,
+      scopes: owner.scopes,
+      shortDigest: false,
+      isTerminal: false,
+    };
+  }
+
+  function knownSender(sender: string): Known {
+    const channel = sender.slice(0, Math.max(0, sender.indexOf(":")));
+    if (!verifiesSenders(channel)) {
+      throw new ServiceError(
+        "insufficient_scope",
+        `Nobody can answer an approval from here: the channel "${channel}" does not prove who writes. ` +
+          "Use a token: service approvals approve ID",
+      );
+    }
+    if (!gates.approvers.includes(sender)) {
+      throw new ServiceError("insufficient_scope", "gates.approvers does not list this sender");
+    }
+    return { by: `sender:${sender}`, scopes: ["approve"], shortDigest: true, isTerminal: false };
+  }
+
+  function identify(credential: Credential): Known {
+    switch (credential.kind) {
+      case "token":
+        return knownToken(String(credential.token));
+      case "sender":
+        return knownSender(String(credential.sender));
+      default:
+        throw new ServiceError("invalid_token", "Only a token or a sender can be shown from here");
+    }
+  }
+
+  function objection(known: Known, context: ActionContext): string | undefined {
+    if (known.turnId !== undefined && known.turnId !== context.turnId) {
+      return "another terminal opened the turn";
+    }
+    if (!gates.independentApprover) return undefined;
+    const opened = known.isTerminal || isSame(known.by, context.actor) ||
+      isSame(known.by.replace(/^sender:/, ""), context.actor);
+    return opened
+      ? "gates.independentApprover wants somebody else than who opened the turn"
+      : undefined;
+  }
+
+  /** Records an answer of somebody who is not let through at all, if what he names waits. */
+  async function refuse(request: OperatorRequest, credential: Credential, error: unknown) {
+    if (request.op !== "approvals.approve" && request.op !== "approvals.deny") return;
+    const by = credential.kind === "sender" ? `sender:${credential.sender}` : credential.kind;
+    await approvals.refused(request.id, by, toErrorData(error).code);
+  }
+
+  async function run(request: OperatorRequest, known: Known): Promise<OperatorAnswer> {
+    const needed = NEEDED[request.op];
+    if (needed === undefined) {
+      throw new ServiceError("invalid_request", `There is no operation "${request.op}"`);
+    }
+    if (!includesScope(known.scopes, needed)) {
+      throw new ServiceError("insufficient_scope", `The scope ${needed} is needed for this`);
+    }
+    switch (request.op) {
+      case "approvals.list":
+        return { approvals: approvals.list() };
+      case "approvals.get":
+        return { approval: approvals.get(request.id) };
+      case "approvals.approve":
+      case "approvals.deny":
+        await approvals.answer({
+          id: request.id,
+          verdict: request.op === "approvals.approve"
+            ? { approve: { digest: request.digest } }
+            : { deny: { reason: request.reason } },
+          by: known.by,
+          shortDigest: known.shortDigest,
+          objection: (context) => objection(known, context),
+        });
+        return { done: true };
+      case "latches.list":
+        return { latches: latches.list() };
+      case "latches.clear":
+        if (!await latches.clear(request.sessionKey, request.capability)) {
+          throw new ServiceError(
+            "not_found",
+            `Nothing is denied of ${request.capability} in the session "${request.sessionKey}"`,
+          );
+        }
+        return { done: true };
+    }
+  }
+
+  return {
+    async operate(request, credential) {
+      let known: Known;
+      try {
+        known = identify(credential);
+      } catch (error) {
+        await refuse(request, credential, error).catch((cause) =>
+          log.error("A refused answer is not on record", { reason: toErrorData(cause).message })
+        );
+        throw error;
+      }
+      return await run(request, known);
+    },
+    attachTerminal(sessionKey) {
+      const seat = Symbol();
+      terminals.set(seat, sessionKey);
+      return {
+        operate: (request, turnId) => {
+          const known: Known = {
+            by: "terminal",
+            scopes: ["approve"],
+            turnId,
+            shortDigest: false,
+            isTerminal: true,
+          };
+          return run(request, known);
+        },
+        detach: () => void terminals.delete(seat),
+      };
+    },
+    canAsk({ sessionKey }) {
+      if (tokens.hasAny("approve")) return true;
+      if (
+        gates.approvers.some((sender) => verifiesSenders(sender.slice(0, sender.indexOf(":"))))
+      ) return true;
+      return !gates.independentApprover &&
+        [...terminals.values()].some((session) => session() === sessionKey);
+    },
+  };
+}
+
+/** Whether two names are of the same one, in any spelling; only ever used to refuse. */
+function isSame(one: string, other: string): boolean {
+  return fold(one) === fold(other);
+}
+
+function fold(name: string): string {
+  return name.normalize("NFKC").toLowerCase().replace(
+    /[\s\p{C}\p{Default_Ignorable_Code_Point}]/gu,
+    "",
+  );
+}

@@ -1,0 +1,192 @@
+/**
+ * Whether an action may run: decided by the policy as it is at that moment, and where that says so by a
+ * person, after whose yes the action is resolved and decided again (decisions E2, E4).
+ *
+ * @module
+ */
+
+import { ServiceError, toErrorData } from "../../errors.ts";
+import type { Log } from "../../log.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type {
+  ActionContext,
+  ActionPort,
+  ActionResult,
+  Decision,
+  ResolvedAction,
+  Target,
+  UrlTarget,
+} from "../actions.ts";
+import { approvalDecision, approvalRefusal } from "../approvals/approval_refusal.ts";
+import type { Approvals } from "../approvals/approvals.ts";
+import type { AuditLog } from "../audit/log.ts";
+import { grantTarget } from "./grant_target.ts";
+import type { Operator } from "../approvals/operate.ts";
+import { decide, decideBeforeLookup, type Policy, type PolicySettings } from "./policy.ts";
+import { recordAction } from "../record_action.ts";
+import { refusal } from "./refusal.ts";
+import { sealAction } from "../resolve/resolve_touch.ts";
+import { isDamaged } from "../state/damaged.ts";
+import type { OperatorState } from "../state/operator_state.ts";
+
+/** What judging needs. */
+export interface JudgeDeps {
+  settings: () => Promise<PolicySettings>;
+  state: Pick<OperatorState, "grants" | "latches" | "damaged">;
+  approvals: Pick<Approvals, "request">;
+  canAsk: Operator["canAsk"];
+  /** The target with the addresses of its host, or unresolved. */
+  lookUp: (target: UrlTarget, signal: AbortSignal) => Promise<Target>;
+  audit: AuditLog;
+  now?: () => number;
+  log: Pick<Log, "error">;
+}
+
+/** A tool call with its target. */
+export interface Judged {
+  tool: Tool;
+  args: unknown;
+  target: Target;
+  context: ActionContext;
+  options: Parameters<ActionPort["act"]>[1];
+  /** Finds the target anew, as it was found before. */
+  resolve: () => Promise<Target>;
+}
+
+/** It may run, as this action and for this reason; or what the turn is told. */
+export type Judgement =
+  | { action: ResolvedAction; decision: Decision }
+  | { refused: ActionResult };
+
+type Step = "before the lookup" | "whole";
+
+/** Judges actions. */
+export class Judge {
+  readonly #deps: JudgeDeps;
+
+  constructor(deps: JudgeDeps) {
+    this.#deps = deps;
+  }
+
+  /** Judges one. What is refused is on record, or could not be. */
+  async judge(judged: Judged): Promise<Judgement> {
+    const { tool, args, target, options } = judged;
+    let action = sealAction(tool, args, target);
+    let approved: Decision | undefined;
+    if (target.kind === "url" && target.addresses.length === 0) {
+      const first = await this.#decide(action, judged, "before the lookup");
+      if ("refused" in first) return first;
+      approved = first.wasAsked ? first.decision : undefined;
+      action = sealAction(tool, args, await this.#deps.lookUp(target, options.signal));
+    }
+    return await this.#decide(action, judged, "whole", approved);
+  }
+
+  /** `approved`: a person was asked about the URL before its host was looked up. */
+  async #decide(
+    action: ResolvedAction,
+    judged: Judged,
+    step: Step,
+    approved?: Decision,
+  ): Promise<
+    { action: ResolvedAction; decision: Decision; wasAsked: boolean } | { refused: ActionResult }
+  > {
+    const { context } = judged;
+    const judge = step === "whole" ? decide : decideBeforeLookup;
+    const decision = judge(action, context, await this.#policy(action, context));
+    if (decision.effect === "allow") return { action, decision, wasAsked: false };
+    if (decision.effect === "deny") {
+      return { refused: await this.#refuse(action, context, decision) };
+    }
+    if (approved !== undefined) return { action, decision: approved, wasAsked: true };
+    return await this.#ask(action, judged, decision, judge);
+  }
+
+  async #ask(
+    action: ResolvedAction,
+    { tool, args, context, options, resolve }: Judged,
+    { reason }: Decision,
+    judge: typeof decide,
+  ): Promise<
+    { action: ResolvedAction; decision: Decision; wasAsked: true } | { refused: ActionResult }
+  > {
+    const { signal, left, onApproval } = options;
+    let id = "";
+    const answered = await this.#deps.approvals.request({
+      action,
+      context,
+      signals: left === undefined ? [signal] : [signal, left],
+      onEvent(event) {
+        if (event.type === "requested") id = event.approval.id;
+        onApproval?.(event);
+      },
+    });
+    signal.throwIfAborted();
+    const refuse = async (outcome: Parameters<typeof approvalDecision>[0]) => {
+      await this.#record(action, context, approvalDecision(outcome, reason));
+      return { refused: approvalRefusal(action, outcome, context) };
+    };
+    if (answered.outcome !== "approved") return await refuse(answered);
+    if (left?.aborted) return await refuse({ outcome: "void" });
+
+    const again = sealAction(tool, args, await this.#again(action.target, resolve));
+    if (again.digest !== action.digest) return await refuse({ outcome: "changed" });
+    // What has changed while it waited counts too; only that somebody can be asked does not any more.
+    const policy = { ...await this.#policy(again, context), canAsk: true };
+    const now = judge(again, context, policy);
+    if (now.effect === "deny") return { refused: await this.#refuse(again, context, now) };
+    const decision: Decision = {
+      effect: "allow",
+      rule: `approval:${id}`,
+      reason: "a person approved exactly this",
+    };
+    return { action: again, decision, wasAsked: true };
+  }
+
+  /** Addresses that were approved are kept: the connection goes to these and no others. */
+  async #again(before: Target, resolve: () => Promise<Target>): Promise<Target> {
+    const target = await resolve();
+    return before.kind === "url" && target.kind === "url"
+      ? { ...target, addresses: before.addresses }
+      : target;
+  }
+
+  async #policy(
+    { capability, target }: ResolvedAction,
+    context: ActionContext,
+  ): Promise<Policy> {
+    const { settings, state: { grants, latches, damaged }, canAsk } = this.#deps;
+    const { sessionKey } = context;
+    const fixed = await settings();
+    const text = grantTarget(target);
+    const grant = text === undefined ? undefined : grants.find(sessionKey, capability, text);
+    const latch = latches.find(sessionKey, capability);
+    return {
+      ...fixed,
+      grants: grant === undefined ? [] : [grant],
+      latched: latch === undefined || isDamaged(latch) ? [] : [latch],
+      canAsk: canAsk(context),
+      stateDamaged: isDamaged(latch) ? latch.damaged : damaged(),
+    };
+  }
+
+  async #refuse(
+    action: ResolvedAction,
+    context: ActionContext,
+    decision: Decision,
+  ): Promise<ActionResult> {
+    await this.#record(action, context, decision);
+    return refusal(action, decision, context);
+  }
+
+  /** A refusal stands also when it cannot be recorded: nothing ran either way. */
+  async #record(action: ResolvedAction, context: ActionContext, decision: Decision): Promise<void> {
+    try {
+      await recordAction(this.#deps, { action, context, decision });
+    } catch (error) {
+      const { code, message } = toErrorData(error);
+      if (!(error instanceof ServiceError)) throw error;
+      this.#deps.log.error("A refusal cannot be recorded", { code, reason: message });
+    }
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * What a turn is told of an action that did not run: capability, target, why, and what it would take.
+ * Every name in it is shown with hidden characters made visible, since the model chose it.
+ *
+ * @module
+ */
+
+import type { ActionContext, ActionResult, Decision, ResolvedAction, Target } from "../actions.ts";
+import { grantTarget } from "./grant_target.ts";
+import { shellWord } from "./shell_word.ts";
+import { visibleLine } from "../visible_text.ts";
+
+/** Longest command line that is offered, characters. */
+const MAX_COMMAND_CHARS = 4_000;
+
+/** A target on one line. */
+export function describeTarget(target: Target): string {
+  switch (target.kind) {
+    case "path":
+      return visibleLine(target.real);
+    case "url":
+      return visibleLine(target.url);
+    case "chat":
+      return visibleLine(`${target.channel}:${target.chatId}`);
+    case "command":
+      return target.argv.map(shellWord).join(" ");
+    case "unresolved":
+      return visibleLine(target.what);
+  }
+}
+
+/**
+ * The command line that makes the grant for exactly this action in this session; undefined for what
+ * nothing can grant, and for what is too long to be typed.
+ */
+export function grantCommand(
+  { capability, target }: Pick<ResolvedAction, "capability" | "target">,
+  { sessionKey }: Pick<ActionContext, "sessionKey">,
+): string | undefined {
+  const text = grantTarget(target);
+  if (text === undefined || !text.isWellFormed()) return undefined;
+  const command = `service grants add ${shellWord(sessionKey)} ${capability} ${shellWord(text)}`;
+  return command.length > MAX_COMMAND_CHARS ? undefined : command;
+}
+
+/** What it would take for a refused action to be allowed, in a sentence. */
+export function remedy(
+  action: Pick<ResolvedAction, "capability" | "target">,
+  { effect, rule }: Pick<Decision, "effect" | "rule">,
+  context: Pick<ActionContext, "sessionKey" | "attended">,
+): string {
+  const { capability, target } = action;
+  const command = grantCommand(action, context);
+  const grant = `a grant of ${capability} for exactly "${describeTarget(target)}" in the session ` +
+    `"${visibleLine(context.sessionKey)}", which the operator can make` +
+    (command === undefined ? "" : ` with: ${command}`);
+  switch (rule) {
+    case "latched":
+      return `It would take the operator to clear that denial with: service latches clear ${
+        shellWord(context.sessionKey)
+      } ${capability}`;
+    case "state":
+      return "Nothing that needs a grant or a person is allowed until the operator has mended that.";
+    case "fetch.private":
+      return "It would take an entry in gates.privateHosts, which only the operator can make.";
+    case "message.other":
+      return `It would take a person's approval, the entry "${
+        describeTarget(target)
+      }" in gates.messageTargets, which only the operator can make, or ${grant}`;
+    case "nobody":
+    case "unattended":
+      return `It would take ${grant}`;
+    default:
+      return effect === "ask"
+        ? `It would take a person's approval or ${grant}`
+        : "Neither an approval nor a grant can allow it.";
+  }
+}
+
+/** The result of an action that the gate did not allow. */
+export function refusal(
+  action: ResolvedAction,
+  decision: Decision,
+  context: Pick<ActionContext, "sessionKey" | "attended">,
+): ActionResult {
+  const what = describeTarget(action.target);
+  const message = `Refused: ${action.capability} of "${what}" ` +
+    `(rule ${decision.rule}: ${visibleLine(decision.reason)})`;
+  return {
+    status: "refused",
+    output: `${message}. ${remedy(action, decision, context)}`,
+    error: { code: "refused", message },
+  };
+}

@@ -1,0 +1,51 @@
+/**
+ * From a checked tool call to the action that it is: what it touches, resolved, and its digest.
+ *
+ * @module
+ */
+
+import type { Tool } from "../../tools/tool.ts";
+import type { ResolvedAction, Target } from "../actions.ts";
+import { canonicalJson, sha256Hex } from "../canonical_json.ts";
+import { resolvePath, resolveUrl, type Workspace } from "./resolve.ts";
+import { resolveCommand } from "./resolve_command.ts";
+
+/** What a tool call touches. Looks at the file system; contacts nobody and starts nothing. */
+export async function resolveTouch(
+  tool: Tool,
+  args: unknown,
+  workspace: Workspace,
+): Promise<Target> {
+  const touch = tool.touches(args);
+  switch (touch.kind) {
+    case "path":
+      return await resolvePath(touch.path, touch.access, workspace);
+    case "url":
+      return resolveUrl(touch.url);
+    case "chat":
+      return touch;
+    case "command":
+      return await resolveCommand(touch, workspace);
+  }
+}
+
+/** The action with the digest that an approval binds. */
+export function sealAction(tool: Tool, args: unknown, target: Target): ResolvedAction {
+  const { name, capability } = tool;
+  const digest = sha256Hex(canonicalJson({ tool: name, capability, args, target }));
+  return { tool: name, capability, args, target, digest };
+}
+
+/** The arguments as the tool's schema gives them, or what is wrong with them. */
+export function checkArgs(tool: Tool, args: unknown): { args: unknown } | { problem: string } {
+  if (typeof args !== "object" || args === null || Array.isArray(args)) {
+    const got = typeof args === "string" ? "text that is no JSON object" : JSON.stringify(args);
+    return { problem: `Arguments of ${tool.name}: expected a JSON object, got ${got}` };
+  }
+  const parsed = tool.schema.safeParse(args);
+  if (parsed.success) return { args: parsed.data };
+  const issues = parsed.error.issues.slice(0, 5).map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join(".")}: ${message}`
+  );
+  return { problem: `Arguments of ${tool.name}: ${issues.join("; ")}` };
+}

@@ -1,0 +1,103 @@
+/**
+ * Standing grants: what is allowed in advance, exactly, also when nobody is there to ask (decisions E2,
+ * E10).
+ *
+ * @module
+ */
+
+import { isAbsolute } from "@std/path";
+import { normalize } from "../../config/paths.ts";
+import { ServiceError } from "../../errors.ts";
+import { CAPABILITIES, type Capability } from "../actions.ts";
+import { canonicalJson } from "../canonical_json.ts";
+
+/** One grant. It holds for one action of one subject and nothing near it. */
+export interface Grant {
+  /** `gr_` and 16 letters and digits. */
+  id: string;
+  /** The session's key, such as `api:reports`, or `automation:<id>`. */
+  subject: string;
+  capability: Capability;
+  /** The resolved target as {@linkcode grantTarget} writes it. */
+  target: string;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+  /** Why; for people. */
+  note: string;
+}
+
+/** What a grant says, without what it is known by. */
+export type GrantFields = Pick<Grant, "subject" | "capability" | "target" | "note">;
+
+/** Longest target of a grant, characters. */
+export const MAX_GRANT_TARGET_CHARS = 8_000;
+
+/** Longest note of a grant, characters. */
+export const MAX_GRANT_NOTE_CHARS = 500;
+
+/** Throws `invalid_request` for what could never hold, naming the field, its value and what is expected. */
+export function checkGrant({ subject, capability, target, note }: GrantFields): void {
+  const refuse = (param: string, value: string, expected: string) =>
+    new ServiceError("invalid_request", `${param} is ${quote(value)}; expected ${expected}`, {
+      param,
+    });
+  if (!/^[a-z][a-z0-9_.-]{0,63}:[^\p{C}]{1,300}$/u.test(subject)) {
+    throw refuse("subject", subject, "a session's key such as api:reports, or automation:<id>");
+  }
+  if (!CAPABILITIES.includes(capability)) {
+    throw refuse("capability", capability, `one of ${CAPABILITIES.join(", ")}`);
+  }
+  if (target.length > MAX_GRANT_TARGET_CHARS) {
+    throw refuse("target", target, `at most ${MAX_GRANT_TARGET_CHARS} characters`);
+  }
+  const expected = targetProblem(capability, target);
+  if (expected !== undefined) throw refuse("target", target, expected);
+  if (note.length > MAX_GRANT_NOTE_CHARS) {
+    throw refuse("note", note, `at most ${MAX_GRANT_NOTE_CHARS} characters`);
+  }
+}
+
+/** What a target of this capability looks like, when this one does not; see {@linkcode grantTarget}. */
+function targetProblem(capability: Capability, target: string): string | undefined {
+  switch (capability) {
+    case "fs.read":
+    case "fs.write":
+      return isAbsolute(target) && normalize(target) === target && !target.includes("\0")
+        ? undefined
+        : "an absolute path with its links followed, without . and ..";
+    case "net.fetch":
+      return isWholeUrl(target) ? undefined : "a whole URL such as https://example.com/";
+    case "message.send":
+      return /^[^:]+:.+$/s.test(target) ? undefined : "<channel>:<chat_id>";
+    case "exec":
+      return isCommand(target)
+        ? undefined
+        : "the command as a refusal or service policy explain shows it: " +
+          '{"argv":[…],"cwd":"…","program":"…"}';
+    default:
+      return target !== ""
+        ? undefined
+        : "the target as a refusal or service policy explain shows it";
+  }
+}
+
+function isWholeUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.href === text;
+}
+
+function isCommand(text: string): boolean {
+  try {
+    const { argv, cwd, program, ...rest } = JSON.parse(text);
+    return Array.isArray(argv) && argv.length > 0 &&
+      argv.every((each) => typeof each === "string") &&
+      typeof cwd === "string" && typeof program === "string" && Object.keys(rest).length === 0 &&
+      canonicalJson({ argv, cwd, program }) === text;
+  } catch {
+    return false;
+  }
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}
