@@ -25,6 +25,9 @@ export interface ApprovalPromptDeps {
   interrupt(): void;
 }
 
+/** An answer that comes sooner was typed before anybody could read what it is about. */
+const MIN_READING_MS = 500;
+
 const QUESTION = "[a]pprove, [d]eny with a reason, or Enter to leave it waiting: ";
 
 /** The approvals of one turn. */
@@ -86,12 +89,17 @@ export class ApprovalPrompt {
     approval: ApprovalView,
     turnId: string,
   ): Promise<void> {
-    const { out, interrupt } = this.#deps;
+    const { out, interrupt, now } = this.#deps;
     const { id } = approval;
     while (!this.#isOver(id)) {
+      const askedAt = now();
       const line = await reader.read(QUESTION);
       if (line.kind === "abandoned" || this.#isOver(id)) return;
       if (line.kind === "interrupt") return interrupt();
+      if (line.kind === "line" && now() - askedAt < MIN_READING_MS) {
+        out.note({ text: "Typed before the question was there: no answer to it", style: "dim" });
+        continue;
+      }
       const [, word = "", reason = ""] = /^\s*(\S*)\s*([^]*)$/.exec(
         line.kind === "line" ? line.text : "",
       )!;

@@ -20,8 +20,12 @@ const view = (id: string): ApprovalView => ({
   expiresAt: 60_000,
 });
 
-/** A terminal at which these lines are typed; with none left, reading waits to be abandoned. */
-function sit(lines: (string | Line)[]) {
+/**
+ * A terminal at which these lines are typed, each a second after its question, or before it; with none
+ * left, reading waits to be abandoned.
+ */
+function sit(lines: (string | Line | { typedAhead: string })[]) {
+  let time = 0;
   const { out, stderr } = memoryOutput();
   const asked: OperatorRequest[] = [];
   const reads: string[] = [];
@@ -46,6 +50,10 @@ function sit(lines: (string | Line)[]) {
         read(question) {
           reads.push(question);
           const line = lines.shift();
+          if (typeof line === "object" && "typedAhead" in line) {
+            return Promise.resolve({ kind: "line", text: line.typedAhead });
+          }
+          time += 1_000;
           if (line !== undefined) {
             return Promise.resolve(typeof line === "string" ? { kind: "line", text: line } : line);
           }
@@ -57,7 +65,7 @@ function sit(lines: (string | Line)[]) {
         abandon: () => abandoned?.({ kind: "abandoned" }),
       }),
     out,
-    now: () => 0,
+    now: () => time,
     interrupt: () => void interrupts++,
   });
   const answers = () => asked.filter(({ op }) => op !== "approvals.get");
@@ -91,6 +99,20 @@ Deno.test("ApprovalPrompt denies with the reason that was typed", async () => {
   while (answers().length === 0) await new Promise((resolve) => setTimeout(resolve));
   await prompt.close();
   assertEquals(answers(), [{ op: "approvals.deny", id: "apr_1", reason: "not that file" }]);
+});
+
+Deno.test("ApprovalPrompt takes nothing for an answer that was typed before the question", async () => {
+  const { prompt, answers, reads, waits, stderr } = sit([{ typedAhead: "a" }, { typedAhead: "y" }]);
+  prompt.requested("apr_1", "t");
+  await waits;
+  assertEquals([answers(), reads.length], [[], 3]);
+  assertStringIncludes(stderr.text, "Typed before the question was there");
+  await prompt.close();
+  const later = sit([{ typedAhead: "d whatever" }, { typedAhead: "" }, "a"]);
+  later.prompt.requested("apr_1", "t");
+  while (later.answers().length === 0) await new Promise((resolve) => setTimeout(resolve));
+  await later.prompt.close();
+  assertEquals(later.answers().map(({ op }) => op), ["approvals.approve"]);
 });
 
 Deno.test("ApprovalPrompt leaves what nobody answers waiting, and Ctrl-C to the turn", async () => {
