@@ -44,6 +44,7 @@ export const OUTCOMES: Readonly<Record<ErrorCode, Outcome>> = {
   approval_mismatch: { exit: EXIT.refused, next: "Look again with: service approvals show ID" },
   approval_expired: { exit: EXIT.refused },
   approval_void: { exit: EXIT.refused },
+  approval_stopped: { exit: EXIT.refused },
   queue_full: { exit: EXIT.failed, next: "Wait for the turns of this session, or use another one" },
   turn_failed: { exit: EXIT.failed },
   turn_timeout: {

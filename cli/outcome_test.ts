@@ -16,6 +16,7 @@ Deno.test("OUTCOMES gives each error code the exit code that scripts rely on", (
     approval_mismatch: 5,
     approval_expired: 5,
     approval_void: 5,
+    approval_stopped: 5,
     turn_cancelled: 130,
   };
   for (const code of ERROR_CODES) assertEquals(OUTCOMES[code].exit, special[code] ?? 1, code);

@@ -38,6 +38,7 @@ export const ERROR_CODES = [
   "approval_mismatch",
   "approval_expired",
   "approval_void",
+  "approval_stopped",
   // a turn
   "queue_full",
   "turn_failed",

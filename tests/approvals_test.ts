@@ -198,7 +198,7 @@ Deno.test("kill -9 while an action waits: the next start voids it, on record, an
   }
   await using service = await home.start();
   const late = await route(service, token, `/${id}/approve`, { digest });
-  assertEquals([late.status, late.body.error.code], [409, "approval_void"]);
+  assertEquals([late.status, late.body.error.code], [409, "approval_stopped"]);
   assertEquals(await written(), undefined);
   assertEquals(await kinds(home), ["approval.requested", "approval.void"]);
   const exported = await home.run(["sessions", "export", "api:s"]);

@@ -182,7 +182,13 @@ export const HTTP_ERRORS = {
     status: 409,
     type: "conflict_error",
     slug: "approval_void",
-    meaning: "Whoever asked has left, or the service was started again; nothing ran.",
+    meaning: "Whoever asked has left; nothing ran.",
+  },
+  approval_stopped: {
+    status: 409,
+    type: "conflict_error",
+    slug: "approval_stopped",
+    meaning: "The service was stopped or started again while it waited; nothing ran.",
   },
   queue_full: {
     status: 429,

@@ -154,7 +154,7 @@ export class Approvals {
 
   /** What an earlier process left waiting is void, and late answers are told so. */
   rememberVoid(ids: Iterable<string>): void {
-    for (const id of ids) this.#settled.add(id, "void");
+    for (const id of ids) this.#settled.add(id, "stopped");
   }
 
   /** Voids all that wait and takes no more; resolves when that is on record. */
@@ -162,6 +162,7 @@ export class Approvals {
     this.#closed = true;
     for (const waiting of [...this.#waiting.values()]) {
       void this.#settle(waiting, { outcome: "void" }, { why: "stopped" }).catch(() => {});
+      this.#settled.add(waiting.view.id, "stopped");
     }
     while (this.#recording.size > 0) await Promise.allSettled(this.#recording);
   }

@@ -11,18 +11,25 @@ import { visibleCut } from "../visible_text.ts";
 /** The last so many are remembered. */
 const MAX_SETTLED = 1_000;
 
-const SETTLED_ERRORS: Readonly<Record<ApprovalOutcome, [ErrorCode, string]>> = {
+/** `stopped`: void because the service ended, and not because its requester left. */
+type Settled = ApprovalOutcome | "stopped";
+
+const SETTLED_ERRORS: Readonly<Record<Settled, [ErrorCode, string]>> = {
   approved: ["approval_answered", "was approved before"],
   denied: ["approval_answered", "was denied before"],
   expired: ["approval_expired", "was not answered in time; nothing ran"],
-  void: ["approval_void", "is void: whoever asked has left, or the service stopped; nothing ran"],
+  void: [
+    "approval_void",
+    "is void: whoever asked has left, or no answer could be recorded; nothing ran",
+  ],
+  stopped: ["approval_stopped", "is void: the service stopped while it waited; nothing ran"],
 };
 
 /** The last approvals that were settled. */
 export class SettledApprovals {
-  readonly #outcomes = new Map<string, ApprovalOutcome>();
+  readonly #outcomes = new Map<string, Settled>();
 
-  add(id: string, outcome: ApprovalOutcome): void {
+  add(id: string, outcome: Settled): void {
     this.#outcomes.set(id, outcome);
     if (this.#outcomes.size > MAX_SETTLED) {
       this.#outcomes.delete(this.#outcomes.keys().next().value!);

@@ -103,6 +103,7 @@ const ONE_APPROVAL: readonly ErrorCode[] = [
   "approval_answered",
   "approval_expired",
   "approval_void",
+  "approval_stopped",
 ];
 
 const ANSWER: readonly ErrorCode[] = [
