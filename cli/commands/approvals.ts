@@ -6,6 +6,7 @@
 
 import type { ApprovalView } from "../../lib/authority/actions.ts";
 import type { OperatorAnswer, OperatorRequest } from "../../lib/authority/operator.ts";
+import { shellWord } from "../../lib/authority/policy/shell_word.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import { processSignals, type Signals, withInterrupts } from "../agent/interrupts.ts";
@@ -155,7 +156,7 @@ async function deny(
   if (globals.json) out.json({ id, outcome: "denied" });
   else {
     out.note(`Denied ${id}. Nothing more of ${capability} is asked about in ${session} until:`);
-    out.note(`service latches clear ${session} ${capability}`);
+    out.note(`service latches clear ${shellWord(session)} ${capability}`);
   }
   return EXIT.done;
 }

@@ -24,13 +24,14 @@ const VIEW: ApprovalView = {
 };
 
 function setUp(
-  { lines, env = { SERVICE_APPROVER_TOKEN: "sat_env" }, hidden, lists }: {
+  { lines, env = { SERVICE_APPROVER_TOKEN: "sat_env" }, hidden, lists, session = VIEW.session }: {
     /** Typed at the terminal; undefined: there is none. */
     lines?: string[];
     env?: Record<string, string>;
     hidden?: string;
     /** What each look of `watch` finds. */
     lists?: ApprovalView[][];
+    session?: string;
   } = {},
 ) {
   const { out, stdout, stderr } = memoryOutput();
@@ -41,7 +42,7 @@ function setUp(
       seen.push({ token, request });
       let answer: OperatorAnswer = { done: true };
       if (request.op === "approvals.list") answer = { approvals: lists?.shift() ?? [VIEW] };
-      if (request.op === "approvals.get") answer = { approval: VIEW };
+      if (request.op === "approvals.get") answer = { approval: { ...VIEW, session } };
       yield answer;
     },
   });
@@ -126,6 +127,9 @@ Deno.test("approvals deny sends the reason and says how that is cleared", async 
   assertEquals(await run("deny", ["apr_1"], { options: { reason: "no" } }), EXIT.done);
   assertEquals(answers(), [{ op: "approvals.deny", id: "apr_1", reason: "no" }]);
   assertStringIncludes(stderr.text, "service latches clear api:s fs.write");
+  const odd = setUp({ session: "irc:#room; reboot" });
+  await odd.run("deny", ["apr_1"]);
+  assertStringIncludes(odd.stderr.text, "service latches clear 'irc:#room; reboot' fs.write");
   await assertRejects(
     () => run("list", [], { options: { reason: "no" } }),
     ServiceError,

@@ -152,6 +152,34 @@ export interface CommandTarget {
   program: string;
   /** Real path, in the workspace. */
   cwd: string;
+  /**
+   * Hosts that it may reach through the proxy, `<host>:<port>`, lower case and sorted (decisions E6).
+   * Absent: no network.
+   */
+  hosts?: readonly string[];
+}
+
+/** A tool of an MCP server. */
+export interface McpTarget {
+  kind: "mcp";
+  /** Its name in `mcp.servers`. */
+  server: string;
+  /** The server's own name of the tool. */
+  tool: string;
+  /**
+   * SHA-256, hex, of which server that is (command or URL) and how it describes the tool: a tool that
+   * is described otherwise is another tool, for approvals and grants too.
+   */
+  definition: string;
+}
+
+/** A secret and who is given its value (capability `secret.use`). */
+export interface SecretTarget {
+  kind: "secret";
+  name: string;
+  recipient:
+    | { kind: "host"; host: string; port: number }
+    | { kind: "command"; argv: readonly string[]; program: string; cwd: string };
 }
 
 /** What could not be resolved; never allowed. */
@@ -162,7 +190,14 @@ export interface UnresolvedTarget {
 }
 
 /** What an action is about. */
-export type Target = PathTarget | UrlTarget | ChatTarget | CommandTarget | UnresolvedTarget;
+export type Target =
+  | PathTarget
+  | UrlTarget
+  | ChatTarget
+  | CommandTarget
+  | McpTarget
+  | SecretTarget
+  | UnresolvedTarget;
 
 /** A request whose targets are resolved: what the gate judges and what the record holds. */
 export interface ResolvedAction {

@@ -32,12 +32,7 @@ import { createExecutor, type Executor } from "./executor/executor.ts";
 import { Judge } from "./policy/judge.ts";
 import type { Operator } from "./approvals/operate.ts";
 import type { PolicySettings } from "./policy/policy.ts";
-import {
-  execMode,
-  type OwnPaths,
-  type PolicyInputs,
-  policySettings,
-} from "./policy/policy_settings.ts";
+import { type OwnPaths, type PolicyInputs, policySettings } from "./policy/policy_settings.ts";
 import { recordAction } from "./record_action.ts";
 import { describeTarget } from "./policy/refusal.ts";
 import { resolveUrl, type Workspace } from "./resolve/resolve.ts";
@@ -260,10 +255,10 @@ class Gate implements Actions {
   }
 
   async #makeSettings(): Promise<PolicySettings> {
-    const { paths, workspace, config: { gates, executor } } = this.#options;
-    const { confined, reason } = await this.#executor.confinement();
-    const exec = execMode({ confined, reason, allowUnconfined: executor.allowUnconfined });
-    return await policySettings({ gates, paths, workspace, confined, exec });
+    const { paths, workspace, config: { gates } } = this.#options;
+    const { confined } = await this.#executor.confinement();
+    // How commands run is filled in anew for each decision.
+    return await policySettings({ gates, paths, workspace, confined, exec: this.#execMode });
   }
 
   async checks({ test }: { test: boolean }): Promise<Record<string, Check>> {

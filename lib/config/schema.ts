@@ -12,6 +12,7 @@
 import { z } from "zod";
 import { CAPABILITIES } from "../authority/actions.ts";
 import { isTarget, TARGET_FORM } from "../channel/chat_address.ts";
+import { HOST_PATTERN_FORM, isHostPattern } from "../host_pattern.ts";
 
 /** What stands in a key's `.meta()` beside its description. */
 export interface KeyMeta {
@@ -126,6 +127,9 @@ const api = section({
   attended: z.boolean().default(true).meta({
     description: "Whether a turn over the API counts as one with a person there.",
     takes: "live",
+  }),
+  mcp: z.boolean().default(false).meta({
+    description: "Serve POST /mcp, so that other agents can use this one; takes api.apiKey.",
   }),
   openResponsesDone: z.boolean().default(false).meta({
     description: "End a responses stream with [DONE].",
@@ -262,6 +266,12 @@ const executor = section({
   maxProcesses: z.int().min(8).max(100_000).default(256).meta({
     description: "Processes and threads that one command may have at once.",
   }),
+  hosts: z.array(
+    z.string().refine(isHostPattern, HOST_PATTERN_FORM),
+  ).max(1_000).default([]).meta({
+    description:
+      "Hosts that commands may reach unasked when they ask for them: <host>, <host>:<port> or *.<host>. Without a port: 80 and 443.",
+  }),
 }, { description: "How actions run.", takes: "restart", strict: true });
 
 const audit = section({
@@ -293,6 +303,64 @@ const log = section({
   }),
 }, { description: "The log on standard error.", takes: "restart" });
 
+const tools = section({
+  webSearch: section({
+    provider: z.enum(["none", "brave", "tavily", "searxng"]).default("none").meta({
+      description: "Who searches the web for web_search; none: nobody.",
+    }),
+    apiKey: z.string().default("").meta({
+      description: "Key of the provider, ${ENV_VAR} or ${secret:NAME}.",
+      secret: true,
+    }),
+    baseUrl: z.url({ protocol: /^https?$/ }).optional().meta({
+      description: "Where the provider is; needed for searxng.",
+    }),
+  }, { description: "The tool web_search." }),
+}, { description: "Settings of tools.", takes: "restart" });
+
+// An unknown key could be a misspelt bound on what the server may do.
+const mcpServer = z.looseObject({
+  enabled: z.boolean().default(true).meta({ description: "Whether it is used." }),
+  command: z.array(z.string()).min(1).optional().meta({
+    description:
+      "Program and arguments of a server over stdio; it runs in the sandbox of commands.",
+  }),
+  cwd: z.string().default(".").meta({ description: "Its folder, in the workspace." }),
+  env: z.record(z.string(), z.string()).default({}).meta({
+    description: "Its environment, on top of the sandbox's own.",
+    secret: true,
+  }),
+  read: z.array(z.string()).default([]).meta({
+    description: "Absolute paths outside of the workspace that it sees.",
+  }),
+  write: z.array(z.string()).default([]).meta({
+    description: "Absolute paths outside of the workspace that it may write to.",
+  }),
+  hosts: z.array(z.string().refine(isHostPattern, HOST_PATTERN_FORM)).default([]).meta({
+    description: "Hosts that it may reach: <host>, <host>:<port> or *.<host>.",
+  }),
+  url: z.url({ protocol: /^https?$/ }).optional().meta({
+    description: "Address of a server over streamable HTTP.",
+  }),
+  headers: z.record(z.string(), z.string()).default({}).meta({
+    description: "Further request headers for it.",
+    secret: true,
+  }),
+  allow: z.array(z.string()).default([]).meta({
+    description: "Names of its tools that run unasked in an attended turn; * for all.",
+  }),
+  timeoutS: z.number().min(1).max(3_600).default(60).meta({
+    description: "Seconds that one call may take.",
+  }),
+}).meta({ strict: true });
+
+const mcp = section({
+  servers: z.record(
+    z.string().regex(/^[a-z][a-z0-9-]{0,31}$/, "a server's name: a-z, 0-9 and -, at most 32"),
+    mcpServer,
+  ).default({}).meta({ description: "MCP servers by name." }),
+}, { description: "Tool servers over the Model Context Protocol.", takes: "restart" });
+
 /** The whole configuration. */
 export const configSchema = z.looseObject({
   $schema: z.string().optional().meta({ description: "Where the schema of this file is." }),
@@ -306,12 +374,8 @@ export const configSchema = z.looseObject({
   gates,
   executor,
   audit,
-  tools: section({}, { description: "Settings of tools.", takes: "restart" }),
-  mcp: section({
-    servers: z.record(z.string(), z.looseObject({})).default({}).meta({
-      description: "MCP servers by name.",
-    }),
-  }, { description: "MCP.", takes: "restart" }),
+  tools,
+  mcp,
   transcription: section({}, { description: "Speech to text.", takes: "restart" }),
   automations: section({}, { description: "Scheduled work.", takes: "restart" }),
   log,
@@ -319,6 +383,9 @@ export const configSchema = z.looseObject({
 
 /** A configuration with every default filled in. */
 export type Config = z.infer<typeof configSchema>;
+
+/** One MCP server of {@linkcode Config}. */
+export type McpServerConfig = z.infer<typeof mcpServer>;
 
 /** One provider of {@linkcode Config}. */
 export type ProviderConfig = z.infer<typeof provider>;

@@ -7,10 +7,12 @@
 
 import type { ActionRequest, ActionResult, ApprovalEvent } from "../authority/actions.ts";
 import type { Credential, OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
+import type { McpServerStatus, OfferedTool } from "../authority/mcp/mcp_servers.ts";
 import type { Config } from "../config/schema.ts";
 import type { ExtractedText } from "../documents/types.ts";
 import type { ErrorData } from "../errors.ts";
 import type { OutboxMessage } from "../journal/types.ts";
+import type { SecretPrint } from "../secrets/secret_print.ts";
 
 /** Where the service may keep its things; absolute paths. */
 export interface ServicePaths {
@@ -31,6 +33,8 @@ export interface ServiceBoot {
   paths: ServicePaths;
   /** Which listeners to open: `serve` and a gateway with api.enabled have the API. */
   api: boolean;
+  /** By what values of secrets are known, without being them. */
+  secretPrints: readonly SecretPrint[];
   /** Health of what the authority holds, for GET /ready. */
   checks: Record<string, { ok: boolean; detail: string }>;
 }
@@ -62,6 +66,12 @@ export type ToService =
   | { type: "action_result"; id: number; result: ActionResult }
   | { type: "operated"; id: number; result: OperatorAnswer | { error: ErrorData } }
   | { type: "instructions"; id: number; text: string }
+  /** What MCP servers offer now. */
+  | { type: "tools"; id: number; tools: readonly OfferedTool[] }
+  /** Answer to `mcp`. */
+  | { type: "mcp_status"; id: number; result: McpServerStatus[] | { error: ErrorData } }
+  /** Secrets were set or removed. */
+  | { type: "secret_prints"; prints: readonly SecretPrint[] }
   | { type: "extracted"; id: number; result: ExtractedText | { error: ErrorData } }
   /** The gate has allowed a message for a chat: it belongs into the outbox; `enqueued` answers. */
   | { type: "enqueue"; id: number; message: OutboxMessage }
@@ -93,6 +103,10 @@ export type ToAuthority =
   | { type: "operate"; id: number; request: OperatorRequest; credential: Credential }
   /** Asks for the workspace's AGENTS.md. */
   | { type: "get_instructions"; id: number }
+  /** Asks for the tools of MCP servers, as far as they are known or soon are. */
+  | { type: "get_tools"; id: number }
+  /** Asks how MCP servers are; `test` connects to one anew. */
+  | { type: "mcp"; id: number; request: { op: "list" } | { op: "test"; server: string } }
   /** Asks for the text of a document; the bytes' buffer is transferred. */
   | { type: "extract"; id: number; name: string; bytes: Uint8Array }
   | { type: "cancel_extract"; id: number }

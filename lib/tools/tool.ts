@@ -18,7 +18,14 @@ export type Touch =
   | { kind: "url"; url: string }
   | { kind: "chat"; channel: string; chatId: string }
   /** A program and its arguments, or a text for the shell; `cwd` in or relative to the workspace. */
-  | { kind: "command"; command: string | readonly string[]; cwd: string };
+  | {
+    kind: "command";
+    command: string | readonly string[];
+    cwd: string;
+    /** Hosts that it wants to reach, as the arguments name them. */
+    hosts?: readonly string[];
+  }
+  | { kind: "mcp"; server: string; tool: string };
 
 /** A tool of the agent. */
 export interface Tool<Args = unknown> {
@@ -32,6 +39,11 @@ export interface Tool<Args = unknown> {
   readonly schema: z.ZodType<Args>;
   /** What these arguments touch; total and without effects. */
   touches(args: Args): Touch;
+  /**
+   * Names of the secrets that a run with these arguments is given; each is an action of its own
+   * (`secret.use`). Absent: none.
+   */
+  secrets?(args: Args): readonly string[];
   /** A short breadcrumb for people, such as `read_file notes.md`. */
   hint(args: Args): string;
   /** Time that one run may take, milliseconds. */

@@ -49,6 +49,10 @@ export interface CommandRun {
   timeoutMs: number;
   signal: AbortSignal;
   onProgress: (text: string) => void;
+  /** Added to its environment; values of secrets, so they stand in no argv. */
+  env?: Readonly<Record<string, string>>;
+  /** The socket of its proxy; without one it has no network. */
+  networkSocket?: string;
 }
 
 /** The part of the configuration that commands go by. */

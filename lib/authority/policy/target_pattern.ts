@@ -6,8 +6,13 @@
  */
 
 import { basename, SEPARATOR } from "@std/path";
-import ipaddr from "ipaddr.js";
 import { isTarget, namesChat, TARGET_FORM } from "../../channel/chat_address.ts";
+import {
+  HOST_PATTERN_FORM,
+  type HostPattern,
+  meansHost,
+  parseHostPattern,
+} from "../../host_pattern.ts";
 import type { Capability, CommandTarget, Target } from "../actions.ts";
 import { isSameAddress } from "../resolve/addresses.ts";
 import { foldPath } from "../executor/protected_names.ts";
@@ -28,15 +33,7 @@ export type TargetPattern =
       readonly folded: readonly string[];
       readonly hasWildcard: boolean;
     }
-    | {
-      readonly kind: "url";
-      /** Lower case, ASCII, without brackets. */
-      readonly host: string;
-      readonly port?: number;
-      /** `.<host>` where names below the host are meant instead of the host. */
-      readonly ending?: string;
-      readonly isAddress: boolean;
-    }
+    | { readonly kind: "url" } & HostPattern
     | { readonly kind: "chat" }
     | { readonly kind: "command"; readonly argv: readonly string[] }
   );
@@ -58,7 +55,7 @@ export const PATTERN_FORMS: Readonly<Record<PatternKind, string>> = {
   path:
     "a path that begins with / or workspace/, in which * and ? stand for part of a name and **" +
     " for any names",
-  url: "<host>, <host>:<port> or *.<host>, such as api.example.com:443",
+  url: HOST_PATTERN_FORM,
   chat: TARGET_FORM,
   command:
     'a whole command as a JSON list, such as ["git","status"], or a whole text for the shell',
@@ -117,19 +114,8 @@ function unlessSame(folded: readonly string[], names: readonly string[]): readon
 }
 
 function parseHost(text: string): TargetPattern | undefined {
-  const match = /^(\*\.)?(\[[0-9A-Fa-f:.]+\]|[^\s:/?#@*[\]\\%]+)(?::(\d{1,5}))?$/.exec(text);
-  if (match === null) return;
-  const below = match[1] !== undefined;
-  const port = match[3] === undefined ? undefined : Number(match[3]);
-  if (port !== undefined && (port < 1 || port > 65_535)) return;
-  const host = URL.parse(`http://${match[2]}/`)?.hostname.replace(/^\[|\]$/g, "").replace(
-    /\.$/,
-    "",
-  );
-  if (host === undefined || host === "") return;
-  const isAddress = ipaddr.isValid(host);
-  if (below && isAddress) return;
-  return { kind: "url", text, host, port, ending: below ? `.${host}` : undefined, isAddress };
+  const pattern = parseHostPattern(text);
+  return pattern && { kind: "url", ...pattern };
 }
 
 function parseCommand(text: string): TargetPattern | undefined {
@@ -192,10 +178,9 @@ export class PatternSubject {
       }
       case "url":
         if (target.kind !== "url") return false;
-        if (pattern.port !== undefined && pattern.port !== target.port) return false;
-        if (pattern.ending !== undefined) return target.host.endsWith(pattern.ending);
-        if (pattern.host === target.host) return true;
+        if (meansHost(pattern, target.host, target.port)) return true;
         return how === "forgiving" && pattern.isAddress &&
+          (pattern.port === undefined || pattern.port === target.port) &&
           target.addresses.some((address) => isSameAddress(pattern.host, address));
       case "chat":
         return target.kind === "chat" && namesChat([pattern.text], target);

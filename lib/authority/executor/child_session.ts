@@ -1,0 +1,31 @@
+/**
+ * A child that lives on: the authority asks it things, and it asks the authority, each by number, over
+ * the frames of `protocol.ts`. Used for MCP servers and for the proxy of sandboxed programs.
+ *
+ * @module
+ */
+
+/** A running child, seen from the authority. Everything that comes from it is checked by the caller. */
+export interface ChildSession {
+  /**
+   * Asks for something and waits. Rejects with an Error in the child's words, with the signal's reason
+   * after telling the child to stop, after `timeoutMs`, and when the child has ended.
+   */
+  request(
+    method: string,
+    params: unknown,
+    options: { signal?: AbortSignal; timeoutMs: number; onProgress?: (text: string) => void },
+  ): Promise<unknown>;
+  /** Resolves with why, for people, when it has ended, however that came. */
+  readonly ended: Promise<string>;
+  /** Kills it with its tree; resolves when nothing is left. */
+  close(): Promise<void>;
+}
+
+/** What the child may ask of the authority. Both may be called at any time, and cost little. */
+export interface ChildSessionHandlers {
+  /** Answers a request of the child's; what it throws is told in words. At most 64 at once. */
+  onRequest?(method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
+  /** Takes a notice, which nobody answers. */
+  onNotice?(name: string, data: unknown): void;
+}
