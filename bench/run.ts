@@ -11,6 +11,7 @@ const BENCHES = [
   "history",
   "documents",
   "memory",
+  "file_action",
 ];
 
 for (const name of BENCHES) {
