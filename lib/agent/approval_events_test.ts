@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { ActionPort, ApprovalView } from "../authority/actions.ts";
 import { grammarFaults } from "./testing/check_grammar.ts";
 import { calls, scriptedModel } from "./testing/scripted_model.ts";
@@ -89,4 +89,28 @@ Deno.test("a turn that is cancelled while an action waits says that the approval
   assertEquals(grammarFaults(events), []);
   assertEquals(only(events, "approval_resolved")[0]!.outcome, "void");
   assertEquals(only(events, "turn_end")[0]!.status, "cancelled");
+  const { status, output } = only(events, "tool_result")[0]!;
+  assertEquals([status, output], [
+    "interrupted",
+    "Not run: the turn ended while it waited for a person.",
+  ]);
+});
+
+Deno.test("a call that is cut off after it was approved may have run", async () => {
+  const cut = Promise.withResolvers<never>();
+  const agent = testAgent({
+    act: async (_, { signal, onApproval }) => {
+      onApproval?.({ type: "requested", approval: VIEW });
+      onApproval?.({ type: "resolved", approvalId: VIEW.id, outcome: "approved" });
+      signal.addEventListener("abort", () => cut.reject(signal.reason));
+      return await cut.promise;
+    },
+    model: scriptedModel([calls(["write", {}])]),
+  });
+  await using _ = agent;
+  const handle = await agent.submit("go");
+  await until(handle, "approval_resolved");
+  handle.cancel();
+  const events = await eventsOf(handle);
+  assertStringIncludes(only(events, "tool_result")[0]!.output, "it is not known");
 });

@@ -100,12 +100,16 @@ async function runCall(deps: RunCallsDeps, call: ToolCall): Promise<CallOutcome>
   if (fault !== undefined) return { status: "failed", output: fault, ran: false };
   life.begin(`the tool ${call.tool}`);
   let open = true;
+  let said = false;
   const approvals = new CallApprovals(deps, call);
   const acting =
     (async () =>
       await actions.act({ tool: call.tool, args: call.args, context: deps.context(call) }, {
         signal: life.signal,
-        onProgress: (text) => open && tellProgress(deps, call, text),
+        onProgress: (text) => {
+          said = true;
+          if (open) tellProgress(deps, call, text);
+        },
         onApproval: (event) => open && approvals.take(event),
         left: deps.left(),
       }))();
@@ -118,6 +122,10 @@ async function runCall(deps: RunCallsDeps, call: ToolCall): Promise<CallOutcome>
     } else if (await settlesWithin(clock, acting, GRACE_MS)) {
       const late = await acting.catch(() => undefined);
       if (late !== undefined) return toOutcome(late);
+    }
+    if (approvals.unanswered && !said) {
+      const output = "Not run: the turn ended while it waited for a person.";
+      return { status: "interrupted", output, ran: false };
     }
     return {
       status: "interrupted",
@@ -137,6 +145,8 @@ class CallApprovals {
   readonly #call: ToolCall;
   /** What ends the pause of each that waits. */
   readonly #waiting = new Map<string, () => void>();
+  /** The last one got no answer, and so what it was about does not run. */
+  unanswered = false;
 
   constructor(deps: RunCallsDeps, call: ToolCall) {
     this.#deps = deps;
@@ -150,6 +160,7 @@ class CallApprovals {
       const { approval } = event;
       if (this.#waiting.has(approval.id)) return;
       this.#waiting.set(approval.id, life.pause());
+      this.unanswered = true;
       recorder.say({ type: "approval_requested", callId, tool, approval });
       return;
     }
@@ -157,6 +168,7 @@ class CallApprovals {
     const resume = this.#waiting.get(approvalId);
     if (resume === undefined) return;
     this.#waiting.delete(approvalId);
+    this.unanswered = outcome === "void";
     resume();
     recorder.say({ type: "approval_resolved", callId, approvalId, outcome });
   }
