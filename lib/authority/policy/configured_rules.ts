@@ -28,9 +28,6 @@ export interface RuleProblem {
   message: string;
 }
 
-/** Most rules in `gates.rules`. */
-export const MAX_RULES = 500;
-
 /** Names that records use for something else. */
 const RESERVED = new Set([
   ...[...FIXED_RULES, ...DEFAULT_RULES].map(({ name }) => name),
