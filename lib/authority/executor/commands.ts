@@ -12,6 +12,8 @@ import type { CommandLimits, ControlGroups } from "./command_limits.ts";
 import { findControlGroups, limitedCommand } from "./command_limits.ts";
 import { type CommandEnd, runCommandProcess } from "./command_process.ts";
 import { COMMAND_ENV, commandSandbox, workspaceProblem } from "./command_sandbox.ts";
+import { watchGuards } from "./guard_watch.ts";
+import { closeInherited } from "./inherited.ts";
 import { Placeholders } from "./placeholders.ts";
 import { type Confinement, findConfinement } from "./sandbox.ts";
 import { noSandbox, type SandboxReport, testSandbox } from "./test_sandbox.ts";
@@ -184,14 +186,16 @@ export function createCommands(options: CommandsOptions): Commands {
     });
     if ("problem" in searched) return { type: "refused", reason: searched.problem };
     const { guards } = searched;
+    using watch = await watchGuards(guards);
     const gitIgnore = await writeIgnored(options.scratchDir, held.empty);
     const limits = commandLimits(run.timeoutMs);
     const marker = crypto.randomUUID();
     const cages = await controlGroups();
     const group = freeGroups.pop() ?? newGroup();
     try {
-      return await runCommandProcess({
+      const end = await runCommandProcess({
         argv: [
+          ...await closeInherited(),
           ...(cages?.enter(group, limits) ?? []),
           bwrap!,
           ...await commandSandbox({ workspace, cwd, guards, gitIgnore }),
@@ -208,9 +212,20 @@ export function createCommands(options: CommandsOptions): Commands {
         confined: true,
         marker,
         maxOutputBytes,
-        closing: closing.signal,
+        closing: AbortSignal.any([closing.signal, watch.signal]),
         ...run,
       });
+      const replaced = await watch.finish();
+      if (replaced === undefined) return end;
+      log.warning("A file that is held back from commands was replaced while one ran", {
+        path: replaced,
+      });
+      return {
+        type: "fault",
+        message:
+          `"${replaced}", which is held back from commands, was replaced while it ran; it may ` +
+          "have read or changed the new one, and what it printed is not shown",
+      };
     } finally {
       freeGroups.push(group);
     }
@@ -223,7 +238,7 @@ export function createCommands(options: CommandsOptions): Commands {
       ? []
       : limitedCommand(prlimit, commandLimits(run.timeoutMs), false);
     return await runCommandProcess({
-      argv: ["/bin/sh", "-c", BEGIN, marker, ...limits, ...target.argv],
+      argv: [...await closeInherited(), "/bin/sh", "-c", BEGIN, marker, ...limits, ...target.argv],
       env: COMMAND_ENV,
       cwd: target.cwd,
       confined: false,

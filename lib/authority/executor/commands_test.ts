@@ -191,3 +191,37 @@ Deno.test("testSandbox() takes a missing answer for none, and a fault for no san
     await Deno.remove(scratchDir, { recursive: true });
   }
 });
+
+Deno.test({
+  name:
+    "run() ends a command when a file that is held back from it is replaced, and shows no output",
+  ignore: bwrap === undefined,
+  async fn() {
+    await withCommands({}, async ({ commands, workspace, warnings }) => {
+      await Deno.writeTextFile(`${workspace}/.env`, "KEY=first");
+      const argv = [
+        "/bin/sh",
+        "-c",
+        "echo begun; until cat .env 2> /dev/null; do :; done; sleep 60",
+      ];
+      const target: CommandTarget = { kind: "command", argv, program: "/bin/sh", cwd: workspace };
+      const begun = Promise.withResolvers<void>();
+      const running = commands.run(target, {
+        timeoutMs: 50_000,
+        signal: new AbortController().signal,
+        onProgress: () => begun.resolve(),
+      });
+      await begun.promise;
+      // As editors and git write.
+      await Deno.writeTextFile(`${workspace}/.env.new`, "KEY=second");
+      await Deno.rename(`${workspace}/.env.new`, `${workspace}/.env`);
+      const end = await running;
+      assert(end.type === "fault", JSON.stringify(end));
+      assertStringIncludes(
+        end.message,
+        `"${workspace}/.env", which is held back from commands, was`,
+      );
+      assertEquals(warnings.length, 1);
+    });
+  },
+});

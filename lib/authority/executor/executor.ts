@@ -7,6 +7,7 @@
 
 import type { Log } from "../../log.ts";
 import { childCommand, type ChildPackages, type ChildPermissions } from "./command.ts";
+import { closeInherited } from "./inherited.ts";
 import type { ChildFrame, ChildTask } from "./protocol.ts";
 import { type Fault, runProcess } from "./process.ts";
 import {
@@ -155,6 +156,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
         standalone,
       });
       const argv = [
+        ...await closeInherited(),
         ...limits(prlimit, job.timeoutMs, options.maxDataBytes ?? DEFAULT_MAX_DATA_BYTES),
         ...(bwrap === undefined
           ? []

@@ -76,7 +76,8 @@ export async function findConfinement(os = Deno.build.os): Promise<Confinement> 
   return { bwrap, prlimit, reason };
 }
 
-async function findProgram(name: string): Promise<string | undefined> {
+/** A program in one of the folders of the system. */
+export async function findProgram(name: string): Promise<string | undefined> {
   for (const folder of PROGRAM_FOLDERS) {
     const path = `${folder}/${name}`;
     const isFile = await Deno.stat(path).then((info) => info.isFile, () => false);

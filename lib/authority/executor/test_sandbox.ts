@@ -46,6 +46,7 @@ const TRIALS: readonly { name: string; tried: string }[] = [
   { name: "network", tried: "find a network that leads anywhere" },
   { name: "processes", tried: "see processes that are not its own" },
   { name: "environment", tried: "read an environment that is not its own" },
+  { name: "open_files", tried: "find files open that it did not open" },
   { name: "privileges", tried: "have a capability or a way to more" },
   { name: "user_namespace", tried: "make a user namespace of its own" },
 ];
@@ -122,6 +123,12 @@ for name in $(cat /proc/[0-9]*/environ 2> /dev/null | tr '\0' '\n' | cut -d= -f1
   case $name in HOME|LANG|PATH|TERM|TMPDIR|USER|PWD|OLDPWD|SHLVL|_) ;; *) seen="$seen $name" ;; esac
 done
 if [ -z "$seen" ] && [ $count -ge 6 ]; then say environment held 'its own alone'; else say environment open "$count$seen"; fi
+
+seen=
+for fd in /proc/self/fd/*; do
+  case $fd in */0|*/1|*/2) ;; *) [ -e "$fd" ] && seen="$seen $(readlink "$fd")" ;; esac
+done
+if [ -e /proc/self/fd/1 ] && [ -z "$seen" ]; then say open_files held 'its three streams alone'; else say open_files open "$seen"; fi
 
 seen=
 for line in $(grep -E '^(CapInh|CapPrm|CapEff|CapBnd|CapAmb):' /proc/self/status | tr -d '\t'); do
