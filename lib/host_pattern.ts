@@ -43,6 +43,11 @@ export function isHostPattern(text: string): boolean {
   return parseHostPattern(text) !== undefined;
 }
 
+/** A host and port in one text; an address of IPv6 stands in brackets. */
+export function joinHostPort(host: string, port: number): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
 /** Whether one means a host and port. `host` is lower case and ASCII, as URLs have it. */
 export function meansHost(pattern: HostPattern, host: string, port: number): boolean {
   if (pattern.port !== undefined && pattern.port !== port) return false;

@@ -7,7 +7,7 @@
 import type { ActionContext } from "../../lib/authority/actions.ts";
 import { ruleSource, whatWouldChange } from "../../lib/authority/policy/explain.ts";
 import { type Preview, previewAction } from "../../lib/authority/policy/preview.ts";
-import { describeTarget } from "../../lib/authority/policy/refusal.ts";
+import { describeRecipient, describeTarget } from "../../lib/authority/policy/refusal.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { Output } from "../output.ts";
 import { type PolicyDeps, readPolicyConfig } from "./deps.ts";
@@ -103,7 +103,15 @@ function facts({ action: { target } }: Preview): string[] {
           : `addresses ${target.addresses.join(", ")}`),
       ];
     case "command":
-      return [`program ${target.program}`, `in ${target.cwd}`];
+      return [
+        `program ${target.program}`,
+        `in ${target.cwd}`,
+        ...target.hosts === undefined ? [] : [`network: ${target.hosts.join(", ")}`],
+      ];
+    case "mcp":
+      return [`server ${target.server}, tool ${target.tool}`];
+    case "secret":
+      return [`given to ${describeRecipient(target.recipient)}`];
     case "chat":
     case "unresolved":
       return [];

@@ -134,6 +134,11 @@ export interface UrlTarget {
   port: number;
   /** Every address that the host resolves to. */
   addresses: readonly string[];
+  /**
+   * Request headers that the call adds, by lower-case name; a secret stands as `${secret:NAME}`. Absent:
+   * none.
+   */
+  headers?: Readonly<Record<string, string>>;
 }
 
 /** A chat on a channel, as a message names it. */
@@ -178,7 +183,8 @@ export interface SecretTarget {
   kind: "secret";
   name: string;
   recipient:
-    | { kind: "host"; host: string; port: number }
+    /** `plain`: over http, where everybody on the way can read it. */
+    | { kind: "host"; host: string; port: number; plain?: true }
     | { kind: "command"; argv: readonly string[]; program: string; cwd: string };
 }
 

@@ -38,6 +38,10 @@ export function actionJob(
       throw new Error(`Cannot run ${tool} in a child: messages go to the outbox`);
     case "command":
       throw new Error(`Cannot run ${tool} in a child: commands have a sandbox of their own`);
+    case "mcp":
+      throw new Error(`Cannot run ${tool} in a child: its server has one`);
+    case "secret":
+      throw new Error(`Cannot run ${tool} in a child: a secret is given to what uses it`);
     case "unresolved":
       throw new Error(`Cannot run ${tool}: its target is not resolved`);
   }

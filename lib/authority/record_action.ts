@@ -6,7 +6,14 @@
  */
 
 import { toErrorData } from "../errors.ts";
-import type { ActionContext, ActionResult, Decision, ResolvedAction, Target } from "./actions.ts";
+import type {
+  ActionContext,
+  ActionResult,
+  CommandTarget,
+  Decision,
+  ResolvedAction,
+  Target,
+} from "./actions.ts";
 import type { AuditLog } from "./audit/log.ts";
 import { canonicalJson } from "./canonical_json.ts";
 import { failed } from "./results.ts";
@@ -95,6 +102,10 @@ function targetData(target: Target, audit: AuditLog): Record<string, unknown> {
         kind: "url",
         url: origin + pathname,
         ...(search === "" ? {} : { query: audit.digest(search) }),
+        ...(target.headers === undefined ? {} : {
+          headers: Object.keys(target.headers),
+          headerValues: audit.digest(canonicalJson(target.headers)),
+        }),
         addresses: target.addresses,
       };
     }
@@ -103,13 +114,37 @@ function targetData(target: Target, audit: AuditLog): Record<string, unknown> {
     case "command":
       return {
         kind: "command",
-        program: target.program,
-        cwd: target.cwd,
-        // `audit.recordCommands` is the operator's word that no secret stands in a command.
-        argv: audit.recordCommands ? target.argv : audit.digest(canonicalJson(target.argv)),
+        ...commandData(target, audit),
+        ...(target.hosts === undefined ? {} : { hosts: target.hosts }),
       };
+    case "mcp": {
+      const { kind, server, tool, definition } = target;
+      return { kind, server, tool, definition };
+    }
+    case "secret": {
+      const { kind, name, recipient } = target;
+      return {
+        kind,
+        name,
+        recipient: recipient.kind === "host"
+          ? { ...recipient }
+          : { kind: "command", ...commandData(recipient, audit) },
+      };
+    }
     case "unresolved":
       // It may be anything, a URL with a password too.
       return { kind: "unresolved", what: audit.digest(target.what), reason: target.reason };
   }
+}
+
+function commandData(
+  { program, cwd, argv }: Pick<CommandTarget, "program" | "cwd" | "argv">,
+  audit: AuditLog,
+): Record<string, unknown> {
+  return {
+    program,
+    cwd,
+    // `audit.recordCommands` is the operator's word that no secret stands in a command.
+    argv: audit.recordCommands ? argv : audit.digest(canonicalJson(argv)),
+  };
 }

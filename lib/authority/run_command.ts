@@ -39,7 +39,10 @@ export async function runCommand(
 ): Promise<CommandRan> {
   const { timeout_s } = args as ExecArgs;
   // What was decided may lead elsewhere by now: a link is made in a moment.
-  const now = await resolveCommand({ command: target.argv, cwd: target.cwd }, workspace);
+  const now = await resolveCommand(
+    { command: target.argv, cwd: target.cwd, hosts: target.hosts },
+    workspace,
+  );
   signal.throwIfAborted();
   if (canonicalJson(now) !== canonicalJson(target)) {
     const reason = "what it would start is not what was decided on any more";

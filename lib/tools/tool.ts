@@ -15,7 +15,8 @@ import { CAPABILITIES, type Capability } from "../authority/actions.ts";
 export type Touch =
   /** A path in or relative to the workspace. */
   | { kind: "path"; access: "read" | "write"; path: string }
-  | { kind: "url"; url: string }
+  /** `headers`: what is added to the request, by lower-case name. */
+  | { kind: "url"; url: string; headers?: Readonly<Record<string, string>> }
   | { kind: "chat"; channel: string; chatId: string }
   /** A program and its arguments, or a text for the shell; `cwd` in or relative to the workspace. */
   | {

@@ -6,6 +6,8 @@
  */
 
 import type { ActionContext, ApprovalView, ResolvedAction, Target } from "../actions.ts";
+import { recipientText } from "../policy/grant_target.ts";
+import { describeRecipient } from "../policy/refusal.ts";
 import { visibleCut, visibleLine, visibleLines } from "../visible_text.ts";
 
 /** Characters of the target's line. */
@@ -49,6 +51,13 @@ function targetLine(target: Target): string {
       return visibleCut(`${target.channel}:${target.chatId}`, MAX_TARGET_CHARS);
     case "command":
       return visibleCut(target.argv.map(quoteArg).join(" "), MAX_TARGET_CHARS);
+    case "mcp":
+      return visibleCut(`${target.server}/${target.tool}`, MAX_TARGET_CHARS);
+    case "secret":
+      return visibleCut(
+        `secret ${target.name} for ${describeRecipient(target.recipient)}`,
+        MAX_TARGET_CHARS,
+      );
     case "unresolved":
       return visibleCut(target.what, MAX_TARGET_CHARS);
   }
@@ -91,7 +100,27 @@ function targetFacts(target: Target): string[] {
       return [
         `program: ${visibleCut(target.program, MAX_TARGET_CHARS)}`,
         `folder: ${visibleCut(target.cwd, MAX_TARGET_CHARS)}`,
+        ...target.hosts === undefined
+          ? []
+          : [`network: ${visibleCut(target.hosts.join(", "), MAX_TARGET_CHARS)}`],
       ];
+    case "mcp":
+      return [
+        `server: ${visibleCut(target.server, 100)}`,
+        `tool of the server: ${visibleCut(target.tool, 200)}`,
+        `definition: ${visibleCut(target.definition, 100)}`,
+      ];
+    case "secret": {
+      const { recipient } = target;
+      return [
+        `secret: ${visibleCut(target.name, 100)}`,
+        ...recipient.kind === "host" ? [`given to: ${visibleLine(recipientText(recipient))}`] : [
+          `given to: ${visibleCut(describeRecipient(recipient), MAX_TARGET_CHARS)}`,
+          `program: ${visibleCut(recipient.program, MAX_TARGET_CHARS)}`,
+          `folder: ${visibleCut(recipient.cwd, MAX_TARGET_CHARS)}`,
+        ],
+      ];
+    }
     case "chat":
     case "unresolved":
       return [];

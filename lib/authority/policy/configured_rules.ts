@@ -90,7 +90,7 @@ function readTargets(
     refuse(
       ["targets"],
       `targets of a rule for ${which} could not be told apart; expected capabilities of one kind: ` +
-        "fs.read and fs.write, or one of net.fetch, message.send and exec",
+        "fs.read and fs.write, or one of net.fetch, message.send, exec, mcp.call and secret.use",
     );
     return [];
   }

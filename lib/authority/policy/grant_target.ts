@@ -6,28 +6,49 @@
  * @module
  */
 
-import type { Target } from "../actions.ts";
+import { joinHostPort } from "../../host_pattern.ts";
+import type { SecretTarget, Target } from "../actions.ts";
 import { canonicalJson } from "../canonical_json.ts";
 
 /**
- * The text: the real path, the whole URL, `<channel>:<chat_id>`, or a command's argv, real program and
- * real folder as JSON. Undefined for what could not be resolved, which nothing can grant. Capabilities
- * keep texts of different kinds apart.
+ * The text: the real path; the whole URL, with the headers as JSON where there are any;
+ * `<channel>:<chat_id>`; a command's argv, real program, real folder and hosts as JSON;
+ * `<server>/<tool>#<definition>`; or `<secret>@<host>:<port>` or `<secret>@<command>`. Undefined for what
+ * could not be resolved, which nothing can grant. Capabilities keep texts of different kinds apart.
  */
 export function grantTarget(target: Target): string | undefined {
   switch (target.kind) {
     case "path":
       return target.real;
     case "url":
-      return target.url;
+      return target.headers === undefined
+        ? target.url
+        : canonicalJson({ url: target.url, headers: target.headers });
     case "chat":
       // A channel's name holds no colon; one that does could stand for another channel's chat.
       return target.channel.includes(":") ? undefined : `${target.channel}:${target.chatId}`;
     case "command": {
-      const { argv, program, cwd } = target;
-      return canonicalJson({ argv, program, cwd });
+      const { argv, program, cwd, hosts } = target;
+      return canonicalJson({ argv, program, cwd, hosts });
     }
+    case "mcp":
+      // Without its definition it is not known which tool that is.
+      return target.definition === ""
+        ? undefined
+        : `${target.server}/${target.tool}#${target.definition}`;
+    case "secret":
+      return `${target.name}@${recipientText(target.recipient)}`;
     case "unresolved":
       return undefined;
   }
+}
+
+/** Who is given a secret: `<host>:<port>`, behind `http://` where nothing hides it on its way, or a command. */
+export function recipientText(recipient: SecretTarget["recipient"]): string {
+  if (recipient.kind === "host") {
+    const { host, port, plain } = recipient;
+    return `${plain ? "http://" : ""}${joinHostPort(host, port)}`;
+  }
+  const { argv, program, cwd } = recipient;
+  return canonicalJson({ argv, program, cwd });
 }

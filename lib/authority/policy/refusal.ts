@@ -5,8 +5,15 @@
  * @module
  */
 
-import type { ActionContext, ActionResult, Decision, ResolvedAction, Target } from "../actions.ts";
-import { grantTarget } from "./grant_target.ts";
+import type {
+  ActionContext,
+  ActionResult,
+  Decision,
+  ResolvedAction,
+  SecretTarget,
+  Target,
+} from "../actions.ts";
+import { grantTarget, recipientText } from "./grant_target.ts";
 import { shellWord } from "./shell_word.ts";
 import { visibleLine } from "../visible_text.ts";
 
@@ -22,11 +29,25 @@ export function describeTarget(target: Target): string {
       return visibleLine(target.url);
     case "chat":
       return visibleLine(`${target.channel}:${target.chatId}`);
-    case "command":
-      return target.argv.map(shellWord).join(" ");
+    case "command": {
+      const { argv, hosts } = target;
+      const network = hosts === undefined ? "" : ` (network: ${visibleLine(hosts.join(", "))})`;
+      return argv.map(shellWord).join(" ") + network;
+    }
+    case "mcp":
+      return visibleLine(`${target.server}/${target.tool}`);
+    case "secret":
+      return visibleLine(`${target.name}@${describeRecipient(target.recipient)}`);
     case "unresolved":
       return visibleLine(target.what);
   }
+}
+
+/** Who is given a secret, on one line. */
+export function describeRecipient(recipient: SecretTarget["recipient"]): string {
+  return recipient.kind === "host"
+    ? visibleLine(recipientText(recipient))
+    : recipient.argv.map(shellWord).join(" ");
 }
 
 /**

@@ -36,6 +36,18 @@ export type TargetPattern =
     | { readonly kind: "url" } & HostPattern
     | { readonly kind: "chat" }
     | { readonly kind: "command"; readonly argv: readonly string[] }
+    | {
+      readonly kind: "mcp";
+      readonly server: string;
+      /** Undefined: every tool of the server. */
+      readonly tool: string | undefined;
+    }
+    | {
+      readonly kind: "secret";
+      readonly name: string;
+      /** Undefined: whoever is given it. */
+      readonly host: HostPattern | undefined;
+    }
   );
 
 /** The kind of target that an action of a capability has. */
@@ -48,6 +60,8 @@ const KINDS: Partial<Record<Capability, PatternKind>> = {
   "net.fetch": "url",
   "message.send": "chat",
   "exec": "command",
+  "mcp.call": "mcp",
+  "secret.use": "secret",
 };
 
 /** What a pattern of each kind has to look like, for messages. */
@@ -59,6 +73,8 @@ export const PATTERN_FORMS: Readonly<Record<PatternKind, string>> = {
   chat: TARGET_FORM,
   command:
     'a whole command as a JSON list, such as ["git","status"], or a whole text for the shell',
+  mcp: "<server>/<tool>, or <server>/* for every tool of a server",
+  secret: "a secret's name, or <name>@<host>, <name>@<host>:<port> or <name>@*.<host>",
 };
 
 /** Longest pattern, characters. */
@@ -82,6 +98,10 @@ export function parsePattern(kind: PatternKind, text: string): TargetPattern | u
       return isTarget(text) ? { kind, text } : undefined;
     case "command":
       return parseCommand(text);
+    case "mcp":
+      return parseMcp(text);
+    case "secret":
+      return parseSecret(text);
   }
 }
 
@@ -136,6 +156,22 @@ function parseCommand(text: string): TargetPattern | undefined {
   return { kind: "command", text, argv };
 }
 
+function parseMcp(text: string): TargetPattern | undefined {
+  // A star in a name would be taken for more than the one tool that has it.
+  const match = /^([a-z][a-z0-9-]{0,31})\/(\*|[^*\s\p{C}]{1,256})$/u.exec(text);
+  if (match === null) return;
+  return { kind: "mcp", text, server: match[1]!, tool: match[2] === "*" ? undefined : match[2] };
+}
+
+function parseSecret(text: string): TargetPattern | undefined {
+  const match = /^([A-Z][A-Z0-9_]{0,63})(?:@(.+))?$/.exec(text);
+  if (match === null) return;
+  const name = match[1]!;
+  if (match[2] === undefined) return { kind: "secret", text, name, host: undefined };
+  const host = parseHostPattern(match[2]);
+  return host && { kind: "secret", text, name, host };
+}
+
 /** Whether a pattern may mean something below a folder (a real path), as a forgiving file system would. */
 export function mayMeanBelow(pattern: TargetPattern, folder: string, workspace: string): boolean {
   if (pattern.kind !== "path") return false;
@@ -186,6 +222,16 @@ export class PatternSubject {
         return target.kind === "chat" && namesChat([pattern.text], target);
       case "command":
         return target.kind === "command" && sameCommand(pattern.argv, target, this.#workspace, how);
+      case "mcp":
+        return target.kind === "mcp" && pattern.server === target.server &&
+          (pattern.tool === undefined || pattern.tool === target.tool);
+      case "secret": {
+        if (target.kind !== "secret" || pattern.name !== target.name) return false;
+        if (pattern.host === undefined) return true;
+        const { recipient } = target;
+        return recipient.kind === "host" &&
+          meansHost(pattern.host, recipient.host, recipient.port);
+      }
     }
   }
 
@@ -209,7 +255,7 @@ export class PatternSubject {
  */
 function sameCommand(
   [name = "", ...words]: readonly string[],
-  { argv: [given = "", ...rest], program, cwd }: CommandTarget,
+  { argv: [given = "", ...rest], program, cwd }: Pick<CommandTarget, "argv" | "program" | "cwd">,
   workspace: string,
   how: "exact" | "forgiving",
 ): boolean {

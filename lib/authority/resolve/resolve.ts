@@ -74,8 +74,14 @@ export async function resolvePath(
   }
 }
 
-/** What a URL names, without its addresses; those of an IP literal are itself. */
-export function resolveUrl(text: string): UrlTarget | UnresolvedTarget {
+/**
+ * What a URL names, without its addresses; those of an IP literal are itself. `headers` are added to the
+ * request.
+ */
+export function resolveUrl(
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): UrlTarget | UnresolvedTarget {
   const unresolved = (reason: string): UnresolvedTarget => ({
     kind: "unresolved",
     what: text.slice(0, 200),
@@ -102,7 +108,8 @@ export function resolveUrl(text: string): UrlTarget | UnresolvedTarget {
   url.hash = "";
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
   const addresses = ipaddr.isValid(host) ? [host] : [];
-  return { kind: "url", url: url.href, host, port, addresses };
+  const more = Object.keys(headers).length === 0 ? {} : { headers };
+  return { kind: "url", url: url.href, host, port, addresses, ...more };
 }
 
 function pathProblem(path: string): string | undefined {

@@ -9,6 +9,7 @@
 import { isAbsolute, join } from "@std/path";
 import type { CommandTarget, UnresolvedTarget } from "../actions.ts";
 import { isInside } from "./inside.ts";
+import { resolveHosts } from "./resolve_hosts.ts";
 import { resolvePath, type Workspace } from "./resolve.ts";
 
 /** Where programs are looked for, here and in the sandbox. Not PATH: an environment is no authority. */
@@ -25,11 +26,13 @@ export interface NamedCommand {
   command: string | readonly string[];
   /** In or relative to the workspace. */
   cwd: string;
+  /** Hosts that it wants to reach. */
+  hosts?: readonly string[];
 }
 
 /** What a command would start, or why that cannot be said. */
 export async function resolveCommand(
-  { command, cwd }: NamedCommand,
+  { command, cwd, hosts = [] }: NamedCommand,
   workspace: Workspace,
 ): Promise<CommandTarget | UnresolvedTarget> {
   const given = typeof command === "string" ? [SHELL, "-c", command] : command;
@@ -49,7 +52,15 @@ export async function resolveCommand(
   }
   const found = await findProgram(given[0]!, folder.real, workspace.real);
   if ("reason" in found) return unresolved(found.reason);
-  return { kind: "command", argv: [...given], program: found.program, cwd: folder.real };
+  const network = resolveHosts(hosts);
+  if ("problem" in network) return unresolved(network.problem);
+  return {
+    kind: "command",
+    argv: [...given],
+    program: found.program,
+    cwd: folder.real,
+    ...network.hosts.length === 0 ? {} : { hosts: network.hosts },
+  };
 }
 
 function argvProblem(argv: readonly string[]): string | undefined {

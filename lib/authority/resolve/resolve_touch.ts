@@ -7,25 +7,32 @@
 import type { Tool } from "../../tools/tool.ts";
 import type { ResolvedAction, Target } from "../actions.ts";
 import { canonicalJson, sha256Hex } from "../canonical_json.ts";
+import { type FindOffered, resolveMcp } from "./mcp_tool.ts";
 import { resolvePath, resolveUrl, type Workspace } from "./resolve.ts";
 import { resolveCommand } from "./resolve_command.ts";
 
-/** What a tool call touches. Looks at the file system; contacts nobody and starts nothing. */
+/**
+ * What a tool call touches. Looks at the file system; contacts nobody and starts nothing. `find` knows
+ * what MCP servers offer at this moment.
+ */
 export async function resolveTouch(
   tool: Tool,
   args: unknown,
   workspace: Workspace,
+  find?: FindOffered,
 ): Promise<Target> {
   const touch = tool.touches(args);
   switch (touch.kind) {
     case "path":
       return await resolvePath(touch.path, touch.access, workspace);
     case "url":
-      return resolveUrl(touch.url);
+      return resolveUrl(touch.url, touch.headers);
     case "chat":
       return touch;
     case "command":
       return await resolveCommand(touch, workspace);
+    case "mcp":
+      return resolveMcp(touch, tool.name, find);
   }
 }
 

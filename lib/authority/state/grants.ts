@@ -8,6 +8,7 @@
 import { isAbsolute } from "@std/path";
 import { normalize } from "../../config/paths.ts";
 import { ServiceError } from "../../errors.ts";
+import { joinHostPort, parseHostPattern } from "../../host_pattern.ts";
 import { CAPABILITIES, type Capability } from "../actions.ts";
 import { canonicalJson } from "../canonical_json.ts";
 
@@ -66,7 +67,9 @@ function targetProblem(capability: Capability, target: string): string | undefin
         ? undefined
         : "an absolute path with its links followed, without . and ..";
     case "net.fetch":
-      return isWholeUrl(target) ? undefined : "a whole URL such as https://example.com/";
+      return isWholeUrl(target) || isUrlWithHeaders(target)
+        ? undefined
+        : "a whole URL such as https://example.com/";
     case "message.send":
       return /^[^:]+:.+$/s.test(target) ? undefined : "<channel>:<chat_id>";
     case "exec":
@@ -74,6 +77,14 @@ function targetProblem(capability: Capability, target: string): string | undefin
         ? undefined
         : "the command as a refusal or service policy explain shows it: " +
           '{"argv":[…],"cwd":"…","program":"…"}';
+    case "mcp.call":
+      return /^[a-z][a-z0-9-]{0,31}\/.{1,256}#[0-9a-f]{64}$/s.test(target)
+        ? undefined
+        : "<server>/<tool>#<definition> as a refusal shows it, the definition in 64 hex digits";
+    case "secret.use":
+      return isSecretUse(target)
+        ? undefined
+        : "<secret>@<host>:<port>, or <secret>@<command> as a refusal shows it";
     default:
       return target !== ""
         ? undefined
@@ -88,14 +99,48 @@ function isWholeUrl(text: string): boolean {
 
 function isCommand(text: string): boolean {
   try {
-    const { argv, cwd, program, ...rest } = JSON.parse(text);
+    const { argv, cwd, program, hosts, ...rest } = JSON.parse(text);
     return Array.isArray(argv) && argv.length > 0 &&
       argv.every((each) => typeof each === "string") &&
       typeof cwd === "string" && typeof program === "string" && Object.keys(rest).length === 0 &&
-      canonicalJson({ argv, cwd, program }) === text;
+      (hosts === undefined || isHostList(hosts)) &&
+      canonicalJson({ argv, cwd, program, hosts }) === text;
   } catch {
     return false;
   }
+}
+
+/** As resolving a command leaves them. */
+function isHostList(hosts: unknown): boolean {
+  if (!Array.isArray(hosts) || hosts.length === 0) return false;
+  if (!hosts.every((host) => typeof host === "string" && isHostPort(host))) return false;
+  return canonicalJson([...new Set(hosts)].sort()) === canonicalJson(hosts);
+}
+
+function isHostPort(text: string): boolean {
+  const pattern = parseHostPattern(text);
+  return pattern?.port !== undefined && pattern.ending === undefined &&
+    joinHostPort(pattern.host, pattern.port) === text;
+}
+
+function isUrlWithHeaders(text: string): boolean {
+  try {
+    const { url, headers, ...rest } = JSON.parse(text);
+    return typeof url === "string" && isWholeUrl(url) && Object.keys(rest).length === 0 &&
+      Object.keys(headers).length > 0 &&
+      Object.values(headers).every((value) => typeof value === "string") &&
+      canonicalJson({ url, headers }) === text;
+  } catch {
+    return false;
+  }
+}
+
+function isSecretUse(text: string): boolean {
+  const match = /^[A-Z][A-Z0-9_]{0,63}@(.+)$/s.exec(text);
+  if (match === null) return false;
+  const recipient = match[1]!;
+  if (recipient.startsWith("{")) return isCommand(recipient) && !("hosts" in JSON.parse(recipient));
+  return isHostPort(recipient.replace(/^http:\/\//, ""));
 }
 
 function quote(text: string): string {
