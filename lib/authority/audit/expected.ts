@@ -5,7 +5,7 @@
  */
 
 import { type Checkpoint, isGenuine, parseCheckpoint, readCheckpoint } from "./checkpoint.ts";
-import { exists } from "./files.ts";
+import { assertFile, exists } from "./files.ts";
 import { readLines } from "./lines.ts";
 import type { AuditVerifier } from "./signing_key.ts";
 
@@ -77,6 +77,7 @@ export async function readExpected(
 }
 
 async function* readMirror(path: string): AsyncGenerator<Checkpoint> {
+  await assertFile(path);
   using file = await Deno.open(path, { read: true });
   for await (const { text, ended } of readLines(file)) {
     const checkpoint = ended && text !== undefined ? parseCheckpoint(text) : undefined;

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { ServiceError } from "../../errors.ts";
+
 /** The file that is written to. */
 export const AUDIT_FILE = "audit.jsonl";
 
@@ -46,9 +48,19 @@ export async function exists(path: string): Promise<boolean> {
   }
 }
 
+/**
+ * Throws `audit_unavailable` for what is there and is no file, such as a pipe: reading one would wait
+ * for ever.
+ */
+export async function assertFile(path: string): Promise<void> {
+  const info = await Deno.stat(path);
+  if (!info.isFile) throw new ServiceError("audit_unavailable", `"${path}" is no file`);
+}
+
 /** A file's text; undefined where there is no file. */
 export async function readTextIfAny(path: string): Promise<string | undefined> {
   try {
+    await assertFile(path);
     return await Deno.readTextFile(path);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;

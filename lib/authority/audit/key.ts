@@ -6,6 +6,7 @@
  */
 
 import { createHmac, randomBytes } from "node:crypto";
+import { readTextIfAny } from "./files.ts";
 
 const KEY_BYTES = 32;
 
@@ -29,12 +30,7 @@ export async function hasDigestKey(keysDir: string): Promise<boolean> {
 }
 
 async function readKey(path: string): Promise<string | undefined> {
-  try {
-    return (await Deno.readTextFile(path)).trim();
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
+  return (await readTextIfAny(path))?.trim();
 }
 
 /** Written beside and renamed, so that a crash leaves no half key. */

@@ -15,7 +15,14 @@ import { writeFileAtomic } from "../../config/atomic_write.ts";
 import { sha256Hex } from "../canonical_json.ts";
 import { signCheckpoint, storeCheckpoint } from "./checkpoint.ts";
 import { type AuditTimers, FileAudit } from "./file_audit.ts";
-import { AUDIT_FILE, exists, listClosed, PUBLIC_KEY_FILE, readTextIfAny } from "./files.ts";
+import {
+  assertFile,
+  AUDIT_FILE,
+  exists,
+  listClosed,
+  PUBLIC_KEY_FILE,
+  readTextIfAny,
+} from "./files.ts";
 import { hasDigestKey, type KeyedDigest, openDigestKey } from "./key.ts";
 import { createMirror } from "./mirror.ts";
 import { findCut, readEnd } from "./open_end.ts";
@@ -91,6 +98,7 @@ export async function openAudit(options: AuditOptions): Promise<AuditLog> {
     // The file is made before the key, so a key without a file means that the file was taken away.
     const isGone = await hasDigestKey(keysDir) && !await exists(path) &&
       (await listClosed(dir)).length === 0;
+    if (await exists(path)) await assertFile(path);
     file = await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
     const digest = await openDigestKey(keysDir);
     const end = await readEnd(dir, file);

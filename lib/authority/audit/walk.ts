@@ -5,7 +5,7 @@
  * @module
  */
 
-import { AUDIT_FILE, closedName, listClosed } from "./files.ts";
+import { assertFile, AUDIT_FILE, closedName, listClosed } from "./files.ts";
 import { type AuditLine, readLines } from "./lines.ts";
 
 /** A line, and where it stands. */
@@ -111,6 +111,7 @@ async function* linesOf(
 
 async function openIfAny(path: string): Promise<Deno.FsFile | undefined> {
   try {
+    await assertFile(path);
     return await Deno.open(path, { read: true });
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;
