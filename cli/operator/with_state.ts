@@ -36,9 +36,13 @@ export async function readState<T>(
   deps: OperatorDeps,
   use: (state: OperatorState) => T | Promise<T>,
 ): Promise<T> {
-  const { openOperatorState } = await import("../../lib/authority/state/operator_state.ts");
+  const [{ openOperatorState }, { SECRETS_KEY_VARIABLE }] = await Promise.all([
+    import("../../lib/authority/state/operator_state.ts"),
+    import("../../lib/authority/state/secret_key.ts"),
+  ]);
   const { operatorDir: dir, keysDir } = deps.paths;
-  const state = await openOperatorState({ dir, keysDir, now: deps.now });
+  const secretsKey = deps.env(SECRETS_KEY_VARIABLE);
+  const state = await openOperatorState({ dir, keysDir, secretsKey, now: deps.now });
   try {
     return await use(state);
   } finally {

@@ -27,6 +27,7 @@ import { acquireHome } from "./home_lock.ts";
 import { createOperator, type Operator } from "./approvals/operate.ts";
 import { ServiceOutbox } from "./service_outbox.ts";
 import { openOperatorState, type OperatorState } from "./state/operator_state.ts";
+import { SECRETS_KEY_VARIABLE } from "./state/secret_key.ts";
 import { watchConfig } from "./watch_config.ts";
 import { computePermissions, type Permission } from "./permissions.ts";
 
@@ -87,6 +88,7 @@ export async function ownHome(
     const state = await openOperatorState({
       dir: paths.operatorDir,
       keysDir,
+      secretsKey: options.env(SECRETS_KEY_VARIABLE),
       audit,
       log,
       watchMs: WATCH_STATE_MS,

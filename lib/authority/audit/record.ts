@@ -53,6 +53,10 @@ export type AuditKind =
   | "grant.added"
   /** A standing grant was taken back. */
   | "grant.removed"
+  /** An operator set a secret: its name and scope, never the value. */
+  | "secret.set"
+  /** An operator removed a secret. */
+  | "secret.removed"
   /** A credential was made: its number, scopes and owner, never the secret. */
   | "token.issued"
   /** A credential was taken back. */

@@ -12,6 +12,8 @@ export const OPERATOR_RECORD_KINDS = [
   "grant.removed",
   "latch.set",
   "latch.cleared",
+  "secret.set",
+  "secret.removed",
   /** An approval was pending when its service stopped. */
   "approval.void",
   /** A damaged file was set aside, and an empty one took its place. */

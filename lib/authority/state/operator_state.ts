@@ -1,5 +1,6 @@
 /**
- * Everything that the authority remembers for operators: tokens, grants, latches, pending approvals.
+ * Everything that the authority remembers for operators: tokens, grants, latches, pending approvals,
+ * secrets.
  *
  * Every change leaves what the audit is to be told of it in the same write, and an open state that has
  * an audit passes it on: its own at once, those of other processes when it reads them. Whoever changes
@@ -16,6 +17,13 @@ import { createGrantStore, type GrantStore, parseGrants } from "./grant_store.ts
 import { createLatchStore, type LatchStore, parseLatches } from "./latch_store.ts";
 import { createTokenStore, parseTokens, type TokenStore } from "./token_store.ts";
 import { isDamaged } from "./damaged.ts";
+import {
+  createSecretStore,
+  NO_SECRETS,
+  parseSecrets,
+  type SecretStore,
+  type SecretStoreDeps,
+} from "./secret_store.ts";
 import type { OperatorAudit } from "./operator_record.ts";
 import { createPendingStore, parsePending, type PendingStore } from "./pending_store.ts";
 import { SealedFile, type SealedFileOptions } from "./sealed_file.ts";
@@ -27,6 +35,8 @@ export interface OperatorStateOptions {
   dir: string;
   /** Folder of the key, made with mode 0700. */
   keysDir: string;
+  /** Value of SERVICE_SECRETS_KEY; empty or undefined: the key of the secrets is in its folder. */
+  secretsKey?: string;
   /** Undefined in a command beside a running service: records then wait in the files. */
   audit?: OperatorAudit;
   now?: () => number;
@@ -47,6 +57,7 @@ export interface OperatorState {
   readonly grants: GrantStore;
   readonly latches: LatchStore;
   readonly pending: PendingStore;
+  readonly secrets: SecretStore;
   /** What is wrong with grants or latches, for people; actions that are not allowed are then refused. */
   damaged(): string | undefined;
   /**
@@ -81,7 +92,7 @@ export async function openOperatorState(options: OperatorStateOptions): Promise<
 }
 
 async function open(options: OperatorStateOptions): Promise<OperatorState> {
-  const { dir, keysDir, audit, now = Date.now, watchMs, log, write } = options;
+  const { dir, keysDir, secretsKey, audit, now = Date.now, watchMs, log, write } = options;
   await makePrivateDir(dir);
   await makePrivateDir(keysDir);
   const lock = new StateLock({ path: `${dir}/lock` });
@@ -111,12 +122,22 @@ async function open(options: OperatorStateOptions): Promise<OperatorState> {
   };
   for (const file of Object.values(files)) await file.open();
   await onRecords();
-  for (const { name, damaged } of damageOf(files)) {
+  const secrets = createSecretStore(secretDeps(files.secrets, {
+    lock,
+    keysDir,
+    keyFromEnv: secretsKey,
+    now,
+    write,
+  }));
+  for (const { name, damaged } of damageOf(files, secrets)) {
     log?.error("State of operators is damaged", { file: name, reason: damaged });
   }
 
   // Reading is enough: what it finds is passed on.
-  const look = () => Object.values(files).forEach((file) => file.read());
+  const look = () => {
+    Object.values(files).forEach((file) => file.read());
+    secrets.damaged();
+  };
   const watcher = watchMs === undefined ? undefined : setInterval(look, watchMs);
   if (watcher !== undefined) Deno.unrefTimer(watcher);
 
@@ -129,6 +150,7 @@ async function open(options: OperatorStateOptions): Promise<OperatorState> {
     grants,
     latches,
     pending: createPendingStore(files.pending),
+    secrets,
     damaged: () => latches.damaged() ?? grants.damaged(),
     async record(to = audit) {
       await passing;
@@ -152,16 +174,44 @@ export interface StateDamage {
   repair: string;
 }
 
+/** Folders and key of a home's state, to look at. */
+export type StatePlace = Pick<OperatorStateOptions, "dir" | "keysDir" | "secretsKey">;
+
 /** Which files of a home are damaged. Changes nothing, and makes no folder. */
-export function findStateDamage({ dir, keysDir }: { dir: string; keysDir: string }): StateDamage[] {
-  const lock = new StateLock({ path: `${dir}/lock` });
-  return damageOf(filesOf({ dir, keysDir, lock, now: Date.now }));
+export function findStateDamage(place: StatePlace): StateDamage[] {
+  const { files, secrets } = lookAt(place);
+  return damageOf(files, secrets);
 }
 
-function damageOf(files: ReturnType<typeof filesOf>): StateDamage[] {
+/** The secrets of a home as they are now, to read. Changes nothing, and makes no folder. */
+export function readSecrets(place: StatePlace): Pick<SecretStore, "list" | "reveal" | "damaged"> {
+  return lookAt(place).secrets;
+}
+
+function lookAt({ dir, keysDir, secretsKey }: StatePlace) {
+  const lock = new StateLock({ path: `${dir}/lock` });
+  const files = filesOf({ dir, keysDir, lock, now: Date.now });
+  const deps = { lock, keysDir, keyFromEnv: secretsKey, now: Date.now };
+  return { files, secrets: createSecretStore(secretDeps(files.secrets, deps)) };
+}
+
+function secretDeps(
+  file: SecretStoreDeps["file"],
+  deps: Omit<SecretStoreDeps, "file" | "repair">,
+): SecretStoreDeps {
+  return { ...deps, file, repair: repairOf("secrets") };
+}
+
+function damageOf(files: ReturnType<typeof filesOf>, secrets: SecretStore): StateDamage[] {
   return Object.entries(files).flatMap(([name, file]) => {
     const state = file.read();
-    return isDamaged(state) ? [{ name, damaged: state.damaged, repair: repairOf(name) }] : [];
+    // Secrets can be out of reach although their file is whole.
+    const damaged = name === "secrets"
+      ? secrets.damaged()
+      : isDamaged(state)
+      ? state.damaged
+      : undefined;
+    return damaged === undefined ? [] : [{ name, damaged, repair: repairOf(name) }];
   });
 }
 
@@ -178,6 +228,7 @@ function filesOf(deps: FileDeps) {
     grants: fileOf("grants", [], parseGrants),
     latches: fileOf("latches", [], parseLatches),
     pending: fileOf("pending", [], parsePending),
+    secrets: fileOf("secrets", NO_SECRETS, parseSecrets),
   };
 }
 

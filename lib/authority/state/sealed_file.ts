@@ -139,12 +139,17 @@ export class SealedFile<T> {
     });
   }
 
-  /** Sets a damaged file aside and begins with an empty one; false when it is not damaged. */
-  async reset(): Promise<boolean> {
+  /**
+   * Sets a damaged file aside and begins with an empty one; false when it is not damaged. With
+   * `unusable` also one that is whole: why what it holds is of no use.
+   */
+  async reset(unusable?: string): Promise<boolean> {
     const { name, now, keysDir, empty } = this.#options;
     const wasReset = await this.#options.lock.run(async () => {
       const state = this.#readAnew();
-      if (!isDamaged(state)) return false;
+      const reason = isDamaged(state) ? state.damaged : unusable;
+      if (reason === undefined) return false;
+      const waiting = isDamaged(state) ? [] : state.records;
       const key = readStateKey(keysDir);
       if (key !== undefined && isDamaged(key)) {
         await setAside(`${keysDir}/${STATE_KEY_FILE}`, now());
@@ -156,8 +161,8 @@ export class SealedFile<T> {
       // With an anchor and no file it counts as damaged, should this end halfway.
       await this.#raiseAnchor(counter - 1, await this.#seal());
       const aside = await setAside(this.#path, now());
-      await this.#write(counter, empty, [], [
-        { kind: "state.reset", data: { file: name, reason: state.damaged, aside } },
+      await this.#write(counter, empty, waiting, [
+        { kind: "state.reset", data: { file: name, reason, aside } },
       ]);
       return true;
     });

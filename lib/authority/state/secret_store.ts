@@ -5,6 +5,17 @@
  * @module
  */
 
+import { z } from "zod";
+import type { writeFileAtomic } from "../../config/atomic_write.ts";
+import { ServiceError } from "../../errors.ts";
+import { type Damaged, damagedError, isDamaged } from "./damaged.ts";
+import { removeTemporaries, setAside } from "./leftovers.ts";
+import type { SealedFile } from "./sealed_file.ts";
+import { openSecret, sealSecret, type StoredSecret } from "./secret_cipher.ts";
+import { checkSecret } from "./secret_fields.ts";
+import { makeSecretsKey, readSecretsKey, SECRETS_KEY_FILE, type SecretsKey } from "./secret_key.ts";
+import type { StateLock } from "./state_lock.ts";
+
 /** What may be said of a secret: everything but its value. */
 export interface SecretInfo {
   /** `A-Z`, 0-9 and `_`, a letter first, at most 64 characters: a variable's name. */
@@ -23,25 +34,287 @@ export interface Secret extends SecretInfo {
   value: string;
 }
 
+/** What a secret is set to. With neither hosts nor commands, one that is there keeps its own. */
+export type SecretChange = Pick<Secret, "name" | "value"> & Partial<Pick<Secret, Scope>>;
+
+type Scope = "hosts" | "commands";
+
 /** The secrets of a home. A change by another process is seen at the next call. */
 export interface SecretStore {
   /**
-   * Adds a secret or replaces it. Throws `invalid_request`, naming the field, for a name, scope or value
-   * (8 characters at least, 64 KiB at most) that cannot be; never repeats the value.
+   * Adds a secret or replaces it. Rejects with `invalid_request`, naming the field, for a name, scope or
+   * value (8 characters at least, 64 KiB at most) that cannot be, and with `refused` while the others
+   * cannot be read; never repeats the value.
    */
-  set(secret: Pick<Secret, "name" | "value" | "hosts" | "commands">): Promise<SecretInfo>;
-  /** False when there was none. */
+  set(secret: SecretChange): Promise<SecretInfo>;
+  /** False when there was none. Needs no key. */
   remove(name: string): Promise<boolean>;
-  /** By name. Throws `refused` when the state is damaged. */
+  /** By name. Throws `refused` when the file is damaged; needs no key. */
   list(): SecretInfo[];
   /** Throws `refused` when the state is damaged or the key is another one. */
   reveal(name: string): Secret | undefined;
-  /** All of them, for scrubbing; none while the state is damaged. */
+  /**
+   * All of them, for scrubbing. While they cannot be read, those that this process read last: what has
+   * got out already is still to be hidden.
+   */
   revealAll(): readonly Secret[];
-  /** Called after each change that this process sees. Returns what ends that. */
+  /** Called after each change that this process sees; must not throw. Returns what ends that. */
   onChange(listener: () => void): () => void;
-  /** Why nothing can be read, for people. */
+  /** Why values cannot be read, for people: the file is damaged, or the key is gone or another one. */
   damaged(): string | undefined;
-  /** Sets a damaged file aside; there are no secrets then. False when it is not damaged. */
+  /**
+   * Sets a file aside whose values cannot be read, and a key that is none; there are no secrets then.
+   * False when all is well.
+   */
   reset(): Promise<boolean>;
+}
+
+/** Secrets that there may be at once. */
+export const MAX_SECRETS = 1_000;
+
+/** What the file holds. */
+export interface StoredSecrets {
+  /** Id of the key of all of them; empty while there is none. */
+  key: string;
+  secrets: readonly StoredSecret[];
+}
+
+const storedSchema = z.strictObject({
+  key: z.string(),
+  secrets: z.array(z.strictObject({
+    name: z.string(),
+    hosts: z.array(z.string()),
+    commands: z.array(z.string()),
+    createdAt: z.number(),
+    updatedAt: z.number(),
+    iv: z.string(),
+    sealed: z.string(),
+  })),
+});
+
+/** What the file of secrets holds. */
+export const parseSecrets = (value: unknown): StoredSecrets => storedSchema.parse(value);
+
+/** A file without secrets. */
+export const NO_SECRETS: StoredSecrets = { key: "", secrets: [] };
+
+/** What a {@linkcode SecretStore} is made of. */
+export interface SecretStoreDeps {
+  file: SealedFile<StoredSecrets>;
+  /** Under which the key is made. */
+  lock: StateLock;
+  keysDir: string;
+  /** Value of SERVICE_SECRETS_KEY. */
+  keyFromEnv?: string;
+  /** What an operator types to set a damaged file aside. */
+  repair: string;
+  now: () => number;
+  /** Instead of the disk's; for tests. */
+  write?: typeof writeFileAtomic;
+}
+
+/** Keeps secrets in a file. */
+export function createSecretStore(deps: SecretStoreDeps): SecretStore {
+  return new FileSecretStore(deps);
+}
+
+type Opened = { byName: ReadonlyMap<string, Secret> } | Damaged;
+
+class FileSecretStore implements SecretStore {
+  readonly #deps: SecretStoreDeps;
+  readonly #listeners = new Set<() => void>();
+  /** What the file held with which key, and what came of it. */
+  #known: { of: StoredSecrets | string; key: string; opened: Opened } | undefined;
+  #signature: string | undefined;
+  #lastRead: readonly Secret[] = [];
+
+  constructor(deps: SecretStoreDeps) {
+    this.#deps = deps;
+  }
+
+  async set({ name, value, ...scope }: SecretChange): Promise<SecretInfo> {
+    const { hosts = [], commands = [] } = scope;
+    checkSecret({ name, value, hosts, commands });
+    const key = await this.#takeKey();
+    const now = this.#deps.now();
+    const keepsScope = scope.hosts === undefined && scope.commands === undefined;
+    const result = await this.#deps.file.update(({ key: id, secrets }) => {
+      const damage = keyDamage({ key: id, secrets }, key, this.#deps.keysDir);
+      if (damage !== undefined) throw damagedError(damage, this.#deps.repair);
+      const old = secrets.find((each) => each.name === name);
+      const others = secrets.filter((each) => each !== old);
+      if (others.length >= MAX_SECRETS) {
+        throw new ServiceError(
+          "invalid_request",
+          `There are ${MAX_SECRETS} secrets already; remove some that are not needed any more`,
+        );
+      }
+      const info: SecretInfo = {
+        name,
+        hosts: keepsScope && old !== undefined ? old.hosts : [...new Set(hosts)],
+        commands: keepsScope && old !== undefined ? old.commands : [...new Set(commands)],
+        createdAt: old?.createdAt ?? now,
+        updatedAt: now,
+      };
+      const stored = sealSecret(info, value, key.bytes);
+      const data = {
+        name,
+        hosts: info.hosts,
+        commands: info.commands,
+        replaced: old !== undefined,
+      };
+      return {
+        value: { key: key.id, secrets: [...others, stored].toSorted(byName) },
+        records: [{ kind: "secret.set", data }],
+        result: info,
+      };
+    });
+    this.#open();
+    return copyOf(result);
+  }
+
+  async remove(name: string): Promise<boolean> {
+    const removed = await this.#deps.file.update(({ key, secrets }) => {
+      const found = secrets.find((each) => each.name === name);
+      if (found === undefined) return { result: false };
+      const { hosts, commands } = found;
+      return {
+        value: { key, secrets: secrets.filter((each) => each !== found) },
+        records: [{ kind: "secret.removed", data: { name, hosts, commands } }],
+        result: true,
+      };
+    });
+    this.#open();
+    return removed;
+  }
+
+  list(): SecretInfo[] {
+    const state = this.#deps.file.read();
+    if (isDamaged(state)) throw damagedError(state, this.#deps.repair);
+    this.#open();
+    return state.value.secrets.map(copyOf);
+  }
+
+  reveal(name: string): Secret | undefined {
+    const opened = this.#open();
+    if (isDamaged(opened)) throw damagedError(opened, this.#deps.repair);
+    const found = opened.byName.get(name);
+    return found && { ...copyOf(found), value: found.value };
+  }
+
+  revealAll(): readonly Secret[] {
+    this.#open();
+    return this.#lastRead;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#open();
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  damaged(): string | undefined {
+    const opened = this.#open();
+    return isDamaged(opened) ? opened.damaged : undefined;
+  }
+
+  async reset(): Promise<boolean> {
+    const { file, lock, keysDir, keyFromEnv, now } = this.#deps;
+    const reason = this.damaged();
+    if (reason === undefined) return false;
+    const wasReset = await file.reset(reason);
+    const key = readSecretsKey({ keysDir, fromEnv: keyFromEnv });
+    // A variable is the operator's own to mend, and a key that is whole may belong to what was set aside.
+    if (key !== undefined && isDamaged(key) && !keyFromEnv?.trim()) {
+      await lock.run(() => setAside(`${keysDir}/${SECRETS_KEY_FILE}`, now()));
+    }
+    this.#open();
+    return wasReset;
+  }
+
+  /** What can be read now. Tells listeners when that is something else than before. */
+  #open(): Opened {
+    const { file, keysDir, keyFromEnv } = this.#deps;
+    const state = file.read();
+    const key = readSecretsKey({ keysDir, fromEnv: keyFromEnv });
+    const of = isDamaged(state) ? state.damaged : state.value;
+    const keyId = key === undefined ? "" : isDamaged(key) ? key.damaged : key.id;
+    if (this.#known?.of === of && this.#known.key === keyId) return this.#known.opened;
+
+    const opened = isDamaged(state) ? state : openAll(state.value, key, keysDir);
+    this.#known = { of, key: keyId, opened };
+    if (!isDamaged(opened)) this.#lastRead = [...opened.byName.values()];
+    const signature = JSON.stringify([of, isDamaged(opened) ? opened.damaged : ""]);
+    const isChange = this.#signature !== undefined && this.#signature !== signature;
+    this.#signature = signature;
+    // Later: whoever reads or changes secrets is not to find himself in a listener.
+    if (isChange) queueMicrotask(() => this.#listeners.forEach((listener) => listener()));
+    return opened;
+  }
+
+  /** The key, made if there is none and nothing that another one would open. */
+  async #takeKey(): Promise<SecretsKey> {
+    const { file, lock, keysDir, keyFromEnv: fromEnv, repair, write } = this.#deps;
+    return await lock.run(async () => {
+      const state = file.read();
+      if (isDamaged(state)) throw damagedError(state, repair);
+      const found = readSecretsKey({ keysDir, fromEnv });
+      const damage = keyDamage(state.value, found, keysDir);
+      if (damage !== undefined) throw damagedError(damage, repair);
+      if (found !== undefined && !isDamaged(found)) return found;
+      await removeTemporaries(`${keysDir}/${SECRETS_KEY_FILE}`);
+      await makeSecretsKey(keysDir, write);
+      const made = readSecretsKey({ keysDir, fromEnv });
+      if (made === undefined || isDamaged(made)) {
+        throw new ServiceError("internal", `The key in "${keysDir}" is gone`);
+      }
+      return made;
+    });
+  }
+}
+
+/** Why a key does not open what is kept; undefined when it does, or is only missing where nothing is kept. */
+function keyDamage(
+  { key: id, secrets }: StoredSecrets,
+  key: SecretsKey | Damaged | undefined,
+  keysDir: string,
+): Damaged | undefined {
+  if (key !== undefined && isDamaged(key)) return key;
+  if (secrets.length === 0 || key?.id === id) return undefined;
+  return {
+    damaged: key === undefined
+      ? `The key of the secrets is gone: there is no "${keysDir}/${SECRETS_KEY_FILE}" and no ` +
+        "SERVICE_SECRETS_KEY"
+      : `The secrets were encrypted with another key than that of ${key.from}`,
+  };
+}
+
+function openAll(
+  stored: StoredSecrets,
+  key: SecretsKey | Damaged | undefined,
+  keysDir: string,
+): Opened {
+  const damage = keyDamage(stored, key, keysDir);
+  if (damage !== undefined) return damage;
+  const opened = new Map<string, Secret>();
+  for (const each of stored.secrets) {
+    const value = openSecret(each, (key as SecretsKey).bytes);
+    if (value === undefined) {
+      return {
+        damaged: `The secret ${each.name} does not open with the key of ` +
+          `${(key as SecretsKey).from}: its name, scope or value was changed by somebody else`,
+      };
+    }
+    opened.set(each.name, { ...copyOf(each), value });
+  }
+  return { byName: opened };
+}
+
+/** What may be said of a secret, and nothing else of it. */
+function copyOf({ name, hosts, commands, createdAt, updatedAt }: SecretInfo): SecretInfo {
+  return { name, hosts: [...hosts], commands: [...commands], createdAt, updatedAt };
+}
+
+function byName(a: SecretInfo, b: SecretInfo): number {
+  return a.name < b.name ? -1 : 1;
 }
