@@ -80,6 +80,8 @@ export interface CommandsOptions {
   log: Log;
   /** `off` never uses a sandbox; for tests and other systems. */
   sandbox?: "auto" | "off";
+  /** Finds what holds root's commands to their number of processes; for tests. */
+  controlGroups?: typeof findControlGroups;
 }
 
 const DEFAULT_MEMORY_MIB = 2_048;
@@ -123,7 +125,8 @@ export function createCommands(options: CommandsOptions): Commands {
 
   /** A user other than root is held by the kernel's own count. */
   function controlGroups(): Promise<ControlGroups | undefined> {
-    return groups ??= Deno.uid() === 0 ? findControlGroups() : Promise.resolve(undefined);
+    const find = options.controlGroups ?? findControlGroups;
+    return groups ??= Deno.uid() === 0 ? find() : Promise.resolve(undefined);
   }
 
   function report(): Promise<SandboxReport> {
@@ -158,6 +161,12 @@ export function createCommands(options: CommandsOptions): Commands {
           "(executor.allowUnconfined)"
         : "Commands are off: their sandbox is not there or does not hold";
       log.warning(how, { reason: tested.reason });
+    }
+    if (tested.ok && Deno.uid() === 0 && await controlGroups() === undefined) {
+      log.warning(
+        "Nothing bounds how many processes a command starts: root needs a control group for that, " +
+          "and none can be made here; run the service as another user",
+      );
     }
     await options.onTested(tested);
     return tested;

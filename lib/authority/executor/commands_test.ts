@@ -90,6 +90,19 @@ Deno.test("run() without a sandbox ends a command's group, and waits for no keep
 });
 
 Deno.test({
+  name: "mode() warns a service of root whose commands nothing holds to a number of processes",
+  ignore: bwrap === undefined || Deno.uid() !== 0,
+  async fn() {
+    const controlGroups = () => Promise.resolve(undefined);
+    await withCommands({ controlGroups }, async ({ commands, warnings }) => {
+      assertEquals((await commands.mode()).mode, "sandboxed");
+      assertEquals(warnings.length, 1);
+      assertStringIncludes(warnings[0]!, "Nothing bounds how many processes");
+    });
+  },
+});
+
+Deno.test({
   name: "run() bounds what runs and waits at once",
   ignore: bwrap === undefined,
   async fn() {
