@@ -1,0 +1,28 @@
+/**
+ * How forms of secrets are compared without being known.
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+
+/** SHA-256, base64, of salt and form. Synchronous: it is asked for in the middle of a text. */
+export function hashForm(salt: string, form: string): string {
+  return createHash("sha256").update(salt).update(form).digest("base64");
+}
+
+/** 16 bits of salt and text (FNV-1a, its end mixed). Cheap, and no proof of anything. */
+export function shortCode(salt: string, text: string): number {
+  let code = feed(feed(0x811c9dc5, salt), text);
+  code = Math.imul(code ^ (code >>> 16), 0x85ebca6b);
+  code = Math.imul(code ^ (code >>> 13), 0xc2b2ae35);
+  return (code ^ (code >>> 16)) & 0xffff;
+}
+
+function feed(start: number, text: string): number {
+  let code = start;
+  for (let at = 0; at < text.length; at++) {
+    code = Math.imul(code ^ text.charCodeAt(at), 0x01000193);
+  }
+  return code;
+}

@@ -1,0 +1,46 @@
+/**
+ * From the value of a secret to what it is known by.
+ *
+ * @module
+ */
+
+import { hashForm, shortCode } from "./form_hash.ts";
+import { formsOf } from "./forms_of.ts";
+import type { SecretPrint } from "./secret_print.ts";
+
+/** Characters of a prefix at most, and the part of a form that it may be. */
+const MAX_PREFIX_CHARS = 4;
+const MAX_PREFIX_PART = 1 / 4;
+/** Characters of the first check, and how many times as many each further one has. */
+const FIRST_CHECK_CHARS = 32;
+const CHECK_GROWTH = 4;
+
+/** A salt for prints that are made together: texts are then hashed once for all of them. */
+export function newSalt(): string {
+  return crypto.getRandomValues(new Uint8Array(16)).toBase64();
+}
+
+/** Prints of every form of a value; none of a value of fewer than 8 characters (decisions E9). */
+export function printsOf(
+  { name, value }: { name: string; value: string },
+  salt: string = newSalt(),
+): SecretPrint[] {
+  return formsOf(value).map(({ text, wrapped }) => ({
+    name,
+    length: text.length,
+    prefix: text.slice(0, Math.min(MAX_PREFIX_CHARS, Math.floor(text.length * MAX_PREFIX_PART))),
+    checks: checksOf(text, salt),
+    wrapped,
+    salt,
+    hash: hashForm(salt, text),
+  }));
+}
+
+/** None of short forms: what is known of them stays little. */
+function checksOf(form: string, salt: string): SecretPrint["checks"] {
+  const checks: { length: number; code: number }[] = [];
+  for (let length = FIRST_CHECK_CHARS; length * 2 <= form.length; length *= CHECK_GROWTH) {
+    checks.push({ length, code: shortCode(salt, form.slice(0, length)) });
+  }
+  return checks;
+}

@@ -1,0 +1,89 @@
+/**
+ * Takes the values of secrets out of whatever leaves, and puts a placeholder that names the secret:
+ * `[secret NAME]` (decisions E9, spec 5 G18). One implementation for the authority and the service; the
+ * latter has prints and never a value.
+ *
+ * @module
+ */
+
+import { PrintTable } from "./print_table.ts";
+import type { SecretPrint } from "./secret_print.ts";
+import { ScrubStream } from "./scrub_stream.ts";
+
+/** A text that comes in pieces. */
+export interface ScrubbedPieces {
+  push(text: string): void;
+  /** There is no more; what was held back is said now. */
+  end(): void;
+}
+
+/** Takes secrets out. */
+export interface Scrubber {
+  text(text: string): string;
+  /**
+   * Of plain JSON, in its keys and texts however deep, and a number that is a secret by itself. Gives the
+   * very same value when there is nothing to take out.
+   */
+  value<T>(value: T): T;
+  /**
+   * Of texts that are pieces of one stream; `emit` is called with what may go on, never with an empty
+   * text. Only what may begin a secret is held back, and together the same comes out as from `text`.
+   */
+  pieces(emit: (text: string) => void): ScrubbedPieces;
+  /** The prints in force from here on, also for streams that are under way. */
+  update(prints: readonly SecretPrint[]): void;
+}
+
+/** A scrubber of the secrets of these prints. */
+export function createScrubber(prints: readonly SecretPrint[] = []): Scrubber {
+  let table = new PrintTable(prints);
+
+  function scrubText(text: string): string {
+    if (table.isEmpty || text === "") return text;
+    const stream = new ScrubStream(() => table);
+    return stream.push(text) + stream.end();
+  }
+
+  function scrubValue(value: unknown): unknown {
+    if (typeof value === "string") return scrubText(value);
+    if (typeof value === "number") {
+      const text = String(value);
+      const scrubbed = scrubText(text);
+      return scrubbed === text ? value : scrubbed;
+    }
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) {
+      const items = value.map(scrubValue);
+      return items.some((item, at) => item !== value[at]) ? items : value;
+    }
+    if (!isPlain(value)) return value;
+    let changed = false;
+    const entries = Object.entries(value).map(([key, item]) => {
+      const entry: [string, unknown] = [scrubText(key), scrubValue(item)];
+      changed ||= entry[0] !== key || entry[1] !== item;
+      return entry;
+    });
+    return changed ? Object.fromEntries(entries) : value;
+  }
+
+  return {
+    text: scrubText,
+    value: <T>(value: T) => table.isEmpty ? value : scrubValue(value) as T,
+    pieces(emit) {
+      const stream = new ScrubStream(() => table);
+      const say = (text: string) => text !== "" && emit(text);
+      return {
+        push: (text) => void say(stream.push(text)),
+        end: () => void say(stream.end()),
+      };
+    },
+    update(next) {
+      table = new PrintTable(next);
+    },
+  };
+}
+
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
