@@ -141,9 +141,10 @@ export class SealedFile<T> {
 
   /**
    * Sets a damaged file aside and begins with an empty one; false when it is not damaged. With
-   * `unusable` also one that is whole: why what it holds is of no use.
+   * `unusable` also one that is whole: why what it holds is of no use. A damaged key is set aside too;
+   * with `keepKey` it stays, and the answer is false.
    */
-  async reset(unusable?: string): Promise<boolean> {
+  async reset(unusable?: string, { keepKey = false } = {}): Promise<boolean> {
     const { name, now, keysDir, empty } = this.#options;
     const wasReset = await this.#options.lock.run(async () => {
       const state = this.#readAnew();
@@ -152,6 +153,8 @@ export class SealedFile<T> {
       const waiting = isDamaged(state) ? [] : state.records;
       const key = readStateKey(keysDir);
       if (key !== undefined && isDamaged(key)) {
+        // Without it no other file can be trusted any more; that is for an operator to decide.
+        if (keepKey) return false;
         await setAside(`${keysDir}/${STATE_KEY_FILE}`, now());
       }
       const anchored = anchorCounter(readAnchor(this.#anchor), name, await this.#seal());
