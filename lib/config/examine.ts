@@ -4,6 +4,8 @@
  * @module
  */
 
+import { readSecrets } from "../authority/state/operator_state.ts";
+import { SECRETS_KEY_VARIABLE } from "../authority/state/secret_key.ts";
 import { canonicalize } from "./canonicalize.ts";
 import { crossCheck } from "./cross_checks.ts";
 import { type EnvironmentProvider, withEnvironmentProviders } from "./environment_providers.ts";
@@ -12,8 +14,16 @@ import type { KeyPath } from "./key_path.ts";
 import { migrate, type Migration, MIGRATIONS } from "./migrations.ts";
 import type { HomePaths } from "./paths.ts";
 import type { Problem, Warning } from "./problem.ts";
-import { type Env, type EnvReference, resolveReferences } from "./references.ts";
+import {
+  type Env,
+  type EnvReference,
+  resolveReferences,
+  type RevealSecret,
+  type SecretReference,
+} from "./references.ts";
 import { type Config, configSchema } from "./schema.ts";
+import { hideSecrets } from "./hide_secrets.ts";
+import { checkSecretScopes } from "./secret_scopes.ts";
 import { toSnake } from "./spelling.ts";
 import { validate } from "./validate.ts";
 
@@ -23,6 +33,8 @@ export interface ExamineInputs {
   text: string | undefined;
   paths: HomePaths;
   env: Env;
+  /** Instead of the secrets of the home. */
+  reveal?: RevealSecret;
   migrations?: readonly Migration[];
 }
 
@@ -42,12 +54,18 @@ export interface Examined {
   problems: Problem[];
   warnings: Warning[];
   references: EnvReference[];
+  /** Which key holds the value of which secret. */
+  secretReferences: { path: KeyPath; name: string }[];
   environmentProviders: EnvironmentProvider[];
 }
 
-/** Reads a configuration to its end, whatever is wrong. Touches no file but to resolve links. */
+/**
+ * Reads a configuration to its end, whatever is wrong. Touches no file but to resolve links, and those
+ * of the secrets that it names.
+ */
 export function examine(inputs: ExamineInputs): Examined {
   const { text = "{}", paths, env, migrations = MIGRATIONS } = inputs;
+  const reveal = inputs.reveal ?? revealFromHome(inputs);
   let tree: JsonNode;
   try {
     tree = parseJsonc(text);
@@ -60,7 +78,7 @@ export function examine(inputs: ExamineInputs): Examined {
   const raw = toValue(tree);
   const migrated = migrate(raw, migrations);
   const canonical = canonicalize(migrated.value, configSchema);
-  const resolved = resolveReferences(canonical.value, configSchema, env);
+  const resolved = resolveReferences(canonical.value, configSchema, { env, reveal });
   const validated = validate(resolved.value, canonical.value, configSchema);
   // A reference that cannot be replaced has been named; what stands there instead is no value.
   const unresolved = resolved.problems.map(({ path }) => path);
@@ -72,6 +90,10 @@ export function examine(inputs: ExamineInputs): Examined {
   const withEnv = validated.value && withEnvironmentProviders(validated.value, env);
   const checked = withEnv && crossCheck(withEnv.config, paths, problems.map(({ path }) => path));
 
+  const conflicts = checked === undefined ? [] : [
+    ...hideSecrets(checked.problems, resolved.secrets),
+    ...checkSecretScopes(checked.config, resolved.secrets),
+  ];
   const inOrder = <T extends Problem | Warning>(found: T[]): T[] =>
     found.map((each) => ({ each, offset: offsetOf(tree, each.path) ?? Infinity }))
       .sort((a, b) => a.offset < b.offset ? -1 : a.offset > b.offset ? 1 : 0)
@@ -82,14 +104,28 @@ export function examine(inputs: ExamineInputs): Examined {
     config: checked?.config,
     raw,
     canonical: canonical.value,
-    problems: inOrder([...problems, ...checked?.problems ?? []]),
+    problems: inOrder([...problems, ...conflicts]),
     warnings: inOrder([
       ...migrated.warnings,
       ...canonical.warnings,
       ...withEnv?.warnings ?? [],
     ]),
     references: resolved.references,
+    secretReferences: resolved.secrets.map(({ path, secret: { name } }) => ({ path, name })),
     environmentProviders: withEnv?.environmentProviders ?? [],
+  };
+}
+
+/** The files are opened with the first reference that there is. */
+function revealFromHome({ paths, env }: ExamineInputs): RevealSecret {
+  let secrets: ReturnType<typeof readSecrets> | undefined;
+  return (name) => {
+    secrets ??= readSecrets({
+      dir: paths.operatorDir,
+      keysDir: paths.keysDir,
+      secretsKey: env(SECRETS_KEY_VARIABLE),
+    });
+    return secrets.reveal(name);
   };
 }
 
@@ -106,6 +142,7 @@ function broken(message: string, position?: { line: number; column: number }): E
     problems: [problem],
     warnings: [],
     references: [],
+    secretReferences: [],
     environmentProviders: [],
   };
 }

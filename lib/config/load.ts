@@ -43,6 +43,8 @@ export interface Loaded {
   source: "file" | "defaults" | "last-good";
   /** Which key took which variable. */
   envRefs: { path: string; variable: string }[];
+  /** Which key took which secret. */
+  secretRefs: { path: string; name: string }[];
   /** Providers that the file does not configure and the environment does. */
   environmentProviders: EnvironmentProvider[];
 }
@@ -84,6 +86,10 @@ export async function loadConfig(inputs: LoadInputs): Promise<Loaded> {
     envRefs: examined.references.map(({ path, variable }) => ({
       path: formatPath(path),
       variable,
+    })),
+    secretRefs: examined.secretReferences.map(({ path, name }) => ({
+      path: formatPath(path),
+      name,
     })),
     environmentProviders: examined.environmentProviders,
   };

@@ -35,7 +35,7 @@ Deno.test("loadConfig() reads camelCase, snake_case and comments, and leaves nam
       "model": "my_server/a_b", "max_output_tokens": 5 } } },
     "providers": { "my_server": { "base_url": "http://127.0.0.1:1/v1",
       "headers": { "x_a": "1" } } },
-    "mcp": { "servers": { "a_b": {} } },
+    "mcp": { "servers": { "a-b": { "timeout_s": 5, "env": { "x_a": "1" } } } },
   }`);
   const { config, warnings, source } = await loadConfig(home);
   assertEquals([warnings, source], [[], "file"]);
@@ -45,7 +45,8 @@ Deno.test("loadConfig() reads camelCase, snake_case and comments, and leaves nam
   });
   assertEquals(config.providers.my_server!.baseUrl, "http://127.0.0.1:1/v1");
   assertEquals(config.providers.my_server!.headers, { x_a: "1" });
-  assertEquals(Object.keys(config.mcp.servers), ["a_b"]);
+  assertEquals(config.mcp.servers["a-b"]!.timeoutS, 5);
+  assertEquals(config.mcp.servers["a-b"]!.env, { x_a: "1" });
 });
 
 Deno.test("loadConfig() refuses both spellings of one key, naming both", async () => {
@@ -187,7 +188,7 @@ Deno.test("loadConfig() names the key and the variable of a reference that canno
     "providers.a.apiKey (line 4): the environment variable MISSING is not set",
     "providers.a.baseUrl (line 5): the environment variable ALSO_MISSING is not set",
     "api.apiKey (line 9): the environment variable EMPTY is empty",
-    'api.allowedHosts[0] (line 11): "${" begins no reference such as ${NAME}; ' +
+    'api.allowedHosts[0] (line 11): "${" begins no reference such as ${NAME} or ${secret:NAME}; ' +
     "for the characters, write $${",
   ]);
 });

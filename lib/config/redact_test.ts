@@ -13,7 +13,11 @@ Deno.test("redact() hides secrets and shows references as they are written", asy
     agent: { instructions: "For ${HOST}" },
     providers: {
       a: { apiKey: "sk-literal", baseUrl: "https://me:pw@${HOST}/v1", headers: { X: "v" } },
-      b: { apiKey: "${KEY}", headers: { X: "Bearer ${KEY}" }, base_url: "http://u:p@h/v1?a=@" },
+      b: {
+        apiKey: "${KEY}",
+        headers: { X: "Bearer ${KEY}", Y: "v${KEY}" },
+        base_url: "http://u:p@h/v1?a=@",
+      },
       c: {},
     },
     channels: { telegram: { token: "t", allowFrom: ["1"], nested: { apiKeys: ["x"] } } },
@@ -34,7 +38,12 @@ Deno.test("redact() hides secrets and shows references as they are written", asy
       headers: { X: HIDDEN },
       model: "",
     },
-    b: { apiKey: "${KEY}", headers: { X: HIDDEN }, baseUrl: "http://***@h/v1?a=@", model: "" },
+    b: {
+      apiKey: "${KEY}",
+      headers: { X: "Bearer ${KEY}", Y: HIDDEN },
+      baseUrl: "http://***@h/v1?a=@",
+      model: "",
+    },
     c: { apiKey: "", headers: {}, model: "" },
     anthropic: { type: "anthropic", apiKey: "${ANTHROPIC_API_KEY}", headers: {}, model: "" },
   });
@@ -49,7 +58,10 @@ Deno.test("redact() hides secrets and shows references as they are written", asy
 Deno.test("hasLiteralSecret() does not take a reference or an empty text for a secret", () => {
   const has = (value: unknown) => hasLiteralSecret(value, configSchema);
   assertEquals(has({ api: { apiKey: "${KEY}" }, providers: { a: { apiKey: "" } } }), false);
+  assertEquals(has({ api: { apiKey: "${secret:KEY}" } }), false);
+  assertEquals(has({ providers: { a: { headers: { X: "Bearer ${secret:KEY}" } } } }), false);
   assertEquals(has({ api: { apiKey: "sk" } }), true);
+  assertEquals(has({ api: { apiKey: "Bearer sk${secret:KEY}" } }), true);
   assertEquals(has({ api: { apiKey: "sk${KEY}" } }), true);
   assertEquals(has({ channels: { irc: { password: "p" } } }), true);
 });

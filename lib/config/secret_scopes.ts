@@ -1,0 +1,135 @@
+/**
+ * Holds the scope of each secret that the configuration names against whoever is given its value
+ * (decisions E9). A secret without a scope may stand anywhere in the file.
+ *
+ * @module
+ */
+
+import { meansHost, parseHostPattern } from "../host_pattern.ts";
+import { readProvider } from "../model/provider_spec.ts";
+import { parsePattern } from "../authority/policy/target_pattern.ts";
+import type { Secret } from "../authority/state/secret_store.ts";
+import { formatPath, type KeyPath } from "./key_path.ts";
+import type { Problem } from "./problem.ts";
+import type { SecretReference } from "./references.ts";
+import type { Config } from "./schema.ts";
+
+/** Where the services for web_search are when their section gives no `baseUrl`. */
+export const USUAL_SEARCH_URLS = {
+  brave: "https://api.search.brave.com",
+  tavily: "https://api.tavily.com",
+  searxng: "",
+  none: "",
+} as const;
+
+/** Who is given what stands at a key. */
+type Recipient =
+  | { kind: "host"; host: string; port: number }
+  | { kind: "command"; argv: readonly string[] }
+  /** Nobody can be: the section names no address. */
+  | { kind: "nobody" }
+  /** It cannot be told from the configuration. */
+  | { kind: "unknown" };
+
+/** A problem for each secret that stands where its scope does not reach. */
+export function checkSecretScopes(
+  config: Config,
+  references: readonly SecretReference[],
+): Problem[] {
+  return references.flatMap(({ path, secret }) => {
+    if (secret.hosts.length === 0 && secret.commands.length === 0) return [];
+    const message = scopeProblem(secret, recipientAt(config, path), formatPath(path));
+    return message === undefined ? [] : [{ path, kind: "conflict" as const, message }];
+  });
+}
+
+function scopeProblem(secret: Secret, recipient: Recipient, key: string): string | undefined {
+  const only = `the secret ${secret.name} is for ${scopeText(secret)} only`;
+  const repair = `; to set it anew for more: service secrets set ${secret.name}`;
+  switch (recipient.kind) {
+    case "nobody":
+      return undefined;
+    case "unknown":
+      return `${only}, and who is given ${key} cannot be told; a secret without hosts and commands ` +
+        "may stand there";
+    case "host": {
+      const { host, port } = recipient;
+      if (isForHost(secret, host, port)) return undefined;
+      // The address may hold the secret itself.
+      const holdsIt = host.includes(secret.value.toLowerCase());
+      const shown = holdsIt ? "a host that its own value names" : `${bracketed(host)}:${port}`;
+      return `${only}, and it would go to ${shown}${repair} --host ${
+        holdsIt ? "HOST" : bracketed(host)
+      }`;
+    }
+    case "command":
+      if (secret.commands.some((text) => isCommand(text, recipient.argv))) return undefined;
+      return `${only}, and it would go to the command ${
+        shownCommand(secret, recipient.argv)
+      }${repair} --command COMMAND`;
+  }
+}
+
+/** Whether a secret may be sent to a host; `host` as URLs have it, without brackets. */
+export function isForHost({ hosts }: Pick<Secret, "hosts">, host: string, port: number): boolean {
+  return hosts.some((text) => {
+    const pattern = parseHostPattern(text);
+    return pattern !== undefined && meansHost(pattern, host, port);
+  });
+}
+
+function recipientAt(config: Config, [section, ...path]: KeyPath): Recipient {
+  const [first, second] = path.map(String);
+  switch (section) {
+    case "providers": {
+      const provider = first === undefined ? undefined : config.providers[first];
+      return provider === undefined
+        ? { kind: "nobody" }
+        : hostOf(readProvider(first!, provider).baseUrl);
+    }
+    case "tools": {
+      if (first !== "webSearch") return { kind: "unknown" };
+      const { provider, baseUrl } = config.tools.webSearch;
+      return hostOf(baseUrl ?? USUAL_SEARCH_URLS[provider]);
+    }
+    case "mcp": {
+      const server = first !== "servers" || second === undefined
+        ? undefined
+        : config.mcp.servers[second];
+      if (server === undefined) return { kind: "nobody" };
+      if (server.url !== undefined) return hostOf(server.url);
+      return server.command === undefined
+        ? { kind: "nobody" }
+        : { kind: "command", argv: server.command };
+    }
+    default:
+      return { kind: "unknown" };
+  }
+}
+
+function hostOf(address: string): Recipient {
+  const url = URL.parse(address);
+  if (url === null) return { kind: "nobody" };
+  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  return { kind: "host", host, port: Number(url.port) || (url.protocol === "https:" ? 443 : 80) };
+}
+
+function isCommand(text: string, argv: readonly string[]): boolean {
+  const pattern = parsePattern("command", text);
+  return pattern?.kind === "command" && pattern.argv.length === argv.length &&
+    pattern.argv.every((word, at) => word === argv[at]);
+}
+
+function shownCommand({ value }: Secret, argv: readonly string[]): string {
+  const text = JSON.stringify(argv.map((word) => word.includes(value) ? "…" : word));
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
+/** Hosts and commands of a secret, for people. */
+export function scopeText({ hosts, commands }: Pick<Secret, "hosts" | "commands">): string {
+  return [...hosts, ...commands.map((text) => `the command ${text}`)].join(", ");
+}
+
+function bracketed(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
