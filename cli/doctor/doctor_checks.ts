@@ -4,6 +4,7 @@
  * @module
  */
 
+import { checkDigestKey } from "../../lib/authority/audit/key.ts";
 import type { AuditDamage, AuditWhole } from "../../lib/authority/audit/verify.ts";
 import type { Loaded } from "../../lib/config/load.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
@@ -57,7 +58,7 @@ export async function doctorChecks(deps: DoctorDeps): Promise<Check[]> {
     { name: "config", run: () => Promise.resolve(judgeConfig(loaded, paths)) },
     { name: "home", run: () => checkHome(paths) },
     { name: "database", run: () => checkDatabase(paths.database) },
-    { name: "audit", run: () => checkAudit(deps, paths.auditDir) },
+    { name: "audit", run: () => checkAudit(deps, paths) },
     { name: "operators", run: () => Promise.resolve(checkOperators(paths)) },
     { name: "sandbox", run: () => checkSandbox(deps) },
     { name: "service", run: async () => checkService(await status, version) },
@@ -118,7 +119,10 @@ function judgeConfig(
   }));
 }
 
-async function checkAudit({ verifyAudit }: DoctorDeps, dir: string): Promise<Finding> {
+async function checkAudit(
+  { verifyAudit }: DoctorDeps,
+  { auditDir: dir, keysDir }: HomePaths,
+): Promise<Finding> {
   const found = await verifyAudit().catch((error) => {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
@@ -129,6 +133,16 @@ async function checkAudit({ verifyAudit }: DoctorDeps, dir: string): Promise<Fin
       status: "fail",
       detail: found.message,
       fix: `Keep a copy of ${dir} and find out who changed it`,
+    };
+  }
+  try {
+    await checkDigestKey(keysDir);
+  } catch (error) {
+    return {
+      status: "fail",
+      detail: error instanceof Error ? error.message : String(error),
+      fix:
+        `Restore it from a backup, or move it away: digests of commands so far can then not be confirmed`,
     };
   }
   const crashed = found.unknown.filter((action) => action.crashed).length;

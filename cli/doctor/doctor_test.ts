@@ -331,6 +331,25 @@ Deno.test("doctorChecks() counts the actions that a crash cut off, and takes no 
     assertEquals([none?.status, none?.detail], ["ok", "no record yet"]);
   }));
 
+Deno.test("doctorChecks() reports a key with which the audit cannot be opened, though its record holds", () =>
+  withHome(async (paths) => {
+    await Deno.mkdir(paths.keysDir, { recursive: true });
+    const key = `${paths.keysDir}/audit.key`;
+    const find = async () => {
+      const results = await runChecks(await doctorChecks(healthy(paths)));
+      const found = results.find(({ name }) => name === "audit");
+      return [found?.status, found?.detail];
+    };
+    await Deno.writeTextFile(key, "");
+    assertEquals(await find(), ["fail", `Cannot use "${key}": expected 64 hexadecimal digits`]);
+    await Deno.remove(key);
+    await Deno.mkdir(key);
+    assertEquals(await find(), ["fail", `"${key}" is no file`]);
+    await Deno.remove(key);
+    await Deno.writeTextFile(key, "0".repeat(64), { mode: 0o600 });
+    assertEquals(await find(), ["ok", "3 records, the chain holds"]);
+  }));
+
 Deno.test("doctorChecks() reports every part that is not well, with what to do", () =>
   withHome(async (paths) => {
     const results = await runChecks(

@@ -17,11 +17,21 @@ export type KeyedDigest = (text: string) => string;
 export async function openDigestKey(keysDir: string): Promise<KeyedDigest> {
   const path = `${keysDir}/audit.key`;
   const hex = await readKey(path) ?? await makeKey(keysDir, path);
-  if (!/^[0-9a-f]{64}$/.test(hex)) {
-    throw new Error(`Cannot use "${path}": expected ${KEY_BYTES * 2} hexadecimal digits`);
-  }
+  checkKey(hex, path);
   const key = Uint8Array.fromHex(hex);
   return (text) => createHmac("sha256", key).update(text).digest("hex");
+}
+
+function checkKey(hex: string, path: string): void {
+  if (/^[0-9a-f]{64}$/.test(hex)) return;
+  throw new Error(`Cannot use "${path}": expected ${KEY_BYTES * 2} hexadecimal digits`);
+}
+
+/** Throws when a folder has a key with which no audit can be opened. Makes none. */
+export async function checkDigestKey(keysDir: string): Promise<void> {
+  const path = `${keysDir}/audit.key`;
+  const hex = await readKey(path);
+  if (hex !== undefined) checkKey(hex, path);
 }
 
 /** Whether a folder has a key already. */
