@@ -22,13 +22,23 @@ export async function commandPolicy(
   const { allowUnconfined } = config.executor;
   const settings = await policySettings({
     gates: config.gates,
+    commandHosts: config.executor.hosts,
+    mcp: config.mcp,
     paths: deps.paths,
     workspace: workspace.real,
     confined: found.confined,
     exec: execMode({ ...found, allowUnconfined }),
   });
   return {
-    policy: { ...settings, grants: [], latched: [], canAsk: true, stateDamaged: undefined },
+    policy: {
+      ...settings,
+      grants: [],
+      latched: [],
+      secrets: [],
+      secretsDamaged: undefined,
+      canAsk: true,
+      stateDamaged: undefined,
+    },
     workspace,
     sandbox: found.confined ? `bubblewrap (${found.reason}), not tried` : `none: ${found.reason}`,
   };

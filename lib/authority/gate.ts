@@ -6,11 +6,11 @@
  */
 
 import { isAbsolute } from "@std/path";
-import type { NamedSecret } from "../config/redact.ts";
 import type { Config } from "../config/schema.ts";
 import { ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { OutboxPort } from "../service/bridge.ts";
+import { createScrubber, type Scrubber } from "../secrets/scrubber.ts";
 import { findTool, TOOLS } from "../tools/mod.ts";
 import type { Tool } from "../tools/tool.ts";
 import type {
@@ -18,30 +18,31 @@ import type {
   ActionPort,
   ActionRequest,
   ActionResult,
-  Decision,
-  ResolvedAction,
   Target,
   UrlTarget,
 } from "./actions.ts";
 import type { Approvals } from "./approvals/approvals.ts";
 import type { AuditLog } from "./audit/log.ts";
-import { actionJob, type JobSettings, resolverJob } from "./child_job.ts";
+import { type JobSettings, resolverJob } from "./child_job.ts";
 import type { CommandConfig, CommandMode, Commands } from "./executor/commands.ts";
 import { createCommands } from "./executor/commands.ts";
 import { createExecutor, type Executor } from "./executor/executor.ts";
 import { Judge } from "./policy/judge.ts";
+import { judgeCall } from "./policy/judge_call.ts";
+import { headersAfterRedirect } from "./policy/redirect_headers.ts";
 import type { Operator } from "./approvals/operate.ts";
+import type { McpServers } from "./mcp/mcp_servers.ts";
+import { mcpTool } from "./resolve/mcp_tool.ts";
+import { secretsNamedIn } from "../tools/secret_references.ts";
 import type { PolicySettings } from "./policy/policy.ts";
 import { type OwnPaths, type PolicyInputs, policySettings } from "./policy/policy_settings.ts";
-import { recordAction } from "./record_action.ts";
 import { describeTarget } from "./policy/refusal.ts";
 import { resolveUrl, type Workspace } from "./resolve/resolve.ts";
 import { checkArgs, resolveTouch } from "./resolve/resolve_touch.ts";
-import { failed, outcomeResult } from "./results.ts";
-import { runCommand } from "./run_command.ts";
-import { createSecretScrubber, type SecretScrubber } from "./scrub_secrets.ts";
-import { sendMessage } from "./send_message.ts";
+import { failed, withNotes } from "./results.ts";
+import { runCall, type RunDeps } from "./run_call.ts";
 import type { OperatorState } from "./state/operator_state.ts";
+import type { SecretStore } from "./state/secret_store.ts";
 
 /** The action port with what the authority needs to look after it. */
 export interface Actions extends ActionPort {
@@ -63,7 +64,8 @@ export interface ActionsOptions {
   config: {
     agent: Pick<Config["agent"], "workspace">;
     gates: PolicyInputs["gates"];
-    executor: CommandConfig;
+    executor: CommandConfig & Partial<Pick<Config["executor"], "hosts">>;
+    mcp?: PolicyInputs["mcp"];
   };
   paths: OwnPaths;
   /** Real path of a folder that exists. */
@@ -77,8 +79,14 @@ export interface ActionsOptions {
   canAsk: Operator["canAsk"];
   /** Where allowed messages go. */
   outbox: OutboxPort;
-  /** Their values stand in no result and no progress. */
-  secrets?: readonly NamedSecret[];
+  /** Secrets that tools may be given; without it there are none. */
+  secretStore?: Pick<SecretStore, "list" | "reveal">;
+  /** Servers whose tools can be called. */
+  mcp?: Pick<McpServers, "find" | "call">;
+  /** Opens the way of one command to its hosts; without it no command has one. */
+  openNetwork?: RunDeps["openNetwork"];
+  /** Takes secrets out of results and progress. */
+  scrubber?: Scrubber;
   log: Log;
   /** Instead of one that is made here. */
   executor?: Executor;
@@ -103,8 +111,9 @@ class Gate implements Actions {
   readonly #commands: Commands;
   readonly #workspace: Workspace;
   readonly #settings: JobSettings;
+  readonly #runDeps: RunDeps;
   readonly #judge: Judge;
-  readonly #scrubber: SecretScrubber;
+  readonly #scrubber: Scrubber;
   #policySettings: Promise<PolicySettings> | undefined;
   /** Known once the first command is asked for. */
   #execMode: CommandMode = { mode: "off", reason: "their sandbox has not been tried yet" };
@@ -127,7 +136,14 @@ class Gate implements Actions {
     const configured = config.agent.workspace;
     this.#workspace = { path: isAbsolute(configured) ? configured : workspace, real: workspace };
     this.#settings = { workspace, maxOutputBytes: config.executor.maxOutputBytes };
-    this.#scrubber = createSecretScrubber(options.secrets ?? []);
+    this.#runDeps = {
+      ...options,
+      executor: this.#executor,
+      commands: this.#commands,
+      workspace: this.#workspace,
+      settings: this.#settings,
+    };
+    this.#scrubber = options.scrubber ?? createScrubber();
     this.#judge = new Judge({
       ...options,
       settings: async () => ({ ...await this.#loadSettings(), exec: this.#execMode }),
@@ -137,7 +153,7 @@ class Gate implements Actions {
 
   async act(request: ActionRequest, options: ActOptions): Promise<ActionResult> {
     options.signal.throwIfAborted();
-    const tool = findTool(request.tool);
+    const tool = this.#findTool(request.tool);
     if (tool === undefined) {
       const known = TOOLS.map(({ name }) => name).join(", ");
       return failed("invalid_request", `Unknown tool "${request.tool}"; there are: ${known}`);
@@ -154,14 +170,14 @@ class Gate implements Actions {
           stream === undefined ? onProgress(this.#scrubber.text(text)) : stream.push(text),
       });
       stream?.end();
-      return this.#scrubber.result(result);
+      return this.#scrubber.value(result);
     } catch (error) {
       options.signal.throwIfAborted();
       const data = toErrorData(error);
       if (!(error instanceof ServiceError)) {
         this.#options.log.error("An action failed unexpectedly", { tool: tool.name, ...data });
       }
-      return failed(data.code, `The action did not run: ${data.message}`);
+      return this.#scrubber.value(failed(data.code, `The action did not run: ${data.message}`));
     }
   }
 
@@ -172,65 +188,45 @@ class Gate implements Actions {
     options: ActOptions,
   ): Promise<ActionResult> {
     if (tool.capability === "exec") this.#execMode = await this.#commands.mode();
-    let resolve = () => resolveTouch(tool, args, this.#workspace);
+    const find = (name: string) => this.#options.mcp?.find(name);
+    let resolve = () => resolveTouch(tool, args, this.#workspace, find);
+    let secrets = tool.secrets?.(args) ?? [];
+    const notes: string[] = [];
     for (let redirects = 0;; redirects++) {
       const target = await resolve();
       if (redirects > 0) options.onProgress(`redirected to ${describeTarget(target)}`);
-      const judged = await this.#judge.judge({ tool, args, target, context, options, resolve });
-      if ("refused" in judged) return judged.refused;
-      const { action, decision } = judged;
-      const result = await this.#runAllowed(tool, action, context, decision, options);
-      if (!("redirect" in result)) return result;
+      const judged = { tool, args, target, context, options, resolve };
+      const call = await judgeCall(this.#judge, judged, secrets);
+      if ("refused" in call) return call.refused;
+      const result = await runCall({ tool, call, context, options }, this.#runDeps);
+      if (!("redirect" in result)) return withNotes(result, notes);
       if (redirects === MAX_REDIRECTS) {
         return failed("tool_failed", `Gave up after ${MAX_REDIRECTS} redirects`);
       }
+      const from = call.main.action.target;
+      if (from.kind !== "url") throw new Error(`Cannot redirect ${tool.name}: it fetches nothing`);
       // Relative to where the last one led; judged as if it had been asked for.
-      const base = action.target.kind === "url" ? action.target.url : undefined;
-      const next = URL.parse(result.redirect, base)?.href ?? result.redirect;
-      resolve = () => Promise.resolve(resolveUrl(next));
+      const next = URL.parse(result.redirect, from.url)?.href ?? result.redirect;
+      const { headers, left } = await headersAfterRedirect(
+        this.#judge,
+        { ...judged, target: from },
+        next,
+      );
+      if (left.length > 0) {
+        notes.push(
+          `Not sent on to ${URL.parse(next)?.host}, where it redirects: ${left.join(", ")}`,
+        );
+      }
+      secrets = secrets.filter((name) =>
+        Object.values(headers).some((value) => secretsNamedIn(value).includes(name))
+      );
+      resolve = () => Promise.resolve(resolveUrl(next, headers));
     }
   }
 
-  async #runAllowed(
-    tool: Tool,
-    action: ResolvedAction,
-    context: ActionContext,
-    decision: Decision,
-    options: ActOptions,
-  ): Promise<ActionResult | { redirect: string }> {
-    options.signal.throwIfAborted();
-    const record = await recordAction(this.#options, { action, context, decision });
-    try {
-      if (action.target.kind === "chat") {
-        // Once handed over it cannot be called back: an end of the turn from then on changes nothing.
-        options.signal.throwIfAborted();
-        const { outbox } = this.#options;
-        const { args, target } = action;
-        const { timeoutMs } = tool;
-        const { result, facts } = await sendMessage({ args, target, context, outbox, timeoutMs });
-        return await record.end(result, facts);
-      }
-      if (action.target.kind === "command") {
-        const { args, target } = action;
-        const { maxOutputBytes } = this.#settings;
-        const { result, facts } = await runCommand({
-          ...options,
-          args,
-          target,
-          workspace: this.#workspace,
-          commands: this.#commands,
-          maxOutputBytes,
-        });
-        return await record.end(result, facts);
-      }
-      const job = actionJob(action, tool.timeoutMs, this.#settings);
-      const outcome = await this.#executor.run(job, options);
-      const result = outcomeResult(outcome, tool.name, this.#settings.maxOutputBytes);
-      return await record.end(result);
-    } catch (error) {
-      await record.cut(error);
-      throw error;
-    }
+  #findTool(name: string): Tool | undefined {
+    const offered = this.#options.mcp?.find(name);
+    return findTool(name) ?? (offered && mcpTool(offered, offered.readOnly));
   }
 
   /** The target with the addresses of its host, or unresolved. */
@@ -255,10 +251,18 @@ class Gate implements Actions {
   }
 
   async #makeSettings(): Promise<PolicySettings> {
-    const { paths, workspace, config: { gates } } = this.#options;
+    const { paths, workspace, config: { gates, executor, mcp } } = this.#options;
     const { confined } = await this.#executor.confinement();
-    // How commands run is filled in anew for each decision.
-    return await policySettings({ gates, paths, workspace, confined, exec: this.#execMode });
+    return await policySettings({
+      gates,
+      commandHosts: executor.hosts ?? [],
+      mcp: mcp ?? { servers: {} },
+      paths,
+      workspace,
+      confined,
+      // Filled in anew for each decision.
+      exec: this.#execMode,
+    });
   }
 
   async checks({ test }: { test: boolean }): Promise<Record<string, Check>> {

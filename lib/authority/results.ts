@@ -38,3 +38,10 @@ export function outcomeResult(
       return failed("executor_fault", `${tool} did not finish: it answered addresses`);
   }
 }
+
+/** The result, its output behind what the turn has to know of how it came about. */
+export function withNotes(result: ActionResult, notes: readonly string[]): ActionResult {
+  if (notes.length === 0) return result;
+  const lines = notes.map((note) => `[${note}]\n`).join("");
+  return { ...result, output: lines + result.output };
+}

@@ -29,13 +29,17 @@ export interface RunCommandOptions {
   workspace: Workspace;
   commands: Commands;
   maxOutputBytes: number;
+  /** Values of secrets by the names of their variables. */
+  env?: Readonly<Record<string, string>>;
+  /** The socket of its proxy. */
+  networkSocket?: string;
   signal: AbortSignal;
   onProgress: (text: string) => void;
 }
 
 /** Runs it. Rejects only with the signal's reason after an abort, once its tree is gone. */
 export async function runCommand(
-  { args, target, workspace, commands, maxOutputBytes, signal, onProgress }: RunCommandOptions,
+  { args, target, workspace, commands, maxOutputBytes, ...run }: RunCommandOptions,
 ): Promise<CommandRan> {
   const { timeout_s } = args as ExecArgs;
   // What was decided may lead elsewhere by now: a link is made in a moment.
@@ -43,13 +47,21 @@ export async function runCommand(
     { command: target.argv, cwd: target.cwd, hosts: target.hosts },
     workspace,
   );
-  signal.throwIfAborted();
+  run.signal.throwIfAborted();
   if (canonicalJson(now) !== canonicalJson(target)) {
     const reason = "what it would start is not what was decided on any more";
     return told({ type: "refused", reason }, maxOutputBytes);
   }
-  const run = { timeoutMs: timeout_s * 1_000, signal, onProgress };
-  return told(await commands.run(target, run), maxOutputBytes);
+  const { env, networkSocket, signal, onProgress } = run;
+  const timeoutMs = timeout_s * 1_000;
+  const outcome = await commands.run(target, {
+    timeoutMs,
+    signal,
+    onProgress,
+    env,
+    networkSocket,
+  });
+  return told(outcome, maxOutputBytes);
 }
 
 function told(outcome: CommandOutcome, maxOutputBytes: number): CommandRan {

@@ -42,6 +42,8 @@ export async function runPinnedCases(
   const real = await realWorkspace(path);
   const settings = await policySettings({
     gates: config.gates,
+    commandHosts: config.executor.hosts,
+    mcp: config.mcp,
     paths,
     workspace: real,
     confined: true,

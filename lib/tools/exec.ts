@@ -6,7 +6,9 @@
  */
 
 import { z } from "zod";
+import { parseHostPattern } from "../host_pattern.ts";
 import { path } from "./fields.ts";
+import { SECRET_NAME } from "./secret_references.ts";
 import { defineTool } from "./tool.ts";
 
 /** Characters of one text, and of all parts of a command together: what a system takes in one part. */
@@ -15,6 +17,10 @@ const MAX_PARTS = 1_000;
 const MAX_TIMEOUT_S = 600;
 /** For the sandbox to be set up and taken down. */
 const MARGIN_MS = 30_000;
+
+/** Hosts and secrets that one command may name. */
+const MAX_HOSTS = 20;
+const MAX_SECRETS = 20;
 
 const part = z.string().max(MAX_COMMAND_CHARS)
   .refine((text) => !text.includes("\0"), "holds a NUL")
@@ -33,7 +39,25 @@ const schema = z.strictObject({
   cwd: path.default(".").describe("Folder to run in, in the workspace."),
   timeout_s: z.number().min(1).max(MAX_TIMEOUT_S).default(120)
     .describe("Seconds after which it is ended with everything that it started."),
+  hosts: z.array(z.string().max(300).refine(isPlainHost, "is not <host> or <host>:<port>"))
+    .max(MAX_HOSTS).optional()
+    .describe(
+      "Hosts that it has to reach, such as registry.npmjs.org; without a port 80 and 443. It " +
+        "reaches no others, and these by HTTP_PROXY and HTTPS_PROXY alone. May need a person's word.",
+    ),
+  secrets: z.array(z.string().regex(SECRET_NAME, "is no secret's name"))
+    .max(MAX_SECRETS).refine((names) => new Set(names).size === names.length, "names one twice")
+    .optional()
+    .describe(
+      "Names of secrets that it gets as environment variables of the same names. Their values " +
+        "are never shown. May need a person's word.",
+    ),
 });
+
+function isPlainHost(text: string): boolean {
+  const pattern = parseHostPattern(text);
+  return pattern !== undefined && pattern.ending === undefined;
+}
 
 /** Arguments of {@linkcode exec}. */
 export type ExecArgs = z.infer<typeof schema>;
@@ -42,13 +66,14 @@ export type ExecArgs = z.infer<typeof schema>;
 export const exec = defineTool({
   name: "exec",
   description: "Runs a command in a sandbox: it can read and write the workspace, read the " +
-    "system's programs, and reaches no network. Files with keys, .git/hooks, .git/config, .envrc " +
+    "system's programs, and reaches no network but the hosts that it names. Files with keys, .git/hooks, .git/config, .envrc " +
     "and AGENTS.md stay as they are. Standard output and errors come back together, with the exit " +
     "code in the last line. Nothing that it starts outlives it.",
   capability: "exec",
   readOnly: false,
   schema,
-  touches: ({ command, cwd }) => ({ kind: "command", command, cwd }),
+  touches: ({ command, cwd, hosts }) => ({ kind: "command", command, cwd, hosts }),
+  secrets: ({ secrets = [] }) => secrets,
   hint: ({ command }) => `exec ${typeof command === "string" ? command : command.join(" ")}`,
   timeoutMs: MAX_TIMEOUT_S * 1_000 + MARGIN_MS,
 });

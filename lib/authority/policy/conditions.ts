@@ -6,11 +6,13 @@
  */
 
 import { namesChat } from "../../channel/chat_address.ts";
+import { type HostPattern, meansHost } from "../../host_pattern.ts";
 import { addressRange, isSameAddress } from "../resolve/addresses.ts";
 import type { ActionContext, Capability, PathTarget, ResolvedAction } from "../actions.ts";
 import { foldPath, isCredentialPath, isGuardedPath } from "../executor/protected_names.ts";
 import { isInside } from "../resolve/inside.ts";
 import type { Policy } from "./policy.ts";
+import { isInScope } from "./secret_scope.ts";
 import { mayMeanBelow } from "./target_pattern.ts";
 
 /** Something about an action that a rule can ask for; the table of them is below. */
@@ -31,7 +33,12 @@ export type Condition =
   | "chat.listed"
   | "command.sandboxed"
   | "command.unconfined"
-  | "command.off";
+  | "command.off"
+  | "command.offline"
+  | "command.hostsListed"
+  | "mcp.listed"
+  | "secret.unknown"
+  | "secret.outOfScope";
 
 /** What a condition looks at. */
 export interface Facts {
@@ -52,6 +59,8 @@ export const CONDITIONS: Readonly<Record<Condition, (facts: Facts) => boolean>> 
       ? [target.real]
       : target.kind === "command"
       ? [target.program, target.cwd]
+      : target.kind === "secret" && target.recipient.kind === "command"
+      ? [target.recipient.program, target.recipient.cwd]
       : [];
     return paths.some((path) => liesIn(path, policy.ownPaths, policy));
   },
@@ -88,7 +97,9 @@ export const CONDITIONS: Readonly<Record<Condition, (facts: Facts) => boolean>> 
   "url.personHost": ({ action: { target }, context }) =>
     target.kind === "url" && context.personHosts.some((host) => isHost(host, target.host)),
   "url.toolUrl": ({ action: { target }, context }) =>
-    target.kind === "url" && context.toolUrls.some((url) => isUrl(url, target)),
+    // A header is as good a place as a query for what only the model chose.
+    target.kind === "url" && target.headers === undefined &&
+    context.toolUrls.some((url) => isUrl(url, target)),
   "chat.listed": ({ action: { target }, policy }) =>
     target.kind === "chat" && namesChat(policy.messageTargets, target),
   "command.sandboxed": ({ action: { target }, policy }) =>
@@ -97,7 +108,34 @@ export const CONDITIONS: Readonly<Record<Condition, (facts: Facts) => boolean>> 
     target.kind === "command" && policy.exec.mode === "unconfined",
   "command.off": ({ action: { target }, policy }) =>
     target.kind === "command" && policy.exec.mode === "off",
+  "command.offline": ({ action: { target } }) =>
+    target.kind === "command" && target.hosts === undefined,
+  "command.hostsListed": ({ action: { target }, policy }) =>
+    target.kind === "command" && target.hosts !== undefined &&
+    target.hosts.every((host) => isCommandHost(policy.commandHosts, host)),
+  "mcp.listed": ({ action: { target }, policy }) =>
+    target.kind === "mcp" && (policy.mcpTools.includes(`${target.server}/${target.tool}`) ||
+      policy.mcpTools.includes(`${target.server}/*`)),
+  "secret.unknown": ({ action: { target }, policy }) =>
+    target.kind === "secret" && policy.secrets.every(({ name }) => name !== target.name),
+  "secret.outOfScope": ({ action: { target }, policy }) =>
+    target.kind === "secret" &&
+    policy.secrets.every((scope) =>
+      scope.name !== target.name || !isInScope(scope, target.recipient, policy.workspace)
+    ),
 };
+
+/** Ports of a host that `executor.hosts` lists without one. */
+const WEB_PORTS = [80, 443];
+
+/** `hostPort` is as resolving a command leaves it. */
+function isCommandHost(listed: readonly HostPattern[], hostPort: string): boolean {
+  const [host, port] = splitHostPort(hostPort);
+  return port !== undefined &&
+    listed.some((pattern) =>
+      meansHost(pattern, host, port) && (pattern.port !== undefined || WEB_PORTS.includes(port))
+    );
+}
 
 /** Both what was asked for and what it is: a link may hide either. */
 function eitherName({ real, path }: PathTarget, test: (path: string) => boolean): boolean {
@@ -121,7 +159,13 @@ function deniesBelow(
 
 const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];
 
-function isListed(list: readonly string[], host: string, port: number, address: string): boolean {
+/** Whether `gates.privateHosts` lists a host or one of its addresses, at that port. */
+export function isListed(
+  list: readonly string[],
+  host: string,
+  port: number,
+  address: string,
+): boolean {
   return list.some((entry) => {
     const [name, only] = splitHostPort(entry);
     if (only !== undefined && only !== port) return false;

@@ -54,6 +54,18 @@ export const FIXED_RULES: readonly Rule[] = [
     when: ["command.off"],
     reason: "commands do not run here",
   },
+  {
+    name: "secret.unknown",
+    effect: "deny",
+    when: ["secret.unknown"],
+    reason: "there is no secret of that name",
+  },
+  {
+    name: "secret.scope",
+    effect: "deny",
+    when: ["secret.outOfScope"],
+    reason: "the secret is not for that",
+  },
 ];
 
 /** They come after the rules of `gates.rules`. */
@@ -137,8 +149,22 @@ export const DEFAULT_RULES: readonly Rule[] = [
     name: "exec.sandboxed",
     effect: "allow",
     capabilities: ["exec"],
-    when: ["command.sandboxed"],
+    when: ["command.sandboxed", "command.offline"],
     reason: "it runs in the sandbox, in the workspace and without a network",
+  },
+  {
+    name: "exec.listed",
+    effect: "allow",
+    capabilities: ["exec"],
+    when: ["command.sandboxed", "command.hostsListed"],
+    reason: "it runs in the sandbox, and executor.hosts lists every host that it wants to reach",
+  },
+  {
+    name: "exec.network",
+    effect: "ask",
+    capabilities: ["exec"],
+    when: ["command.sandboxed"],
+    reason: "it wants to reach hosts that executor.hosts does not list",
   },
   {
     name: "exec.unconfined",
@@ -146,6 +172,13 @@ export const DEFAULT_RULES: readonly Rule[] = [
     capabilities: ["exec"],
     when: [],
     reason: "it runs without a sandbox, with everything that this user may do",
+  },
+  {
+    name: "mcp.listed",
+    effect: "allow",
+    capabilities: ["mcp.call"],
+    when: ["mcp.listed"],
+    reason: "the server's configuration lists the tool under allow",
   },
   {
     name: "mcp.other",
@@ -166,7 +199,7 @@ export const DEFAULT_RULES: readonly Rule[] = [
     effect: "ask",
     capabilities: ["secret.use"],
     when: [],
-    reason: "it uses a secret",
+    reason: "it is given a secret",
   },
   {
     name: "outside",

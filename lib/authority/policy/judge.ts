@@ -28,6 +28,7 @@ import { refusal } from "./refusal.ts";
 import { sealAction } from "../resolve/resolve_touch.ts";
 import { isDamaged } from "../state/damaged.ts";
 import type { OperatorState } from "../state/operator_state.ts";
+import type { SecretStore } from "../state/secret_store.ts";
 
 /** What judging needs. */
 export interface JudgeDeps {
@@ -35,6 +36,8 @@ export interface JudgeDeps {
   state: Pick<OperatorState, "grants" | "latches" | "damaged">;
   approvals: Pick<Approvals, "request">;
   canAsk: Operator["canAsk"];
+  /** Scopes of secrets; without it there are none. */
+  secretStore?: Pick<SecretStore, "list">;
   /** The target with the addresses of its host, or unresolved. */
   lookUp: (target: UrlTarget, signal: AbortSignal) => Promise<Target>;
   audit: AuditLog;
@@ -44,7 +47,7 @@ export interface JudgeDeps {
 
 /** A tool call with its target. */
 export interface Judged {
-  tool: Tool;
+  tool: Pick<Tool, "name" | "capability">;
   args: unknown;
   target: Target;
   context: ActionContext;
@@ -53,10 +56,17 @@ export interface Judged {
   resolve: () => Promise<Target>;
 }
 
-/** It may run, as this action and for this reason; or what the turn is told. */
-export type Judgement =
-  | { action: ResolvedAction; decision: Decision }
-  | { refused: ActionResult };
+/** It may run, as this action and for this reason. */
+export interface Allowed {
+  action: ResolvedAction;
+  decision: Decision;
+}
+
+/** It may run, or what the turn is told. */
+export type Judgement = Allowed | { refused: ActionResult };
+
+/** Rules of decisions that a person made begin so. */
+const APPROVAL = "approval:";
 
 type Step = "before the lookup" | "whole";
 
@@ -80,6 +90,31 @@ export class Judge {
       action = sealAction(tool, args, await this.#deps.lookUp(target, options.signal));
     }
     return await this.#decide(action, judged, "whole", approved);
+  }
+
+  /**
+   * Refuses what would be refused without anybody being asked, and records that; undefined for what may
+   * be allowed, and for what another rule than `byRule` denies. Only for what has no host to be looked up.
+   */
+  async refuseAtOnce(
+    { tool, args, target, context }: Judged,
+    byRule?: string,
+  ): Promise<ActionResult | undefined> {
+    const action = sealAction(tool, args, target);
+    const decision = decide(action, context, await this.#policy(action, context));
+    if (decision.effect !== "deny" || decision.rule !== (byRule ?? decision.rule)) return undefined;
+    return await this.#refuse(action, context, decision);
+  }
+
+  /** Refuses what was allowed and is not any more; what a person approved only if it is denied now. */
+  async refuseIfEnded(
+    { action, decision: { rule } }: Allowed,
+    context: ActionContext,
+  ): Promise<ActionResult | undefined> {
+    const policy = { ...await this.#policy(action, context), canAsk: true };
+    const now = decide(action, context, policy);
+    if (now.effect === "allow" || (now.effect === "ask" && rule.startsWith(APPROVAL))) return;
+    return await this.#refuse(action, context, now);
   }
 
   /** `approved`: a person was asked about the URL before its host was looked up. */
@@ -137,7 +172,7 @@ export class Judge {
     if (now.effect === "deny") return { refused: await this.#refuse(again, context, now) };
     const decision: Decision = {
       effect: "allow",
-      rule: `approval:${id}`,
+      rule: APPROVAL + id,
       reason: "a person approved exactly this",
     };
     return { action: again, decision, wasAsked: true };
@@ -163,11 +198,24 @@ export class Judge {
     const latch = latches.find(sessionKey, capability);
     return {
       ...fixed,
+      ...this.#secrets(target),
       grants: grant === undefined ? [] : [grant],
       latched: latch === undefined || isDamaged(latch) ? [] : [latch],
       canAsk: canAsk(context),
       stateDamaged: isDamaged(latch) ? latch.damaged : damaged(),
     };
+  }
+
+  /** The one that the target asks for; the others have no say in it. */
+  #secrets(target: Target): Pick<Policy, "secrets" | "secretsDamaged"> {
+    if (target.kind !== "secret") return { secrets: [], secretsDamaged: undefined };
+    try {
+      const all = this.#deps.secretStore?.list() ?? [];
+      return { secrets: all.filter(({ name }) => name === target.name), secretsDamaged: undefined };
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return { secrets: [], secretsDamaged: error.message };
+    }
   }
 
   async #refuse(

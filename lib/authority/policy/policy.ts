@@ -7,11 +7,13 @@
  * @module
  */
 
+import type { HostPattern } from "../../host_pattern.ts";
 import type { ActionContext, Capability, Decision, ResolvedAction } from "../actions.ts";
 import { type Condition, CONDITIONS, type Facts } from "./conditions.ts";
 import { FIXED_RULES } from "./default_rules.ts";
 import { grantTarget } from "./grant_target.ts";
 import type { Grant } from "../state/grants.ts";
+import { outOfScope, type SecretScope } from "./secret_scope.ts";
 import { PatternSubject, type TargetPattern } from "./target_pattern.ts";
 
 /** One rule: it matches when everything that it names holds. */
@@ -28,7 +30,8 @@ export interface Rule {
   /**
    * It allows or asks about a credential file, a file that other programs obey or one with a second name
    * only by a pattern without wildcards: a rule for a whole folder is not meant for these. The same holds
-   * for allowing what reaches a whole folder in which another rule denies something.
+   * for allowing what reaches a whole folder in which another rule denies something. It allows no
+   * command to reach a host that `executor.hosts` does not list.
    */
   readonly careful?: boolean;
   /** The turn came from one of them. Undefined: from anywhere. */
@@ -61,6 +64,10 @@ export interface PolicySettings {
   readonly privateHosts: readonly string[];
   /** `gates.messageTargets`: `<channel>:<chat_id>`, or `<channel>:*` for every chat of a channel. */
   readonly messageTargets: readonly string[];
+  /** `executor.hosts`; without a port it means 80 and 443. */
+  readonly commandHosts: readonly HostPattern[];
+  /** What MCP servers list under `allow`: `<server>/<tool>`, or `<server>/*` for every tool. */
+  readonly mcpTools: readonly string[];
   /** Whether children run in a sandbox. */
   readonly confined: boolean;
   readonly exec: ExecMode;
@@ -71,6 +78,10 @@ export interface PolicyState {
   readonly grants: readonly Grant[];
   /** What a person has denied: there, what else would be asked is denied (decisions E5). */
   readonly latched: readonly { sessionKey: string; capability: Capability }[];
+  /** Those that are there, as far as the action asks for them. */
+  readonly secrets: readonly SecretScope[];
+  /** Why no secret can be read. */
+  readonly secretsDamaged: string | undefined;
   /** Somebody could answer a question; else it is refused at once (decisions E3). */
   readonly canAsk: boolean;
   /** Why grants and latches cannot be relied on: until that is mended, nothing is asked or granted. */
@@ -139,6 +150,15 @@ function detail({ action: { target }, policy }: Facts, { rule, reason }: Decisio
       return target.kind === "unresolved" ? target.reason : "its host has no address";
     case "exec.off":
       return policy.exec.mode === "off" ? policy.exec.reason : reason;
+    case "secret.unknown":
+      return target.kind !== "secret"
+        ? reason
+        : policy.secretsDamaged ?? `there is no secret ${target.name}`;
+    case "secret.scope": {
+      if (target.kind !== "secret") return reason;
+      const scope = policy.secrets.find(({ name }) => name === target.name);
+      return scope === undefined ? reason : outOfScope(target, scope);
+    }
     default:
       return reason;
   }
@@ -149,6 +169,7 @@ function byRules(facts: Facts, rules: readonly Rule[]): Decision | undefined {
   let subject: PatternSubject | undefined;
   let delicate: boolean | undefined;
   let reaches: boolean | undefined;
+  let network: boolean | undefined;
   const isMeant = (
     targets: readonly TargetPattern[],
     effect: Rule["effect"],
@@ -168,6 +189,7 @@ function byRules(facts: Facts, rules: readonly Rule[]): Decision | undefined {
     if (rule.channels !== undefined && !rule.channels.includes(context.channel)) continue;
     if (rule.actors !== undefined && !rule.actors.includes(context.actor)) continue;
     if (!rule.when.every((condition) => CONDITIONS[condition](facts))) continue;
+    if (rule.careful === true && effect === "allow" && (network ??= opensNetwork(facts))) continue;
     // A question stays one where a rule more would skip it: only what allows is held back by others.
     const literal = rule.careful === true && effect !== "deny" &&
       ((delicate ??= isDelicate(facts)) ||
@@ -181,6 +203,12 @@ function byRules(facts: Facts, rules: readonly Rule[]): Decision | undefined {
 function isDelicate(facts: Facts): boolean {
   return CONDITIONS["path.credential"](facts) || CONDITIONS["path.hardLink"](facts) ||
     (facts.action.capability === "fs.write" && CONDITIONS["path.guarded"](facts));
+}
+
+/** A rule that was written for a command says nothing of where that command may send what it reads. */
+function opensNetwork(facts: Facts): boolean {
+  return facts.action.target.kind === "command" && !CONDITIONS["command.offline"](facts) &&
+    !CONDITIONS["command.hostsListed"](facts);
 }
 
 function isLatched({ action, context, policy }: Facts): boolean {

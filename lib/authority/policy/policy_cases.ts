@@ -78,6 +78,8 @@ export async function runPolicyCases(
     ...settings,
     grants: [],
     latched: [],
+    secrets: [],
+    secretsDamaged: undefined,
     canAsk: true,
     stateDamaged: undefined,
   };

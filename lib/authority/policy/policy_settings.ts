@@ -7,6 +7,7 @@
 import { fromFileUrl } from "@std/path";
 import type { Config } from "../../config/schema.ts";
 import { type HomePaths, policyTestFile } from "../../config/paths.ts";
+import { parseHostPattern } from "../../host_pattern.ts";
 import { realPathOf } from "../../config/real_path.ts";
 import { type ConfiguredRule, readRules } from "./configured_rules.ts";
 import { DEFAULT_RULES } from "./default_rules.ts";
@@ -31,6 +32,9 @@ export interface PolicyInputs {
   gates: Pick<Config["gates"], "privateHosts" | "messageTargets"> & {
     rules: readonly ConfiguredRule[];
   };
+  /** `executor.hosts`. */
+  commandHosts: readonly string[];
+  mcp: Pick<Config["mcp"], "servers">;
   paths: OwnPaths;
   /** Real path. */
   workspace: string;
@@ -40,7 +44,7 @@ export interface PolicyInputs {
 
 /** Works out the settings. Looks at the file system for real paths alone. */
 export async function policySettings(inputs: PolicyInputs): Promise<PolicySettings> {
-  const { gates, paths, workspace, confined, exec } = inputs;
+  const { gates, commandHosts, mcp, paths, workspace, confined, exec } = inputs;
   const own = [
     paths.home,
     paths.configFile,
@@ -66,9 +70,18 @@ export async function policySettings(inputs: PolicyInputs): Promise<PolicySettin
       : [fromFileUrl(new URL("../../../", import.meta.url)).replace(/\/$/, "")],
     privateHosts: gates.privateHosts,
     messageTargets: gates.messageTargets,
+    // The configuration has refused what is no host.
+    commandHosts: commandHosts.map(parseHostPattern).filter((pattern) => pattern !== undefined),
+    mcpTools: allowedMcpTools(mcp.servers),
     confined,
     exec,
   };
+}
+
+function allowedMcpTools(servers: Config["mcp"]["servers"]): string[] {
+  return Object.entries(servers).flatMap(([server, { enabled, allow }]) =>
+    enabled ? allow.map((tool) => `${server}/${tool}`) : []
+  );
 }
 
 /**

@@ -37,7 +37,11 @@ export async function resolveTouch(
 }
 
 /** The action with the digest that an approval binds. */
-export function sealAction(tool: Tool, args: unknown, target: Target): ResolvedAction {
+export function sealAction(
+  tool: Pick<Tool, "name" | "capability">,
+  args: unknown,
+  target: Target,
+): ResolvedAction {
   const { name, capability } = tool;
   const digest = sha256Hex(canonicalJson({ tool: name, capability, args, target }));
   return { tool: name, capability, args, target, digest };

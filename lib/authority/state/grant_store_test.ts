@@ -13,13 +13,17 @@ const COMMAND = grantTarget({
   cwd: "/work space",
 })!;
 
+const MCP_TOOL = `files/read#${"0123456789abcdef".repeat(4)}`;
+
 const GOOD: readonly GrantFields[] = [
   { subject: "api:reports", capability: "fs.read", target: "/srv/a b.csv", note: "why" },
   { subject: "automation:7", capability: "fs.write", target: "/", note: "" },
   { subject: "telegram.work:-100", capability: "net.fetch", target: "https://a.b/c?d#e", note: "" },
   { subject: "cli:default", capability: "message.send", target: "irc:#room:x", note: "" },
   { subject: "cli:default", capability: "exec", target: COMMAND, note: "" },
-  { subject: "cli:default", capability: "mcp.call", target: "server/tool", note: "" },
+  { subject: "cli:default", capability: "mcp.call", target: MCP_TOOL, note: "" },
+  { subject: "cli:default", capability: "secret.use", target: "KEY@api.a.b:443", note: "" },
+  { subject: "cli:default", capability: "secret.use", target: `KEY@${COMMAND}`, note: "" },
 ];
 
 Deno.test("G2 find() takes a grant for exactly what it says, and for nothing near it", async () => {

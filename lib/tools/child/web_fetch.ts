@@ -76,6 +76,7 @@ function get(target: UrlTarget, address: string): Promise<IncomingMessage> {
       accept: "text/html, text/plain, application/json, text/*;q=0.9, */*;q=0.1",
       "accept-encoding": "gzip, deflate, br",
       "accept-language": "en, *;q=0.5",
+      ...target.headers,
       connection: "close",
     },
   }, resolve);

@@ -1,0 +1,29 @@
+/**
+ * From a secret that a call asks for to the action that its use is: the secret, and who would be given
+ * it, as the call's own target says.
+ *
+ * @module
+ */
+
+import type { SecretTarget, Target } from "../actions.ts";
+
+/** Whoever is given a secret by a call with this target; undefined where nobody is. */
+export function secretTarget(name: string, target: Target): SecretTarget | undefined {
+  switch (target.kind) {
+    case "url": {
+      const { url, host, port } = target;
+      const plain = url.startsWith("https:") ? {} : { plain: true as const };
+      return { kind: "secret", name, recipient: { kind: "host", host, port, ...plain } };
+    }
+    case "command": {
+      const { argv, program, cwd } = target;
+      return { kind: "secret", name, recipient: { kind: "command", argv, program, cwd } };
+    }
+    case "path":
+    case "chat":
+    case "mcp":
+    case "secret":
+    case "unresolved":
+      return undefined;
+  }
+}
