@@ -10,9 +10,12 @@ import type { Config } from "../config/schema.ts";
 import type { DocumentReader } from "../documents/types.ts";
 import { fromErrorData, ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
+import type { SecretPrint } from "../secrets/secret_print.ts";
+import type { Scrubber } from "../secrets/scrubber.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "../service/bridge.ts";
 import type { Operator } from "./approvals/operate.ts";
 import { readInstructions } from "./instructions.ts";
+import type { McpServers } from "./mcp/mcp_servers.ts";
 import { type Permission, workerPermissions } from "./permissions.ts";
 import type { ServiceOutbox } from "./service_outbox.ts";
 
@@ -26,10 +29,14 @@ export interface AuthorityDeps {
   documents: DocumentReader;
   /** Checks and answers approvers and operators. */
   operator: Pick<Operator, "operate">;
+  /** The servers whose tools the service tells models of. */
+  mcp: Pick<McpServers, "tools" | "status" | "test">;
   /** The gate's way to the service's outbox. */
   outbox: ServiceOutbox;
   /** Real path. */
   workspace: string;
+  /** Takes secrets out of everything that the service is told. */
+  scrubber: Scrubber;
   log: Log;
 }
 
@@ -43,6 +50,8 @@ export interface Authority {
   readonly died: Promise<never>;
   /** A connection to the service for a command of this process. */
   connectGuest(): { readable: ReadableStream<Uint8Array>; writable: WritableStream<Uint8Array> };
+  /** Gives the service other prints of secrets. */
+  setSecretPrints(prints: readonly SecretPrint[]): void;
   /** Gives the service new values of live keys. */
   configure(config: Config, paths: readonly string[]): void;
   /**
@@ -64,6 +73,8 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
   } as WorkerOptions);
   const send = (message: ToService, transfer: Transferable[] = []) =>
     worker.postMessage(message, transfer);
+  /** For everything that tools, documents, servers or people had a part in. */
+  const say = (message: ToService) => send(deps.scrubber.value(message));
 
   const started = Promise.withResolvers<Started>();
   const drained = Promise.withResolvers<{ interrupted: number }>();
@@ -88,7 +99,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
       case "started":
         return started.resolve(data);
       case "failed":
-        return started.reject(fromErrorData(data.error));
+        return started.reject(fromErrorData(deps.scrubber.value(data.error)));
       case "action":
         return void act(data);
       case "cancel_action":
@@ -101,6 +112,10 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         return reading.get(data.id)?.abort(new ServiceError("turn_cancelled", "Cancelled"));
       case "get_instructions":
         return void instructions(data.id);
+      case "get_tools":
+        return void tools(data.id);
+      case "mcp":
+        return void mcp(data);
       case "enqueued":
         return deps.outbox.receive(data);
       case "operate":
@@ -121,8 +136,8 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
     try {
       result = await deps.actions.act(request, {
         signal: controller.signal,
-        onProgress: (text) => send({ type: "action_progress", id, text }),
-        onApproval: (event) => send({ type: "action_approval", id, event }),
+        onProgress: (text) => say({ type: "action_progress", id, text }),
+        onApproval: (event) => say({ type: "action_approval", id, event }),
         left: left.signal,
       });
     } catch (error) {
@@ -132,7 +147,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
     }
     running.delete(id);
     leaving.delete(id);
-    send({ type: "action_result", id, result });
+    say({ type: "action_result", id, result });
   }
 
   async function operate(
@@ -144,7 +159,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
       }
       return { error: toErrorData(error) };
     });
-    send({ type: "operated", id, result });
+    say({ type: "operated", id, result });
   }
 
   async function extract(
@@ -160,7 +175,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
       return { error: toErrorData(error) };
     });
     reading.delete(id);
-    send({ type: "extracted", id, result });
+    say({ type: "extracted", id, result });
   }
 
   async function instructions(id: number): Promise<void> {
@@ -168,11 +183,32 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
       log.warning("AGENTS.md cannot be read", { reason: toErrorData(error).message });
       return "";
     });
-    send({ type: "instructions", id, text });
+    say({ type: "instructions", id, text });
+  }
+
+  async function tools(id: number): Promise<void> {
+    const tools = await deps.mcp.tools().catch((error) => {
+      log.error("The tools of MCP servers cannot be had", { ...toErrorData(error) });
+      return [];
+    });
+    say({ type: "tools", id, tools });
+  }
+
+  async function mcp({ id, request }: Extract<ToAuthority, { type: "mcp" }>): Promise<void> {
+    let result: Extract<ToService, { type: "mcp_status" }>["result"];
+    try {
+      result = request.op === "list" ? deps.mcp.status() : [await deps.mcp.test(request.server)];
+    } catch (error) {
+      if (!(error instanceof ServiceError)) {
+        log.error("A look at MCP servers failed unexpectedly", { ...toErrorData(error) });
+      }
+      result = { error: toErrorData(error) };
+    }
+    say({ type: "mcp_status", id, result });
   }
 
   try {
-    deps.outbox.connect(send);
+    deps.outbox.connect(say);
     send({ type: "boot", boot });
     const info = await started.promise;
     return {
@@ -186,6 +222,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         send({ type: "guest", readable, writable }, [readable, writable] as Transferable[]);
         return { readable: toGuest.readable, writable: toService.writable };
       },
+      setSecretPrints: (prints) => send({ type: "secret_prints", prints }),
       configure: (config, paths) => send({ type: "configure", config, paths }),
       async drain({ graceMs, afterGuests = false }) {
         send({ type: "drain", graceMs, afterGuests });

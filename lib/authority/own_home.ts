@@ -14,7 +14,7 @@ import { makePrivateDir } from "../config/private_dir.ts";
 import { secretsIn } from "../config/redact.ts";
 import { configSchema } from "../config/schema.ts";
 import { ServiceError } from "../errors.ts";
-import { createLog, type Log } from "../log.ts";
+import { createLog, type Log, writeStderr } from "../log.ts";
 import { MODEL_ENV } from "../model/env.ts";
 import { providerHosts } from "../model/hosts.ts";
 import { type Authority, startAuthority } from "./authority.ts";
@@ -24,6 +24,8 @@ import { createDocumentReader } from "./documents.ts";
 import { findDenoDir } from "./executor/deno_dir.ts";
 import { createActions } from "./gate.ts";
 import { acquireHome } from "./home_lock.ts";
+import { KnownSecrets } from "./known_secrets.ts";
+import { scrubbedApprovals, scrubbedAudit } from "./scrubbed_ports.ts";
 import { createOperator, type Operator } from "./approvals/operate.ts";
 import { ServiceOutbox } from "./service_outbox.ts";
 import { openOperatorState, type OperatorState } from "./state/operator_state.ts";
@@ -77,13 +79,22 @@ export async function ownHome(
   try {
     const loaded = await loadOwn(options);
     const { config } = loaded;
-    const log = createLog({ ...config.log, level: options.logLevel ?? config.log.level });
+    const known = new KnownSecrets();
+    known.configure(secretsIn(config, configSchema));
+    const { scrubber } = known;
+    const log = createLog(
+      { ...config.log, level: options.logLevel ?? config.log.level },
+      (line) => writeStderr(scrubber.text(line)),
+    );
     const warn = options.warn ?? log.warning;
     for (const warning of loaded.warnings) warn(warning);
 
     const workspace = await makeWorkspace(config.agent.workspace);
     const { auditDir: dir, keysDir } = paths;
-    const audit = await openAudit({ ...config.audit, dir, keysDir, log });
+    const audit = scrubbedAudit(
+      await openAudit({ ...config.audit, dir, keysDir, log }),
+      scrubber,
+    );
     const outbox = new ServiceOutbox();
     const state = await openOperatorState({
       dir: paths.operatorDir,
@@ -93,6 +104,7 @@ export async function ownHome(
       log,
       watchMs: WATCH_STATE_MS,
     });
+    known.follow(state.secrets);
     const { approvals, operator } = await openApprovals({ config, audit, state, log });
     const actions = createActions({
       config,
@@ -100,10 +112,10 @@ export async function ownHome(
       workspace,
       audit,
       state,
-      approvals,
+      approvals: scrubbedApprovals(approvals, scrubber),
       canAsk: operator.canAsk,
       outbox,
-      secrets: secretsIn(config, configSchema),
+      scrubber,
       log,
     });
     const documents = createDocumentReader({
@@ -123,6 +135,7 @@ export async function ownHome(
       config,
       paths: { database: paths.database, mediaDir: paths.mediaDir, socket: paths.socket },
       api,
+      secretPrints: known.prints,
       // A warning that commands run without a sandbox is not to wait for the first of them.
       checks: await actions.checks({ test: api || config.executor.allowUnconfined }),
     };
@@ -135,13 +148,21 @@ export async function ownHome(
       operator,
       outbox,
       workspace,
+      scrubber,
       log,
     });
+    known.onChange(authority.setSecretPrints);
+    // Between the boot and now.
+    authority.setSecretPrints(known.prints);
     const watcher = options.watch && watchConfig({
       configFile: paths.configFile,
       config,
       load: () => loadOwn(options),
-      apply: authority.configure,
+      apply(next, changed) {
+        // Before any of it can be said.
+        known.configure(secretsIn(next, configSchema));
+        authority.configure(next, changed);
+      },
       log,
     });
     return {
@@ -156,6 +177,7 @@ export async function ownHome(
         } finally {
           await approvals.close();
           await Promise.all([actions.shutdown(), documents.shutdown()]);
+          known.close();
           await state.close();
           await audit.close();
           lock.release();

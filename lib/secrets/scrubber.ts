@@ -34,6 +34,9 @@ export interface Scrubber {
   update(prints: readonly SecretPrint[]): void;
 }
 
+/** A text that is a secret by itself, with nothing around it. */
+const WHOLE = /^\[secret [^\]]+\]$/;
+
 /** A scrubber of the secrets of these prints. */
 export function createScrubber(prints: readonly SecretPrint[] = []): Scrubber {
   let table = new PrintTable(prints);
@@ -47,9 +50,8 @@ export function createScrubber(prints: readonly SecretPrint[] = []): Scrubber {
   function scrubValue(value: unknown): unknown {
     if (typeof value === "string") return scrubText(value);
     if (typeof value === "number") {
-      const text = String(value);
-      const scrubbed = scrubText(text);
-      return scrubbed === text ? value : scrubbed;
+      const scrubbed = scrubText(String(value));
+      return WHOLE.test(scrubbed) ? scrubbed : value;
     }
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) {
