@@ -35,6 +35,8 @@ export type AuditKind =
   | "action.start"
   /** How an action ended; `start` is the number of its record. */
   | "action.end"
+  /** A sandboxed program asked for a host, for the first time: reached from here on, or refused. */
+  | "network.host"
   /** An action waits for a person. */
   | "approval.requested"
   /** Somebody who may approved or denied it; `by` says who. */

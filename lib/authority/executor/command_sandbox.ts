@@ -7,6 +7,7 @@
 
 import { isInside } from "../resolve/inside.ts";
 import { COMMAND_PATH } from "../resolve/resolve_command.ts";
+import { networkSandbox } from "../network/network_sandbox.ts";
 import { mountCheck } from "./mount_check.ts";
 import { ISOLATION } from "./sandbox.ts";
 import type { Guard } from "./workspace_guards.ts";
@@ -64,13 +65,22 @@ export interface CommandView {
   guards: readonly Guard[];
   /** File of names that git is not to add: those that stand for files which a command must not make. */
   gitIgnore?: string;
+  /** Further places, as arguments of bwrap; they lie over everything else. */
+  mounts?: readonly string[];
+  /** What bwrap itself has in its environment is for the command. */
+  passEnv?: boolean;
+  /** The socket of its proxy; without one it has no network. */
+  networkSocket?: string;
 }
 
 /** Arguments of bwrap up to the program, which is started once every mount is its own place. */
 export async function commandSandbox(
-  { workspace, cwd, guards, gitIgnore }: CommandView,
+  { workspace, cwd, guards, gitIgnore, mounts = [], passEnv = false, networkSocket }: CommandView,
 ): Promise<string[]> {
-  const args = [...ISOLATION, "--unshare-net"];
+  const network = networkSocket === undefined ? undefined : await networkSandbox(networkSocket);
+  const args = [...(network?.outer ?? []), ...ISOLATION, ...(passEnv ? [] : ["--clearenv"])];
+  // Where something is around it, that has a loopback alone already.
+  if (network === undefined || network.outer.length === 0) args.push("--unshare-net");
   for (const folder of SYSTEM_FOLDERS) {
     const info = await Deno.lstat(folder).catch(() => undefined);
     if (info?.isSymlink) args.push("--symlink", await Deno.readLink(folder), folder);
@@ -82,10 +92,11 @@ export async function commandSandbox(
   args.push("--size", String(SHM_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev");
   args.push("--size", String(TMP_BYTES), "--tmpfs", "/tmp", "--symlink", "/tmp", "/var/tmp");
   if (gitIgnore !== undefined) args.push("--ro-bind", gitIgnore, "/tmp/.config/git/ignore");
-  args.push("--bind", workspace, workspace, ...guards.flatMap(guardArgs));
+  args.push("--bind", workspace, workspace, ...guards.flatMap(guardArgs), ...mounts);
+  args.push(...(network?.mounts ?? []));
   for (const [name, value] of Object.entries(COMMAND_ENV)) args.push("--setenv", name, value);
   args.push("--remount-ro", "/", "--chdir", cwd, "--");
-  args.push(...mountCheck({ workspace, guards }));
+  args.push(...mountCheck({ workspace, guards }), ...(network?.start ?? []));
   return args;
 }
 

@@ -6,11 +6,31 @@
  * @module
  */
 
+import { fromFileUrl } from "@std/path";
+import type { Log } from "../../log.ts";
+import {
+  ASK_ADDRESSES,
+  ASK_HOST,
+  type ProxyLimits,
+  type ProxyStart,
+} from "../../network/proxy/protocol.ts";
+import { planRelay } from "../../network/relay/plan.ts";
+import type { AuditLog } from "../audit/log.ts";
+import { NO_PERMISSIONS } from "../executor/command.ts";
+import type { Executor } from "../executor/executor.ts";
+import { closedWall } from "./closed_wall.ts";
+import { NetworkJudge } from "./network_judge.ts";
+
 /** An open proxy. */
 export interface SandboxNetwork {
-  /** The socket, a path in a 0700 folder of its own. */
+  /**
+   * The socket, a path in a 0700 folder of its own, which holds what the sandbox is to know beside it:
+   * `hosts` for `/etc/hosts`, and `relay.json`.
+   */
   readonly socket: string;
-  /** Ends it and every connection, and removes the socket. */
+  /** Resolves with why, for people, when it has ended, however that came. */
+  readonly ended: Promise<string>;
+  /** Ends it and every connection, and removes the socket. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -23,4 +43,115 @@ export interface SandboxNetworkOptions {
     kind: "mcp";
     server: string;
   };
+  /** Gives up the start; nothing once it is open. */
+  signal?: AbortSignal;
+}
+
+/** What networks are opened with. */
+export interface NetworkDeps {
+  executor: Pick<Executor, "open">;
+  audit: Pick<AuditLog, "append">;
+  /** `gates.privateHosts`. */
+  privateHosts: readonly string[];
+  /** Ports that this service listens on: never reached, whoever lists them. */
+  ownPorts: () => readonly number[];
+  /** Folder, 0700, with a path of at most 80 bytes: names of sockets are short. */
+  socketDir: string;
+  log: Log;
+  /** Other bounds than the usual ones; for tests. */
+  limits?: Partial<ProxyLimits>;
+}
+
+/** How a proxy is bounded. */
+export const PROXY_LIMITS: ProxyLimits = {
+  maxConnections: 64,
+  headMs: 10_000,
+  lookUpMs: 10_000,
+  connectMs: 8_000,
+  // Longer than servers let a client wait for a first byte.
+  idleMs: 5 * 60_000,
+  halfOpenMs: 60_000,
+};
+
+/** What folders of networks are called. */
+const FOLDER = /^n-[0-9a-f]{12}$/;
+
+/** Opens one. Rejects with an Error that says why it cannot be, or with the signal's reason. */
+export async function openNetwork(
+  deps: NetworkDeps,
+  { hosts, user, signal }: SandboxNetworkOptions,
+): Promise<SandboxNetwork> {
+  const judge = new NetworkJudge({
+    ...deps,
+    hosts,
+    ownAddresses: () => Deno.networkInterfaces().map(({ address }) => address),
+    user: userData(user),
+  });
+  const name = crypto.randomUUID().replaceAll("-", "").slice(0, 12);
+  const folder = `${await Deno.realPath(deps.socketDir)}/n-${name}`;
+  const start: ProxyStart = {
+    socket: `${folder}/proxy.sock`,
+    limits: { ...PROXY_LIMITS, ...deps.limits },
+  };
+  const remove = () => Deno.remove(folder, { recursive: true }).catch(() => {});
+  await Deno.mkdir(folder, { mode: 0o700 });
+  try {
+    const { plan, hostsFile } = planRelay("proxy.sock", judge.wholeNames());
+    await Deno.writeTextFile(`${folder}/hosts`, hostsFile);
+    await Deno.writeTextFile(`${folder}/relay.json`, JSON.stringify(plan));
+    const sources = fromFileUrl(new URL("../../network", import.meta.url));
+    const session = await deps.executor.open({
+      name: "network_proxy",
+      entry: new URL("../../network/proxy/child.ts", import.meta.url),
+      params: start,
+      permissions: {
+        ...NO_PERMISSIONS,
+        read: [folder],
+        write: [folder],
+        everyAddress: true,
+        denyNet: closedWall(judge.patterns, deps.privateHosts),
+      },
+      view: {
+        readOnly: Deno.build.standalone ? [] : [sources],
+        readWrite: [folder],
+        network: true,
+      },
+    }, {
+      async onRequest(method, params) {
+        switch (method) {
+          case ASK_HOST:
+            return await judge.host(params);
+          case ASK_ADDRESSES:
+            return await judge.addresses(params);
+          default:
+            throw new Error(`there is no "${method}"`);
+        }
+      },
+    }, { signal });
+    return {
+      socket: start.socket,
+      ended: session.ended,
+      async close() {
+        await session.close().catch(() => {});
+        await remove();
+      },
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** Removes what networks of a process left that was killed; only for the owner of the home. */
+export async function removeLeftNetworks(socketDir: string): Promise<void> {
+  for await (const { name, isDirectory } of Deno.readDir(socketDir)) {
+    if (!isDirectory || !FOLDER.test(name)) continue;
+    await Deno.remove(`${socketDir}/${name}`, { recursive: true }).catch(() => {});
+  }
+}
+
+function userData(user: SandboxNetworkOptions["user"]): Record<string, unknown> {
+  return user.kind === "mcp"
+    ? { user: `mcp:${user.server}` }
+    : { user: "exec", session: user.sessionKey, turn: user.turnId, call: user.callId };
 }
