@@ -73,5 +73,10 @@ export interface Command {
   examples: readonly string[];
   options: readonly OptionSpec[];
   subcommands?: readonly SubcommandSpec[];
+  /**
+   * Where a value is to be given instead: somebody may type a secret where none belongs, so what is
+   * wrong on the line is not repeated.
+   */
+  hidesTyped?: string;
   run(invocation: Invocation): Promise<ExitCode>;
 }

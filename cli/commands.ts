@@ -84,6 +84,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/grants.ts"),
   },
   {
+    name: "secrets",
+    summary: "Keep keys and tokens encrypted, for the configuration and tools",
+    load: () => import("./commands/secrets.ts"),
+  },
+  {
     name: "permissions",
     summary: "Show what the service may reach, and who asked for it",
     load: () => import("./commands/permissions.ts"),

@@ -52,10 +52,12 @@ export function parseHead(args: readonly string[]): Head {
 /** Reads what stands after a command's name; `head` is what stood before it. */
 export function parseCommand(
   name: string,
-  command: Pick<Command, "args" | "options" | "subcommands">,
+  command: Pick<Command, "args" | "options" | "subcommands" | "hidesTyped">,
   head: Head,
 ): Parsed {
-  const { options, positionals } = scan(head.rest, [...command.options, ...GLOBAL_OPTIONS], false);
+  const { hidesTyped } = command;
+  const specs = [...command.options, ...GLOBAL_OPTIONS];
+  const { options, positionals } = scan(head.rest, specs, false, hidesTyped);
   const own = takeGlobals(options);
   const parsed: Parsed = {
     args: positionals,
@@ -74,16 +76,19 @@ export function parseCommand(
 
   const { subcommands } = command;
   if (subcommands === undefined || positionals.length === 0) {
-    if (subcommands === undefined) checkArity(name, command.args, positionals);
+    if (subcommands === undefined) checkArity(name, command.args, positionals, hidesTyped);
     return parsed;
   }
   const subcommand = subcommands.find((each) => each.name === positionals[0]);
   if (subcommand === undefined) {
     const names = subcommands.map((each) => each.name);
+    if (hidesTyped !== undefined) {
+      throw usage(`Unknown subcommand of ${name}; it has ${names.join(", ")}. ${hidesTyped}`);
+    }
     throw unknown(`subcommand of ${name}`, positionals[0]!, names, `it has ${names.join(", ")}`);
   }
   const rest = positionals.slice(1);
-  checkArity(`${name} ${subcommand.name}`, subcommand.args, rest);
+  checkArity(`${name} ${subcommand.name}`, subcommand.args, rest, hidesTyped);
   return { ...parsed, subcommand: subcommand.name, args: rest };
 }
 
@@ -122,6 +127,7 @@ function scan(
   args: readonly string[],
   specs: readonly OptionSpec[],
   onlyHead: boolean,
+  hidesTyped?: string,
 ): { options: Options; positionals: string[]; rest: string[] } {
   const options: Options = {};
   const positionals: string[] = [];
@@ -135,7 +141,7 @@ function scan(
       const equals = arg.indexOf("=");
       const typed = equals < 0 ? arg : arg.slice(0, equals);
       const spec = specs.find((each) => `--${each.name}` === typed);
-      if (spec === undefined) throw unknownOption(typed, specs);
+      if (spec === undefined) throw unknownOption(typed, specs, hidesTyped);
       take(spec, typed, equals < 0 ? undefined : arg.slice(equals + 1));
     } else if (arg.startsWith("-") && arg !== "-") {
       takeLetters(arg);
@@ -150,7 +156,9 @@ function scan(
     for (let letter = 1; letter < arg.length; letter++) {
       const typed = `-${arg[letter]}`;
       const spec = specs.find((each) => each.alias === arg[letter]);
-      if (spec === undefined) throw unknownOption(letter === 1 ? arg : typed, specs);
+      if (spec === undefined) {
+        throw unknownOption(letter === 1 ? arg : typed, specs, hidesTyped);
+      }
       const rest = arg.slice(letter + 1);
       if (spec.value !== undefined || rest.startsWith("=")) {
         take(spec, typed, rest === "" ? undefined : rest.replace(/^=/, ""));
@@ -189,7 +197,12 @@ function isOption(word: string, specs: readonly OptionSpec[]): boolean {
 }
 
 /** Holds the number of arguments against a pattern such as `KEY [VALUE]` or `NAME...`. */
-function checkArity(name: string, pattern: string | undefined, args: readonly string[]): void {
+function checkArity(
+  name: string,
+  pattern: string | undefined,
+  args: readonly string[],
+  hidesTyped: string | undefined,
+): void {
   const words = pattern?.split(/\s+/).filter((word) => word !== "") ?? [];
   const missing = words.filter((word) => !word.startsWith("["))[args.length];
   if (missing !== undefined) {
@@ -198,6 +211,9 @@ function checkArity(name: string, pattern: string | undefined, args: readonly st
   const most = words.some((word) => word.includes("...")) ? Infinity : words.length;
   if (args.length > most) {
     const takes = most === 0 ? "takes no arguments" : `takes ${pattern}`;
+    if (hidesTyped !== undefined) {
+      throw usage(`Too many arguments: service ${name} ${takes}. ${hidesTyped}`);
+    }
     throw usage(
       `Unexpected argument ${JSON.stringify(args[most])}: service ${name} ${takes}`,
       args[most],
@@ -205,8 +221,15 @@ function checkArity(name: string, pattern: string | undefined, args: readonly st
   }
 }
 
-function unknownOption(typed: string, specs: readonly OptionSpec[]): ServiceError {
+function unknownOption(
+  typed: string,
+  specs: readonly OptionSpec[],
+  hidesTyped: string | undefined,
+): ServiceError {
   const known = specs.map((each) => `--${each.name}`);
+  if (hidesTyped !== undefined) {
+    return usage(`Unknown option; there are ${known.join(", ")}. ${hidesTyped}`);
+  }
   return unknown("option", typed, known);
 }
 

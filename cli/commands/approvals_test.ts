@@ -3,7 +3,7 @@ import type { ApprovalView } from "../../lib/authority/actions.ts";
 import type { OperatorAnswer, OperatorRequest } from "../../lib/authority/operator.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { EXIT, type Invocation } from "../command.ts";
-import { typed } from "../operator/approver_token.ts";
+import { typed } from "../operator/read_hidden.ts";
 import { FakeClient } from "../testing/fake_client.ts";
 import { FakeSignals } from "../testing/fake_signals.ts";
 import { memoryOutput } from "../testing/memory_output.ts";

@@ -7,6 +7,7 @@
 
 import { ServiceError } from "../../lib/errors.ts";
 import type { Output } from "../output.ts";
+import { readHidden } from "./read_hidden.ts";
 
 /** Name of the variable. */
 export const TOKEN_VARIABLE = "SERVICE_APPROVER_TOKEN";
@@ -43,37 +44,4 @@ export function processTokenSource(out: Output): TokenSource {
     isTerminal: Deno.stdin.isTerminal() && out.isErrorTerminal,
     readHidden: (prompt) => readHidden(prompt, out),
   };
-}
-
-const MAX_CHARS = 1_000;
-
-async function readHidden(prompt: string, out: Output): Promise<string | undefined> {
-  out.writeNote(prompt);
-  const buffer = new Uint8Array(1_024);
-  const decoder = new TextDecoder();
-  Deno.stdin.setRaw(true);
-  try {
-    return await typed(async () => {
-      const read = await Deno.stdin.read(buffer);
-      return read === null ? undefined : decoder.decode(buffer.subarray(0, read), { stream: true });
-    });
-  } finally {
-    Deno.stdin.setRaw(false);
-    out.note();
-  }
-}
-
-/** What the keys of a raw terminal make up to Enter; undefined after Ctrl-C, Ctrl-D or its end. */
-export async function typed(read: () => Promise<string | undefined>): Promise<string | undefined> {
-  let text = "";
-  while (true) {
-    const keys = await read();
-    if (keys === undefined) return undefined;
-    for (const key of keys) {
-      if (key === "\r" || key === "\n") return text;
-      if (key === "\x03" || key === "\x04") return undefined;
-      if (key === "\x7f" || key === "\b") text = text.slice(0, -1);
-      else if (key >= " " && text.length < MAX_CHARS) text += key;
-    }
-  }
 }

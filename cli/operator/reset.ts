@@ -1,5 +1,5 @@
 /**
- * `service tokens reset`, and the same of grants and latches: a damaged file is set aside when an
+ * `service tokens reset`, and the same of grants, latches and secrets: a damaged file is set aside when an
  * operator says so, never by itself (spec 5, G11).
  *
  * @module
@@ -12,7 +12,7 @@ import { changeState, type OperatorDeps, readState } from "./with_state.ts";
 
 /** Asks, unless there is `--yes`, and begins with an empty file. */
 export async function reset(
-  name: "tokens" | "grants" | "latches",
+  name: "tokens" | "grants" | "latches" | "secrets",
   { options, globals, out }: Pick<Invocation, "options" | "globals" | "out">,
   deps: OperatorDeps,
 ): Promise<ExitCode> {

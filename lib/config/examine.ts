@@ -14,13 +14,7 @@ import type { KeyPath } from "./key_path.ts";
 import { migrate, type Migration, MIGRATIONS } from "./migrations.ts";
 import type { HomePaths } from "./paths.ts";
 import type { Problem, Warning } from "./problem.ts";
-import {
-  type Env,
-  type EnvReference,
-  resolveReferences,
-  type RevealSecret,
-  type SecretReference,
-} from "./references.ts";
+import { type Env, type EnvReference, resolveReferences, type RevealSecret } from "./references.ts";
 import { type Config, configSchema } from "./schema.ts";
 import { hideSecrets } from "./hide_secrets.ts";
 import { checkSecretScopes } from "./secret_scopes.ts";
@@ -54,7 +48,7 @@ export interface Examined {
   problems: Problem[];
   warnings: Warning[];
   references: EnvReference[];
-  /** Which key holds the value of which secret. */
+  /** Which key refers to which secret, also to one that is not there. */
   secretReferences: { path: KeyPath; name: string }[];
   environmentProviders: EnvironmentProvider[];
 }
@@ -111,7 +105,7 @@ export function examine(inputs: ExamineInputs): Examined {
       ...withEnv?.warnings ?? [],
     ]),
     references: resolved.references,
-    secretReferences: resolved.secrets.map(({ path, secret: { name } }) => ({ path, name })),
+    secretReferences: resolved.secretNames,
     environmentProviders: withEnv?.environmentProviders ?? [],
   };
 }

@@ -31,6 +31,8 @@ export interface Resolved {
   value: unknown;
   references: EnvReference[];
   secrets: SecretReference[];
+  /** Every reference to a secret, also to one that is not there. */
+  secretNames: { path: KeyPath; name: string }[];
   problems: Problem[];
 }
 
@@ -51,8 +53,9 @@ export function resolveReferences(
 ): Resolved {
   const references: EnvReference[] = [];
   const secrets: SecretReference[] = [];
+  const secretNames: Resolved["secretNames"] = [];
   const problems: Problem[] = [];
-  return { value: walk(raw, rootNode(schema), []), references, secrets, problems };
+  return { value: walk(raw, rootNode(schema), []), references, secrets, secretNames, problems };
 
   function walk(value: unknown, node: SchemaNode | undefined, path: KeyPath): unknown {
     if (typeof value === "string") return replace(value, node?.meta.secret === true, path);
@@ -98,6 +101,7 @@ export function resolveReferences(
         `\${secret:${name.slice(0, 64)}} names no secret: expected ${SECRET_NAME_FORM}`,
       );
     }
+    secretNames.push({ path, name });
     let found: Secret | undefined;
     try {
       found = reveal(name);

@@ -35,9 +35,14 @@ export const SECRET_NAME_FORM =
   "A-Z, 0-9 and _, a letter first, at most 64 characters, such as GITHUB_TOKEN";
 
 /** Throws `invalid_request`, naming the field and what is expected; never repeats the value. */
-export function checkSecret({ name, value, hosts, commands }: SecretFields): void {
-  checkName(name);
+export function checkSecret({ value, ...place }: SecretFields): void {
+  checkSecretPlace(place);
   checkValue(value);
+}
+
+/** The same of everything but the value, for who asks for that last. */
+export function checkSecretPlace({ name, hosts, commands }: Omit<SecretFields, "value">): void {
+  checkName(name);
   checkScope("hosts", hosts, isHostPattern, HOST_PATTERN_FORM);
   const isCommand = (text: string) => parsePattern("command", text) !== undefined;
   checkScope("commands", commands, isCommand, PATTERN_FORMS.command);

@@ -1,0 +1,217 @@
+/**
+ * `service secrets`: values that tools and the configuration may use and nobody is shown.
+ *
+ * @module
+ */
+
+import type { SecretInfo } from "../../lib/authority/state/secret_store.ts";
+import { visibleLine } from "../../lib/authority/visible_text.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
+import { reset } from "../operator/reset.ts";
+import { changeState, type OperatorDeps, operatorDeps, readState } from "../operator/with_state.ts";
+import { jsonLine, type Output } from "../output.ts";
+import type { ValueSource } from "../secrets/read_value.ts";
+import { printTable } from "../table.ts";
+
+/** What the command reaches outside of itself. */
+export interface SecretsDeps extends OperatorDeps {
+  valueSource(out: Output): ValueSource | Promise<ValueSource>;
+}
+
+/** Runs the command. */
+export async function runSecrets(invocation: Invocation, deps: SecretsDeps): Promise<ExitCode> {
+  const { subcommand = "list", args, options, globals, out } = invocation;
+  refuseOthers(subcommand, options);
+  switch (subcommand) {
+    case "set":
+      return await set(invocation, deps);
+    case "rm":
+      return await remove(args[0]!, globals.json, out, deps);
+    case "reset":
+      return await reset("secrets", invocation, deps);
+    default:
+      return await list(globals.json, out, deps);
+  }
+}
+
+async function set(
+  { args, options, globals, out }: Invocation,
+  deps: SecretsDeps,
+): Promise<ExitCode> {
+  const [{ checkSecretPlace }, { readValue }] = await Promise.all([
+    import("../../lib/authority/state/secret_fields.ts"),
+    import("../secrets/read_value.ts"),
+  ]);
+  const [name] = args as [string];
+  const hosts = options["host"] as string[] | undefined;
+  const commands = options["command"] as string[] | undefined;
+  // Before anybody types a value for nothing.
+  checkSecretPlace({ name, hosts: hosts ?? [], commands: commands ?? [] });
+  const value = await readValue(name, await deps.valueSource(out));
+  if (value === undefined) {
+    out.note("Nothing was set");
+    return EXIT.interrupted;
+  }
+  const info = await changeState(
+    deps,
+    out,
+    (state) => state.secrets.set({ name, value, hosts, commands }),
+  );
+  const uses = await usesOf(name, deps);
+  if (globals.json) {
+    out.json({ ...info, ...uses });
+    return EXIT.done;
+  }
+  out.note(`${name} is set${scopeNote(info)}`);
+  if (uses.problems.length > 0) noteProblems(out, uses.problems);
+  else if (uses.keys.length > 0) {
+    out.note(`A running service takes it for ${uses.keys.join(", ")} when it is started again`);
+  }
+  return EXIT.done;
+}
+
+function scopeNote({ name, hosts, commands }: SecretInfo): string {
+  const parts = [
+    ...hosts.length === 0 ? [] : [`to be sent to ${hosts.join(", ")}`],
+    ...commands.length === 0 ? [] : [`to be given to ${commands.map(visibleLine).join(", ")}`],
+  ];
+  return parts.length > 0
+    ? `, ${parts.join(" and ")}`
+    : `, for the configuration alone: it stands there as \${secret:${name}}. With --host or ` +
+      "--command tools may ask for it";
+}
+
+async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<ExitCode> {
+  const { secrets, damaged } = await readState(deps, ({ secrets }) => ({
+    secrets: secrets.list(),
+    damaged: secrets.damaged(),
+  }));
+  if (json) {
+    for (const secret of secrets) await out.stream(jsonLine(secret) + "\n");
+  } else if (secrets.length === 0) {
+    out.note("There are no secrets; set one with: service secrets set NAME");
+  } else {
+    printTable(out, ["NAME", "HOSTS", "SET", "CHANGED", "COMMANDS"], secrets.map(secretRow));
+  }
+  if (damaged !== undefined) out.note(`Their values cannot be read. ${damaged}`);
+  return EXIT.done;
+}
+
+function secretRow({ name, hosts, commands, createdAt, updatedAt }: SecretInfo): string[] {
+  const orDash = (texts: readonly string[], glue: string) => texts.join(glue) || "-";
+  return [
+    name,
+    orDash(hosts, ", "),
+    time(createdAt),
+    time(updatedAt),
+    orDash(commands.map(visibleLine), "; "),
+  ];
+}
+
+async function remove(
+  name: string,
+  json: boolean,
+  out: Output,
+  deps: OperatorDeps,
+): Promise<ExitCode> {
+  const { isSecretName, SECRET_NAME_FORM } = await import(
+    "../../lib/authority/state/secret_fields.ts"
+  );
+  // What was typed may be the value itself, so it is not repeated.
+  if (!isSecretName(name)) {
+    throw new ServiceError("usage", `NAME is not one; it takes ${SECRET_NAME_FORM}`, {
+      param: "NAME",
+    });
+  }
+  if (!await changeState(deps, out, (state) => state.secrets.remove(name))) {
+    throw new ServiceError("not_found", `There is no secret ${name}`, { param: "NAME" });
+  }
+  const uses = await usesOf(name, deps);
+  if (json) out.json({ name, removed: true, ...uses });
+  else {
+    out.note(`Removed ${name}`);
+    if (uses.problems.length > 0) noteProblems(out, uses.problems);
+  }
+  return EXIT.done;
+}
+
+async function usesOf(name: string, deps: OperatorDeps) {
+  const { configuredUses } = await import("../secrets/configured_uses.ts");
+  return await configuredUses(name, deps);
+}
+
+function noteProblems(out: Output, problems: readonly string[]): void {
+  out.note("The service will not start with the configuration as it is:");
+  for (const problem of problems) out.note(`  ${problem}`);
+}
+
+/** An option of another subcommand was meant to do something. */
+function refuseOthers(subcommand: string, options: Invocation["options"]): void {
+  const own = OPTIONS_OF[subcommand] ?? [];
+  const other = Object.keys(options).find((name) =>
+    options[name] !== undefined && !own.includes(name)
+  );
+  if (other === undefined) return;
+  throw new ServiceError("usage", `service secrets ${subcommand} takes no --${other}`, {
+    param: other,
+  });
+}
+
+const OPTIONS_OF: Readonly<Record<string, readonly string[]>> = {
+  set: ["host", "command"],
+  reset: ["yes"],
+};
+
+/** ISO 8601 to the second, UTC. */
+function time(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+const secrets: Command = {
+  description:
+    "Keeps values encrypted: keys of providers, tokens of tools. The configuration refers to one as " +
+    "${secret:NAME}; a tool asks for one by its name, and only for the hosts and commands that it is " +
+    "for. The value comes from a hidden prompt or from standard input (one newline at its end is left " +
+    "out), has 8 characters at least, and is never shown again. Setting a secret anew keeps what it is " +
+    "for unless --host or --command says otherwise. The key is in the home's folder keys, or in " +
+    "SERVICE_SECRETS_KEY.",
+  examples: [
+    "service secrets set OPENAI --host api.openai.com",
+    "pass show github | service secrets set GITHUB_TOKEN --host api.github.com --host '*.github.com'",
+    `service secrets set DEPLOY_KEY --command '["make","deploy"]'`,
+    "service secrets list",
+    "service secrets rm OPENAI",
+  ],
+  subcommands: [
+    { name: "list", summary: "Show names, scopes and times (also without a subcommand)" },
+    { name: "set", args: "NAME", summary: "Set a secret, or set it anew" },
+    { name: "rm", args: "NAME", summary: "Remove a secret" },
+    { name: "reset", summary: "Set secrets that cannot be read aside; there are none then" },
+  ],
+  options: [
+    {
+      name: "host",
+      value: "HOST",
+      repeatable: true,
+      summary: "set: host that it may be sent to: <host>, <host>:<port> or *.<host>",
+    },
+    {
+      name: "command",
+      value: "COMMAND",
+      repeatable: true,
+      summary: "set: whole command that it may be given to: a JSON list, or a text for the shell",
+    },
+    { name: "yes", alias: "y", summary: "reset: do not ask" },
+  ],
+  hidesTyped: "A value is never an argument, which other processes and the shell's history could " +
+    "show: it is asked for, or read from standard input",
+  run: (invocation) =>
+    runSecrets(invocation, {
+      ...operatorDeps(invocation.globals),
+      valueSource: async (out) =>
+        (await import("../secrets/read_value.ts")).processValueSource(out),
+    }),
+};
+
+export default secrets;
