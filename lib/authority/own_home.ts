@@ -156,6 +156,7 @@ export async function ownHome(
     authority.setSecretPrints(known.prints);
     const watcher = options.watch && watchConfig({
       configFile: paths.configFile,
+      secrets: state.secrets,
       config,
       load: () => loadOwn(options),
       apply(next, changed) {

@@ -1,5 +1,6 @@
 /**
- * Takes up an edit of the configuration file while the service runs (decisions A4): what can change
+ * Takes up an edit of the configuration file, or of a secret that it names, while the service runs
+ * (decisions A4): what can change
  * live does, what cannot is named, and a broken edit is reported and changes nothing.
  *
  * @module
@@ -12,10 +13,13 @@ import type { Loaded } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
+import type { SecretStore } from "./state/secret_store.ts";
 
 /** What watching needs. */
 export interface WatchDeps {
   configFile: string;
+  /** Those that the file may name: with a change of them it is read again. */
+  secrets: Pick<SecretStore, "onChange">;
   /** The configuration that is in force; live keys of it follow the file. */
   config: Config;
   load: () => Promise<Loaded>;
@@ -63,13 +67,18 @@ export function watchConfig(deps: WatchDeps): { close(): void } {
 
   async function watch(): Promise<void> {
     for await (const { paths } of watcher) {
-      if (!paths.some((path) => basename(path) === name)) continue;
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        reading = reading.then(reload);
-      }, QUIET_MS);
+      if (paths.some((path) => basename(path) === name)) schedule();
     }
   }
+
+  function schedule(): void {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      reading = reading.then(reload);
+    }, QUIET_MS);
+  }
+
+  const endSecrets = deps.secrets.onChange(schedule);
   watch().catch((error) =>
     log.error("The configuration is no longer watched", { reason: String(error) })
   );
@@ -77,6 +86,7 @@ export function watchConfig(deps: WatchDeps): { close(): void } {
   return {
     close() {
       closed = true;
+      endSecrets();
       clearTimeout(timer);
       watcher.close();
     },

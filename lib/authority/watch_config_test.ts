@@ -4,7 +4,10 @@ import { policyTestFile } from "../config/paths.ts";
 import { type Config, configSchema } from "../config/schema.ts";
 import { tempHome } from "../config/testing/temp_home.ts";
 import { ServiceError } from "../errors.ts";
+import { openOperatorState } from "./state/operator_state.ts";
 import { watchConfig } from "./watch_config.ts";
+
+const NO_SECRETS = { onChange: () => () => {} };
 
 Deno.test("watchConfig() applies live keys, names the others, and survives a broken edit", async () => {
   const dir = await Deno.makeTempDir();
@@ -19,6 +22,7 @@ Deno.test("watchConfig() applies live keys, names the others, and survives a bro
   };
   const watcher = watchConfig({
     configFile,
+    secrets: NO_SECRETS,
     config,
     load: async () => {
       const text = await Deno.readTextFile(configFile);
@@ -59,6 +63,7 @@ Deno.test("watchConfig() keeps what runs when an edit breaks a pinned case of th
     heard.resolve(String(fields?.reason));
   const watcher = watchConfig({
     configFile: home.paths.configFile,
+    secrets: NO_SECRETS,
     config,
     load: () => loadConfig(home),
     apply: (_next, paths) => applied.push([...paths]),
@@ -70,4 +75,49 @@ Deno.test("watchConfig() keeps what runs when an edit breaks a pinned case of th
   assertStringIncludes(reason, 'case 1 "open": expected allow, got deny (rule shut');
   assertEquals([applied, config.agent.maxSteps], [[], 5]);
   watcher.close();
+});
+
+Deno.test("watchConfig() takes up a secret that another process changed, and names what waits for a restart", async () => {
+  await using home = await tempHome();
+  const { operatorDir: dir, keysDir } = home.paths;
+  const other = await openOperatorState({ dir, keysDir });
+  await other.secrets.set({ name: "WORDS", value: "be very brief" });
+  await other.secrets.set({ name: "KEY", value: "sk-first-one" });
+  await home.write({
+    agent: { instructions: "${secret:WORDS}" },
+    providers: { openai: { apiKey: "${secret:KEY}" } },
+  });
+  const { config } = await loadConfig(home);
+  const state = await openOperatorState({ dir, keysDir, watchMs: 5 });
+  const said: string[] = [];
+  let heard = Promise.withResolvers<void>();
+  const say = (message: string, fields?: Record<string, unknown>) => {
+    said.push(`${message} ${Object.values(fields ?? {}).join(" ")}`);
+    heard.resolve();
+  };
+  const watcher = watchConfig({
+    configFile: home.paths.configFile,
+    secrets: state.secrets,
+    config,
+    load: () => loadConfig(home),
+    apply: () => {},
+    log: { debug: say, info: say, warning: say, error: say },
+  });
+  const change = async (how: () => Promise<unknown>) => {
+    heard = Promise.withResolvers();
+    await how();
+    await heard.promise;
+  };
+  await change(() => other.secrets.set({ name: "WORDS", value: "be very long" }));
+  assertEquals(config.agent.instructions, "be very long");
+  await change(() => other.secrets.set({ name: "KEY", value: "sk-other-one" }));
+  assertStringIncludes(said.at(-1)!, "restart_required");
+  assertStringIncludes(said.at(-1)!, "providers.openai.apiKey");
+  assertEquals(config.providers.openai!.apiKey, "sk-first-one");
+  await change(() => other.secrets.remove("KEY"));
+  assertStringIncludes(said.at(-1)!, "providers.openai.apiKey (line 7): there is no secret KEY");
+  assertEquals(/very|sk-/.test(said.join()), false);
+  watcher.close();
+  await state.close();
+  await other.close();
 });
