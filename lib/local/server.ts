@@ -5,6 +5,7 @@
  */
 
 import { ServiceError, toErrorData } from "../errors.ts";
+import { createScrubber, type Scrubber } from "../secrets/scrubber.ts";
 import type { LocalRequest, LocalResponse, Operation, Operations } from "./protocol.ts";
 import { type Duplex, lineWriter, readLines } from "./wire.ts";
 
@@ -25,10 +26,16 @@ const MAX_OPERATIONS = 64;
  */
 export async function serveGuest(
   duplex: Duplex,
-  { handlers, version, key }: { handlers: OperationHandlers; version: string; key?: string },
+  { handlers, version, key, scrubber = createScrubber() }: {
+    handlers: OperationHandlers;
+    version: string;
+    key?: string;
+    /** Takes secrets out of answers, such as those of a history that is older than the secret. */
+    scrubber?: Pick<Scrubber, "value">;
+  },
 ): Promise<void> {
   const writer = lineWriter(duplex.writable);
-  const respond = (response: LocalResponse) => writer.write(response);
+  const respond = (response: LocalResponse) => writer.write(scrubber.value(response));
   const running = new Map<number, AbortController>();
   const tasks = new Set<Promise<void>>();
   const lines = readLines(duplex.readable);

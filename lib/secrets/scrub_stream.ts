@@ -36,6 +36,18 @@ export class ScrubStream {
     return this.#scan(table, false);
   }
 
+  /**
+   * Returns what is held back, though it may begin a secret: there is a stop in the text, and it is not
+   * to wait. If it does begin one, the rest of that is not said.
+   */
+  flush(): string {
+    const out = this.#held.slice(this.#covered);
+    if (out === "") return "";
+    this.#covered = this.#held.length;
+    this.#name = "";
+    return out;
+  }
+
   /** There is no more; returns the rest. The stream may then be used for another text. */
   end(): string {
     const rest = this.#scan(this.#table(), true);

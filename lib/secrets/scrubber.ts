@@ -13,6 +13,8 @@ import { ScrubStream } from "./scrub_stream.ts";
 /** A text that comes in pieces. */
 export interface ScrubbedPieces {
   push(text: string): void;
+  /** Says what is held back at a stop in the text; what of a secret comes after it is not said. */
+  flush(): void;
   /** There is no more; what was held back is said now. */
   end(): void;
 }
@@ -76,6 +78,7 @@ export function createScrubber(prints: readonly SecretPrint[] = []): Scrubber {
       const say = (text: string) => text !== "" && emit(text);
       return {
         push: (text) => void say(stream.push(text)),
+        flush: () => void say(stream.flush()),
         end: () => void say(stream.end()),
       };
     },

@@ -11,7 +11,8 @@ import { createAccessLog } from "../http/access_log.ts";
 import { createApi } from "../http/api/app.ts";
 import { listen } from "../http/listen.ts";
 import type { Journal } from "../journal/types.ts";
-import { type Log, writeStderr } from "../log.ts";
+import type { Log } from "../log.ts";
+import type { Scrubber } from "../secrets/scrubber.ts";
 import type { ServiceBoot } from "./bridge.ts";
 import type { AuthorityLink } from "./remote_actions.ts";
 
@@ -26,6 +27,10 @@ export interface ServeApiDeps {
   /** Id of the one model. */
   model: string;
   checks: () => ServiceBoot["checks"];
+  /** Takes secrets out of errors. */
+  scrubber: Pick<Scrubber, "value">;
+  /** Takes the lines of the access log. */
+  writeLine: (line: string) => void;
   log: Log;
 }
 
@@ -45,14 +50,14 @@ export interface ServedApi {
 
 /** Opens the port. Throws `config_invalid` when it cannot. */
 export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
-  const { boot, turns, documents, operate, responses, model, checks, log } = deps;
+  const { boot, turns, documents, operate, responses, model, checks, scrubber, log } = deps;
   const { config } = boot;
   // A request is worth `info`, whatever its status.
   const quiet = config.log.level === "warning" || config.log.level === "error";
   const created = { id: model, createdAt: Date.now() };
   const accessLog = quiet ? () => {} : createAccessLog({
     format: config.log.format,
-    write: writeStderr,
+    write: deps.writeLine,
     now: Date.now,
   });
   const api = createApi({
@@ -64,6 +69,7 @@ export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
     config: config.api,
     version: boot.version,
     checks,
+    scrubber,
     accessLog,
     log,
   });

@@ -5,6 +5,8 @@
  */
 
 import { createTurns } from "../agent/create_turns.ts";
+import { scrubbedModel } from "../agent/scrubbed_model.ts";
+import { scrubbedTurns } from "../agent/scrubbed_turns.ts";
 import { copyPaths } from "../config/copy_paths.ts";
 import { ServiceError, toErrorData } from "../errors.ts";
 import { openJournal } from "../journal/open.ts";
@@ -12,12 +14,14 @@ import { openMedia } from "../media/open_media.ts";
 import { endpointAt, listenLocal } from "../local/endpoint.ts";
 import { serveGuest } from "../local/server.ts";
 import type { Duplex } from "../local/wire.ts";
-import { createLog } from "../log.ts";
+import { createLog, writeStderr } from "../log.ts";
 import { resolveModels } from "../model/registry.ts";
+import { createScrubber } from "../secrets/scrubber.ts";
 import { describeTool, TOOLS } from "../tools/mod.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "./bridge.ts";
 import { createOperations } from "./operations.ts";
 import { createOutbox } from "./outbox.ts";
+import { mcpAgentTool } from "./mcp_agent_tool.ts";
 import { linkAuthority } from "./remote_actions.ts";
 
 /** Time that requests get to write the end of their turns, after those have ended. */
@@ -29,7 +33,9 @@ export async function startService(
   send: (message: ToAuthority, transfer?: Transferable[]) => void,
 ): Promise<(message: ToService) => void> {
   const { config } = boot;
-  const log = createLog(config.log);
+  const scrubber = createScrubber(boot.secretPrints);
+  const writeLine = (line: string) => writeStderr(scrubber.text(line));
+  const log = createLog(config.log, writeLine);
   // A stray rejection, of a provider's package maybe, must not take every session down with it.
   self.addEventListener("unhandledrejection", (event) => {
     event.preventDefault();
@@ -59,17 +65,22 @@ export async function startService(
   // The first turn would wait for the package otherwise; that it is missing is said by that turn.
   models.preload().catch(() => {});
   const link = linkAuthority({ send, now: Date.now });
-  const turns = createTurns({
+  const ownTurns = createTurns({
     journal,
     media,
-    models,
+    models: {
+      default: scrubbedModel(models.default, scrubber),
+      pick: (name) => scrubbedModel(models.pick(name), scrubber),
+    },
     tools: TOOLS.map((tool) => ({ ...tool, ...describeTool(tool) })),
     actions: link.actions,
+    moreTools: async () => (await link.tools()).map(mcpAgentTool),
     instructions: link.instructions,
     operate: link.operate,
     config: () => config,
     log,
   });
+  const turns = scrubbedTurns(ownTurns, scrubber);
   turns.recovered(resume);
 
   const api = boot.api ? await startApi() : undefined;
@@ -83,6 +94,7 @@ export async function startService(
     journal,
     documents: link.documents,
     operate: link.operate,
+    mcp: link.mcp,
     status: () => ({
       version: boot.version,
       pid: boot.pid,
@@ -107,6 +119,8 @@ export async function startService(
         return welcome(message);
       case "drain":
         return void drain(message);
+      case "secret_prints":
+        return scrubber.update(message.prints);
       case "configure":
         return copyPaths(message.config, config, message.paths);
       case "action_progress":
@@ -114,6 +128,8 @@ export async function startService(
       case "action_result":
       case "operated":
       case "instructions":
+      case "tools":
+      case "mcp_status":
       case "extracted":
         return link.receive(message);
       case "enqueue":
@@ -133,7 +149,7 @@ export async function startService(
   }
 
   function welcome(duplex: Duplex, key?: string): void {
-    const guest = serveGuest(duplex, { handlers, version: boot.version, key })
+    const guest = serveGuest(duplex, { handlers, version: boot.version, key, scrubber })
       .finally(() => guests.delete(guest));
     guests.add(guest);
   }
@@ -156,6 +172,8 @@ export async function startService(
       responses: journal.responses,
       model: models.default.name,
       checks,
+      scrubber,
+      writeLine,
       log,
     });
   }

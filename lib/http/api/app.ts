@@ -16,6 +16,7 @@ import type { DocumentReader } from "../../documents/types.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Journal } from "../../journal/types.ts";
 import type { Log } from "../../log.ts";
+import type { Scrubber } from "../../secrets/scrubber.ts";
 import type { AccessEntry } from "../access_log.ts";
 import { BearerAuth } from "../auth.ts";
 import { AuthFailures } from "../auth_failures.ts";
@@ -50,6 +51,8 @@ export interface ApiDeps {
   version: string;
   /** For GET /ready. */
   checks: () => Checks | Promise<Checks>;
+  /** Takes secrets out of errors; absent: there are none. */
+  scrubber?: Pick<Scrubber, "value">;
   accessLog: (entry: AccessEntry) => void;
   log: Pick<Log, "error" | "info">;
   clock?: Clock;
@@ -119,6 +122,7 @@ export function createApi(deps: ApiDeps): Api {
         path,
         elapsed: clock.elapsed,
         accessLog: deps.accessLog,
+        scrubber: deps.scrubber,
         log: deps.log,
       });
       let response: Response;

@@ -5,6 +5,7 @@
  */
 
 import type { Log } from "../../log.ts";
+import type { Scrubber } from "../../secrets/scrubber.ts";
 import type { AccessEntry } from "../access_log.ts";
 import { type HttpError, toHttpError } from "../errors.ts";
 import type { StreamOutcome } from "../sse.ts";
@@ -18,6 +19,8 @@ export interface RequestContextOptions {
   /** Milliseconds since some moment. */
   elapsed: () => number;
   accessLog: (entry: AccessEntry) => void;
+  /** Takes secrets out of errors; absent: there are none. */
+  scrubber?: Pick<Scrubber, "value">;
   log: Pick<Log, "error">;
 }
 
@@ -63,7 +66,10 @@ export class RequestContext {
         cause: hidden.cause.message,
       });
     }
-    return failure;
+    const { scrubber } = this.#options;
+    return scrubber === undefined
+      ? failure
+      : { ...failure, envelope: scrubber.value(failure.envelope) };
   }
 
   /** Writes the log line. */
