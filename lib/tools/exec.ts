@@ -72,7 +72,12 @@ export const exec = defineTool({
   capability: "exec",
   readOnly: false,
   schema,
-  touches: ({ command, cwd, hosts }) => ({ kind: "command", command, cwd, hosts }),
+  touches: ({ command, cwd, hosts }) => ({
+    kind: "command",
+    command,
+    cwd,
+    ...hosts === undefined ? {} : { hosts },
+  }),
   secrets: ({ secrets = [] }) => secrets,
   hint: ({ command }) => `exec ${typeof command === "string" ? command : command.join(" ")}`,
   timeoutMs: MAX_TIMEOUT_S * 1_000 + MARGIN_MS,

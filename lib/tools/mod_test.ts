@@ -49,6 +49,21 @@ Deno.test("TOOLS touch what their arguments name, and hint at it", () => {
   assertEquals(touches("read_file", { path: "a" }), { kind: "path", access: "read", path: "a" });
   assertEquals(touches("edit_file", { path: "a" }), { kind: "path", access: "write", path: "a" });
   assertEquals(touches("web_fetch", { url: "u" }), { kind: "url", url: "u" });
+  const headers = { "X-Key": "${secret:KEY} ${secret:KEY}", Accept: "${secret:OTHER}" };
+  assertEquals(touches("web_fetch", { url: "u", headers }), {
+    kind: "url",
+    url: "u",
+    headers: { "x-key": headers["X-Key"], accept: headers.Accept },
+  });
+  assertEquals(findTool("web_fetch")!.secrets!({ url: "u", headers }), ["KEY", "OTHER"]);
+  assertEquals(findTool("web_fetch")!.secrets!({ url: "u" }), []);
+  assertEquals(touches("exec", { command: "ls", cwd: ".", hosts: ["a.net"] }), {
+    kind: "command",
+    command: "ls",
+    cwd: ".",
+    hosts: ["a.net"],
+  });
+  assertEquals(findTool("exec")!.secrets!({ command: "ls", secrets: ["KEY"] }), ["KEY"]);
   assertEquals(findTool("read_file")!.hint({ path: "notes.md" }), "read_file notes.md");
   assertEquals(findTool("list_files")!.hint({}), "list_files .");
   assertEquals(findTool("no_such"), undefined);

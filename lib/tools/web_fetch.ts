@@ -61,7 +61,11 @@ export const webFetch = defineTool({
   capability: "net.fetch",
   readOnly: true,
   schema,
-  touches: ({ url, headers = {} }) => ({ kind: "url", url, headers: lowerNames(headers) }),
+  touches: ({ url, headers }) => ({
+    kind: "url",
+    url,
+    ...headers === undefined ? {} : { headers: lowerNames(headers) },
+  }),
   secrets: ({ headers = {} }) => [...new Set(Object.values(headers).flatMap(secretsNamedIn))],
   hint: (args) => `web_fetch ${args.url}`,
   timeoutMs: 30_000,

@@ -84,6 +84,10 @@ export function remedy(
       return "Nothing that needs a grant or a person is allowed until the operator has mended that.";
     case "fetch.private":
       return "It would take an entry in gates.privateHosts, which only the operator can make.";
+    case "secret.scope":
+    case "secret.unknown":
+      return `Neither an approval nor a grant can allow it; the operator can set it for that with: ` +
+        `service secrets set ${target.kind === "secret" ? shellWord(target.name) : ""}`;
     case "message.other":
       return `It would take a person's approval, the entry "${
         describeTarget(target)

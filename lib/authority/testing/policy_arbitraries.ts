@@ -5,14 +5,17 @@
  */
 
 import fc from "fast-check";
+import { parseHostPattern } from "../../host_pattern.ts";
 import {
   type ActionContext,
   CAPABILITIES,
   type Capability,
   type ChatTarget,
   type Decision,
+  type McpTarget,
   type PathTarget,
   type ResolvedAction,
+  type SecretTarget,
   type Target,
 } from "../actions.ts";
 import { type Condition, CONDITIONS } from "../policy/conditions.ts";
@@ -21,6 +24,7 @@ import { DEFAULT_RULES } from "../policy/default_rules.ts";
 import { grantTarget } from "../policy/grant_target.ts";
 import type { Grant } from "../state/grants.ts";
 import type { ExecMode, Policy, Rule } from "../policy/policy.ts";
+import type { SecretScope } from "../policy/secret_scope.ts";
 
 export const CONTEXT: ActionContext = {
   sessionKey: "cli:test",
@@ -125,7 +129,8 @@ export const urlTarget: fc.Arbitrary<Target> = fc.record({
   host: fc.oneof(fc.domain(), fc.constant("example.com"), fc.string()),
   port: fc.nat(65_535),
   addresses: fc.array(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string())),
-});
+  headers: fc.dictionary(fc.string(), fc.string(), { maxKeys: 2 }),
+}, { requiredKeys: ["kind", "url", "host", "port", "addresses"] });
 export const someChannel = fc.oneof(
   fc.constantFrom("telegram", "telegram.work", "a:b", ""),
   fc.string(),
@@ -145,6 +150,10 @@ export const unresolved: fc.Arbitrary<Target> = fc.record({
   what: fc.string(),
   reason: fc.string(),
 });
+export const someHosts = fc.array(
+  fc.oneof(fc.constantFrom("example.com:443", "a.example.com:80", "[::1]:443"), fc.string()),
+  { minLength: 1, maxLength: 3 },
+);
 export const commandTarget: fc.Arbitrary<Target> = fc.record({
   kind: fc.constant("command" as const),
   argv: fc.oneof(
@@ -153,10 +162,72 @@ export const commandTarget: fc.Arbitrary<Target> = fc.record({
   ),
   program: fc.oneof(fc.constantFrom("/usr/bin/git", `${POLICY.workspace}/git`), somePath),
   cwd: fc.oneof(fc.constant(POLICY.workspace), somePath),
+  hosts: someHosts,
+}, { requiredKeys: ["kind", "argv", "program", "cwd"] });
+const someServer = fc.oneof(fc.constantFrom("files", "git-hub", ""), fc.string());
+const someMcpTool = fc.oneof(fc.constantFrom("read", "delete_repo", "*", ""), fc.string());
+export const mcpTarget: fc.Arbitrary<McpTarget> = fc.record({
+  kind: fc.constant("mcp" as const),
+  server: someServer,
+  tool: someMcpTool,
+  definition: fc.oneof(fc.constantFrom("0".repeat(64), ""), fc.string()),
 });
-export const anyTarget = fc.oneof(pathTarget, urlTarget, chatTarget, commandTarget, unresolved);
-export const anyAction = fc.tuple(capability, anyTarget).map(([one, target]) =>
-  action(one, target)
+export const someMcpEntry = fc.oneof(
+  fc.tuple(someServer, someMcpTool).map((parts) => parts.join("/")),
+  fc.string(),
+);
+const someSecret = fc.oneof(fc.constantFrom("KEY", "OTHER_KEY", ""), fc.string());
+export const secretTarget: fc.Arbitrary<SecretTarget> = fc.record({
+  kind: fc.constant("secret" as const),
+  name: someSecret,
+  recipient: fc.oneof(
+    fc.record({
+      kind: fc.constant("host" as const),
+      host: fc.oneof(fc.constantFrom("example.com", "api.example.com"), fc.domain(), fc.string()),
+      port: fc.oneof(fc.constantFrom(80, 443), fc.nat(65_535)),
+      plain: fc.constant(true as const),
+    }, { requiredKeys: ["kind", "host", "port"] }),
+    fc.record({
+      kind: fc.constant("command" as const),
+      argv: fc.oneof(
+        fc.constant(["/usr/bin/git", "push"]),
+        fc.array(fc.string(), { maxLength: 3 }),
+      ),
+      program: fc.oneof(fc.constant("/usr/bin/git"), somePath),
+      cwd: fc.oneof(fc.constant(POLICY.workspace), somePath),
+    }),
+  ),
+});
+export const someScope: fc.Arbitrary<SecretScope> = fc.record({
+  name: someSecret,
+  hosts: fc.array(
+    fc.oneof(fc.constantFrom("example.com", "*.example.com", "example.com:80"), fc.string()),
+    { maxLength: 3 },
+  ),
+  commands: fc.array(
+    fc.oneof(fc.constantFrom('["git","push"]', "git push", '["/usr/bin/git","push"]'), fc.string()),
+    { maxLength: 2 },
+  ),
+});
+export const anyTarget = fc.oneof(
+  pathTarget,
+  urlTarget,
+  chatTarget,
+  commandTarget,
+  mcpTarget,
+  secretTarget,
+  unresolved,
+);
+const CAPABILITY_OF: Partial<Record<Target["kind"], Capability>> = {
+  url: "net.fetch",
+  chat: "message.send",
+  command: "exec",
+  mcp: "mcp.call",
+  secret: "secret.use",
+};
+// Half of them as they come about, the others as they never should.
+export const anyAction = fc.tuple(fc.option(capability), anyTarget).map(([one, target]) =>
+  action(one ?? CAPABILITY_OF[target.kind] ?? "fs.read", target)
 );
 const someSession = fc.constantFrom("cli:test", "api:a", "api:a ");
 export const anyContext = fc.record({
@@ -195,6 +266,8 @@ export const configuredRule = (effect: fc.Arbitrary<Rule["effect"]>): fc.Arbitra
       { capabilities: ["message.send"], targets: ["telegram:12345", "telegram.work:*"] },
       { capabilities: ["exec"], targets: ['["git","status"]', "git status"] },
       { capabilities: ["mcp.call", "secret.use"] },
+      { capabilities: ["mcp.call"], targets: ["files/read", "git-hub/*"] },
+      { capabilities: ["secret.use"], targets: ["KEY", "OTHER_KEY@*.example.com"] },
     ),
     channels: fc.option(fc.constant(["telegram"]), { nil: undefined }),
     actors: fc.option(fc.constant(["telegram:5"]), { nil: undefined }),
@@ -227,6 +300,11 @@ export const anyPolicy = fc.record({
   ownPaths: fc.array(somePath, { maxLength: 3 }),
   privateHosts: fc.array(fc.oneof(fc.ipV4(), fc.domain(), fc.string()), { maxLength: 3 }),
   messageTargets: fc.array(someEntry, { maxLength: 3 }),
+  commandHosts: fc.subarray(["example.com", "*.example.com:80", "[::1]"])
+    .map((hosts) => hosts.map((host) => parseHostPattern(host)!)),
+  mcpTools: fc.array(someMcpEntry, { maxLength: 3 }),
+  secrets: fc.array(someScope, { maxLength: 3 }),
+  secretsDamaged: fc.option(fc.constant("the file is damaged"), { nil: undefined }),
   confined: fc.boolean(),
   exec: fc.constantFrom<ExecMode>({ mode: "sandboxed" }, { mode: "unconfined" }, {
     mode: "off",
