@@ -50,6 +50,7 @@ async function processDeps(globals: Globals): Promise<DoctorDeps> {
     version: own.version,
     deno: { version: Deno.version.deno, standalone: Deno.build.standalone },
     paths,
+    env: own.env,
     loadConfig: async () => {
       const { loadConfig } = await import("../../lib/config/load.ts");
       return await loadConfig({ ...own, keepLastGood: false });
@@ -90,7 +91,7 @@ async function tryConfinement(): Promise<{ confined: boolean; reason: string }> 
 const doctor: Command = {
   description:
     "Checks the runtime, the configuration, the home's folders, the database, the audit, the " +
-    "sandbox, the port and the model provider, and says what to do about each problem. Changes " +
+    "secrets, the sandbox, the port and the model provider, and says what to do about each problem. Changes " +
     "nothing. Exits with 1 when something is broken.",
   examples: ["service doctor", "service doctor --json", "service doctor --sandbox"],
   options: [{

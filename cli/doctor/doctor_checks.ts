@@ -8,6 +8,7 @@ import { checkDigestKey } from "../../lib/authority/audit/key.ts";
 import type { AuditDamage, AuditWhole } from "../../lib/authority/audit/verify.ts";
 import type { Loaded } from "../../lib/config/load.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
+import type { Env } from "../../lib/config/references.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Check, Finding } from "./check.ts";
@@ -16,6 +17,7 @@ import { checkDeno } from "./check_deno.ts";
 import { checkHome, checkWorkspace } from "./check_folders.ts";
 import { checkModels } from "./check_models.ts";
 import { checkOperators } from "./check_operators.ts";
+import { checkSecrets } from "./check_secrets.ts";
 import { checkPort, checkService, readStatus } from "./check_service.ts";
 
 /** A configuration that loaded. */
@@ -26,6 +28,7 @@ export interface DoctorDeps {
   version: string;
   deno: { version: string; standalone: boolean };
   paths: HomePaths;
+  env: Env;
   /** Loads the configuration; throws `config_invalid` with every problem. */
   loadConfig(): Promise<DoctorConfig>;
   /** Connects to the service that runs in this home, if one does. */
@@ -60,6 +63,7 @@ export async function doctorChecks(deps: DoctorDeps): Promise<Check[]> {
     { name: "database", run: () => checkDatabase(paths.database) },
     { name: "audit", run: () => checkAudit(deps, paths) },
     { name: "operators", run: () => Promise.resolve(checkOperators(paths)) },
+    { name: "secrets", run: () => Promise.resolve(checkSecrets(deps)) },
     { name: "sandbox", run: () => checkSandbox(deps) },
     { name: "service", run: async () => checkService(await status, version) },
   ];

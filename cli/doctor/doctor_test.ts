@@ -242,6 +242,7 @@ function healthy(paths: HomePaths, changes: Partial<DoctorDeps> = {}): DoctorDep
     version: "1.0.0",
     deno: { version: "2.9.6", standalone: false },
     paths,
+    env: () => undefined,
     loadConfig: () =>
       Promise.resolve({
         config: config({
@@ -272,6 +273,7 @@ Deno.test("doctorChecks() finds nothing wrong on a healthy machine", () =>
       "database ok",
       "audit ok",
       "operators ok",
+      "secrets ok",
       "sandbox ok",
       "service ok",
       "port ok",
