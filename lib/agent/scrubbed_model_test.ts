@@ -16,7 +16,6 @@ function modelOf(say: (request: ModelRequest) => Iterable<ModelEvent>): Model {
   return {
     name: "m/1",
     contextTokens: 100_000,
-    // deno-lint-ignore require-await
     async *stream(request) {
       yield* say(request);
     },
