@@ -56,6 +56,11 @@ export interface TurnsDeps {
   };
   actions: ActionPort;
   tools: readonly AgentTool[];
+  /**
+   * Tools that come and go, asked for at the begin of each turn, which keeps what it was told. Takes a
+   * bounded time; a turn goes on without them when it rejects. Absent: none.
+   */
+  moreTools?: () => Promise<readonly AgentTool[]>;
   /** The configuration in force; read at each start of a turn. */
   config: () => Config;
   /** Text of the workspace's AGENTS.md; empty for none. */
@@ -229,8 +234,9 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     const life = own.life = new Life(clock, limits(own.timeoutMs));
     // Read while the start is being committed.
     const agentsFile = readAgentsFile();
+    const toolbox = openToolbox();
     await life.wait(marks.start(own));
-    return await runTurn(ports, {
+    return await runTurn({ ...ports, toolbox: await life.wait(toolbox) }, {
       turn,
       model,
       life,
@@ -260,6 +266,20 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
         reason: String(error),
       });
       return "";
+    }
+  }
+
+  /** The tools of one turn. */
+  async function openToolbox(): Promise<Toolbox> {
+    if (deps.moreTools === undefined) return ports.toolbox;
+    try {
+      const more = await deps.moreTools();
+      return more.length === 0 ? ports.toolbox : new Toolbox([...deps.tools, ...more]);
+    } catch (error) {
+      log.warning("The tools of other servers cannot be had; the turn goes on without them", {
+        reason: String(error),
+      });
+      return ports.toolbox;
     }
   }
 

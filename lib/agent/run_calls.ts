@@ -60,11 +60,14 @@ export async function runCalls(
   calls: readonly ToolCall[],
   onOutcome: (call: ToolCall, outcome: CallOutcome) => void,
 ): Promise<void> {
-  const isReadOnly = (call: ToolCall) => deps.toolbox.find(call.tool)?.readOnly === true;
+  const mayRunBeside = ({ tool: name }: ToolCall) => {
+    const tool = deps.toolbox.find(name);
+    return tool?.parallel ?? tool?.readOnly === true;
+  };
   for (let from = 0; from < calls.length;) {
     let to = from + 1;
-    if (isReadOnly(calls[from]!)) {
-      while (to < calls.length && isReadOnly(calls[to]!)) to += 1;
+    if (mayRunBeside(calls[from]!)) {
+      while (to < calls.length && mayRunBeside(calls[to]!)) to += 1;
     }
     await runTogether(deps, calls.slice(from, to), onOutcome);
     from = to;

@@ -11,6 +11,11 @@ import type { ToolDescription } from "../model/port.ts";
 export interface AgentTool extends ToolDescription {
   /** Changes nothing, so calls of it may run beside each other. */
   readonly readOnly: boolean;
+  /**
+   * Calls of it may run beside each other although nobody can say that it changes nothing: a tool of
+   * others that only claims so. Default: only if it is `readOnly`.
+   */
+  readonly parallel?: boolean;
   readonly capability: Capability;
   /** A short breadcrumb for people, such as `read_file notes.md`; may throw on unchecked arguments. */
   hint(args: unknown): string;

@@ -49,6 +49,8 @@ export interface Actions extends ActionPort {
   /** For GET /ready. With `test` the sandbox of commands is tried out, else nothing is started. */
   checks(options: { test: boolean }): Promise<Record<string, Check>>;
   counts(): { running: number; waiting: number };
+  /** Starts a child that lives on in the sandbox of commands (see `Commands.open`). */
+  openSandboxed: Commands["open"];
   /** Kills every child and resolves when all are gone; actions end as failed from now on. */
   shutdown(): Promise<void>;
 }
@@ -294,6 +296,8 @@ class Gate implements Actions {
       waiting: children.waiting + commands.waiting,
     };
   }
+
+  openSandboxed: Commands["open"] = (...started) => this.#commands.open(...started);
 
   async shutdown(): Promise<void> {
     await Promise.all([this.#executor.shutdown(), this.#commands.shutdown()]);

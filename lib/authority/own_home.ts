@@ -22,9 +22,11 @@ import { Approvals } from "./approvals/approvals.ts";
 import { type AuditLog, openAudit } from "./audit/log.ts";
 import { createDocumentReader } from "./documents.ts";
 import { findDenoDir } from "./executor/deno_dir.ts";
-import { createActions } from "./gate.ts";
+import { createExecutor } from "./executor/executor.ts";
+import { type Actions, createActions } from "./gate.ts";
 import { acquireHome } from "./home_lock.ts";
 import { KnownSecrets } from "./known_secrets.ts";
+import { openMcpServers } from "./mcp/open_mcp_servers.ts";
 import { scrubbedApprovals, scrubbedAudit } from "./scrubbed_ports.ts";
 import { createOperator, type Operator } from "./approvals/operate.ts";
 import { ServiceOutbox } from "./service_outbox.ts";
@@ -106,7 +108,28 @@ export async function ownHome(
     });
     known.follow(state.secrets);
     const { approvals, operator } = await openApprovals({ config, audit, state, log });
-    const actions = createActions({
+    const cacheDir = `${paths.runDir}/child-cache`;
+    const denoDir = findDenoDir({
+      env: options.env,
+      cwd: Deno.cwd(),
+      home: homedir(),
+      os: Deno.build.os,
+    });
+    const executor = createExecutor({ cacheDir, log });
+    const mcp = openMcpServers({
+      config,
+      paths,
+      workspace,
+      denoDir,
+      executor,
+      // The gate has the sandbox, and calls these servers.
+      openSandboxed: (...started) => actions.openSandboxed(...started),
+      version: options.version,
+      scrub: (text) => scrubber.text(text),
+      audit,
+      log,
+    });
+    const actions: Actions = createActions({
       config,
       paths,
       workspace,
@@ -115,19 +138,11 @@ export async function ownHome(
       approvals: scrubbedApprovals(approvals, scrubber),
       canAsk: operator.canAsk,
       outbox,
+      mcp,
       scrubber,
       log,
     });
-    const documents = createDocumentReader({
-      cacheDir: `${paths.runDir}/child-cache`,
-      denoDir: findDenoDir({
-        env: options.env,
-        cwd: Deno.cwd(),
-        home: homedir(),
-        os: Deno.build.os,
-      }),
-      log,
-    });
+    const documents = createDocumentReader({ cacheDir, denoDir, log });
     const api = options.api ?? config.api.enabled;
     const boot = {
       version: options.version,
@@ -146,6 +161,7 @@ export async function ownHome(
       actions,
       documents,
       operator,
+      mcp,
       outbox,
       workspace,
       scrubber,
@@ -177,7 +193,9 @@ export async function ownHome(
           return await authority.drain(how);
         } finally {
           await approvals.close();
-          await Promise.all([actions.shutdown(), documents.shutdown()]);
+          // Before the walls around them go, so that their end is on record as what it is.
+          await mcp.shutdown();
+          await Promise.all([actions.shutdown(), executor.shutdown(), documents.shutdown()]);
           known.close();
           await state.close();
           await audit.close();
@@ -186,6 +204,7 @@ export async function ownHome(
       },
       killChildren() {
         void actions.shutdown();
+        void executor.shutdown();
         void documents.shutdown();
       },
     };

@@ -138,6 +138,7 @@ function workspaceConflict(workspace: string, paths: HomePaths): string | undefi
     ["audit folder", paths.auditDir],
     ["key folder", paths.keysDir],
     ["operator folder", paths.operatorDir],
+    ["folder of MCP servers", paths.mcpDir],
     ["run folder", paths.runDir],
     ["socket folder", paths.socketDir],
   ];

@@ -29,6 +29,8 @@ export interface HomePaths {
   keysDir: string;
   /** Tokens, grants, latches and pending approvals. */
   operatorDir: string;
+  /** What MCP servers offered when they were last seen. */
+  mcpDir: string;
   runDir: string;
   lockFile: string;
   /** Folder of the socket: `runDir`, or another one where its path would be too long. */
@@ -81,6 +83,7 @@ export function resolvePaths(inputs: PathInputs): HomePaths {
     auditDir: `${home}/audit`,
     keysDir: `${home}/keys`,
     operatorDir: `${home}/operator`,
+    mcpDir: `${home}/mcp`,
     runDir,
     lockFile: `${runDir}/lock`,
     socketDir,

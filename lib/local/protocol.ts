@@ -10,6 +10,7 @@
 
 import type { StoredEvent } from "../agent/events.ts";
 import type { OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
+import type { McpServerStatus } from "../authority/mcp/mcp_servers.ts";
 import type { ErrorData } from "../errors.ts";
 import type { Session, StoredMessage, Turn } from "../journal/types.ts";
 
@@ -54,6 +55,8 @@ export interface Operations {
   delete: { params: { key: string }; data: { deleted: boolean } };
   /** Something that only an approver or operator may do; the authority checks the token. */
   operate: { params: { token: string; request: OperatorRequest }; data: OperatorAnswer };
+  /** How MCP servers are; `test` connects to one anew. */
+  mcp: { params: { op: "list" } | { op: "test"; server: string }; data: McpServerStatus };
   status: {
     params: Record<never, never>;
     data: {

@@ -24,6 +24,8 @@ export interface OperationDeps {
   documents: DocumentReader;
   /** Asks the authority for what approvers and operators may do. */
   operate: AuthorityLink["operate"];
+  /** Asks the authority how MCP servers are. */
+  mcp: AuthorityLink["mcp"];
   /** Facts for `status`, without the counts. */
   status: () => Omit<Operations["status"]["data"], "runningTurns" | "queuedTurns">;
 }
@@ -49,11 +51,15 @@ const pageParams = z.object({
   before: z.number().optional(),
 });
 const operateParams = z.object({ token: z.string().max(1_000), request: operatorRequest });
+const mcpParams = z.discriminatedUnion("op", [
+  z.object({ op: z.literal("list") }),
+  z.object({ op: z.literal("test"), server: z.string().max(64) }),
+]);
 const keyParams = z.object({ key: z.string() });
 
 /** The handlers; each checks its parameters and names what is wrong with them. */
 export function createOperations(
-  { turns, journal, documents, operate, status }: OperationDeps,
+  { turns, journal, documents, operate, mcp, status }: OperationDeps,
 ): OperationHandlers {
   function find(key: string): Session {
     const session = journal.session(key);
@@ -137,6 +143,9 @@ export function createOperations(
     async *operate(params) {
       const { token, request } = check(operateParams, params);
       yield await operate(request, { kind: "token", token });
+    },
+    async *mcp(params) {
+      yield* await mcp(check(mcpParams, params));
     },
     async *status() {
       const { running, queued } = turns.counts();

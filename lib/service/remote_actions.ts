@@ -5,6 +5,7 @@
  */
 
 import type { ActionPort, ActionResult, ApprovalEvent } from "../authority/actions.ts";
+import type { McpServerStatus, OfferedTool } from "../authority/mcp/mcp_servers.ts";
 import type { Credential, OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
 import type { DocumentReader, ExtractedText } from "../documents/types.ts";
 import { fromErrorData, ServiceError } from "../errors.ts";
@@ -12,6 +13,11 @@ import type { ToAuthority, ToService } from "./bridge.ts";
 
 /** Requests of approvers and operators that are answered at the same time. */
 const MAX_OPERATING = 256;
+/** Looks at MCP servers that wait at the same time. */
+const MAX_MCP_REQUESTS = 64;
+
+/** What may be asked of MCP servers. */
+export type McpRequest = Extract<ToAuthority, { type: "mcp" }>["request"];
 
 /** Everything that the service asks of the authority and waits for. */
 export interface AuthorityLink {
@@ -22,6 +28,10 @@ export interface AuthorityLink {
   operate(request: OperatorRequest, credential: Credential): Promise<OperatorAnswer>;
   /** The workspace's AGENTS.md, or an empty text. */
   instructions(): Promise<string>;
+  /** What MCP servers offer; the authority bounds how long that takes. */
+  tools(): Promise<readonly OfferedTool[]>;
+  /** How MCP servers are; rejects with the authority's ServiceError. */
+  mcp(request: McpRequest): Promise<McpServerStatus[]>;
   /** Takes an answer of the authority. */
   receive(
     message: Extract<
@@ -33,6 +43,8 @@ export interface AuthorityLink {
           | "action_result"
           | "operated"
           | "instructions"
+          | "tools"
+          | "mcp_status"
           | "extracted";
       }
     >,
@@ -53,6 +65,8 @@ export function linkAuthority(
   }>();
   const operating = new Map<number, PromiseWithResolvers<OperatorAnswer>>();
   const asking = new Map<number, (text: string) => void>();
+  const askingTools = new Map<number, (tools: readonly OfferedTool[]) => void>();
+  const askingMcp = new Map<number, PromiseWithResolvers<McpServerStatus[]>>();
   const extracting = new Map<number, PromiseWithResolvers<ExtractedText>>();
   let nextId = 1;
   // A burst of turns asks once: the file is read again when the answer is a quarter second old.
@@ -124,6 +138,28 @@ export function linkAuthority(
       }
       return cached.text;
     },
+    tools() {
+      const id = nextId++;
+      const { promise, resolve } = Promise.withResolvers<readonly OfferedTool[]>();
+      askingTools.set(id, resolve);
+      send({ type: "get_tools", id });
+      return promise;
+    },
+    mcp(request) {
+      if (askingMcp.size >= MAX_MCP_REQUESTS) {
+        const error = new ServiceError(
+          "overloaded",
+          `${MAX_MCP_REQUESTS} looks at MCP servers are on their way`,
+          { retryAfterS: 1 },
+        );
+        return Promise.reject(error);
+      }
+      const id = nextId++;
+      const outcome = Promise.withResolvers<McpServerStatus[]>();
+      askingMcp.set(id, outcome);
+      send({ type: "mcp", id, request });
+      return outcome.promise;
+    },
     receive(message) {
       switch (message.type) {
         case "action_progress":
@@ -154,6 +190,18 @@ export function linkAuthority(
           asking.get(message.id)?.(message.text);
           asking.delete(message.id);
           break;
+        case "tools":
+          askingTools.get(message.id)?.(message.tools);
+          askingTools.delete(message.id);
+          break;
+        case "mcp_status": {
+          const { id, result } = message;
+          const outcome = askingMcp.get(id);
+          askingMcp.delete(id);
+          if ("error" in result) outcome?.reject(fromErrorData(result.error));
+          else outcome?.resolve(result);
+          break;
+        }
       }
     },
   };

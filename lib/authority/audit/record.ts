@@ -67,6 +67,14 @@ export type AuditKind =
   | "state.reset"
   /** The rules in force from here on, by their digest. */
   | "policy.loaded"
+  /** An MCP server is about to be started or connected to. */
+  | "mcp.start"
+  /** It has ended; `start` is the number of its record. */
+  | "mcp.end"
+  /** It may not be connected to: its host leads to an address that is not public. */
+  | "mcp.refused"
+  /** An MCP server offers other tools than before, or describes some of them otherwise. */
+  | "mcp.tools_changed"
   /** What the sandbox's own test found at a start. */
   | "sandbox.tested";
 

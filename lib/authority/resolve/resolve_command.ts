@@ -50,7 +50,7 @@ export async function resolveCommand(
   if (!isInside(folder.real, workspace.real)) {
     return unresolved(`cwd: "${folder.real}" is outside the workspace`);
   }
-  const found = await findProgram(given[0]!, folder.real, workspace.real);
+  const found = await findProgram(given[0]!, { cwd: folder.real, roots: [workspace.real] });
   if ("reason" in found) return unresolved(found.reason);
   const network = resolveHosts(hosts);
   if ("problem" in network) return unresolved(network.problem);
@@ -71,27 +71,37 @@ function argvProblem(argv: readonly string[]): string | undefined {
   }
 }
 
-/** The real path of what the system starts under a name. */
-async function findProgram(
+/** What the system starts under a name. */
+export type FoundProgram = {
+  /** Its real path. */
+  program: string;
+  /** Where it was found; a link to it perhaps. */
+  path: string;
+} | { reason: string };
+
+/**
+ * What the system starts under a name: a program of the system, or one in a folder of `roots`, which are
+ * real paths.
+ */
+export async function findProgram(
   name: string,
-  cwd: string,
-  workspace: string,
-): Promise<{ program: string } | { reason: string }> {
+  { cwd, roots }: { cwd: string; roots: readonly string[] },
+): Promise<FoundProgram> {
   if (!name.includes("/")) {
     for (const folder of COMMAND_PATH) {
-      const found = await lookAt(`${folder}/${name}`, workspace);
+      const found = await lookAt(`${folder}/${name}`, roots);
       if (found !== undefined && "program" in found) return found;
     }
     return { reason: `no program "${name}" is in ${COMMAND_PATH.join(", ")}` };
   }
   const path = isAbsolute(name) ? name : join(cwd, name);
-  return await lookAt(path, workspace) ?? { reason: `there is no program "${path}"` };
+  return await lookAt(path, roots) ?? { reason: `there is no program "${path}"` };
 }
 
 async function lookAt(
   path: string,
-  workspace: string,
-): Promise<{ program: string } | { reason: string } | undefined> {
+  roots: readonly string[],
+): Promise<FoundProgram | undefined> {
   let program: string;
   let info: Deno.FileInfo;
   try {
@@ -104,6 +114,8 @@ async function lookAt(
   }
   if (!info.isFile) return { reason: `"${program}" is no file` };
   if (((info.mode ?? 0) & 0o111) === 0) return { reason: `"${program}" is not executable` };
-  if ([workspace, ...PROGRAM_ROOTS].some((root) => isInside(program, root))) return { program };
+  if ([...roots, ...PROGRAM_ROOTS].some((root) => isInside(program, root))) {
+    return { program, path };
+  }
   return { reason: `"${program}" is neither the system's nor in the workspace` };
 }
