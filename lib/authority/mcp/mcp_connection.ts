@@ -59,18 +59,18 @@ export async function openMcpConnection(
   open: OpenSession,
   { onChanged }: McpConnectionEvents,
 ): Promise<McpConnection> {
-  let session: ChildSession | undefined;
+  // A notice may come before there is anything to close.
+  const opened: { session?: ChildSession } = {};
   let broken: string | undefined;
-  session = await open({
+  const session = opened.session = await open({
     onNotice(name, data) {
       if (name === "changed") return onChanged();
       if (name !== "broken" || broken !== undefined) return;
       const { data: said } = BROKEN.safeParse(data);
       broken = (said?.reason ?? "it is of no use any more").slice(0, MAX_REASON_CHARS);
-      void session?.close();
+      void opened.session?.close();
     },
   });
-  // It may have broken before there was anything to close.
   if (broken !== undefined) void session.close();
   const { ended, close, request } = session;
 

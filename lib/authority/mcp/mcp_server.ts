@@ -15,7 +15,7 @@ import { BackOff } from "./back_off.ts";
 import type { CatalogEntry } from "./catalog.ts";
 import { type ListChange, listChange } from "./list_change.ts";
 import type { McpConnection, McpConnectionEvents } from "./mcp_connection.ts";
-import type { McpCallOutcome, McpServers, McpServerStatus, OfferedTool } from "./mcp_servers.ts";
+import type { McpCallOutcome, McpServerStatus, OfferedTool } from "./mcp_servers.ts";
 import { type Listing, readListing } from "./read_listing.ts";
 
 /** What a server is made of. */
@@ -91,7 +91,7 @@ export class McpServer {
     await this.#connected().catch(() => {});
   }
 
-  /** See {@linkcode McpServers.call}. */
+  /** See `McpServers.call`. */
   async call(
     { tool, definition }: { tool: string; definition: string },
     args: Readonly<Record<string, unknown>>,

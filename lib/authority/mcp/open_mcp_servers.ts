@@ -15,7 +15,7 @@ import type { McpServers } from "./mcp_servers.ts";
 export interface OpenMcpServersOptions extends
   Pick<
     McpServersOptions,
-    "executor" | "openSandboxed" | "openNetwork" | "version" | "scrub" | "audit" | "log"
+    "executor" | "openSandboxed" | "openNetwork" | "version" | "scrub" | "audit" | "clock" | "log"
   > {
   config: Pick<Config, "agent" | "executor" | "gates" | "mcp">;
   paths: Pick<HomePaths, "mcpDir">;

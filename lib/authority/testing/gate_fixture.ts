@@ -5,6 +5,7 @@
  */
 
 import { type Clock, systemClock } from "../../agent/clock.ts";
+import { configSchema } from "../../config/schema.ts";
 import type { OutboxMessage } from "../../journal/types.ts";
 import { createOutbox } from "../../service/outbox.ts";
 import type { OutboxPort } from "../../service/bridge.ts";
@@ -13,8 +14,11 @@ import { Approvals } from "../approvals/approvals.ts";
 import { AUDIT_FILE, type AuditLog, openAudit } from "../audit/log.ts";
 import type { AuditRecord } from "../audit/record.ts";
 import type { ConfiguredRule } from "../policy/configured_rules.ts";
+import { findDenoDir } from "../executor/deno_dir.ts";
 import { createExecutor, type Executor } from "../executor/executor.ts";
 import { type Actions, createActions } from "../gate.ts";
+import type { McpServers } from "../mcp/mcp_servers.ts";
+import { openMcpServers } from "../mcp/open_mcp_servers.ts";
 import { createOperator, type Operator } from "../approvals/operate.ts";
 import { openOperatorState, type OperatorState } from "../state/operator_state.ts";
 
@@ -39,6 +43,12 @@ export interface GateFixtureOptions {
   independentApprover?: boolean;
   approvers?: string[];
   verifiesSenders?: (channel: string) => boolean;
+  /** `mcp.servers`, as they stand in a configuration. */
+  mcpServers?: Record<string, Record<string, unknown>>;
+  /** Of MCP servers; default: that of this process. */
+  mcpClock?: Clock;
+  /** Ready made; it is not removed then. */
+  root?: string;
 }
 
 /** A gate and what is around it. Disposing ends its children and removes its folders. */
@@ -48,6 +58,8 @@ export interface GateFixture extends AsyncDisposable {
   state: OperatorState;
   approvals: Approvals;
   operator: Operator;
+  /** Over real children. */
+  mcp: McpServers;
   /** Real paths. */
   root: string;
   home: string;
@@ -84,7 +96,7 @@ export const CONTEXT: ActionContext = {
 
 /** Makes a gate in a new folder: `home` with the service's own, `home/workspace`, and what is outside. */
 export async function gateFixture(options: GateFixtureOptions = {}): Promise<GateFixture> {
-  const root = await Deno.realPath(await Deno.makeTempDir());
+  const root = await Deno.realPath(options.root ?? await Deno.makeTempDir());
   const home = `${root}/home`;
   const workspace = `${home}/workspace`;
   await Deno.mkdir(workspace, { recursive: true });
@@ -130,8 +142,34 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     verifiesSenders: options.verifiesSenders ?? (() => false),
     log,
   });
-  const actions = createActions({
+  const config = configSchema.parse({ mcp: { servers: options.mcpServers ?? {} } });
+  const maxOutputBytes = options.maxOutputBytes ?? 100_000;
+  const mcp = openMcpServers({
+    config: {
+      ...config,
+      agent: { ...config.agent, workspace },
+      executor: { ...config.executor, maxOutputBytes },
+      gates: { ...config.gates, privateHosts: options.privateHosts ?? [] },
+    },
+    paths: { mcpDir: `${home}/mcp` },
+    workspace,
+    denoDir: findDenoDir({
+      env: (name) => Deno.env.get(name),
+      cwd: Deno.cwd(),
+      home: null,
+      os: Deno.build.os,
+    }),
+    executor,
+    openSandboxed: (...started) => actions.openSandboxed(...started),
+    version: "0.0.0",
+    scrub: (text) => text,
+    audit,
+    clock: options.mcpClock,
+    log,
+  });
+  const actions: Actions = createActions({
     state,
+    mcp,
     approvals,
     canAsk: operator.canAsk,
     config: {
@@ -141,8 +179,9 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
         privateHosts: options.privateHosts ?? [],
         messageTargets: options.messageTargets ?? [],
       },
+      mcp: config.mcp,
       executor: {
-        maxOutputBytes: options.maxOutputBytes ?? 100_000,
+        maxOutputBytes,
         allowUnconfined: options.allowUnconfined ?? false,
       },
     },
@@ -169,6 +208,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     state,
     approvals,
     operator,
+    mcp,
     root,
     home,
     workspace,
@@ -187,10 +227,11 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     },
     async [Symbol.asyncDispose]() {
       await approvals.close();
+      await mcp.shutdown();
       await actions.shutdown();
       await state.close();
       await audit.close();
-      await Deno.remove(root, { recursive: true });
+      if (options.root === undefined) await Deno.remove(root, { recursive: true });
     },
   };
 }
