@@ -260,7 +260,8 @@ Deno.test("G19 act() ends with a fault, not a refusal, when the child is killed"
       run: () => Promise.resolve({ type: "fault", message: outcome }),
       confinement: () => Promise.resolve({ confined: true, reason: "" }),
       status: () => Promise.resolve({ confined: true, reason: "" }),
-      counts: () => ({ running: 0, waiting: 0 }),
+      open: () => Promise.reject(new Error("no session is wanted here")),
+      counts: () => ({ running: 0, waiting: 0, sessions: 0 }),
       shutdown: () => Promise.resolve(),
     };
     await using gate = await gateFixture({ executor });

@@ -18,7 +18,8 @@ const NO_CHILDREN: Executor = {
   run: ({ task }) => Promise.reject(new Error(`a child was started for ${task.tool}`)),
   confinement: () => Promise.resolve({ confined: true, reason: "" }),
   status: () => Promise.resolve({ confined: true, reason: "" }),
-  counts: () => ({ running: 0, waiting: 0 }),
+  open: () => Promise.reject(new Error("no session is wanted here")),
+  counts: () => ({ running: 0, waiting: 0, sessions: 0 }),
   shutdown: () => Promise.resolve(),
 };
 

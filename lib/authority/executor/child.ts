@@ -14,6 +14,8 @@
 import type { ChildPermissions } from "./command.ts";
 import type { ChildFrame } from "./protocol.ts";
 import { READY, serveInput, writeFrame } from "./serve_child.ts";
+import { writeSessionFrame } from "./serve_session.ts";
+import type { SessionFrame, StartFrame } from "./session_protocol.ts";
 
 /** Every tool with a child side, `lib/tools/child/<name>.ts`. */
 export const CHILD_TOOLS = [
@@ -34,26 +36,36 @@ const ENTRIES: ReadonlyMap<string, URL> = new Map([
   ["extract_document", new URL("../../documents/child.ts", import.meta.url)],
 ]);
 
+/** Every module that a session may be (`serve_session.ts`). */
+const SESSIONS: ReadonlyMap<string, URL> = new Map([
+  ["mcp", new URL("../../mcp/child.ts", import.meta.url)],
+  ["network_proxy", new URL("../../network/proxy/child.ts", import.meta.url)],
+]);
+
 const EXIT_USAGE = 2;
+
+type Said = ChildFrame | SessionFrame | StartFrame;
 
 const KINDS = ["read", "write", "net", "env", "run", "sys", "ffi", "import"] as const;
 
-/** Serves the one action of this child and exits. */
+/** Serves the one action of this child, or its session, and exits. */
 export function runAsChild(args: readonly string[] = Deno.args): Promise<never> {
   const [, tool, permissionsJson] = args;
-  const entry = ENTRIES.get(tool ?? "");
+  const isSession = SESSIONS.has(tool ?? "");
+  const entry = ENTRIES.get(tool ?? "") ?? SESSIONS.get(tool ?? "");
   if (entry === undefined || permissionsJson === undefined) Deno.exit(EXIT_USAGE);
-  const { read, write, net } = JSON.parse(permissionsJson) as ChildPermissions;
+  const permissions = JSON.parse(permissionsJson) as ChildPermissions;
+  const { read, write, net, everyAddress, run, env, sys } = permissions;
   const worker = new Worker(entry, {
     type: "module",
     deno: {
       permissions: {
         read: [...read],
         write: [...write],
-        net: [...net],
-        env: false,
-        run: false,
-        sys: false,
+        net: everyAddress ?? [...net],
+        env: env === undefined ? false : [...env],
+        run: run === undefined ? false : [...run],
+        sys: sys === undefined ? false : [...sys],
         ffi: false,
         import: false,
       },
@@ -61,16 +73,24 @@ export function runAsChild(args: readonly string[] = Deno.args): Promise<never> 
   } as WorkerOptions);
   worker.addEventListener("error", (event) => {
     event.preventDefault();
-    writeFrame({ type: "failure", message: event.message });
+    const { message } = event;
+    if (isSession) writeSessionFrame({ type: "unable", message });
+    else writeFrame({ type: "failure", message });
     Deno.exit(1);
   });
-  worker.addEventListener("message", ({ data }: MessageEvent<ChildFrame | typeof READY>) => {
+  worker.addEventListener("message", ({ data }: MessageEvent<Said | typeof READY>) => {
     if (data === READY) {
       // Its modules are loaded, with this thread's permissions; the task comes only afterwards.
       for (const name of KINDS) Deno.permissions.revokeSync({ name } as Deno.PermissionDescriptor);
       return serveInput((task) => worker.postMessage(task));
     }
-    writeFrame(data);
+    if (isSession) {
+      const frame = data as SessionFrame | StartFrame;
+      writeSessionFrame(frame);
+      if (frame.type === "unable") Deno.exit(1);
+      return;
+    }
+    writeFrame(data as ChildFrame);
     if (data.type !== "progress") Deno.exit(0);
   });
   return new Promise(() => {});

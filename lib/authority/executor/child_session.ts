@@ -1,6 +1,7 @@
 /**
  * A child that lives on: the authority asks it things, and it asks the authority, each by number, over
- * the frames of `protocol.ts`. Used for MCP servers and for the proxy of sandboxed programs.
+ * the frames of `session_protocol.ts`. Used for MCP servers and for the proxy of sandboxed programs.
+ * The child's side is `serve_session.ts`.
  *
  * @module
  */
@@ -9,7 +10,8 @@
 export interface ChildSession {
   /**
    * Asks for something and waits. Rejects with an Error in the child's words, with the signal's reason
-   * after telling the child to stop, after `timeoutMs`, and when the child has ended.
+   * after telling the child to stop, after `timeoutMs`, when 64 requests are under way, when it is
+   * larger than a frame (16 MiB), and when the child has ended.
    */
   request(
     method: string,
@@ -26,6 +28,6 @@ export interface ChildSession {
 export interface ChildSessionHandlers {
   /** Answers a request of the child's; what it throws is told in words. At most 64 at once. */
   onRequest?(method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
-  /** Takes a notice, which nobody answers. */
+  /** Takes a notice, which nobody answers. A child that gives very many is read more slowly. */
   onNotice?(name: string, data: unknown): void;
 }

@@ -17,6 +17,14 @@ export interface ChildPermissions {
   net: readonly string[];
   /** Address ranges that stay closed whatever `net` says: a second wall. */
   denyNet: readonly string[];
+  /** Every address that `denyNet` leaves open, instead of `net`; for a child that asks about each. */
+  everyAddress?: true;
+  /** Absolute paths of programs that it may start; only for a child in the sandbox of commands. */
+  run?: readonly string[];
+  /** Names of variables that it may read. */
+  env?: readonly string[];
+  /** Kinds of facts about the system, as Deno names them. */
+  sys?: readonly string[];
 }
 
 /** Nothing at all. */
@@ -69,19 +77,28 @@ export function childCommand(options: ChildCommandOptions): ChildCommand {
   }
   // Deno splits the value of a flag at every comma and knows no escape, so a path that holds one would
   // grant two others. Such a child is given the kinds as a whole and narrows itself like the binary.
-  const isExact = ![...permissions.read, ...permissions.write].some((path) => path.includes(","));
+  const isExact = ![...permissions.read, ...permissions.write, ...permissions.run ?? []]
+    .some((path) => path.includes(","));
   const grants = isExact
     ? [
       ...flag("--allow-read", permissions.read),
       ...flag("--allow-write", permissions.write),
-      ...flag("--allow-net", permissions.net),
+      ...(permissions.everyAddress ? ["--allow-net"] : flag("--allow-net", permissions.net)),
       ...flag("--deny-net", permissions.denyNet),
+      ...flag("--allow-run", permissions.run ?? []),
+      ...flag("--allow-env", permissions.env ?? []),
+      ...flag("--allow-sys", permissions.sys ?? []),
       options.entry.href,
     ]
     : [
       "--unstable-worker-options",
       "--allow-read",
       ...(permissions.write.length > 0 ? ["--allow-write"] : []),
+      ...(permissions.net.length > 0 || permissions.everyAddress ? ["--allow-net"] : []),
+      ...flag("--deny-net", permissions.denyNet),
+      ...(permissions.run === undefined ? [] : ["--allow-run"]),
+      ...(permissions.env === undefined ? [] : ["--allow-env"]),
+      ...(permissions.sys === undefined ? [] : ["--allow-sys"]),
       new URL("child.ts", import.meta.url).href,
       ...narrowing,
     ];

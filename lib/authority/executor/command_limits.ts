@@ -14,7 +14,8 @@ export interface CommandLimits {
   /** Of each process; of all together in a control group. */
   maxMemoryBytes: number;
   maxProcesses: number;
-  timeoutMs: number;
+  /** None: it lives as long as it is wanted. */
+  timeoutMs?: number;
 }
 
 const MAX_OPEN_FILES = 1_024;
@@ -35,7 +36,7 @@ export function limitedCommand(
     `--nofile=${MAX_OPEN_FILES}`,
     `--fsize=${MAX_FILE_BYTES}`,
     // For what outlives everyone who could end it; several processes at work pass it by no means early.
-    `--cpu=${Math.ceil(timeoutMs / 1_000) * 8}`,
+    ...(timeoutMs === undefined ? [] : [`--cpu=${Math.ceil(timeoutMs / 1_000) * 8}`]),
     "--core=0",
     "--",
   ];

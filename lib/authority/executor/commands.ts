@@ -8,12 +8,16 @@
 import type { Config } from "../../config/schema.ts";
 import type { Log } from "../../log.ts";
 import type { CommandTarget } from "../actions.ts";
+import type { ChildSession, ChildSessionHandlers } from "./child_session.ts";
 import type { CommandLimits, ControlGroups } from "./command_limits.ts";
 import { findControlGroups, limitedCommand } from "./command_limits.ts";
 import { type CommandEnd, runCommandProcess } from "./command_process.ts";
 import { COMMAND_ENV, commandSandbox, workspaceProblem } from "./command_sandbox.ts";
+import { type CommandSessionJob, sessionCommand, sessionMounts } from "./command_session.ts";
+import { giveEnv, givenEnv } from "./give_env.ts";
 import { watchGuards } from "./guard_watch.ts";
 import { closeInherited } from "./inherited.ts";
+import { openSession } from "./open_session.ts";
 import { Placeholders } from "./placeholders.ts";
 import { type Confinement, findConfinement } from "./sandbox.ts";
 import { noSandbox, type SandboxReport, testSandbox } from "./test_sandbox.ts";
@@ -37,12 +41,22 @@ export interface Commands {
    * its tree is gone.
    */
   run(target: CommandTarget, options: CommandRun): Promise<CommandOutcome>;
+  /**
+   * Starts a child of ours that lives on in the sandbox of commands, with their limits but for time and
+   * with places of its own. Rejects with an Error that says why it cannot be, once nothing is left of
+   * it, or with the signal's reason, which is heeded until it is ready.
+   */
+  open(
+    job: CommandSessionJob,
+    handlers: ChildSessionHandlers,
+    options?: { signal?: AbortSignal },
+  ): Promise<ChildSession>;
   /** How they run; the first call tries the sandbox out. */
   mode(): Promise<CommandMode>;
   /** What the sandbox has shown, tried once. */
   report(): Promise<SandboxReport>;
-  counts(): { running: number; waiting: number };
-  /** Kills every command. Resolves when all are gone; later ones are faults. */
+  counts(): { running: number; waiting: number; sessions: number };
+  /** Kills every command and session. Resolves when all are gone; later ones are faults. */
   shutdown(): Promise<void>;
 }
 
@@ -51,7 +65,7 @@ export interface CommandRun {
   timeoutMs: number;
   signal: AbortSignal;
   onProgress: (text: string) => void;
-  /** Added to its environment; values of secrets, so they stand in no argv. */
+  /** Added to its environment: values of secrets, which therefore stand in no argv. */
   env?: Readonly<Record<string, string>>;
   /** The socket of its proxy; without one it has no network. */
   networkSocket?: string;
@@ -77,6 +91,8 @@ export interface CommandsOptions {
   maxRunning?: number;
   /** Commands that wait for a place; beyond them a command is refused. Default 64. */
   maxWaiting?: number;
+  /** Sessions at once; beyond them one is refused. Default 32. */
+  maxSessions?: number;
   log: Log;
   /** `off` never uses a sandbox; for tests and other systems. */
   sandbox?: "auto" | "off";
@@ -88,7 +104,13 @@ const DEFAULT_MEMORY_MIB = 2_048;
 const DEFAULT_MAX_PROCESSES = 256;
 const DEFAULT_MAX_RUNNING = 4;
 const DEFAULT_MAX_WAITING = 64;
+const DEFAULT_MAX_SESSIONS = 32;
+/** A session is a Deno with a program under it, and that needs so much to start. */
+const MIN_SESSION_MEMORY_MIB = 1_024;
 const SELF_TEST_TIMEOUT_MS = 10_000;
+const SESSION_START_TIMEOUT_MS = 20_000;
+
+const NEVER = new AbortController().signal;
 
 /** Says that the sandbox stands, sends errors the way of the output, and becomes the command. */
 const BEGIN = 'printf %s "$0"; exec "$@" 2>&1';
@@ -101,6 +123,7 @@ export function createCommands(options: CommandsOptions): Commands {
     options.maxRunning ?? DEFAULT_MAX_RUNNING,
     options.maxWaiting ?? DEFAULT_MAX_WAITING,
   );
+  const sessions = new Slots(options.maxSessions ?? DEFAULT_MAX_SESSIONS, 0);
   const closing = new AbortController();
   const live = new Set<Promise<unknown>>();
   const placeholders = new Placeholders(["AGENTS.md", ".envrc"]);
@@ -178,6 +201,48 @@ export function createCommands(options: CommandsOptions): Commands {
     return { mode: allowUnconfined ? "unconfined" : "off", reason };
   }
 
+  /** Makes the sandbox of one program ready; what it holds is given back by disposing. */
+  async function raise({ workspace, cwd, own, limits, signal, mounts, env, networkSocket }: {
+    workspace: string;
+    cwd: string;
+    own: Awaited<ReturnType<CommandsOptions["own"]>>;
+    limits: CommandLimits;
+    signal?: AbortSignal;
+    mounts?: readonly string[];
+    env: Readonly<Record<string, string>>;
+    networkSocket?: string;
+  }) {
+    const { bwrap, prlimit } = await find();
+    using stack = new DisposableStack();
+    const held = stack.use(placeholders.hold(workspace));
+    const { ownPaths: hidden, sourcePaths: readOnly } = own;
+    const searched = await findGuards({ workspace, hidden, readOnly, signal });
+    if ("problem" in searched) return { problem: searched.problem };
+    const { guards } = searched;
+    const watch = stack.use(await watchGuards(guards));
+    const gitIgnore = await writeIgnored(options.scratchDir, held.empty);
+    const cages = await controlGroups();
+    const group = freeGroups.pop() ?? newGroup();
+    stack.defer(() => void freeGroups.push(group));
+    const passEnv = Object.keys(env).length > 0;
+    const view = { workspace, cwd, guards, gitIgnore, mounts, passEnv, networkSocket };
+    return {
+      watch,
+      /** What bwrap has is seen in the sandbox: its process is the first in there. */
+      env: givenEnv(env),
+      /** Up to the sandbox and its programs. */
+      outside: [
+        ...await closeInherited(),
+        ...(cages?.enter(group, limits) ?? []),
+        bwrap!,
+        ...await commandSandbox(view),
+      ],
+      /** Between what is started first in there and the program. */
+      inside: [...giveEnv(Object.keys(env)), ...limitedCommand(prlimit!, limits, true)],
+      held: stack.move(),
+    };
+  }
+
   async function runConfined({ argv, workspace, cwd, own, run }: {
     argv: readonly string[];
     workspace: string;
@@ -185,82 +250,150 @@ export function createCommands(options: CommandsOptions): Commands {
     own: Awaited<ReturnType<CommandsOptions["own"]>>;
     run: CommandRun;
   }): Promise<CommandOutcome> {
-    const { bwrap, prlimit } = await find();
-    using held = placeholders.hold(workspace);
-    const searched = await findGuards({
-      workspace,
-      hidden: own.ownPaths,
-      readOnly: own.sourcePaths,
-      signal: run.signal,
-    });
-    if ("problem" in searched) return { type: "refused", reason: searched.problem };
-    const { guards } = searched;
-    using watch = await watchGuards(guards);
-    const gitIgnore = await writeIgnored(options.scratchDir, held.empty);
-    const limits = commandLimits(run.timeoutMs);
+    const { timeoutMs, signal, onProgress, env = {}, networkSocket } = run;
+    const limits = commandLimits({ timeoutMs });
+    const sandbox = await raise({ workspace, cwd, own, limits, signal, env, networkSocket });
+    if ("problem" in sandbox) return { type: "refused", reason: sandbox.problem! };
+    using _held = sandbox.held;
+    const { watch, outside, inside } = sandbox;
     const marker = crypto.randomUUID();
-    const cages = await controlGroups();
-    const group = freeGroups.pop() ?? newGroup();
-    try {
-      const end = await runCommandProcess({
-        argv: [
-          ...await closeInherited(),
-          ...(cages?.enter(group, limits) ?? []),
-          bwrap!,
-          ...await commandSandbox({ workspace, cwd, guards, gitIgnore }),
-          "/bin/sh",
-          "-c",
-          BEGIN,
-          marker,
-          ...limitedCommand(prlimit!, limits, true),
-          ...argv,
-        ],
-        // What bwrap has is seen in the sandbox: its process is the first in there.
-        env: {},
-        cwd: "/",
-        confined: true,
-        marker,
-        maxOutputBytes,
-        closing: AbortSignal.any([closing.signal, watch.signal]),
-        ...run,
-      });
-      const replaced = await watch.finish();
-      if (replaced === undefined) return end;
-      log.warning("A file that is held back from commands was replaced while one ran", {
-        path: replaced,
-      });
-      return {
-        type: "fault",
-        message:
-          `"${replaced}", which is held back from commands, was replaced while it ran; it may ` +
-          "have read or changed the new one, and what it printed is not shown",
-      };
-    } finally {
-      freeGroups.push(group);
-    }
+    const end = await runCommandProcess({
+      argv: [...outside, "/bin/sh", "-c", BEGIN, marker, ...inside, ...argv],
+      env: sandbox.env,
+      cwd: "/",
+      confined: true,
+      marker,
+      maxOutputBytes,
+      closing: AbortSignal.any([closing.signal, watch.signal]),
+      timeoutMs,
+      signal,
+      onProgress,
+    });
+    const replaced = await watch.finish();
+    if (replaced === undefined) return end;
+    const message = tellReplaced(replaced);
+    return { type: "fault", message: `${message}, and what it printed is not shown` };
+  }
+
+  function tellReplaced(path: string): string {
+    log.warning("A file that is held back from commands was replaced while one ran", { path });
+    return `"${path}", which is held back from commands, was replaced while it ran; it may ` +
+      "have read or changed the new one";
   }
 
   async function runBare(target: CommandTarget, run: CommandRun): Promise<CommandOutcome> {
-    const { prlimit } = await find();
+    const { timeoutMs, signal, onProgress, env } = run;
     const marker = crypto.randomUUID();
-    const limits = prlimit === undefined
-      ? []
-      : limitedCommand(prlimit, commandLimits(run.timeoutMs), false);
     return await runCommandProcess({
-      argv: [...await closeInherited(), "/bin/sh", "-c", BEGIN, marker, ...limits, ...target.argv],
-      env: COMMAND_ENV,
+      argv: [
+        ...await closeInherited(),
+        ...["/bin/sh", "-c", BEGIN, marker],
+        ...await bareLimits(commandLimits({ timeoutMs })),
+        ...target.argv,
+      ],
+      env: { ...COMMAND_ENV, ...env },
       cwd: target.cwd,
       confined: false,
       marker,
       maxOutputBytes,
       closing: closing.signal,
-      ...run,
+      timeoutMs,
+      signal,
+      onProgress,
     });
   }
 
-  function commandLimits(timeoutMs: number): CommandLimits {
+  async function bareLimits(limits: CommandLimits): Promise<string[]> {
+    const { prlimit } = await find();
+    return prlimit === undefined ? [] : limitedCommand(prlimit, limits, false);
+  }
+
+  /** Starts a session; `release` gives its place back, here or when its tree has ended. */
+  async function openInPlace(
+    job: CommandSessionJob,
+    handlers: ChildSessionHandlers,
+    signal: AbortSignal | undefined,
+    release: () => void,
+  ): Promise<ChildSession> {
+    using stack = new DisposableStack();
+    stack.defer(release);
+    const how = await mode();
+    if (how.mode === "off") throw new Error(`it has no sandbox: ${how.reason}`);
+    const limits = commandLimits({ least: MIN_SESSION_MEMORY_MIB });
+    const common = {
+      params: job.params,
+      handlers,
+      startTimeoutMs: job.startTimeoutMs ?? SESSION_START_TIMEOUT_MS,
+      signal,
+      onFault: ({ reason, stderr }: { reason: string; stderr: string }) =>
+        log.warning("A program in the sandbox of commands ended", {
+          session: job.name,
+          reason,
+          stderr,
+        }),
+    };
+    const begin = async () => {
+      if (how.mode === "unconfined") {
+        const { path, args, env } = await sessionCommand(
+          job,
+          `${options.scratchDir}/child-cache`,
+        );
+        return openSession({
+          ...common,
+          argv: [...await closeInherited(), ...await bareLimits(limits), path, ...args],
+          env: { ...COMMAND_ENV, ...env, ...job.env },
+          cwd: job.cwd,
+          closing: closing.signal,
+        });
+      }
+      const own = await options.own();
+      const mounts = await sessionMounts(job, { workspace, hidden: own.ownPaths });
+      const { path, args, env } = await sessionCommand(job);
+      const { cwd, networkSocket } = job;
+      const sandbox = await raise({
+        workspace,
+        cwd,
+        own,
+        limits,
+        signal,
+        mounts: [
+          ...mounts,
+          ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
+        ],
+        env: job.env ?? {},
+        networkSocket,
+      });
+      if ("problem" in sandbox) throw new Error(sandbox.problem);
+      stack.use(sandbox.held);
+      const replaced = new AbortController();
+      const { watch } = sandbox;
+      watch.signal.addEventListener("abort", () => {
+        void watch.finish().then((path) => replaced.abort(tellReplaced(path!)));
+      });
+      return openSession({
+        ...common,
+        argv: [...sandbox.outside, ...sandbox.inside, path, ...args],
+        env: sandbox.env,
+        cwd: "/",
+        closing: AbortSignal.any([closing.signal, replaced.signal]),
+      });
+    };
+    const { session, gone } = await begin();
+    const held = stack.move();
+    const ended = gone.finally(() => {
+      held.dispose();
+      live.delete(ended);
+    });
+    live.add(ended);
+    return await session;
+  }
+
+  function commandLimits(
+    { timeoutMs, least = 0 }: { timeoutMs?: number; least?: number },
+  ): CommandLimits {
+    const memoryMiB = Math.max(config.maxMemoryMiB ?? DEFAULT_MEMORY_MIB, least);
     return {
-      maxMemoryBytes: (config.maxMemoryMiB ?? DEFAULT_MEMORY_MIB) * 1024 * 1024,
+      maxMemoryBytes: memoryMiB * 1024 * 1024,
       maxProcesses: config.maxProcesses ?? DEFAULT_MAX_PROCESSES,
       timeoutMs,
     };
@@ -304,9 +437,21 @@ export function createCommands(options: CommandsOptions): Commands {
     },
     mode,
     report,
-    counts: () => ({ running: slots.running, waiting: slots.waiting }),
+    async open(job, handlers, { signal } = {}) {
+      const release = await sessions.take(signal ?? NEVER);
+      if (release === undefined) throw new Error(`${sessions.max} programs live on already`);
+      const opening = openInPlace(job, handlers, signal, release);
+      const settled = opening.then(() => {}, () => {}).finally(() => live.delete(settled));
+      live.add(settled);
+      return await opening;
+    },
+    counts: () => ({
+      running: slots.running,
+      waiting: slots.waiting,
+      sessions: sessions.running,
+    }),
     async shutdown() {
-      closing.abort();
+      closing.abort(new Error("the service is stopping"));
       await Promise.all(live);
       const cages = await groups;
       await Promise.all(groupNames.splice(0).map((name) => cages?.leave(name)));

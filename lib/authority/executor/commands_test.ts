@@ -110,7 +110,7 @@ Deno.test({
       await commands.mode();
       const ends = await Promise.all([sh("sleep 0.2"), sh("true"), sh("true")]);
       assertEquals(ends.map(({ type }) => type), ["exited", "exited", "fault"]);
-      assertEquals(commands.counts(), { running: 0, waiting: 0 });
+      assertEquals(commands.counts(), { running: 0, waiting: 0, sessions: 0 });
     });
   },
 });

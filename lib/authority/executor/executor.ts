@@ -6,8 +6,10 @@
  */
 
 import type { Log } from "../../log.ts";
+import type { ChildSession, ChildSessionHandlers } from "./child_session.ts";
 import { childCommand, type ChildPackages, type ChildPermissions } from "./command.ts";
 import { closeInherited } from "./inherited.ts";
+import { openSession } from "./open_session.ts";
 import type { ChildFrame, ChildTask } from "./protocol.ts";
 import { type Fault, runProcess } from "./process.ts";
 import {
@@ -32,6 +34,22 @@ export interface ChildJob {
   entry?: URL;
 }
 
+/** A child that lives on. */
+export interface SessionJob {
+  /** As `child.ts` knows it. */
+  name: string;
+  /** Its module, which calls `serveSession()`. */
+  entry: URL;
+  /** Given to it at its start; checked by itself. */
+  params: unknown;
+  permissions: ChildPermissions;
+  /** Folders of its sources, beside the executor's own, are among what it sees. */
+  view: SandboxView;
+  packages?: ChildPackages;
+  /** Until it says that it is ready. Default 20,000. */
+  startTimeoutMs?: number;
+}
+
 /** How a child ended: its last frame, or why there was none. */
 export type ChildOutcome =
   | Exclude<ChildFrame, { type: "progress" }>
@@ -48,11 +66,21 @@ export interface Executor {
     job: ChildJob,
     options: { signal: AbortSignal; onProgress: (text: string) => void },
   ): Promise<ChildOutcome>;
+  /**
+   * Starts a child that lives on until it is closed; a place of `run()` is not taken. Rejects with an
+   * Error that says why it cannot be, once nothing is left of it, or with the signal's reason, which is
+   * heeded until it is ready.
+   */
+  open(
+    job: SessionJob,
+    handlers: ChildSessionHandlers,
+    options?: { signal?: AbortSignal },
+  ): Promise<ChildSession>;
   /** Whether children run in a sandbox, tried once, at the first call; and why, or why not. */
   confinement(): Promise<{ confined: boolean; reason: string }>;
   /** What is known without starting anything. */
   status(): Promise<{ confined: boolean; reason: string }>;
-  counts(): { running: number; waiting: number };
+  counts(): { running: number; waiting: number; sessions: number };
   /** Kills every child. Resolves when all are gone; later jobs are faults. */
   shutdown(): Promise<void>;
 }
@@ -68,6 +96,8 @@ export interface ExecutorOptions {
   maxRunning?: number;
   /** Jobs that wait for a place; beyond them a job is a fault. Default 256. */
   maxWaiting?: number;
+  /** Sessions at once; beyond them one is refused. Default 32. */
+  maxSessions?: number;
   /** V8's heap in a child. Default 256. */
   maxHeapMiB?: number;
   /** Data segments of a child: its heap, code, stacks and buffers. Default 2 GiB. */
@@ -78,10 +108,14 @@ export interface ExecutorOptions {
 
 const DEFAULT_MAX_RUNNING = 16;
 const DEFAULT_MAX_WAITING = 256;
+const DEFAULT_MAX_SESSIONS = 32;
 const DEFAULT_MAX_HEAP_MIB = 256;
 const DEFAULT_MAX_DATA_BYTES = 2 * 1024 * 1024 * 1024;
 const MAX_OPEN_FILES = 256;
 const PROBE_TIMEOUT_MS = 10_000;
+const SESSION_START_TIMEOUT_MS = 20_000;
+
+const NEVER = new AbortController().signal;
 
 /** Makes an executor; nothing is started before the first job. */
 export function createExecutor(options: ExecutorOptions): Executor {
@@ -90,6 +124,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const standalone = options.standalone ?? Deno.build.standalone;
   const { maxRunning = DEFAULT_MAX_RUNNING, maxWaiting = DEFAULT_MAX_WAITING } = options;
   const slots = new Slots(maxRunning, maxWaiting);
+  const sessions = new Slots(options.maxSessions ?? DEFAULT_MAX_SESSIONS, 0);
   const closing = new AbortController();
   const live = new Set<Promise<unknown>>();
   let found: Promise<Confinement> | undefined;
@@ -128,6 +163,72 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return { prlimit: confinement.prlimit, reason, base: [] };
   }
 
+  /** What is started, and its whole environment. */
+  async function commandLine(
+    { tool, entry, permissions, view, timeoutMs, ...job }: {
+      tool: string;
+      entry: URL;
+      permissions: ChildPermissions;
+      view: SandboxView;
+      packages?: ChildPackages;
+      timeoutMs?: number;
+    },
+  ): Promise<{ argv: string[]; env: Record<string, string> }> {
+    const { bwrap, prlimit, base } = await confine();
+    const packages = standalone ? undefined : job.packages;
+    const command = childCommand({
+      tool,
+      entry,
+      permissions,
+      packages,
+      maxHeapMiB: options.maxHeapMiB ?? DEFAULT_MAX_HEAP_MIB,
+      cacheDir: bwrap === undefined ? packages?.denoDir ?? cacheDir : SANDBOX_CACHE_DIR,
+      execPath: bwrap === undefined ? execPath : await Deno.realPath(execPath),
+      standalone,
+    });
+    const argv = [
+      ...await closeInherited(),
+      ...limits(prlimit, timeoutMs, options.maxDataBytes ?? DEFAULT_MAX_DATA_BYTES),
+      ...(bwrap === undefined ? [] : [bwrap, ...base, ...sandboxView(view, command.env, packages)]),
+      command.path,
+      ...command.args,
+    ];
+    return { argv, env: bwrap === undefined ? command.env : {} };
+  }
+
+  async function openInPlace(
+    job: SessionJob,
+    handlers: ChildSessionHandlers,
+    signal: AbortSignal | undefined,
+    release: () => void,
+  ): Promise<ChildSession> {
+    const { name } = job;
+    try {
+      const started = await commandLine({ ...job, tool: name });
+      signal?.throwIfAborted();
+      const { session, gone } = openSession({
+        ...started,
+        cwd: "/",
+        params: job.params,
+        handlers,
+        startTimeoutMs: job.startTimeoutMs ?? SESSION_START_TIMEOUT_MS,
+        signal,
+        closing: closing.signal,
+        onFault: ({ reason, stderr }) =>
+          log.warning("A child of the executor that lives on has ended", { name, reason, stderr }),
+      });
+      const ended = gone.finally(() => {
+        release();
+        live.delete(ended);
+      });
+      live.add(ended);
+      return await session;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
   async function run(
     job: ChildJob,
     { signal, onProgress }: { signal: AbortSignal; onProgress: (text: string) => void },
@@ -137,36 +238,19 @@ export function createExecutor(options: ExecutorOptions): Executor {
       return { type: "fault", message: `${maxWaiting} actions wait already` };
     }
     try {
-      const { bwrap, prlimit, base } = await confine();
+      const { tool } = job.task;
+      const started = await commandLine({
+        ...job,
+        tool,
+        entry: job.entry ?? new URL(`../../tools/child/${tool}.ts`, import.meta.url),
+      });
       signal.throwIfAborted();
       if (closing.signal.aborted) {
         release();
         return { type: "fault", message: "the service is stopping" };
       }
-      const tool = job.task.tool;
-      const packages = standalone ? undefined : job.packages;
-      const command = childCommand({
-        tool,
-        entry: job.entry ?? new URL(`../../tools/child/${tool}.ts`, import.meta.url),
-        permissions: job.permissions,
-        packages,
-        maxHeapMiB: options.maxHeapMiB ?? DEFAULT_MAX_HEAP_MIB,
-        cacheDir: bwrap === undefined ? packages?.denoDir ?? cacheDir : SANDBOX_CACHE_DIR,
-        execPath: bwrap === undefined ? execPath : await Deno.realPath(execPath),
-        standalone,
-      });
-      const argv = [
-        ...await closeInherited(),
-        ...limits(prlimit, job.timeoutMs, options.maxDataBytes ?? DEFAULT_MAX_DATA_BYTES),
-        ...(bwrap === undefined
-          ? []
-          : [bwrap, ...base, ...sandboxView(job.view, command.env, packages)]),
-        command.path,
-        ...command.args,
-      ];
       const { outcome, gone } = runProcess({
-        argv,
-        env: bwrap === undefined ? command.env : {},
+        ...started,
         task: job.task,
         timeoutMs: job.timeoutMs,
         signal,
@@ -203,6 +287,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
         return { type: "fault", message: `its process cannot be started: ${message}` };
       }
     },
+    async open(job, handlers, { signal } = {}) {
+      const release = await sessions.take(signal ?? NEVER);
+      if (release === undefined) throw new Error(`${sessions.max} children live on already`);
+      return await openInPlace(job, handlers, signal, release);
+    },
     async confinement() {
       const { bwrap, reason } = await confine();
       return { confined: bwrap !== undefined, reason };
@@ -211,9 +300,13 @@ export function createExecutor(options: ExecutorOptions): Executor {
       const { bwrap, reason } = await (probed ?? find());
       return { confined: bwrap !== undefined, reason };
     },
-    counts: () => ({ running: slots.running, waiting: slots.waiting }),
+    counts: () => ({
+      running: slots.running,
+      waiting: slots.waiting,
+      sessions: sessions.running,
+    }),
     async shutdown() {
-      closing.abort();
+      closing.abort(new Error("the service is stopping"));
       await Promise.all(live);
     },
   };
@@ -222,7 +315,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 /** Limits that the child's processes inherit. Processor time bounds a child that outlives everyone. */
 function limits(
   prlimit: string | undefined,
-  timeoutMs: number,
+  timeoutMs: number | undefined,
   maxDataBytes: number,
 ): string[] {
   if (prlimit === undefined) return [];
@@ -230,7 +323,7 @@ function limits(
     prlimit,
     `--data=${maxDataBytes}`,
     // Deno works on several threads, so processor time passes faster than time.
-    `--cpu=${Math.ceil(timeoutMs / 1000) * 4}`,
+    ...(timeoutMs === undefined ? [] : [`--cpu=${Math.ceil(timeoutMs / 1000) * 4}`]),
     `--nofile=${MAX_OPEN_FILES}`,
     "--core=0",
     "--",

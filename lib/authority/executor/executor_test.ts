@@ -294,7 +294,7 @@ testBoth("run() leaves no process behind when it is aborted", async ({ executor,
   controller.abort(reason);
   assertEquals(await running.catch((error) => error), reason);
   assertEquals(findProcess(marker), undefined);
-  assertEquals(executor.counts(), { running: 0, waiting: 0 });
+  assertEquals(executor.counts(), { running: 0, waiting: 0, sessions: 0 });
 });
 
 testBoth("run() streams progress, and bounds it", async ({ job, run }) => {
@@ -334,7 +334,7 @@ testBoth("run() waits for a place, and gives up the wait when aborted", async (s
   await full.promise;
   const second = new AbortController();
   const waiting = run(job([["env", "X"]]), { signal: second.signal });
-  assertEquals(executor.counts(), { running: 16, waiting: 1 });
+  assertEquals(executor.counts(), { running: 16, waiting: 1, sessions: 0 });
   second.abort(new Error("left"));
   assertEquals((await waiting.catch((error) => error)).message, "left");
   const next = run(job([["env", "X"]]));

@@ -45,7 +45,6 @@ export const ISOLATION: readonly string[] = [
   "--disable-userns",
   "--new-session",
   "--die-with-parent",
-  "--clearenv",
   "--hostname",
   "sandbox",
 ];
@@ -94,7 +93,7 @@ export function childSources(): string[] {
 
 /** Arguments of bwrap up to the program, the same for every child: how the system looks inside. */
 export async function sandboxBase(execPath: string): Promise<string[]> {
-  const args = [...ISOLATION];
+  const args = [...ISOLATION, "--clearenv"];
   for (const folder of LIBRARY_FOLDERS) {
     const info = await Deno.lstat(folder).catch(() => undefined);
     if (info?.isSymlink) args.push("--symlink", await Deno.readLink(folder), folder);
