@@ -32,7 +32,6 @@ const NOT_FORWARDED = new Set([
 ]);
 
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ([!-~]{1,16384}) HTTP\/1\.[01]$/;
-// deno-lint-ignore no-control-regex
 const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/;
 
 /** Reads a head with its empty line. */

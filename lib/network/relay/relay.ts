@@ -6,13 +6,7 @@
  * @module
  */
 
-import {
-  connectHead,
-  type HostPort,
-  MAX_ANSWER_BYTES,
-  parseHostPort,
-  refusalHead,
-} from "../connect_head.ts";
+import { connectHead, type HostPort, MAX_ANSWER_BYTES, refusalHead } from "../connect_head.ts";
 import { latin1Bytes, readHead } from "../read_head.ts";
 import { closeQuietly, tunnel, type TunnelEnd, writeAll } from "../tunnel.ts";
 import { BodyEnd } from "./body_end.ts";
