@@ -72,6 +72,9 @@ export interface OperatorState {
 /** Bytes of a file of state at most. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
+/** Of that of secrets: each change encrypts one and opens all of them. */
+const MAX_SECRETS_BYTES = 4 * 1024 * 1024;
+
 /**
  * Opens the state of a home, and puts in order what a crash left. Damage is no failure; folders that
  * cannot be used are `config_invalid`.
@@ -221,14 +224,18 @@ type FileDeps = Pick<
 >;
 
 function filesOf(deps: FileDeps) {
-  const fileOf = <T>(name: string, empty: T, parse: (value: unknown) => T) =>
-    new SealedFile<T>({ ...deps, name, empty, parse, maxBytes: MAX_BYTES, repair: repairOf(name) });
+  const fileOf = <T>(
+    name: string,
+    empty: T,
+    parse: (value: unknown) => T,
+    maxBytes = MAX_BYTES,
+  ) => new SealedFile<T>({ ...deps, name, empty, parse, maxBytes, repair: repairOf(name) });
   return {
     tokens: fileOf("tokens", [], parseTokens),
     grants: fileOf("grants", [], parseGrants),
     latches: fileOf("latches", [], parseLatches),
     pending: fileOf("pending", [], parsePending),
-    secrets: fileOf("secrets", NO_SECRETS, parseSecrets),
+    secrets: fileOf("secrets", NO_SECRETS, parseSecrets, MAX_SECRETS_BYTES),
   };
 }
 
