@@ -7,6 +7,7 @@
 
 import { readRules } from "../authority/policy/configured_rules.ts";
 import { auditMirror } from "./audit_mirror.ts";
+import { mcpProblems } from "./mcp_problems.ts";
 import { isWithin, type KeyPath } from "./key_path.ts";
 import { isLoopbackHost } from "../loopback_host.ts";
 import { nearestKey } from "./nearest.ts";
@@ -48,6 +49,9 @@ export function crossCheck(
     refuse(["gates", "rules", ...path], message);
   }
   const workspace = absoluteWorkspace(config.agent.workspace, paths, refuse);
+  for (const { path, message } of mcpProblems(config.mcp.servers, { workspace, paths })) {
+    refuse(["mcp", "servers", ...path], message);
+  }
   const mirror = auditMirror(config.audit.mirror, workspace, paths);
   if ("problem" in mirror) refuse(["audit", "mirror"], mirror.problem);
   return {

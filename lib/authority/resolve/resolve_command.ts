@@ -16,7 +16,7 @@ import { resolvePath, type Workspace } from "./resolve.ts";
 export const COMMAND_PATH: readonly string[] = ["/usr/local/bin", "/usr/bin", "/bin"];
 
 /** What the sandbox shows of the machine's programs. */
-const PROGRAM_ROOTS = ["/usr", "/bin", "/sbin", "/nix/store"];
+export const PROGRAM_ROOTS: readonly string[] = ["/usr", "/bin", "/sbin", "/nix/store"];
 
 const SHELL = "/bin/sh";
 
