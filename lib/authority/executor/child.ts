@@ -25,6 +25,7 @@ export const CHILD_TOOLS = [
   "resolve_host",
   "search_files",
   "web_fetch",
+  "web_search",
   "write_file",
 ] as const;
 

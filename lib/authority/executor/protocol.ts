@@ -27,6 +27,8 @@ export interface ChildTask {
   v: typeof PROTOCOL_VERSION;
   tool: string;
   args: unknown;
+  /** What the configuration says beside the arguments; it may hold a key, and stands in no record. */
+  settings?: unknown;
   /**
    * As the authority resolved and decided it; the child checks that it still is that. None for a child
    * that works on nothing but its payload.

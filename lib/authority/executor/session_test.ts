@@ -261,7 +261,8 @@ testBoth("64 requests are under way at most, in both directions", async ({ open 
   let taken = 0;
   const rude = await open({ onRequest: () => (taken++, new Promise(() => {})) });
   for (let id = 1; id <= 70; id++) {
-    rude.request("sayFrame", { type: "request", id, method: "wait" }, TIMEOUT).catch(() => {});
+    const frame = { type: "request", id, method: "wait" };
+    await rude.request("sayFrame", frame, TIMEOUT).catch(() => {});
   }
   // Its own end of the session does not know of that request, and takes the answer for nonsense.
   assertEquals(await rude.ended, "its process ended with code 4");

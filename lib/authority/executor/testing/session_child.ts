@@ -22,7 +22,6 @@ serveSession(async (io) => {
   if (begin === "garbage") say(new TextEncoder().encode("hello, this is no frame"));
   if (begin === "ask") await io.request("add", [1, 2]);
   return {
-    // deno-lint-ignore require-await
     async onRequest(method, params, { signal, progress }) {
       switch (method) {
         case "echo":
