@@ -149,3 +149,21 @@ Deno.test("parseCommand() gives back any text that was given as a value", () => 
     assertEquals(parse(ASK, "agent", `--message=${text}`).options["message"], text);
   }));
 });
+
+Deno.test("parseCommand() repeats nothing of a line whose command takes secrets elsewhere", () => {
+  const command = { ...CONFIG, hidesTyped: "Values are piped" };
+  const word = fc.tuple(fc.constantFrom("", "-", "--", "-m=", "--json=", "-y", "--x="), fc.nat(99))
+    .map(([before, number]) => `${before}hunter2${number}`);
+  const line = fc.array(fc.oneof(word, fc.constantFrom("get", "set", "a", "--", "-", "--json")), {
+    maxLength: 6,
+  });
+  fc.assert(fc.property(line, (words) => {
+    try {
+      parse(command, "config", ...words);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== "usage") throw error;
+      const said = JSON.stringify({ ...error, message: error.message });
+      assertEquals(said.includes("hunter2"), false, said);
+    }
+  }));
+});
