@@ -95,8 +95,9 @@ async function takeValue(
     value = (await readAll(stdin.readable)).replace(/\r?\n$/, "");
   } else if (node?.meta.secret && value !== "" && !isReference(value)) {
     out.note(
-      `Shells keep what is typed in their history. Give a secret with - on standard input, or as ` +
-        `'\${NAME}' for an environment variable`,
+      "Shells keep what is typed in their history. Keep it with service secrets set NAME and write " +
+        "'${secret:NAME}' here, or '${NAME}' for an environment variable, or give it with - on standard " +
+        "input",
     );
   }
   if (node !== undefined && ["string", "enum"].includes(kindOf(node))) return value;

@@ -96,7 +96,10 @@ const provider = z.looseObject({
   baseUrl: z.url({ protocol: /^https?$/ }).optional().meta({
     description: "Base URL, such as http://127.0.0.1:11434/v1.",
   }),
-  apiKey: z.string().default("").meta({ description: "Key, or ${ENV_VAR}.", secret: true }),
+  apiKey: z.string().default("").meta({
+    description: "Key, ${ENV_VAR} or ${secret:NAME}.",
+    secret: true,
+  }),
   model: z.string().default("").meta({ description: "Model id when agent.model is unset." }),
   headers: z.record(z.string(), z.string()).default({}).meta({
     description: "Further request headers.",
