@@ -27,6 +27,7 @@ import { type Actions, createActions } from "./gate.ts";
 import { acquireHome } from "./home_lock.ts";
 import { KnownSecrets } from "./known_secrets.ts";
 import { openMcpServers } from "./mcp/open_mcp_servers.ts";
+import { type NetworkDeps, openNetwork, removeLeftNetworks } from "./network/open_network.ts";
 import { scrubbedApprovals, scrubbedAudit } from "./scrubbed_ports.ts";
 import { createOperator, type Operator } from "./approvals/operate.ts";
 import { ServiceOutbox } from "./service_outbox.ts";
@@ -116,6 +117,17 @@ export async function ownHome(
       os: Deno.build.os,
     });
     const executor = createExecutor({ cacheDir, log });
+    await removeLeftNetworks(paths.socketDir);
+    let apiUrl: string | undefined;
+    const network: NetworkDeps = {
+      executor,
+      audit,
+      privateHosts: config.gates.privateHosts,
+      // A configured port of 0 is another one once it is served.
+      ownPorts: () => [config.api.port, Number(apiUrl && new URL(apiUrl).port)],
+      socketDir: paths.socketDir,
+      log,
+    };
     const mcp = openMcpServers({
       config,
       paths,
@@ -124,6 +136,7 @@ export async function ownHome(
       executor,
       // The gate has the sandbox, and calls these servers.
       openSandboxed: (...started) => actions.openSandboxed(...started),
+      openNetwork: (asked) => openNetwork(network, asked),
       version: options.version,
       scrub: (text) => scrubber.text(text),
       audit,
@@ -139,6 +152,7 @@ export async function ownHome(
       canAsk: operator.canAsk,
       outbox,
       mcp,
+      openNetwork: (asked) => openNetwork(network, asked),
       scrubber,
       log,
     });
@@ -167,6 +181,7 @@ export async function ownHome(
       scrubber,
       log,
     });
+    apiUrl = authority.started.apiUrl;
     known.onChange(authority.setSecretPrints);
     // Between the boot and now.
     authority.setSecretPrints(known.prints);
