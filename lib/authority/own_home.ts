@@ -69,6 +69,9 @@ export interface OwnedHome {
   killChildren(): void;
 }
 
+/** As they are when nothing is set. */
+const SECTIONS_WITH_KEYS = configSchema.parse({});
+
 /** How soon the audit has what a command changed of the operators' state, when nobody uses it. */
 const WATCH_STATE_MS = 1_000;
 
@@ -151,6 +154,7 @@ export async function ownHome(
       approvals: scrubbedApprovals(approvals, scrubber),
       canAsk: operator.canAsk,
       outbox,
+      secretStore: state.secrets,
       mcp,
       openNetwork: (asked) => openNetwork(network, asked),
       scrubber,
@@ -161,7 +165,7 @@ export async function ownHome(
     const boot = {
       version: options.version,
       pid: Deno.pid,
-      config,
+      config: serviceConfig(config),
       paths: { database: paths.database, mediaDir: paths.mediaDir, socket: paths.socket },
       api,
       secretPrints: known.prints,
@@ -193,7 +197,7 @@ export async function ownHome(
       apply(next, changed) {
         // Before any of it can be said.
         known.configure(secretsIn(next, configSchema));
-        authority.configure(next, changed);
+        authority.configure(serviceConfig(next), changed);
       },
       log,
     });
@@ -227,6 +231,12 @@ export async function ownHome(
     lock.release();
     throw error;
   }
+}
+
+/** What of a configuration the service is given: keys of tools and MCP servers are not its business. */
+function serviceConfig(config: Config): Config {
+  const { tools, mcp } = SECTIONS_WITH_KEYS;
+  return { ...config, tools, mcp };
 }
 
 /** What waits for a person, and who may answer. What the last process left is void. */
