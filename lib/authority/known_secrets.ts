@@ -9,6 +9,7 @@ import type { NamedSecret } from "../config/redact.ts";
 import { newSalt, printsOf } from "../secrets/prints_of.ts";
 import { createScrubber, type Scrubber } from "../secrets/scrubber.ts";
 import type { SecretPrint } from "../secrets/secret_print.ts";
+import { isPlainSetting } from "./plain_setting.ts";
 import type { SecretStore } from "./state/secret_store.ts";
 
 /** Prints of earlier values that are kept; the oldest go first. */
@@ -32,7 +33,7 @@ export class KnownSecrets {
 
   /** The secrets of the configuration from here on. */
   configure(secrets: readonly NamedSecret[]): void {
-    this.#configured = secrets;
+    this.#configured = secrets.filter((secret) => !isPlainSetting(secret));
     this.#refresh();
   }
 

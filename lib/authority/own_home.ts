@@ -69,9 +69,6 @@ export interface OwnedHome {
   killChildren(): void;
 }
 
-/** As they are when nothing is set. */
-const SECTIONS_WITH_KEYS = configSchema.parse({});
-
 /** How soon the audit has what a command changed of the operators' state, when nobody uses it. */
 const WATCH_STATE_MS = 1_000;
 
@@ -235,7 +232,7 @@ export async function ownHome(
 
 /** What of a configuration the service is given: keys of tools and MCP servers are not its business. */
 function serviceConfig(config: Config): Config {
-  const { tools, mcp } = SECTIONS_WITH_KEYS;
+  const { tools, mcp } = configSchema.parse({});
   return { ...config, tools, mcp };
 }
 

@@ -65,7 +65,7 @@ Deno.test("text() knows base64 and hexadecimal that are broken into lines", () =
   const { text } = scrubberOf({ long: value });
   const bytes = new TextEncoder().encode(`HOME=/root\nKEY=${value}\nPATH=/usr/bin:/bin\n`);
   for (const whole of [bytes.toBase64(), bytes.toHex()]) {
-    for (const width of [60, 64, 76]) {
+    for (const width of [20, 60, 64, 76]) {
       for (const join of ["\n", "\r\n", "\\n", "\n    ", "\r"]) {
         const lines = whole.match(new RegExp(`.{1,${width}}`, "g"))!.join(join);
         const out = text(lines);

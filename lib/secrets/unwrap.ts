@@ -5,7 +5,7 @@
  */
 
 /** Characters between two breaks at least; fewer are no line of such a text. */
-const MIN_LINE_CHARS = 32;
+const MIN_LINE_CHARS = 16;
 /** Blanks before the next line at most, as an indented block has them. */
 const MAX_INDENT_CHARS = 32;
 

@@ -12,6 +12,7 @@ import type { Log } from "../../../log.ts";
 import type { Bodies } from "../../body.ts";
 import { bodyType } from "../../guard.ts";
 import { type ApiModel, requireModel } from "../models.ts";
+import { createScrubber, type Scrubber } from "../../../secrets/scrubber.ts";
 import type { OpenStreams } from "../open_streams.ts";
 import type { Opened, TurnOpener } from "../open_turn.ts";
 import type { RequestContext } from "../request_context.ts";
@@ -43,6 +44,8 @@ export interface CreateResponseDeps {
   config: { readonly openResponsesDone: boolean };
   streams: OpenStreams;
   clock: Clock;
+  /** Takes secrets out of what a response repeats of its request; absent: there are none. */
+  scrubber?: Pick<Scrubber, "value">;
   log: Pick<Log, "info">;
 }
 
@@ -86,10 +89,11 @@ export function createResponse(
     const model = deps.model();
     if (asked.model !== undefined) requireModel(model, asked.model);
     const sessionId = chooseConversation(deps, asked);
+    const { scrubber = createScrubber() } = deps;
     const echo: ResponseEcho = {
       model: model.id,
       previous_response_id: asked.previousResponseId ?? null,
-      metadata: asked.metadata,
+      metadata: scrubber.value(asked.metadata),
       store: asked.store,
       background: asked.background,
     };
