@@ -89,6 +89,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/secrets.ts"),
   },
   {
+    name: "mcp",
+    summary: "Show and test the tool servers that the agent uses",
+    load: () => import("./commands/mcp.ts"),
+  },
+  {
     name: "permissions",
     summary: "Show what the service may reach, and who asked for it",
     load: () => import("./commands/permissions.ts"),

@@ -1,0 +1,98 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import type { McpServerStatus } from "../../lib/authority/mcp/mcp_servers.ts";
+import { EXIT, type Invocation } from "../command.ts";
+import { adviceFor } from "../mcp/test.ts";
+import { FakeClient } from "../testing/fake_client.ts";
+import { memoryOutput } from "../testing/memory_output.ts";
+import { runMcp } from "./mcp.ts";
+
+const FILES: McpServerStatus = {
+  server: "files",
+  transport: "stdio",
+  state: "connected",
+  detail: "filesystem 1.0",
+  tools: [{ name: "read", description: "Reads\na file", allowed: true }],
+  resources: [{ uri: "file:///a", name: "a" }],
+  prompts: [{ name: "sum", description: "Sums up" }],
+  restarts: 2,
+};
+const BROKEN: McpServerStatus = {
+  ...FILES,
+  server: "web",
+  transport: "http",
+  state: "failed",
+  detail: "it answers HTTP 401: no; next try in 4 s",
+  tools: [],
+};
+
+function run(
+  subcommand: string | undefined,
+  { args = [], json = false, answer }: {
+    args?: string[];
+    json?: boolean;
+    answer: McpServerStatus[];
+  },
+) {
+  const { out, stdout, stderr } = memoryOutput();
+  const client = new FakeClient({ mcp: () => answer });
+  let now = 0;
+  const invocation: Invocation = {
+    subcommand,
+    args,
+    options: {},
+    globals: { lastGood: false, json, verbose: false },
+    out,
+  };
+  const exit = runMcp(invocation, {
+    withService: (_globals, use) => use(client),
+    elapsed: () => now += 40,
+  });
+  return { exit, stdout, stderr, client };
+}
+
+Deno.test("mcp list shows each server and its tools", async () => {
+  const { exit, stdout, client } = run(undefined, { answer: [FILES, BROKEN] });
+  assertEquals(await exit, EXIT.done);
+  assertEquals(client.seen[0]!.params, { op: "list" });
+  assertMatch(stdout.text, /files +stdio +connected +1 +1 +1 +2 +filesystem/);
+  assertStringIncludes(stdout.text, "it answers HTTP 401");
+  assertMatch(stdout.text, /files\/read +yes +Reads a file/);
+});
+
+Deno.test("mcp list --json prints one server a line, and list says where there is none", async () => {
+  const { exit, stdout } = run("list", { json: true, answer: [FILES, BROKEN] });
+  await exit;
+  assertEquals(stdout.text.trim().split("\n").map((line) => JSON.parse(line)), [FILES, BROKEN]);
+  const none = run("list", { answer: [] });
+  assertEquals(await none.exit, EXIT.done);
+  assertStringIncludes(none.stderr.text, "mcp.servers");
+});
+
+Deno.test("mcp test says how long it took and what there is, and exits with 1 when it failed", async () => {
+  const good = run("test", { args: ["files"], answer: [FILES] });
+  assertEquals(await good.exit, EXIT.done);
+  assertEquals(good.client.seen[0]!.params, { op: "test", server: "files" });
+  assertStringIncludes(good.stdout.text, "connected over stdio after 40 ms: filesystem 1.0");
+  assertStringIncludes(good.stdout.text, "1 tools, 1 resources and 1 prompts");
+  assertStringIncludes(good.stdout.text, "file:///a");
+  const bad = run("test", { args: ["web"], answer: [BROKEN] });
+  assertEquals(await bad.exit, EXIT.failed);
+  assertStringIncludes(bad.stderr.text, "it answers HTTP 401");
+  assertStringIncludes(bad.stderr.text, "mcp.servers.web.headers");
+  const json = run("test", { args: ["web"], json: true, answer: [BROKEN] });
+  assertEquals(await json.exit, EXIT.failed);
+  const said = JSON.parse(json.stdout.text);
+  assertEquals([said.server, said.ms, typeof said.advice], ["web", 40, "string"]);
+});
+
+Deno.test("adviceFor() names the key to change", () => {
+  const of = (transport: "stdio" | "http", detail: string) =>
+    adviceFor({ server: "s", state: "failed", transport, detail });
+  assertEquals(of("stdio", "command: there is no program"), "Correct mcp.servers.s.command");
+  assertStringIncludes(
+    of("http", 'url: "x" …; list the host in gates.privateHosts'),
+    "privateHosts",
+  );
+  assertStringIncludes(of("http", "a.example cannot be reached"), "mcp.servers.s.url");
+  assertStringIncludes(of("stdio", "it ended with code 1"), "mcp.servers.s.read");
+});

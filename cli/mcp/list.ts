@@ -1,0 +1,83 @@
+/**
+ * `service mcp list`: how the MCP servers of the configuration are, and what they offer.
+ *
+ * @module
+ */
+
+import type { McpServerStatus } from "../../lib/authority/mcp/mcp_servers.ts";
+import type { LocalClient } from "../../lib/local/client.ts";
+import { EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
+import { jsonLine, type Output } from "../output.ts";
+import { printTable } from "../table.ts";
+
+/** What the command reaches outside of itself. */
+export interface McpDeps {
+  withService<T>(globals: Globals, use: (client: LocalClient) => Promise<T>): Promise<T>;
+  /** Milliseconds since some moment. */
+  elapsed(): number;
+}
+
+/** Runs it. */
+export async function listServers({ globals, out }: Invocation, deps: McpDeps): Promise<ExitCode> {
+  const servers = await deps.withService(
+    globals,
+    (client) => Array.fromAsync(client.request("mcp", { op: "list" })),
+  );
+  if (globals.json) {
+    for (const server of servers) await out.stream(jsonLine(server) + "\n");
+  } else if (servers.length === 0) {
+    out.note("There are no MCP servers: name them in mcp.servers of the configuration");
+  } else {
+    printTable(
+      out,
+      ["SERVER", "TRANSPORT", "STATE", "TOOLS", "RESOURCES", "PROMPTS", "RESTARTS", "DETAIL"],
+      servers.map((server) => [
+        server.server,
+        server.transport,
+        server.state,
+        String(server.tools.length),
+        String(server.resources.length),
+        String(server.prompts.length),
+        String(server.restarts),
+        server.detail,
+      ]),
+    );
+    for (const server of servers) printOffers(server, out, globals.verbose);
+    const isUnknown = servers.some(({ state, tools }) => state === "idle" && tools.length === 0);
+    if (isUnknown) out.note("A server that was never used is connected by: service mcp test NAME");
+  }
+  return EXIT.done;
+}
+
+/** What one server offers; with `verbose` resources and prompts too. */
+export function printOffers(
+  { server, tools, resources, prompts }: McpServerStatus,
+  out: Output,
+  verbose: boolean,
+): void {
+  if (tools.length > 0) {
+    out.line("");
+    printTable(
+      out,
+      ["TOOL", "UNASKED", "DESCRIPTION"],
+      tools.map(({ name, description, allowed }) => [
+        `${server}/${name}`,
+        allowed ? "yes" : "no",
+        description,
+      ]),
+    );
+  }
+  if (!verbose) return;
+  if (resources.length > 0) {
+    out.line("");
+    printTable(out, ["RESOURCE", "NAME"], resources.map(({ uri, name }) => [uri, name]));
+  }
+  if (prompts.length > 0) {
+    out.line("");
+    printTable(
+      out,
+      ["PROMPT", "DESCRIPTION"],
+      prompts.map(({ name, description }) => [`${server}/${name}`, description]),
+    );
+  }
+}
