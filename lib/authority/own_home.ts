@@ -118,13 +118,13 @@ export async function ownHome(
     });
     const executor = createExecutor({ cacheDir, log });
     await removeLeftNetworks(paths.socketDir);
-    let apiUrl: string | undefined;
+    const served: { apiUrl?: string } = {};
     const network: NetworkDeps = {
       executor,
       audit,
       privateHosts: config.gates.privateHosts,
       // A configured port of 0 is another one once it is served.
-      ownPorts: () => [config.api.port, Number(apiUrl && new URL(apiUrl).port)],
+      ownPorts: () => [config.api.port, Number(served.apiUrl && new URL(served.apiUrl).port)],
       socketDir: paths.socketDir,
       log,
     };
@@ -182,7 +182,7 @@ export async function ownHome(
       scrubber,
       log,
     });
-    apiUrl = authority.started.apiUrl;
+    served.apiUrl = authority.started.apiUrl;
     known.onChange(authority.setSecretPrints);
     // Between the boot and now.
     authority.setSecretPrints(known.prints);
