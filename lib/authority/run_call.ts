@@ -5,6 +5,7 @@
  * @module
  */
 
+import { toErrorData } from "../errors.ts";
 import type { OutboxPort } from "../service/bridge.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ActionContext, ActionPort, ActionResult, CommandTarget } from "./actions.ts";
@@ -42,7 +43,7 @@ export interface RunDeps {
 
 /** A call and its turn. */
 export interface RunnableCall {
-  tool: Pick<Tool, "name" | "timeoutMs">;
+  tool: Pick<Tool, "name" | "timeoutMs" | "childSettings">;
   call: AllowedCall;
   context: ActionContext;
   options: Parameters<ActionPort["act"]>[1];
@@ -98,7 +99,7 @@ async function run(
       const filled = target.kind === "url"
         ? withSecretHeaders(target, revealSecrets(call, deps.secretStore))
         : target;
-      const job = actionJob({ ...action, target: filled }, tool.timeoutMs, deps.settings);
+      const job = actionJob({ ...action, target: filled }, tool, deps.settings);
       const outcome = await deps.executor.run(job, options);
       return { result: outcomeResult(outcome, tool.name, maxOutputBytes) };
     }
@@ -119,17 +120,24 @@ async function runWithNetwork(
   // Without a sandbox nothing holds a command back, and a proxy would promise what it cannot keep.
   const { mode } = await commands.mode();
   if (target.hosts === undefined || mode !== "sandboxed") return await runCommand(run);
-  if (deps.openNetwork === undefined) {
-    return {
-      result: failed("executor_fault", "The command did not run: commands reach no hosts here"),
-      facts: {},
-    };
-  }
-  const { sessionKey, turnId, callId } = context;
-  const network = await deps.openNetwork({
-    hosts: target.hosts,
-    user: { kind: "exec", sessionKey, turnId, callId },
+  const notRun = (reason: string): CommandRan => ({
+    result: failed("executor_fault", `The command did not run: ${reason}`),
+    facts: {},
   });
+  if (deps.openNetwork === undefined) return notRun("commands reach no hosts here");
+  const { sessionKey, turnId, callId } = context;
+  const { signal } = options;
+  let network: SandboxNetwork;
+  try {
+    network = await deps.openNetwork({
+      hosts: target.hosts,
+      user: { kind: "exec", sessionKey, turnId, callId },
+      signal,
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    return notRun(`the way to its hosts cannot be opened: ${toErrorData(error).message}`);
+  }
   try {
     return await runCommand({ ...run, networkSocket: network.socket });
   } finally {

@@ -9,6 +9,7 @@ import { configSchema } from "../../config/schema.ts";
 import type { OutboxMessage } from "../../journal/types.ts";
 import { createOutbox } from "../../service/outbox.ts";
 import type { OutboxPort } from "../../service/bridge.ts";
+import type { SearchSettings } from "../../tools/search_endpoint.ts";
 import type { ActionContext, ActionResult, ApprovalEvent } from "../actions.ts";
 import { Approvals } from "../approvals/approvals.ts";
 import { AUDIT_FILE, type AuditLog, openAudit } from "../audit/log.ts";
@@ -16,9 +17,11 @@ import type { AuditRecord } from "../audit/record.ts";
 import type { ConfiguredRule } from "../policy/configured_rules.ts";
 import { findDenoDir } from "../executor/deno_dir.ts";
 import { createExecutor, type Executor } from "../executor/executor.ts";
-import { type Actions, createActions } from "../gate.ts";
+import { type Actions, type ActionsOptions, createActions } from "../gate.ts";
+import { KnownSecrets } from "../known_secrets.ts";
 import type { McpServers } from "../mcp/mcp_servers.ts";
 import { openMcpServers } from "../mcp/open_mcp_servers.ts";
+import { openNetwork } from "../network/open_network.ts";
 import { createOperator, type Operator } from "../approvals/operate.ts";
 import { openOperatorState, type OperatorState } from "../state/operator_state.ts";
 
@@ -34,6 +37,8 @@ export interface GateFixtureOptions {
   /** Instead of one in memory. */
   outbox?: OutboxPort;
   maxOutputBytes?: number;
+  /** `tools.webSearch`; none by default. */
+  webSearch?: SearchSettings;
   audit?: AuditLog;
   /** Instead of real children. */
   executor?: Executor;
@@ -43,6 +48,12 @@ export interface GateFixtureOptions {
   independentApprover?: boolean;
   approvers?: string[];
   verifiesSenders?: (channel: string) => boolean;
+  /** `executor.hosts`. */
+  commandHosts?: string[];
+  /** Instead of a proxy in a child. */
+  openNetwork?: ActionsOptions["openNetwork"];
+  /** Instead of real MCP servers, as the gate sees them. */
+  offered?: Pick<McpServers, "find" | "call">;
   /** `mcp.servers`, as they stand in a configuration. */
   mcpServers?: Record<string, Record<string, unknown>>;
   /** Of MCP servers; default: that of this process. */
@@ -167,9 +178,22 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     clock: options.mcpClock,
     log,
   });
+  const known = new KnownSecrets();
+  known.follow(state.secrets);
+  const network = {
+    executor,
+    audit,
+    privateHosts: options.privateHosts ?? [],
+    ownPorts: () => [],
+    socketDir: `${home}/run`,
+    log,
+  };
   const actions: Actions = createActions({
     state,
-    mcp,
+    secretStore: state.secrets,
+    scrubber: known.scrubber,
+    mcp: options.offered ?? mcp,
+    openNetwork: options.openNetwork ?? ((asked) => openNetwork(network, asked)),
     approvals,
     canAsk: operator.canAsk,
     config: {
@@ -182,6 +206,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
       mcp: config.mcp,
       executor: {
         maxOutputBytes,
+        hosts: options.commandHosts ?? [],
         allowUnconfined: options.allowUnconfined ?? false,
       },
     },
