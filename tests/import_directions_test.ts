@@ -87,6 +87,11 @@ const RULES: Rule[] = [
     mayNot: /^(npm:|lib\/(?!tools\/child\/|authority\/executor\/))/,
   },
   {
+    name: "the proxy and the relay of sandboxed programs stand alone",
+    from: /^lib\/network\//,
+    mayNot: /^(npm:|lib\/(?!network\/|authority\/executor\/))/,
+  },
+  {
     name: "program code imports no test code",
     from: /^(cli|lib|channels|mod\.ts)/,
     mayNot: TEST_CODE,

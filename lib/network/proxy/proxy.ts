@@ -56,8 +56,7 @@ export async function serveProxy(
         continue;
       }
       refusing++;
-      const told = `${limits.maxConnections} connections are open already`;
-      void refuse(conn, new Refusal(503, told), limits).finally(() => refusing--);
+      void refuseUnread(conn, limits).finally(() => refusing--);
       continue;
     }
     open++;
@@ -136,6 +135,13 @@ async function connectAny(
     }
   }
   throw new Refusal(502, `"${host}" cannot be reached: ${why}`);
+}
+
+/** Says that there is no place. What was sent is read first: an end with bytes unread is a reset. */
+async function refuseUnread(conn: TunnelEnd, limits: ProxyLimits): Promise<void> {
+  await within(limits.headMs, readHead(conn, MAX_CONNECT_BYTES)).catch(() => {});
+  const told = `${limits.maxConnections} connections are open already`;
+  await refuse(conn, new Refusal(503, told), limits);
 }
 
 async function refuse(
