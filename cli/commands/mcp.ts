@@ -4,13 +4,21 @@
  * @module
  */
 
+import { ServiceError } from "../../lib/errors.ts";
 import { type Command, type ExitCode, type Invocation } from "../command.ts";
+import { processSignals } from "../agent/interrupts.ts";
 import { listServers, type McpDeps } from "../mcp/list.ts";
+import { serveAgent } from "../mcp/serve.ts";
 import { testServer } from "../mcp/test.ts";
 import { withService } from "../open_service.ts";
 
 /** Runs the command. */
 export async function runMcp(invocation: Invocation, deps: McpDeps): Promise<ExitCode> {
+  if (invocation.options["all-sessions"] !== undefined) {
+    throw new ServiceError("usage", "Only service mcp serve takes --all-sessions", {
+      param: "all-sessions",
+    });
+  }
   switch (invocation.subcommand) {
     case "test":
       return await testServer(invocation, deps);
@@ -22,18 +30,30 @@ export async function runMcp(invocation: Invocation, deps: McpDeps): Promise<Exi
 const mcp: Command = {
   description:
     "MCP servers give the agent tools of others. They are named in mcp.servers of the configuration " +
-    "and connected when they are first needed; their tools are called mcp__<server>__<tool>.",
+    "and connected when they are first needed; their tools are called mcp__<server>__<tool>. The other " +
+    "way round, serve offers this agent to others.",
   examples: [
     "service mcp list",
     "service mcp list --json",
     "service mcp test files",
+    "service mcp serve",
   ],
   subcommands: [
     { name: "list", summary: "Show how they are and what they offer (also without a subcommand)" },
     { name: "test", args: "NAME", summary: "Connect to one anew, and say what went wrong" },
+    { name: "serve", summary: "Offer this agent to another one, over standard input and output" },
   ],
-  options: [],
-  run: (invocation) => runMcp(invocation, { withService, elapsed: () => performance.now() }),
+  options: [
+    { name: "all-sessions", summary: "serve: let it read the conversations of every channel" },
+  ],
+  run: (invocation) =>
+    invocation.subcommand === "serve"
+      ? serveAgent(invocation, {
+        withService,
+        signals: processSignals,
+        streams: { readable: Deno.stdin.readable, writable: Deno.stdout.writable },
+      })
+      : runMcp(invocation, { withService, elapsed: () => performance.now() }),
 };
 
 export default mcp;

@@ -75,6 +75,9 @@ function checkApi({ api }: Config, refuse: Refuse): void {
       `"${api.host}" can be reached from other machines, so api.apiKey has to be set`,
     );
   }
+  if (api.mcp && api.apiKey === "") {
+    refuse(["api", "mcp"], "POST /mcp needs a key, so api.apiKey has to be set");
+  }
   // Anything else cannot stand in an Authorization header, so no client could ever send it.
   if (!/^[\x21-\x7e]*$/.test(api.apiKey)) {
     refuse(["api", "apiKey"], "the key holds blanks or letters beyond ASCII");

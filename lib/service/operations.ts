@@ -7,7 +7,7 @@
 import { z } from "zod";
 import type { StoredEvent } from "../agent/events.ts";
 import type { InputPart } from "../agent/messages.ts";
-import type { Turns } from "../agent/turns.ts";
+import type { TurnRequest, Turns } from "../agent/turns.ts";
 import { readUpload } from "../documents/read_upload.ts";
 import { type DocumentReader, MAX_FILE_BYTES } from "../documents/types.ts";
 import { ServiceError } from "../errors.ts";
@@ -26,6 +26,8 @@ export interface OperationDeps {
   operate: AuthorityLink["operate"];
   /** Asks the authority how MCP servers are. */
   mcp: AuthorityLink["mcp"];
+  /** Who opens turns, asked for each; by default whoever sits at this machine. */
+  requester?: () => Pick<TurnRequest, "actor" | "attended" | "timeoutMs">;
   /** Facts for `status`, without the counts. */
   status: () => Omit<Operations["status"]["data"], "runningTurns" | "queuedTurns">;
 }
@@ -57,9 +59,11 @@ const mcpParams = z.discriminatedUnion("op", [
 ]);
 const keyParams = z.object({ key: z.string() });
 
+const atThisMachine = () => ({ actor: "cli:local", attended: true });
+
 /** The handlers; each checks its parameters and names what is wrong with them. */
 export function createOperations(
-  { turns, journal, documents, operate, mcp, status }: OperationDeps,
+  { turns, journal, documents, operate, mcp, status, requester = atThisMachine }: OperationDeps,
 ): OperationHandlers {
   function find(key: string): Session {
     const session = journal.session(key);
@@ -89,15 +93,15 @@ export function createOperations(
   return {
     async *turn(params, signal) {
       const { sessionKey, input, model } = check(turnParams, params);
-      const words = turns.words({ input, actor: "cli:local" });
+      const by = requester();
+      const words = turns.words({ input, actor: by.actor });
       if (words !== undefined) return yield* words.events();
       const handle = await turns.submit({
         sessionKey,
         channel: sessionKey.slice(0, sessionKey.indexOf(":")),
-        actor: "cli:local",
+        ...by,
         input: await readInput(input, signal),
         durable: false,
-        attended: true,
         model,
       });
       // The caller going away cancels the turn, and the loop goes on to its end, so that a command

@@ -9,6 +9,7 @@ import { createOperations } from "./operations.ts";
 function setUp(script: Script = () => [...says(["ok"]), ended()]) {
   const turns = new FakeTurns(script);
   const operations = createOperations({
+    mcp: () => Promise.resolve([]),
     operate: () => Promise.reject(new Error("nobody asks")),
     turns,
     documents: fakeDocuments,

@@ -11,6 +11,7 @@ import { createAccessLog } from "../http/access_log.ts";
 import { createApi } from "../http/api/app.ts";
 import { listen } from "../http/listen.ts";
 import type { Journal } from "../journal/types.ts";
+import type { AgentAccess } from "../mcp/serve/agent_access.ts";
 import type { Log } from "../log.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
 import type { ServiceBoot } from "./bridge.ts";
@@ -24,6 +25,8 @@ export interface ServeApiDeps {
   /** Asks the authority for what approvers may do. */
   operate: AuthorityLink["operate"];
   responses: Journal["responses"];
+  /** The agent for POST /mcp. */
+  agent: AgentAccess;
   /** Id of the one model. */
   model: string;
   checks: () => ServiceBoot["checks"];
@@ -50,7 +53,7 @@ export interface ServedApi {
 
 /** Opens the port. Throws `config_invalid` when it cannot. */
 export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
-  const { boot, turns, documents, operate, responses, model, checks, scrubber, log } = deps;
+  const { boot, turns, documents, operate, responses, agent, model, checks, scrubber, log } = deps;
   const { config } = boot;
   // A request is worth `info`, whatever its status.
   const quiet = config.log.level === "warning" || config.log.level === "error";
@@ -65,6 +68,7 @@ export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
     documents,
     operate,
     responses,
+    agent,
     model: () => created,
     config: config.api,
     version: boot.version,

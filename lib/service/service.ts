@@ -18,8 +18,9 @@ import { createLog, writeStderr } from "../log.ts";
 import { resolveModels } from "../model/registry.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { describeTool, TOOLS } from "../tools/mod.ts";
+import { apiAgent } from "./api_agent.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "./bridge.ts";
-import { createOperations } from "./operations.ts";
+import { createOperations, type OperationDeps } from "./operations.ts";
 import { createOutbox } from "./outbox.ts";
 import { mcpAgentTool } from "./mcp_agent_tool.ts";
 import { linkAuthority } from "./remote_actions.ts";
@@ -83,13 +84,10 @@ export async function startService(
   const turns = scrubbedTurns(ownTurns, scrubber);
   turns.recovered(resume);
 
-  const api = boot.api ? await startApi() : undefined;
   const model = models.default.name;
   const modelReason = models.reason;
-
   const guests = new Set<Promise<void>>();
-  const outbox = createOutbox({ journal, isEnabled: () => false });
-  const handlers = createOperations({
+  const operationDeps: OperationDeps = {
     turns,
     journal,
     documents: link.documents,
@@ -105,7 +103,11 @@ export async function startService(
       counts: { ...journal.counts(), openStreams: api?.openStreams() ?? 0 },
       checks: checks(),
     }),
-  });
+  };
+  const api = boot.api ? await startApi() : undefined;
+
+  const outbox = createOutbox({ journal, isEnabled: () => false });
+  const handlers = createOperations(operationDeps);
   const local = await listenLocal(endpointAt(boot.paths.socket));
   const accepting = acceptGuests();
 
@@ -170,6 +172,7 @@ export async function startService(
       documents: link.documents,
       operate: link.operate,
       responses: journal.responses,
+      agent: apiAgent(operationDeps, config.api),
       model: models.default.name,
       checks,
       scrubber,

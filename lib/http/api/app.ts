@@ -15,6 +15,7 @@ import type { Config } from "../../config/schema.ts";
 import type { DocumentReader } from "../../documents/types.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Journal } from "../../journal/types.ts";
+import type { AgentAccess } from "../../mcp/serve/agent_access.ts";
 import type { Log } from "../../log.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import type { AccessEntry } from "../access_log.ts";
@@ -28,6 +29,7 @@ import { isLoopbackHost } from "../../loopback_host.ts";
 import { addApprovalRoutes, APPROVALS_PATH, type Operate } from "./approvals.ts";
 import { CHAT_ROUTE, createChat } from "./chat/chat.ts";
 import { type Checks, health, ready } from "./health.ts";
+import { createMcpRoute, MCP_ROUTE } from "./mcp.ts";
 import { type ApiModel, listModels, retrieveModel } from "./models.ts";
 import { OpenStreams } from "./open_streams.ts";
 import { createTurnOpener } from "./open_turn.ts";
@@ -42,6 +44,8 @@ export interface ApiDeps {
   documents: DocumentReader;
   /** Asks the authority for what approvers may do. */
   operate: Operate;
+  /** The agent for POST /mcp, which is there when the configuration says so. */
+  agent?: AgentAccess;
   /** The index of responses. */
   responses: Journal["responses"];
   /** The one model; asked for each time, so that it may change. */
@@ -198,6 +202,7 @@ function createRoutes(
   routes.post(CHAT_ROUTE, (c) => chat(c.req.raw, c.env));
   addResponsesRoutes(routes, { ...deps, bodies, opener, readers, credential, streams, clock });
   addApprovalRoutes(routes, { operate: deps.operate, failures, clock });
+  addMcpRoute(routes, deps, streams, clock);
   routes.notFound((c) => {
     const allow = allowed(routes, c.req.path);
     if (allow === "") throw new ServiceError("not_found", "There is no such route");
@@ -209,6 +214,30 @@ function createRoutes(
     throw error;
   });
   return routes;
+}
+
+function addMcpRoute(
+  routes: Routes,
+  { agent, config, version, scrubber }: ApiDeps,
+  streams: OpenStreams,
+  clock: Clock,
+): void {
+  if (agent === undefined || !config.mcp) {
+    routes.all(MCP_ROUTE, () => {
+      throw new ServiceError(
+        "not_found",
+        "There is no such route: set api.mcp to true to let other agents use this one",
+      );
+    });
+    return;
+  }
+  if (config.apiKey === "") {
+    throw new ServiceError("config_invalid", "api.apiKey must be set when api.mcp is true", {
+      param: "api.apiKey",
+    });
+  }
+  const mcp = createMcpRoute({ access: agent, version, streams, clock, scrubber });
+  routes.post(MCP_ROUTE, (c) => mcp(c.req.raw, c.env));
 }
 
 /** What tells the callers of one key from those of another, without saying the key. */
