@@ -44,7 +44,7 @@ const tls = {
 const quiet = { onListen() {} };
 const own = (hostname: string, port: number) =>
   Deno.serve({ ...quiet, hostname, port }, (request) => answer(request, `${hostname}:${port}`));
-const servers = [
+const _servers = [
   own(PUBLIC_ADDRESS, 80),
   own(PUBLIC_ADDRESS, 8080),
   own("127.0.0.1", 80),

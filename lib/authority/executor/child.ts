@@ -11,7 +11,7 @@
  * @module
  */
 
-import type { ChildPermissions } from "./command.ts";
+import { type ChildPermissions, RELAY_ARGUMENT } from "./command.ts";
 import type { ChildFrame } from "./protocol.ts";
 import { READY, serveInput, writeFrame } from "./serve_child.ts";
 import { writeSessionFrame } from "./serve_session.ts";
@@ -43,6 +43,9 @@ const SESSIONS: ReadonlyMap<string, URL> = new Map([
   ["network_proxy", new URL("../../network/proxy/child.ts", import.meta.url)],
 ]);
 
+/** The relay of a sandbox's network; it speaks no frames. */
+const RELAY = new URL("../../network/relay/child.ts", import.meta.url);
+
 const EXIT_USAGE = 2;
 
 type Said = ChildFrame | SessionFrame | StartFrame;
@@ -52,6 +55,7 @@ const KINDS = ["read", "write", "net", "env", "run", "sys", "ffi", "import"] as 
 /** Serves the one action of this child, or its session, and exits. */
 export function runAsChild(args: readonly string[] = Deno.args): Promise<never> {
   const [, tool, permissionsJson] = args;
+  if (tool === RELAY_ARGUMENT && permissionsJson !== undefined) return runRelay(permissionsJson);
   const isSession = SESSIONS.has(tool ?? "");
   const entry = ENTRIES.get(tool ?? "") ?? SESSIONS.get(tool ?? "");
   if (entry === undefined || permissionsJson === undefined) Deno.exit(EXIT_USAGE);
@@ -95,6 +99,13 @@ export function runAsChild(args: readonly string[] = Deno.args): Promise<never> 
     if (data.type !== "progress") Deno.exit(0);
   });
   return new Promise(() => {});
+}
+
+/** It has the sandbox that it serves around it, and no more to give up than the programs there. */
+async function runRelay(folder: string): Promise<never> {
+  const module = await import(RELAY.href) as { runRelay(folder: string): Promise<void> };
+  await module.runRelay(folder);
+  return await new Promise(() => {});
 }
 
 if (import.meta.main) await runAsChild();

@@ -33,6 +33,9 @@ export const NO_PERMISSIONS: ChildPermissions = { read: [], write: [], net: [], 
 /** Hidden first argument that makes the compiled binary a child. */
 export const CHILD_ARGUMENT = "__child";
 
+/** What stands after it for the relay of a sandbox's network. */
+export const RELAY_ARGUMENT = "network_relay";
+
 /** Where a child finds npm packages; a child without it can import none. */
 export interface ChildPackages {
   /** The project's deno.json, which says what a bare name means; its lock fixes the versions. */

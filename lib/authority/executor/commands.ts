@@ -107,6 +107,9 @@ const DEFAULT_MAX_WAITING = 64;
 const DEFAULT_MAX_SESSIONS = 32;
 /** A session is a Deno with a program under it, and that needs so much to start. */
 const MIN_SESSION_MEMORY_MIB = 1_024;
+/** What the relay of a network takes: a small Deno with its threads. */
+const RELAY_MEMORY_MIB = 192;
+const RELAY_PROCESSES = 24;
 const SELF_TEST_TIMEOUT_MS = 10_000;
 const SESSION_START_TIMEOUT_MS = 20_000;
 
@@ -251,7 +254,7 @@ export function createCommands(options: CommandsOptions): Commands {
     run: CommandRun;
   }): Promise<CommandOutcome> {
     const { timeoutMs, signal, onProgress, env = {}, networkSocket } = run;
-    const limits = commandLimits({ timeoutMs });
+    const limits = commandLimits({ timeoutMs, hasRelay: networkSocket !== undefined });
     const sandbox = await raise({ workspace, cwd, own, limits, signal, env, networkSocket });
     if ("problem" in sandbox) return { type: "refused", reason: sandbox.problem! };
     using _held = sandbox.held;
@@ -319,7 +322,8 @@ export function createCommands(options: CommandsOptions): Commands {
     stack.defer(release);
     const how = await mode();
     if (how.mode === "off") throw new Error(`it has no sandbox: ${how.reason}`);
-    const limits = commandLimits({ least: MIN_SESSION_MEMORY_MIB });
+    const hasRelay = job.networkSocket !== undefined;
+    const limits = commandLimits({ least: MIN_SESSION_MEMORY_MIB, hasRelay });
     const common = {
       params: job.params,
       handlers,
@@ -389,12 +393,18 @@ export function createCommands(options: CommandsOptions): Commands {
   }
 
   function commandLimits(
-    { timeoutMs, least = 0 }: { timeoutMs?: number; least?: number },
+    { timeoutMs, least = 0, hasRelay = false }: {
+      timeoutMs?: number;
+      least?: number;
+      /** The relay of its network counts among its processes, and is not to be at its cost. */
+      hasRelay?: boolean;
+    },
   ): CommandLimits {
     const memoryMiB = Math.max(config.maxMemoryMiB ?? DEFAULT_MEMORY_MIB, least);
+    const processes = config.maxProcesses ?? DEFAULT_MAX_PROCESSES;
     return {
-      maxMemoryBytes: memoryMiB * 1024 * 1024,
-      maxProcesses: config.maxProcesses ?? DEFAULT_MAX_PROCESSES,
+      maxMemoryBytes: (memoryMiB + (hasRelay ? RELAY_MEMORY_MIB : 0)) * 1024 * 1024,
+      maxProcesses: processes + (hasRelay ? RELAY_PROCESSES : 0),
       timeoutMs,
     };
   }

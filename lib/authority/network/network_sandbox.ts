@@ -10,7 +10,7 @@
 
 import { dirname, fromFileUrl } from "@std/path";
 import { PROXY_ADDRESS } from "../../network/relay/plan.ts";
-import { CHILD_ARGUMENT } from "../executor/command.ts";
+import { CHILD_ARGUMENT, RELAY_ARGUMENT } from "../executor/command.ts";
 import { findProgram, ISOLATION } from "../executor/sandbox.ts";
 
 /** What the sandbox of a program with hosts needs beside what every sandbox has. */
@@ -31,9 +31,6 @@ const INSIDE = "/run/network";
 const CACHE_BYTES = 32 * 1024 * 1024;
 const RELAY_HEAP_MIB = 128;
 const PROBE_TIMEOUT_MS = 5_000;
-
-/** Where a relay is found in the compiled binary. */
-export const RELAY_ARGUMENT = "network_relay";
 
 /** Nothing of it fails a start: where the kernel's files cannot be written, low ports cannot be had. */
 const OPEN_PORTS = `bwrap=$1; shift
