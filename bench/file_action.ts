@@ -44,7 +44,7 @@ async function child(): Promise<void> {
   const tool = findTool("read_file")!;
   const checked = tool.schema.parse(args);
   const target = await resolveTouch(tool, checked, { path: workspace, real: workspace });
-  const job = actionJob(sealAction(tool, checked, target), tool.timeoutMs, {
+  const job = actionJob(sealAction(tool, checked, target), tool, {
     workspace,
     maxOutputBytes: 100_000,
   });

@@ -32,9 +32,10 @@ export async function explainPolicy(
   deps: PolicyDeps,
 ): Promise<void> {
   const config = await readPolicyConfig(deps);
-  const { policy, workspace, sandbox } = await commandPolicy(config, deps);
+  const { sandbox, ...by } = await commandPolicy(config, deps);
+  const { policy } = by;
   const request = { tool, args: parseArgs(args), context };
-  let preview = await previewAction(request, { policy, workspace });
+  let preview = await previewAction(request, by);
   if (resolve && preview.beforeLookup && preview.action.target.kind === "url") {
     // As the gate does: a host that is refused anyway is not looked up.
     if (preview.decision.effect !== "deny") {
@@ -45,7 +46,7 @@ export async function explainPolicy(
           `Cannot look up "${preview.action.target.host}": ${addresses.reason}`,
         );
       }
-      preview = await previewAction({ ...request, addresses }, { policy, workspace });
+      preview = await previewAction({ ...request, addresses }, by);
     }
   }
   const { action, decision, beforeLookup } = preview;

@@ -9,13 +9,15 @@ import { execMode, policySettings } from "../../lib/authority/policy/policy_sett
 import type { Workspace } from "../../lib/authority/resolve/resolve.ts";
 import { realPathOf } from "../../lib/config/real_path.ts";
 import type { Config } from "../../lib/config/schema.ts";
+import { createTools } from "../../lib/tools/mod.ts";
+import type { Tool } from "../../lib/tools/tool.ts";
 import type { PolicyDeps } from "./deps.ts";
 
 /** A policy without grants and latches, and the workspace that it speaks of. */
 export async function commandPolicy(
   config: Config,
   deps: PolicyDeps,
-): Promise<{ policy: Policy; workspace: Workspace; sandbox: string }> {
+): Promise<{ policy: Policy; workspace: Workspace; tools: readonly Tool[]; sandbox: string }> {
   const path = config.agent.workspace;
   const workspace = { path, real: realPathOf(path) };
   const found = await deps.findSandbox();
@@ -24,6 +26,7 @@ export async function commandPolicy(
     gates: config.gates,
     commandHosts: config.executor.hosts,
     mcp: config.mcp,
+    tools: config.tools,
     paths: deps.paths,
     workspace: workspace.real,
     confined: found.confined,
@@ -40,6 +43,7 @@ export async function commandPolicy(
       stateDamaged: undefined,
     },
     workspace,
+    tools: createTools(config.tools),
     sandbox: found.confined ? `bubblewrap (${found.reason}), not tried` : `none: ${found.reason}`,
   };
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Tool } from "../tools/tool.ts";
 import type { PathTarget, ResolvedAction, UrlTarget } from "./actions.ts";
 import { addressPort, closedRangesWithout } from "./resolve/addresses.ts";
 import { type ChildPermissions, NO_PERMISSIONS } from "./executor/command.ts";
@@ -25,10 +26,11 @@ const RESOLVE_TIMEOUT_MS = 10_000;
 /** The child of an action that was allowed. Throws on a target that no child may have. */
 export function actionJob(
   { tool, args, target }: ResolvedAction,
-  timeoutMs: number,
+  { timeoutMs, childSettings: settings }: Pick<Tool, "timeoutMs" | "childSettings">,
   { workspace, maxOutputBytes }: JobSettings,
 ): ChildJob {
-  const task = { v: PROTOCOL_VERSION, tool, args, target, workspace, maxOutputBytes } as const;
+  const shared = { v: PROTOCOL_VERSION, tool, args, target, workspace, maxOutputBytes } as const;
+  const task = settings === undefined ? shared : { ...shared, settings };
   switch (target.kind) {
     case "path":
       return { task, timeoutMs, ...pathNeeds(target, workspace) };

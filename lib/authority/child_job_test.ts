@@ -15,7 +15,7 @@ function path(access: "read" | "write", real: string, more: Partial<PathTarget> 
 
 function needsOf(target: Target) {
   const action = { tool: "t", capability: "fs.read" as const, args: {}, target, digest: "" };
-  const { permissions, view } = actionJob(action, 1_000, SETTINGS);
+  const { permissions, view } = actionJob(action, { timeoutMs: 1_000 }, SETTINGS);
   return { permissions, view };
 }
 

@@ -11,7 +11,7 @@ import { ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { OutboxPort } from "../service/bridge.ts";
 import { createScrubber, type Scrubber } from "../secrets/scrubber.ts";
-import { findTool, TOOLS } from "../tools/mod.ts";
+import { createTools, findTool, TOOLS } from "../tools/mod.ts";
 import type { Tool } from "../tools/tool.ts";
 import type {
   ActionContext,
@@ -68,6 +68,8 @@ export interface ActionsOptions {
     gates: PolicyInputs["gates"];
     executor: CommandConfig & Partial<Pick<Config["executor"], "hosts">>;
     mcp?: PolicyInputs["mcp"];
+    /** Settings of tools; without them those that need some do not run. */
+    tools?: PolicyInputs["tools"];
   };
   paths: OwnPaths;
   /** Real path of a folder that exists. */
@@ -116,6 +118,7 @@ class Gate implements Actions {
   readonly #runDeps: RunDeps;
   readonly #judge: Judge;
   readonly #scrubber: Scrubber;
+  readonly #tools: readonly Tool[];
   #policySettings: Promise<PolicySettings> | undefined;
   /** Known once the first command is asked for. */
   #execMode: CommandMode = { mode: "off", reason: "their sandbox has not been tried yet" };
@@ -123,6 +126,7 @@ class Gate implements Actions {
   constructor(options: ActionsOptions) {
     const { config, paths, workspace, log } = options;
     this.#options = options;
+    this.#tools = config.tools === undefined ? TOOLS : createTools(config.tools);
     this.#executor = options.executor ??
       createExecutor({ cacheDir: `${paths.runDir}/child-cache`, log });
     this.#commands = createCommands({
@@ -157,11 +161,12 @@ class Gate implements Actions {
     options.signal.throwIfAborted();
     const tool = this.#findTool(request.tool);
     if (tool === undefined) {
-      const known = TOOLS.map(({ name }) => name).join(", ");
+      const known = this.#tools.map(({ name }) => name).join(", ");
       return failed("invalid_request", `Unknown tool "${request.tool}"; there are: ${known}`);
     }
     const checked = checkArgs(tool, request.args);
     if ("problem" in checked) return failed("invalid_request", checked.problem);
+    if (tool.unavailable !== undefined) return failed("tool_failed", tool.unavailable);
     try {
       const { onProgress } = options;
       // A command's progress is one stream; a secret may be cut in two.
@@ -228,7 +233,7 @@ class Gate implements Actions {
 
   #findTool(name: string): Tool | undefined {
     const offered = this.#options.mcp?.find(name);
-    return findTool(name) ?? (offered && mcpTool(offered, offered.readOnly));
+    return findTool(name, this.#tools) ?? (offered && mcpTool(offered, offered.readOnly));
   }
 
   /** The target with the addresses of its host, or unresolved. */
@@ -253,12 +258,13 @@ class Gate implements Actions {
   }
 
   async #makeSettings(): Promise<PolicySettings> {
-    const { paths, workspace, config: { gates, executor, mcp } } = this.#options;
+    const { paths, workspace, config: { gates, executor, mcp, tools } } = this.#options;
     const { confined } = await this.#executor.confinement();
     return await policySettings({
       gates,
       commandHosts: executor.hosts ?? [],
       mcp: mcp ?? { servers: {} },
+      tools,
       paths,
       workspace,
       confined,

@@ -30,10 +30,12 @@ export async function runPinnedCases(
 ): Promise<{ file: string; results: CaseResult[] } | undefined> {
   const text = await readFile(file);
   if (text === undefined) return undefined;
-  const [{ parsePolicyCases, runPolicyCases }, { policySettings }] = await Promise.all([
-    import("../authority/policy/policy_cases.ts"),
-    import("../authority/policy/policy_settings.ts"),
-  ]);
+  const [{ parsePolicyCases, runPolicyCases }, { policySettings }, { createTools }] = await Promise
+    .all([
+      import("../authority/policy/policy_cases.ts"),
+      import("../authority/policy/policy_settings.ts"),
+      import("../tools/mod.ts"),
+    ]);
   const parsed = parsePolicyCases(text);
   if ("problem" in parsed) {
     throw new ServiceError("config_invalid", `Cannot use ${file}: ${parsed.problem}`);
@@ -44,12 +46,17 @@ export async function runPinnedCases(
     gates: config.gates,
     commandHosts: config.executor.hosts,
     mcp: config.mcp,
+    tools: config.tools,
     paths,
     workspace: real,
     confined: true,
     exec: { mode: "sandboxed" },
   });
-  const results = await runPolicyCases(parsed.cases, { settings, workspace: { path, real } });
+  const results = await runPolicyCases(parsed.cases, {
+    settings,
+    workspace: { path, real },
+    tools: createTools(config.tools),
+  });
   return { file, results };
 }
 

@@ -5,8 +5,10 @@
  * @module
  */
 
-import { meansHost, parseHostPattern } from "../host_pattern.ts";
+import { joinHostPort } from "../host_pattern.ts";
 import { readProvider } from "../model/provider_spec.ts";
+import { USUAL_BASE_URLS } from "../tools/search_endpoint.ts";
+import { isInScope } from "../authority/policy/secret_scope.ts";
 import { parsePattern } from "../authority/policy/target_pattern.ts";
 import type { Secret } from "../authority/state/secret_store.ts";
 import { formatPath, type KeyPath } from "./key_path.ts";
@@ -14,17 +16,9 @@ import type { Problem } from "./problem.ts";
 import type { SecretReference } from "./references.ts";
 import type { Config } from "./schema.ts";
 
-/** Where the services for web_search are when their section gives no `baseUrl`. */
-export const USUAL_SEARCH_URLS = {
-  brave: "https://api.search.brave.com",
-  tavily: "https://api.tavily.com",
-  searxng: "",
-  none: "",
-} as const;
-
 /** Who is given what stands at a key. */
 type Recipient =
-  | { kind: "host"; host: string; port: number }
+  | { kind: "host"; host: string; port: number; plain?: true }
   | { kind: "command"; argv: readonly string[] }
   /** Nobody can be: the section names no address. */
   | { kind: "nobody" }
@@ -53,14 +47,17 @@ function scopeProblem(secret: Secret, recipient: Recipient, key: string): string
       return `${only}, and who is given ${key} cannot be told; a secret without hosts and commands ` +
         "may stand there";
     case "host": {
-      const { host, port } = recipient;
-      if (isForHost(secret, host, port)) return undefined;
+      if (isInScope(secret, recipient, "")) return undefined;
+      const { host, port, plain } = recipient;
       // The address may hold the secret itself.
-      const holdsIt = host.includes(secret.value.toLowerCase());
-      const shown = holdsIt ? "a host that its own value names" : `${bracketed(host)}:${port}`;
-      return `${only}, and it would go to ${shown}${repair} --host ${
-        holdsIt ? "HOST" : bracketed(host)
-      }`;
+      if (host.includes(secret.value.toLowerCase())) {
+        return `${only}, and it would go to a host that its own value names`;
+      }
+      const address = joinHostPort(host, port);
+      // Over http a scope has to name the port, too.
+      return plain
+        ? `${only}, and it would go to http://${address}${repair} --host ${address}`
+        : `${only}, and it would go to ${address}${repair} --host ${bracketed(host)}`;
     }
     case "command":
       if (secret.commands.some((text) => isCommand(text, recipient.argv))) return undefined;
@@ -68,14 +65,6 @@ function scopeProblem(secret: Secret, recipient: Recipient, key: string): string
         shownCommand(secret, recipient.argv)
       }${repair} --command COMMAND`;
   }
-}
-
-/** Whether a secret may be sent to a host; `host` as URLs have it, without brackets. */
-export function isForHost({ hosts }: Pick<Secret, "hosts">, host: string, port: number): boolean {
-  return hosts.some((text) => {
-    const pattern = parseHostPattern(text);
-    return pattern !== undefined && meansHost(pattern, host, port);
-  });
 }
 
 function recipientAt(config: Config, [section, ...path]: KeyPath): Recipient {
@@ -90,7 +79,7 @@ function recipientAt(config: Config, [section, ...path]: KeyPath): Recipient {
     case "tools": {
       if (first !== "webSearch") return { kind: "unknown" };
       const { provider, baseUrl } = config.tools.webSearch;
-      return hostOf(baseUrl ?? USUAL_SEARCH_URLS[provider]);
+      return hostOf(baseUrl ?? (provider === "none" ? "" : USUAL_BASE_URLS[provider] ?? ""));
     }
     case "mcp": {
       const server = first !== "servers" || second === undefined
@@ -111,7 +100,9 @@ function hostOf(address: string): Recipient {
   const url = URL.parse(address);
   if (url === null) return { kind: "nobody" };
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
-  return { kind: "host", host, port: Number(url.port) || (url.protocol === "https:" ? 443 : 80) };
+  const plain = url.protocol !== "https:";
+  const port = Number(url.port) || (plain ? 80 : 443);
+  return { kind: "host", host, port, ...plain && { plain } };
 }
 
 function isCommand(text: string, argv: readonly string[]): boolean {
@@ -126,7 +117,7 @@ function shownCommand({ value }: Secret, argv: readonly string[]): string {
 }
 
 /** Hosts and commands of a secret, for people. */
-export function scopeText({ hosts, commands }: Pick<Secret, "hosts" | "commands">): string {
+function scopeText({ hosts, commands }: Pick<Secret, "hosts" | "commands">): string {
   return [...hosts, ...commands.map((text) => `the command ${text}`)].join(", ");
 }
 

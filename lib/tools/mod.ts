@@ -13,25 +13,41 @@ import { listFiles } from "./list_files.ts";
 import { message } from "./message.ts";
 import { readFile } from "./read_file.ts";
 import { searchFiles } from "./search_files.ts";
+import type { SearchSettings } from "./search_endpoint.ts";
 import type { Tool } from "./tool.ts";
 import { webFetch } from "./web_fetch.ts";
+import { webSearch } from "./web_search.ts";
 import { writeFile } from "./write_file.ts";
 
-/** In the order in which a model is told of them; stable, so that provider caches hit. */
-export const TOOLS: readonly Tool[] = [
-  listFiles,
-  readFile,
-  searchFiles,
-  writeFile,
-  editFile,
-  exec,
-  webFetch,
-  message,
-];
+/** Settings of tools, `tools` of a configuration. */
+export interface ToolSettings {
+  webSearch: SearchSettings;
+}
+
+/**
+ * The tools of a configuration, in the order in which a model is told of them; stable, so that provider
+ * caches hit. What a model is told of them does not depend on the settings.
+ */
+export function createTools({ webSearch: search }: ToolSettings): readonly Tool[] {
+  return [
+    listFiles,
+    readFile,
+    searchFiles,
+    writeFile,
+    editFile,
+    exec,
+    webSearch(search),
+    webFetch,
+    message,
+  ];
+}
+
+/** The tools without settings: for names and descriptions, and for tools that have none. */
+export const TOOLS: readonly Tool[] = createTools({ webSearch: { provider: "none", apiKey: "" } });
 
 /** The tool of a name. */
-export function findTool(name: string): Tool | undefined {
-  return TOOLS.find((tool) => tool.name === name);
+export function findTool(name: string, tools: readonly Tool[] = TOOLS): Tool | undefined {
+  return tools.find((tool) => tool.name === name);
 }
 
 /** A tool as a model is told of it. */

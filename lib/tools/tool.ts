@@ -45,6 +45,13 @@ export interface Tool<Args = unknown> {
    * (`secret.use`). Absent: none.
    */
   secrets?(args: Args): readonly string[];
+  /** Why no call of it can run, and what would change that. Absent: it can. */
+  readonly unavailable?: string;
+  /**
+   * What the configuration gives its child beside the arguments. It may hold a key, so it goes into the
+   * child's task alone: never into a record, a digest or an approval. Only the authority's table has it.
+   */
+  readonly childSettings?: unknown;
   /** A short breadcrumb for people, such as `read_file notes.md`. */
   hint(args: Args): string;
   /** Time that one run may take, milliseconds. */

@@ -30,6 +30,7 @@ export type Condition =
   | "url.private"
   | "url.personHost"
   | "url.toolUrl"
+  | "url.search"
   | "chat.listed"
   | "command.sandboxed"
   | "command.unconfined"
@@ -88,18 +89,25 @@ export const CONDITIONS: Readonly<Record<Condition, (facts: Facts) => boolean>> 
     return target.kind === "path" && target.file?.isDirectory === true &&
       deniesBelow(facts, [capability], target.real);
   },
-  "url.private": ({ action: { target }, policy, beforeLookup }) =>
-    target.kind === "url" && !beforeLookup &&
-    target.addresses.some((address) =>
+  "url.private": (facts) => {
+    const { action: { target }, policy, beforeLookup } = facts;
+    if (target.kind !== "url" || beforeLookup) return false;
+    const isSearch = CONDITIONS["url.search"](facts);
+    return target.addresses.some((address) =>
       addressRange(address) !== "public" &&
-      !isListed(policy.privateHosts, target.host, target.port, address)
-    ),
+      !isListed(policy.privateHosts, target.host, target.port, address) &&
+      !(isSearch && saysItself(target.host, address))
+    );
+  },
   "url.personHost": ({ action: { target }, context }) =>
     target.kind === "url" && context.personHosts.some((host) => isHost(host, target.host)),
   "url.toolUrl": ({ action: { target }, context }) =>
     // A header is as good a place as a query for what only the model chose.
     target.kind === "url" && target.headers === undefined &&
     context.toolUrls.some((url) => isUrl(url, target)),
+  "url.search": ({ action: { tool, target }, policy }) =>
+    tool === "web_search" && target.kind === "url" && target.headers === undefined &&
+    target.url === policy.searchUrl,
   "chat.listed": ({ action: { target }, policy }) =>
     target.kind === "chat" && namesChat(policy.messageTargets, target),
   "command.sandboxed": ({ action: { target }, policy }) =>
@@ -124,6 +132,15 @@ export const CONDITIONS: Readonly<Record<Condition, (facts: Facts) => boolean>> 
       scope.name !== target.name || !isInScope(scope, target.recipient, policy.workspace)
     ),
 };
+
+/**
+ * Whether whoever wrote a host wrote the address: a literal, or the name of this machine. Any other name
+ * may lead somewhere else tomorrow.
+ */
+function saysItself(host: string, address: string): boolean {
+  return isSameAddress(host, address) ||
+    (host === "localhost" && addressRange(address) === "loopback");
+}
 
 /** Ports of a host that `executor.hosts` lists without one. */
 const WEB_PORTS = [80, 443];

@@ -111,6 +111,13 @@ export const DEFAULT_RULES: readonly Rule[] = [
     reason: "it is in the workspace",
   },
   {
+    name: "search.configured",
+    effect: "allow",
+    capabilities: ["net.fetch"],
+    when: ["url.search"],
+    reason: "it asks the search provider of tools.webSearch",
+  },
+  {
     name: "fetch.person",
     effect: "allow",
     capabilities: ["net.fetch"],

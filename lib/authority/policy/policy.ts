@@ -68,6 +68,8 @@ export interface PolicySettings {
   readonly commandHosts: readonly HostPattern[];
   /** What MCP servers list under `allow`: `<server>/<tool>`, or `<server>/*` for every tool. */
   readonly mcpTools: readonly string[];
+  /** The one URL that web_search fetches, by `tools.webSearch`. Absent: none. */
+  readonly searchUrl?: string;
   /** Whether children run in a sandbox. */
   readonly confined: boolean;
   readonly exec: ExecMode;

@@ -13,6 +13,7 @@ import { toErrorData } from "../../errors.ts";
 import type { ActionContext, Decision } from "../actions.ts";
 import type { Policy, PolicySettings } from "./policy.ts";
 import { previewAction } from "./preview.ts";
+import type { Tool } from "../../tools/tool.ts";
 import type { Workspace } from "../resolve/resolve.ts";
 
 /** Most cases in a file. */
@@ -72,7 +73,11 @@ export function parsePolicyCases(source: string): { cases: PolicyCase[] } | { pr
 /** Decides every case. Contacts nobody, starts nothing, changes nothing. */
 export async function runPolicyCases(
   cases: readonly PolicyCase[],
-  { settings, workspace }: { settings: PolicySettings; workspace: Workspace },
+  { settings, workspace, tools }: {
+    settings: PolicySettings;
+    workspace: Workspace;
+    tools?: readonly Tool[];
+  },
 ): Promise<CaseResult[]> {
   const policy: Policy = {
     ...settings,
@@ -90,7 +95,7 @@ export async function runPolicyCases(
     try {
       const { decision } = await previewAction(
         { tool: one.tool, args: one.args, context: caseContext(one) },
-        { policy, workspace },
+        { policy, workspace, tools },
       );
       const { effect, rule, reason } = decision;
       results.push({ ...base, got: effect, rule, reason, passed: effect === one.expected });

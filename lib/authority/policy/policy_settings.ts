@@ -9,6 +9,7 @@ import type { Config } from "../../config/schema.ts";
 import { type HomePaths, policyTestFile } from "../../config/paths.ts";
 import { parseHostPattern } from "../../host_pattern.ts";
 import { realPathOf } from "../../config/real_path.ts";
+import { searchEndpoint } from "../../tools/search_endpoint.ts";
 import { type ConfiguredRule, readRules } from "./configured_rules.ts";
 import { DEFAULT_RULES } from "./default_rules.ts";
 import type { ExecMode, PolicySettings, Rule } from "./policy.ts";
@@ -35,6 +36,8 @@ export interface PolicyInputs {
   /** `executor.hosts`. */
   commandHosts: readonly string[];
   mcp: Pick<Config["mcp"], "servers">;
+  /** Without them nothing is searched. */
+  tools?: Pick<Config["tools"], "webSearch">;
   paths: OwnPaths;
   /** Real path. */
   workspace: string;
@@ -44,7 +47,7 @@ export interface PolicyInputs {
 
 /** Works out the settings. Looks at the file system for real paths alone. */
 export async function policySettings(inputs: PolicyInputs): Promise<PolicySettings> {
-  const { gates, commandHosts, mcp, paths, workspace, confined, exec } = inputs;
+  const { gates, commandHosts, mcp, tools, paths, workspace, confined, exec } = inputs;
   const own = [
     paths.home,
     paths.configFile,
@@ -73,9 +76,15 @@ export async function policySettings(inputs: PolicyInputs): Promise<PolicySettin
     // The configuration has refused what is no host.
     commandHosts: commandHosts.map(parseHostPattern).filter((pattern) => pattern !== undefined),
     mcpTools: allowedMcpTools(mcp.servers),
+    searchUrl: tools && searchUrl(tools),
     confined,
     exec,
   };
+}
+
+function searchUrl({ webSearch }: Pick<Config["tools"], "webSearch">): string | undefined {
+  const endpoint = searchEndpoint(webSearch);
+  return "url" in endpoint ? endpoint.url : undefined;
 }
 
 function allowedMcpTools(servers: Config["mcp"]["servers"]): string[] {

@@ -8,6 +8,7 @@
 
 import { ServiceError } from "../../errors.ts";
 import { findTool, TOOLS } from "../../tools/mod.ts";
+import type { Tool } from "../../tools/tool.ts";
 import type { ActionContext, Decision, ResolvedAction } from "../actions.ts";
 import { decide, decideBeforeLookup, type Policy } from "./policy.ts";
 import type { Workspace } from "../resolve/resolve.ts";
@@ -33,11 +34,16 @@ export interface Preview {
 /** Previews a call. Throws `invalid_request` for a tool or arguments that would never get to the gate. */
 export async function previewAction(
   { tool: name, args, context, addresses }: PreviewRequest,
-  { policy, workspace }: { policy: Policy; workspace: Workspace },
+  { policy, workspace, tools = TOOLS }: {
+    policy: Policy;
+    workspace: Workspace;
+    /** Those of the configuration; without it none that needs settings. */
+    tools?: readonly Tool[];
+  },
 ): Promise<Preview> {
-  const tool = findTool(name);
+  const tool = findTool(name, tools);
   if (tool === undefined) {
-    const known = TOOLS.map((each) => each.name).join(", ");
+    const known = tools.map((each) => each.name).join(", ");
     throw new ServiceError(
       "invalid_request",
       `tool: there is no tool "${name.slice(0, 100)}"; expected one of ${known}`,
@@ -47,6 +53,9 @@ export async function previewAction(
   const checked = checkArgs(tool, args);
   if ("problem" in checked) {
     throw new ServiceError("invalid_request", checked.problem, { param: "args" });
+  }
+  if (tool.unavailable !== undefined) {
+    throw new ServiceError("invalid_request", tool.unavailable, { param: "tool" });
   }
   let target = await resolveTouch(tool, checked.args, workspace);
   if (target.kind === "url" && target.addresses.length === 0 && addresses !== undefined) {

@@ -204,6 +204,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
         messageTargets: options.messageTargets ?? [],
       },
       mcp: config.mcp,
+      tools: { webSearch: options.webSearch ?? config.tools.webSearch },
       executor: {
         maxOutputBytes,
         hosts: options.commandHosts ?? [],
