@@ -18,9 +18,6 @@ const MAX_TOOL_CHARS = 256;
 const schema = z.record(z.string(), z.unknown()).refine(
   (args) => JSON.stringify(args).length <= MAX_ARGS_CHARS,
   `are longer than ${MAX_ARGS_CHARS} characters`,
-).refine(
-  (args) => JSON.stringify(args).isWellFormed(),
-  "hold half of a character (a lone surrogate)",
 );
 
 /** What is known of a tool by its name. */
