@@ -25,20 +25,28 @@ export function hideSecrets(
   const forms = [...names.keys()].toSorted((a, b) => b.length - a.length);
   const any = new RegExp(forms.map((form) => RegExp.escape(form)).join("|"), "gi");
   return problems.map((problem) => {
-    const here = secrets.filter(({ path }) =>
-      isWithin(path, problem.path) || isWithin(problem.path, path)
-    );
-    // What is said of the text itself may hold a part of a value, too.
-    if (here.length > 0) {
-      const list = [...new Set(here.map(({ secret: { name } }) => `\${secret:${name}}`))].join(
-        ", ",
-      );
-      return { ...problem, message: `what it is with ${list} cannot stand there` };
-    }
     const message = problem.message.replace(
       any,
       (form) => `\${secret:${names.get(form.toLowerCase())}}`,
     );
-    return { ...problem, message };
+    const here = secrets.filter(({ path }) =>
+      isWithin(path, problem.path) || isWithin(problem.path, path)
+    );
+    // What is said of the text itself may hold a part of a value, too.
+    if (here.length === 0 || !holdsPart(message, forms)) return { ...problem, message };
+    const list = new Set(here.map(({ secret: { name } }) => `\${secret:${name}}`));
+    return { ...problem, message: `what it is with ${[...list].join(", ")} cannot stand there` };
   });
+}
+
+/** Characters that a message may have in common with a value. */
+const COMMON_CHARS = 3;
+
+function holdsPart(message: string, forms: readonly string[]): boolean {
+  const text = message.toLowerCase();
+  for (let at = 0; at + COMMON_CHARS < text.length; at++) {
+    const part = text.slice(at, at + COMMON_CHARS + 1);
+    if (forms.some((form) => form.includes(part))) return true;
+  }
+  return false;
 }

@@ -35,7 +35,7 @@ Deno.test("loadConfig() reads camelCase, snake_case and comments, and leaves nam
       "model": "my_server/a_b", "max_output_tokens": 5 } } },
     "providers": { "my_server": { "base_url": "http://127.0.0.1:1/v1",
       "headers": { "x_a": "1" } } },
-    "mcp": { "servers": { "a-b": { "timeout_s": 5, "env": { "x_a": "1" } } } },
+    "mcp": { "servers": { "a-b": { "command": ["x"], "timeout_s": 5, "env": { "x_a": "1" } } } },
   }`);
   const { config, warnings, source } = await loadConfig(home);
   assertEquals([warnings, source], [[], "file"]);

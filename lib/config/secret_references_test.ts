@@ -103,7 +103,9 @@ Deno.test("examine() names key, secret and host where a secret would go to a hos
   await using home = await homeWith([
     { name: "OPENAI", value: VALUE, hosts: ["api.openai.com", "*.corp.example:443"] },
     { name: "DEPLOY", value: VALUE, commands: ['["npx","-y","server-x"]', "make deploy"] },
+    { name: "LOCAL", value: VALUE, hosts: ["127.0.0.1:8080"] },
     { name: "ANY", value: VALUE },
+    { name: "HEADER", value: "s3cr3t-header", hosts: ["*.corp.example"] },
   ], { HOST: "api.openai.com" });
   const own =
     "the secret OPENAI is for api.openai.com, *.corp.example:443 only, and it would go to ";
@@ -118,6 +120,7 @@ Deno.test("examine() names key, secret and host where a secret would go to a hos
       provider("https://${HOST}/v1"),
       provider("https://eu.corp.example/v1"),
       { providers: { openai: { apiKey: "${secret:ANY}", baseUrl: "http://127.0.0.1:1/v1" } } },
+      { providers: { x: { apiKey: "${secret:LOCAL}", baseUrl: "http://127.0.0.1:8080/v1" } } },
       { agent: { instructions: "${secret:ANY}" } },
       // It has no address, so nothing is sent.
       { providers: { x: { apiKey: "${secret:OPENAI}" } } },
@@ -125,7 +128,7 @@ Deno.test("examine() names key, secret and host where a secret would go to a hos
         mcp: {
           servers: {
             x: { command: ["npx", "-y", "server-x"], env: { K: "${secret:DEPLOY}" } },
-            y: { url: "https://mcp.corp.example/", headers: { A: "Bearer ${secret:OPENAI}" } },
+            y: { url: "https://mcp.corp.example/", headers: { A: "Bearer ${secret:HEADER}" } },
           },
         },
       },
@@ -139,13 +142,21 @@ Deno.test("examine() names key, secret and host where a secret would go to a hos
     ],
     [
       provider("http://eu.corp.example/v1"),
-      `providers.openai.apiKey: ${own}eu.corp.example:80${set}eu.corp.example`,
+      `providers.openai.apiKey: ${own}http://eu.corp.example:80${set}eu.corp.example:80`,
     ],
     [
       provider("https://api.openai.com.evil.example/v1"),
       `providers.openai.apiKey: ${own}api.openai.com.evil.example:443${set}api.openai.com.evil.example`,
     ],
-    [provider("http://[::1]:8080/v1"), `providers.openai.apiKey: ${own}[::1]:8080${set}[::1]`],
+    [
+      provider("http://[::1]:8080/v1"),
+      `providers.openai.apiKey: ${own}http://[::1]:8080${set}[::1]:8080`,
+    ],
+    // Everybody on the way reads what goes over http: the scope has to name the port.
+    [
+      provider("http://api.openai.com/v1"),
+      `providers.openai.apiKey: ${own}http://api.openai.com:80${set}api.openai.com:80`,
+    ],
     [
       { providers: { anthropic: { apiKey: "x", headers: { A: "b ${secret:OPENAI}" } } } },
       `providers.anthropic.headers.A: ${own}api.anthropic.com:443${set}api.anthropic.com`,
@@ -156,9 +167,10 @@ Deno.test("examine() names key, secret and host where a secret would go to a hos
     ],
     [
       {
-        mcp: { servers: { x: { url: "https://m.example/", headers: { A: "${secret:OPENAI}" } } } },
+        mcp: { servers: { x: { url: "https://m.example/", headers: { A: "${secret:HEADER}" } } } },
       },
-      `mcp.servers.x.headers.A: ${own}m.example:443${set}m.example`,
+      "mcp.servers.x.headers.A: the secret HEADER is for *.corp.example only, and it would go to " +
+      "m.example:443; to set it anew for more: service secrets set HEADER --host m.example",
     ],
     [
       { mcp: { servers: { x: { command: ["npx", "evil"], env: { A: "${secret:DEPLOY}" } } } } },
