@@ -24,11 +24,18 @@ export interface AddressFetchOptions {
   addresses: readonly string[];
   /** After it the answer to anything but a GET is given up. */
   maxAnswerMs: number;
+  /** A request with a body is about to be sent. */
+  onSend?(body: string): void;
+  /**
+   * A stream that answers a request has ended, with an error or without. `isResumable`: it named its
+   * events, and is asked for the rest.
+   */
+  onStreamEnd?(body: string, end: { error?: Error; isResumable: boolean }): void;
 }
 
 /** A fetch for one URL. Rejects with an Error in words for people. */
 export function createAddressFetch(
-  { url, addresses, maxAnswerMs }: AddressFetchOptions,
+  { url, addresses, maxAnswerMs, onSend, onStreamEnd }: AddressFetchOptions,
 ): typeof fetch {
   const own = new URL(url);
   let streamAtMs = -Infinity;
@@ -50,10 +57,15 @@ export function createAddressFetch(
     ];
     const signal = AbortSignal.any(ends);
     signal.throwIfAborted();
+    if (body !== undefined) onSend?.(body);
     let failure = new Error("its host has no address");
     for (const address of addresses.slice(0, MAX_TRIES)) {
       const tried = await send({ url: own, address, method, headers: init.headers, body, signal });
-      if ("response" in tried) return toResponse(tried.response, own, signal);
+      if ("response" in tried) {
+        return toResponse(tried.response, own, signal, (end) => {
+          if (body !== undefined) onStreamEnd?.(body, end);
+        });
+      }
       failure = tried.failure;
       // It may have arrived: only who was never connected to is not asked twice.
       if (tried.isSent) break;
@@ -85,6 +97,8 @@ function send(
       port: Number(url.port) || (isSecure ? 443 : 80),
       path: url.pathname + url.search,
       method,
+      // A connection of its own: Deno's agent gives one out again that was asked to close.
+      agent: false,
       // An address is no name to put into a handshake.
       servername: isSecure && address !== host ? host : undefined,
       headers: {
@@ -115,10 +129,13 @@ function send(
   });
 }
 
+type StreamEnd = { error?: Error; isResumable: boolean };
+
 function toResponse(
   message: IncomingMessage,
   url: URL,
   signal: AbortSignal,
+  onStreamEnd: (end: StreamEnd) => void,
 ): Response {
   const status = message.statusCode ?? 0;
   if (status >= 300 && status < 400) {
@@ -139,22 +156,26 @@ function toResponse(
     return new Response(null, { status, headers });
   }
   const isStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
-  return new Response(boundedBody(message, isStream, signal), { status, headers });
+  const body = boundedBody(message, signal, isStream ? { onEnd: onStreamEnd } : undefined);
+  return new Response(body, { status, headers });
 }
 
-/** The body, read only as fast as it is taken. */
+/** The body, read only as fast as it is taken; of a stream each event is bounded. */
 function boundedBody(
   message: IncomingMessage,
-  isStream: boolean,
   signal: AbortSignal,
+  stream: { onEnd: (end: StreamEnd) => void } | undefined,
 ): ReadableStream<Uint8Array> {
   const chunks = message[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  const events = new EventScan();
   let bytes = 0;
-  let last = 0;
   const abort = () => message.destroy(new Error("it was cancelled"));
   if (signal.aborted) abort();
   signal.addEventListener("abort", abort, { once: true });
-  const done = () => signal.removeEventListener("abort", abort);
+  const done = (error?: Error) => {
+    signal.removeEventListener("abort", abort);
+    stream?.onEnd({ error, isResumable: events.isResumable });
+  };
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
@@ -163,18 +184,14 @@ function boundedBody(
           done();
           return controller.close();
         }
-        for (const byte of value) {
-          bytes += 1;
-          // An empty line ends an event.
-          if (isStream && byte === 0x0a && last === 0x0a) bytes = 0;
-          if (byte !== 0x0d) last = byte;
-        }
+        if (stream === undefined) bytes += value.length;
+        else bytes = events.push(value);
         if (bytes > MAX_ANSWER_BYTES) {
           throw new Error(`its answer has more than ${MAX_ANSWER_BYTES} bytes`);
         }
         controller.enqueue(new Uint8Array(value));
       } catch (error) {
-        done();
+        done(error instanceof Error ? error : new Error(String(error)));
         message.destroy();
         controller.error(error);
       }
@@ -184,6 +201,33 @@ function boundedBody(
       message.destroy();
     },
   }, { highWaterMark: 0 });
+}
+
+/** Follows a stream of events (HTML standard, server-sent events) without keeping it. */
+class EventScan {
+  /** Some event had an id. */
+  isResumable = false;
+  #bytes = 0;
+  /** In the line. */
+  #column = 0;
+  #matched = 0;
+
+  /** Takes bytes; answers how many the event has that is not over yet. */
+  push(chunk: Uint8Array): number {
+    for (const byte of chunk) {
+      this.#bytes += 1;
+      if (byte === 0x0a) {
+        // An empty line ends an event.
+        if (this.#column === 0) this.#bytes = 0;
+        this.#column = this.#matched = 0;
+      } else if (byte !== 0x0d) {
+        if (this.#column < 3 && byte === "id:".charCodeAt(this.#column)) this.#matched += 1;
+        this.#column += 1;
+        if (this.#matched === 3) this.isResumable = true;
+      }
+    }
+    return this.#bytes;
+  }
 }
 
 function inWords(error: Error): Error {

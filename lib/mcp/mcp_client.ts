@@ -40,6 +40,7 @@ export interface McpClientEvents {
 /** What a server may take for an answer of no consequence, milliseconds. */
 const PING_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 15_000;
+const STREAM_END_MS = 250;
 /** Characters of an error of the server's. */
 const MAX_ERROR_CHARS = 4_000;
 
@@ -135,7 +136,9 @@ export class McpClient {
       if (error.code === ErrorCode.RequestTimeout) {
         throw new Error(`it did not answer within ${timeoutMs / 1_000} s`);
       }
-      if (error.code === ErrorCode.ConnectionClosed) throw new Error("it ended during the call");
+      if (error.code === ErrorCode.ConnectionClosed) {
+        throw new Error(`it ended during the call: ${error.message}`);
+      }
       // The server's own words: no such tool, or wrong arguments.
       return { failed: true, output: error.message.slice(0, MAX_ERROR_CHARS).toWellFormed() };
     }
@@ -177,9 +180,10 @@ export class McpClient {
     client.setNotificationHandler(PromptListChangedNotificationSchema, changed);
     client.setNotificationHandler(ResourceListChangedNotificationSchema, changed);
 
-    const transport = this.#openTransport();
+    const { transport, waiting } = this.#openTransport();
     const guard = new FloodGuard(() => performance.now());
     transport.onmessage = (message) => {
+      if ("id" in message && !("method" in message)) waiting.delete(message.id as number);
       if ("method" in message && guard.isTooMany()) {
         this.#break(guard.reason);
         void transport.close();
@@ -209,14 +213,36 @@ export class McpClient {
     isConnected = true;
   }
 
-  #openTransport(): Transport {
-    const { transport, callTimeoutMs } = this.#start;
-    if (transport.kind === "stdio") return new StdioTransport(transport);
-    const { url, addresses, headers } = transport;
-    return new StreamableHTTPClientTransport(new URL(url), {
-      fetch: createAddressFetch({ url, addresses, maxAnswerMs: callTimeoutMs + PING_TIMEOUT_MS }),
+  /** `waiting`: numbers of requests whose stream is open. */
+  #openTransport(): { transport: Transport; waiting: Set<number> } {
+    const { transport: start, callTimeoutMs } = this.#start;
+    const waiting = new Set<number>();
+    if (start.kind === "stdio") return { transport: new StdioTransport(start), waiting };
+    const { url, addresses, headers } = start;
+    const transport = new StreamableHTTPClientTransport(new URL(url), {
+      fetch: createAddressFetch({
+        url,
+        addresses,
+        maxAnswerMs: callTimeoutMs + PING_TIMEOUT_MS,
+        onSend(body) {
+          const { id } = JSON.parse(body) as { id?: unknown };
+          if (typeof id === "number") waiting.add(id);
+        },
+        onStreamEnd(body, { error, isResumable }) {
+          const { id } = JSON.parse(body) as { id?: unknown };
+          if (typeof id !== "number" || (isResumable && error === undefined)) return;
+          // What came last may still be on its way through the reader.
+          setTimeout(() => {
+            if (!waiting.delete(id)) return;
+            const message = error?.message ?? "its answer ended before it was whole";
+            const code = ErrorCode.ConnectionClosed;
+            transport.onmessage?.({ jsonrpc: "2.0", id, error: { code, message } });
+          }, STREAM_END_MS);
+        },
+      }),
       requestInit: { headers: { ...headers } },
     });
+    return { transport, waiting };
   }
 
   /** Asks, in a new session when the server does not know the old one any more: it did nothing then. */
@@ -279,7 +305,9 @@ function httpWords({ code, message }: StreamableHTTPError): string {
   if (status === 401 || status === 403) {
     return `it answers HTTP ${status}: the key in headers is missing, or is not one that it knows`;
   }
-  return message.slice(0, 500).toWellFormed();
+  const said = message.replace(/^Streamable HTTP error: (?:Error POSTing to endpoint: )?/, "");
+  const words = said.slice(0, 500).toWellFormed().trim();
+  return status < 100 ? words : `it answers HTTP ${status}${words === "" ? "" : `: ${words}`}`;
 }
 
 function inWords(error: unknown, reason: string | undefined, timeoutMs: number): string {
