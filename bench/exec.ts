@@ -1,6 +1,7 @@
 /**
  * A command that does nothing, in its sandbox, against the same one started bare: what the sandbox
- * costs. Bounded by decisions E: 15 ms above.
+ * costs. Bounded by decisions E: 15 ms above. The same with hosts, whose proxy and relay are processes
+ * of their own.
  *
  * `deno run -A --cached-only bench/exec.ts [--json]`
  *
@@ -8,22 +9,28 @@
  */
 
 import { createCommands } from "../lib/authority/executor/commands.ts";
+import { createExecutor } from "../lib/authority/executor/executor.ts";
+import { openNetwork } from "../lib/authority/network/open_network.ts";
 import { median, report } from "./report.ts";
 
 const ROUNDS = 40;
 const AIM_MS = 15;
+/** Two small Denos, one after the other. */
+const NETWORK_AIM_MS = 200;
 
 const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "service-bench-" }));
 const workspace = `${folder}/workspace`;
 await Deno.mkdir(workspace);
 const silent = () => {};
+const log = { debug: silent, info: silent, warning: silent, error: silent };
+const executor = createExecutor({ cacheDir: `${folder}/cache`, log });
 const commands = createCommands({
   config: { maxOutputBytes: 100_000, allowUnconfined: false },
   workspace,
   own: () => Promise.resolve({ ownPaths: [], sourcePaths: [] }),
   scratchDir: folder,
   onTested: () => Promise.resolve(),
-  log: { debug: silent, info: silent, warning: silent, error: silent },
+  log,
 });
 
 async function timed(run: () => Promise<unknown>): Promise<number> {
@@ -32,14 +39,32 @@ async function timed(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-async function sandboxed(): Promise<void> {
+async function sandboxed(networkSocket?: string): Promise<void> {
   const target = { kind: "command", argv: ["true"], program: "/usr/bin/true", cwd: workspace };
   const end = await commands.run({ ...target, kind: "command" }, {
     timeoutMs: 10_000,
     signal: new AbortController().signal,
     onProgress: () => {},
+    networkSocket,
   });
   if (end.type !== "exited" || end.code !== 0) throw new Error(JSON.stringify(end));
+}
+
+/** As the gate runs a command with hosts. */
+async function networked(): Promise<void> {
+  const network = await openNetwork({
+    executor,
+    audit: { append: () => Promise.reject(new Error("nothing is reached here")) },
+    privateHosts: [],
+    ownPorts: () => [],
+    socketDir: folder,
+    log,
+  }, { hosts: ["registry.example"], user: { kind: "mcp", server: "bench" } });
+  try {
+    await sandboxed(network.socket);
+  } finally {
+    await network.close();
+  }
 }
 
 const bare = () => new Deno.Command("/usr/bin/true", { stdin: "null" }).output();
@@ -47,17 +72,22 @@ const bare = () => new Deno.Command("/usr/bin/true", { stdin: "null" }).output()
 try {
   const { ok, reason } = await commands.report();
   if (ok) {
-    const times: Record<"sandboxed" | "bare", number[]> = { sandboxed: [], bare: [] };
+    await networked();
+    const times = { sandboxed: [] as number[], networked: [] as number[], bare: [] as number[] };
     for (let round = 0; round < ROUNDS; round++) {
       // By turns, so that both see the same machine.
-      times.sandboxed.push(await timed(sandboxed));
+      times.sandboxed.push(await timed(() => sandboxed()));
+      times.networked.push(await timed(networked));
       times.bare.push(await timed(bare));
     }
     const above = median(times.sandboxed) - median(times.bare);
+    const network = median(times.networked) - median(times.sandboxed);
     const figures = [
       { name: "bare `true`", value: median(times.bare), unit: "ms" },
       { name: "`true` in the sandbox", value: median(times.sandboxed), unit: "ms" },
       { name: "what the sandbox costs", value: above, unit: "ms", aim: { atMost: AIM_MS } },
+      { name: "`true` with hosts", value: median(times.networked), unit: "ms" },
+      { name: "what hosts cost", value: network, unit: "ms", aim: { atMost: NETWORK_AIM_MS } },
     ];
     if (!report("exec", figures, { json: Deno.args.includes("--json") })) Deno.exitCode = 1;
   } else {
@@ -65,5 +95,6 @@ try {
   }
 } finally {
   await commands.shutdown();
+  await executor.shutdown();
   await Deno.remove(folder, { recursive: true });
 }

@@ -43,7 +43,8 @@ const schema = z.strictObject({
     .max(MAX_HOSTS).optional()
     .describe(
       "Hosts that it has to reach, such as registry.npmjs.org; without a port 80 and 443. It " +
-        "reaches no others, and these by HTTP_PROXY and HTTPS_PROXY alone. May need a person's word.",
+        "reaches no others. HTTP_PROXY and HTTPS_PROXY are set; the names lead there without them " +
+        "too. May need a person's word.",
     ),
   secrets: z.array(z.string().regex(SECRET_NAME, "is no secret's name"))
     .max(MAX_SECRETS).refine((names) => new Set(names).size === names.length, "names one twice")
