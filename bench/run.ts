@@ -4,6 +4,7 @@ const BENCHES = [
   "gate",
   "audit",
   "exec",
+  "scrub",
   "journal",
   "cli_start",
   "chat",

@@ -11,9 +11,14 @@ export function hashForm(salt: string, form: string): string {
   return createHash("sha256").update(salt).update(form).digest("base64");
 }
 
+/** Where the codes of a salt begin. */
+export function codeSeed(salt: string): number {
+  return feed(0x811c9dc5, salt);
+}
+
 /** 16 bits of salt and text (FNV-1a, its end mixed). Cheap, and no proof of anything. */
-export function shortCode(salt: string, text: string): number {
-  let code = feed(feed(0x811c9dc5, salt), text);
+export function shortCode(seed: number, text: string): number {
+  let code = feed(seed, text);
   code = Math.imul(code ^ (code >>> 16), 0x85ebca6b);
   code = Math.imul(code ^ (code >>> 13), 0xc2b2ae35);
   return (code ^ (code >>> 16)) & 0xffff;

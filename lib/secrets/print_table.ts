@@ -7,7 +7,7 @@
  * @module
  */
 
-import { hashForm, shortCode } from "./form_hash.ts";
+import { codeSeed, hashForm, shortCode } from "./form_hash.ts";
 import type { SecretPrint } from "./secret_print.ts";
 import { mayBreak, unwrap } from "./unwrap.ts";
 
@@ -21,6 +21,7 @@ export type Finding =
 /** Prints that begin alike and are looked at together. */
 interface Group {
   salt: string;
+  seed: number;
   wrapped: boolean;
   prints: SecretPrint[];
 }
@@ -118,7 +119,7 @@ class Look {
     for (const group of groups ?? []) this.#atGroup(group);
   }
 
-  #atGroup({ salt, wrapped, prints }: Group): void {
+  #atGroup({ salt, seed, wrapped, prints }: Group): void {
     const codes = new Map<number, number>();
     const hashes = new Map<number, string>();
     const read = (length: number) =>
@@ -132,9 +133,9 @@ class Look {
             if (isOpen && !this.isWhole) this.missing(check.length - text.length);
             continue next;
           }
-          codes.set(check.length, code = shortCode(salt, text));
+          codes.set(check.length, code = shortCode(seed, text));
         }
-        if (code !== check.code) continue next;
+        if ((code & ((1 << check.bits) - 1)) !== check.code) continue next;
       }
       const { text, end, isOpen } = read(length);
       if (text.length < length) {
@@ -161,7 +162,7 @@ function addTo(map: Map<string, Group[]>, print: SecretPrint): void {
   const groups = map.get(prefix) ?? [];
   map.set(prefix, groups);
   const group = groups.find((one) => one.salt === salt);
-  if (group === undefined) groups.push({ salt, wrapped, prints: [print] });
+  if (group === undefined) groups.push({ salt, seed: codeSeed(salt), wrapped, prints: [print] });
   else group.prints.push(print);
 }
 

@@ -4,14 +4,16 @@
  * @module
  */
 
-import { hashForm, shortCode } from "./form_hash.ts";
+import { codeSeed, hashForm, shortCode } from "./form_hash.ts";
 import { formsOf } from "./forms_of.ts";
 import type { SecretPrint } from "./secret_print.ts";
 
 /** Characters of a prefix at most, and the part of a form that it may be. */
 const MAX_PREFIX_CHARS = 4;
 const MAX_PREFIX_PART = 1 / 4;
-/** Characters of the first check, and how many times as many each further one has. */
+/** Characters of a form that is checked before it is whole. */
+const MIN_CHECKED_CHARS = 24;
+/** Characters of the first check of long forms, and how many times as many each further one has. */
 const FIRST_CHECK_CHARS = 32;
 const CHECK_GROWTH = 4;
 
@@ -38,9 +40,18 @@ export function printsOf(
 
 /** None of short forms: what is known of them stays little. */
 function checksOf(form: string, salt: string): SecretPrint["checks"] {
-  const checks: { length: number; code: number }[] = [];
+  const seed = codeSeed(salt);
+  const check = (length: number, bits: number) => ({
+    length,
+    bits,
+    code: shortCode(seed, form.slice(0, length)) & ((1 << bits) - 1),
+  });
+  if (form.length < 2 * FIRST_CHECK_CHARS) {
+    return form.length < MIN_CHECKED_CHARS ? [] : [check(Math.floor(form.length / 2), 8)];
+  }
+  const checks: SecretPrint["checks"][number][] = [];
   for (let length = FIRST_CHECK_CHARS; length * 2 <= form.length; length *= CHECK_GROWTH) {
-    checks.push({ length, code: shortCode(salt, form.slice(0, length)) });
+    checks.push(check(length, 16));
   }
   return checks;
 }

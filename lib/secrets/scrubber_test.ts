@@ -139,6 +139,38 @@ Deno.test("pieces() holds back only what may begin a secret", () => {
   assert(said.join("").includes("sk-xyyyyy"));
 });
 
+Deno.test("pieces() holds back no more than the longest form, whatever comes, and works off what it has once", () => {
+  const value = Array.from({ length: 8_000 }, (_, at) => `${at}`).join("-").slice(0, 20_000);
+  const salted = printsOf({ name: "k", value }, SALT);
+  const longest = Math.max(...salted.map(({ length }) => length));
+  const scrubber = createScrubber(salted);
+  for (const hostile of [value.slice(0, -1), value.slice(0, 40), "0-1-", "MC0xLTIt\n", "0"]) {
+    const text = hostile.repeat(Math.ceil(60_000 / hostile.length));
+    let said = "";
+    const stream = scrubber.pieces((piece) => said += piece);
+    for (let at = 0; at < text.length; at++) {
+      stream.push(text[at]!);
+      assert(at + 1 - said.length <= longest, `${at + 1 - said.length} characters are held`);
+    }
+    stream.end();
+    assertEquals(said, text);
+  }
+});
+
+Deno.test("pieces() says no whole secret when it is flushed anywhere in it", () => {
+  const scrubber = scrubberOf({ k: KEY });
+  for (let at = 1; at < KEY.length; at++) {
+    let out = "";
+    const stream = scrubber.pieces((text) => out += text);
+    stream.push(`<${KEY.slice(0, at)}`);
+    stream.flush();
+    stream.flush();
+    stream.push(`${KEY.slice(at)}>`);
+    stream.end();
+    assertEquals(out, `<${KEY.slice(0, at)}[secret k]>`);
+  }
+});
+
 const secretValue = fc.oneof(
   fc.stringMatching(/^[ab]{8,12}$/),
   fc.stringMatching(/^[ab]{60,90}$/),
@@ -154,6 +186,8 @@ function anyText(values: readonly string[]) {
     JSON.stringify(value),
     value.isWellFormed() ? encodeURIComponent(value) : value,
     new TextEncoder().encode(`x${value}`).toBase64(),
+    new TextEncoder().encode(`xyz${value}`).toBase64().replace(/.{20}/g, "$&\n  "),
+    new TextEncoder().encode(value).toHex().replace(/.{16}/g, "$&\\r\\n"),
   ]);
   const chunk = fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...forms) },

@@ -16,10 +16,10 @@ export interface SecretPrint {
   /** At most 4 characters, and at most a quarter of the form. */
   prefix: string;
   /**
-   * Of long forms: 16 bits of the first `length` characters, by which most texts that only begin alike
-   * are told apart early. Too few to find those characters by.
+   * Of longer forms: `bits` bits of the first `length` characters, by which most texts that only begin
+   * alike are told apart early. Too few to find those characters by.
    */
-  checks: readonly { length: number; code: number }[];
+  checks: readonly { length: number; bits: number; code: number }[];
   /** Line breaks may stand in it, as `base64` and `xxd -p` set them. */
   wrapped: boolean;
   salt: string;
