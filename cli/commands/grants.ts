@@ -103,8 +103,9 @@ const grants: Command = {
   description:
     "Allows single actions in advance, also when nobody is there to ask. SUBJECT is a session's key " +
     "or automation:<id>, CAPABILITY such as fs.read, exec or net.fetch, and TARGET exactly what is " +
-    "touched: a real path, a whole URL, <channel>:<chat_id>, or a command. A refusal prints the whole " +
-    "command line. A grant allows nothing near its target, and nothing that the policy denies.",
+    "touched: a real path, a whole URL, <channel>:<chat_id>, a command with its hosts, a tool of an MCP " +
+    "server with its definition, or a secret with who is given it. A refusal prints the whole command " +
+    "line. A grant allows nothing near its target, and nothing that the policy denies.",
   examples: [
     "service grants add automation:news net.fetch https://example.com/feed.xml --note 'the feed'",
     "service grants add api:reports fs.read /srv/reports/today.csv",

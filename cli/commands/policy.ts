@@ -72,6 +72,7 @@ const policy: Command = {
     "service policy show",
     `service policy explain read_file '{"path":"notes.md"}'`,
     `service policy explain web_fetch '{"url":"https://example.com/"}' --person-host example.com`,
+    `service policy explain exec '{"command":["npm","ci"],"hosts":["registry.npmjs.org"]}'`,
     `service policy explain write_file '{"path":"a.txt","content":"x"}' --unattended`,
     "service policy test",
   ],
@@ -95,11 +96,20 @@ const policy: Command = {
   ],
   async run(invocation) {
     const { homePaths } = await import("../home_paths.ts");
+    const [{ readSecrets }, { SECRETS_KEY_VARIABLE }] = await Promise.all([
+      import("../../lib/authority/state/operator_state.ts"),
+      import("../../lib/authority/state/secret_key.ts"),
+    ]);
     const paths = homePaths(invocation.globals);
     return await runPolicy(invocation, {
       paths,
       lastGood: invocation.globals.lastGood,
       env: (name) => Deno.env.get(name),
+      secrets() {
+        const { operatorDir: dir, keysDir } = paths;
+        const secretsKey = Deno.env.get(SECRETS_KEY_VARIABLE);
+        return readSecrets({ dir, keysDir, secretsKey }).list();
+      },
       async findSandbox() {
         const { findConfinement } = await import("../../lib/authority/executor/sandbox.ts");
         const { bwrap, reason } = await findConfinement();

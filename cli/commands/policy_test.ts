@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import type { SecretScope } from "../../lib/authority/policy/secret_scope.ts";
 import { policyTestFile } from "../../lib/config/paths.ts";
 import { type TempHome, tempHome } from "../../lib/config/testing/temp_home.ts";
 import { ServiceError } from "../../lib/errors.ts";
@@ -8,6 +9,8 @@ import { memoryOutput } from "../testing/memory_output.ts";
 import command, { runPolicy } from "./policy.ts";
 
 interface Options {
+  /** Throws when it is an error. */
+  secrets?: readonly SecretScope[] | Error;
   confined?: boolean;
   addresses?: readonly string[] | { reason: string };
 }
@@ -23,6 +26,10 @@ async function run(home: TempHome, line: string[], options: Options = {}) {
     lastGood: parsed.globals.lastGood,
     findSandbox: () =>
       Promise.resolve({ confined: options.confined ?? true, reason: "as the test says" }),
+    secrets() {
+      if (options.secrets instanceof Error) throw options.secrets;
+      return options.secrets ?? [];
+    },
     lookUp(host) {
       lookedUp.push(host);
       return Promise.resolve(options.addresses ?? { reason: "unexpected" });

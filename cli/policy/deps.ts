@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { SecretScope } from "../../lib/authority/policy/secret_scope.ts";
 import { examine } from "../../lib/config/examine.ts";
 import { readConfig } from "../../lib/config/load.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
@@ -18,6 +19,8 @@ export interface PolicyDeps {
   env: Env;
   /** Whether programs for a sandbox are here, without starting them. */
   findSandbox: () => Promise<{ confined: boolean; reason: string }>;
+  /** Names and scopes of secrets; throws when they cannot be read. Nothing is decrypted. */
+  secrets: () => readonly SecretScope[];
   /** Looks up a host's addresses in a child; only for --resolve. */
   lookUp: (host: string, config: Config) => Promise<readonly string[] | { reason: string }>;
 }

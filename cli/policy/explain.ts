@@ -4,8 +4,9 @@
  * @module
  */
 
-import type { ActionContext } from "../../lib/authority/actions.ts";
+import type { ActionContext, Target } from "../../lib/authority/actions.ts";
 import { ruleSource, whatWouldChange } from "../../lib/authority/policy/explain.ts";
+import type { Policy } from "../../lib/authority/policy/policy.ts";
 import { type Preview, previewAction } from "../../lib/authority/policy/preview.ts";
 import { describeRecipient, describeTarget } from "../../lib/authority/policy/refusal.ts";
 import { ServiceError } from "../../lib/errors.ts";
@@ -49,26 +50,44 @@ export async function explainPolicy(
       preview = await previewAction({ ...request, addresses }, by);
     }
   }
-  const { action, decision, beforeLookup } = preview;
-  const change = whatWouldChange(preview, context, policy);
-  const source = ruleSource(decision.rule, policy);
+  const { beforeLookup, secrets } = preview;
+  const explained = [preview, ...secrets].map((one) => explain(one, context, policy));
   if (json) {
-    const { digest: _, args: __, ...rest } = action;
-    out.json({ ...rest, decision: { ...decision, source }, change, beforeLookup, sandbox });
+    const [main, ...uses] = explained;
+    out.json({ ...main, beforeLookup, sandbox, secrets: uses });
     return;
   }
   const color = { allow: "green", ask: "yellow", deny: "red" } as const;
-  out.line({ text: decision.effect, style: color[decision.effect] }, `  ${action.capability}`);
-  out.line(`target:  ${describeTarget(action.target)}`);
-  for (const line of facts(preview)) out.line(`         ${line}`);
-  out.line(`rule:    ${decision.rule} (${source}): ${decision.reason}`);
-  out.line(`change:  ${change}`);
-  if (beforeLookup && decision.effect !== "deny") {
+  for (const { capability, target, decision, change } of explained) {
+    const { effect, rule, source, reason } = decision;
+    out.line({ text: effect, style: color[effect] }, `  ${capability}`);
+    out.line(`target:  ${describeTarget(target)}`);
+    for (const line of facts(target)) out.line(`         ${line}`);
+    out.line(`rule:    ${rule} (${source}): ${reason}`);
+    out.line(`change:  ${change}`);
+  }
+  if (beforeLookup && preview.decision.effect !== "deny") {
     out.note(
       "The host was not looked up, and its addresses count as public; --resolve looks it up",
     );
   }
+  if (preview.action.target.kind === "mcp") {
+    out.note("The server was not asked whether it has that tool, nor how it describes it");
+  }
   out.note("Grants and denials of running sessions are not looked at");
+}
+
+function explain(
+  { action, decision }: Pick<Preview, "action" | "decision">,
+  context: ActionContext,
+  policy: Policy,
+) {
+  const { digest: _, args: __, ...rest } = action;
+  return {
+    ...rest,
+    decision: { ...decision, source: ruleSource(decision.rule, policy) },
+    change: whatWouldChange({ action, decision }, context, policy),
+  };
 }
 
 function parseArgs(text: string): unknown {
@@ -86,7 +105,7 @@ function parseArgs(text: string): unknown {
 }
 
 /** What else the target really is. */
-function facts({ action: { target } }: Preview): string[] {
+function facts(target: Target): string[] {
   switch (target.kind) {
     case "path":
       return [

@@ -1,9 +1,11 @@
 /**
- * The policy of a configuration as a command sees it: nothing is started, no state is read.
+ * The policy of a configuration as a command sees it: nothing is started, and of the state only names and
+ * scopes of secrets are read.
  *
  * @module
  */
 
+import { toErrorData } from "../../lib/errors.ts";
 import type { Policy } from "../../lib/authority/policy/policy.ts";
 import { execMode, policySettings } from "../../lib/authority/policy/policy_settings.ts";
 import type { Workspace } from "../../lib/authority/resolve/resolve.ts";
@@ -17,7 +19,15 @@ import type { PolicyDeps } from "./deps.ts";
 export async function commandPolicy(
   config: Config,
   deps: PolicyDeps,
-): Promise<{ policy: Policy; workspace: Workspace; tools: readonly Tool[]; sandbox: string }> {
+): Promise<
+  {
+    policy: Policy;
+    workspace: Workspace;
+    tools: readonly Tool[];
+    mcpServers: readonly string[];
+    sandbox: string;
+  }
+> {
   const path = config.agent.workspace;
   const workspace = { path, real: realPathOf(path) };
   const found = await deps.findSandbox();
@@ -37,13 +47,21 @@ export async function commandPolicy(
       ...settings,
       grants: [],
       latched: [],
-      secrets: [],
-      secretsDamaged: undefined,
+      ...secretsOf(deps),
       canAsk: true,
       stateDamaged: undefined,
     },
     workspace,
     tools: createTools(config.tools),
+    mcpServers: Object.keys(config.mcp.servers),
     sandbox: found.confined ? `bubblewrap (${found.reason}), not tried` : `none: ${found.reason}`,
   };
+}
+
+function secretsOf({ secrets }: PolicyDeps): Pick<Policy, "secrets" | "secretsDamaged"> {
+  try {
+    return { secrets: secrets(), secretsDamaged: undefined };
+  } catch (error) {
+    return { secrets: [], secretsDamaged: toErrorData(error).message };
+  }
 }

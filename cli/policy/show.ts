@@ -17,7 +17,8 @@ export async function showPolicy(out: Output, deps: PolicyDeps, json: boolean): 
   const config = await readPolicyConfig(deps);
   const { policy, sandbox } = await commandPolicy(config, deps);
   const rules = [...FIXED_RULES, ...policy.rules];
-  const { privateHosts, messageTargets, workspace } = policy;
+  const { privateHosts, messageTargets, mcpTools, workspace } = policy;
+  const commandHosts = policy.commandHosts.map(({ text }) => text);
   if (json) {
     out.json({
       rules: rules.map((rule, index) => ({
@@ -27,6 +28,8 @@ export async function showPolicy(out: Output, deps: PolicyDeps, json: boolean): 
       })),
       privateHosts,
       messageTargets,
+      commandHosts,
+      mcpTools,
       workspace,
       sandbox,
       cases: policyTestFile(deps.paths),
@@ -55,6 +58,8 @@ export async function showPolicy(out: Output, deps: PolicyDeps, json: boolean): 
   );
   out.line(`gates.privateHosts: ${privateHosts.join(", ") || "none"}`);
   out.line(`gates.messageTargets: ${messageTargets.join(", ") || "none"}`);
+  out.line(`executor.hosts: ${commandHosts.join(", ") || "none"}`);
+  out.line(`allow in mcp.servers: ${mcpTools.join(", ") || "none"}`);
   out.line(`workspace: ${workspace}`);
   out.line(`sandbox: ${sandbox}`);
 }

@@ -56,6 +56,7 @@ export async function runPinnedCases(
     settings,
     workspace: { path, real },
     tools: createTools(config.tools),
+    mcpServers: Object.keys(config.mcp.servers),
   });
   return { file, results };
 }

@@ -13,6 +13,9 @@ import { remedy } from "./refusal.ts";
 /** Where a rule stands. */
 export type RuleSource = "fixed" | "gates.rules" | "default" | "state";
 
+/** Fixed rules that go by what the operator can set elsewhere. */
+const MENDABLE = new Set(["fetch.private", "secret.scope", "secret.unknown"]);
+
 /** Where the rule of a decision stands; `state` for grants, latches and who is there. */
 export function ruleSource(name: string, policy: Pick<Policy, "rules">): RuleSource {
   if (FIXED_RULES.some((rule) => rule.name === name)) return "fixed";
@@ -22,7 +25,7 @@ export function ruleSource(name: string, policy: Pick<Policy, "rules">): RuleSou
 
 /** What would change the decision. */
 export function whatWouldChange(
-  { action, decision }: Preview,
+  { action, decision }: Pick<Preview, "action" | "decision">,
   context: ActionContext,
   policy: Pick<Policy, "rules">,
 ): string {
@@ -44,6 +47,6 @@ export function whatWouldChange(
   if (source === "default" && effect === "deny") {
     return "A rule in gates.rules that names it without wildcards. No grant, and no approval.";
   }
-  if (source === "fixed" && rule !== "fetch.private") return "Nothing: no rule can change it.";
+  if (source === "fixed" && !MENDABLE.has(rule)) return "Nothing: no rule can change it.";
   return remedy(action, decision, context);
 }

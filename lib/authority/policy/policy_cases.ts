@@ -73,10 +73,12 @@ export function parsePolicyCases(source: string): { cases: PolicyCase[] } | { pr
 /** Decides every case. Contacts nobody, starts nothing, changes nothing. */
 export async function runPolicyCases(
   cases: readonly PolicyCase[],
-  { settings, workspace, tools }: {
+  { settings, workspace, tools, mcpServers }: {
     settings: PolicySettings;
     workspace: Workspace;
     tools?: readonly Tool[];
+    /** Names of MCP servers. */
+    mcpServers?: readonly string[];
   },
 ): Promise<CaseResult[]> {
   const policy: Policy = {
@@ -95,7 +97,7 @@ export async function runPolicyCases(
     try {
       const { decision } = await previewAction(
         { tool: one.tool, args: one.args, context: caseContext(one) },
-        { policy, workspace, tools },
+        { policy, workspace, tools, mcpServers },
       );
       const { effect, rule, reason } = decision;
       results.push({ ...base, got: effect, rule, reason, passed: effect === one.expected });

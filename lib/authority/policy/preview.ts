@@ -11,8 +11,10 @@ import { findTool, TOOLS } from "../../tools/mod.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { ActionContext, Decision, ResolvedAction } from "../actions.ts";
 import { decide, decideBeforeLookup, type Policy } from "./policy.ts";
+import { mcpTool, parseMcpToolName } from "../resolve/mcp_tool.ts";
 import type { Workspace } from "../resolve/resolve.ts";
 import { checkArgs, resolveTouch, sealAction } from "../resolve/resolve_touch.ts";
+import { secretTarget } from "../resolve/secret_target.ts";
 
 /** A tool call as it may be asked about. */
 export interface PreviewRequest {
@@ -29,21 +31,28 @@ export interface Preview {
   decision: Decision;
   /** The host's addresses were not looked up; the real decision may be narrower. */
   beforeLookup: boolean;
+  /** Each secret that the call asks for, an action of its own. */
+  secrets: { action: ResolvedAction; decision: Decision }[];
 }
 
 /** Previews a call. Throws `invalid_request` for a tool or arguments that would never get to the gate. */
 export async function previewAction(
   { tool: name, args, context, addresses }: PreviewRequest,
-  { policy, workspace, tools = TOOLS }: {
+  { policy, workspace, tools = TOOLS, mcpServers = [] }: {
     policy: Policy;
     workspace: Workspace;
     /** Those of the configuration; without it none that needs settings. */
     tools?: readonly Tool[];
+    /** Names of servers; none of them is asked, so a tool of theirs is taken at its name. */
+    mcpServers?: readonly string[];
   },
 ): Promise<Preview> {
-  const tool = findTool(name, tools);
+  const tool = findTool(name, tools) ?? findMcpTool(name, mcpServers);
   if (tool === undefined) {
-    const known = tools.map((each) => each.name).join(", ");
+    const known = [
+      ...tools.map((each) => each.name),
+      ...mcpServers.map((server) => `mcp__${server}__…`),
+    ].join(", ");
     throw new ServiceError(
       "invalid_request",
       `tool: there is no tool "${name.slice(0, 100)}"; expected one of ${known}`,
@@ -65,5 +74,16 @@ export async function previewAction(
   const beforeLookup = target.kind === "url" && target.addresses.length === 0 &&
     addresses === undefined;
   const decision = (beforeLookup ? decideBeforeLookup : decide)(action, context, policy);
-  return { action, decision, beforeLookup };
+  const secrets = (tool.secrets?.(checked.args) ?? []).flatMap((secret) => {
+    const used = secretTarget(secret, target);
+    if (used === undefined) return [];
+    const use = sealAction({ name: tool.name, capability: "secret.use" }, checked.args, used);
+    return [{ action: use, decision: decide(use, context, policy) }];
+  });
+  return { action, decision, beforeLookup, secrets };
+}
+
+function findMcpTool(name: string, servers: readonly string[]): Tool | undefined {
+  const parsed = parseMcpToolName(name);
+  return parsed !== undefined && servers.includes(parsed.server) ? mcpTool(parsed) : undefined;
 }

@@ -88,6 +88,17 @@ export function remedy(
     case "secret.unknown":
       return `Neither an approval nor a grant can allow it; the operator can set it for that with: ` +
         `service secrets set ${target.kind === "secret" ? shellWord(target.name) : ""}`;
+    case "mcp.other": {
+      if (target.kind !== "mcp") return `It would take a person's approval or ${grant}`;
+      const { server, tool } = target;
+      return `It would take a person's approval, the entry ${
+        JSON.stringify(visibleLine(tool))
+      } in ` +
+        `mcp.servers.${server}.allow, which only the operator can make, or ${grant}`;
+    }
+    case "exec.network":
+      return "It would take a person's approval, entries for these hosts in executor.hosts, which " +
+        `only the operator can make, or ${grant}`;
     case "message.other":
       return `It would take a person's approval, the entry "${
         describeTarget(target)

@@ -191,7 +191,8 @@ class FileSecretStore implements SecretStore {
   list(): SecretInfo[] {
     const state = this.#deps.file.read();
     if (isDamaged(state)) throw damagedError(state, this.#deps.repair);
-    this.#open();
+    // For listeners alone: a look at names and scopes decrypts nothing.
+    if (this.#listeners.size > 0) this.#open();
     return state.value.secrets.map(copyOf);
   }
 
