@@ -205,7 +205,10 @@ function createRoutes(
   addMcpRoute(routes, deps, streams, clock);
   routes.notFound((c) => {
     const allow = allowed(routes, c.req.path);
-    if (allow === "") throw new ServiceError("not_found", "There is no such route");
+    if (allow === "") {
+      const hint = c.req.path === MCP_ROUTE ? ": api.mcp is false, which keeps it off" : "";
+      throw new ServiceError("not_found", `There is no such route${hint}`);
+    }
     c.env.allow = allow;
     throw new ServiceError("method_not_allowed", `This route has ${allow}`);
   });
@@ -222,15 +225,7 @@ function addMcpRoute(
   streams: OpenStreams,
   clock: Clock,
 ): void {
-  if (agent === undefined || !config.mcp) {
-    routes.all(MCP_ROUTE, () => {
-      throw new ServiceError(
-        "not_found",
-        "There is no such route: set api.mcp to true to let other agents use this one",
-      );
-    });
-    return;
-  }
+  if (agent === undefined || !config.mcp) return;
   if (config.apiKey === "") {
     throw new ServiceError("config_invalid", "api.apiKey must be set when api.mcp is true", {
       param: "api.apiKey",

@@ -175,7 +175,12 @@ async function streamAnswer(
     },
   });
   const forget = deps.streams.add(() => {
-    stream.close();
+    const text = "The service is stopping";
+    void take({
+      jsonrpc: "2.0",
+      id: message.id,
+      result: { isError: true, content: [{ type: "text", text }] },
+    });
     end();
   });
   const take = (said: JSONRPCMessage) => {
