@@ -1,9 +1,12 @@
+import { lookup } from "node:dns/promises";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { findConfinement } from "../lib/authority/executor/sandbox.ts";
-import { npmServer } from "../lib/authority/mcp/testing/server_configs.ts";
+import { npmServer, oddServer } from "../lib/authority/mcp/testing/server_configs.ts";
 import { gateFixture } from "../lib/authority/testing/gate_fixture.ts";
 
 const { bwrap } = await findConfinement();
+/** This machine's own name, if it leads somewhere. */
+const ownName = await lookup(Deno.hostname()).then(() => Deno.hostname(), () => undefined);
 const ignore = bwrap === undefined;
 
 Deno.test({
@@ -184,5 +187,39 @@ Deno.test({
     assertEquals(alone.status, "refused");
     const kinds = (await gate.records()).map(({ kind }) => kind);
     assertEquals(kinds.filter((kind) => kind === "action.start"), []);
+  },
+});
+
+Deno.test({
+  name: "a server with hosts reaches those, and no other, and each host is on record",
+  ignore: ignore || ownName === undefined,
+  async fn() {
+    const reached: string[] = [];
+    await using web = Deno.serve({ hostname: "0.0.0.0", port: 0, onListen() {} }, (request) => {
+      reached.push(new URL(request.url).pathname);
+      return new Response("from the host");
+    });
+    const { port } = web.addr as Deno.NetAddr;
+    const host = ownName!;
+    await using gate = await gateFixture({
+      privateHosts: [host],
+      mcpServers: {
+        odd: oddServer("", { allow: ["*"], hosts: [`${host}:${port}`] }),
+        alone: oddServer("", { allow: ["*"] }),
+      },
+    });
+    await gate.mcp.tools();
+    const get = (server: string, url: string) => gate.act(`mcp__${server}__get`, { url });
+    const { output } = await get("odd", `http://${host}:${port}/listed`);
+    assertEquals(output, "from the host");
+    for (const url of [`http://${host}:${port + 1}/`, "http://other.invalid/"]) {
+      assert(!(await get("odd", url)).output.includes("from the host"));
+    }
+    assertMatch((await get("odd", `http://127.0.0.1:${port}/loopback`)).output, /^failed/);
+    assertMatch((await get("alone", `http://${host}:${port}/unlisted`)).output, /^failed/);
+    assertEquals(reached, ["/listed"]);
+    const hosts = (await gate.records()).filter(({ kind }) => kind === "network.host");
+    const listed = hosts.find(({ data }) => data.effect === "allow")!.data;
+    assertEquals([listed.user, listed.host], ["mcp:odd", host.toLowerCase()]);
   },
 });

@@ -20,6 +20,7 @@ import { COMMAND_ENV } from "../executor/command_sandbox.ts";
 import type { Commands } from "../executor/commands.ts";
 import type { Executor } from "../executor/executor.ts";
 import type { SandboxNetwork, SandboxNetworkOptions } from "../network/open_network.ts";
+import { proxyEnv } from "../network/network_sandbox.ts";
 import { isListed } from "../policy/conditions.ts";
 import { addressPort, addressRange, closedRangesWithout } from "../resolve/addresses.ts";
 import { findProgram } from "../resolve/resolve_command.ts";
@@ -62,8 +63,7 @@ const ENTRY = new URL("../../mcp/child.ts", import.meta.url);
 /** Sources of the child beside the executor's own. */
 const SOURCES = new URL("../../mcp/", import.meta.url);
 /** What the sandbox tells programs of its proxy by. */
-const PROXY_ENV = ["ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"]
-  .flatMap((name) => [name, name.toLowerCase()]);
+const PROXY_ENV = Object.keys(proxyEnv());
 
 /** Connects to a server. Rejects with an Error that says why not, in words for people. */
 export async function connectServer(
@@ -140,6 +140,8 @@ async function connectStdio(
         }, handlers),
       events,
     );
+    // Without its network it would fail at everything; it gets a new one with its next start.
+    void network?.ended.then((why) => connection.close(`its network has ended: ${why}`));
     return endingWith(connection, async (reason) => {
       await network?.close();
       await end(reason);

@@ -155,28 +155,11 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
   });
   const config = configSchema.parse({ mcp: { servers: options.mcpServers ?? {} } });
   const maxOutputBytes = options.maxOutputBytes ?? 100_000;
-  const mcp = openMcpServers({
-    config: {
-      ...config,
-      agent: { ...config.agent, workspace },
-      executor: { ...config.executor, maxOutputBytes },
-      gates: { ...config.gates, privateHosts: options.privateHosts ?? [] },
-    },
-    paths: { mcpDir: `${home}/mcp` },
-    workspace,
-    denoDir: findDenoDir({
-      env: (name) => Deno.env.get(name),
-      cwd: Deno.cwd(),
-      home: null,
-      os: Deno.build.os,
-    }),
-    executor,
-    openSandboxed: (...started) => actions.openSandboxed(...started),
-    version: "0.0.0",
-    scrub: (text) => text,
-    audit,
-    clock: options.mcpClock,
-    log,
+  const denoDir = findDenoDir({
+    env: (name) => Deno.env.get(name),
+    cwd: Deno.cwd(),
+    home: null,
+    os: Deno.build.os,
   });
   const known = new KnownSecrets();
   known.follow(state.secrets);
@@ -188,6 +171,25 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     socketDir: `${home}/run`,
     log,
   };
+  const mcp = openMcpServers({
+    config: {
+      ...config,
+      agent: { ...config.agent, workspace },
+      executor: { ...config.executor, maxOutputBytes },
+      gates: { ...config.gates, privateHosts: options.privateHosts ?? [] },
+    },
+    paths: { mcpDir: `${home}/mcp` },
+    workspace,
+    denoDir,
+    executor,
+    openSandboxed: (...started) => actions.openSandboxed(...started),
+    openNetwork: (asked) => openNetwork(network, asked),
+    version: "0.0.0",
+    scrub: (text) => known.scrubber.text(text),
+    audit,
+    clock: options.mcpClock,
+    log,
+  });
   const actions: Actions = createActions({
     state,
     secretStore: state.secrets,
@@ -224,6 +226,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     workspace,
     audit,
     outbox,
+    denoDir,
     log,
     executor,
     sandbox: options.sandbox,

@@ -28,6 +28,7 @@ let tools: Tool[] = [
   { name: "huge", description: "Answers a lot", inputSchema: plain },
   { name: "change", description: "Changes the list", inputSchema: plain },
   { name: "env", description: "Its environment", inputSchema: plain },
+  { name: "get", description: "Fetches a URL", inputSchema: plain },
   { name: "look", description: "Looks at a path", inputSchema: plain },
 ];
 /** Calls that were cancelled. */
@@ -93,6 +94,9 @@ function call(id: unknown, name: string, args: Record<string, unknown>): void {
       return answer(id, "changed");
     case "env":
       return answer(id, JSON.stringify(Deno.env.toObject()));
+    case "get":
+      return void fetch(String(args.url)).then((response) => response.text())
+        .then((text) => answer(id, text), (error) => answer(id, `failed: ${error}`));
     case "look":
       try {
         return answer(
