@@ -256,3 +256,19 @@ Deno.test("secrets reset asks, and takes nothing away that can be read", async (
   const names = [...Deno.readDirSync(paths.operatorDir)].map(({ name }) => name);
   assert(names.some((name) => name.startsWith("secrets.json.damaged-")));
 });
+
+Deno.test("secrets set is on record at once, though the configuration waits for another secret too", async () => {
+  await using home = await setUp();
+  await home.temp.home.write({
+    providers: { a: { apiKey: "${secret:A}" }, b: { apiKey: "${secret:B}" } },
+  });
+  const { stderr } = await home.run(["set", "A"], { stdin: [VALUE] });
+  assertEquals(stderr.includes("Not in the audit yet"), false, stderr);
+  assertEquals((await home.temp.records()).map(({ data }) => data.name), ["A"]);
+  await home.temp.home.write({ audit: { mirror: "${secret:B}" } });
+  const mirrored = await home.run(["set", "C"], { stdin: [VALUE] });
+  assertStringIncludes(mirrored.stderr, "Not in the audit yet");
+  await home.temp.home.write({});
+  await home.run(["rm", "C"]);
+  assertEquals((await home.temp.records()).map(({ data }) => data.name), ["A", "C", "C"]);
+});

@@ -72,22 +72,19 @@ export async function changeState<T>(
 }
 
 async function record({ paths, env }: OperatorDeps, state: OperatorState): Promise<void> {
-  const [{ acquireHome }, { openAudit }, { loadConfig }] = await Promise.all([
+  const [{ acquireHome }, { openAudit }, { auditSettings }] = await Promise.all([
     import("../../lib/authority/home_lock.ts"),
     import("../../lib/authority/audit/log.ts"),
-    import("../../lib/config/load.ts"),
+    import("./audit_settings.ts"),
   ]);
-  // Where it is mirrored, and when a new file of it begins, stands in the configuration. It is read
-  // before the home is taken, for a moment only: a service may want to start.
-  const loaded = await loadConfig({ paths, env, lastGood: false, keepLastGood: false })
-    .catch((error: unknown) => ({ error }));
+  // Before the home is taken, for a moment only: a service may want to start.
+  const settings = await auditSettings({ paths, env }).catch((error: unknown) => ({ error }));
   const lock = await acquireHome(paths);
   if ("heldBy" in lock) return;
   try {
-    if ("error" in loaded) throw loaded.error;
-    const { config } = loaded;
+    if ("error" in settings) throw settings.error;
     const { auditDir: dir, keysDir } = paths;
-    const audit = await openAudit({ ...config.audit, dir, keysDir, log: SILENT });
+    const audit = await openAudit({ ...settings, dir, keysDir, log: SILENT });
     try {
       await state.record(audit);
     } finally {
