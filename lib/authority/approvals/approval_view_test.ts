@@ -64,6 +64,47 @@ Deno.test("approvalView() shows a command's arguments apart, its program and its
   assertEquals(shown.details, "program: /usr/bin/rm\nfolder: /w");
 });
 
+Deno.test("approvalView() shows the hosts of a command, the tool of a server, and who is given a secret", () => {
+  const command: Target = {
+    kind: "command",
+    argv: ["npm", "ci"],
+    program: "/usr/bin/npm",
+    cwd: "/w",
+    hosts: ["a.net:443", "b.net:80"],
+  };
+  assertStringIncludes(view(command, {}).details, "\nnetwork: a.net:443, b.net:80");
+  const mcp: Target = {
+    kind: "mcp",
+    server: "files",
+    tool: "a\u202eb\nserver: x",
+    definition: "0",
+  };
+  const shown = view(mcp, { path: "/etc", all: true });
+  assertEquals(shown.target, "files/a\\u{202e}b\\u{000a}server: x");
+  assertEquals(
+    shown.details,
+    "server: files\ntool of the server: a\\u{202e}b\\u{000a}server: x\ndefinition: 0\n" +
+      "path: /etc\nall: true",
+  );
+  const { argv, program, cwd } = command;
+  const given: Target = {
+    kind: "secret",
+    name: "NPM_TOKEN",
+    recipient: { kind: "command", argv, program, cwd },
+  };
+  assertEquals(view(given, {}).target, "secret NPM_TOKEN for npm ci");
+  assertEquals(
+    view(given, {}).details,
+    "secret: NPM_TOKEN\ngiven to: npm ci\nprogram: /usr/bin/npm\nfolder: /w",
+  );
+  const sent: Target = {
+    kind: "secret",
+    name: "KEY",
+    recipient: { kind: "host", host: "a.net", port: 80, plain: true },
+  };
+  assertEquals(view(sent, {}).target, "secret KEY for http://a.net:80");
+});
+
 Deno.test("approvalView() shows where a path and a host really lead", () => {
   const path: Target = {
     kind: "path",

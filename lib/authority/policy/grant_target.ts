@@ -32,12 +32,14 @@ export function grantTarget(target: Target): string | undefined {
       return canonicalJson({ argv, program, cwd, hosts });
     }
     case "mcp":
-      // Without its definition it is not known which tool that is.
-      return target.definition === ""
-        ? undefined
-        : `${target.server}/${target.tool}#${target.definition}`;
+      // Without its definition it is not known which tool that is. No server's name holds a slash.
+      return /^[0-9a-f]{64}$/.test(target.definition) && !target.server.includes("/")
+        ? `${target.server}/${target.tool}#${target.definition}`
+        : undefined;
     case "secret":
-      return `${target.name}@${recipientText(target.recipient)}`;
+      return target.name.includes("@")
+        ? undefined
+        : `${target.name}@${recipientText(target.recipient)}`;
     case "unresolved":
       return undefined;
   }

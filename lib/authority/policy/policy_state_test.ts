@@ -256,7 +256,7 @@ Deno.test("decide() never allows more when a latch is added, nobody can answer o
   ));
 });
 
-Deno.test("grantTarget() tells any two commands, paths, URLs and chats apart", () => {
+Deno.test("grantTarget() tells any two targets of a kind apart", () => {
   fc.assert(fc.property(anyAction, anyAction, (a, b) => {
     const [one, other] = [a.target, b.target];
     if (one.kind !== other.kind || one.kind === "unresolved") return;
@@ -266,6 +266,7 @@ Deno.test("grantTarget() tells any two commands, paths, URLs and chats apart", (
       case "path":
         return assertEquals(one.real, (other as typeof one).real);
       case "url":
+        assertEquals(one.headers, (other as typeof one).headers);
         return assertEquals(one.url, (other as typeof one).url);
       default:
         return assertEquals(one, other);
@@ -274,6 +275,17 @@ Deno.test("grantTarget() tells any two commands, paths, URLs and chats apart", (
   const chat = (channel: string, chatId: string) => grantTarget({ kind: "chat", channel, chatId });
   assertEquals(chat("a", "b:c"), "a:b:c");
   assertEquals(chat("a:b", "c"), undefined);
+  const mcp = (server: string, tool: string, definition = "0".repeat(64)) =>
+    grantTarget({ kind: "mcp", server, tool, definition });
+  assertEquals(mcp("a", "b/c"), `a/b/c#${"0".repeat(64)}`);
+  assertEquals([mcp("a/b", "c"), mcp("a", "b", "0"), mcp("a", "b", "")], [
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  const secret = (name: string, host: string, port: number) =>
+    grantTarget({ kind: "secret", name, recipient: { kind: "host", host, port } });
+  assertEquals([secret("K", "::1", 443), secret("K@a", "b", 1)], ["K@[::1]:443", undefined]);
   const argv = (...words: string[]) => grantTarget(command(words, { program: "/p" }).target);
   assertNotEquals(argv("a", "b c"), argv("a", "b", "c"));
 });

@@ -25,8 +25,11 @@ export function describeTarget(target: Target): string {
   switch (target.kind) {
     case "path":
       return visibleLine(target.real);
-    case "url":
-      return visibleLine(target.url);
+    case "url": {
+      const { url, headers } = target;
+      const added = headers === undefined ? "" : ` (headers: ${Object.keys(headers).join(", ")})`;
+      return visibleLine(url + added);
+    }
     case "chat":
       return visibleLine(`${target.channel}:${target.chatId}`);
     case "command": {

@@ -15,6 +15,20 @@ import {
 const ALONE = { ...CONTEXT, attended: false, sessionKey: "automation:news one" };
 const outside = pathAction("/srv/it's here", "write");
 
+const MCP = action("mcp.call", {
+  kind: "mcp",
+  server: "files",
+  tool: "delete",
+  definition: "0123456789abcdef".repeat(4),
+});
+const COMMAND = action("exec", {
+  kind: "command",
+  argv: ["npm", "ci"],
+  program: "/usr/bin/npm",
+  cwd: POLICY.workspace,
+  hosts: ["a.net:443"],
+});
+
 function told(one: typeof outside, context = CONTEXT, policy: Policy = POLICY): string {
   return refusal(one, decide(one, context, policy), context).output;
 }
@@ -35,6 +49,13 @@ Deno.test("G1 refusal() names capability, target and the grant that would permit
         argv: ["/bin/sh", "-c", "echo $HOME"],
         program: "/usr/bin/dash",
         cwd: POLICY.workspace,
+        hosts: ["a.net:443"],
+      }),
+      action("mcp.call", {
+        kind: "mcp",
+        server: "files",
+        tool: "delete file",
+        definition: "0123456789abcdef".repeat(4),
       }),
     ]
   ) {
@@ -65,6 +86,12 @@ Deno.test("refusal() says what it takes, by why it was refused", () => {
       ["grants add"],
     ],
     [told(pathAction("/proc/1/environ")), ["Neither an approval nor a grant"], ["grants add"]],
+    [told(MCP), ['"delete" in mcp.servers.files.allow', "grants add cli:test mcp.call"], []],
+    [
+      told(COMMAND),
+      ['exec of "npm ci (network: a.net:443)"', "executor.hosts", "grants add cli:test exec"],
+      [],
+    ],
     [told(chatAction("telegram", "5")), ['"telegram:5" in gates.messageTargets', "grants add"], []],
     [
       told(urlAction("http://a.example/", ["10.0.0.1"])),
@@ -92,6 +119,20 @@ Deno.test("refusal() shows nothing hidden", () => {
     { kind: "chat", channel: "telegram", chatId: "5\u2028\u00ad" },
     { kind: "unresolved", what: "\u202efdp.exe", reason: "\x1b]0;x\x07" },
     { kind: "command", argv: ["/bin/sh", "-c", "a\u200b\n\x1b"], program: "/bin/sh", cwd: "/w" },
+    { kind: "mcp", server: "files", tool: "a\u202e\nb", definition: "" },
+    {
+      kind: "secret",
+      name: "KEY",
+      recipient: { kind: "command", argv: ["a\u200b\n"], program: "/b\u202e", cwd: "/w" },
+    },
+    {
+      kind: "url",
+      url: "https://a.net/",
+      host: "a.net",
+      port: 443,
+      addresses: [],
+      headers: { "x\u202e": "\n" },
+    },
   ];
   for (const target of targets) {
     const one = action("exec", target);
