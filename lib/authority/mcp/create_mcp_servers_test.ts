@@ -1,0 +1,259 @@
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { type FakeClock, fakeClock } from "../../agent/testing/fake_clock.ts";
+import { configSchema } from "../../config/schema.ts";
+import { ServiceError } from "../../errors.ts";
+import type { AuditLog } from "../audit/log.ts";
+import { createMcpServers, type McpServersOptions } from "./create_mcp_servers.ts";
+import type { McpConnection, McpConnectionEvents } from "./mcp_connection.ts";
+
+const CALL = { signal: new AbortController().signal, onProgress: () => {} };
+
+/** A connection that a test lets answer. */
+interface FakeConnection extends McpConnection {
+  events: McpConnectionEvents;
+  tools: string[];
+  lists: number;
+  end(reason: string): void;
+}
+
+/** Servers over connections that tests hold in their hands. */
+function setUp(names: string[], more: Partial<McpServersOptions> = {}) {
+  const clock: FakeClock = fakeClock();
+  const records: { kind: string; data: Record<string, unknown> }[] = [];
+  const opening: { name: string; open(): FakeConnection; fail(reason: string): void }[] = [];
+  let asked = Promise.withResolvers<void>();
+  const { mcp } = configSchema.parse({
+    mcp: { servers: Object.fromEntries(names.map((name) => [name, { command: ["x"] }])) },
+  });
+  const note = () => {};
+  const unused = () => Promise.reject(new Error("not used"));
+  const servers = createMcpServers({
+    servers: mcp.servers,
+    maxOutputBytes: 1_000,
+    workspace: { path: "/w", real: "/w" },
+    executor: { open: unused, run: unused },
+    openSandboxed: unused,
+    privateHosts: [],
+    version: "0",
+    catalog: { read: () => undefined, write: () => Promise.resolve() },
+    scrub: (text) => text,
+    audit: {
+      digest: (text: string) => text,
+      append: (kind: string, data: Record<string, unknown>) => {
+        records.push({ kind, data });
+        return Promise.resolve({});
+      },
+    } as unknown as AuditLog,
+    log: { debug: note, info: note, warning: note, error: note },
+    clock,
+    connect(name, events) {
+      const { promise, resolve, reject } = Promise.withResolvers<McpConnection>();
+      const ended = Promise.withResolvers<string>();
+      opening.push({
+        name,
+        fail: (reason) => reject(new Error(reason)),
+        open() {
+          const connection: FakeConnection = {
+            events,
+            tools: ["echo"],
+            lists: 0,
+            end: ended.resolve,
+            list() {
+              this.lists += 1;
+              const tools = this.tools.map((name) => ({ name, inputSchema: { type: "object" } }));
+              return Promise.resolve({
+                about: name,
+                tools,
+                resources: [],
+                prompts: [],
+                problems: [],
+              });
+            },
+            call: ({ tool }) => Promise.resolve({ failed: false, output: `${name}/${tool}` }),
+            ping: () => Promise.resolve(),
+            ended: ended.promise,
+            close: (why = "it was closed") => {
+              ended.resolve(why);
+              return Promise.resolve();
+            },
+          };
+          resolve(connection);
+          return connection;
+        },
+      });
+      asked.resolve();
+      asked = Promise.withResolvers();
+      return promise;
+    },
+    ...more,
+  });
+  /** Lets everything happen that waits for nothing but this. */
+  const settle = async () => {
+    for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+  };
+  return { servers, clock, opening, records, settle };
+}
+
+Deno.test("tools() waits 5 s for servers that were never seen, together, and for nobody twice", async () => {
+  const { servers, clock, opening, settle } = setUp(["fast", "slow", "mute"]);
+  let told: readonly { server: string }[] | undefined;
+  void servers.tools().then((tools) => told = tools);
+  await settle();
+  assertEquals(opening.map(({ name }) => name), ["fast", "slow", "mute"]);
+  opening[0]!.open();
+  await settle();
+  clock.tick(4_999);
+  await settle();
+  assertEquals(told, undefined);
+  // Another turn that begins meanwhile waits no longer than the first.
+  let second: readonly unknown[] | undefined;
+  void servers.tools().then((tools) => second = tools);
+  clock.tick(1);
+  await settle();
+  assertEquals(told?.map(({ server }) => server), ["fast"]);
+  assertEquals(second?.length, 1);
+  assertEquals((await servers.tools()).length, 1);
+  assertEquals(servers.status().map(({ state }) => state), [
+    "connected",
+    "connecting",
+    "connecting",
+  ]);
+  // One that comes late is there for the next turn.
+  opening[1]!.open();
+  await settle();
+  assertEquals((await servers.tools()).map(({ server }) => server), ["fast", "slow"]);
+  assertEquals(opening.length, 3);
+});
+
+Deno.test("tools() goes on at once when every server is there or has failed", async () => {
+  const { servers, opening, clock, settle } = setUp(["one", "two"]);
+  const asking = servers.tools();
+  await settle();
+  opening[0]!.open();
+  opening[1]!.fail("no such program");
+  assertEquals((await asking).map(({ server }) => server), ["one"]);
+  assertEquals(clock.timers(), 0);
+  assertStringIncludes(servers.status()[1]!.detail, "no such program; next try in 1 s");
+});
+
+Deno.test("a server that fails is tried again after 1, 2, 4 s, by whoever needs it then", async () => {
+  const { servers, opening, clock, settle } = setUp(["one"]);
+  const asking = servers.tools();
+  await settle();
+  opening[0]!.fail("broken");
+  await asking;
+  for (const waitMs of [1_000, 2_000, 4_000]) {
+    const before = opening.length;
+    clock.tick(waitMs - 1);
+    await servers.tools();
+    assertEquals(opening.length, before, "too early");
+    clock.tick(1);
+    await servers.tools();
+    assertEquals(opening.length, before + 1);
+    opening.at(-1)!.fail("broken");
+    await settle();
+  }
+});
+
+Deno.test("a server that dies in every call waits longer each time, and not any more once it worked", async () => {
+  const { servers, opening, clock, settle } = setUp(["one"]);
+  const asking = servers.tools();
+  await settle();
+  let connection = opening[0]!.open();
+  const [echo] = await asking;
+  for (const waitMs of [1_000, 2_000, 4_000]) {
+    connection.end("it ended with code 1");
+    await settle();
+    const early = await servers.call(echo!, {}, CALL);
+    assert(early.type === "fault" && early.message.includes(`next try in ${waitMs / 1_000} s`));
+    clock.tick(waitMs);
+    const call = servers.call(echo!, {}, CALL);
+    await settle();
+    connection = opening.at(-1)!.open();
+    if (waitMs < 4_000) connection.call = () => Promise.reject(new Error("dead"));
+    await call;
+  }
+  connection.end("once more");
+  await settle();
+  assertStringIncludes(servers.status()[0]!.detail, "next try in 1 s");
+  assertEquals(servers.status()[0]!.restarts, 3);
+});
+
+Deno.test("many notices of changes make few questions, and the last one is answered", async () => {
+  const { servers, opening, clock, records, settle } = setUp(["one"]);
+  const asking = servers.tools();
+  await settle();
+  const connection = opening[0]!.open();
+  await asking;
+  for (let at = 0; at < 1_000; at++) connection.events.onChanged();
+  await settle();
+  connection.tools = ["echo", "more"];
+  connection.events.onChanged();
+  for (let second = 0; second < 5; second++) {
+    clock.tick(1_000);
+    await settle();
+  }
+  assertEquals(connection.lists, 3);
+  assertEquals((await servers.tools()).map(({ tool }) => tool), ["echo", "more"]);
+  assertEquals(records, [{
+    kind: "mcp.tools_changed",
+    data: { server: "one", added: ["more"], removed: [], changed: [] },
+  }]);
+});
+
+Deno.test("G15 a change that cannot be recorded is not taken over", async () => {
+  const failing = {
+    digest: (text: string) => text,
+    append: () => Promise.reject(new ServiceError("audit_unavailable", "the disk is full")),
+  } as unknown as AuditLog;
+  const { servers, opening, settle } = setUp(["one"], { audit: failing });
+  const asking = servers.tools();
+  await settle();
+  const connection = opening[0]!.open();
+  await asking;
+  connection.tools = ["echo", "more"];
+  connection.events.onChanged();
+  await settle();
+  assertEquals(servers.find("mcp__one__more"), undefined);
+});
+
+Deno.test("a call ends with its turn while the server is still being connected", async () => {
+  const { servers, opening, clock, settle } = setUp(["one"]);
+  const asking = servers.tools();
+  await settle();
+  const first = opening[0]!.open();
+  const [echo] = await asking;
+  first.end("gone");
+  await settle();
+  clock.tick(1_000);
+  const turn = new AbortController();
+  const call = servers.call(echo!, {}, { ...CALL, signal: turn.signal });
+  const reason = new Error("the turn ended");
+  turn.abort(reason);
+  assertEquals(await call.catch((error) => error), reason);
+  await settle();
+  opening[1]!.open();
+  await settle();
+  assertEquals(servers.status()[0]!.state, "connected");
+});
+
+Deno.test("test() names the servers that there are", async () => {
+  const { servers } = setUp(["one", "two"]);
+  const error = await assertRejects(() => servers.test("three"), ServiceError);
+  assertEquals(error.code, "not_found");
+  assertStringIncludes(error.message, "one, two");
+});
+
+Deno.test("shutdown() ends what is connected, and nothing is started after it", async () => {
+  const { servers, opening, settle } = setUp(["one", "two"]);
+  const asking = servers.tools();
+  await settle();
+  const connection = opening[0]!.open();
+  opening[1]!.fail("no");
+  const [echo] = await asking;
+  await servers.shutdown();
+  assertEquals(await connection.ended, "it was closed");
+  const outcome = await servers.call(echo!, {}, CALL);
+  assert(outcome.type === "fault" && outcome.message.includes("stopping"));
+  assertEquals(opening.length, 2);
+});
