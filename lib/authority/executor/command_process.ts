@@ -5,7 +5,7 @@
  * @module
  */
 
-import { KeptOutput } from "./kept_output.ts";
+import { KeptOutput, type OutputScrubber } from "./kept_output.ts";
 import { killTree, readTail, withinMoments } from "./process_tree.ts";
 import { ProgressFeed } from "./progress_feed.ts";
 
@@ -22,6 +22,8 @@ export interface CommandProcessOptions {
   timeoutMs: number;
   /** Bytes of output that are kept. */
   maxOutputBytes: number;
+  /** Takes secrets out of what is kept, before it is cut. */
+  scrubber?: OutputScrubber;
   /** Cancels this command. */
   signal: AbortSignal;
   /** Ends every command. */
@@ -115,10 +117,10 @@ export async function runCommandProcess(options: CommandProcessOptions): Promise
 
 function readOutput(
   stdout: ReadableStream<Uint8Array>,
-  { marker, maxOutputBytes, onProgress }: CommandProcessOptions,
+  { marker, maxOutputBytes, scrubber, onProgress }: CommandProcessOptions,
   onFlood: () => void,
 ) {
-  const kept = new KeptOutput(maxOutputBytes);
+  const kept = new KeptOutput(maxOutputBytes, scrubber);
   const progress = new ProgressFeed(onProgress);
   const reader = stdout.getReader();
   const expected = new TextEncoder().encode(marker);

@@ -17,6 +17,7 @@ import { type CommandSessionJob, sessionCommand, sessionMounts } from "./command
 import { giveEnv, givenEnv } from "./give_env.ts";
 import { watchGuards } from "./guard_watch.ts";
 import { closeInherited } from "./inherited.ts";
+import type { OutputScrubber } from "./kept_output.ts";
 import { openSession } from "./open_session.ts";
 import { Placeholders } from "./placeholders.ts";
 import { type Confinement, findConfinement } from "./sandbox.ts";
@@ -93,6 +94,8 @@ export interface CommandsOptions {
   maxWaiting?: number;
   /** Sessions at once; beyond them one is refused. Default 32. */
   maxSessions?: number;
+  /** Takes secrets out of output before it is cut. */
+  scrubber?: OutputScrubber;
   log: Log;
   /** `off` never uses a sandbox; for tests and other systems. */
   sandbox?: "auto" | "off";
@@ -267,6 +270,7 @@ export function createCommands(options: CommandsOptions): Commands {
       confined: true,
       marker,
       maxOutputBytes,
+      scrubber: options.scrubber,
       closing: AbortSignal.any([closing.signal, watch.signal]),
       timeoutMs,
       signal,
@@ -299,6 +303,7 @@ export function createCommands(options: CommandsOptions): Commands {
       confined: false,
       marker,
       maxOutputBytes,
+      scrubber: options.scrubber,
       closing: closing.signal,
       timeoutMs,
       signal,

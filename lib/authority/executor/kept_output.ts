@@ -5,22 +5,35 @@
  * @module
  */
 
+import { createScrubber, type Scrubber } from "../../secrets/scrubber.ts";
 import { cutOutput } from "./cut_output.ts";
+
+/** What takes secrets out of output. */
+export type OutputScrubber = Pick<Scrubber, "text" | "pieces">;
 
 /** Bytes that the sentence about a cut may take. */
 const NOTE_BYTES = 80;
+
+/** Bytes before the tail that are read only to see what begins in them and reaches into it. */
+const BEFORE_TAIL_BYTES = 4_096;
 
 /** Takes bytes as they come. */
 export class KeptOutput {
   readonly #head: Uint8Array;
   /** A ring: what is written last overwrites what is oldest. */
   readonly #tail: Uint8Array;
+  /** Bytes of it that are shown. */
+  readonly #tailSize: number;
   #total = 0;
 
-  /** `maxBytes` of the text that comes of it, 200 at least. */
-  constructor(readonly maxBytes: number) {
+  /**
+   * `maxBytes` of the text that comes of it, 200 at least; placeholders may make it longer. Secrets are
+   * taken out before anything is cut, since half of one is known by nobody.
+   */
+  constructor(readonly maxBytes: number, readonly scrubber: OutputScrubber = createScrubber()) {
     this.#head = new Uint8Array(Math.floor(maxBytes * 2 / 3));
-    this.#tail = new Uint8Array(maxBytes - this.#head.length);
+    this.#tailSize = maxBytes - this.#head.length;
+    this.#tail = new Uint8Array(this.#tailSize + BEFORE_TAIL_BYTES);
   }
 
   get totalBytes(): number {
@@ -44,37 +57,77 @@ export class KeptOutput {
     this.#total += chunk.length;
   }
 
-  /** What is kept, as text; bytes that are no UTF-8 become U+FFFD. At most `maxBytes` of UTF-8. */
+  /**
+   * What is kept, as text; bytes that are no UTF-8 become U+FFFD. At most `maxBytes` of UTF-8, and what
+   * placeholders take more than the secrets that they stand for.
+   */
   text(): string {
     const { length: headSize } = this.#head;
-    const { length: tailSize } = this.#tail;
+    const { length: ringSize } = this.#tail;
+    const tailSize = this.#tailSize;
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     if (this.#total <= headSize) {
       return this.#bounded(decoder.decode(this.#head.subarray(0, this.#total)));
     }
     const inTail = this.#total - headSize;
+    const ring = this.#unrolled(Math.min(inTail, ringSize));
     if (inTail <= tailSize) {
       const whole = new Uint8Array(this.#total);
       whole.set(this.#head);
-      whole.set(this.#tail.subarray(0, inTail), headSize);
+      whole.set(ring, headSize);
       return this.#bounded(decoder.decode(whole));
     }
-    const start = inTail % tailSize;
-    const ring = new Uint8Array(tailSize);
-    ring.set(this.#tail.subarray(start));
-    ring.set(this.#tail.subarray(0, start), tailSize - start);
     const half = NOTE_BYTES / 2;
     const head = wholeCharacters(fitting(this.#head, headSize - half, "head"));
-    const fit = fitting(ring, tailSize - half, "tail");
+    const fit = fitting(ring.subarray(ring.length - tailSize), tailSize - half, "tail");
     const tail = fit.subarray(firstCharacter(fit));
+    const before = new Uint8Array(BEFORE_TAIL_BYTES + ring.length - tail.length);
+    // Of a small gap there are fewer, and the head is right before them.
+    if (inTail < ringSize) {
+      const end = this.#head.subarray(-BEFORE_TAIL_BYTES);
+      before.set(end, BEFORE_TAIL_BYTES - end.length);
+    }
+    before.set(ring.subarray(0, ring.length - tail.length), BEFORE_TAIL_BYTES);
     const missing = this.#total - head.length - tail.length;
     const note = `[… ${missing} of ${this.#total} bytes cut …]`;
-    return `${decoder.decode(head)}\n${note}\n${decoder.decode(tail)}`;
+    return `${this.#scrubbedHead(decoder.decode(head))}\n${note}\n${
+      this.#scrubbedTail(decoder.decode(before), decoder.decode(tail))
+    }`;
+  }
+
+  /** The last bytes in their order. */
+  #unrolled(length: number): Uint8Array {
+    const size = this.#tail.length;
+    if (length < size) return this.#tail.subarray(0, length);
+    const start = (this.#total - this.#head.length) % size;
+    const ring = new Uint8Array(size);
+    ring.set(this.#tail.subarray(start));
+    ring.set(this.#tail.subarray(0, start), size - start);
+    return ring;
+  }
+
+  /** Without what may begin a secret at its end: the rest of that is cut. */
+  #scrubbedHead(text: string): string {
+    let said = "";
+    this.scrubber.pieces((piece) => said += piece).push(text);
+    return said;
+  }
+
+  /** With what a secret that began before it has in it taken out. */
+  #scrubbedTail(before: string, text: string): string {
+    let said = "";
+    const pieces = this.scrubber.pieces((piece) => said += piece);
+    pieces.push(before);
+    pieces.flush();
+    said = "";
+    pieces.push(text);
+    pieces.end();
+    return said;
   }
 
   /** U+FFFD takes more room than the byte that it stands for. */
   #bounded(text: string): string {
-    return cutOutput(text, this.maxBytes);
+    return cutOutput(this.scrubber.text(text), this.maxBytes);
   }
 }
 

@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
+import { printsOf } from "../../secrets/prints_of.ts";
+import { createScrubber } from "../../secrets/scrubber.ts";
 import { KeptOutput } from "./kept_output.ts";
 
 const encoder = new TextEncoder();
@@ -55,4 +57,22 @@ Deno.test("KeptOutput makes bytes that are no text readable, and splits no chara
   const text = keep(300, [encoder.encode("€".repeat(1_000))]);
   assertStringIncludes(text, "bytes cut");
   assertEquals(text.replace(/\n\[.*\]\n/, "").replaceAll("€", ""), "");
+});
+
+Deno.test("KeptOutput shows no part of a secret that a cut goes through, wherever it is", () => {
+  const secret = "sk-live-0123456789abcdefghijklmnopqrstuv";
+  const scrubber = createScrubber(printsOf({ name: "KEY", value: secret }));
+  const parts = (length: number) =>
+    Array.from({ length: secret.length - length }, (_, at) => secret.slice(at, at + length));
+  for (const size of [610, 660, 1_000, 9_000]) {
+    for (let at = 0; at <= size; at += size > 1_000 ? 13 : 1) {
+      const output = new KeptOutput(600, scrubber);
+      const text = ".".repeat(at) + secret + ".".repeat(size - at);
+      for (const piece of text.match(/.{1,37}/g)!) output.push(encoder.encode(piece));
+      const shown = output.text();
+      for (const part of parts(8)) assert(!shown.includes(part), `${size} ${at}: ${shown}`);
+      assert(/\d bytes cut/.test(shown) || shown.includes("[secret KEY]"));
+      assert(shown.length <= 620);
+    }
+  }
 });

@@ -19,6 +19,8 @@ export class ProgressFeed {
   readonly #decoder = new TextDecoder();
   #pending = "";
   #left = MAX_TOTAL_CHARS;
+  /** What came last was left out. */
+  #isGap = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #heartbeat: ReturnType<typeof setInterval>;
   #quietMs = 0;
@@ -40,9 +42,14 @@ export class ProgressFeed {
     const room = MAX_PROGRESS_CHARS - this.#pending.length;
     if (this.#left <= 0 || chunk.length === 0) return;
     // What comes faster than anybody reads is left out of progress, not out of the result.
-    if (room > 0) {
-      const text = this.#decoder.decode(chunk.subarray(0, room), { stream: true });
-      this.#pending += text.slice(0, this.#left);
+    const told = this.#isGap ? afterBlank(chunk) : chunk;
+    this.#isGap = told.length === 0 || room < told.length;
+    if (room > 0 && told.length > 0) {
+      const fits = this.#isGap ? beforeBlank(told.subarray(0, room)) : told;
+      const text = this.#decoder.decode(fits, { stream: true });
+      this.#pending += text.length <= this.#left
+        ? text
+        : text.slice(0, this.#left).replace(/\S*$/, "");
       this.#left -= text.length;
     }
     this.#timer ??= setTimeout(() => this.#flush(), INTERVAL_MS);
@@ -64,4 +71,21 @@ export class ProgressFeed {
     this.#hasSpoken = true;
     this.#onProgress(text);
   }
+}
+
+/**
+ * Where something is left out, no word is said in part: by half of it nobody knows a secret again. Of a
+ * word that fills a chunk nothing is said.
+ */
+function beforeBlank(bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(0, bytes.findLastIndex(isBlank) + 1);
+}
+
+function afterBlank(bytes: Uint8Array): Uint8Array {
+  const at = bytes.findIndex(isBlank);
+  return at === -1 ? bytes.subarray(bytes.length) : bytes.subarray(at);
+}
+
+function isBlank(byte: number): boolean {
+  return byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09;
 }
