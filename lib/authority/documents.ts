@@ -19,6 +19,7 @@ import {
 import { REASONS, unreadable, withName } from "../documents/unreadable.ts";
 import { ServiceError } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { childPackages } from "./executor/child_packages.ts";
 import { NO_PERMISSIONS } from "./executor/command.ts";
 import { type ChildJob, type ChildOutcome, createExecutor } from "./executor/executor.ts";
 import { PROTOCOL_VERSION } from "./executor/protocol.ts";
@@ -103,6 +104,7 @@ export function createDocumentReader(options: DocumentReaderOptions): OwnedDocum
         throw new ServiceError("executor_fault", "the program that reads it is broken");
       case "redirect":
       case "addresses":
+      case "page":
         throw new ServiceError("executor_fault", `its process answered ${outcome.type}`);
     }
   }
@@ -156,7 +158,10 @@ export function createDocumentReader(options: DocumentReaderOptions): OwnedDocum
         throw error instanceof ServiceError ? withName(error, document.name) : error;
       }
     },
-    counts: executor.counts,
+    counts() {
+      const { running, waiting } = executor.counts();
+      return { running, waiting };
+    },
     async shutdown() {
       closed = true;
       await executor.shutdown();
@@ -175,11 +180,7 @@ function childNeeds(
   const other = entry === ENTRY ? [] : [fromFileUrl(entry)];
   return {
     view: { ...view, readOnly: [path("../documents"), path("../errors.ts"), ...other] },
-    packages: denoDir === undefined ? undefined : {
-      configFile: path("../../deno.json"),
-      lockFile: path("../../deno.lock"),
-      denoDir,
-    },
+    packages: childPackages(denoDir),
   };
 }
 

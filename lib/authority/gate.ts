@@ -89,6 +89,8 @@ export interface ActionsOptions {
   mcp?: Pick<McpServers, "find" | "call">;
   /** Opens the way of one command to its hosts; without it no command has one. */
   openNetwork?: RunDeps["openNetwork"];
+  /** Deno's folder of packages (`findDenoDir`). */
+  denoDir?: string;
   /** Takes secrets out of results and progress. */
   scrubber?: Scrubber;
   log: Log;

@@ -154,6 +154,7 @@ export async function ownHome(
       secretStore: state.secrets,
       mcp,
       openNetwork: (asked) => openNetwork(network, asked),
+      denoDir,
       scrubber,
       log,
     });

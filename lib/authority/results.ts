@@ -35,7 +35,8 @@ export function outcomeResult(
     case "fault":
       return failed("executor_fault", `${tool} did not finish: ${outcome.message}`);
     case "addresses":
-      return failed("executor_fault", `${tool} did not finish: it answered addresses`);
+    case "page":
+      return failed("executor_fault", `${tool} did not finish: it answered ${outcome.type}`);
   }
 }
 

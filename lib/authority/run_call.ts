@@ -17,6 +17,7 @@ import type { Executor } from "./executor/executor.ts";
 import type { McpServers } from "./mcp/mcp_servers.ts";
 import type { SandboxNetwork, SandboxNetworkOptions } from "./network/open_network.ts";
 import type { AllowedCall } from "./policy/judge_call.ts";
+import { readArticle } from "./read_article.ts";
 import { recordCall } from "./record_call.ts";
 import { failed, outcomeResult } from "./results.ts";
 import type { Workspace } from "./resolve/resolve.ts";
@@ -34,6 +35,8 @@ export interface RunDeps {
   commands: Commands;
   workspace: Workspace;
   settings: JobSettings;
+  /** Deno's folder of packages, for finding the article of a page; the binary needs none. */
+  denoDir?: string;
   /** Without them no tool of theirs is found. */
   mcp?: Pick<McpServers, "call">;
   secretStore?: Pick<SecretStore, "reveal">;
@@ -101,6 +104,12 @@ async function run(
         : target;
       const job = actionJob({ ...action, target: filled }, tool, deps.settings);
       const outcome = await deps.executor.run(job, options);
+      if (outcome.type === "page") {
+        const { executor, denoDir } = deps;
+        const { signal } = options;
+        const output = await readArticle(outcome, { executor, denoDir, maxOutputBytes, signal });
+        return { result: { status: "ok", output } };
+      }
       return { result: outcomeResult(outcome, tool.name, maxOutputBytes) };
     }
   }

@@ -46,6 +46,10 @@ const headers = z.record(
 
 const schema = z.strictObject({
   url: z.string().min(1).max(8_192).describe("http or https URL."),
+  format: z.enum(["readable", "text", "html"]).default("readable").describe(
+    "readable: the article of a page without what stands around it, or all of its text where it has " +
+      "none. text: all of its text. html: its source.",
+  ),
   headers: headers.optional().describe(
     "Further request headers. ${secret:NAME} in a value stands for a secret, such as " +
       '{"Authorization": "Bearer ${secret:GITHUB_TOKEN}"}; it is sent only to hosts that it is for, ' +

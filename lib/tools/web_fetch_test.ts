@@ -44,7 +44,7 @@ Deno.test("web_fetch returns readable text of a page", async () => {
   });
   assertEquals(result, {
     status: "ok",
-    output: "HTTP 200 OK\ntext/html; charset=utf-8\n\n" +
+    output: "HTTP 200 OK\ntext/html; charset=utf-8\n[the text of the whole page: it is short]\n\n" +
       `T\n\n# Hello & welcome\n\nmore (http://127.0.0.1:${site.port}/x)`,
   });
   assertEquals(progress, ["connecting to 127.0.0.1", "HTTP 200, text/html; charset=utf-8"]);

@@ -34,6 +34,7 @@ const ENTRIES: ReadonlyMap<string, URL> = new Map([
   ...CHILD_TOOLS.map((name) =>
     [name, new URL(`../../tools/child/${name}.ts`, import.meta.url)] as const
   ),
+  ["extract_article", new URL("../../tools/article/child.ts", import.meta.url)],
   ["extract_document", new URL("../../documents/child.ts", import.meta.url)],
 ]);
 

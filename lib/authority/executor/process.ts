@@ -194,6 +194,10 @@ function isFrame(value: unknown): value is ChildFrame {
       return typeof frame.message === "string";
     case "redirect":
       return typeof frame.url === "string";
+    case "page":
+      return [frame.head, frame.text, frame.html, frame.url].every((text) =>
+        typeof text === "string"
+      );
     case "addresses":
       return Array.isArray(frame.addresses) &&
         frame.addresses.every((address) => typeof address === "string");

@@ -55,6 +55,11 @@ export type ChildFrame =
   | { type: "failure"; message: string }
   /** The fetch wants to go on elsewhere; the authority judges that anew. */
   | { type: "redirect"; url: string }
+  /**
+   * A page that was fetched and may hold an article: the authority has another child look for it. `text`
+   * is the whole page, in case there is none; `head` is what stands before either.
+   */
+  | { type: "page"; head: string; text: string; html: string; url: string }
   /** Answer of the resolver child. */
   | { type: "addresses"; addresses: string[] };
 

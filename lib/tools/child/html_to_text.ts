@@ -33,12 +33,16 @@ const BLOCK = new Set(
 /** Elements with an empty line around them. */
 const SPACED = new Set("p h1 h2 h3 h4 h5 h6 pre blockquote table ul ol title hr".split(" "));
 
+/** Levels of lists in lists that are shown as such. */
+const MAX_INDENT = 8;
 /** Longest tag that is read, characters; more is passed over. */
 const MAX_TAG_CHARS = 16_384;
 
 /** The text of a page. Addresses of links are made absolute with `baseUrl`. */
 export function htmlToText(html: string, baseUrl: string): string {
   const out = new TextOut();
+  let cells = 0;
+  let lists = 0;
   let link: { href: string; at: number } | undefined;
   for (let at = 0; at < html.length;) {
     const open = html.indexOf("<", at);
@@ -64,11 +68,26 @@ export function htmlToText(html: string, baseUrl: string): string {
       continue;
     }
     if (name === "br") out.line();
-    if (name === "td" || name === "th") out.text(" ");
-    if (BLOCK.has(name)) SPACED.has(name) ? out.paragraph() : out.line();
-    if (name === "pre") out.preformatted = !isEnd;
+    if (name === "tr") cells = 0;
+    if (!isEnd && (name === "td" || name === "th")) {
+      // What stands in a cell may have ended its line.
+      if (cells++ > 0) out.join(" | ");
+    }
+    if (name === "ul" || name === "ol") lists = isEnd ? Math.max(0, lists - 1) : lists + 1;
+    if (BLOCK.has(name)) {
+      SPACED.has(name) && !(lists > (isEnd ? 0 : 1) && /^[uo]l$/.test(name))
+        ? out.paragraph()
+        : out.line();
+    }
+    if (name === "pre" && out.preformatted === isEnd) {
+      if (isEnd) out.fence();
+      else out.raw("```\n");
+      out.preformatted = !isEnd;
+    }
     if (!isEnd && /^h[1-6]$/.test(name)) out.raw(`${"#".repeat(Number(name[1]))} `);
-    if (!isEnd && name === "li") out.raw("- ");
+    if (!isEnd && name === "li") {
+      out.raw(`${"  ".repeat(Math.min(Math.max(0, lists - 1), MAX_INDENT))}- `);
+    }
     if (!isEnd && name === "img") {
       const alt = attribute(tag.text, "alt");
       if (alt) out.text(`[image: ${alt}]`);
@@ -119,6 +138,22 @@ class TextOut {
     this.#space = false;
     this.#parts.push(lead + text);
     this.#length += lead.length + text.length;
+  }
+
+  /** On the same line as what is before, whatever is owed. */
+  join(text: string): void {
+    this.#breaks = 0;
+    this.#space = false;
+    this.raw(text);
+  }
+
+  /** Ends what is preformatted, on a line of its own. */
+  fence(): void {
+    const isAtStart = this.#parts.at(-1)?.endsWith("\n") ?? false;
+    this.#breaks = 0;
+    this.#space = false;
+    this.raw(isAtStart ? "```" : "\n```");
+    this.paragraph();
   }
 
   line(): void {

@@ -4,15 +4,17 @@
  * @module
  */
 
-import { htmlToText } from "./html_to_text.ts";
 import { formatBytes, SNIFF_BYTES, sniffText } from "./text.ts";
 
 const TEXT_TYPE =
   /^(text\/.*|application\/(json|xml|javascript|ecmascript|x-javascript|yaml|x-yaml|toml|x-ndjson|graphql|sql|x-sh)|.*\+(json|xml|yaml))$/;
 const HTML_TYPE = /^(text\/html|application\/xhtml\+xml)$/;
 
-/** Readable text of a body. Throws, naming the type, when it is no text. */
-export function responseText(body: Uint8Array, contentType: string, url: string): string {
+/** The text of a body as it came, and whether it is HTML. Throws, naming the type, when it is no text. */
+export function decodeBody(
+  body: Uint8Array,
+  contentType: string,
+): { source: string; isHtml: boolean } {
   const [type = ""] = contentType.toLowerCase().split(";");
   const mediaType = type.trim();
   const head = body.subarray(0, SNIFF_BYTES);
@@ -28,7 +30,7 @@ export function responseText(body: Uint8Array, contentType: string, url: string)
   const text = decode(body, label);
   const isHtml = HTML_TYPE.test(mediaType) ||
     (mediaType === "" && /^\s*<(!doctype html|html|head|body)\b/i.test(text));
-  return isHtml ? htmlToText(text, url) : text;
+  return { source: text, isHtml };
 }
 
 /** Servers say this of anything that they do not know, text too. */

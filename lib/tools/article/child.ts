@@ -1,0 +1,35 @@
+/**
+ * The child that finds the article of a page. It works on a stranger's HTML with packages of others, so
+ * it has no permission at all: the page comes over its standard input, the text goes out over its
+ * standard output. An empty result means that there is no article.
+ *
+ * @module
+ */
+
+import type { ChildRun } from "../../authority/executor/protocol.ts";
+import { serveChild } from "../../authority/executor/serve_child.ts";
+import { articleText } from "./article_text.ts";
+
+/** What the child is told beside the page. */
+export interface ArticleArgs {
+  /** Of the page; links are relative to it. */
+  url: string;
+}
+
+/** Reads the payload. */
+export const run: ChildRun = ({ task }) => {
+  silenceConsole();
+  const { url } = task.args as ArticleArgs;
+  const html = new TextDecoder().decode(task.payload);
+  return Promise.resolve({ type: "result", output: articleText(html, url) ?? "" });
+};
+
+/** Standard output carries frames; a library that warns would write between them. */
+function silenceConsole(): void {
+  const silent = () => {};
+  for (const name of Object.keys(console)) {
+    (console as unknown as Record<string, unknown>)[name] = silent;
+  }
+}
+
+if (import.meta.main) serveChild(run);

@@ -1,0 +1,142 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { urlsInText } from "../agent/hosts.ts";
+import type { ActionResult } from "../authority/actions.ts";
+import { readArticle } from "../authority/read_article.ts";
+import { gateFixture } from "../authority/testing/gate_fixture.ts";
+import { articleText } from "./article/article_text.ts";
+
+const SENTENCE =
+  "The lantern, which the keeper lit each evening, was seen by ships far out at sea. ";
+const NAV = `<nav>${"<a href='/nav'>Elsewhere</a> ".repeat(30)}</nav>`;
+
+function page(body: string, head = ""): string {
+  return `<!doctype html><html lang="en"><head><title>The Lantern - Site</title>${head}</head>` +
+    `<body>${NAV}<main>${body}</main><footer>All rights reserved ${NAV}</footer></body></html>`;
+}
+
+const ARTICLE = page(
+  `<article><h1>The Lantern</h1><p>${SENTENCE.repeat(6)}</p><h2>Oil</h2>
+  <p>${SENTENCE.repeat(4)} See <a href="../oil?kind=a&amp;b">the oil</a>.</p>
+  <ul><li>Wick<ul><li>cotton</li></ul></li><li>Glass</li></ul>
+  <pre><code>light(lamp);
+  wait();</code></pre>
+  <table><tr><th>Ship</th><th>Seen</th></tr><tr><td>Ada</td><td>yes</td></tr></table>
+  <p>${SENTENCE.repeat(4)}</p></article>`,
+  '<meta name="author" content="A. Keeper"><meta property="og:site_name" content="Site\u202e">' +
+    '<meta property="article:published_time" content="2026-10-01T08:00:00Z">',
+);
+
+/** Fetches a page from a server of its own. */
+async function fetchPage(
+  html: string,
+  args: Record<string, unknown> = {},
+): Promise<{ result: ActionResult; base: string; tookMs: number }> {
+  const server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen() {} },
+    () => new Response(html, { headers: { "content-type": "text/html; charset=utf-8" } }),
+  );
+  const base = `http://127.0.0.1:${server.addr.port}`;
+  try {
+    await using gate = await gateFixture({ privateHosts: ["127.0.0.1"] });
+    const start = performance.now();
+    const result = await gate.act("web_fetch", { url: `${base}/a/page`, ...args }, {
+      context: { personHosts: ["127.0.0.1"] },
+    });
+    return { result, base, tookMs: performance.now() - start };
+  } finally {
+    await server.shutdown();
+  }
+}
+
+Deno.test("web_fetch gives the article of a page, with headings, lists, code, tables and links", async () => {
+  const { result, base } = await fetchPage(ARTICLE);
+  assertEquals(result.status, "ok", result.output);
+  const { output } = result;
+  assertMatch(
+    output,
+    /^HTTP 200 OK\ntext\/html; charset=utf-8\n\[the article of the page; format "text" gives the whole page\]\n\n# The Lantern/,
+  );
+  assertStringIncludes(output, "A. Keeper | Site\\u{202e} | published 2026-10-01T08:00:00Z");
+  assertStringIncludes(output, "## Oil");
+  assertStringIncludes(output, "- Wick\n  - cotton\n- Glass");
+  assertStringIncludes(output, "```\nlight(lamp);\n  wait();\n```");
+  assertStringIncludes(output, "Ship | Seen\nAda | yes");
+  assert(!output.includes("Elsewhere") && !output.includes("All rights"), output);
+  assertEquals(urlsInText(output), [`${base}/oil?kind=a&b`]);
+});
+
+Deno.test("web_fetch gives the whole text or the source when asked for it", async () => {
+  const text = (await fetchPage(ARTICLE, { format: "text" })).result.output;
+  assertStringIncludes(text, "Elsewhere");
+  assertStringIncludes(text, "# The Lantern");
+  const html = (await fetchPage(ARTICLE, { format: "html" })).result.output;
+  assertStringIncludes(html, "<article><h1>The Lantern</h1>");
+  const wrong = (await fetchPage(ARTICLE, { format: "pdf" })).result;
+  assertStringIncludes(wrong.output, "Arguments of web_fetch: format");
+});
+
+Deno.test("web_fetch falls back to the whole page where there is no article, and says so", async () => {
+  const links = page(`<div>${"<a href='/x'>Go to a part of the shop</a><br>".repeat(60)}</div>`);
+  const { output } = (await fetchPage(links)).result;
+  assertStringIncludes(output, "[no article was found; this is the text of the whole page]");
+  assertStringIncludes(output, "Go to a part of the shop");
+});
+
+Deno.test("web_fetch ends within its limits for pages made to be slow, with the whole text", async () => {
+  const tail = `<p>${SENTENCE.repeat(20)}</p>`;
+  const evil: [string, string, RegExp][] = [
+    ["deep", "<div>".repeat(100_000) + tail, /no article is looked for in elements 100000 deep/],
+    ["wide", "<b>x, y</b>".repeat(100_000) + tail, /no article is looked for in 1000\d\d elements/],
+    ["mis-nested", "<b><i></b>".repeat(15_000) + tail, /whole page/],
+    ["attributes", `<div ${"a=1 ".repeat(400_000)}>${tail}</div>`, /whole page|the article/],
+    ["tables", "<table><tr><td>".repeat(10_000) + tail, /deep|whole page/],
+    ["breaks", `<div>${"text, with<br>".repeat(38_000)}</div>${tail}`, /whole page|the article/],
+    ["quotes", page(`<article>${tail.repeat(10)}<a href="${"&quot;".repeat(500_000)}`), /whole/],
+  ];
+  for (const [name, html, said] of evil) {
+    const { result, tookMs } = await fetchPage(html);
+    assertEquals([name, result.status], [name, "ok"], result.output.slice(0, 300));
+    assertMatch(result.output.slice(0, 300), said, name);
+    assert(tookMs < 20_000, `${name} took ${tookMs} ms`);
+  }
+});
+
+Deno.test("web_fetch reads a page of 5 MB", async () => {
+  const long = page(
+    `<article><h1>Long</h1>${`<p>${SENTENCE.repeat(8)}</p>`.repeat(7_600)}</article>`,
+  );
+  assert(long.length > 4_900_000 && long.length <= 5_100_000, `${long.length}`);
+  const { result } = await fetchPage(long);
+  assertEquals(result.status, "ok", result.output.slice(0, 300));
+  assertMatch(result.output.slice(0, 200), /\[the article of the page/);
+});
+
+Deno.test("readArticle() falls back when its child fails, hangs, lies or has no packages", async () => {
+  const page = { type: "page" as const, head: "H", text: "whole", html: "<p>", url: "http://a/" };
+  const deps = { maxOutputBytes: 10_000, signal: new AbortController().signal, denoDir: "/d" };
+  const cases = [
+    [{ type: "timeout", timeoutMs: 6_000 }, "no article was found within 6 s"],
+    [{ type: "fault", message: "its process ran out of memory" }, "no article could be looked for"],
+    [{ type: "failure", message: "secret detail" }, "no article could be looked for"],
+    [{ type: "redirect", url: "http://b/" }, "no article could be looked for"],
+    [{ type: "result", output: "" }, "no article was found"],
+  ] as const;
+  for (const [outcome, said] of cases) {
+    const executor = { run: () => Promise.resolve(outcome) };
+    assertEquals(
+      await readArticle(page, { ...deps, executor }),
+      `H\n[${said}; this is the text of the whole page]\n\nwhole`,
+    );
+  }
+  const executor = { run: () => Promise.reject(new Error("not to be started")) };
+  assertStringIncludes(
+    await readArticle(page, { ...deps, executor, denoDir: undefined }),
+    "no article could be looked for",
+  );
+});
+
+Deno.test("articleText() finds nothing in what is no page", () => {
+  for (const html of ["", "<", "plain text", "<html></html>", "\0", "<!--", "<template><p>x"]) {
+    assertEquals(articleText(html, "https://a.example/"), undefined);
+  }
+});
