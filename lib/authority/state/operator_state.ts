@@ -17,13 +17,8 @@ import { createGrantStore, type GrantStore, parseGrants } from "./grant_store.ts
 import { createLatchStore, type LatchStore, parseLatches } from "./latch_store.ts";
 import { createTokenStore, parseTokens, type TokenStore } from "./token_store.ts";
 import { isDamaged } from "./damaged.ts";
-import {
-  createSecretStore,
-  NO_SECRETS,
-  parseSecrets,
-  type SecretStore,
-  type SecretStoreDeps,
-} from "./secret_store.ts";
+import { createSecretStore, type SecretStore, type SecretStoreDeps } from "./secret_store.ts";
+import { NO_SECRETS, parseSecrets } from "./stored_secrets.ts";
 import type { OperatorAudit } from "./operator_record.ts";
 import { createPendingStore, parsePending, type PendingStore } from "./pending_store.ts";
 import { SealedFile, type SealedFileOptions } from "./sealed_file.ts";

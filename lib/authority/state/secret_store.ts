@@ -5,16 +5,16 @@
  * @module
  */
 
-import { z } from "zod";
 import type { writeFileAtomic } from "../../config/atomic_write.ts";
 import { ServiceError } from "../../errors.ts";
-import { type Damaged, damagedError, isDamaged } from "./damaged.ts";
+import { damagedError, isDamaged } from "./damaged.ts";
 import { removeTemporaries, setAside } from "./leftovers.ts";
 import type { SealedFile } from "./sealed_file.ts";
-import { openSecret, sealSecret, type StoredSecret } from "./secret_cipher.ts";
+import { sealSecret } from "./secret_cipher.ts";
 import { checkSecret } from "./secret_fields.ts";
 import { makeSecretsKey, readSecretsKey, SECRETS_KEY_FILE, type SecretsKey } from "./secret_key.ts";
 import type { StateLock } from "./state_lock.ts";
+import { keyDamage, openAll, type Opened, type StoredSecrets } from "./stored_secrets.ts";
 
 /** What may be said of a secret: everything but its value. */
 export interface SecretInfo {
@@ -72,32 +72,6 @@ export interface SecretStore {
 /** Secrets that there may be at once. */
 export const MAX_SECRETS = 1_000;
 
-/** What the file holds. */
-export interface StoredSecrets {
-  /** Id of the key of all of them; empty while there is none. */
-  key: string;
-  secrets: readonly StoredSecret[];
-}
-
-const storedSchema = z.strictObject({
-  key: z.string(),
-  secrets: z.array(z.strictObject({
-    name: z.string(),
-    hosts: z.array(z.string()),
-    commands: z.array(z.string()),
-    createdAt: z.number(),
-    updatedAt: z.number(),
-    iv: z.string(),
-    sealed: z.string(),
-  })),
-});
-
-/** What the file of secrets holds. */
-export const parseSecrets = (value: unknown): StoredSecrets => storedSchema.parse(value);
-
-/** A file without secrets. */
-export const NO_SECRETS: StoredSecrets = { key: "", secrets: [] };
-
 /** What a {@linkcode SecretStore} is made of. */
 export interface SecretStoreDeps {
   file: SealedFile<StoredSecrets>;
@@ -117,8 +91,6 @@ export interface SecretStoreDeps {
 export function createSecretStore(deps: SecretStoreDeps): SecretStore {
   return new FileSecretStore(deps);
 }
-
-type Opened = { byName: ReadonlyMap<string, Secret> } | Damaged;
 
 class FileSecretStore implements SecretStore {
   readonly #deps: SecretStoreDeps;
@@ -272,43 +244,6 @@ class FileSecretStore implements SecretStore {
       return made;
     });
   }
-}
-
-/** Why a key does not open what is kept; undefined when it does, or is only missing where nothing is kept. */
-function keyDamage(
-  { key: id, secrets }: StoredSecrets,
-  key: SecretsKey | Damaged | undefined,
-  keysDir: string,
-): Damaged | undefined {
-  if (key !== undefined && isDamaged(key)) return key;
-  if (secrets.length === 0 || key?.id === id) return undefined;
-  return {
-    damaged: key === undefined
-      ? `The key of the secrets is gone: there is no "${keysDir}/${SECRETS_KEY_FILE}" and no ` +
-        "SERVICE_SECRETS_KEY"
-      : `The secrets were encrypted with another key than that of ${key.from}`,
-  };
-}
-
-function openAll(
-  stored: StoredSecrets,
-  key: SecretsKey | Damaged | undefined,
-  keysDir: string,
-): Opened {
-  const damage = keyDamage(stored, key, keysDir);
-  if (damage !== undefined) return damage;
-  const opened = new Map<string, Secret>();
-  for (const each of stored.secrets) {
-    const value = openSecret(each, (key as SecretsKey).bytes);
-    if (value === undefined) {
-      return {
-        damaged: `The secret ${each.name} does not open with the key of ` +
-          `${(key as SecretsKey).from}: its name, scope or value was changed by somebody else`,
-      };
-    }
-    opened.set(each.name, { ...copyOf(each), value });
-  }
-  return { byName: opened };
 }
 
 /** What may be said of a secret, and nothing else of it. */

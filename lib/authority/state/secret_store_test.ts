@@ -12,8 +12,9 @@ import { ServiceError } from "../../errors.ts";
 import { writeFileAtomic } from "../../config/atomic_write.ts";
 import { readSecrets } from "./operator_state.ts";
 import { openText, sealText } from "./sealed_text.ts";
-import type { Secret, StoredSecrets } from "./secret_store.ts";
+import type { Secret } from "./secret_store.ts";
 import { readStateKey, type Seal } from "./state_key.ts";
+import type { StoredSecrets } from "./stored_secrets.ts";
 import { type TempState, tempState } from "./testing/temp_state.ts";
 
 const VALUE = "hunter2-hunter2";
