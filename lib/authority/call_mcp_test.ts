@@ -156,6 +156,24 @@ Deno.test("act() tells how a call came out, cut to what a turn takes", async () 
   ]);
 });
 
+Deno.test("act() shows no half of a secret where it cuts what a server says", async () => {
+  const value = "sk-live-0123456789abcdefghijklmnop";
+  const { servers } = memoryServers((_, { before }) =>
+    Promise.resolve({
+      type: "ok",
+      output: "x".repeat(before as number) + value + "y".repeat(2_000),
+    })
+  );
+  await using gate = await setUp(servers, { maxOutputBytes: 1_000 });
+  await gate.state.secrets.set({ name: "KEY", value, hosts: [], commands: [] });
+  for (let before = 560; before < 680; before += 5) {
+    const { output } = await gate.act("mcp__files__read", { before });
+    for (const part of [value.slice(0, 12), value.slice(-12)]) {
+      assertEquals([before, output.includes(part)], [before, false]);
+    }
+  }
+});
+
 Deno.test("act() ends a call with the turn, on record", async () => {
   const called = Promise.withResolvers<void>();
   const { servers } = memoryServers((_, __, { signal }) => {

@@ -6,6 +6,7 @@
  */
 
 import { toErrorData } from "../errors.ts";
+import type { Scrubber } from "../secrets/scrubber.ts";
 import type { OutboxPort } from "../service/bridge.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ActionContext, ActionPort, ActionResult, CommandTarget } from "./actions.ts";
@@ -40,6 +41,8 @@ export interface RunDeps {
   /** Without them no tool of theirs is found. */
   mcp?: Pick<McpServers, "call">;
   secretStore?: Pick<SecretStore, "reveal">;
+  /** Takes secrets out of what is cut. */
+  scrubber?: Pick<Scrubber, "text">;
   /** Opens the way of one command to its hosts; without it no command has one. */
   openNetwork?: (options: SandboxNetworkOptions) => Promise<SandboxNetwork>;
 }
@@ -91,8 +94,9 @@ async function run(
       return await runWithNetwork({ target, context, call, args, options }, deps);
     case "mcp": {
       if (deps.mcp === undefined) throw new Error(`Cannot call ${tool.name}: there are no servers`);
+      const { mcp, scrubber } = deps;
       return {
-        result: await callMcp({ ...options, args, target, mcp: deps.mcp, maxOutputBytes }),
+        result: await callMcp({ ...options, args, target, mcp, scrubber, maxOutputBytes }),
       };
     }
     case "url":
