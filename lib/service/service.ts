@@ -172,7 +172,7 @@ export async function startService(
       documents: link.documents,
       operate: link.operate,
       responses: journal.responses,
-      agent: apiAgent(operationDeps, config.api),
+      agent: apiAgent(operationDeps, config.api, scrubber),
       model: models.default.name,
       checks,
       scrubber,
