@@ -449,3 +449,26 @@ Deno.test("a session exits when its standard input ends", async () => {
   assertEquals((await child.status).code, 3);
   await Deno.remove(folder, { recursive: true });
 });
+
+Deno.test("runAsChild() serves a session from a thread with the permissions of its job alone", async () => {
+  await withExecutor("off", async ({ folder, open }) => {
+    await Deno.mkdir(`${folder}/a,b`);
+    // A comma cannot be spelled in a permission flag, so this path takes the binary's way.
+    const socket = `${folder}/a,b/socket`;
+    const proxy = new URL("../../network/proxy/child.ts", import.meta.url);
+    const job = { name: "network_proxy", entry: proxy, params: { socket } };
+    const refused = { ...NO_PERMISSIONS, read: [`${folder}/a,b/other`] };
+    await assertRejects(() => open({}, { ...job, permissions: refused }), Error, "Requires");
+    const permissions = {
+      ...NO_PERMISSIONS,
+      read: [socket],
+      write: [socket],
+      net: [`unix:${socket}`],
+    };
+    const session = await open({}, { ...job, permissions });
+    const connection = await Deno.connect({ transport: "unix", path: socket });
+    connection.close();
+    await session.close();
+    assertEquals(await session.ended, "it was closed");
+  });
+});
