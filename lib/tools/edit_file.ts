@@ -9,7 +9,8 @@ export const editFile = defineTool({
   name: "edit_file",
   description:
     "Replaces a piece of text in a file of the workspace. old_text has to stand in the " +
-    "file exactly as given, blanks and line ends included, and only once unless replace_all is true.",
+    "file exactly as given, tabs and blanks included, and only once unless replace_all is true. " +
+    "Line ends stay those of the file.",
   capability: "fs.write",
   readOnly: false,
   schema: z.strictObject({

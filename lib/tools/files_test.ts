@@ -189,7 +189,7 @@ testBoth("edit_file replaces exactly one place, or says why not", async (gate) =
   const all = await edit("a.ts", "const b = 2;", "let b;", { replace_all: true });
   assertEquals(all.output, "Changed a.ts 2 times, at lines 2, 7");
   const blanks = await edit("a.ts", "function f() {\n  return a;", "x");
-  assertStringIncludes(blanks.output, "Only blanks or line breaks differ, at line 4");
+  assertStringIncludes(blanks.output, "tabs, which the file has, at line 4");
   assertStringIncludes(blanks.output, "4: function  f() {\n5: \treturn a;");
   const near = await edit("a.ts", "const a = 3;", "x");
   assertStringIncludes(near.output, "The nearest place, at line 1");
