@@ -108,12 +108,14 @@ const doctor: Command = {
       const { config } = await loadConfig();
       return printSandbox(out, await trySandbox(config), globals.json);
     }
-    const [{ doctorChecks }, { runChecks }] = await Promise.all([
+    const [{ doctorChecks }, { runChecks }, { withoutSecrets }] = await Promise.all([
       import("../doctor/doctor_checks.ts"),
       import("../doctor/check.ts"),
+      import("../secrets/without_secrets.ts"),
     ]);
-    const results = await runChecks(await doctorChecks(await processDeps(globals)));
-    return printDiagnosis(out, results, globals.json);
+    const deps = await processDeps(globals);
+    const results = await runChecks(await doctorChecks(deps));
+    return printDiagnosis(out, withoutSecrets(results, deps), globals.json);
   },
 };
 

@@ -29,13 +29,17 @@ const models: Command = {
   examples: ["service models", "service models --json"],
   options: [],
   async run({ globals, out }) {
-    const [{ ownOptions }, { loadConfig }, { resolveModels }] = await Promise.all([
-      import("../open_service.ts"),
-      import("../../lib/config/load.ts"),
-      import("../../lib/model/registry.ts"),
-    ]);
-    const { config } = await loadConfig({ ...ownOptions(globals), keepLastGood: false });
-    printModels(out, resolveModels({ config }).list(), globals.json);
+    const [{ ownOptions }, { loadConfig }, { resolveModels }, { withoutSecrets }] = await Promise
+      .all([
+        import("../open_service.ts"),
+        import("../../lib/config/load.ts"),
+        import("../../lib/model/registry.ts"),
+        import("../secrets/without_secrets.ts"),
+      ]);
+    const own = ownOptions(globals);
+    const { config } = await loadConfig({ ...own, keepLastGood: false });
+    const listings = withoutSecrets(resolveModels({ config }).list(), own);
+    printModels(out, listings, globals.json);
     return EXIT.done;
   },
 };

@@ -12,13 +12,14 @@ const command: Command = {
   options: [{ name: "serve", summary: "As `service serve` would have it, with the API" }],
   async run({ options, globals, out }) {
     const own = ownOptions(globals);
-    const [{ loadConfig }, { permissionTable }] = await Promise.all([
+    const [{ loadConfig }, { permissionTable }, { withoutSecrets }] = await Promise.all([
       import("../../lib/config/load.ts"),
       import("../../lib/authority/own_home.ts"),
+      import("../secrets/without_secrets.ts"),
     ]);
     const loaded = await loadConfig({ ...own, keepLastGood: false });
     const api = options.serve === true || loaded.config.api.enabled;
-    const table = permissionTable(loaded, own.paths, api);
+    const table = withoutSecrets(permissionTable(loaded, own.paths, api), own);
     if (globals.json) out.json({ service: table });
     else {
       const width = Math.max(...table.map(({ value }) => value.length));

@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { ServiceError } from "../errors.ts";
 import type { ServiceBoot } from "../service/bridge.ts";
 import { startAuthority } from "./authority.ts";
+import { createScrubber } from "../secrets/scrubber.ts";
 import { ServiceOutbox } from "./service_outbox.ts";
 import { gateFixture } from "./testing/gate_fixture.ts";
 
@@ -28,8 +29,14 @@ Deno.test("startAuthority() fails what waits for the outbox, on record, when the
     },
     documents: { extract: () => Promise.reject(new Error("none is sent")) },
     operator: { operate: () => Promise.reject(new Error("nobody asks")) },
+    mcp: {
+      tools: () => Promise.resolve([]),
+      status: () => [],
+      test: () => Promise.reject(new Error("nobody asks")),
+    },
     outbox,
     workspace: gate.workspace,
+    scrubber: createScrubber(),
     log: { debug: silent, info: silent, warning: silent, error: silent },
   });
   await assertRejects(() => authority.died, ServiceError, "died of hi");

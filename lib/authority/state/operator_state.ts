@@ -182,7 +182,9 @@ export function findStateDamage(place: StatePlace): StateDamage[] {
 }
 
 /** The secrets of a home as they are now, to read. Changes nothing, and makes no folder. */
-export function readSecrets(place: StatePlace): Pick<SecretStore, "list" | "reveal" | "damaged"> {
+export function readSecrets(
+  place: StatePlace,
+): Pick<SecretStore, "list" | "reveal" | "revealAll" | "damaged"> {
   return lookAt(place).secrets;
 }
 
