@@ -33,15 +33,16 @@ interface World extends AsyncDisposable {
   prompts(): string;
 }
 
-async function world(script: Behaviour[], agent: Record<string, unknown> = {}): Promise<World> {
+async function world(script: Behaviour[], config: Record<string, unknown> = {}): Promise<World> {
   const model = startModelServer({ script });
   const home = await makeHome();
   const workspace = `${home.dir}/workspace`;
   await Deno.mkdir(workspace);
   await home.configure({
-    agent: { model: "local/fake", workspace, ...agent },
+    agent: { model: "local/fake", workspace },
     providers: { local: { baseUrl: model.baseUrl, apiKey: KEY } },
     log: { level: "debug" },
+    ...config,
   });
   const service = await home.start();
   return {
@@ -206,6 +207,40 @@ Deno.test("G18 a command that prints a secret is stored and shown with a placeho
   await service.stop();
   assertSilent(await bytesOf(`${home.dir}/home`), "the home");
   assertSilent(service.log(), "the log");
+});
+
+Deno.test("G18 a command that is given a secret, and prints it in every way it can, shows its name", async () => {
+  const script =
+    'echo "$DEPLOY"; printf %s "$DEPLOY" | base64 -w 16; printf x%s "$DEPLOY" | base64; ' +
+    'printf %s "$DEPLOY" | od -An -tx1 | tr -d " \\n"; echo; env | grep DEPLOY; cat /proc/self/environ; ' +
+    'echo "$DEPLOY" >&2; printf "%s" "$DEPLOY" > kept.txt';
+  const command = ["sh", "-c", script];
+  const rule = { capabilities: ["secret.use"], effect: "allow", targets: ["DEPLOY"] };
+  await using place = await world([
+    { calls: [{ tool: "exec", args: { command, secrets: ["DEPLOY"] } }] },
+    { calls: [{ tool: "read_file", args: { path: "kept.txt" } }] },
+    { text: "done" },
+  ], { gates: { rules: [{ name: "deploy", ...rule }] } });
+  const { service, home } = place;
+  const set = await home.run(["secrets", "set", "DEPLOY", "--command", JSON.stringify(command)], {
+    stdin: TOKEN,
+  });
+  assertEquals(set.code, 0, set.stderr);
+  const { whole, text } = await WAYS["chat, streamed"]!(service, "deploy");
+  assertEquals(text, "done");
+  const shown = whole + place.prompts();
+  for (const telling of [TOKEN, base64(TOKEN), new TextEncoder().encode(TOKEN).toHex()]) {
+    assert(!shown.includes(telling.slice(4, -4)), around(shown, telling.slice(4, -4)));
+  }
+  const results = JSON.parse(place.prompts()).at(-1).messages
+    .filter(({ role }: { role: string }) => role === "tool")
+    .map(({ content }: { content: string }) => content);
+  assert(results[0].split("[secret DEPLOY]").length > 6, results[0]);
+  assertStringIncludes(results[1], "[secret DEPLOY]");
+  assertEquals(await Deno.readTextFile(`${home.dir}/workspace/kept.txt`), TOKEN);
+  await service.stop();
+  const kept = service.log() + await bytesOf(`${home.dir}/home`);
+  assert(!kept.includes(TOKEN), around(kept, TOKEN));
 });
 
 Deno.test("E9 an error of a provider that repeats the key says its name alone, on both routes", async () => {
