@@ -4,6 +4,8 @@ import { makeHome, type Running, type TestHome } from "./support/home.ts";
 
 const VALUES = ["sk-first-0123456789", "sk-second-987654321"] as const;
 
+const SECRETS_KEY = btoa("a key of exactly 32 bytes, as is");
+
 /** Asks once, and gives the answer back as it came. */
 async function ask({ apiUrl }: Running): Promise<string> {
   const response = await fetch(`${apiUrl}/v1/chat/completions`, {
@@ -38,10 +40,10 @@ async function setSecret(home: TestHome, value: string, env: Record<string, stri
 }
 
 Deno.test("a provider is called with the secret that its key names, which stands in no file and no output", async () => {
-  await using model = startModelServer({ script: { text: "hi" } });
+  await using model = startModelServer({ script: { text: `a key like ${SECRETS_KEY}` } });
   await using home = await makeHome();
   const { host } = new URL(model.baseUrl);
-  const env = { SERVICE_SECRETS_KEY: btoa("a key of exactly 32 bytes, honest".slice(0, 32)) };
+  const env = { SERVICE_SECRETS_KEY: SECRETS_KEY };
   const config = {
     agent: { model: "local/fake", workspace: `${home.dir}/workspace` },
     providers: { local: { baseUrl: model.baseUrl, apiKey: "${secret:LOCAL}" } },
@@ -94,6 +96,8 @@ Deno.test("a provider is called with the secret that its key names, which stands
   assertStringIncludes(all, "${secret:LOCAL}");
   assertStringIncludes(all, "secret.set");
   for (const value of VALUES) assertEquals(all.includes(value.slice(3)), false);
+  assertEquals(all.includes(env.SERVICE_SECRETS_KEY), false);
+  assertStringIncludes(all, "a key like [secret SERVICE_SECRETS_KEY]");
   assertEquals(await filesWith(home.dir, VALUES), []);
 });
 

@@ -11,7 +11,7 @@ import { loadConfig, type Loaded } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { HomePaths } from "../config/paths.ts";
 import { makePrivateDir } from "../config/private_dir.ts";
-import { secretsIn } from "../config/redact.ts";
+import { type NamedSecret, secretsIn } from "../config/redact.ts";
 import { configSchema } from "../config/schema.ts";
 import { ServiceError } from "../errors.ts";
 import { createLog, type Log, writeStderr } from "../log.ts";
@@ -83,7 +83,7 @@ export async function ownHome(
     const loaded = await loadOwn(options);
     const { config } = loaded;
     const known = new KnownSecrets();
-    known.configure(secretsIn(config, configSchema));
+    known.configure(neverSaid(config, options.env));
     const { scrubber } = known;
     const log = createLog(
       { ...config.log, level: options.logLevel ?? config.log.level },
@@ -194,7 +194,7 @@ export async function ownHome(
       load: () => loadOwn(options),
       apply(next, changed) {
         // Before any of it can be said.
-        known.configure(secretsIn(next, configSchema));
+        known.configure(neverSaid(next, options.env));
         authority.configure(serviceConfig(next), changed);
       },
       log,
@@ -235,6 +235,15 @@ export async function ownHome(
 function serviceConfig(config: Config): Config {
   const { tools, mcp } = configSchema.parse({});
   return { ...config, tools, mcp };
+}
+
+/** The secrets of a configuration, and the key of those that the home keeps. */
+function neverSaid(config: Config, env: OwnOptions["env"]): NamedSecret[] {
+  const key = env(SECRETS_KEY_VARIABLE)?.trim() ?? "";
+  return [
+    ...secretsIn(config, configSchema),
+    ...key === "" ? [] : [{ name: SECRETS_KEY_VARIABLE, value: key }],
+  ];
 }
 
 /** What waits for a person, and who may answer. What the last process left is void. */
