@@ -211,8 +211,8 @@ testBoth("an action waits for a person, as over the API", async (transport) => {
   assertEquals(await Deno.readTextFile(path), "from afar");
 });
 
-Deno.test("cancelling a call ends its turn, and the session is free (stdio)", async () => {
-  await using set = await connect("stdio", [{ hang: "headers" }, { text: "here" }]);
+testBoth("cancelling a call ends its turn, and the session is free", async (transport) => {
+  await using set = await connect(transport, [{ hang: "headers" }, { text: "here" }]);
   const { call, model } = set;
   const controller = new AbortController();
   const asked = call("ask", { message: "wait", session_id: "s" }, { signal: controller.signal });

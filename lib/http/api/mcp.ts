@@ -1,6 +1,8 @@
 /**
- * POST /mcp: this agent as an MCP server over streamable HTTP, without sessions of the transport: every
- * request is answered by a server of its own, and a client that leaves cancels its call.
+ * POST /mcp: this agent as an MCP server over streamable HTTP. Nothing of a client is kept: every
+ * request is answered by a server of its own, and a client that leaves cancels its call. The
+ * `Mcp-Session-Id` that a client is given only tells its calls under way from those of others, so that
+ * it can cancel one by a notice, which is a request of its own.
  *
  * Guard, key and routing are those of every route; what is no message of MCP is answered in the same
  * envelope as everywhere, errors of the protocol in that of JSON-RPC.
@@ -23,6 +25,9 @@ import type { RequestContext } from "./request_context.ts";
 /** Where it is. */
 export const MCP_ROUTE = "/mcp";
 
+const SESSION_HEADER = "mcp-session-id";
+const MAX_SESSION_CHARS = 200;
+
 /** Bytes of a body: a message of a million characters fits. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
@@ -42,6 +47,7 @@ export type McpRoute = (request: Request, context: RequestContext) => Promise<Re
 /** Makes the route. The SDK is loaded by the first request. */
 export function createMcpRoute(deps: McpRouteDeps): McpRoute {
   const bodies = new Bodies({ clock: deps.clock, limits: { maxBytes: MAX_BODY_BYTES } });
+  const calls = new Map<string, () => void>();
   return async (request, context) => {
     if (bodyType(request) !== "application/json") {
       throw new ServiceError(
@@ -59,13 +65,55 @@ export function createMcpRoute(deps: McpRouteDeps): McpRoute {
     const read = checkMessage(body.value);
     if ("problem" in read) throw new ServiceError("invalid_request", read.problem);
     const { message } = read;
-    // Notices have no answer, and without a session nothing that they could be about.
-    if (!("method" in message) || !("id" in message)) return new Response(null, { status: 202 });
-    const isStream = message.method === "tools/call" && acceptsStream(request);
-    return isStream
-      ? await streamAnswer(message, request, context, deps)
-      : await wholeAnswer(message, request, context, deps);
+    if (!("method" in message) || !("id" in message)) {
+      if ("method" in message && message.method === "notifications/cancelled") {
+        calls.get(callKey(request, message.params?.requestId) ?? "")?.();
+      }
+      return new Response(null, { status: 202 });
+    }
+    if (message.method !== "tools/call") {
+      const response = await wholeAnswer(message, {
+        request,
+        context,
+        deps,
+        known: () => () => {},
+      });
+      if (message.method === "initialize") {
+        response.headers.set(SESSION_HEADER, crypto.randomUUID());
+      }
+      return response;
+    }
+    const key = callKey(request, message.id);
+    const call: Call = {
+      request,
+      context,
+      deps,
+      known(cancel) {
+        if (key === undefined) return () => {};
+        calls.set(key, cancel);
+        return () => void (calls.get(key) === cancel && calls.delete(key));
+      },
+    };
+    return acceptsStream(request)
+      ? await streamAnswer(message, call)
+      : await wholeAnswer(message, call);
   };
+}
+
+/** A request on its way. */
+interface Call {
+  request: Request;
+  context: RequestContext;
+  deps: McpRouteDeps;
+  /** Makes it one that its client can cancel; the result forgets that. */
+  known(cancel: () => void): () => void;
+}
+
+/** What a call under way is known by; undefined for a client that does not say who it is. */
+function callKey({ headers }: Request, id: unknown): string | undefined {
+  const session = headers.get(SESSION_HEADER);
+  if (session === null || session.length > MAX_SESSION_CHARS) return undefined;
+  return JSON.stringify([session, id]);
 }
 
 /** The header has to be one that this server speaks, where there is one. */
@@ -133,16 +181,16 @@ async function begin(
 
 async function wholeAnswer(
   message: JSONRPCRequest,
-  request: Request,
-  context: RequestContext,
-  deps: McpRouteDeps,
+  { request, context, deps, known }: Call,
 ): Promise<Response> {
   const answered = Promise.withResolvers<JSONRPCMessage>();
-  const onAbort = () => answered.reject(request.signal.reason);
+  const giveUp = (error: unknown) => answered.reject(error);
+  const onAbort = () => giveUp(request.signal.reason);
   request.signal.addEventListener("abort", onAbort, { once: true });
   const forget = deps.streams.add(() =>
-    answered.reject(new ServiceError("turn_interrupted", "The service is stopping"))
+    giveUp(new ServiceError("turn_interrupted", "The service is stopping"))
   );
+  const unknown = known(() => giveUp(new ServiceError("turn_cancelled", "The call was cancelled")));
   const take = (said: JSONRPCMessage) => {
     if (!("method" in said)) answered.resolve(said);
     return undefined;
@@ -155,22 +203,28 @@ async function wholeAnswer(
   } finally {
     request.signal.removeEventListener("abort", onAbort);
     forget();
+    unknown();
     end();
   }
 }
 
 async function streamAnswer(
   message: JSONRPCRequest,
-  request: Request,
-  context: RequestContext,
-  deps: McpRouteDeps,
+  { request, context, deps, known }: Call,
 ): Promise<Response> {
-  let end = () => {};
+  // Set once there is something to end.
+  let end: (() => void) | undefined;
+  let isOver = false;
+  const stop = () => {
+    isOver = true;
+    end?.();
+  };
   const stream = new EventStream({
     clock: deps.clock,
     onEnd(outcome) {
       forget();
-      end();
+      unknown();
+      stop();
       context.finish(200, outcome);
     },
   });
@@ -181,7 +235,12 @@ async function streamAnswer(
       id: message.id,
       result: { isError: true, content: [{ type: "text", text }] },
     });
-    end();
+    stop();
+  });
+  // What was cancelled gets no answer.
+  const unknown = known(() => {
+    stream.close();
+    stop();
   });
   const take = (said: JSONRPCMessage) => {
     const written = stream.write(`event: message\ndata: ${JSON.stringify(said)}\n\n`);
@@ -190,6 +249,6 @@ async function streamAnswer(
   };
   end = await begin(message, take, context, deps);
   context.streams = true;
-  if (request.signal.aborted) end();
+  if (isOver || request.signal.aborted) end();
   return new Response(stream.body, { headers: EVENT_STREAM_HEADERS });
 }

@@ -30,6 +30,15 @@ function setUp(say: (signal: AbortSignal) => AsyncIterable<AgentEvent>) {
     aborted: aborted.promise,
     ask: (progressToken?: string, signal?: AbortSignal) =>
       route(request(progressToken, signal), context(clock, logged)),
+    send: (message: unknown, headers: Record<string, string>) =>
+      route(
+        new Request("http://localhost/mcp", {
+          method: "POST",
+          headers: { "content-type": "application/json", ...headers },
+          body: JSON.stringify(message),
+        }),
+        context(clock, logged),
+      ),
   };
 }
 
@@ -131,4 +140,39 @@ Deno.test("POST /mcp tells a client nothing of what nobody expected, and the log
     assert(!text.includes("secret path"));
     assertStringIncludes(logged.join(), "secret path");
   }
+});
+
+Deno.test("POST /mcp cancels by a notice the call of that client alone, whole or as a stream", async () => {
+  const { send, aborted, streams } = setUp(silent);
+  const call = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "ask", arguments: { message: "hello" } },
+  };
+  const cancel = {
+    jsonrpc: "2.0",
+    method: "notifications/cancelled",
+    params: { requestId: 1 },
+  };
+  const mine = { "mcp-session-id": "mine" };
+  const streamed = await send(call, { ...mine, accept: "text/event-stream" });
+  for (
+    const headers of [{}, { "mcp-session-id": "theirs" }, { "mcp-session-id": "x".repeat(999) }]
+  ) {
+    assertEquals((await send(cancel, headers)).status, 202);
+  }
+  await send({ ...cancel, params: { requestId: "1" } }, mine);
+  await send({ ...cancel, params: { requestId: 2 } }, mine);
+  assertEquals(streams.size, 1);
+  await send(cancel, mine);
+  assertEquals(await streamed.text(), "");
+  await aborted;
+  await send(cancel, mine);
+
+  const whole = send(call, mine).catch((error) => error.code);
+  while (streams.size === 0) await new Promise((resolve) => setTimeout(resolve));
+  await send(cancel, mine);
+  assertEquals(await whole, "turn_cancelled");
+  assertEquals(streams.size, 0);
 });
