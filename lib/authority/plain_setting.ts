@@ -28,11 +28,23 @@ const PLAIN_HEADERS = new Set([
   "x-title",
 ]);
 
+/** What people write where a server of their own wants any key. */
+const NO_KEYS = new Set([
+  "anything",
+  "dummy-key",
+  "lm-studio",
+  "no-key-required",
+  "not-needed",
+  "placeholder",
+  "sk-no-key-required",
+]);
+
 /** A path, a plain URL, a word such as `production`: only where the variable's name says no other. */
 const PLAIN_VALUE = /^(?:\/[\w./+@ -]*|https?:\/\/[\w.:-]+(?:\/[\w./-]*)?|[a-z]+(?:[-_][a-z]+)?)$/;
 
 /** Whether a value that may be a secret by its place is none. */
 export function isPlainSetting({ name, value }: NamedSecret): boolean {
+  if (/^providers\..+\.apiKey$/.test(name)) return NO_KEYS.has(value);
   const header = /\.headers\.([^.]+)$/.exec(name);
   if (header !== null) return PLAIN_HEADERS.has(header[1]!.toLowerCase());
   const variable = /\.env\.(.+)$/.exec(name);

@@ -17,6 +17,8 @@ Deno.test("isPlainSetting() tells a setting from a secret by its place and its l
     ["mcp.servers.a.env.DB_PASS", "/home/me/memory.json", false],
     ["mcp.servers.a.env.X", "correct-horse-battery-staple", false],
     ["mcp.servers.a.env.X", "aZ09aZ09aZ09", false],
+    ["providers.local.apiKey", "lm-studio", true],
+    ["api.apiKey", "lm-studio", false],
     ["providers.a.apiKey", "/etc/passwords", false],
   ];
   for (const [name, value, expected] of cases) {
