@@ -9,9 +9,10 @@ import { isAbsolute } from "@std/path";
 import type { Config } from "../config/schema.ts";
 import { ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { OutboxPort } from "../service/bridge.ts";
 import { createScrubber, type Scrubber } from "../secrets/scrubber.ts";
+import type { OutboxPort } from "../service/bridge.ts";
 import { createTools, findTool, TOOLS } from "../tools/mod.ts";
+import { secretsNamedIn } from "../tools/secret_references.ts";
 import type { Tool } from "../tools/tool.ts";
 import type {
   ActionContext,
@@ -22,21 +23,21 @@ import type {
   UrlTarget,
 } from "./actions.ts";
 import type { Approvals } from "./approvals/approvals.ts";
+import type { Operator } from "./approvals/operate.ts";
 import type { AuditLog } from "./audit/log.ts";
+import { type Check, checkChildren } from "./check_children.ts";
 import { type JobSettings, resolverJob } from "./child_job.ts";
 import type { CommandConfig, CommandMode, Commands } from "./executor/commands.ts";
 import { createCommands } from "./executor/commands.ts";
 import { createExecutor, type Executor } from "./executor/executor.ts";
+import type { McpServers } from "./mcp/mcp_servers.ts";
 import { Judge } from "./policy/judge.ts";
 import { judgeCall } from "./policy/judge_call.ts";
-import { headersAfterRedirect } from "./policy/redirect_headers.ts";
-import type { Operator } from "./approvals/operate.ts";
-import type { McpServers } from "./mcp/mcp_servers.ts";
-import { mcpTool } from "./resolve/mcp_tool.ts";
-import { secretsNamedIn } from "../tools/secret_references.ts";
 import type { PolicySettings } from "./policy/policy.ts";
 import { type OwnPaths, type PolicyInputs, policySettings } from "./policy/policy_settings.ts";
+import { headersAfterRedirect } from "./policy/redirect_headers.ts";
 import { describeTarget } from "./policy/refusal.ts";
+import { mcpTool } from "./resolve/mcp_tool.ts";
 import { resolveUrl, type Workspace } from "./resolve/resolve.ts";
 import { checkArgs, resolveTouch } from "./resolve/resolve_touch.ts";
 import { failed, withNotes } from "./results.ts";
@@ -53,12 +54,6 @@ export interface Actions extends ActionPort {
   openSandboxed: Commands["open"];
   /** Kills every child and resolves when all are gone; actions end as failed from now on. */
   shutdown(): Promise<void>;
-}
-
-/** One finding for GET /ready. */
-export interface Check {
-  ok: boolean;
-  detail: string;
 }
 
 /** What the gate works with. */
@@ -275,26 +270,8 @@ class Gate implements Actions {
     });
   }
 
-  async checks({ test }: { test: boolean }): Promise<Record<string, Check>> {
-    const { confined, reason } = await this.#executor.status();
-    const detail = confined
-      ? `children run in bubblewrap (${reason})`
-      : `children run without a sandbox: ${reason}`;
-    const sandbox = { ok: true, detail };
-    return test ? { sandbox, commands: await this.#checkCommands() } : { sandbox };
-  }
-
-  /** Off is a safe state, and so no reason to call the service unready. */
-  async #checkCommands(): Promise<Check> {
-    const how = await this.#commands.mode();
-    switch (how.mode) {
-      case "sandboxed":
-        return { ok: true, detail: "commands run in a sandbox that was tried out" };
-      case "unconfined":
-        return { ok: true, detail: `warning: commands run WITHOUT a sandbox: ${how.reason}` };
-      case "off":
-        return { ok: true, detail: `commands are off: ${how.reason}` };
-    }
+  checks(options: { test: boolean }): Promise<Record<string, Check>> {
+    return checkChildren({ executor: this.#executor, commands: this.#commands }, options);
   }
 
   counts(): { running: number; waiting: number } {
