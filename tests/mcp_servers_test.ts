@@ -42,7 +42,7 @@ Deno.test({
       steps: 2,
     }, { onProgress: (text) => heard.push(text) });
     assertEquals(long.status, "ok");
-    assertEquals(heard.at(-1), "2/2");
+    assertMatch(heard[0]!, /^[12]\/2/);
   },
 });
 
@@ -210,6 +210,8 @@ Deno.test({
     });
     await gate.mcp.tools();
     const get = (server: string, url: string) => gate.act(`mcp__${server}__get`, { url });
+    const states = gate.mcp.status().map(({ state, detail }) => `${state} ${detail}`);
+    assertEquals(states, ["connected odd 1", "connected odd 1"]);
     const { output } = await get("odd", `http://${host}:${port}/listed`);
     assertEquals(output, "from the host");
     for (const url of [`http://${host}:${port + 1}/`, "http://other.invalid/"]) {

@@ -48,6 +48,8 @@ export interface ConnectDeps {
   version: string;
   audit: Pick<AuditLog, "append" | "digest">;
   log: Pick<Log, "error">;
+  /** Gives it up; nothing once it is connected. */
+  signal: AbortSignal;
 }
 
 /** The part of a server's configuration that connecting goes by. */
@@ -83,7 +85,7 @@ async function connectStdio(
   events: McpConnectionEvents,
   deps: ConnectDeps,
 ): Promise<McpConnection> {
-  const { workspace, audit } = deps;
+  const { workspace, audit, signal } = deps;
   const { command = [], read, write, hosts, env } = config;
   const folder = await resolvePath(config.cwd, "read", workspace);
   if (folder.kind === "unresolved") throw new Error(`cwd: ${folder.reason}`);
@@ -113,7 +115,7 @@ async function connectStdio(
   try {
     if (hosts.length > 0) {
       if (deps.openNetwork === undefined) throw new Error("hosts: no program reaches hosts here");
-      network = await deps.openNetwork({ hosts, user: { kind: "mcp", server: name } });
+      network = await deps.openNetwork({ hosts, user: { kind: "mcp", server: name }, signal });
     }
     const transport: StdioStart = {
       kind: "stdio",
@@ -125,19 +127,23 @@ async function connectStdio(
     const roots = [new URL(`file://${encodePath(workspace.real)}`).href];
     const connection = await openMcpConnection(
       (handlers) =>
-        deps.openSandboxed({
-          name: "mcp",
-          entry: ENTRY,
-          params: startOf({ transport, roots }, config, deps),
-          permissions: { ...NO_PERMISSIONS, run: [program], env: transport.passEnv },
-          sources: [SOURCES],
-          packages: deps.packages,
-          readOnly: read,
-          readWrite: write,
-          cwd,
-          networkSocket: network?.socket,
-          startTimeoutMs: START_TIMEOUT_MS,
-        }, handlers),
+        deps.openSandboxed(
+          {
+            name: "mcp",
+            entry: ENTRY,
+            params: startOf({ transport, roots }, config, deps),
+            permissions: { ...NO_PERMISSIONS, run: [program], env: transport.passEnv },
+            sources: [SOURCES],
+            packages: deps.packages,
+            readOnly: read,
+            readWrite: write,
+            cwd,
+            networkSocket: network?.socket,
+            startTimeoutMs: START_TIMEOUT_MS,
+          },
+          handlers,
+          { signal },
+        ),
       events,
     );
     // Without its network it would fail at everything; it gets a new one with its next start.
@@ -177,23 +183,27 @@ async function connectHttp(
   try {
     const connection = await openMcpConnection(
       (handlers) =>
-        deps.executor.open({
-          name: "mcp",
-          entry: ENTRY,
-          params: startOf({ transport, roots: [] }, config, deps),
-          permissions: {
-            ...NO_PERMISSIONS,
-            net: addresses.map((address) => addressPort(address, port)),
-            denyNet: closedRangesWithout(addresses),
+        deps.executor.open(
+          {
+            name: "mcp",
+            entry: ENTRY,
+            params: startOf({ transport, roots: [] }, config, deps),
+            permissions: {
+              ...NO_PERMISSIONS,
+              net: addresses.map((address) => addressPort(address, port)),
+              denyNet: closedRangesWithout(addresses),
+            },
+            view: {
+              readOnly: [fromFileUrl(SOURCES).replace(/\/$/, "")],
+              readWrite: [],
+              network: true,
+            },
+            packages: deps.packages,
+            startTimeoutMs: START_TIMEOUT_MS,
           },
-          view: {
-            readOnly: [fromFileUrl(SOURCES).replace(/\/$/, "")],
-            readWrite: [],
-            network: true,
-          },
-          packages: deps.packages,
-          startTimeoutMs: START_TIMEOUT_MS,
-        }, handlers),
+          handlers,
+          { signal: deps.signal },
+        ),
       events,
     );
     return endingWith(connection, end);
@@ -204,13 +214,16 @@ async function connectHttp(
 }
 
 /** The URL with the addresses that its host has now. */
-async function lookUp(url: string, { executor, workspace }: ConnectDeps): Promise<UrlTarget> {
+async function lookUp(
+  url: string,
+  { executor, workspace, signal }: ConnectDeps,
+): Promise<UrlTarget> {
   const target = resolveUrl(url);
   if (target.kind === "unresolved") throw new Error(`url: ${target.reason}`);
   if (target.addresses.length > 0) return target;
   const job = resolverJob(target, { workspace: workspace.real, maxOutputBytes: 10_000 });
   const outcome = await executor.run(job, {
-    signal: new AbortController().signal,
+    signal,
     onProgress: () => {},
   });
   if (outcome.type === "addresses" && outcome.addresses.length > 0) {

@@ -18,7 +18,7 @@ import type { McpServers, OfferedTool } from "./mcp_servers.ts";
 import { MCP_PREFIX } from "./tool_names.ts";
 
 /** What they are made of. */
-export interface McpServersOptions extends Omit<ConnectDeps, "audit" | "log"> {
+export interface McpServersOptions extends Omit<ConnectDeps, "audit" | "log" | "signal"> {
   servers: Config["mcp"]["servers"];
   maxOutputBytes: number;
   catalog: Catalog;
@@ -28,7 +28,11 @@ export interface McpServersOptions extends Omit<ConnectDeps, "audit" | "log"> {
   log: Log;
   clock?: Clock;
   /** Instead of real children; for tests. */
-  connect?: (name: string, events: McpConnectionEvents) => Promise<McpConnection>;
+  connect?: (
+    name: string,
+    events: McpConnectionEvents,
+    signal: AbortSignal,
+  ) => Promise<McpConnection>;
 }
 
 /** All servers never seen before together hold up the first turn no longer. */
@@ -43,7 +47,7 @@ export function createMcpServers(options: McpServersOptions): McpServers {
   for (const [name, config] of Object.entries(options.servers)) {
     const digest = audit.digest(canonicalJson(configFacts(config)));
     const connect = options.connect ??
-      ((name, events) => connectServer(name, config, events, options));
+      ((name, events, signal) => connectServer(name, config, events, { ...options, signal }));
     servers.set(
       name,
       new McpServer({
@@ -51,7 +55,7 @@ export function createMcpServers(options: McpServersOptions): McpServers {
         config,
         identity: sha256Hex(canonicalJson(identityFacts(config))),
         maxOutputBytes: options.maxOutputBytes,
-        connect: (events) => connect(name, events),
+        connect: (events, signal) => connect(name, events, signal),
         known: catalog.read(name, digest),
         keep: async (entry) => {
           // What holds a secret is not for a file.

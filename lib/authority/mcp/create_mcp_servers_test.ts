@@ -46,9 +46,10 @@ function setUp(names: string[], more: Partial<McpServersOptions> = {}) {
     } as unknown as AuditLog,
     log: { debug: note, info: note, warning: note, error: note },
     clock,
-    connect(name, events) {
+    connect(name, events, signal) {
       const { promise, resolve, reject } = Promise.withResolvers<McpConnection>();
       const ended = Promise.withResolvers<string>();
+      signal.addEventListener("abort", () => reject(signal.reason));
       opening.push({
         name,
         fail: (reason) => reject(new Error(reason)),
@@ -244,16 +245,20 @@ Deno.test("test() names the servers that there are", async () => {
   assertStringIncludes(error.message, "one, two");
 });
 
-Deno.test("shutdown() ends what is connected, and nothing is started after it", async () => {
-  const { servers, opening, settle } = setUp(["one", "two"]);
+Deno.test("shutdown() ends what is connected or about to be, and nothing is started after it", async () => {
+  const { servers, opening, clock, settle } = setUp(["one", "mute", "silent"]);
   const asking = servers.tools();
   await settle();
   const connection = opening[0]!.open();
-  opening[1]!.fail("no");
+  const silent = opening[2]!.open();
+  silent.list = () => silent.ended.then((reason) => Promise.reject(new Error(reason)));
+  await settle();
+  clock.tick(5_000);
   const [echo] = await asking;
   await servers.shutdown();
+  assertEquals(await silent.ended, "it was closed");
   assertEquals(await connection.ended, "it was closed");
   const outcome = await servers.call(echo!, {}, CALL);
   assert(outcome.type === "fault" && outcome.message.includes("stopping"));
-  assertEquals(opening.length, 2);
+  assertEquals(opening.length, 3);
 });

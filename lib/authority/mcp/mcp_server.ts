@@ -25,8 +25,8 @@ export interface McpServerDeps {
   /** What the server is, for the digests of its tools. */
   identity: string;
   maxOutputBytes: number;
-  /** Connects; rejects with an Error in words for people. */
-  connect(events: McpConnectionEvents): Promise<McpConnection>;
+  /** Connects; rejects with an Error in words for people, or with the signal's reason. */
+  connect(events: McpConnectionEvents, signal: AbortSignal): Promise<McpConnection>;
   /** What it offered when it was last seen. */
   known: CatalogEntry | undefined;
   /** Keeps what it offers. */
@@ -45,6 +45,9 @@ const MAX_WAITING_CALLS = 64;
 /** It is asked for its lists no more often. */
 const RELIST_GAP_MS = 1_000;
 const MAX_DETAIL_CHARS = 1_000;
+/** Of which a third is at the end: longer than any form of the longest secret. */
+const SCRUB_MARGIN_BYTES = 1024 * 1024;
+const STOPPING = "the service is stopping";
 
 /** A server. */
 export class McpServer {
@@ -60,7 +63,9 @@ export class McpServer {
   /** Why it is not connected, once it failed. */
   #failure: string | undefined;
   #starts = 0;
-  #isClosed = false;
+  /** Connected, and not yet known. */
+  #opened: McpConnection | undefined;
+  readonly #closing = new AbortController();
 
   constructor(deps: McpServerDeps) {
     this.#deps = deps;
@@ -129,8 +134,10 @@ export class McpServer {
     signal: AbortSignal,
     onProgress: (text: string) => void,
   ) {
-    const { config, maxOutputBytes } = this.#deps;
+    const { config } = this.#deps;
     const timeoutMs = config.timeoutS * 1_000;
+    // Cut for good once it is scrubbed: a cut made before may go through a secret.
+    const maxOutputBytes = this.#deps.maxOutputBytes + SCRUB_MARGIN_BYTES;
     try {
       return await connection.call({ tool, args, timeoutMs, maxOutputBytes }, {
         signal,
@@ -190,13 +197,14 @@ export class McpServer {
 
   /** Ends it. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort(new Error(STOPPING));
+    await this.#opened?.close();
     await this.#connecting?.catch(() => {});
     await this.#connection?.close();
   }
 
   async #connected(): Promise<McpConnection> {
-    if (this.#isClosed) throw new Error("the service is stopping");
+    this.#closing.signal.throwIfAborted();
     if (!this.#deps.config.enabled) throw new Error("it is switched off (enabled)");
     if (this.#connection !== undefined) return this.#connection;
     if (this.#connecting === undefined) {
@@ -219,22 +227,28 @@ export class McpServer {
     this.#starts += 1;
     let connection: McpConnection | undefined;
     try {
-      connection = await connect({ onChanged: () => this.#changed() });
+      const { signal } = this.#closing;
+      connection = await connect({ onChanged: () => this.#changed() }, signal);
+      this.#opened = connection;
+      signal.throwIfAborted();
       this.#isStale = false;
       await this.#take(await connection.list());
-      if (this.#isClosed) throw new Error("the service is stopping");
+      signal.throwIfAborted();
     } catch (error) {
       await connection?.close();
+      this.#closing.signal.throwIfAborted();
       this.#fail(this.#inWords(error));
       log.warning("An MCP server cannot be connected", { server: name, reason: this.#failure });
       throw new Error(this.#failure, { cause: error });
+    } finally {
+      this.#opened = undefined;
     }
     const mine = this.#connection = connection;
     this.#failure = undefined;
     void mine.ended.then((reason) => {
       if (this.#connection !== mine) return;
       this.#connection = undefined;
-      if (this.#isClosed) return;
+      if (this.#closing.signal.aborted) return;
       this.#fail(this.#inWords(new Error(reason)));
       log.warning("An MCP server has ended", { server: name, reason: this.#failure });
     });

@@ -111,6 +111,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
   const home = `${root}/home`;
   const workspace = `${home}/workspace`;
   await Deno.mkdir(workspace, { recursive: true });
+  await Deno.mkdir(`${home}/run`, { recursive: true, mode: 0o700 });
   const logged: GateFixture["logged"] = [];
   const note = (message: string, fields?: Record<string, unknown>) => {
     logged.push({ message, fields });
