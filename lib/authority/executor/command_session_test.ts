@@ -287,3 +287,25 @@ Deno.test("open() refuses without a sandbox, and starts without one only where t
     );
   });
 });
+
+Deno.test({
+  name: "a key that comes into the workspace ends a session, and nothing else does",
+  ignore: bwrap === undefined,
+  async fn() {
+    await withCommands({ lookAgainMs: 20 }, async ({ open, workspace, warnings }) => {
+      const session = await open();
+      await Deno.mkdir(`${workspace}/src`);
+      await Deno.writeTextFile(`${workspace}/src/main.ts`, "");
+      await sh(session, "mkdir more; echo x > more/file; sleep 0.2");
+      assertEquals(await session.request("echo", 1, TIMEOUT), 1);
+      await Deno.writeTextFile(`${workspace}/src/.env`, "KEY=new");
+      assertEquals(
+        await session.ended,
+        `"${workspace}/src/.env", which is held back from commands, came into the workspace`,
+      );
+      assertEquals(warnings, []);
+      const next = await open();
+      await assertRejects(() => next.request("readFile", `${workspace}/src/.env`, TIMEOUT), Error);
+    });
+  },
+});

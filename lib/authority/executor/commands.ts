@@ -23,6 +23,7 @@ import { Placeholders } from "./placeholders.ts";
 import { type Confinement, findConfinement } from "./sandbox.ts";
 import { noSandbox, type SandboxReport, testSandbox } from "./test_sandbox.ts";
 import { Slots } from "./slots.ts";
+import { watchNewGuards } from "./watch_new_guards.ts";
 import { findGuards } from "./workspace_guards.ts";
 
 /** How commands run here. */
@@ -94,6 +95,8 @@ export interface CommandsOptions {
   maxWaiting?: number;
   /** Sessions at once; beyond them one is refused. Default 32. */
   maxSessions?: number;
+  /** How often the workspace of what lives on is looked through (`watchNewGuards`). */
+  lookAgainMs?: number;
   /** Takes secrets out of output before it is cut. */
   scrubber?: OutputScrubber;
   log: Log;
@@ -234,6 +237,7 @@ export function createCommands(options: CommandsOptions): Commands {
     const view = { workspace, cwd, guards, gitIgnore, mounts, passEnv, networkSocket };
     return {
       watch,
+      guards,
       /** What bwrap has is seen in the sandbox: its process is the first in there. */
       env: givenEnv(env),
       /** Up to the sandbox and its programs. */
@@ -375,6 +379,13 @@ export function createCommands(options: CommandsOptions): Commands {
       if ("problem" in sandbox) throw new Error(sandbox.problem);
       stack.use(sandbox.held);
       const replaced = new AbortController();
+      stack.use(watchNewGuards({
+        known: sandbox.guards,
+        look: (signal) =>
+          findGuards({ workspace, hidden: own.ownPaths, readOnly: own.sourcePaths, signal }),
+        onFound: (reason) => replaced.abort(reason),
+        everyMs: options.lookAgainMs,
+      }));
       const { watch } = sandbox;
       watch.signal.addEventListener("abort", () => {
         void watch.finish().then((path) => replaced.abort(tellReplaced(path!)));

@@ -213,7 +213,7 @@ async function streamAnswer(
   { request, context, deps, known }: Call,
 ): Promise<Response> {
   // Set once there is something to end.
-  let end: (() => void) | undefined;
+  let end: (() => void) | undefined = undefined as (() => void) | undefined;
   let isOver = false;
   const stop = () => {
     isOver = true;

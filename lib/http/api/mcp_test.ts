@@ -157,9 +157,12 @@ Deno.test("POST /mcp cancels by a notice the call of that client alone, whole or
   };
   const mine = { "mcp-session-id": "mine" };
   const streamed = await send(call, { ...mine, accept: "text/event-stream" });
-  for (
-    const headers of [{}, { "mcp-session-id": "theirs" }, { "mcp-session-id": "x".repeat(999) }]
-  ) {
+  const others: Record<string, string>[] = [
+    {},
+    { "mcp-session-id": "theirs" },
+    { "mcp-session-id": "x".repeat(999) },
+  ];
+  for (const headers of others) {
     assertEquals((await send(cancel, headers)).status, 202);
   }
   await send({ ...cancel, params: { requestId: "1" } }, mine);
