@@ -49,10 +49,9 @@ export async function serveRelay(
 
 /** A program that believes that it speaks to the host: all bytes go there, or the connection ends. */
 async function serveDirect(conn: TunnelEnd, to: HostPort, deps: RelayDeps): Promise<void> {
-  const { upstream, answer } = await ask(to, deps);
+  const { upstream, early } = await ask(to, deps);
   if (upstream === undefined) return;
-  if (!isConnected(answer)) return closeQuietly(upstream);
-  await tunnel(conn, upstream, TIMES);
+  await carry(conn, upstream, early);
 }
 
 async function serveClient(conn: TunnelEnd, deps: RelayDeps): Promise<void> {
@@ -69,26 +68,42 @@ async function serveClient(conn: TunnelEnd, deps: RelayDeps): Promise<void> {
   if (request.kind === "tunnel" && read.rest.length > 0) {
     return await say(conn, refusalHead(400, "bytes came before the request was answered"));
   }
-  const { upstream, answer } = await ask(request.to, deps);
+  const { upstream, answer, early } = await ask(request.to, deps);
   if (upstream === undefined) return await say(conn, answer);
-  if (!isConnected(answer)) {
-    closeQuietly(upstream);
-    return await say(conn, answer);
-  }
   if (request.kind === "tunnel") {
-    await say(conn, answer);
-    return await tunnel(conn, upstream, TIMES);
+    const first = latin1Bytes(answer);
+    return await carry(conn, upstream, new Uint8Array([...first, ...early]));
   }
   const body = new BodyEnd(request.body);
-  await writeAll(upstream, latin1Bytes(request.head));
-  await tunnel(oneRequest(conn, read.rest, body), oneAnswer(upstream), TIMES);
+  const from = oneRequest(conn, read.rest, body);
+  await carry(from, oneAnswer(upstream), early, latin1Bytes(request.head));
 }
 
-/** The proxy's answer, whole, and the connection that it was given on. */
-async function ask(
-  to: HostPort,
-  { connect }: RelayDeps,
-): Promise<{ upstream?: TunnelEnd; answer: string }> {
+/** Carries bytes both ways, after what is to be said first. Closes both. */
+async function carry(
+  conn: TunnelEnd,
+  upstream: TunnelEnd,
+  toClient: Uint8Array,
+  toHost?: Uint8Array,
+): Promise<void> {
+  try {
+    await writeAll(conn, toClient);
+    if (toHost !== undefined) await writeAll(upstream, toHost);
+  } catch (error) {
+    closeQuietly(upstream);
+    throw error;
+  }
+  await tunnel(conn, upstream, TIMES);
+}
+
+/** What came of asking the proxy for a host. */
+type Asked =
+  /** `early`: what the host said so soon that it came with the answer. */
+  | { upstream: TunnelEnd; answer: string; early: Uint8Array }
+  /** The answer is a refusal, whole. */
+  | { upstream?: undefined; answer: string; early?: undefined };
+
+async function ask(to: HostPort, { connect }: RelayDeps): Promise<Asked> {
   let upstream: TunnelEnd;
   try {
     upstream = await connect();
@@ -99,34 +114,40 @@ async function ask(
     await writeAll(upstream, latin1Bytes(connectHead(to)));
     const read = await readHead(upstream, MAX_ANSWER_BYTES);
     if ("problem" in read) throw new Error(read.problem);
-    if (isConnected(read.head)) return { upstream, answer: read.head };
-    // A refusal has a body that says why; it ends with the connection.
-    const parts = [read.head, decode(read.rest)];
-    const buffer = new Uint8Array(MAX_ANSWER_BYTES);
-    for (let left = MAX_ANSWER_BYTES; left > 0;) {
-      const count = await upstream.read(buffer.subarray(0, left));
-      if (count === null) break;
-      parts.push(decode(buffer.subarray(0, count)));
-      left -= count;
-    }
-    return { upstream, answer: parts.join("") };
+    const { head, rest } = read;
+    if (head.startsWith("HTTP/1.1 200 ")) return { upstream, answer: head, early: rest };
+    const answer = head + await readRefusal(upstream, rest);
+    closeQuietly(upstream);
+    return { answer };
   } catch {
     closeQuietly(upstream);
     return { answer: refusalHead(502, "the proxy of this sandbox gave no answer") };
   }
 }
 
-function isConnected(answer: string): boolean {
-  return answer.startsWith("HTTP/1.1 200 ");
+/** A refusal's body, which says why and ends with the connection. */
+async function readRefusal(upstream: TunnelEnd, rest: Uint8Array): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = decoder.decode(rest, { stream: true });
+  const buffer = new Uint8Array(MAX_ANSWER_BYTES);
+  for (let left = MAX_ANSWER_BYTES; left > 0;) {
+    const count = await upstream.read(buffer.subarray(0, left));
+    if (count === null) break;
+    text += decoder.decode(buffer.subarray(0, count), { stream: true });
+    left -= count;
+  }
+  return text + decoder.decode();
 }
 
-/** A connection that ends for its reader where the request ends, and says so to nobody. */
+/** A connection whose reader is given one request of it, and breaks when there is more. */
 function oneRequest(conn: TunnelEnd, rest: Uint8Array<ArrayBuffer>, body: BodyEnd): TunnelEnd {
   let early: Uint8Array | undefined = rest.length > 0 ? rest : undefined;
+  let isMore = false;
   return {
     async read(buffer) {
       for (;;) {
-        if (body.isDone) return await never(conn);
+        if (isMore) throw new Error("a second request came on its connection");
+        if (body.isDone && early === undefined) return await end(conn);
         let count: number | null;
         if (early !== undefined) {
           const part = early.subarray(0, buffer.length);
@@ -138,6 +159,7 @@ function oneRequest(conn: TunnelEnd, rest: Uint8Array<ArrayBuffer>, body: BodyEn
         }
         if (count === null) return null;
         const taken = body.take(buffer.subarray(0, count));
+        isMore = taken < count;
         if (taken > 0) return taken;
       }
     },
@@ -165,7 +187,7 @@ function oneAnswer(upstream: TunnelEnd): TunnelEnd {
  * Waits for the end of a connection whose request is whole. Servers take an end of input for a client that
  * has left, so none is passed on; bytes that come now belong to no request, and end it.
  */
-async function never(conn: TunnelEnd): Promise<null> {
+async function end(conn: TunnelEnd): Promise<null> {
   const count = await conn.read(new Uint8Array(1));
   if (count !== null) throw new Error("a second request came on its connection");
   return null;
@@ -173,8 +195,4 @@ async function never(conn: TunnelEnd): Promise<null> {
 
 async function say(conn: TunnelEnd, answer: string): Promise<void> {
   await writeAll(conn, new TextEncoder().encode(answer));
-}
-
-function decode(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes);
 }
