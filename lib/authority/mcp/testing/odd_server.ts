@@ -92,6 +92,8 @@ function call(id: unknown, name: string, args: Record<string, unknown>): void {
       tools = args.to as Tool[];
       send({ method: "notifications/tools/list_changed" });
       return answer(id, "changed");
+    case "weather":
+      return answer(id, `It rains. You said: ${JSON.stringify(args)}`);
     case "env":
       return answer(id, JSON.stringify(Deno.env.toObject()));
     case "get":
