@@ -46,8 +46,7 @@ export function withSecretHeaders(
   values: ReadonlyMap<string, string>,
 ): UrlTarget {
   if (target.headers === undefined) return target;
-  const headers: Record<string, string> = {};
-  for (const [name, text] of Object.entries(target.headers)) {
+  const headers = Object.entries(target.headers).map(([name, text]): [string, string] => {
     const missing = secretsNamedIn(text).find((secret) => !values.has(secret));
     if (missing !== undefined) {
       throw new ServiceError(
@@ -63,7 +62,7 @@ export function withSecretHeaders(
           "a line",
       );
     }
-    headers[name] = value;
-  }
-  return { ...target, headers };
+    return [name, value];
+  });
+  return { ...target, headers: Object.fromEntries(headers) };
 }

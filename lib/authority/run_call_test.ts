@@ -103,3 +103,31 @@ Deno.test("exec refuses hosts that are none before anything else", async () => {
   const many = Array.from({ length: 21 }, (_, index) => `h${index}.example`);
   assertEquals((await gate.act("exec", { command: "true", hosts: many })).status, "failed");
 });
+
+Deno.test("exec without a sandbox is given a secret, and opens no proxy that could not hold it", async () => {
+  const { openNetwork, opened } = fakeNetworks();
+  await using gate = await withApprover(
+    await gateFixture({
+      sandbox: "off",
+      allowUnconfined: true,
+      openNetwork,
+      commandHosts: ["a.example"],
+    }),
+  );
+  const command = 'test "$KEY" = a-secret-value && echo given';
+  await gate.state.secrets.set({
+    name: "KEY",
+    value: "a-secret-value",
+    hosts: [],
+    commands: [command],
+  });
+  const { result, next } = ask(gate, "exec", { command, hosts: ["a.example"], secrets: ["KEY"] });
+  const main = await next(1);
+  assertEquals(main.capability, "exec");
+  await answer(gate, main);
+  const use = await next(2);
+  assertEquals([use.capability, use.target.startsWith("secret KEY for ")], ["secret.use", true]);
+  await answer(gate, use);
+  assertStringIncludes((await result).output, "given");
+  assertEquals(opened, []);
+});
