@@ -211,3 +211,195 @@ Deno.test("web_search keeps the key out of record, digest, approval, progress an
   seen.push(failed, await open.records(), open.logged, await gate.records());
   assert(!JSON.stringify(seen).includes(KEY));
 });
+
+Deno.test("web_search says what a provider's error means, and when to come again", async () => {
+  let answer = () => new Response("");
+  await using site = serve(() => answer());
+  const json = (body: unknown, init: ResponseInit) => () => Response.json(body, init);
+  const cases: [SearchProvider, () => Response, string][] = [
+    [
+      "brave",
+      json({
+        type: "ErrorResponse",
+        error: {
+          id: "x",
+          code: "SUBSCRIPTION_TOKEN_INVALID",
+          detail: "The provided subscription token is invalid.",
+          status: 422,
+        },
+        time: 1,
+      }, { status: 422 }),
+      "Brave Search refuses the key in tools.webSearch.apiKey (HTTP 422). It says: The provided " +
+      "subscription token is invalid.",
+    ],
+    [
+      "brave",
+      json({ type: "ErrorResponse", error: { code: "RATE_LIMITED", detail: "Too fast" } }, {
+        status: 429,
+        headers: { "x-ratelimit-reset": "1, 1419704", "x-ratelimit-remaining": "0, 900" },
+      }),
+      "Brave Search has had too many searches (HTTP 429); try again in 1 s. It says: Too fast",
+    ],
+    [
+      "tavily",
+      json({ detail: { error: "Unauthorized: missing or invalid API key." } }, { status: 401 }),
+      "Tavily refuses the key in tools.webSearch.apiKey (HTTP 401). It says: Unauthorized: missing or " +
+      "invalid API key.",
+    ],
+    [
+      "tavily",
+      json({ detail: { error: "Blocked" } }, { status: 429, headers: { "retry-after": "30" } }),
+      "Tavily has had too many searches (HTTP 429); try again in 30 s. It says: Blocked",
+    ],
+    [
+      "tavily",
+      json({ detail: { error: "Over" } }, { status: 432 }),
+      "Tavily did not search: the plan of the key is used up (HTTP 432). It says: Over",
+    ],
+    [
+      "tavily",
+      json({ detail: `a\u202e\u001b[2J ${"x".repeat(2_000)}` }, { status: 500 }),
+      `Tavily has a fault of its own (HTTP 500); try again later. It says: a\\u{202e}\\x1b[2J ${
+        "x".repeat(293)
+      }`,
+    ],
+    [
+      "searxng",
+      () => new Response("Forbidden", { status: 403 }),
+      "SearXNG did not search: it refuses answers as JSON; search.formats in its settings.yml has to " +
+      "list json (HTTP 403)",
+    ],
+    [
+      "searxng",
+      () => new Response(null, { status: 404 }),
+      "SearXNG has no search there (HTTP 404); tools.webSearch.baseUrl has to be its address",
+    ],
+    [
+      "searxng",
+      () => new Response("<html>", { headers: { "content-type": "text/html" } }),
+      "SearXNG answered with something else than results: it is no JSON",
+    ],
+    ["searxng", () => Response.json({}), "SearXNG answered JSON without a list of results"],
+    ["brave", () => Response.json([]), "Brave Search answered JSON without a list of results"],
+    ["tavily", () => Response.json(null), "Tavily answered JSON without a list of results"],
+    [
+      "tavily",
+      () => new Response(`{"results":["${"x".repeat(3_000_000)}"]}`),
+      "Tavily answered with something else than results: it is larger than 2.0 MB",
+    ],
+    [
+      "tavily",
+      () => new Response("x", { headers: { "content-encoding": "zstd" } }),
+      'Tavily answered with something else than results: its content encoding is "zstd"',
+    ],
+  ];
+  for (const provider of ["brave", "tavily", "searxng"] as const) {
+    await using gate = await gateFixture({ webSearch: settings(provider, site.base) });
+    for (const [of, response, said] of cases) {
+      if (of !== provider) continue;
+      answer = response;
+      const result = await gate.act("web_search", { query: "q" });
+      assertEquals([result.status, result.output], ["failed", said]);
+    }
+  }
+});
+
+Deno.test("web_search follows no redirect, so that nobody else is given the key", async () => {
+  await using other = serve(() => Response.json({ results: [] }));
+  await using site = serve(() => Response.redirect(`${other.base}/search`, 307));
+  await using gate = await gateFixture({
+    webSearch: settings("tavily", site.base),
+    privateHosts: ["127.0.0.1"],
+  });
+  const result = await gate.act("web_search", { query: "q" });
+  assertEquals(result.status, "failed");
+  assertStringIncludes(result.output, "answers with a redirect (HTTP 307), which is not followed");
+  assertEquals(other.asked, []);
+});
+
+Deno.test("web_search shows strangers' words bounded, on their lines, with nothing hidden", async () => {
+  const results = [
+    { title: "a", url: "javascript:alert(1)", content: "no" },
+    { title: "b", url: "file:///etc/passwd", content: "no" },
+    { title: "c", url: "https://u:p@x.example/", content: "no" },
+    { title: "d", url: "https://x.example/\n2. https://forged.example/", content: "" },
+    { title: "T\n1. forged\u{e0041}\u200b", url: "https://y.example/", content: "s\u202e\n\ns" },
+    { title: "x".repeat(5_000), url: "https://z.example/", content: "<b>y</b>".repeat(5_000) },
+    { title: "again", url: "https://z.example/", content: "" },
+    "no object",
+    null,
+    { title: 5, url: 6, content: [] },
+  ];
+  await using site = serve(() => Response.json({ results }));
+  await using gate = await gateFixture({ webSearch: settings("tavily", site.base) });
+  const { output } = await gate.act("web_search", { query: "q", count: 10 });
+  assert(!/[\u202e\u200b\u{e0041}]/u.test(output) && !output.includes("javascript"), output);
+  assertStringIncludes(output, "1. d\n   https://x.example/2.%20https://forged.example/");
+  assertStringIncludes(
+    output,
+    "2. T 1. forged\\u{e0041}\\u{200b}\n   https://y.example/\n   s\\u{202e} s",
+  );
+  assertEquals(output.match(/^\d+\. /gm)!.length, 3);
+  assert(output.length < 1_500, `${output.length}`);
+  await using nothing = serve(() => Response.json({ results: [] }));
+  await using empty = await gateFixture({ webSearch: settings("tavily", nothing.base) });
+  assertEquals((await empty.act("web_search", { query: "q" })).output, "No results.");
+});
+
+Deno.test("web_search reaches this machine where the operator wrote its address, and no other tool does", async () => {
+  await using site = serve(() => Response.json({ results: [] }));
+  const port = new URL(site.base).port;
+  for (const host of ["127.0.0.1", "localhost"]) {
+    await using gate = await gateFixture({
+      webSearch: settings("searxng", `http://${host}:${port}`),
+    });
+    assertEquals((await gate.act("web_search", { query: "q" })).output, "No results.");
+    const [start] = (await gate.records()).filter(({ kind }) => kind === "action.start");
+    assertEquals((start!.data.decision as { rule: string }).rule, "search.configured");
+    assertEquals((start!.data.target as { url: string }).url, `http://${host}:${port}/search`);
+    // The same URL, fetched: what the operator wrote was for the search alone.
+    const fetched = await gate.act("web_fetch", { url: `http://${host}:${port}/search` }, {
+      context: { personHosts: [host] },
+    });
+    assertEquals(fetched.status, "refused");
+    assertStringIncludes(fetched.output, "rule fetch.private");
+  }
+  // Any other name may lead anywhere tomorrow.
+  await using named = await gateFixture({
+    webSearch: settings("searxng", `http://localhost.:${port}/x/..`),
+  });
+  assertEquals((await named.act("web_search", { query: "q" })).status, "ok");
+});
+
+Deno.test("G1 web_search needs a grant in an unattended turn, and none else", async () => {
+  await using site = serve(() => Response.json({ results: [] }));
+  await using gate = await gateFixture({ webSearch: settings("tavily", site.base) });
+  const alone = { context: { attended: false } };
+  const refused = await gate.act("web_search", { query: "q" }, alone);
+  assertEquals(refused.status, "refused");
+  assertStringIncludes(refused.output, `${site.base}/search`);
+  assertEquals(site.asked, []);
+});
+
+Deno.test("web_search checks its arguments, naming the field", async () => {
+  await using gate = await gateFixture({ webSearch: settings("tavily", "http://127.0.0.1:1") });
+  for (
+    const [args, said] of [
+      [{}, "query: "],
+      [{ query: " \n" }, "query: is blank"],
+      [{ query: "x".repeat(401) }, "query: "],
+      [{ query: "\ud800" }, "query: holds half of a character"],
+      [{ query: "q", count: 0 }, "count: "],
+      [{ query: "q", count: 11 }, "count: "],
+      [{ query: "q", url: "http://x" }, "url"],
+      [{ query: "q", apiKey: "x" }, "apiKey"],
+    ] as const
+  ) {
+    const result = await gate.act("web_search", args);
+    assertEquals(result.status, "failed");
+    assertStringIncludes(result.output, "Arguments of web_search: ");
+    assertStringIncludes(result.output, said);
+  }
+  const nobody = await gate.act("web_search", { query: "q" });
+  assertStringIncludes(nobody.output, "127.0.0.1 cannot be reached");
+});
