@@ -12,19 +12,15 @@ import type { ChildSession, ChildSessionHandlers } from "./child_session.ts";
 import type { CommandLimits, ControlGroups } from "./command_limits.ts";
 import { findControlGroups, limitedCommand } from "./command_limits.ts";
 import { type CommandEnd, runCommandProcess } from "./command_process.ts";
-import { COMMAND_ENV, commandSandbox, workspaceProblem } from "./command_sandbox.ts";
-import { type CommandSessionJob, sessionCommand, sessionMounts } from "./command_session.ts";
-import { giveEnv, givenEnv } from "./give_env.ts";
-import { watchGuards } from "./guard_watch.ts";
+import { COMMAND_ENV, workspaceProblem } from "./command_sandbox.ts";
+import type { CommandSessionJob } from "./command_session.ts";
 import { closeInherited } from "./inherited.ts";
 import type { OutputScrubber } from "./kept_output.ts";
-import { openSession } from "./open_session.ts";
-import { Placeholders } from "./placeholders.ts";
+import { openBare, openConfined } from "./open_command_session.ts";
+import { createSandboxRaiser, type HeldBack } from "./raise_sandbox.ts";
 import { type Confinement, findConfinement } from "./sandbox.ts";
 import { noSandbox, type SandboxReport, testSandbox } from "./test_sandbox.ts";
 import { Slots } from "./slots.ts";
-import { watchNewGuards } from "./watch_new_guards.ts";
-import { findGuards } from "./workspace_guards.ts";
 
 /** How commands run here. */
 export type CommandMode =
@@ -71,6 +67,8 @@ export interface CommandRun {
   env?: Readonly<Record<string, string>>;
   /** The socket of its proxy; without one it has no network. */
   networkSocket?: string;
+  /** Opens its proxy once it has a place, so that commands which wait hold none. */
+  openNetwork?: (signal: AbortSignal) => Promise<{ socket: string; close(): Promise<void> }>;
 }
 
 /** The part of the configuration that commands go by. */
@@ -84,7 +82,7 @@ export interface CommandsOptions {
   /** Real path. */
   workspace: string;
   /** What no command sees, wherever it lies, and what none writes to. */
-  own(): Promise<{ ownPaths: readonly string[]; sourcePaths: readonly string[] }>;
+  own(): Promise<HeldBack>;
   /** Folder of our own, where the sandbox is tried out. */
   scratchDir: string;
   /** Told once of what the sandbox has shown, before anything runs in it; no command runs if it rejects. */
@@ -117,7 +115,6 @@ const MIN_SESSION_MEMORY_MIB = 1_024;
 const RELAY_MEMORY_MIB = 192;
 const RELAY_PROCESSES = 24;
 const SELF_TEST_TIMEOUT_MS = 10_000;
-const SESSION_START_TIMEOUT_MS = 20_000;
 
 const NEVER = new AbortController().signal;
 
@@ -135,19 +132,10 @@ export function createCommands(options: CommandsOptions): Commands {
   const sessions = new Slots(options.maxSessions ?? DEFAULT_MAX_SESSIONS, 0);
   const closing = new AbortController();
   const live = new Set<Promise<unknown>>();
-  const placeholders = new Placeholders(["AGENTS.md", ".envrc"]);
   let found: Promise<Confinement> | undefined;
   let groups: Promise<ControlGroups | undefined> | undefined;
   let reported: Promise<SandboxReport> | undefined;
-  /** Groups that were made, and those of them that nobody is in: making one costs more than all else. */
-  const groupNames: string[] = [];
-  const freeGroups: string[] = [];
-
-  function newGroup(): string {
-    const name = `service-${Deno.pid}-${groupNames.length + 1}`;
-    groupNames.push(name);
-    return name;
-  }
+  const raiser = createSandboxRaiser({ find, controlGroups, scratchDir: options.scratchDir });
 
   function find(): Promise<Confinement> {
     return found ??= options.sandbox === "off"
@@ -210,60 +198,18 @@ export function createCommands(options: CommandsOptions): Commands {
     return { mode: allowUnconfined ? "unconfined" : "off", reason };
   }
 
-  /** Makes the sandbox of one program ready; what it holds is given back by disposing. */
-  async function raise({ workspace, cwd, own, limits, signal, mounts, env, networkSocket }: {
-    workspace: string;
-    cwd: string;
-    own: Awaited<ReturnType<CommandsOptions["own"]>>;
-    limits: CommandLimits;
-    signal?: AbortSignal;
-    mounts?: readonly string[];
-    env: Readonly<Record<string, string>>;
-    networkSocket?: string;
-  }) {
-    const { bwrap, prlimit } = await find();
-    using stack = new DisposableStack();
-    const held = stack.use(placeholders.hold(workspace));
-    const { ownPaths: hidden, sourcePaths: readOnly } = own;
-    const searched = await findGuards({ workspace, hidden, readOnly, signal });
-    if ("problem" in searched) return { problem: searched.problem };
-    const { guards } = searched;
-    const watch = stack.use(await watchGuards(guards));
-    const gitIgnore = await writeIgnored(options.scratchDir, held.empty);
-    const cages = await controlGroups();
-    const group = freeGroups.pop() ?? newGroup();
-    stack.defer(() => void freeGroups.push(group));
-    const passEnv = Object.keys(env).length > 0;
-    const view = { workspace, cwd, guards, gitIgnore, mounts, passEnv, networkSocket };
-    return {
-      watch,
-      guards,
-      /** What bwrap has is seen in the sandbox: its process is the first in there. */
-      env: givenEnv(env),
-      /** Up to the sandbox and its programs. */
-      outside: [
-        ...await closeInherited(),
-        ...(cages?.enter(group, limits) ?? []),
-        bwrap!,
-        ...await commandSandbox(view),
-      ],
-      /** Between what is started first in there and the program. */
-      inside: [...giveEnv(Object.keys(env)), ...limitedCommand(prlimit!, limits, true)],
-      held: stack.move(),
-    };
-  }
-
   async function runConfined({ argv, workspace, cwd, own, run }: {
     argv: readonly string[];
     workspace: string;
     cwd: string;
-    own: Awaited<ReturnType<CommandsOptions["own"]>>;
+    own: HeldBack;
     run: CommandRun;
   }): Promise<CommandOutcome> {
     const { timeoutMs, signal, onProgress, env = {}, networkSocket } = run;
     const limits = commandLimits({ timeoutMs, hasRelay: networkSocket !== undefined });
-    const sandbox = await raise({ workspace, cwd, own, limits, signal, env, networkSocket });
-    if ("problem" in sandbox) return { type: "refused", reason: sandbox.problem! };
+    const wanted = { workspace, cwd, own, limits, signal, env, networkSocket };
+    const sandbox = await raiser.raise(wanted);
+    if ("problem" in sandbox) return { type: "refused", reason: sandbox.problem };
     using _held = sandbox.held;
     const { watch, outside, inside } = sandbox;
     const marker = crypto.randomUUID();
@@ -320,90 +266,39 @@ export function createCommands(options: CommandsOptions): Commands {
     return prlimit === undefined ? [] : limitedCommand(prlimit, limits, false);
   }
 
-  /** Starts a session; `release` gives its place back, here or when its tree has ended. */
+  /** Starts a session; `release` is called when its tree has ended, if it was started. */
   async function openInPlace(
     job: CommandSessionJob,
     handlers: ChildSessionHandlers,
     signal: AbortSignal | undefined,
     release: () => void,
   ): Promise<ChildSession> {
-    using stack = new DisposableStack();
-    stack.defer(release);
     const how = await mode();
     if (how.mode === "off") throw new Error(`it has no sandbox: ${how.reason}`);
     const hasRelay = job.networkSocket !== undefined;
     const limits = commandLimits({ least: MIN_SESSION_MEMORY_MIB, hasRelay });
-    const common = {
-      params: job.params,
+    const wanted = {
+      job,
       handlers,
-      startTimeoutMs: job.startTimeoutMs ?? SESSION_START_TIMEOUT_MS,
       signal,
-      onFault: ({ reason, stderr }: { reason: string; stderr: string }) =>
-        log.warning("A program in the sandbox of commands ended", {
-          session: job.name,
-          reason,
-          stderr,
-        }),
+      closing: closing.signal,
+      limits,
+      onGone: release,
+      log,
     };
-    const begin = async () => {
-      if (how.mode === "unconfined") {
-        const { path, args, env } = await sessionCommand(
-          job,
-          `${options.scratchDir}/child-cache`,
-        );
-        return openSession({
-          ...common,
-          argv: [...await closeInherited(), ...await bareLimits(limits), path, ...args],
-          env: { ...COMMAND_ENV, ...env, ...job.env },
-          cwd: job.cwd,
-          closing: closing.signal,
-        });
-      }
-      const own = await options.own();
-      const mounts = await sessionMounts(job, { workspace, hidden: own.ownPaths });
-      const { path, args, env } = await sessionCommand(job);
-      const { cwd, networkSocket } = job;
-      const sandbox = await raise({
+    const { session, gone } = how.mode === "unconfined"
+      ? await openBare(wanted, {
+        limits: await bareLimits(limits),
+        cacheDir: `${options.scratchDir}/child-cache`,
+      })
+      : await openConfined(wanted, {
+        raiser,
         workspace,
-        cwd,
-        own,
-        limits,
-        signal,
-        mounts: [
-          ...mounts,
-          ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
-        ],
-        env: job.env ?? {},
-        networkSocket,
+        own: await options.own(),
+        lookAgainMs: options.lookAgainMs,
+        tellReplaced,
       });
-      if ("problem" in sandbox) throw new Error(sandbox.problem);
-      stack.use(sandbox.held);
-      const replaced = new AbortController();
-      stack.use(watchNewGuards({
-        known: sandbox.guards,
-        look: (signal) =>
-          findGuards({ workspace, hidden: own.ownPaths, readOnly: own.sourcePaths, signal }),
-        onFound: (reason) => replaced.abort(reason),
-        everyMs: options.lookAgainMs,
-      }));
-      const { watch } = sandbox;
-      watch.signal.addEventListener("abort", () => {
-        void watch.finish().then((path) => replaced.abort(tellReplaced(path!)));
-      });
-      return openSession({
-        ...common,
-        argv: [...sandbox.outside, ...sandbox.inside, path, ...args],
-        env: sandbox.env,
-        cwd: "/",
-        closing: AbortSignal.any([closing.signal, replaced.signal]),
-      });
-    };
-    const { session, gone } = await begin();
-    const held = stack.move();
-    const ended = gone.finally(() => {
-      held.dispose();
-      live.delete(ended);
-    });
+    const ended = gone.finally(() => live.delete(ended));
     live.add(ended);
     return await session;
   }
@@ -441,7 +336,14 @@ export function createCommands(options: CommandsOptions): Commands {
           return await runBare(target, run);
         case "sandboxed": {
           const { argv, cwd } = target;
-          return await runConfined({ argv, cwd, workspace, own: await options.own(), run });
+          const network = await run.openNetwork?.(run.signal);
+          try {
+            const { socket: networkSocket = run.networkSocket } = network ?? {};
+            const own = await options.own();
+            return await runConfined({ argv, cwd, workspace, own, run: { ...run, networkSocket } });
+          } finally {
+            await network?.close();
+          }
         }
       }
     } finally {
@@ -466,7 +368,10 @@ export function createCommands(options: CommandsOptions): Commands {
     async open(job, handlers, { signal } = {}) {
       const release = await sessions.take(signal ?? NEVER);
       if (release === undefined) throw new Error(`${sessions.max} programs live on already`);
-      const opening = openInPlace(job, handlers, signal, release);
+      const opening = openInPlace(job, handlers, signal, release).catch((error) => {
+        release();
+        throw error;
+      });
       const settled = opening.then(() => {}, () => {}).finally(() => live.delete(settled));
       live.add(settled);
       return await opening;
@@ -479,16 +384,7 @@ export function createCommands(options: CommandsOptions): Commands {
     async shutdown() {
       closing.abort(new Error("the service is stopping"));
       await Promise.all(live);
-      const cages = await groups;
-      await Promise.all(groupNames.splice(0).map((name) => cages?.leave(name)));
+      await raiser.close();
     },
   };
-}
-
-/** A file that lists names for git; the same names are the same file. */
-async function writeIgnored(folder: string, names: readonly string[]): Promise<string | undefined> {
-  if (names.length === 0) return undefined;
-  const path = `${folder}/sandbox-ignore-${names.map((name) => name.replace(".", "")).join("-")}`;
-  await Deno.writeTextFile(path, names.map((name) => `/${name}\n`).join(""));
-  return path;
 }

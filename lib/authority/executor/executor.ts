@@ -214,13 +214,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
         startTimeoutMs: job.startTimeoutMs ?? SESSION_START_TIMEOUT_MS,
         signal,
         closing: closing.signal,
+        onGone: release,
         onFault: ({ reason, stderr }) =>
           log.warning("A child of the executor that lives on has ended", { name, reason, stderr }),
       });
-      const ended = gone.finally(() => {
-        release();
-        live.delete(ended);
-      });
+      const ended = gone.finally(() => live.delete(ended));
       live.add(ended);
       return await session;
     } catch (error) {

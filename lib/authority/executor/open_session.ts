@@ -27,6 +27,8 @@ export interface OpenSessionOptions {
   signal?: AbortSignal;
   /** Ends it whenever it aborts, with the reason's words. */
   closing: AbortSignal;
+  /** Called once, when nothing is left of it and before anybody is told of its end. */
+  onGone(): void;
   /** Told of an end that nobody asked for. */
   onFault(fault: { reason: string; stderr: string }): void;
 }
@@ -174,6 +176,7 @@ export function openSession(
     const said = await Promise.race([stderr, Promise.resolve("")]);
     const isFault = reason !== CLOSED && !options.closing.aborted;
     reason ??= describeEnd(code, signal, said, isReady);
+    options.onGone();
     peer.end(reason);
     ready.reject(new Error(reason));
     if (isFault) options.onFault({ reason, stderr: said });
