@@ -194,7 +194,7 @@ async function connectHttp(
               denyNet: closedRangesWithout(addresses),
             },
             view: {
-              readOnly: [fromFileUrl(SOURCES).replace(/\/$/, "")],
+              readOnly: Deno.build.standalone ? [] : [fromFileUrl(SOURCES).replace(/\/$/, "")],
               readWrite: [],
               network: true,
             },

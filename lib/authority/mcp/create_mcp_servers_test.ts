@@ -202,6 +202,39 @@ Deno.test("many notices of changes make few questions, and the last one is answe
   }]);
 });
 
+Deno.test("a server that says without end that its list changes is asked less and less often", async () => {
+  const { servers, opening, clock, settle } = setUp(["one"]);
+  const asking = servers.tools();
+  await settle();
+  const connection = opening[0]!.open();
+  await asking;
+  const asked: number[] = [];
+  for (let second = 0; second < 200; second++) {
+    const before = connection.lists;
+    connection.events.onChanged();
+    await settle();
+    if (connection.lists > before) asked.push(second);
+    clock.tick(1_000);
+    await settle();
+  }
+  assert(asked.length + 1 < 12, `${asked}`);
+  assert(connection.lists < 12, `${connection.lists}`);
+});
+
+Deno.test("test() connects anew although the server is connected, and counts that as no failure", async () => {
+  const { servers, opening, settle } = setUp(["one"]);
+  const asking = servers.tools();
+  await settle();
+  const first = opening[0]!.open();
+  await asking;
+  const testing = servers.test("one");
+  await settle();
+  opening[1]!.open();
+  assertEquals((await testing).state, "connected");
+  assertEquals(await first.ended, "it was closed");
+  assertEquals([servers.status()[0]!.state, servers.status()[0]!.restarts], ["connected", 1]);
+});
+
 Deno.test("G15 a change that cannot be recorded is not taken over", async () => {
   const failing = {
     digest: (text: string) => text,

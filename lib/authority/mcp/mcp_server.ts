@@ -42,8 +42,9 @@ export interface McpServerDeps {
 /** Calls of one server at once, and those that wait. */
 const MAX_CALLS = 8;
 const MAX_WAITING_CALLS = 64;
-/** It is asked for its lists no more often. */
+/** It is asked for its lists no more often: twice as long each time, until it was quiet for the longest. */
 const RELIST_GAP_MS = 1_000;
+const LONGEST_RELIST_GAP_MS = 60_000;
 const MAX_DETAIL_CHARS = 1_000;
 /** Of which a third is at the end: longer than any form of the longest secret. */
 const SCRUB_MARGIN_BYTES = 1024 * 1024;
@@ -60,6 +61,8 @@ export class McpServer {
   #connecting: Promise<void> | undefined;
   #relisting: Promise<void> | undefined;
   #isStale = false;
+  #relistedAt = -Infinity;
+  #relistGapMs = RELIST_GAP_MS;
   /** Why it is not connected, once it failed. */
   #failure: string | undefined;
   #starts = 0;
@@ -185,7 +188,9 @@ export class McpServer {
   /** Connects anew whatever the back-off says, and lists everything. Rejects when it cannot be had. */
   async test(): Promise<McpServerStatus> {
     await this.#connecting?.catch(() => {});
-    await this.#connection?.close();
+    const old = this.#connection;
+    this.#connection = undefined;
+    await old?.close();
     this.#backOff.worked();
     try {
       await this.#connected();
@@ -273,6 +278,11 @@ export class McpServer {
 
   async #relist(connection: McpConnection): Promise<void> {
     const { clock, name, log } = this.#deps;
+    const isQuiet = clock.elapsed() - this.#relistedAt > LONGEST_RELIST_GAP_MS;
+    this.#relistGapMs = isQuiet
+      ? RELIST_GAP_MS
+      : Math.min(this.#relistGapMs * 2, LONGEST_RELIST_GAP_MS);
+    this.#relistedAt = clock.elapsed();
     this.#isStale = false;
     try {
       await this.#take(await connection.list());
@@ -283,7 +293,7 @@ export class McpServer {
       });
     }
     // Not a pause of the turn's: nobody waits for this.
-    await new Promise<void>((resolve) => clock.after(RELIST_GAP_MS, resolve));
+    await new Promise<void>((resolve) => clock.after(this.#relistGapMs, resolve));
   }
 
   /** Takes over what it offers, and has a change of its tools put on record. */
@@ -296,6 +306,7 @@ export class McpServer {
     this.#listing = listing;
     this.#about = listed.about;
     for (const problem of listing.problems) {
+      if (before?.problems.includes(problem)) continue;
       log.warning("A part of what an MCP server offers is left out", { server: name, problem });
     }
     await keep(listed);
