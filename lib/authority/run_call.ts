@@ -133,27 +133,25 @@ async function runWithNetwork(
   // Without a sandbox nothing holds a command back, and a proxy would promise what it cannot keep.
   const { mode } = await commands.mode();
   if (target.hosts === undefined || mode !== "sandboxed") return await runCommand(run);
-  const notRun = (reason: string): CommandRan => ({
-    result: failed("executor_fault", `The command did not run: ${reason}`),
-    facts: {},
-  });
-  if (deps.openNetwork === undefined) return notRun("commands reach no hosts here");
+  const { openNetwork } = deps;
+  if (openNetwork === undefined) {
+    return {
+      result: failed("executor_fault", "The command did not run: commands reach no hosts here"),
+      facts: {},
+    };
+  }
+  const { hosts } = target;
   const { sessionKey, turnId, callId } = context;
-  const { signal } = options;
-  let network: SandboxNetwork;
-  try {
-    network = await deps.openNetwork({
-      hosts: target.hosts,
-      user: { kind: "exec", sessionKey, turnId, callId },
-      signal,
-    });
-  } catch (error) {
-    signal.throwIfAborted();
-    return notRun(`the way to its hosts cannot be opened: ${toErrorData(error).message}`);
-  }
-  try {
-    return await runCommand({ ...run, networkSocket: network.socket });
-  } finally {
-    await network.close();
-  }
+  return await runCommand({
+    ...run,
+    openNetwork: async (signal) => {
+      try {
+        const user = { kind: "exec", sessionKey, turnId, callId } as const;
+        return await openNetwork({ hosts, user, signal });
+      } catch (error) {
+        signal.throwIfAborted();
+        throw new Error(`the way to its hosts cannot be opened: ${toErrorData(error).message}`);
+      }
+    },
+  });
 }

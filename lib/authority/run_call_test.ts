@@ -87,7 +87,7 @@ Deno.test("exec runs nothing when the way to its hosts cannot be opened", async 
   assertEquals(result.status, "failed");
   assertStringIncludes(
     result.output,
-    "did not run: the way to its hosts cannot be opened: no socket",
+    "did not finish: it cannot be started: the way to its hosts cannot be opened: no socket",
   );
   const made = await Deno.stat(`${gate.workspace}/ran`).then(() => true, () => false);
   assertEquals(made, false);

@@ -11,7 +11,7 @@ import type { ExecArgs } from "../tools/exec.ts";
 import type { ActionResult, CommandTarget } from "./actions.ts";
 import { canonicalJson } from "./canonical_json.ts";
 import { cutOutput } from "./executor/cut_output.ts";
-import type { CommandOutcome, Commands } from "./executor/commands.ts";
+import type { CommandOutcome, CommandRun, Commands } from "./executor/commands.ts";
 import { resolveCommand } from "./resolve/resolve_command.ts";
 import type { Workspace } from "./resolve/resolve.ts";
 import { failed } from "./results.ts";
@@ -31,8 +31,8 @@ export interface RunCommandOptions {
   maxOutputBytes: number;
   /** Values of secrets by the names of their variables. */
   env?: Readonly<Record<string, string>>;
-  /** The socket of its proxy. */
-  networkSocket?: string;
+  /** Opens the way to its hosts. */
+  openNetwork?: CommandRun["openNetwork"];
   signal: AbortSignal;
   onProgress: (text: string) => void;
 }
@@ -52,14 +52,14 @@ export async function runCommand(
     const reason = "what it would start is not what was decided on any more";
     return told({ type: "refused", reason }, maxOutputBytes);
   }
-  const { env, networkSocket, signal, onProgress } = run;
+  const { env, openNetwork, signal, onProgress } = run;
   const timeoutMs = timeout_s * 1_000;
   const outcome = await commands.run(target, {
     timeoutMs,
     signal,
     onProgress,
     env,
-    networkSocket,
+    openNetwork,
   });
   return told(outcome, maxOutputBytes);
 }
