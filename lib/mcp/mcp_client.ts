@@ -24,6 +24,7 @@ import {
 import { z } from "zod";
 import { createAddressFetch } from "./address_fetch.ts";
 import type { McpCall, McpCalled, McpListed, McpStart } from "./child_protocol.ts";
+import { connectWords, httpWords, isSessionGone } from "./error_words.ts";
 import { FloodGuard } from "./flood_guard.ts";
 import { readPages } from "./read_pages.ts";
 import { renderResult } from "./render_result.ts";
@@ -204,7 +205,7 @@ export class McpClient {
       await client.connect(transport, { timeout: timeoutMs });
     } catch (error) {
       await client.close().catch(() => {});
-      throw new Error(this.#explain(inWords(error, reason, timeoutMs), transport), {
+      throw new Error(this.#explain(connectWords(error, reason, timeoutMs), transport), {
         cause: error,
       });
     }
@@ -293,30 +294,4 @@ export class McpClient {
     const words = transport instanceof StdioTransport ? transport.lastWords : "";
     return words === "" ? reason : `${reason}; it said: ${words}`;
   }
-}
-
-/** A server answers 404 to the number of a session that it has ended (streamable HTTP, session management). */
-function isSessionGone(error: unknown): boolean {
-  return error instanceof StreamableHTTPError && error.code === 404;
-}
-
-function httpWords({ code, message }: StreamableHTTPError): string {
-  const status = code ?? 0;
-  if (status === 401 || status === 403) {
-    return `it answers HTTP ${status}: the key in headers is missing, or is not one that it knows`;
-  }
-  const said = message.replace(/^Streamable HTTP error: (?:Error POSTing to endpoint: )?/, "");
-  const words = said.slice(0, 500).toWellFormed().trim();
-  return status < 100 ? words : `it answers HTTP ${status}${words === "" ? "" : `: ${words}`}`;
-}
-
-function inWords(error: unknown, reason: string | undefined, timeoutMs: number): string {
-  if (error instanceof StreamableHTTPError) return httpWords(error);
-  if (error instanceof McpError && error.code === ErrorCode.RequestTimeout) {
-    return `it did not answer within ${timeoutMs / 1_000} s`;
-  }
-  if (error instanceof McpError && error.code === ErrorCode.ConnectionClosed) {
-    return reason ?? "it closed the connection";
-  }
-  return error instanceof Error ? error.message : String(error);
 }

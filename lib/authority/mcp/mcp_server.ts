@@ -16,6 +16,8 @@ import type { CatalogEntry } from "./catalog.ts";
 import { type ListChange, listChange } from "./list_change.ts";
 import type { McpConnection, McpConnectionEvents } from "./mcp_connection.ts";
 import type { McpCallOutcome, McpServerStatus, OfferedTool } from "./mcp_servers.ts";
+import { Relists } from "./relists.ts";
+import { waitFor } from "./wait_for.ts";
 import { type Listing, readListing } from "./read_listing.ts";
 
 /** What a server is made of. */
@@ -42,9 +44,6 @@ export interface McpServerDeps {
 /** Calls of one server at once, and those that wait. */
 const MAX_CALLS = 8;
 const MAX_WAITING_CALLS = 64;
-/** It is asked for its lists no more often: twice as long each time, until it was quiet for the longest. */
-const RELIST_GAP_MS = 1_000;
-const LONGEST_RELIST_GAP_MS = 60_000;
 const MAX_DETAIL_CHARS = 1_000;
 /** Of which a third is at the end: longer than any form of the longest secret. */
 const SCRUB_MARGIN_BYTES = 1024 * 1024;
@@ -59,10 +58,7 @@ export class McpServer {
   #about = "";
   #connection: McpConnection | undefined;
   #connecting: Promise<void> | undefined;
-  #relisting: Promise<void> | undefined;
-  #isStale = false;
-  #relistedAt = -Infinity;
-  #relistGapMs = RELIST_GAP_MS;
+  readonly #relists: Relists;
   /** Why it is not connected, once it failed. */
   #failure: string | undefined;
   #starts = 0;
@@ -73,6 +69,7 @@ export class McpServer {
   constructor(deps: McpServerDeps) {
     this.#deps = deps;
     this.#backOff = new BackOff(deps.clock);
+    this.#relists = new Relists(deps.clock, () => this.#relist());
     if (deps.known !== undefined) {
       this.#listing = this.#read(deps.known);
       this.#about = deps.known.about;
@@ -231,12 +228,17 @@ export class McpServer {
     const { name, connect, log } = this.#deps;
     this.#starts += 1;
     let connection: McpConnection | undefined;
+    let isStale = false;
+    const onChanged = () => {
+      isStale = true;
+      this.#relists.ask();
+    };
     try {
       const { signal } = this.#closing;
-      connection = await connect({ onChanged: () => this.#changed() }, signal);
+      connection = await connect({ onChanged }, signal);
       this.#opened = connection;
       signal.throwIfAborted();
-      this.#isStale = false;
+      isStale = false;
       await this.#take(await connection.list());
       signal.throwIfAborted();
     } catch (error) {
@@ -257,7 +259,8 @@ export class McpServer {
       this.#fail(this.#inWords(new Error(reason)));
       log.warning("An MCP server has ended", { server: name, reason: this.#failure });
     });
-    if (this.#isStale) this.#changed();
+    // Said before there was anybody to ask.
+    if (isStale) this.#relists.ask();
   }
 
   #fail(reason: string): void {
@@ -265,25 +268,10 @@ export class McpServer {
     this.#backOff.failed();
   }
 
-  /** Asks for the lists again; many notices make one question, and one more after it. */
-  #changed(): void {
-    this.#isStale = true;
+  async #relist(): Promise<void> {
+    const { name, log } = this.#deps;
     const connection = this.#connection;
-    if (this.#relisting !== undefined || connection === undefined) return;
-    this.#relisting = this.#relist(connection).finally(() => {
-      this.#relisting = undefined;
-      if (this.#isStale && this.#connection === connection) this.#changed();
-    });
-  }
-
-  async #relist(connection: McpConnection): Promise<void> {
-    const { clock, name, log } = this.#deps;
-    const isQuiet = clock.elapsed() - this.#relistedAt > LONGEST_RELIST_GAP_MS;
-    this.#relistGapMs = isQuiet
-      ? RELIST_GAP_MS
-      : Math.min(this.#relistGapMs * 2, LONGEST_RELIST_GAP_MS);
-    this.#relistedAt = clock.elapsed();
-    this.#isStale = false;
+    if (connection === undefined) return;
     try {
       await this.#take(await connection.list());
     } catch (error) {
@@ -292,8 +280,6 @@ export class McpServer {
         reason: this.#inWords(error),
       });
     }
-    // Not a pause of the turn's: nobody waits for this.
-    await new Promise<void>((resolve) => clock.after(this.#relistGapMs, resolve));
   }
 
   /** Takes over what it offers, and has a change of its tools put on record. */
@@ -325,19 +311,5 @@ export class McpServer {
 
   #shown(text: string): string {
     return visibleCut(this.#deps.scrub(text).replace(/\s+/g, " ").trim(), MAX_DETAIL_CHARS);
-  }
-}
-
-/** What connects goes on for others when one of those who wait for it leaves. */
-async function waitFor<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: left, reject } = Promise.withResolvers<never>();
-  const leave = () => reject(signal.reason);
-  if (signal.aborted) leave();
-  signal.addEventListener("abort", leave, { once: true });
-  promise.catch(() => {});
-  try {
-    return await Promise.race([promise, left]);
-  } finally {
-    signal.removeEventListener("abort", leave);
   }
 }
