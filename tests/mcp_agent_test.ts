@@ -13,7 +13,10 @@ async function ask({ apiUrl }: Running, content: string): Promise<string> {
   const response = await fetch(`${apiUrl}/v1/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ messages: [{ role: "user", content }], session_id: content.replaceAll(" ", "-") }),
+    body: JSON.stringify({
+      messages: [{ role: "user", content }],
+      session_id: content.replaceAll(" ", "-"),
+    }),
   });
   const text = await response.text();
   assertEquals(response.status, 200, text);
