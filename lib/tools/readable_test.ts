@@ -1,6 +1,14 @@
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { urlsInText } from "../agent/hosts.ts";
 import type { ActionResult } from "../authority/actions.ts";
+import { findDenoDir } from "../authority/executor/deno_dir.ts";
+import { createExecutor } from "../authority/executor/executor.ts";
 import { readArticle } from "../authority/read_article.ts";
 import { gateFixture } from "../authority/testing/gate_fixture.ts";
 import { articleText } from "./article/article_text.ts";
@@ -138,5 +146,42 @@ Deno.test("readArticle() falls back when its child fails, hangs, lies or has no 
 Deno.test("articleText() finds nothing in what is no page", () => {
   for (const html of ["", "<", "plain text", "<html></html>", "\0", "<!--", "<template><p>x"]) {
     assertEquals(articleText(html, "https://a.example/"), undefined);
+  }
+});
+
+Deno.test("readArticle() kills a child that is still at work when its time is up", async () => {
+  const root = await Deno.makeTempDir();
+  const said: string[] = [];
+  const note = (message: string) => void said.push(message);
+  const log = { debug: note, info: note, warning: note, error: note };
+  const executor = createExecutor({ cacheDir: root, log });
+  const denoDir = findDenoDir({
+    env: (name) => Deno.env.get(name),
+    cwd: Deno.cwd(),
+    home: null,
+    os: Deno.build.os,
+  });
+  try {
+    const page = {
+      type: "page" as const,
+      head: "H",
+      text: "whole",
+      html: ARTICLE,
+      url: "http://a/",
+    };
+    const deps = { executor, denoDir, maxOutputBytes: 10_000 };
+    const { signal } = new AbortController();
+    assertEquals(
+      await readArticle(page, { ...deps, signal, timeoutMs: 1 }),
+      "H\n[no article was found within 0.001 s; this is the text of the whole page]\n\nwhole",
+    );
+    assertStringIncludes(await readArticle(page, { ...deps, signal }), "# The Lantern");
+    const gone = new AbortController();
+    gone.abort(new Error("cancelled"));
+    const running = readArticle(page, { ...deps, signal: gone.signal });
+    await assertRejects(() => running, Error, "cancelled");
+  } finally {
+    await executor.shutdown();
+    await Deno.remove(root, { recursive: true });
   }
 });
