@@ -85,6 +85,8 @@ function policy(configured: ConfiguredRule[], near: ResolvedAction): Policy {
     sourcePaths: ["/opt/service"],
     privateHosts: [],
     messageTargets: [],
+    commandHosts: [],
+    mcpTools: [],
     confined: true,
     exec: { mode: "sandboxed" },
     // All of the same session and capability: each is compared.
@@ -99,6 +101,8 @@ function policy(configured: ConfiguredRule[], near: ResolvedAction): Policy {
     latched: [],
     canAsk: true,
     stateDamaged: undefined,
+    secrets: [],
+    secretsDamaged: undefined,
   };
 }
 
