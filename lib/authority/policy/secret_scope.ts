@@ -8,6 +8,7 @@
 import { joinHostPort, meansHost, parseHostPattern } from "../../host_pattern.ts";
 import type { SecretTarget } from "../actions.ts";
 import type { SecretInfo } from "../state/secret_store.ts";
+import { shellWord } from "./shell_word.ts";
 import { parsePattern, PatternSubject } from "./target_pattern.ts";
 
 /** What decisions go by. */
@@ -47,7 +48,7 @@ export function outOfScope(
     : joinHostPort(recipient.host, recipient.port);
   const scope = [
     ...hosts.length === 0 ? [] : [`hosts: ${hosts.join(", ")}`],
-    ...commands.length === 0 ? [] : [`commands: ${commands.join(", ")}`],
+    ...commands.length === 0 ? [] : [`commands: ${commands.map(commandLine).join(", ")}`],
   ];
   const said = scope.length === 0
     ? "it has no scope, and so is for the configuration alone"
@@ -56,4 +57,10 @@ export function outOfScope(
     ? "; over http a scope has to name the port too"
     : "";
   return `the secret ${name} is not for ${where}: ${said}${plain}`;
+}
+
+/** As commands are shown that were asked for: a text for the shell is another one than a list of its words. */
+function commandLine(text: string): string {
+  const pattern = parsePattern("command", text);
+  return pattern?.kind === "command" ? pattern.argv.map(shellWord).join(" ") : text;
 }

@@ -143,12 +143,18 @@ Deno.test("decide() says of a secret that is asked for elsewhere which it is, wh
   assertEquals(
     decision.reason,
     "the secret KEY is not for evil.example:8443: its scope is hosts: api.example.com, *.b.net; " +
-      "commands: npm publish",
+      "commands: /bin/sh -c 'npm publish'",
   );
   const told = refusal(elsewhere, decision, CONTEXT);
   assert(told.status === "refused");
   assertStringIncludes(told.output, 'Refused: secret.use of "KEY@evil.example:8443"');
   assertStringIncludes(told.output, "service secrets set KEY");
+  // The words alike, as a list and as a text: what the person reads has to tell them apart.
+  const list = use(command(["/usr/bin/npm", "publish"]));
+  const other = refusal(list, decide(list, CONTEXT, { ...POLICY, secrets }), CONTEXT);
+  assert(other.status === "refused");
+  assertStringIncludes(other.output, '"KEY@/usr/bin/npm publish"');
+  assertStringIncludes(other.output, "commands: /bin/sh -c 'npm publish'");
   const none = decide(use(host("a.net")), CONTEXT, { ...POLICY, secrets: [scope()] });
   assertStringIncludes(none.reason, "has no scope");
   const plain = decide(use(host("api.example.com", 80, true)), CONTEXT, { ...POLICY, secrets });
