@@ -7,6 +7,7 @@
 import type { SecretInfo } from "../../lib/authority/state/secret_store.ts";
 import { visibleLine } from "../../lib/authority/visible_text.ts";
 import { ServiceError } from "../../lib/errors.ts";
+import { isSecretName, SECRET_NAME_FORM } from "../../lib/secrets/secret_name.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { reset } from "../operator/reset.ts";
 import { changeState, type OperatorDeps, operatorDeps, readState } from "../operator/with_state.ts";
@@ -115,9 +116,6 @@ async function remove(
   out: Output,
   deps: OperatorDeps,
 ): Promise<ExitCode> {
-  const { isSecretName, SECRET_NAME_FORM } = await import(
-    "../../lib/authority/state/secret_fields.ts"
-  );
   // What was typed may be the value itself, so it is not repeated.
   if (!isSecretName(name)) {
     throw new ServiceError("usage", `NAME is not one; it takes ${SECRET_NAME_FORM}`, {

@@ -8,7 +8,7 @@
  */
 
 import type { Secret } from "../authority/state/secret_store.ts";
-import { isSecretName, SECRET_NAME_FORM } from "../authority/state/secret_fields.ts";
+import { isSecretName, SECRET_NAME_FORM } from "../secrets/secret_name.ts";
 import { toErrorData } from "../errors.ts";
 import { isObject, type KeyPath } from "./key_path.ts";
 import type { Problem } from "./problem.ts";

@@ -7,8 +7,8 @@
 
 import { z } from "zod";
 import { parseHostPattern } from "../host_pattern.ts";
+import { SECRET_NAME_FORM, WHOLE_SECRET_NAME } from "../secrets/secret_name.ts";
 import { path } from "./fields.ts";
-import { SECRET_NAME } from "./secret_references.ts";
 import { defineTool } from "./tool.ts";
 
 /** Characters of one text, and of all parts of a command together: what a system takes in one part. */
@@ -39,14 +39,21 @@ const schema = z.strictObject({
   cwd: path.default(".").describe("Folder to run in, in the workspace."),
   timeout_s: z.number().min(1).max(MAX_TIMEOUT_S).default(120)
     .describe("Seconds after which it is ended with everything that it started."),
-  hosts: z.array(z.string().max(300).refine(isPlainHost, "is not <host> or <host>:<port>"))
+  hosts: z.array(
+    z.string().max(300).refine(
+      isPlainHost,
+      "is not <host> or <host>:<port>, such as registry.npmjs.org",
+    ),
+  )
     .max(MAX_HOSTS).optional()
     .describe(
       "Hosts that it has to reach, such as registry.npmjs.org; without a port 80 and 443. It " +
         "reaches no others. HTTP_PROXY and HTTPS_PROXY are set; the names lead there without them " +
         "too. May need a person's word.",
     ),
-  secrets: z.array(z.string().regex(SECRET_NAME, "is no secret's name"))
+  secrets: z.array(
+    z.string().regex(WHOLE_SECRET_NAME, `is no secret's name; expected ${SECRET_NAME_FORM}`),
+  )
     .max(MAX_SECRETS).refine((names) => new Set(names).size === names.length, "names one twice")
     .optional()
     .describe(

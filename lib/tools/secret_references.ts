@@ -5,10 +5,9 @@
  * @module
  */
 
-const REFERENCE = /\$\{secret:([A-Z][A-Z0-9_]{0,63})\}/g;
+import { SECRET_NAME } from "../secrets/secret_name.ts";
 
-/** What a secret's name looks like. */
-export const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
+const REFERENCE = new RegExp(`\\$\\{secret:(${SECRET_NAME})\\}`, "g");
 
 /** Names of the secrets that a text refers to, each once. */
 export function secretsNamedIn(text: string): string[] {

@@ -1,6 +1,7 @@
 /** The tool `web_fetch`; its child side is `child/web_fetch.ts`. @module */
 
 import { z } from "zod";
+import { SECRET_NAME_FORM } from "../secrets/secret_name.ts";
 import { areReferencesWhole, secretsNamedIn } from "./secret_references.ts";
 import { defineTool } from "./tool.ts";
 
@@ -24,11 +25,18 @@ const OWN_HEADERS = new Set([
   "upgrade",
 ]);
 
+const IS_OWN = `is not to be set, as it tells how the request travels: leave out ${
+  [...OWN_HEADERS].join(", ")
+}`;
+
 const headers = z.record(
   z.string().max(100).regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "is no name of a header"),
   z.string().max(MAX_HEADER_CHARS)
     .regex(/^[\t\x20-\x7e]*$/, "holds what a header cannot: expected printable ASCII")
-    .refine(areReferencesWhole, "holds what looks like ${secret:NAME} and is not"),
+    .refine(
+      areReferencesWhole,
+      "holds what looks like ${secret:NAME} and is not; expected a name of " + SECRET_NAME_FORM,
+    ),
 ).superRefine((record, context) => {
   const names = Object.keys(record).map((name) => name.toLowerCase());
   if (names.length > MAX_HEADERS) {
@@ -39,7 +47,7 @@ const headers = z.record(
   }
   for (const name of Object.keys(record)) {
     if (OWN_HEADERS.has(name.toLowerCase())) {
-      context.addIssue({ code: "custom", path: [name], message: "is not to be set" });
+      context.addIssue({ code: "custom", path: [name], message: IS_OWN });
     }
   }
 });

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { joinHostPort } from "../../host_pattern.ts";
 import type {
   ActionContext,
   ActionResult,
@@ -89,8 +90,8 @@ export function remedy(
       return "It would take an entry in gates.privateHosts, which only the operator can make.";
     case "secret.scope":
     case "secret.unknown":
-      return `Neither an approval nor a grant can allow it; the operator can set it for that with: ` +
-        `service secrets set ${target.kind === "secret" ? shellWord(target.name) : ""}`;
+      return "Neither an approval nor a grant can allow it." +
+        (target.kind === "secret" ? ` ${secretRemedy(target)}` : "");
     case "mcp.other": {
       if (target.kind !== "mcp") return `It would take a person's approval or ${grant}`;
       const { server, tool } = target;
@@ -114,6 +115,18 @@ export function remedy(
         ? `It would take a person's approval or ${grant}`
         : "Neither an approval nor a grant can allow it.";
   }
+}
+
+/** How a secret comes to be for whoever asks. What it is for already has to be said again. */
+function secretRemedy({ name, recipient }: SecretTarget): string {
+  const [option, text] = recipient.kind === "host"
+    ? ["--host", joinHostPort(recipient.host, recipient.port)]
+    : ["--command", JSON.stringify(recipient.argv)];
+  const command = `service secrets set ${shellWord(name)} ${option} ${shellWord(text)}`;
+  const shown = command.length > MAX_COMMAND_CHARS
+    ? `service secrets set ${shellWord(name)} ${option} …`
+    : command;
+  return `The operator can set it anew, naming all that it is for, such as: ${shown}`;
 }
 
 /** The result of an action that the gate did not allow. */

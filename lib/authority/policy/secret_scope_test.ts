@@ -148,13 +148,21 @@ Deno.test("decide() says of a secret that is asked for elsewhere which it is, wh
   const told = refusal(elsewhere, decision, CONTEXT);
   assert(told.status === "refused");
   assertStringIncludes(told.output, 'Refused: secret.use of "KEY@evil.example:8443"');
-  assertStringIncludes(told.output, "service secrets set KEY");
+  assertStringIncludes(told.output, "such as: service secrets set KEY --host evil.example:8443");
   // The words alike, as a list and as a text: what the person reads has to tell them apart.
   const list = use(command(["/usr/bin/npm", "publish"]));
   const other = refusal(list, decide(list, CONTEXT, { ...POLICY, secrets }), CONTEXT);
   assert(other.status === "refused");
   assertStringIncludes(other.output, '"KEY@/usr/bin/npm publish"');
   assertStringIncludes(other.output, "commands: /bin/sh -c 'npm publish'");
+  assertStringIncludes(
+    other.output,
+    `service secrets set KEY --command '["/usr/bin/npm","publish"]'`,
+  );
+  const long = use(command(["/usr/bin/npm", "x".repeat(9_000)]));
+  const bounded = refusal(long, decide(long, CONTEXT, { ...POLICY, secrets }), CONTEXT);
+  assert(bounded.status === "refused");
+  assertStringIncludes(bounded.output, "service secrets set KEY --command …");
   const none = decide(use(host("a.net")), CONTEXT, { ...POLICY, secrets: [scope()] });
   assertStringIncludes(none.reason, "has no scope");
   const plain = decide(use(host("api.example.com", 80, true)), CONTEXT, { ...POLICY, secrets });

@@ -13,6 +13,7 @@ import {
   meansHost,
   parseHostPattern,
 } from "../../host_pattern.ts";
+import { SECRET_NAME } from "../../secrets/secret_name.ts";
 import type { Capability, CommandTarget, Target } from "../actions.ts";
 import { isSameAddress } from "../resolve/addresses.ts";
 import { foldPath } from "../executor/protected_names.ts";
@@ -163,8 +164,10 @@ function parseMcp(text: string): TargetPattern | undefined {
   return { kind: "mcp", text, server: match[1]!, tool: match[2] === "*" ? undefined : match[2] };
 }
 
+const SECRET_PATTERN = new RegExp(`^(${SECRET_NAME})(?:@(.+))?$`);
+
 function parseSecret(text: string): TargetPattern | undefined {
-  const match = /^([A-Z][A-Z0-9_]{0,63})(?:@(.+))?$/.exec(text);
+  const match = SECRET_PATTERN.exec(text);
   if (match === null) return;
   const name = match[1]!;
   if (match[2] === undefined) return { kind: "secret", text, name, host: undefined };

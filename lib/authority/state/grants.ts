@@ -9,6 +9,7 @@ import { isAbsolute } from "@std/path";
 import { normalize } from "../../config/paths.ts";
 import { ServiceError } from "../../errors.ts";
 import { joinHostPort, parseHostPattern } from "../../host_pattern.ts";
+import { SECRET_NAME } from "../../secrets/secret_name.ts";
 import { CAPABILITIES, type Capability } from "../actions.ts";
 import { canonicalJson } from "../canonical_json.ts";
 
@@ -135,8 +136,10 @@ function isUrlWithHeaders(text: string): boolean {
   }
 }
 
+const SECRET_USE = new RegExp(`^${SECRET_NAME}@(.+)$`, "s");
+
 function isSecretUse(text: string): boolean {
-  const match = /^[A-Z][A-Z0-9_]{0,63}@(.+)$/s.exec(text);
+  const match = SECRET_USE.exec(text);
   if (match === null) return false;
   const recipient = match[1]!;
   if (recipient.startsWith("{")) return isCommand(recipient) && !("hosts" in JSON.parse(recipient));

@@ -6,6 +6,7 @@
 
 import { ServiceError } from "../../errors.ts";
 import { HOST_PATTERN_FORM, isHostPattern } from "../../host_pattern.ts";
+import { isSecretName, SECRET_NAME_FORM } from "../../secrets/secret_name.ts";
 import { parsePattern, PATTERN_FORMS } from "../policy/target_pattern.ts";
 
 /** What is checked of a secret. */
@@ -24,15 +25,6 @@ export const MAX_SECRET_BYTES = 64 * 1024;
 
 /** Most hosts, and most commands, of one secret. */
 export const MAX_SCOPES = 100;
-
-/** Whether a text can be a secret's name: that of an environment variable in capitals. */
-export function isSecretName(text: string): boolean {
-  return /^[A-Z][A-Z0-9_]{0,63}$/.test(text);
-}
-
-/** What a name has to look like, for messages. */
-export const SECRET_NAME_FORM =
-  "A-Z, 0-9 and _, a letter first, at most 64 characters, such as GITHUB_TOKEN";
 
 /** Throws `invalid_request`, naming the field and what is expected; never repeats the value. */
 export function checkSecret({ value, ...place }: SecretFields): void {
