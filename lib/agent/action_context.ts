@@ -10,8 +10,11 @@ import { personHosts, toolUrls } from "./hosts.ts";
 import type { Message, ToolCall } from "./messages.ts";
 import type { Toolbox } from "./toolbox.ts";
 
-/** A command prints whatever it is told to, and a model tells it. */
-const READS_FILES: ReadonlySet<Capability | undefined> = new Set(["fs.read", "exec"]);
+/**
+ * A command prints whatever it is told to, and a model tells it. So does a tool of an MCP server, which
+ * may read the workspace besides: a URL of its making would carry that out, whatever hosts it has.
+ */
+const READS_FILES: ReadonlySet<Capability> = new Set(["fs.read", "exec", "mcp.call"]);
 
 /** The context of one call. Hosts and URLs are looked for only where the gate goes by them. */
 export function actionContext(
@@ -36,7 +39,11 @@ export function actionContext(
     // What a tool that changes things was given may come back through any other.
     toolUrls: toolUrls(read, {
       storesInput: (tool) => toolbox.find(tool)?.readOnly !== true,
-      readsFiles: (tool) => READS_FILES.has(toolbox.find(tool)?.capability),
+      readsFiles(tool) {
+        const capability = toolbox.find(tool)?.capability;
+        // One that is gone may have been a server's, which took it away.
+        return capability === undefined || READS_FILES.has(capability);
+      },
     }),
   };
 }
