@@ -90,7 +90,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "mcp",
-    summary: "Show and test the tool servers that the agent uses",
+    summary: "Show and test tool servers of the agent, or serve it as one",
     load: () => import("./commands/mcp.ts"),
   },
   {
