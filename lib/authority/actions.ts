@@ -185,7 +185,8 @@ export interface SecretTarget {
   recipient:
     /** `plain`: over http, where everybody on the way can read it. */
     | { kind: "host"; host: string; port: number; plain?: true }
-    | { kind: "command"; argv: readonly string[]; program: string; cwd: string };
+    /** With `hosts`, those can be sent the value too. */
+    | CommandTarget;
 }
 
 /** What could not be resolved; never allowed. */

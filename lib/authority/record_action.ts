@@ -112,11 +112,7 @@ function targetData(target: Target, audit: AuditLog): Record<string, unknown> {
     case "chat":
       return { kind: "chat", channel: target.channel, chatId: target.chatId };
     case "command":
-      return {
-        kind: "command",
-        ...commandData(target, audit),
-        ...(target.hosts === undefined ? {} : { hosts: target.hosts }),
-      };
+      return commandData(target, audit);
     case "mcp": {
       const { kind, server, tool, definition } = target;
       return { kind, server, tool, definition };
@@ -126,9 +122,7 @@ function targetData(target: Target, audit: AuditLog): Record<string, unknown> {
       return {
         kind,
         name,
-        recipient: recipient.kind === "host"
-          ? { ...recipient }
-          : { kind: "command", ...commandData(recipient, audit) },
+        recipient: recipient.kind === "host" ? { ...recipient } : commandData(recipient, audit),
       };
     }
     case "unresolved":
@@ -138,13 +132,15 @@ function targetData(target: Target, audit: AuditLog): Record<string, unknown> {
 }
 
 function commandData(
-  { program, cwd, argv }: Pick<CommandTarget, "program" | "cwd" | "argv">,
+  { program, cwd, argv, hosts }: CommandTarget,
   audit: AuditLog,
 ): Record<string, unknown> {
   return {
+    kind: "command",
     program,
     cwd,
     // `audit.recordCommands` is the operator's word that no secret stands in a command.
     argv: audit.recordCommands ? argv : audit.digest(canonicalJson(argv)),
+    ...(hosts === undefined ? {} : { hosts }),
   };
 }

@@ -220,6 +220,30 @@ Deno.test("exec gets a secret in its environment, prints it as a placeholder, an
   assertStringIncludes(without.output, "got \n0\n");
 });
 
+Deno.test("G2 act() gives a command with hosts no secret by a grant for the command without them", async () => {
+  const listed = ["a.example:443"];
+  await using gate = await gateFixture({ commandHosts: listed });
+  const command = "true";
+  await gate.state.secrets.set({ name: "API_KEY", value: VALUE, hosts: [], commands: [command] });
+  const alone = await gate.act("exec", { command, secrets: ["API_KEY"] });
+  assert(alone.status === "refused");
+  const [, target] = /secret\.use '(API_KEY@[^']+)'/.exec(alone.output)!;
+  await gate.state.grants.add({
+    subject: "cli:test",
+    capability: "secret.use",
+    target: target!,
+    note: "",
+  });
+  assertEquals((await gate.act("exec", { command, secrets: ["API_KEY"] })).status, "ok");
+  // Every host is listed, so the command itself needs no grant to reach it, and could send it there.
+  const sending = await gate.act("exec", { command, secrets: ["API_KEY"], hosts: listed });
+  assert(sending.status === "refused");
+  assertStringIncludes(sending.output, "network: a.example:443");
+  assertStringIncludes(sending.output, '"hosts":["a.example:443"]');
+  const { target: shown } = (await actionRecords(gate)).at(-1)!;
+  assertEquals((shown as { recipient: { hosts: string[] } }).recipient.hosts, listed);
+});
+
 Deno.test("G15 act() gives no secret when its use cannot be recorded", async () => {
   await using site = serveSite();
   const dir = await Deno.makeTempDir();

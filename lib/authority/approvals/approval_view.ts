@@ -5,7 +5,13 @@
  * @module
  */
 
-import type { ActionContext, ApprovalView, ResolvedAction, Target } from "../actions.ts";
+import type {
+  ActionContext,
+  ApprovalView,
+  CommandTarget,
+  ResolvedAction,
+  Target,
+} from "../actions.ts";
 import { recipientText } from "../policy/grant_target.ts";
 import { describeRecipient } from "../policy/refusal.ts";
 import { visibleCut, visibleLine, visibleLines } from "../visible_text.ts";
@@ -100,9 +106,7 @@ function targetFacts(target: Target): string[] {
       return [
         `program: ${visibleCut(target.program, MAX_TARGET_CHARS)}`,
         `folder: ${visibleCut(target.cwd, MAX_TARGET_CHARS)}`,
-        ...target.hosts === undefined
-          ? []
-          : [`network: ${visibleCut(target.hosts.join(", "), MAX_TARGET_CHARS)}`],
+        ...networkFacts(target),
       ];
     case "mcp":
       return [
@@ -118,6 +122,7 @@ function targetFacts(target: Target): string[] {
           `given to: ${visibleCut(describeRecipient(recipient), MAX_TARGET_CHARS)}`,
           `program: ${visibleCut(recipient.program, MAX_TARGET_CHARS)}`,
           `folder: ${visibleCut(recipient.cwd, MAX_TARGET_CHARS)}`,
+          ...networkFacts(recipient),
         ],
       ];
     }
@@ -125,6 +130,10 @@ function targetFacts(target: Target): string[] {
     case "unresolved":
       return [];
   }
+}
+
+function networkFacts({ hosts }: CommandTarget): string[] {
+  return hosts === undefined ? [] : [`network: ${visibleCut(hosts.join(", "), MAX_TARGET_CHARS)}`];
 }
 
 function argLines(args: unknown): string[] {

@@ -51,6 +51,6 @@ export function recipientText(recipient: SecretTarget["recipient"]): string {
     const { host, port, plain } = recipient;
     return `${plain ? "http://" : ""}${joinHostPort(host, port)}`;
   }
-  const { argv, program, cwd } = recipient;
-  return canonicalJson({ argv, program, cwd });
+  const { argv, program, cwd, hosts } = recipient;
+  return canonicalJson({ argv, program, cwd, hosts });
 }

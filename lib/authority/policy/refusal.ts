@@ -9,6 +9,7 @@ import { joinHostPort } from "../../host_pattern.ts";
 import type {
   ActionContext,
   ActionResult,
+  CommandTarget,
   Decision,
   ResolvedAction,
   SecretTarget,
@@ -33,11 +34,8 @@ export function describeTarget(target: Target): string {
     }
     case "chat":
       return visibleLine(`${target.channel}:${target.chatId}`);
-    case "command": {
-      const { argv, hosts } = target;
-      const network = hosts === undefined ? "" : ` (network: ${visibleLine(hosts.join(", "))})`;
-      return argv.map(shellWord).join(" ") + network;
-    }
+    case "command":
+      return describeCommand(target);
     case "mcp":
       return visibleLine(`${target.server}/${target.tool}`);
     case "secret":
@@ -51,7 +49,12 @@ export function describeTarget(target: Target): string {
 export function describeRecipient(recipient: SecretTarget["recipient"]): string {
   return recipient.kind === "host"
     ? visibleLine(recipientText(recipient))
-    : recipient.argv.map(shellWord).join(" ");
+    : describeCommand(recipient);
+}
+
+function describeCommand({ argv, hosts }: CommandTarget): string {
+  const network = hosts === undefined ? "" : ` (network: ${visibleLine(hosts.join(", "))})`;
+  return argv.map(shellWord).join(" ") + network;
 }
 
 /**
@@ -126,7 +129,7 @@ function secretRemedy({ name, recipient }: SecretTarget): string {
   const shown = command.length > MAX_COMMAND_CHARS
     ? `service secrets set ${shellWord(name)} ${option} …`
     : command;
-  return `The operator can set it anew, naming all that it is for, such as: ${shown}`;
+  return `The operator can set it anew, naming all that it is for: ${shown}`;
 }
 
 /** The result of an action that the gate did not allow. */

@@ -29,7 +29,7 @@ export function isInScope(
       return !plain || pattern.port !== undefined;
     });
   }
-  const subject = new PatternSubject({ ...recipient, kind: "command" }, workspace);
+  const subject = new PatternSubject(recipient, workspace);
   return commands.some((text) => {
     const pattern = parsePattern("command", text);
     return pattern !== undefined && subject.matches(pattern, "exact");

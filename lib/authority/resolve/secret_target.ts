@@ -16,8 +16,8 @@ export function secretTarget(name: string, target: Target): SecretTarget | undef
       return { kind: "secret", name, recipient: { kind: "host", host, port, ...plain } };
     }
     case "command": {
-      const { argv, program, cwd } = target;
-      return { kind: "secret", name, recipient: { kind: "command", argv, program, cwd } };
+      // With its hosts: to whom the command could send it is a part of who is given it.
+      return { kind: "secret", name, recipient: target };
     }
     case "path":
     case "chat":

@@ -24,6 +24,12 @@ const GOOD: readonly GrantFields[] = [
   { subject: "cli:default", capability: "mcp.call", target: MCP_TOOL, note: "" },
   { subject: "cli:default", capability: "secret.use", target: "KEY@api.a.b:443", note: "" },
   { subject: "cli:default", capability: "secret.use", target: `KEY@${COMMAND}`, note: "" },
+  {
+    subject: "cli:default",
+    capability: "secret.use",
+    target: `KEY@${COMMAND.replace('"program"', '"hosts":["a.example:443"],"program"')}`,
+    note: "",
+  },
 ];
 
 Deno.test("G2 find() takes a grant for exactly what it says, and for nothing near it", async () => {

@@ -142,7 +142,7 @@ function isSecretUse(text: string): boolean {
   const match = SECRET_USE.exec(text);
   if (match === null) return false;
   const recipient = match[1]!;
-  if (recipient.startsWith("{")) return isCommand(recipient) && !("hosts" in JSON.parse(recipient));
+  if (recipient.startsWith("{")) return isCommand(recipient);
   return isHostPort(recipient.replace(/^http:\/\//, ""));
 }
 

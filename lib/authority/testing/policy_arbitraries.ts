@@ -195,7 +195,8 @@ export const secretTarget: fc.Arbitrary<SecretTarget> = fc.record({
       ),
       program: fc.oneof(fc.constant("/usr/bin/git"), somePath),
       cwd: fc.oneof(fc.constant(POLICY.workspace), somePath),
-    }),
+      hosts: fc.array(fc.constantFrom("example.com:443", "a.example:80"), { minLength: 1 }),
+    }, { requiredKeys: ["kind", "argv", "program", "cwd"] }),
   ),
 });
 export const someScope: fc.Arbitrary<SecretScope> = fc.record({
