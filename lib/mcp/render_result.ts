@@ -23,10 +23,19 @@ export function renderResult({ content, structuredContent }: RawResult, maxBytes
   const parts = blocks.slice(0, MAX_BLOCKS).map(renderBlock);
   if (blocks.length > MAX_BLOCKS) parts.push(`[${blocks.length - MAX_BLOCKS} more parts]`);
   if (structuredContent !== undefined && !saysTheSame(blocks, structuredContent)) {
-    parts.push(JSON.stringify(structuredContent, null, 2));
+    parts.push(written(structuredContent));
   }
   const text = parts.join("\n\n").toWellFormed();
   return cutOutput(text === "" ? "[The tool gave an empty result.]" : text, maxBytes);
+}
+
+function written(structured: unknown): string {
+  try {
+    return JSON.stringify(structured, null, 2);
+  } catch {
+    // What could be read may be nested deeper than what can be written.
+    return "[structured content that is nested too deep to be shown]";
+  }
 }
 
 function renderBlock(block: unknown): string {

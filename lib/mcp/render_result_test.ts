@@ -53,3 +53,13 @@ Deno.test("renderResult() keeps its bound and states a cut, whatever a server an
     assert(new TextEncoder().encode(renderResult(plain, 200)).length <= 200);
   }));
 });
+
+Deno.test("renderResult() says of structured content that it is nested too deep, and gives the rest", () => {
+  const levels = 500_000;
+  const structuredContent = JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
+  const content = [{ type: "text", text: "the rest" }];
+  assertEquals(
+    renderResult({ content, structuredContent }, 1_000),
+    "the rest\n\n[structured content that is nested too deep to be shown]",
+  );
+});

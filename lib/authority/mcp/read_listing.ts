@@ -22,6 +22,10 @@ const MAX_SHOWN_CHARS = 500;
 /** UTF-8 bytes of the JSON of a schema, and how deep it may go. */
 const MAX_SCHEMA_BYTES = 64 * 1024;
 const MAX_SCHEMA_DEPTH = 32;
+/** Names of arguments that every provider takes. */
+const ARGUMENT_NAME = /^[A-Za-z0-9_.-]{1,64}$/;
+/** What providers do not take beside `type` in the schema of a tool's arguments. The server has it still. */
+const NOT_AT_TOP = new Set(["$schema", "anyOf", "oneOf", "allOf", "enum", "not"]);
 /** Reasons that are kept. */
 const MAX_PROBLEMS = 20;
 
@@ -101,7 +105,13 @@ function readTool(
   if (typeof description !== "string") return refuse("its description is no text");
   const reason = schemaProblem(inputSchema);
   if (reason !== undefined) return refuse(`its inputSchema ${reason}`);
-  const { $schema: _, ...parameters } = inputSchema as Record<string, unknown>;
+  if (depthOver(annotations, MAX_SCHEMA_DEPTH)) {
+    return refuse(`its annotations are deeper than ${MAX_SCHEMA_DEPTH} levels`);
+  }
+  const parameters = Object.fromEntries(
+    Object.entries(inputSchema as Record<string, unknown>)
+      .filter(([key]) => !NOT_AT_TOP.has(key)),
+  );
   const definition = { identity, name, description, inputSchema, annotations };
   return {
     server,
@@ -129,6 +139,12 @@ function schemaProblem(schema: unknown): string | undefined {
     !isObject(each) && typeof each !== "boolean"
   );
   if (odd !== undefined) return `has a property "${shown(odd[0])}" that is no schema`;
+  const unnamable = Object.keys(properties).find((name) => !ARGUMENT_NAME.test(name));
+  if (unnamable !== undefined) {
+    return `has a property "${shown(unnamable)}"; names are 1 to 64 of A-Z a-z 0-9 _ . -`;
+  }
+  const elsewhere = findReference(schema);
+  if (elsewhere !== undefined) return `refers to "${shown(elsewhere)}", which is not in it`;
   if (!Array.isArray(required) || required.some((name) => typeof name !== "string")) {
     return "has required that is no list of names";
   }
@@ -138,6 +154,18 @@ function depthOver(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
   return Object.values(value).some((each) => depthOver(each, levels - 1));
+}
+
+/** A `$ref` to another document, which nobody fetches. */
+function findReference(value: unknown, isNames = false): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, each] of Object.entries(value)) {
+    if (key === "$ref" && !isNames && typeof each === "string" && !each.startsWith("#")) {
+      return each;
+    }
+    const found = findReference(each, !isNames && key === "properties");
+    if (found !== undefined) return found;
+  }
 }
 
 /** Words of a schema are for a reader; names, patterns and choices have to stay as they are. */
@@ -150,14 +178,15 @@ function visibleSchema(
   isNames = false,
 ): unknown {
   if (typeof value === "string") {
-    const clean = scrub(value);
+    // Half of a character is no JSON to a provider.
+    const clean = scrub(value).toWellFormed();
     return key !== undefined && WORDS.has(key) ? visibleText(clean, MAX_DESCRIPTION_CHARS) : clean;
   }
   if (Array.isArray(value)) return value.map((each) => visibleSchema(each, scrub));
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => [
-      scrub(name),
+      scrub(name).toWellFormed(),
       // Below `properties` the keys are names of arguments.
       visibleSchema(each, scrub, isNames ? undefined : name, !isNames && name === "properties"),
     ]),

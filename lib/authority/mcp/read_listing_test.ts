@@ -65,6 +65,13 @@ Deno.test("readListing() leaves out what breaks a rule, names it, and keeps the 
     [tool({ inputSchema: { type: "object", x: "ä".repeat(40_000) } }), "may have 65536"],
     [tool({ inputSchema: { type: "object", properties: { a: 7 } } }), 'a property "a"'],
     [tool({ inputSchema: { type: "object", required: [7] } }), "required"],
+    // One of these makes a provider refuse every call of the turn.
+    [tool({ inputSchema: { type: "object", properties: { "a b": {} } } }), 'a property "a b"'],
+    [
+      tool({ inputSchema: { type: "object", properties: { a: { $ref: "http://x.example/" } } } }),
+      'refers to "http://x.example/"',
+    ],
+    [tool({ annotations: deep }), "its annotations are deeper than 32 levels"],
   ];
   for (const [broken, said] of cases) {
     const { tools, problems } = read({ tools: [broken, tool({ name: "good" })] });
@@ -95,6 +102,34 @@ Deno.test("readListing() shows hidden characters of descriptions, those of argum
     description: "x\\u{200b}y",
     enum: ["\u200b"],
   });
+});
+
+Deno.test("readListing() tells of a schema as every provider takes it, and knows the tool by all of it", () => {
+  const inputSchema = {
+    type: "object",
+    properties: {
+      b: { properties: { $ref: { type: "string" } } },
+      self: { $ref: "#" },
+      a: { enum: ["\ud800"] },
+    },
+    anyOf: [{ required: ["self"] }],
+    not: {},
+  };
+  const { tools, problems } = read({ tools: [tool({ inputSchema })] });
+  assertEquals(problems, []);
+  assertEquals(tools[0]!.parameters, {
+    type: "object",
+    properties: {
+      b: { properties: { $ref: { type: "string" } } },
+      self: { $ref: "#" },
+      a: { enum: ["\ufffd"] },
+    },
+  });
+  const { not: _, ...other } = inputSchema;
+  assertNotEquals(
+    read({ tools: [tool({ inputSchema: other })] }).tools[0]!.definition,
+    tools[0]!.definition,
+  );
 });
 
 Deno.test("readListing() scrubs what it tells of", () => {
