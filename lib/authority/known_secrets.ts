@@ -6,6 +6,7 @@
  */
 
 import type { NamedSecret } from "../config/redact.ts";
+import { MIN_SECRET_CHARS } from "../secrets/forms_of.ts";
 import { newSalt, printsOf } from "../secrets/prints_of.ts";
 import { createScrubber, type Scrubber } from "../secrets/scrubber.ts";
 import type { SecretPrint } from "../secrets/secret_print.ts";
@@ -22,6 +23,7 @@ export class KnownSecrets {
   readonly #salt = newSalt();
   readonly #listeners = new Set<(prints: readonly SecretPrint[]) => void>();
   #configured: readonly NamedSecret[] = [];
+  #names: readonly string[] = [];
   #store: Pick<SecretStore, "revealAll"> | undefined;
   #stop = () => {};
   #prints = new Map<string, SecretPrint>();
@@ -31,9 +33,15 @@ export class KnownSecrets {
     return [...this.#prints.values()];
   }
 
-  /** The secrets of the configuration from here on. */
-  configure(secrets: readonly NamedSecret[]): void {
+  /** Names of secrets that are not hidden, as their values stand in names that everybody sees. */
+  get spelledInNames(): string[] {
+    return [...new Set(this.#named().filter((secret) => this.#isName(secret)).map(nameOf))];
+  }
+
+  /** The secrets of the configuration from here on, and the names that stand for no secret. */
+  configure(secrets: readonly NamedSecret[], names: readonly string[] = []): void {
     this.#configured = secrets.filter((secret) => !isPlainSetting(secret));
+    this.#names = names;
     this.#refresh();
   }
 
@@ -58,9 +66,8 @@ export class KnownSecrets {
   #refresh(): void {
     const former = this.#prints;
     this.#prints = new Map();
-    // The store's first: its names are the ones that people gave.
-    const named = [...this.#store?.revealAll() ?? [], ...this.#configured];
-    for (const { name, value } of named) {
+    for (const { name, value } of this.#named()) {
+      if (this.#isName({ value })) continue;
       for (const print of printsOf({ name, value }, this.#salt)) this.#add(print);
     }
     const isNew = [...this.#prints].some(([key, { name }]) => former.get(key)?.name !== name);
@@ -72,8 +79,22 @@ export class KnownSecrets {
     for (const listener of this.#listeners) listener(prints);
   }
 
+  /** The store's first: its names are the ones that people gave. */
+  #named(): readonly NamedSecret[] {
+    return [...this.#store?.revealAll() ?? [], ...this.#configured];
+  }
+
+  #isName({ value }: Pick<NamedSecret, "value">): boolean {
+    // Of shorter values there are no prints in any case.
+    return value.length >= MIN_SECRET_CHARS && this.#names.some((name) => name.includes(value));
+  }
+
   #add(print: SecretPrint): void {
     const key = `${print.wrapped}:${print.hash}`;
     if (!this.#prints.has(key)) this.#prints.set(key, print);
   }
+}
+
+function nameOf({ name }: NamedSecret): string {
+  return name;
 }

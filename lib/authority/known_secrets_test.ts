@@ -3,6 +3,7 @@ import { secretsIn } from "../config/redact.ts";
 import { configSchema } from "../config/schema.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { KnownSecrets } from "./known_secrets.ts";
+import { plainNames } from "./plain_names.ts";
 import type { Secret } from "./state/secret_store.ts";
 
 function memoryStore() {
@@ -83,4 +84,25 @@ Deno.test("KnownSecrets.prints hold no value", () => {
   known.configure([{ name: "k", value: "correct-horse-battery-staple" }]);
   const text = JSON.stringify(known.prints);
   for (const part of ["correct", "horse", "battery", "staple"]) assert(!text.includes(part), part);
+});
+
+Deno.test("KnownSecrets hides no value that stands in a name of the configuration, and says of which secret", () => {
+  const known = new KnownSecrets();
+  const store = memoryStore();
+  store.set({ DB: "postgres", OTHER: "postgres-key" });
+  const config = configSchema.parse({
+    providers: { "company-llm": { apiKey: "company-llm" } },
+    mcp: { servers: { "my-postgres": { command: ["x"], env: { PGPASSWORD: "postgres" } } } },
+  });
+  known.configure(secretsIn(config, configSchema), plainNames(config));
+  known.follow(store);
+  const { scrubber, spelledInNames } = known;
+  const name = "mcp__my-postgres__query of company-llm";
+  assertEquals(scrubber.text(name), name);
+  assertEquals(scrubber.text("postgres-key"), "[secret OTHER]");
+  assertEquals(spelledInNames, [
+    "DB",
+    "providers.company-llm.apiKey",
+    "mcp.servers.my-postgres.env.PGPASSWORD",
+  ]);
 });

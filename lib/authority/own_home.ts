@@ -28,6 +28,7 @@ import { acquireHome } from "./home_lock.ts";
 import { KnownSecrets } from "./known_secrets.ts";
 import { openMcpServers } from "./mcp/open_mcp_servers.ts";
 import { type NetworkDeps, openNetwork, removeLeftNetworks } from "./network/open_network.ts";
+import { plainNames } from "./plain_names.ts";
 import { scrubbedApprovals, scrubbedAudit } from "./scrubbed_ports.ts";
 import { createOperator, type Operator } from "./approvals/operate.ts";
 import { ServiceOutbox } from "./service_outbox.ts";
@@ -83,7 +84,7 @@ export async function ownHome(
     const loaded = await loadOwn(options);
     const { config } = loaded;
     const known = new KnownSecrets();
-    known.configure(neverSaid(config, options.env));
+    known.configure(neverSaid(config, options.env), plainNames(config));
     const { scrubber } = known;
     const log = createLog(
       { ...config.log, level: options.logLevel ?? config.log.level },
@@ -108,6 +109,11 @@ export async function ownHome(
       watchMs: WATCH_STATE_MS,
     });
     known.follow(state.secrets);
+    for (const name of known.spelledInNames) {
+      log.warning("A secret is spelt like a name in the configuration, and is not hidden", {
+        name,
+      });
+    }
     const { approvals, operator } = await openApprovals({ config, audit, state, log });
     const cacheDir = `${paths.runDir}/child-cache`;
     const denoDir = findDenoDir({
@@ -194,7 +200,7 @@ export async function ownHome(
       load: () => loadOwn(options),
       apply(next, changed) {
         // Before any of it can be said.
-        known.configure(neverSaid(next, options.env));
+        known.configure(neverSaid(next, options.env), plainNames(next));
         authority.configure(serviceConfig(next), changed);
       },
       log,
