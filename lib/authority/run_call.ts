@@ -17,6 +17,7 @@ import type { Commands } from "./executor/commands.ts";
 import type { Executor } from "./executor/executor.ts";
 import type { McpServers } from "./mcp/mcp_servers.ts";
 import type { SandboxNetwork, SandboxNetworkOptions } from "./network/open_network.ts";
+import { noNetworkNotes, refusalNotes } from "./network_notes.ts";
 import type { AllowedCall } from "./policy/judge_call.ts";
 import { readArticle } from "./read_article.ts";
 import { recordCall } from "./record_call.ts";
@@ -132,7 +133,8 @@ async function runWithNetwork(
   const run = { ...options, args, target, env, workspace, commands, maxOutputBytes };
   // Without a sandbox nothing holds a command back, and a proxy would promise what it cannot keep.
   const { mode } = await commands.mode();
-  if (target.hosts === undefined || mode !== "sandboxed") return await runCommand(run);
+  if (mode !== "sandboxed") return await runCommand(run);
+  if (target.hosts === undefined) return await runCommand({ ...run, notes: noNetworkNotes });
   const { openNetwork } = deps;
   if (openNetwork === undefined) {
     return {
@@ -142,12 +144,14 @@ async function runWithNetwork(
   }
   const { hosts } = target;
   const { sessionKey, turnId, callId } = context;
+  let network: SandboxNetwork | undefined;
   return await runCommand({
     ...run,
+    notes: () => refusalNotes(network?.refusals() ?? []),
     openNetwork: async (signal) => {
       try {
         const user = { kind: "exec", sessionKey, turnId, callId } as const;
-        return await openNetwork({ hosts, user, signal });
+        return network = await openNetwork({ hosts, user, signal });
       } catch (error) {
         signal.throwIfAborted();
         throw new Error(`the way to its hosts cannot be opened: ${toErrorData(error).message}`);

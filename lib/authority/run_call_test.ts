@@ -16,6 +16,7 @@ function fakeNetworks(fail?: Error) {
       return Promise.resolve({
         socket: "/nowhere/proxy.sock",
         ended: new Promise<string>(() => {}),
+        refusals: () => [],
         close: () => {
           closed++;
           return Promise.resolve();

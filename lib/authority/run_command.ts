@@ -33,6 +33,8 @@ export interface RunCommandOptions {
   env?: Readonly<Record<string, string>>;
   /** Opens the way to its hosts. */
   openNetwork?: CommandRun["openNetwork"];
+  /** Lines that stand before the last one, made when it has ended. */
+  notes?: (output: string) => string[];
   signal: AbortSignal;
   onProgress: (text: string) => void;
 }
@@ -61,30 +63,36 @@ export async function runCommand(
     env,
     openNetwork,
   });
-  return told(outcome, maxOutputBytes);
+  return told(outcome, maxOutputBytes, run.notes);
 }
 
-function told(outcome: CommandOutcome, maxOutputBytes: number): CommandRan {
+function told(
+  outcome: CommandOutcome,
+  maxOutputBytes: number,
+  notes: (output: string) => string[] = () => [],
+): CommandRan {
+  const withEnd = (output: string, end: string) =>
+    withLines(output, [...notes(output), end], maxOutputBytes);
   switch (outcome.type) {
     case "exited": {
       const { code, signal } = outcome;
       const end = signal === null ? `exit code ${code}` : `exit code ${code}, ended by ${signal}`;
       return {
-        result: { status: "ok", output: withEnd(outcome.output, end, maxOutputBytes) },
+        result: { status: "ok", output: withEnd(outcome.output, end) },
         facts: { exitCode: code, ...(signal === null ? {} : { signal }) },
       };
     }
     case "timeout": {
       const end = `ended after ${outcome.timeoutMs / 1_000} s, the time that it had (timeout_s)`;
       return {
-        result: failed("tool_failed", withEnd(outcome.output, end, maxOutputBytes)),
+        result: failed("tool_failed", withEnd(outcome.output, end)),
         facts: { endedBy: "timeout" },
       };
     }
     case "flooded": {
       const end = `ended after it had printed ${outcome.bytes} bytes`;
       return {
-        result: failed("tool_failed", withEnd(outcome.output, end, maxOutputBytes)),
+        result: failed("tool_failed", withEnd(outcome.output, end)),
         facts: { endedBy: "output" },
       };
     }
@@ -107,8 +115,8 @@ function told(outcome: CommandOutcome, maxOutputBytes: number): CommandRan {
   }
 }
 
-function withEnd(output: string, end: string, maxOutputBytes: number): string {
-  const line = `[${end}]`;
-  const kept = cutOutput(output, maxOutputBytes - line.length - 1);
-  return `${kept}${kept === "" || kept.endsWith("\n") ? "" : "\n"}${line}`;
+function withLines(output: string, lines: readonly string[], maxOutputBytes: number): string {
+  const end = lines.map((line) => `[${line}]`).join("\n");
+  const kept = cutOutput(output, maxOutputBytes - end.length - 1);
+  return `${kept}${kept === "" || kept.endsWith("\n") ? "" : "\n"}${end}`;
 }

@@ -38,8 +38,12 @@ export const DEFAULT_PORTS: readonly number[] = [80, 443];
 
 /** Hosts that are put on record for one program; later ones are refused unrecorded, and that is recorded. */
 const MAX_RECORDED_HOSTS = 1_024;
+const UNLISTED = "network.unlisted";
 /** Addresses that a name may have; a child that tells of more is not to be believed. */
 const MAX_ADDRESSES = 64;
+
+/** Refusals that are told of, each host and port once. */
+const MAX_TOLD_REFUSALS = 5;
 
 interface Asked {
   host: string;
@@ -56,6 +60,16 @@ interface Verdict {
   reason: string;
 }
 
+/** A connection that was not made. */
+export interface NetworkRefusal {
+  host: string;
+  port: number;
+  /** For people. */
+  reason: string;
+  /** It would be made if the host were among those that the program is given. */
+  isUnlisted: boolean;
+}
+
 /** Judges the connections of one program. */
 export class NetworkJudge {
   readonly #deps: NetworkJudgeDeps;
@@ -63,6 +77,7 @@ export class NetworkJudge {
   readonly patterns: readonly HostPattern[];
   readonly #records = new Map<string, Promise<boolean>>();
   #overflow: Promise<boolean> | undefined;
+  readonly #refusals = new Map<string, NetworkRefusal>();
 
   constructor(deps: NetworkJudgeDeps) {
     this.#deps = deps;
@@ -71,6 +86,11 @@ export class NetworkJudge {
       if (pattern === undefined) throw new TypeError(`Cannot read the host "${text}"`);
       return pattern;
     });
+  }
+
+  /** The first connections that were refused. */
+  refusals(): readonly NetworkRefusal[] {
+    return [...this.#refusals.values()];
   }
 
   /**
@@ -127,7 +147,7 @@ export class NetworkJudge {
     const what = other ? `port ${port} of it` : "it";
     return {
       allowed: false,
-      rule: "network.unlisted",
+      rule: UNLISTED,
       reason: `${what} is not among the hosts that this program may reach`,
     };
   }
@@ -160,6 +180,12 @@ export class NetworkJudge {
   }
 
   async #refuse(asked: Asked, verdict: Verdict): Promise<HostAnswer> {
+    const { host, port } = asked;
+    const { reason, rule } = verdict;
+    if (this.#refusals.size < MAX_TOLD_REFUSALS) {
+      const isUnlisted = rule === UNLISTED;
+      this.#refusals.set(`${host} ${port}`, { host, port, reason, isUnlisted });
+    }
     await this.#record(asked, verdict);
     return { refused: `"${asked.host}" is refused: ${verdict.reason} (rule ${verdict.rule})` };
   }

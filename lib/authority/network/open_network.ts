@@ -19,7 +19,7 @@ import type { AuditLog } from "../audit/log.ts";
 import { NO_PERMISSIONS } from "../executor/command.ts";
 import type { Executor } from "../executor/executor.ts";
 import { closedWall } from "./closed_wall.ts";
-import { NetworkJudge } from "./network_judge.ts";
+import { NetworkJudge, type NetworkRefusal } from "./network_judge.ts";
 
 /** An open proxy. */
 export interface SandboxNetwork {
@@ -30,6 +30,8 @@ export interface SandboxNetwork {
   readonly socket: string;
   /** Resolves with why, for people, when it has ended, however that came. */
   readonly ended: Promise<string>;
+  /** The first connections that were refused, each host and port once. */
+  refusals(): readonly NetworkRefusal[];
   /** Ends it and every connection, and removes the socket. Never rejects. */
   close(): Promise<void>;
 }
@@ -131,6 +133,7 @@ export async function openNetwork(
     return {
       socket: start.socket,
       ended: session.ended,
+      refusals: () => judge.refusals(),
       async close() {
         await session.close().catch(() => {});
         await remove();
