@@ -105,6 +105,10 @@ function readTool(
   if (typeof description !== "string") return refuse("its description is no text");
   const reason = schemaProblem(inputSchema);
   if (reason !== undefined) return refuse(`its inputSchema ${reason}`);
+  // With a placeholder for an argument's name no provider takes it, and the server knows no such argument.
+  if (holdsKey(inputSchema, (key) => scrub(key) !== key)) {
+    return refuse("its inputSchema has an argument whose name holds a secret");
+  }
   if (depthOver(annotations, MAX_SCHEMA_DEPTH)) {
     return refuse(`its annotations are deeper than ${MAX_SCHEMA_DEPTH} levels`);
   }
@@ -156,6 +160,13 @@ function depthOver(value: unknown, levels: number): boolean {
   return Object.values(value).some((each) => depthOver(each, levels - 1));
 }
 
+function holdsKey(value: unknown, isOne: (key: string) => boolean): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([key, each]) =>
+    (!Array.isArray(value) && isOne(key)) || holdsKey(each, isOne)
+  );
+}
+
 /** A `$ref` to another document, which nobody fetches. */
 function findReference(value: unknown, isNames = false): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
@@ -186,7 +197,7 @@ function visibleSchema(
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => [
-      scrub(name).toWellFormed(),
+      name.toWellFormed(),
       // Below `properties` the keys are names of arguments.
       visibleSchema(each, scrub, isNames ? undefined : name, !isNames && name === "properties"),
     ]),

@@ -141,11 +141,16 @@ Deno.test("readListing() scrubs what it tells of", () => {
         inputSchema: { type: "object", properties: { a: { default: "hunter22" } } },
       }),
       tool({ name: "hunter22" }),
+      tool({ name: "b", inputSchema: { type: "object", properties: { hunter22: {} } } }),
     ],
     resources: [{ uri: "x://hunter22", name: "n" }],
   }, { scrub });
   assert(!JSON.stringify([tools, resources, problems]).includes("hunter22"));
   assertEquals(tools.length, 1);
+  assertEquals(problems, [
+    "a tool has a name that holds a secret",
+    'tool "b": its inputSchema has an argument whose name holds a secret',
+  ]);
 });
 
 Deno.test("readListing() keeps its bounds and never throws, whatever a server says", () => {
