@@ -109,7 +109,7 @@ Deno.test("examine() names key, secret and host where a secret would go to a hos
   ], { HOST: "api.openai.com" });
   const own =
     "the secret OPENAI is for api.openai.com, *.corp.example:443 only, and it would go to ";
-  const set = "; to set it anew for more: service secrets set OPENAI --host ";
+  const set = "; to set it anew, naming all that it is for: service secrets set OPENAI --host ";
   const provider = (baseUrl: string | undefined, more = {}) => ({
     providers: { openai: { apiKey: "${secret:OPENAI}", ...baseUrl && { baseUrl }, ...more } },
   });
@@ -170,17 +170,17 @@ Deno.test("examine() names key, secret and host where a secret would go to a hos
         mcp: { servers: { x: { url: "https://m.example/", headers: { A: "${secret:HEADER}" } } } },
       },
       "mcp.servers.x.headers.A: the secret HEADER is for *.corp.example only, and it would go to " +
-      "m.example:443; to set it anew for more: service secrets set HEADER --host m.example",
+      "m.example:443; to set it anew, naming all that it is for: service secrets set HEADER --host m.example",
     ],
     [
       { mcp: { servers: { x: { command: ["npx", "evil"], env: { A: "${secret:DEPLOY}" } } } } },
       'mcp.servers.x.env.A: the secret DEPLOY is for the command ["npx","-y","server-x"], the command ' +
-      'make deploy only, and it would go to the command ["npx","evil"]; to set it anew for more: ' +
+      'make deploy only, and it would go to the command ["npx","evil"]; to set it anew, naming all that it is for: ' +
       "service secrets set DEPLOY --command COMMAND",
     ],
     [
       { mcp: { servers: { x: { command: ["npx"], env: { A: "${secret:OPENAI}" } } } } },
-      `mcp.servers.x.env.A: ${own}the command ["npx"]; to set it anew for more: service secrets set OPENAI --command COMMAND`,
+      `mcp.servers.x.env.A: ${own}the command ["npx"]; to set it anew, naming all that it is for: service secrets set OPENAI --command COMMAND`,
     ],
     [
       { agent: { instructions: "${secret:OPENAI}" } },

@@ -39,7 +39,7 @@ export function checkSecretScopes(
 
 function scopeProblem(secret: Secret, recipient: Recipient, key: string): string | undefined {
   const only = `the secret ${secret.name} is for ${scopeText(secret)} only`;
-  const repair = `; to set it anew for more: service secrets set ${secret.name}`;
+  const repair = `; to set it anew, naming all that it is for: service secrets set ${secret.name}`;
   switch (recipient.kind) {
     case "nobody":
       return undefined;

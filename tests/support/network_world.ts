@@ -122,7 +122,7 @@ async function runStep(step: NetworkStep): Promise<NetworkReport["steps"][number
       timeoutMs,
       signal: new AbortController().signal,
       onProgress() {},
-      networkSocket: network.socket,
+      openNetwork: () => Promise.resolve(network),
     },
   );
   clearInterval(watch);

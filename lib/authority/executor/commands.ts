@@ -65,9 +65,7 @@ export interface CommandRun {
   onProgress: (text: string) => void;
   /** Added to its environment: values of secrets, which therefore stand in no argv. */
   env?: Readonly<Record<string, string>>;
-  /** The socket of its proxy; without one it has no network. */
-  networkSocket?: string;
-  /** Opens its proxy once it has a place, so that commands which wait hold none. */
+  /** Opens its proxy once it has a place, so that commands which wait hold none; without it no network. */
   openNetwork?: (signal: AbortSignal) => Promise<{ socket: string; close(): Promise<void> }>;
 }
 
@@ -198,14 +196,16 @@ export function createCommands(options: CommandsOptions): Commands {
     return { mode: allowUnconfined ? "unconfined" : "off", reason };
   }
 
-  async function runConfined({ argv, workspace, cwd, own, run }: {
+  async function runConfined({ argv, workspace, cwd, own, networkSocket, run }: {
     argv: readonly string[];
     workspace: string;
     cwd: string;
     own: HeldBack;
+    /** The socket of its proxy. */
+    networkSocket?: string;
     run: CommandRun;
   }): Promise<CommandOutcome> {
-    const { timeoutMs, signal, onProgress, env = {}, networkSocket } = run;
+    const { timeoutMs, signal, onProgress, env = {} } = run;
     const limits = commandLimits({ timeoutMs, hasRelay: networkSocket !== undefined });
     const wanted = { workspace, cwd, own, limits, signal, env, networkSocket };
     const sandbox = await raiser.raise(wanted);
@@ -338,9 +338,9 @@ export function createCommands(options: CommandsOptions): Commands {
           const { argv, cwd } = target;
           const network = await run.openNetwork?.(run.signal);
           try {
-            const { socket: networkSocket = run.networkSocket } = network ?? {};
             const own = await options.own();
-            return await runConfined({ argv, cwd, workspace, own, run: { ...run, networkSocket } });
+            const networkSocket = network?.socket;
+            return await runConfined({ argv, cwd, workspace, own, networkSocket, run });
           } finally {
             await network?.close();
           }

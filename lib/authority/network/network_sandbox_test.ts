@@ -142,8 +142,8 @@ testSandboxed("a command whose network cannot be opened does not run", async () 
     const end = await sh("echo ran", { openNetwork: () => Promise.reject(new Error("no socket")) });
     assert(end.type === "fault" && end.message.includes("no socket"), JSON.stringify(end));
     const gone = await sh("echo ran", {
-      openNetwork: undefined,
-      networkSocket: "/nowhere/proxy.sock",
+      openNetwork: () =>
+        Promise.resolve({ socket: "/nowhere/proxy.sock", close: () => Promise.resolve() }),
     });
     assert(gone.type === "fault" && gone.message.includes("/nowhere"), JSON.stringify(gone));
   });

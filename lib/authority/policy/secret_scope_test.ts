@@ -148,7 +148,10 @@ Deno.test("decide() says of a secret that is asked for elsewhere which it is, wh
   const told = refusal(elsewhere, decision, CONTEXT);
   assert(told.status === "refused");
   assertStringIncludes(told.output, 'Refused: secret.use of "KEY@evil.example:8443"');
-  assertStringIncludes(told.output, "such as: service secrets set KEY --host evil.example:8443");
+  assertStringIncludes(
+    told.output,
+    "all that it is for: service secrets set KEY --host evil.example:8443",
+  );
   // The words alike, as a list and as a text: what the person reads has to tell them apart.
   const list = use(command(["/usr/bin/npm", "publish"]));
   const other = refusal(list, decide(list, CONTEXT, { ...POLICY, secrets }), CONTEXT);
