@@ -38,5 +38,6 @@ export function connectWords(
   if (error instanceof McpError && error.code === ErrorCode.ConnectionClosed) {
     return reason ?? "it closed the connection";
   }
+  if (error instanceof McpError) return `it answers the greeting with an error: ${error.message}`;
   return error instanceof Error ? error.message : String(error);
 }

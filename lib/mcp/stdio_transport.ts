@@ -12,11 +12,13 @@ import type { StdioStart } from "./child_protocol.ts";
 import { LineReader } from "./line_reader.ts";
 
 /** Of one message. */
-export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** Of output that is no message: programs greet, and warn. */
 const MAX_NOISE_BYTES = 256 * 1024;
 /** Of standard error, the last of it. */
 const MAX_STDERR_CHARS = 2_000;
+/** A server that takes nothing any more has so long to be seen to end. */
+const END_MS = 1_000;
 
 /** Starts a server and speaks with it. */
 export class StdioTransport implements Transport {
@@ -31,6 +33,9 @@ export class StdioTransport implements Transport {
   #noiseBytes = 0;
   #noise = "";
   #isClosed = false;
+  /** Why it ended by itself. */
+  #reason: string | undefined;
+  readonly #ended = Promise.withResolvers<void>();
 
   constructor(server: Omit<StdioStart, "kind">) {
     this.#server = server;
@@ -67,8 +72,20 @@ export class StdioTransport implements Transport {
 
   /** Resolves when the server has taken it: a server that does not read holds up who speaks to it. */
   async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#isClosed || this.#stdin === undefined) throw new Error("the server has ended");
-    await this.#stdin.write(new TextEncoder().encode(JSON.stringify(message) + "\n"));
+    if (this.#isClosed || this.#stdin === undefined) throw this.#gone();
+    try {
+      await this.#stdin.write(new TextEncoder().encode(JSON.stringify(message) + "\n"));
+    } catch {
+      // Its end tells why, and comes later than the broken pipe.
+      const timer = setTimeout(() => this.#end("it has closed its standard input"), END_MS);
+      await this.#ended.promise;
+      clearTimeout(timer);
+      throw this.#gone();
+    }
+  }
+
+  #gone(): Error {
+    return new Error(this.#reason ?? "the server has ended");
   }
 
   close(): Promise<void> {
@@ -116,6 +133,8 @@ export class StdioTransport implements Transport {
   #end(why?: string): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#reason = why;
+    this.#ended.resolve();
     if (why !== undefined) this.onerror?.(new Error(why));
     void this.#stdin?.close().catch(() => {});
     try {
