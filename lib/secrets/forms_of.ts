@@ -15,6 +15,8 @@ export interface Form {
 export const MIN_SECRET_CHARS = 8;
 /** Lines of a value that are shorter are too likely to be lines of other texts. */
 const MIN_LINE_CHARS = 16;
+/** The same of a value in small letters, which more words are spelt in. */
+const MIN_HOST_CHARS = 12;
 
 /** First and last line of a PEM: no secret. */
 const PEM_EDGE = /^-----(BEGIN|END) [A-Z0-9 ]+-----$/;
@@ -31,8 +33,12 @@ const SCHEME = /^(?:Bearer|Basic|Token|Bot|ApiKey) +(\S+)$/i;
 export function formsOf(value: string): Form[] {
   const forms = new Map<string, boolean>();
   for (const part of partsOf(value)) {
-    for (const text of [part, ...inJson(part), ...inUrls(part)]) forms.set(text, false);
-    for (const text of encoded(part)) if (!forms.has(text)) forms.set(text, true);
+    const spelt = [part, ...inJson(part), ...inUrls(part), ...inHtml(part), ...inShells(part)];
+    for (const text of [...spelt, ...asHost(part)]) forms.set(text, false);
+    // In a JSON that is encoded it stands as JSON spells it.
+    for (const text of [part, JSON.stringify(part).slice(1, -1)].flatMap(encoded)) {
+      if (!forms.has(text)) forms.set(text, true);
+    }
     for (const text of encodedInUrls(part)) if (!forms.has(text)) forms.set(text, false);
   }
   return [...forms].map(([text, wrapped]) => ({ text, wrapped }));
@@ -93,6 +99,36 @@ function inUrls(text: string): string[] {
     new URLSearchParams([["", text]]).toString().slice(1),
   ];
   return [...forms, ...forms.map(lowerHex)];
+}
+
+/** As writers of HTML and XML escape it; they differ in quotes alone. */
+function inHtml(text: string): string[] {
+  if (!/[&<>"']/.test(text)) return [];
+  const tags = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return ["&quot;", "&#34;", '"'].flatMap((double) =>
+    ["&#39;", "&#x27;", "&apos;", "&#039;", "'"].map((single) =>
+      tags.replaceAll('"', double).replaceAll("'", single)
+    )
+  );
+}
+
+/**
+ * As shells and programming languages quote it: `set -x`, `export -p`, `printf %q` and `repr()` print
+ * whatever they are given so.
+ */
+function inShells(text: string): string[] {
+  return [
+    text.replaceAll("'", "'\\''"),
+    text.replaceAll("'", `'"'"'`),
+    text.replace(/[\\']/g, "\\$&"),
+    text.replace(/[\\"$`]/g, "\\$&"),
+    text.replace(/[ !"$&'()*,;<>?[\\\]^`{|}]/g, "\\$&"),
+  ];
+}
+
+/** As a part of a host's name, which is told in small letters wherever it was looked up. */
+function asHost(text: string): string[] {
+  return text.length >= MIN_HOST_CHARS && /^[\w.-]+$/.test(text) ? [text.toLowerCase()] : [];
 }
 
 function lowerHex(form: string): string {

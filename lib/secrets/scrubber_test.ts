@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { newSalt, printsOf } from "./prints_of.ts";
 import { createScrubber } from "./scrubber.ts";
@@ -242,4 +242,36 @@ Deno.test("text() leaves no secret, and nothing else is other than it was", () =
     }),
     { numRuns: 400 },
   );
+});
+
+Deno.test("text() knows a secret as HTML, shells, programs and names of hosts spell it", () => {
+  const value = `pa$s"w'o&rd<1> \\ x,!\`{`;
+  const { text } = createScrubber([
+    ...printsOf({ name: "A", value }),
+    ...printsOf({ name: "B", value: "AbCdEfGh-12345678" }),
+  ]);
+  const html = value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const json = JSON.stringify({ key: value });
+  const spelt = {
+    "html.escape of Python": html.replaceAll('"', "&quot;").replaceAll("'", "&#x27;"),
+    "escaping of Go": html.replaceAll('"', "&#34;").replaceAll("'", "&#39;"),
+    "htmlspecialchars of PHP": html.replaceAll('"', "&quot;").replaceAll("'", "&#039;"),
+    "text of an element": html,
+    "an attribute of XML": html.replaceAll('"', "&quot;").replaceAll("'", "&apos;"),
+    "set -x of bash": value.replaceAll("'", "'\\''"),
+    "export -p of dash": value.replaceAll("'", `'"'"'`),
+    "export -p of bash": `pa\\$s\\"w'o&rd<1> \\\\ x,!\\\`{`,
+    "printf %q of bash": "pa\\$s\\\"w\\'o\\&rd\\<1\\>\\ \\\\\\ x\\,\\!\\`\\{",
+    "repr of Python": `pa$s"w\\'o&rd<1> \\\\ x,!\`{`,
+  };
+  for (const [by, form] of Object.entries(spelt)) {
+    assertEquals(text(`<${form}>`), "<[secret A]>", by);
+  }
+  assertStringIncludes(text(btoa(json)), "[secret A]");
+  assertEquals(text("abcdefgh-12345678.evil.example"), "[secret B].evil.example");
+});
+
+Deno.test("text() takes no word for a short value that is spelt with other letters", () => {
+  const { text } = createScrubber(printsOf({ name: "A", value: "Password" }));
+  assertEquals(text("the password is Password"), "the password is [secret A]");
 });
