@@ -30,7 +30,7 @@ export async function listServers({ globals, out }: Invocation, deps: McpDeps): 
   } else {
     printTable(
       out,
-      ["SERVER", "TRANSPORT", "STATE", "TOOLS", "RESOURCES", "PROMPTS", "RESTARTS", "DETAIL"],
+      ["SERVER", "TRANSPORT", "STATE", "TOOLS", "RESOURCES", "PROMPTS", "RESTARTS"],
       servers.map((server) => [
         server.server,
         server.transport,
@@ -39,14 +39,21 @@ export async function listServers({ globals, out }: Invocation, deps: McpDeps): 
         String(server.resources.length),
         String(server.prompts.length),
         String(server.restarts),
-        server.detail,
       ]),
     );
+    printDetails(servers, out);
     for (const server of servers) printOffers(server, out, globals.verbose);
     const isUnknown = servers.some(({ state, tools }) => state === "idle" && tools.length === 0);
     if (isUnknown) out.note("A server that was never used is connected by: service mcp test NAME");
   }
   return EXIT.done;
+}
+
+/** What each is, or why it failed: too long for a column, and what is looked for when one fails. */
+function printDetails(servers: readonly McpServerStatus[], out: Output): void {
+  const told = servers.filter(({ detail }) => detail !== "");
+  if (told.length > 0) out.line("");
+  for (const { server, detail } of told) out.line(`${server}: ${detail}`);
 }
 
 /** What one server offers; with `verbose` resources and prompts too. */

@@ -26,7 +26,7 @@ export async function testServer(
   else if (isConnected) {
     out.line(`${server} is connected over ${transport} after ${ms} ms: ${detail}`);
     out.line(
-      `It offers ${tools.length} tools, ${resources.length} resources and ${prompts.length} prompts`,
+      `Tools: ${tools.length}, resources: ${resources.length}, prompts: ${prompts.length}`,
     );
     printOffers(status!, out, true);
   } else {
