@@ -195,6 +195,20 @@ Deno.test("what a server answers wrong is a fault in words, and its key is asked
   }
 });
 
+Deno.test("a server that knows no session, however new, is asked once more and then told of in words", async () => {
+  await using server = httpMcpServer();
+  await using web = await withHttp(server);
+  let calls = 0;
+  server.bend = (_request, rpc) => {
+    if (rpc !== "tools/call") return;
+    calls++;
+    return new Response("gone", { status: 404 });
+  };
+  const { status, output } = await web.echo({});
+  assertEquals([status, calls], ["failed", 2]);
+  assertEquals(output, "web/echo did not finish: it answers HTTP 404: gone");
+});
+
 Deno.test("an answer and a stream without an end are cut off", async () => {
   await using server = httpMcpServer();
   await using web = await withHttp(server);

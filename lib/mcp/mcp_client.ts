@@ -255,9 +255,11 @@ export class McpClient {
       if (isSessionGone(error)) {
         if (this.#client === client) await this.#renew();
         this.#events.onChanged();
-        return await ask(this.#client);
+        return await ask(this.#client).catch((again) => {
+          throw inWords(again);
+        });
       }
-      if (error instanceof StreamableHTTPError) throw new Error(httpWords(error), { cause: error });
+      if (error instanceof StreamableHTTPError) throw inWords(error);
       if (error instanceof McpError || (error as Error)?.name === "AbortError") throw error;
       if (this.#start.transport.kind === "http") this.#checkSoon();
       throw error;
@@ -294,4 +296,10 @@ export class McpClient {
     const words = transport instanceof StdioTransport ? transport.lastWords : "";
     return words === "" ? reason : `${reason}; it said: ${words}`;
   }
+}
+
+function inWords(error: unknown): unknown {
+  return error instanceof StreamableHTTPError
+    ? new Error(httpWords(error), { cause: error })
+    : error;
 }

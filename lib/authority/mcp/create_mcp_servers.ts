@@ -70,6 +70,8 @@ export function createMcpServers(options: McpServersOptions): McpServers {
     );
   }
   let firstWait: Promise<void> | undefined;
+  /** Tools that were too many when that was last said: no turn changes it. */
+  let warnedOf = 0;
 
   /** Once in the life of the service; whoever comes meanwhile waits no longer than the first. */
   function waitOnce(): Promise<void> {
@@ -100,7 +102,8 @@ export function createMcpServers(options: McpServersOptions): McpServers {
         for (const server of servers.values()) if (server.isWanted) void server.tryConnect();
       }
       const all = [...servers.values()].flatMap(({ tools }) => tools);
-      if (all.length > MAX_TOOLS) {
+      if (all.length > MAX_TOOLS && all.length !== warnedOf) {
+        warnedOf = all.length;
         log.warning("MCP servers offer more tools than a model is told of", {
           offered: all.length,
           told: MAX_TOOLS,

@@ -126,6 +126,27 @@ Deno.test("tools() waits 5 s for servers that were never seen, together, and for
   assertEquals(opening.length, 3);
 });
 
+Deno.test("tools() tells of 512 at most, and says so once", async () => {
+  const warnings: string[] = [];
+  const note = () => {};
+  const log = {
+    debug: note,
+    info: note,
+    error: note,
+    warning: (text: string) => void warnings.push(text),
+  };
+  const { servers, opening, settle } = setUp(["a", "b", "c", "d", "e"], { log });
+  const asking = servers.tools();
+  await settle();
+  for (const one of opening) {
+    one.open().tools = Array.from({ length: 110 }, (_, at) => `t${at}`);
+  }
+  for (const tools of [await asking, await servers.tools(), await servers.tools()]) {
+    assertEquals(tools.length, 512);
+  }
+  assertEquals(warnings, ["MCP servers offer more tools than a model is told of"]);
+});
+
 Deno.test("tools() goes on at once when every server is there or has failed", async () => {
   const { servers, opening, clock, settle } = setUp(["one", "two"]);
   const asking = servers.tools();
