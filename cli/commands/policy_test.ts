@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { SecretScope } from "../../lib/authority/policy/secret_scope.ts";
+import { openOperatorState } from "../../lib/authority/state/operator_state.ts";
 import { policyTestFile } from "../../lib/config/paths.ts";
 import { type TempHome, tempHome } from "../../lib/config/testing/temp_home.ts";
 import { ServiceError } from "../../lib/errors.ts";
@@ -94,6 +95,26 @@ Deno.test("policy show prints fixed, own and default rules in the order in which
   assertEquals(messageTargets, ["telegram:5"]);
   const { stdout } = await run(home, []);
   assertStringIncludes(stdout, "team.secrets  fs.read, fs.write on workspace/secrets/**: never");
+});
+
+Deno.test("policy show prints no secret that stands in a host or a rule", async () => {
+  await using home = await tempHome();
+  const { operatorDir: dir, keysDir } = home.paths;
+  const state = await openOperatorState({ dir, keysDir });
+  await state.secrets.set({ name: "TENANT", value: "tenant-0123456789" });
+  await state.close();
+  await home.write({
+    gates: {
+      privateHosts: ["${secret:TENANT}.example"],
+      rules: [{ ...RULES[1], targets: ["x.${secret:TENANT}.example"] }],
+    },
+    executor: { hosts: ["${secret:TENANT}.example"] },
+  });
+  for (const line of [["show"], ["show", "--json"]]) {
+    const { stdout } = await run(home, line);
+    assertStringIncludes(stdout, "[secret TENANT].example");
+    assertEquals(stdout.includes("tenant-0123456789"), false, stdout);
+  }
 });
 
 Deno.test("policy explain names rule, reason and what would change it", async () => {

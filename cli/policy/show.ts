@@ -10,22 +10,29 @@ import type { Rule } from "../../lib/authority/policy/policy.ts";
 import { policyTestFile } from "../../lib/config/paths.ts";
 import type { Output } from "../output.ts";
 import { type PolicyDeps, readPolicyConfig } from "./deps.ts";
+import { withoutSecrets } from "../secrets/without_secrets.ts";
 import { commandPolicy } from "./settings.ts";
 
 /** Prints the rules in the order in which they are tried. */
 export async function showPolicy(out: Output, deps: PolicyDeps, json: boolean): Promise<void> {
   const config = await readPolicyConfig(deps);
   const { policy, sandbox } = await commandPolicy(config, deps);
-  const rules = [...FIXED_RULES, ...policy.rules];
-  const { privateHosts, messageTargets, mcpTools, workspace } = policy;
-  const commandHosts = policy.commandHosts.map(({ text }) => text);
+  // A host or a target may hold a secret as a part.
+  const { privateHosts, messageTargets, mcpTools, workspace, ...shown } = withoutSecrets({
+    privateHosts: policy.privateHosts,
+    messageTargets: policy.messageTargets,
+    mcpTools: policy.mcpTools,
+    workspace: policy.workspace,
+    commandHosts: policy.commandHosts.map(({ text }) => text),
+    rules: [...FIXED_RULES, ...policy.rules].map((rule) => ({
+      source: ruleSource(rule.name, policy),
+      ...plain(rule),
+    })),
+  }, deps);
+  const { commandHosts, rules } = shown;
   if (json) {
     out.json({
-      rules: rules.map((rule, index) => ({
-        order: index + 1,
-        source: ruleSource(rule.name, policy),
-        ...plain(rule),
-      })),
+      rules: rules.map((rule, index) => ({ order: index + 1, ...rule })),
       privateHosts,
       messageTargets,
       commandHosts,
@@ -39,9 +46,8 @@ export async function showPolicy(out: Output, deps: PolicyDeps, json: boolean): 
   let source: string | undefined;
   const width = String(rules.length).length;
   for (const [index, rule] of rules.entries()) {
-    const from = ruleSource(rule.name, policy);
-    if (from !== source) out.line({ text: HEADINGS[from], style: "bold" });
-    source = from;
+    if (rule.source !== source) out.line({ text: HEADINGS[rule.source], style: "bold" });
+    source = rule.source;
     out.line(
       `  ${String(index + 1).padStart(width)}  `,
       { text: rule.effect.padEnd(5), style: COLORS[rule.effect] },
@@ -77,8 +83,9 @@ function plain({ name, effect, capabilities, when, targets, channels, actors, re
   return { name, effect, capabilities, when, targets: texts, channels, actors, reason };
 }
 
-function describe(rule: Rule): string {
-  const { capabilities, targets, channels, actors, reason } = plain(rule);
+function describe(
+  { capabilities, targets, channels, actors, reason }: ReturnType<typeof plain>,
+): string {
   const parts = [
     capabilities?.join(", ") ?? "anything",
     targets && `on ${targets.join(", ")}`,
