@@ -75,8 +75,12 @@ function quoteArg(arg: string): string {
 }
 
 function details({ args, target }: ResolvedAction): string {
-  const lines = [...targetFacts(target), ...argLines(args)];
-  const text = lines.join("\n");
+  const shown = argLines(args);
+  // What a tool of others calls its arguments is not to look like a fact: they stand apart.
+  const lines = target.kind === "mcp" && shown.length > 0
+    ? ["arguments:", ...shown.map((line) => `  ${line.replaceAll("\n", "\n  ")}`)]
+    : shown;
+  const text = [...targetFacts(target), ...lines].join("\n");
   if (text.length <= MAX_DETAILS_CHARS) return text;
   const rest = text.length - MAX_DETAILS_CHARS;
   return `${

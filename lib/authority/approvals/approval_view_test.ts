@@ -79,12 +79,12 @@ Deno.test("approvalView() shows the hosts of a command, the tool of a server, an
     tool: "a\u202eb\nserver: x",
     definition: "0",
   };
-  const shown = view(mcp, { path: "/etc", all: true });
+  const shown = view(mcp, { path: "/etc", server: "trusted", text: "a\nb" });
   assertEquals(shown.target, "files/a\\u{202e}b\\u{000a}server: x");
   assertEquals(
     shown.details,
     "server: files\ntool of the server: a\\u{202e}b\\u{000a}server: x\ndefinition: 0\n" +
-      "path: /etc\nall: true",
+      "arguments:\n  path: /etc\n  server: trusted\n  text:\n    | a\n    | b",
   );
   const { argv, program, cwd } = command;
   const given: Target = {
