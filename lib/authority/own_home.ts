@@ -10,10 +10,8 @@ import { systemClock } from "../agent/clock.ts";
 import { loadConfig, type Loaded } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { HomePaths } from "../config/paths.ts";
-import { makePrivateDir } from "../config/private_dir.ts";
 import { type NamedSecret, secretsIn } from "../config/redact.ts";
 import { configSchema } from "../config/schema.ts";
-import { ServiceError } from "../errors.ts";
 import { createLog, type Log, writeStderr } from "../log.ts";
 import { MODEL_ENV } from "../model/env.ts";
 import { providerHosts } from "../model/hosts.ts";
@@ -24,7 +22,6 @@ import { createDocumentReader } from "./documents.ts";
 import { findDenoDir } from "./executor/deno_dir.ts";
 import { createExecutor } from "./executor/executor.ts";
 import { type Actions, createActions } from "./gate.ts";
-import { acquireHome } from "./home_lock.ts";
 import { KnownSecrets } from "./known_secrets.ts";
 import { openMcpServers } from "./mcp/open_mcp_servers.ts";
 import { type NetworkDeps, openNetwork, removeLeftNetworks } from "./network/open_network.ts";
@@ -34,6 +31,7 @@ import { createOperator, type Operator } from "./approvals/operate.ts";
 import { ServiceOutbox } from "./service_outbox.ts";
 import { openOperatorState, type OperatorState } from "./state/operator_state.ts";
 import { SECRETS_KEY_VARIABLE } from "./state/secret_key.ts";
+import { makeWorkspace, takeHome } from "./take_home.ts";
 import { watchConfig } from "./watch_config.ts";
 import { computePermissions, type Permission } from "./permissions.ts";
 
@@ -296,44 +294,4 @@ export function permissionTable(loaded: Loaded, paths: HomePaths, api: boolean):
     env: MODEL_ENV,
     sources: Deno.build.standalone ? [] : [new URL("..", import.meta.url).pathname],
   });
-}
-
-/** The lock of a home whose folders are there. Throws `config_invalid` when it cannot be used. */
-async function takeHome(paths: HomePaths): ReturnType<typeof acquireHome> {
-  try {
-    await makeFolders(paths);
-    return await acquireHome(paths);
-  } catch (cause) {
-    if (cause instanceof ServiceError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ServiceError(
-      "config_invalid",
-      `Cannot use the home "${paths.home}" (SERVICE_HOME): ${reason}; ` +
-        "expected a folder that this user can write",
-      { param: "SERVICE_HOME" },
-      { cause },
-    );
-  }
-}
-
-async function makeFolders(paths: HomePaths): Promise<void> {
-  await Deno.mkdir(paths.home, { recursive: true, mode: 0o700 });
-  const { dataDir, auditDir, keysDir, runDir, socketDir } = paths;
-  for (const dir of new Set([dataDir, auditDir, keysDir, runDir, socketDir])) {
-    await makePrivateDir(dir);
-  }
-}
-
-async function makeWorkspace(path: string): Promise<string> {
-  try {
-    await Deno.mkdir(path, { recursive: true });
-    return await Deno.realPath(path);
-  } catch (cause) {
-    throw new ServiceError(
-      "config_invalid",
-      `agent.workspace: cannot make the folder "${path}"`,
-      { param: "agent.workspace" },
-      { cause },
-    );
-  }
 }
