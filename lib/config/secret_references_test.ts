@@ -191,6 +191,17 @@ Deno.test("examine() names key, secret and host where a secret would go to a hos
   for (const [config, expected] of cases) assertEquals(problemsOf(home, config), [expected]);
 });
 
+Deno.test("examine() refuses a secret that would stand in the arguments of a program", async () => {
+  await using home = await homeWith([{ name: "ANY", value: VALUE }]);
+  const at = (more: object) => problemsOf(home, { mcp: { servers: { x: more } } });
+  const told = (key: string) =>
+    `mcp.servers.x.${key}: the secret ANY would stand in the arguments of a program, which every process ` +
+    "of this machine can read; give it in mcp.servers.x.env instead";
+  assertEquals(at({ command: ["x", "--key=${secret:ANY}"] }), [told("command[1]")]);
+  assertEquals(at({ command: ["x"], read: ["/srv/${secret:ANY}"] }), [told("read[0]")]);
+  assertEquals(at({ command: ["x"], env: { KEY: "${secret:ANY}" } }), []);
+});
+
 Deno.test("G18 no problem of a configuration holds the value of a secret that stands in it, or a part of it", async () => {
   await using home = await homeWith([{ name: "S", value: "sk-Abcdefgh/ijklmnop" }, {
     name: "H",

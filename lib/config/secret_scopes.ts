@@ -25,16 +25,29 @@ type Recipient =
   /** It cannot be told from the configuration. */
   | { kind: "unknown" };
 
-/** A problem for each secret that stands where its scope does not reach. */
+/** A problem for each secret that stands where its scope does not reach, or everybody would read it. */
 export function checkSecretScopes(
   config: Config,
   references: readonly SecretReference[],
 ): Problem[] {
   return references.flatMap(({ path, secret }) => {
+    if (isArgument(path)) {
+      const [, , server] = path;
+      const message =
+        `the secret ${secret.name} would stand in the arguments of a program, which every process of this ` +
+        `machine can read; give it in mcp.servers.${server}.env instead`;
+      return [{ path, kind: "conflict" as const, message }];
+    }
     if (secret.hosts.length === 0 && secret.commands.length === 0) return [];
     const message = scopeProblem(secret, recipientAt(config, path), formatPath(path));
     return message === undefined ? [] : [{ path, kind: "conflict" as const, message }];
   });
+}
+
+/** What becomes an argument of a server, or of the program that makes its sandbox. */
+function isArgument([section, list, , key]: KeyPath): boolean {
+  return section === "mcp" && list === "servers" &&
+    ["command", "cwd", "read", "write"].includes(String(key));
 }
 
 function scopeProblem(secret: Secret, recipient: Recipient, key: string): string | undefined {
