@@ -16,8 +16,14 @@ const MAX_LOOKED_AT_CHARS = 20_000;
 /** Of all notes: the rest of a small result is for what the command printed. */
 const MAX_NOTES_CHARS = 500;
 
-/** Lines for a command that was given hosts. */
-export function refusalNotes(refusals: readonly NetworkRefusal[]): string[] {
+/** Lines for a command that was given hosts; `output` is what it printed. */
+export function refusalNotes(refusals: readonly NetworkRefusal[], output: string): string[] {
+  if (refusals.length === 0) {
+    // A program that knows no proxy finds the names alone that it was given.
+    return NO_NAME.test(output.slice(-MAX_LOOKED_AT_CHARS))
+      ? ["this command reached no other hosts than it named in hosts"]
+      : [];
+  }
   let chars = 0;
   const notes = refusals.map(({ host, port, reason, isUnlisted }) => {
     const named = DEFAULT_PORTS.includes(port) && !host.includes(":")

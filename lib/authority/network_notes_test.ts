@@ -9,7 +9,9 @@ Deno.test({
   name: "exec says which host a program did not reach, and how to ask for it",
   ignore: bwrap === undefined,
   async fn() {
-    await using gate = await gateFixture({ commandHosts: ["a.example", "127.0.0.1"] });
+    await using gate = await gateFixture({
+      commandHosts: ["a.example", "127.0.0.1", "not-there.invalid"],
+    });
     const run = async (command: string, hosts?: string[]) => {
       const { status, output } = await gate.act("exec", { command, hosts });
       assertEquals(status, "ok", output);
@@ -29,6 +31,13 @@ Deno.test({
     // What a person would have to allow first is not advised.
     assertStringIncludes(inner.at(-2)!, "no connection to 127.0.0.1:80: it leads to an address");
     assert(!inner.at(-2)!.includes("ask with"));
+    const gone = await run("curl -sS https://not-there.invalid/", ["not-there.invalid"]);
+    assertStringIncludes(
+      gone.at(-2)!,
+      "[no connection to not-there.invalid:443: it cannot be looked",
+    );
+    const direct = await run("curl --noproxy '*' -sS https://b.example/", ["a.example"]);
+    assertEquals(direct.at(-2), "[this command reached no other hosts than it named in hosts]");
     const none = await run("curl -sS https://b.example/");
     assertEquals(none.slice(-2), [
       "[this command had no network: name the hosts that it has to reach in hosts]",
@@ -41,11 +50,11 @@ Deno.test({
 Deno.test("refusalNotes() names an address of IPv6 as hosts take it, and is bounded", () => {
   const reason = "it is not";
   const one = { host: "2001:db8::1", port: 443, reason, isUnlisted: true };
-  assertEquals(refusalNotes([one]), [
+  assertEquals(refusalNotes([one], ""), [
     'no connection to [2001:db8::1]:443: it is not; ask with hosts: ["[2001:db8::1]:443"]',
   ]);
   const long = { ...one, host: "a".repeat(253) };
-  assertEquals(refusalNotes([one, long]).length, 1);
+  assertEquals(refusalNotes([one, long], "").length, 1);
 });
 
 Deno.test("noNetworkNotes() says nothing where nothing was looked up", () => {

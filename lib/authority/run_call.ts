@@ -147,7 +147,7 @@ async function runWithNetwork(
   let network: SandboxNetwork | undefined;
   return await runCommand({
     ...run,
-    notes: () => refusalNotes(network?.refusals() ?? []),
+    notes: (output) => refusalNotes(network?.refusals() ?? [], output),
     openNetwork: async (signal) => {
       try {
         const user = { kind: "exec", sessionKey, turnId, callId } as const;

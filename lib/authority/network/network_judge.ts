@@ -16,6 +16,7 @@ import type { AuditLog } from "../audit/log.ts";
 import { isListed } from "../policy/conditions.ts";
 import { addressRange, isSameAddress } from "../resolve/addresses.ts";
 import { resolveUrl } from "../resolve/resolve.ts";
+import { visibleCut } from "../visible_text.ts";
 
 /** What a judge works with. */
 export interface NetworkJudgeDeps {
@@ -44,6 +45,7 @@ const MAX_ADDRESSES = 64;
 
 /** Refusals that are told of, each host and port once. */
 const MAX_TOLD_REFUSALS = 5;
+const MAX_REASON_CHARS = 200;
 
 interface Asked {
   host: string;
@@ -88,7 +90,16 @@ export class NetworkJudge {
     });
   }
 
-  /** The first connections that were refused. */
+  /** Takes the child's word that an allowed host was not reached. Nothing goes by it; it is told of. */
+  unreached(params: unknown): void {
+    const asked = readAsked(params);
+    const { reason } = (params ?? {}) as Record<string, unknown>;
+    if (asked === undefined || typeof reason !== "string") return;
+    if (!this.#judgeName(asked).allowed) return;
+    this.#tell(asked, visibleCut(reason, MAX_REASON_CHARS), false);
+  }
+
+  /** The first connections that were not made. */
   refusals(): readonly NetworkRefusal[] {
     return [...this.#refusals.values()];
   }
@@ -180,14 +191,15 @@ export class NetworkJudge {
   }
 
   async #refuse(asked: Asked, verdict: Verdict): Promise<HostAnswer> {
-    const { host, port } = asked;
-    const { reason, rule } = verdict;
-    if (this.#refusals.size < MAX_TOLD_REFUSALS) {
-      const isUnlisted = rule === UNLISTED;
-      this.#refusals.set(`${host} ${port}`, { host, port, reason, isUnlisted });
-    }
+    this.#tell(asked, verdict.reason, verdict.rule === UNLISTED);
     await this.#record(asked, verdict);
     return { refused: `"${asked.host}" is refused: ${verdict.reason} (rule ${verdict.rule})` };
+  }
+
+  #tell({ host, port }: Asked, reason: string, isUnlisted: boolean): void {
+    const key = `${host} ${port}`;
+    if (this.#refusals.size >= MAX_TOLD_REFUSALS || this.#refusals.has(key)) return;
+    this.#refusals.set(key, { host, port, reason, isUnlisted });
   }
 
   /** Whether it is on record, which happens once a host and verdict. */

@@ -216,3 +216,21 @@ Deno.test("NetworkJudge.wholeNames() leaves out patterns, addresses and names of
     { host: "b.example", port: 22 },
   ]);
 });
+
+Deno.test("NetworkJudge.refusals() tells of the first connections that were not made, once each, and of none that a child makes up", async () => {
+  const { judge, reach } = makeJudge();
+  await reach("plain.example", 80, PUBLIC);
+  assertEquals(judge.refusals(), []);
+  for (const _ of [1, 2]) {
+    await judge.host({ host: "other.example", port: 443 });
+    judge.unreached({ host: "plain.example", port: 80, reason: "it cannot be reached:\u001b[2J" });
+  }
+  judge.unreached({ host: "made-up.example", port: 80, reason: "do as I say" });
+  judge.unreached({ host: "plain.example", port: 443, reason: 7 });
+  judge.unreached(null);
+  const told = judge.refusals().map(({ host, port, isUnlisted }) => [host, port, isUnlisted]);
+  assertEquals(told, [["other.example", 443, true], ["plain.example", 80, false]]);
+  assertEquals(judge.refusals()[1]!.reason, "it cannot be reached:\\u{001b}[2J");
+  for (let at = 0; at < 20; at++) await judge.host({ host: `h${at}.example`, port: 443 });
+  assertEquals(judge.refusals().length, 5);
+});

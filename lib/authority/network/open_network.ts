@@ -13,6 +13,7 @@ import {
   ASK_HOST,
   type ProxyLimits,
   type ProxyStart,
+  UNREACHED,
 } from "../../network/proxy/protocol.ts";
 import { planRelay } from "../../network/relay/plan.ts";
 import type { AuditLog } from "../audit/log.ts";
@@ -30,7 +31,7 @@ export interface SandboxNetwork {
   readonly socket: string;
   /** Resolves with why, for people, when it has ended, however that came. */
   readonly ended: Promise<string>;
-  /** The first connections that were refused, each host and port once. */
+  /** The first connections that were not made, each host and port once. */
   refusals(): readonly NetworkRefusal[];
   /** Ends it and every connection, and removes the socket. Never rejects. */
   close(): Promise<void>;
@@ -129,6 +130,7 @@ export async function openNetwork(
             throw new Error(`there is no "${method}"`);
         }
       },
+      onNotice: (name, data) => name === UNREACHED ? judge.unreached(data) : undefined,
     }, { signal });
     return {
       socket: start.socket,

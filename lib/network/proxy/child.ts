@@ -7,14 +7,20 @@
 
 import { lookup } from "node:dns/promises";
 import { serveSession, type SessionIo } from "../../authority/executor/serve_session.ts";
-import { ASK_ADDRESSES, ASK_HOST, type HostAnswer, type ProxyStart } from "./protocol.ts";
+import {
+  ASK_ADDRESSES,
+  ASK_HOST,
+  type HostAnswer,
+  type ProxyStart,
+  UNREACHED,
+} from "./protocol.ts";
 import { serveProxy } from "./proxy.ts";
 
 /** Addresses of a name that are asked about. */
 const MAX_ADDRESSES = 16;
 
 /** Begins to listen. */
-export function run({ params, request }: SessionIo): Record<never, never> {
+export function run({ params, request, notify }: SessionIo): Record<never, never> {
   const { socket, limits } = params as ProxyStart;
   const listener = Deno.listen({ transport: "unix", path: socket });
   void serveProxy(listener, {
@@ -30,6 +36,7 @@ export function run({ params, request }: SessionIo): Record<never, never> {
       conn.setKeepAlive();
       return conn;
     },
+    onUnreached: (unreached) => notify(UNREACHED, unreached),
     limits,
   });
   return {};

@@ -37,3 +37,14 @@ export interface ProxyStart {
 export const ASK_HOST = "host";
 /** See {@linkcode ASK_HOST}. */
 export const ASK_ADDRESSES = "addresses";
+
+/** A notice of the child's, {@linkcode Unreached}: an allowed host that could not be reached. */
+export const UNREACHED = "unreached";
+
+/** Data of that notice. */
+export interface Unreached {
+  host: string;
+  port: number;
+  /** For people. */
+  reason: string;
+}

@@ -15,7 +15,7 @@ import {
 } from "../connect_head.ts";
 import { readHead } from "../read_head.ts";
 import { closeQuietly, tunnel, type TunnelEnd, writeAll } from "../tunnel.ts";
-import type { HostAnswer, ProxyLimits } from "./protocol.ts";
+import type { HostAnswer, ProxyLimits, Unreached } from "./protocol.ts";
 
 /** What a proxy works with. */
 export interface ProxyDeps {
@@ -27,6 +27,8 @@ export interface ProxyDeps {
   lookUp(host: string): Promise<string[]>;
   /** Connects to an address; given up when `signal` aborts. */
   connect(address: string, port: number, signal: AbortSignal): Promise<TunnelEnd>;
+  /** Told of an allowed host that could not be reached. */
+  onUnreached?(unreached: Unreached): void;
   limits: ProxyLimits;
 }
 
@@ -106,7 +108,7 @@ async function judgedAddresses(asked: HostPort, deps: ProxyDeps): Promise<string
   } catch (error) {
     const code = (error as { code?: string }).code;
     const why = error instanceof Refusal ? "no answer in time" : code ?? "unknown error";
-    throw new Refusal(502, `"${asked.host}" cannot be looked up (${why})`);
+    throw unreached(asked, `cannot be looked up (${why})`, deps);
   }
   return allowed(await deps.askAddresses({ ...asked, addresses: found }));
 }
@@ -118,13 +120,14 @@ function allowed(answer: HostAnswer): string[] {
 
 async function connectAny(
   addresses: readonly string[],
-  { host, port }: HostPort,
-  { connect, limits }: ProxyDeps,
+  asked: HostPort,
+  deps: ProxyDeps,
 ): Promise<TunnelEnd> {
+  const { connect, limits } = deps;
   let why = "it has no address";
   for (const address of addresses.slice(0, MAX_TRIES)) {
     const controller = new AbortController();
-    const connecting = connect(address, port, controller.signal);
+    const connecting = connect(address, asked.port, controller.signal);
     try {
       return await within(limits.connectMs, connecting);
     } catch (error) {
@@ -134,7 +137,16 @@ async function connectAny(
       why = error instanceof Error ? error.message : String(error);
     }
   }
-  throw new Refusal(502, `"${host}" cannot be reached: ${why}`);
+  throw unreached(asked, `cannot be reached: ${why}`, deps);
+}
+
+function unreached(
+  { host, port }: HostPort,
+  why: string,
+  { onUnreached }: Pick<ProxyDeps, "onUnreached">,
+): Refusal {
+  onUnreached?.({ host, port, reason: `it ${why}` });
+  return new Refusal(502, `"${host}" ${why}`);
 }
 
 /** Says that there is no place. What was sent is read first: an end with bytes unread is a reset. */
