@@ -59,6 +59,12 @@ async function set(
     out,
     (state) => state.secrets.set({ name, value, hosts, commands }),
   );
+  if (isWord(value)) {
+    out.note(
+      `The value of ${name} is a single word or number: wherever a text holds it, it is hidden there too. ` +
+        "A random one stands nowhere else",
+    );
+  }
   const uses = await usesOf(name, deps);
   if (globals.json) {
     out.json({ ...info, ...uses });
@@ -70,6 +76,11 @@ async function set(
     out.note(`A running service takes it for ${uses.keys.join(", ")} when it is started again`);
   }
   return EXIT.done;
+}
+
+/** What stands in texts that have nothing to do with it: `password`, `12345678`. */
+function isWord(value: string): boolean {
+  return /^(?:\p{Lu}?\p{Ll}+|\p{Lu}+|\d+)$/u.test(value.trim()) && value.trim().length <= 16;
 }
 
 function scopeNote({ name, hosts, commands }: SecretInfo): string {
@@ -177,7 +188,7 @@ const secrets: Command = {
   examples: [
     "service secrets set OPENAI --host api.openai.com",
     "pass show github | service secrets set GITHUB_TOKEN --host api.github.com --host '*.github.com'",
-    `service secrets set DEPLOY_KEY --command '["make","deploy"]'`,
+    `service secrets set DEPLOY_KEY --command '["/usr/local/bin/deploy"]'`,
     "service secrets list",
     "service secrets rm OPENAI",
   ],

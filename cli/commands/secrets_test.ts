@@ -108,6 +108,15 @@ Deno.test("secrets set takes a value from the prompt or standard input, and says
   assertEquals(/hunter/.test(said), false, said);
 });
 
+Deno.test("secrets set says of a value that is a word or a number that other texts lose it, too", async () => {
+  await using home = await setUp();
+  for (const [typed, isWord] of [["password", true], ["12345678", true], ["pa5sword", false]]) {
+    const { stderr } = await home.run(["set", "WEAK"], { typed: String(typed) });
+    assertEquals(stderr.includes("is a single word or number"), isWord, String(typed));
+    assertEquals(stderr.includes(String(typed)), false);
+  }
+});
+
 Deno.test("secrets set takes one newline off the end of standard input, and no more of a value", async () => {
   await using home = await setUp();
   const cases: [string, string][] = [
