@@ -12,22 +12,16 @@ import type { ChildSession, ChildSessionHandlers } from "./child_session.ts";
 import type { CommandLimits, ControlGroups } from "./command_limits.ts";
 import { findControlGroups, limitedCommand } from "./command_limits.ts";
 import { type CommandEnd, runCommandProcess } from "./command_process.ts";
-import { COMMAND_ENV, workspaceProblem } from "./command_sandbox.ts";
+import { COMMAND_ENV } from "./command_sandbox.ts";
+import { type CommandMode, CommandModes } from "./command_mode.ts";
 import type { CommandSessionJob } from "./command_session.ts";
 import { closeInherited } from "./inherited.ts";
 import type { OutputScrubber } from "./kept_output.ts";
 import { openBare, openConfined } from "./open_command_session.ts";
 import { createSandboxRaiser, type HeldBack } from "./raise_sandbox.ts";
 import { type Confinement, findConfinement } from "./sandbox.ts";
-import { noSandbox, type SandboxReport, testSandbox } from "./test_sandbox.ts";
+import type { SandboxReport } from "./test_sandbox.ts";
 import { Slots } from "./slots.ts";
-
-/** How commands run here. */
-export type CommandMode =
-  | { mode: "sandboxed" }
-  /** No sandbox, and `executor.allowUnconfined` is set. */
-  | { mode: "unconfined"; reason: string }
-  | { mode: "off"; reason: string };
 
 /** How a command ended, or why it was not started. */
 export type CommandOutcome = CommandEnd | { type: "refused"; reason: string };
@@ -122,7 +116,7 @@ const BEGIN = 'printf %s "$0"; exec "$@" 2>&1';
 /** Makes it; nothing is started before the first call. */
 export function createCommands(options: CommandsOptions): Commands {
   const { config, log, workspace } = options;
-  const { maxOutputBytes, allowUnconfined } = config;
+  const { maxOutputBytes } = config;
   const slots = new Slots(
     options.maxRunning ?? DEFAULT_MAX_RUNNING,
     options.maxWaiting ?? DEFAULT_MAX_WAITING,
@@ -132,7 +126,6 @@ export function createCommands(options: CommandsOptions): Commands {
   const live = new Set<Promise<unknown>>();
   let found: Promise<Confinement> | undefined;
   let groups: Promise<ControlGroups | undefined> | undefined;
-  let reported: Promise<SandboxReport> | undefined;
   const raiser = createSandboxRaiser({ find, controlGroups, scratchDir: options.scratchDir });
 
   function find(): Promise<Confinement> {
@@ -147,54 +140,22 @@ export function createCommands(options: CommandsOptions): Commands {
     return groups ??= Deno.uid() === 0 ? find() : Promise.resolve(undefined);
   }
 
-  function report(): Promise<SandboxReport> {
-    return reported ??= test().catch((error) => {
-      reported = undefined;
-      throw error;
-    });
-  }
-
-  async function test(): Promise<SandboxReport> {
-    const { bwrap, prlimit, reason } = await find();
-    const problem = bwrap === undefined
-      ? reason
-      : prlimit === undefined
-      ? "prlimit of util-linux is missing, which bounds what a command takes"
-      : workspaceProblem(workspace);
-    await Deno.mkdir(options.scratchDir, { recursive: true, mode: 0o700 });
-    const tested = problem !== undefined ? noSandbox(problem) : await testSandbox({
-      scratchDir: options.scratchDir,
-      run: (folder, script, args) =>
-        runConfined({
-          argv: ["/bin/sh", "-c", script, "sh", ...args],
-          workspace: folder,
-          cwd: folder,
-          own: { ownPaths: [], sourcePaths: [] },
-          run: { timeoutMs: SELF_TEST_TIMEOUT_MS, signal: closing.signal, onProgress: () => {} },
-        }).then((end) => end.type === "refused" ? { type: "fault", message: end.reason } : end),
-    });
-    if (!tested.ok) {
-      const how = allowUnconfined
-        ? "Commands run WITHOUT a sandbox, with everything that this user may do " +
-          "(executor.allowUnconfined)"
-        : "Commands are off: their sandbox is not there or does not hold";
-      log.warning(how, { reason: tested.reason });
-    }
-    if (tested.ok && Deno.uid() === 0 && await controlGroups() === undefined) {
-      log.warning(
-        "Nothing bounds how many processes a command starts: root needs a control group for that, " +
-          "and none can be made here; run the service as another user",
-      );
-    }
-    await options.onTested(tested);
-    return tested;
-  }
-
-  async function mode(): Promise<CommandMode> {
-    const { ok, reason } = await report();
-    if (ok) return { mode: "sandboxed" };
-    return { mode: allowUnconfined ? "unconfined" : "off", reason };
-  }
+  const modes = new CommandModes({
+    ...options,
+    allowUnconfined: config.allowUnconfined,
+    find,
+    holdsProcesses: async () => Deno.uid() !== 0 || await controlGroups() !== undefined,
+    async tryOut(folder, script, args) {
+      const end = await runConfined({
+        argv: ["/bin/sh", "-c", script, "sh", ...args],
+        workspace: folder,
+        cwd: folder,
+        own: { ownPaths: [], sourcePaths: [] },
+        run: { timeoutMs: SELF_TEST_TIMEOUT_MS, signal: closing.signal, onProgress: () => {} },
+      });
+      return end.type === "refused" ? { type: "fault", message: end.reason } : end;
+    },
+  });
 
   async function runConfined({ argv, workspace, cwd, own, networkSocket, run }: {
     argv: readonly string[];
@@ -273,7 +234,7 @@ export function createCommands(options: CommandsOptions): Commands {
     signal: AbortSignal | undefined,
     release: () => void,
   ): Promise<ChildSession> {
-    const how = await mode();
+    const how = await modes.mode();
     if (how.mode === "off") throw new Error(`it has no sandbox: ${how.reason}`);
     const hasRelay = job.networkSocket !== undefined;
     const limits = commandLimits({ least: MIN_SESSION_MEMORY_MIB, hasRelay });
@@ -326,7 +287,7 @@ export function createCommands(options: CommandsOptions): Commands {
       return { type: "fault", message: `${slots.maxWaiting} commands wait already` };
     }
     try {
-      const how = await mode();
+      const how = await modes.mode();
       run.signal.throwIfAborted();
       if (closing.signal.aborted) return { type: "fault", message: "the service is stopping" };
       switch (how.mode) {
@@ -363,8 +324,8 @@ export function createCommands(options: CommandsOptions): Commands {
       live.add(ended);
       return await running;
     },
-    mode,
-    report,
+    mode: () => modes.mode(),
+    report: () => modes.report(),
     async open(job, handlers, { signal } = {}) {
       const release = await sessions.take(signal ?? NEVER);
       if (release === undefined) throw new Error(`${sessions.max} programs live on already`);
