@@ -132,6 +132,20 @@ Deno.test("mcp serve bounds what is under way, and one id means one request", as
   await Promise.all(set.model.requests.map(({ closed }) => closed));
 });
 
+Deno.test("mcp serve ends, and not well, when the service under it is killed", async () => {
+  await using set = await homeWith({ script: { hang: "headers" } });
+  const service = await set.home.start();
+  const { child, writer, send, next } = spawnServe(set.home);
+  await send(INITIALIZE);
+  await next();
+  await send(ask(2, "is never answered"));
+  await set.model.request(0);
+  await service.kill();
+  assertEquals(await next(), undefined);
+  assertEquals((await child.status).code, 1);
+  await writer.abort().catch(() => {});
+});
+
 Deno.test("mcp serve keeps to its own conversations, unless it is told otherwise", async () => {
   await using set = await homeWith({ script: { text: "ok" } });
   const asked = await set.home.run(["agent", "-m", "private", "--session", "mine"]);

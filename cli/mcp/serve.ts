@@ -30,7 +30,8 @@ export async function serveAgent(
     globals,
     (client) =>
       withInterrupts(signals, () => {}, async (signal) => {
-        const stopped = AbortSignal.any([signal, endOf(client)]);
+        const gone = endOf(client);
+        const stopped = AbortSignal.any([signal, gone]);
         await serveStdio(
           {
             access: {
@@ -45,7 +46,10 @@ export async function serveAgent(
           streams,
           stopped,
         );
-        return signal.aborted ? EXIT.interrupted : EXIT.done;
+        if (signal.aborted) return EXIT.interrupted;
+        if (!gone.aborted) return EXIT.done;
+        out.note("error: the service has ended; start this command anew");
+        return EXIT.failed;
       }),
   );
 }
