@@ -21,6 +21,34 @@ export interface CommandLimits {
 const MAX_OPEN_FILES = 1_024;
 const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024;
 const PROBE_TIMEOUT_MS = 5_000;
+const DEFAULT_MEMORY_MIB = 2_048;
+const DEFAULT_MAX_PROCESSES = 256;
+/** A session is a Deno with a program under it, and that needs so much to start. */
+const MIN_SESSION_MEMORY_MIB = 1_024;
+/** What the relay of a network takes: a small Deno with its threads. */
+const RELAY_MEMORY_MIB = 192;
+const RELAY_PROCESSES = 24;
+
+/** The limits of a configuration for one command or session. */
+export function commandLimits(
+  { maxMemoryMiB = DEFAULT_MEMORY_MIB, maxProcesses = DEFAULT_MAX_PROCESSES }: {
+    maxMemoryMiB?: number;
+    maxProcesses?: number;
+  },
+  { timeoutMs, isSession = false, hasRelay = false }: {
+    timeoutMs?: number;
+    isSession?: boolean;
+    /** The relay of its network counts among its processes, and is not to be at its cost. */
+    hasRelay?: boolean;
+  },
+): CommandLimits {
+  const memoryMiB = isSession ? Math.max(maxMemoryMiB, MIN_SESSION_MEMORY_MIB) : maxMemoryMiB;
+  return {
+    maxMemoryBytes: (memoryMiB + (hasRelay ? RELAY_MEMORY_MIB : 0)) * 1024 * 1024,
+    maxProcesses: maxProcesses + (hasRelay ? RELAY_PROCESSES : 0),
+    timeoutMs,
+  };
+}
 
 /** The command under resource limits that it cannot raise again. */
 export function limitedCommand(

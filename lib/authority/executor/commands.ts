@@ -10,7 +10,7 @@ import type { Log } from "../../log.ts";
 import type { CommandTarget } from "../actions.ts";
 import type { ChildSession, ChildSessionHandlers } from "./child_session.ts";
 import type { CommandLimits, ControlGroups } from "./command_limits.ts";
-import { findControlGroups, limitedCommand } from "./command_limits.ts";
+import { commandLimits, findControlGroups, limitedCommand } from "./command_limits.ts";
 import { type CommandEnd, runCommandProcess } from "./command_process.ts";
 import { COMMAND_ENV } from "./command_sandbox.ts";
 import { type CommandMode, CommandModes } from "./command_mode.ts";
@@ -96,16 +96,9 @@ export interface CommandsOptions {
   controlGroups?: typeof findControlGroups;
 }
 
-const DEFAULT_MEMORY_MIB = 2_048;
-const DEFAULT_MAX_PROCESSES = 256;
 const DEFAULT_MAX_RUNNING = 4;
 const DEFAULT_MAX_WAITING = 64;
 const DEFAULT_MAX_SESSIONS = 32;
-/** A session is a Deno with a program under it, and that needs so much to start. */
-const MIN_SESSION_MEMORY_MIB = 1_024;
-/** What the relay of a network takes: a small Deno with its threads. */
-const RELAY_MEMORY_MIB = 192;
-const RELAY_PROCESSES = 24;
 const SELF_TEST_TIMEOUT_MS = 10_000;
 
 const NEVER = new AbortController().signal;
@@ -167,7 +160,7 @@ export function createCommands(options: CommandsOptions): Commands {
     run: CommandRun;
   }): Promise<CommandOutcome> {
     const { timeoutMs, signal, onProgress, env = {} } = run;
-    const limits = commandLimits({ timeoutMs, hasRelay: networkSocket !== undefined });
+    const limits = commandLimits(config, { timeoutMs, hasRelay: networkSocket !== undefined });
     const wanted = { workspace, cwd, own, limits, signal, env, networkSocket };
     const sandbox = await raiser.raise(wanted);
     if ("problem" in sandbox) return { type: "refused", reason: sandbox.problem };
@@ -206,7 +199,7 @@ export function createCommands(options: CommandsOptions): Commands {
       argv: [
         ...await closeInherited(),
         ...["/bin/sh", "-c", BEGIN, marker],
-        ...await bareLimits(commandLimits({ timeoutMs })),
+        ...await bareLimits(commandLimits(config, { timeoutMs })),
         ...target.argv,
       ],
       env: { ...COMMAND_ENV, ...env },
@@ -237,7 +230,7 @@ export function createCommands(options: CommandsOptions): Commands {
     const how = await modes.mode();
     if (how.mode === "off") throw new Error(`it has no sandbox: ${how.reason}`);
     const hasRelay = job.networkSocket !== undefined;
-    const limits = commandLimits({ least: MIN_SESSION_MEMORY_MIB, hasRelay });
+    const limits = commandLimits(config, { isSession: true, hasRelay });
     const wanted = {
       job,
       handlers,
@@ -262,23 +255,6 @@ export function createCommands(options: CommandsOptions): Commands {
     const ended = gone.finally(() => live.delete(ended));
     live.add(ended);
     return await session;
-  }
-
-  function commandLimits(
-    { timeoutMs, least = 0, hasRelay = false }: {
-      timeoutMs?: number;
-      least?: number;
-      /** The relay of its network counts among its processes, and is not to be at its cost. */
-      hasRelay?: boolean;
-    },
-  ): CommandLimits {
-    const memoryMiB = Math.max(config.maxMemoryMiB ?? DEFAULT_MEMORY_MIB, least);
-    const processes = config.maxProcesses ?? DEFAULT_MAX_PROCESSES;
-    return {
-      maxMemoryBytes: (memoryMiB + (hasRelay ? RELAY_MEMORY_MIB : 0)) * 1024 * 1024,
-      maxProcesses: processes + (hasRelay ? RELAY_PROCESSES : 0),
-      timeoutMs,
-    };
   }
 
   async function runInSlot(target: CommandTarget, run: CommandRun): Promise<CommandOutcome> {
