@@ -154,3 +154,40 @@ Deno.test({
     assertEquals(open, ended);
   },
 });
+
+/** Processes of this machine with a text in their command line. */
+async function processesWith(text: string): Promise<number> {
+  const { stdout } = await new Deno.Command("ps", { args: ["-eo", "args"] }).output();
+  return new TextDecoder().decode(stdout).split("\n").filter((line) => line.includes(text)).length;
+}
+
+Deno.test({
+  name: "nothing of a server is left when the service is killed with its servers at work",
+  ignore,
+  async fn() {
+    await using model = startModelServer({
+      script: (request) =>
+        resultsIn(request).length === 0
+          ? { calls: [{ tool: "mcp__odd__hang", args: {} }] }
+          : { text: "ok" },
+    });
+    const mark = `marked-${crypto.randomUUID()}`;
+    await using home = await makeHome({
+      agent: { model: "local/fake" },
+      providers: { local: { baseUrl: model.baseUrl, apiKey: "" } },
+      mcp: {
+        servers: { odd: oddServer(mark, { allow: ["*"], hosts: ["a.example"] }) },
+      },
+    });
+    await using service = await home.start();
+    const asking = ask(service, "go on").catch(() => {});
+    await model.request(0);
+    while (!(await auditOf(home)).some(({ kind }) => kind === "action.start")) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    assert(await processesWith(mark) > 0);
+    await service.kill();
+    await asking;
+    while (await processesWith(mark) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  },
+});
