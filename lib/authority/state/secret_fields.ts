@@ -20,6 +20,9 @@ export interface SecretFields {
 /** Least characters of a value; shorter ones would stand in texts by chance (decisions E9). */
 export const MIN_SECRET_CHARS = 8;
 
+/** Shorter values may be words of a command by chance. */
+const MIN_TOLD_CHARS = 12;
+
 /** Most bytes of a value's UTF-8. */
 export const MAX_SECRET_BYTES = 64 * 1024;
 
@@ -30,6 +33,13 @@ export const MAX_SCOPES = 100;
 export function checkSecret({ value, ...place }: SecretFields): void {
   checkSecretPlace(place);
   checkValue(value);
+  const inScope = place.commands.some((text) => text.includes(value.trim()));
+  if (inScope && value.trim().length >= MIN_TOLD_CHARS) {
+    throw refuse(
+      "commands",
+      "commands hold the value itself, and are shown and on record; a command has it as a variable",
+    );
+  }
 }
 
 /** The same of everything but the value, for who asks for that last. */

@@ -140,6 +140,11 @@ Deno.test("set() refuses what cannot be, naming the field and never the value", 
     [{ commands: [" "] }, "commands", /expected a whole command/],
     [{ commands: ['["git",'] }, "commands", /expected a whole command/],
     [{ commands: ["[]"] }, "commands", /expected a whole command/],
+    [
+      { value: "hunter2-hunter2\n", commands: ["login hunter2-hunter2"] },
+      "commands",
+      /hold the value itself/,
+    ],
   ];
   for (const [change, param, message] of cases) {
     const error = await assertRejects(
