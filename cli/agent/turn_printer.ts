@@ -87,6 +87,7 @@ export class TurnPrinter {
       case "turn_start":
       case "usage":
       case "error":
+      case "session_updated":
         return;
       default:
         event satisfies never;

@@ -33,6 +33,19 @@ export type TurnStatus = "done" | "failed" | "cancelled" | "timed_out" | "interr
 /** Why the model stopped: at its own end, or at its output limit. */
 export type FinishReason = "stop" | "length";
 
+/**
+ * A session was changed by somebody, at any time: `scope` says what of it, the rest is how the session
+ * is now. `context`: from here on, what was before is not sent to the model. It belongs to no turn, so
+ * its `turnId` is empty, and readers of a turn do not get it.
+ */
+export interface SessionUpdated {
+  type: "session_updated";
+  scope: "title" | "model" | "context";
+  /** Absent while the configured model is used. */
+  modelPreset?: string;
+  title: string;
+}
+
 /** One thing that happened in a turn. */
 export type AgentEvent =
   | { type: "turn_start"; model: string }
@@ -63,13 +76,14 @@ export type AgentEvent =
   /** The context was compacted: `text` stands for every message before it. */
   | { type: "summary"; text: string }
   | { type: "error"; error: ErrorData }
+  | SessionUpdated
   | { type: "turn_end"; status: TurnStatus; finishReason: FinishReason; usage: Usage };
 
 /** An event as the journal holds it. */
 export interface StoredEvent {
   /** Position in its session, from 1, without gaps. */
   seq: number;
-  /** Which turn said it. */
+  /** Which turn said it; empty for `session_updated`. */
   turnId: string;
   event: AgentEvent;
 }

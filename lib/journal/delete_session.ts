@@ -44,6 +44,7 @@ export function createSessionDeletion(
        (SELECT seq FROM events WHERE session_id = ?1 ORDER BY seq LIMIT 1 OFFSET ${ROWS_A_WRITE}),
        ${Number.MAX_SAFE_INTEGER})`,
     "DELETE FROM context WHERE session_id = ?",
+    "DELETE FROM context_starts WHERE session_id = ?",
     `DELETE FROM messages WHERE id IN
        (SELECT id FROM messages WHERE session_id = ? LIMIT ${ROWS_A_WRITE})`,
     `DELETE FROM inputs WHERE turn IN

@@ -5,7 +5,15 @@ import { openJournal } from "./open.ts";
 import { begin, crashCopy, ending, newTurn, replay, text, withFolder } from "./testing/steps.ts";
 import type { Journal } from "./types.ts";
 
-const TABLES = ["sessions", "turns", "inputs", "messages", "context", "events"];
+const TABLES = [
+  "sessions",
+  "turns",
+  "inputs",
+  "messages",
+  "context",
+  "context_starts",
+  "events",
+];
 
 async function fill(journal: Journal, sessionKey: string, turns: number): Promise<void> {
   for (let n = 0; n < turns; n++) {

@@ -12,9 +12,11 @@ const SOURCE: EventSource = { turn: 1, id: "turn-1", sessionId: 1 };
 function setUp() {
   const db = new DatabaseSync(":memory:");
   migrate(db, MIGRATIONS, ":memory:");
-  db.exec(`INSERT INTO sessions VALUES (1, 'test:a', '', 0, 0, 1);
+  db.exec(
+    `INSERT INTO sessions (id, key, title, created_at, updated_at, turns) VALUES (1, 'test:a', '', 0, 0, 1);
     INSERT INTO turns (turn, id, session_id, channel, actor, durable, status, attempts, after_seq,
-      accepted_at) VALUES (1, 'turn-1', 1, 'test', 'test:local', 0, 'running', 1, 0, 0)`);
+      accepted_at) VALUES (1, 'turn-1', 1, 'test', 'test:local', 0, 'running', 1, 0, 0)`,
+  );
   const log = createDeltaLog(db, LIMITS);
   let seq = 0;
   return {

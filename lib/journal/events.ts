@@ -55,7 +55,8 @@ export function createEventLog({ db, deltas, hasReaders }: EventLogDependencies)
   const lastSeq = query<[number | null]>(db, "SELECT max(seq) FROM events WHERE session_id = ?");
   const selectPage = query<EventRow>(
     db,
-    `SELECT seq, seq_from, (SELECT id FROM turns WHERE turn = events.turn), type, stream, body
+    `SELECT seq, seq_from, coalesce((SELECT id FROM turns WHERE turn = events.turn), ''), type,
+       stream, body
      FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ${PAGE_ROWS}`,
   );
   const heads = new Map<number, number>();

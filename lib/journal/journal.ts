@@ -3,6 +3,8 @@ import type { Message } from "../agent/messages.ts";
 import { createAcceptance } from "./accept.ts";
 import { checkInteger, checkName, invalid } from "./checks.ts";
 import type { SessionDeletion } from "./delete_session.ts";
+import { createSessionChanges } from "./session_changes.ts";
+import type { SessionForks } from "./fork_session.ts";
 import { type EncodedEvent, encodeEvent } from "./event_rows.ts";
 import type { Followers } from "./follow.ts";
 import type { OpenTurn } from "./open_turns.ts";
@@ -19,20 +21,25 @@ export interface JournalDependencies {
   writes: TurnWrites;
   followers: Followers;
   deletion: SessionDeletion;
+  forks: SessionForks;
   outbox: Outbox;
   /** Closes the file. */
   close: () => void;
 }
 
 /** Event types that have a write of their own. */
-const RESERVED: ReadonlySet<AgentEvent["type"]> = new Set(["turn_end", "summary"]);
+const RESERVED: ReadonlySet<AgentEvent["type"]> = new Set([
+  "turn_end",
+  "summary",
+  "session_updated",
+]);
 
 /**
  * The {@linkcode Journal} over its parts. What can be checked or encoded without the database is
  * done before a write enters the batch, so that it fails alone and is not done again.
  */
 export function createJournal(
-  { writer, parts, writes, followers, deletion, outbox, close }: JournalDependencies,
+  { writer, parts, writes, followers, deletion, forks, outbox, close }: JournalDependencies,
 ): Journal {
   const { sessions, turns, messages, openTurns, responses, files } = parts;
 
@@ -50,6 +57,8 @@ export function createJournal(
 
   return {
     ...createAcceptance({ writer, parts }),
+    ...createSessionChanges({ writer, parts }),
+    forkSession: (fork) => forks.fork(fork),
     start(turnId) {
       // Attempts of a turn that goes on after a crash are counted on the disk, so that one that takes
       // the machine down with it is given up too. Nothing depends on those of any other.
@@ -93,6 +102,12 @@ export function createJournal(
       checkInteger("limit", limit, 1);
       return messages.history(sessionId, afterId, limit);
     },
+    historyPage(sessionId, { limit, before = Number.MAX_SAFE_INTEGER }) {
+      checkInteger("limit", limit, 1);
+      checkInteger("before", before, 0);
+      return messages.page(sessionId, before, limit);
+    },
+    contextTokens: (sessionId) => messages.contextTokens(sessionId),
     follow: (sessionId, options) => followers.follow(sessionId, options),
 
     responses: {

@@ -3,7 +3,7 @@ import type { Message } from "../agent/messages.ts";
 import { estimateTokens } from "../agent/tokens.ts";
 import type { EventSource } from "./delta_log.ts";
 import { query } from "./query.ts";
-import type { StoredMessage } from "./types.ts";
+import type { HistoryPage, StoredMessage } from "./types.ts";
 
 /** Messages and the contexts made of them. What changes them is called inside a batch of the writer. */
 export interface MessageLog {
@@ -13,10 +13,15 @@ export interface MessageLog {
   add(source: EventSource, seq: number, message: Message, body: string): void;
   /** Takes everything before the message out of the context and puts a summary in front. */
   replaceBy(source: EventSource, seq: number, summary: string, keepFrom: number): void;
+  /** Takes everything out of the context. */
+  startAnew(sessionId: number): void;
   /** Takes a turn's messages out of the context, but not a summary that it made. */
   forget(source: EventSource): void;
   context(sessionId: number): StoredMessage[];
+  /** Estimated tokens of the context. */
+  contextTokens(sessionId: number): number;
   history(sessionId: number, afterId: number, limit: number): StoredMessage[];
+  page(sessionId: number, before: number, limit: number): HistoryPage;
   /** Messages of a turn with the seq after which each was written, from `firstId` on. */
   ofTurn(source: EventSource, firstId: number): { seq: number; message: Message }[];
 }
@@ -40,6 +45,29 @@ export function createMessageLog(db: DatabaseSync): MessageLog {
     db,
     "INSERT INTO context (session_id, place, message, turn) VALUES (?, ?, ?, ?)",
   );
+  const recordStart = query(
+    db,
+    "INSERT INTO context_starts (session_id, first, turn, summary) VALUES (?, ?, ?, ?)",
+  );
+  const selectLast = query<[number | null]>(
+    db,
+    "SELECT max(id) FROM messages WHERE session_id = ?",
+  );
+  const sumContext = query<[number]>(
+    db,
+    `SELECT coalesce(sum(m.tokens), 0) FROM context AS c CROSS JOIN messages AS m ON m.id = c.message
+     WHERE c.session_id = ?`,
+  );
+  const selectBefore = query<Row>(
+    db,
+    `SELECT ${columns} FROM messages AS m WHERE m.session_id = ? AND m.id < ?
+     ORDER BY m.id DESC LIMIT ?`,
+  );
+  const countUsers = query<[number]>(
+    db,
+    "SELECT count(*) FROM messages WHERE session_id = ? AND id < ? AND body IS NULL",
+  );
+  const leaveAll = query(db, "DELETE FROM context WHERE session_id = ?");
   const leaveBefore = query(db, "DELETE FROM context WHERE session_id = ? AND place < ?");
   const leave = query(db, "DELETE FROM context WHERE session_id = ? AND turn = ? AND place > 0");
   // CROSS JOIN keeps the order of the tables: the small one leads.
@@ -80,11 +108,29 @@ export function createMessageLog(db: DatabaseSync): MessageLog {
         JSON.stringify(message),
       );
       enter.run(sessionId, 0, id, turn);
+      recordStart.run(sessionId, keepFrom, turn, id);
+    },
+    startAnew(sessionId) {
+      leaveAll.run(sessionId);
+      recordStart.run(sessionId, (selectLast.get(sessionId)?.[0] ?? 0) + 1, null, null);
     },
     forget({ sessionId, turn }) {
       leave.run(sessionId, turn);
     },
     context: (sessionId) => selectContext.all(sessionId).map(toStoredMessage),
+    contextTokens: (sessionId) => sumContext.get(sessionId)![0],
+    page(sessionId, before, limit) {
+      // One more tells whether there is a page before.
+      const rows = selectBefore.all(sessionId, before, limit + 1);
+      const hasMore = rows.length > limit;
+      const messages = rows.slice(0, limit).reverse().map(toStoredMessage);
+      const first = messages[0]?.id ?? 0;
+      return {
+        messages,
+        userIndex: countUsers.get(sessionId, first)![0],
+        ...hasMore && { before: first },
+      };
+    },
     history: (sessionId, afterId, limit) =>
       selectHistory.all(sessionId, afterId, limit).map(toStoredMessage),
     ofTurn: ({ sessionId, turn }, firstId) =>

@@ -97,6 +97,32 @@ function assertVersion2(journal: Journal): void {
   ]);
 }
 
+/** What came with version 3, on rows of any version: what is open and what is forgotten is told apart. */
+async function assertForks(journal: Journal, { preset }: { preset?: string }): Promise<void> {
+  const { id } = journal.session("api:default")!;
+  const page = journal.historyPage(id, { limit: 2 });
+  assertEquals(page.messages.map(({ id }) => id), [3, 4]);
+  assertEquals([page.userIndex, page.before], [1, 3]);
+  const fork = await journal.forkSession({
+    sourceKey: "api:default",
+    targetKey: "api:fork",
+    beforeUserIndex: 2,
+  });
+  assertEquals([fork.title, fork.turns, fork.lastSeq], ["What is in notes.md?", 1, 0]);
+  assertEquals(journal.context(fork.id).map(({ message }) => message), [
+    { role: "summary", text: "They read notes." },
+  ]);
+  await journal.forkSession({
+    sourceKey: "cli:default",
+    targetKey: "cli:fork",
+    beforeUserIndex: 1,
+  });
+  const failed = journal.session("cli:fork")!;
+  assertEquals([journal.history(failed.id, 0, 9).length, journal.context(failed.id)], [1, []]);
+  for (const key of ["api:fork", "cli:fork"]) assertEquals(await journal.deleteSession(key), true);
+  assertEquals(journal.session("api:files")?.modelPreset, preset);
+}
+
 Deno.test("openJournal() reads an image that the first version kept in its input", () =>
   withFolder(async (folder) => {
     const path = `${folder}/journal.db`;
@@ -148,6 +174,7 @@ for (const [index, fixture] of FIXTURES.entries()) {
         { seq: 3, turnId: "turn-1", event: { type: "text_delta", streamId: "s1", text: "lines." } },
       ]);
       if (version >= 2) assertVersion2(journal);
+      await assertForks(journal, { preset: version < 3 ? undefined : "fast" });
       const { interrupted, resume } = await journal.recover();
       assertEquals(interrupted, 0);
       assertEquals(resume.map(({ id, attempts }) => ({ id, attempts })), [

@@ -3,6 +3,7 @@ import { createDeltaLog, type DeltaLimits } from "./delta_log.ts";
 import { cannotOpen, openDatabase } from "./database.ts";
 import { createEventLog } from "./events.ts";
 import { createFollowers } from "./follow.ts";
+import { createSessionForks } from "./fork_session.ts";
 import { createJournal } from "./journal.ts";
 import { createMessageLog } from "./messages.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
@@ -107,6 +108,7 @@ export function openJournal(
       writes: createTurnWrites(parts),
       followers,
       deletion,
+      forks: createSessionForks({ db, writer, parts }),
       outbox: createOutbox(db, now),
       close: () => db.close(),
     });

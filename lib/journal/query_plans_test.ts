@@ -17,6 +17,7 @@ const MAY_SCAN: Record<string, string> = {
   "DELETE FROM responses WHERE turn = (SELECT turn FROM responses ORDER BY used LIMIT 1)":
     "along the index, to the first",
   "DELETE FROM request_keys WHERE turn IN": "along the table, to the eighth",
+  "INSERT OR IGNORE INTO session_files (session_id, sha256) SELECT": "the parts of one message",
 };
 
 /** Statements that pass over all of a session in a table that grows with it, and why they may. */
@@ -27,6 +28,11 @@ const MAY_PASS_OVER: Record<string, string> = {
   "DELETE FROM messages": "a thousand rows a write",
   "DELETE FROM turns": "a thousand rows a write",
   "DELETE FROM inputs": "of a session that is being deleted",
+  "SELECT id FROM messages WHERE session_id = ? AND body IS NULL": "a fork copies all of it anyway",
+  "SELECT count(*) FROM messages WHERE session_id = ? AND body IS NULL":
+    "a fork, of an index of the messages of people",
+  "SELECT id, turn, coalesce(body ->> '$.role'": "a fork copies all of it anyway",
+  "SELECT max(id) FROM messages": "the end of the index",
   "SELECT sha256 FROM session_files": "a thousand rows a write",
   "SELECT turn FROM turns WHERE session_id = ? AND ended_at IS NULL":
     "only turns that have not ended are in that index",

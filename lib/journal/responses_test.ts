@@ -196,7 +196,9 @@ Deno.test("createResponseIndex() lets the least recently used go, whatever was d
   fc.assert(
     fc.property(fc.array(anyStep, { maxLength: 40 }), (steps) => {
       const db = openDatabase(":memory:", MIGRATIONS);
-      db.exec(`INSERT INTO sessions VALUES (1, 'test:a', '', 0, 0, 8)`);
+      db.exec(
+        `INSERT INTO sessions (id, key, title, created_at, updated_at, turns) VALUES (1, 'test:a', '', 0, 0, 8)`,
+      );
       for (let turn = 1; turn <= 8; turn++) {
         db.exec(`INSERT INTO turns (turn, id, session_id, channel, actor, durable, status, attempts,
           after_seq, accepted_at) VALUES (${turn}, 't${turn}', 1, 'test', 'test', 0, 'done', 1, 0, 0)`);

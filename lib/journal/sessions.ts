@@ -10,6 +10,10 @@ export interface SessionRows {
   countTurn(id: number, title: string): void;
   /** Moves the session to the front of the list. */
   touch(id: number): void;
+  setTitle(id: number, title: string): void;
+  setModelPreset(id: number, preset: string | undefined): void;
+  /** A session with what another one has; the key must be free. Returns its id. */
+  insertLike(source: Session, key: string, facts: { title: string; turns: number }): number;
   find(key: string): Session | undefined;
   exists(id: number): boolean;
   /** Newest first. */
@@ -23,6 +27,7 @@ type Row = [
   createdAt: number,
   updatedAt: number,
   turns: number,
+  modelPreset: string | null,
 ];
 
 /** What {@linkcode createSessionRows} needs. */
@@ -37,13 +42,20 @@ export interface SessionRowsDependencies {
 export function createSessionRows(
   { db, now, lastSeq }: SessionRowsDependencies,
 ): SessionRows {
-  const columns = "id, key, title, created_at, updated_at, turns";
+  const columns = "id, key, title, created_at, updated_at, turns, model_preset";
   const selectId = query<[number]>(db, "SELECT id FROM sessions WHERE key = ?");
   const selectAny = query<[number]>(db, "SELECT id FROM sessions WHERE id = ? AND key NOT NULL");
   const insert = query(
     db,
     `INSERT INTO sessions (key, title, created_at, updated_at, turns) VALUES (?, '', ?, ?, 0)`,
   );
+  const insertLike = query(
+    db,
+    `INSERT INTO sessions (key, title, created_at, updated_at, turns, model_preset)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+  );
+  const updateTitle = query(db, "UPDATE sessions SET title = ? WHERE id = ?");
+  const updatePreset = query(db, "UPDATE sessions SET model_preset = ? WHERE id = ?");
   const updateTurns = query(
     db,
     `UPDATE sessions SET turns = turns + 1, updated_at = ?,
@@ -65,8 +77,17 @@ export function createSessionRows(
     return lastUpdate = Math.max(Math.floor(now()), lastUpdate + 1);
   }
 
-  function toSession([id, key, title, createdAt, updatedAt, turns]: Row): Session {
-    return { id, key, title, createdAt, updatedAt, turns, lastSeq: lastSeq(id) };
+  function toSession([id, key, title, createdAt, updatedAt, turns, modelPreset]: Row): Session {
+    return {
+      id,
+      key,
+      title,
+      ...modelPreset !== null && { modelPreset },
+      createdAt,
+      updatedAt,
+      turns,
+      lastSeq: lastSeq(id),
+    };
   }
 
   return {
@@ -81,6 +102,16 @@ export function createSessionRows(
     },
     touch(id) {
       updateTime.run(nextUpdate(), id);
+    },
+    setTitle(id, title) {
+      updateTitle.run(title, id);
+    },
+    setModelPreset(id, preset) {
+      updatePreset.run(preset ?? null, id);
+    },
+    insertLike({ modelPreset }, key, { title, turns }) {
+      const createdAt = nextUpdate();
+      return insertLike.insert(key, title, createdAt, createdAt, turns, modelPreset ?? null);
     },
     find(key) {
       const row = selectOne.get(key);

@@ -95,7 +95,7 @@ export function createTurnWrites(
       const last: AgentEvent[] = error === undefined ? [event] : [{ type: "error", error }, event];
       say(open, last.map(encodeEvent));
       const { status, usage } = event;
-      turns.end(open.turn, { status, usage, error, endedAt: now() });
+      turns.end(open.turn, { status, usage, error, endedAt: now(), forgotten: forget });
       if (forget) messages.forget(open);
       // Nothing was done, so the same request may be made again (decisions B "Idempotency-Key"). What
       // was closed above counts: a call that was cut off may have taken effect.

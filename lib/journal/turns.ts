@@ -42,6 +42,7 @@ export interface TurnRows {
     endedAt: number;
     usage: Usage;
     error?: ErrorData;
+    forgotten: boolean;
   }): void;
   find(id: string): Turn | undefined;
   /** Undefined when there is none or it has ended. */
@@ -95,7 +96,7 @@ export function createTurnRows(db: DatabaseSync): TurnRows {
   const updateQueued = query(db, "UPDATE turns SET status = 'queued' WHERE turn = ?");
   const updateEnd = query(
     db,
-    "UPDATE turns SET status = ?, ended_at = ?, usage = ?, error = ? WHERE turn = ?",
+    "UPDATE turns SET status = ?, ended_at = ?, usage = ?, error = ?, forgotten = ? WHERE turn = ?",
   );
   const selectOne = query<Row>(db, `${select} AND t.id = ?`);
   const selectPage = query<Row>(
@@ -138,9 +139,9 @@ export function createTurnRows(db: DatabaseSync): TurnRows {
     requeue(turn) {
       updateQueued.run(turn);
     },
-    end(turn, { status, endedAt, usage, error }) {
+    end(turn, { status, endedAt, usage, error, forgotten }) {
       const failure = error === undefined ? null : JSON.stringify(error);
-      updateEnd.run(status, endedAt, JSON.stringify(usage), failure, turn);
+      updateEnd.run(status, endedAt, JSON.stringify(usage), failure, forgotten ? 1 : 0, turn);
     },
     find(id) {
       const row = selectOne.get(id);

@@ -17,8 +17,10 @@ export interface Session {
   id: number;
   /** `<channel>:<id>`, such as `api:default`. */
   key: string;
-  /** First words of its first message. */
+  /** First words of its first message, or what somebody called it. */
   title: string;
+  /** The preset whose model answers in it; absent for the configured one. */
+  modelPreset?: string;
   /** Milliseconds since 1970. */
   createdAt: number;
   /**
@@ -123,6 +125,28 @@ export interface StoredMessage {
   tokens: number;
 }
 
+/** A stretch of a session's messages that ends before a place. */
+export interface HistoryPage {
+  /** Oldest first. */
+  messages: StoredMessage[];
+  /** Messages of people before the first of these: the index of the first of theirs. */
+  userIndex: number;
+  /** The cursor of the page before this one; absent when this is the first. */
+  before?: number;
+}
+
+/** Where a session branches off another. */
+export interface Fork {
+  sourceKey: string;
+  /** Key of the new session. */
+  targetKey: string;
+  /**
+   * Messages of people that the fork keeps, with what was answered: those before the one of this
+   * index, counted from 0. As many as there are: all.
+   */
+  beforeUserIndex: number;
+}
+
 /** How sure a write has to be: `full` is on the disk before the promise resolves. */
 export type Durability = "full" | "normal";
 
@@ -200,6 +224,13 @@ export interface Journal {
   /** Every message ever, in pages by id, also those no longer in the context, and summaries. */
   history(sessionId: number, afterId: number, limit: number): StoredMessage[];
   /**
+   * The newest messages of a session, or those before a message's id. Ids of a session only rise, so
+   * a page is the same whatever is said meanwhile.
+   */
+  historyPage(sessionId: number, options: { limit: number; before?: number }): HistoryPage;
+  /** Estimated tokens of the context of a session. */
+  contextTokens(sessionId: number): number;
+  /**
    * Events from a number on, then live ones as they are committed. Any number of followers; each
    * reads pages of at most 256 rows, so a slow one costs nothing but its own place. Ends when the
    * session is deleted.
@@ -234,6 +265,29 @@ export interface Journal {
   turns(sessionId: number, afterRowid: number, limit: number): Turn[];
   /** Newest first. `before`: only those updated earlier (a page's cursor). */
   sessions(options: { limit: number; before?: number }): Session[];
+  /**
+   * Names a session; says `session_updated` in the same commit. Undefined when there is none; throws
+   * `invalid_request` for a title that is not 1 to 200 characters that can be seen.
+   */
+  renameSession(key: string, title: string): Promise<Session | undefined>;
+  /**
+   * Sets which preset answers in a session from its next turn on, undefined for the configured model;
+   * says `session_updated` in the same commit. Makes the session when there is none.
+   */
+  setModelPreset(key: string, preset: string | undefined): Promise<Session>;
+  /**
+   * Begins a new context: what was before stays on record and is not sent to the model any more. Says
+   * `session_updated` in the same commit. Undefined when there is no such session; throws
+   * `invalid_request` while a turn is queued or running in it.
+   */
+  newContext(key: string): Promise<Session | undefined>;
+  /**
+   * Makes a session of the messages before one of another session, in one transaction, `full`: whole
+   * turns with what the model knew at that place, the references to their files, title and model, and
+   * no events. A turn that waits or runs is left out. Throws `not_found` without a source, and
+   * `invalid_request` when the target exists or there are not as many messages.
+   */
+  forkSession(fork: Fork): Promise<Session>;
   /**
    * Removes a session whole; its key is free as soon as its first rows are gone. Resolves false when
    * there is none; throws `invalid_request` while a turn is queued or running in it.

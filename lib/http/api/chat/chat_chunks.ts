@@ -86,6 +86,7 @@ export class ChatChunks {
       case "usage":
       case "summary":
       case "error":
+      case "session_updated":
       case "turn_end":
         return "";
     }

@@ -73,6 +73,7 @@ export class ResponseOutput {
       case "summary":
         return this.#endClosed();
       case "error":
+      case "session_updated":
         return [];
       case "turn_start":
         return this.cutOff();
