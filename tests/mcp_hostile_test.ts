@@ -128,6 +128,16 @@ for (
   });
 }
 
+hostile("an answer that is no result ends its call at once, and the server goes on", async () => {
+  await using odd = await withOdd();
+  const { gate } = odd;
+  const { status: came, output } = await gate.act("mcp__odd__misshapen", {});
+  assertEquals(came, "failed");
+  assertStringIncludes(output, "its answer is none of JSON-RPC");
+  assertEquals((await gate.act("mcp__odd__echo", { text: "on" })).output, "on");
+  assertEquals(status(gate).restarts, 0);
+});
+
 hostile("a result that is too large is cut, and says so", async () => {
   await using odd = await withOdd();
   const { output, status } = await odd.gate.act("mcp__odd__huge", {});

@@ -7,7 +7,11 @@
 
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport";
 // @ts-types="@modelcontextprotocol/sdk/types"
-import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+import {
+  ErrorCode,
+  type JSONRPCMessage,
+  JSONRPCMessageSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 import type { StdioStart } from "./child_protocol.ts";
 import { LineReader } from "./line_reader.ts";
 
@@ -148,9 +152,17 @@ export class StdioTransport implements Transport {
 
 function parseMessage(line: string): JSONRPCMessage | undefined {
   if (!line.startsWith("{")) return undefined;
+  let value: { id?: unknown; method?: unknown };
   try {
-    return JSONRPCMessageSchema.safeParse(JSON.parse(line)).data;
+    value = JSON.parse(line);
   } catch {
     return undefined;
   }
+  const { success, data } = JSONRPCMessageSchema.safeParse(value);
+  if (success) return data;
+  const { id, method } = value;
+  if (!Number.isSafeInteger(id) || method !== undefined) return undefined;
+  // An answer all the same: whoever asked need not wait until the time is up.
+  const error = { code: ErrorCode.InvalidRequest, message: "its answer is none of JSON-RPC" };
+  return { jsonrpc: "2.0", id: id as number, error };
 }

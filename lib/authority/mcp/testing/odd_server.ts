@@ -22,6 +22,7 @@ let tools: Tool[] = [
   { name: "hang", description: "Never answers", inputSchema: plain },
   { name: "freeze", description: "Never does anything again", inputSchema: plain },
   { name: "die", description: "Ends", inputSchema: plain },
+  { name: "misshapen", description: "Answers what is no result", inputSchema: plain },
   { name: "garbage", description: "Prints what is no message", inputSchema: plain },
   { name: "line", description: "Prints a line without an end", inputSchema: plain },
   { name: "notify", description: "Floods with notices", inputSchema: plain },
@@ -80,6 +81,8 @@ function call(id: unknown, name: string, args: Record<string, unknown>): void {
     case "die":
       console.error("the reason of its death");
       Deno.exit(7);
+    case "misshapen":
+      return send({ id, result: "text" });
     case "garbage":
       for (;;) write("this is no message\n");
     case "line":
