@@ -15,6 +15,8 @@ export interface Form {
 export const MIN_SECRET_CHARS = 8;
 /** Lines of a value that are shorter are too likely to be lines of other texts. */
 const MIN_LINE_CHARS = 16;
+/** Lines of one value that are known by themselves: each has forms of its own, which take memory. */
+const MAX_LINES = 200;
 /** The same of a value in small letters, which more words are spelt in. */
 const MIN_HOST_CHARS = 12;
 
@@ -51,9 +53,9 @@ function partsOf(value: string): Set<string> {
   const parts = [value, trimmed, key].filter(({ length }) => length >= MIN_SECRET_CHARS);
   const lines = trimmed.split(/[\r\n]+/).map((line) => line.trim());
   if (lines.length > 1) {
-    parts.push(
-      ...lines.filter((line) => line.length >= MIN_LINE_CHARS && !PEM_EDGE.test(line)),
-    );
+    const known = lines.filter((line) => line.length >= MIN_LINE_CHARS && !PEM_EDGE.test(line));
+    // Keys are longer than what stands around them.
+    parts.push(...known.toSorted((a, b) => b.length - a.length).slice(0, MAX_LINES));
   }
   return new Set(parts);
 }

@@ -275,3 +275,13 @@ Deno.test("text() takes no word for a short value that is spelt with other lette
   const { text } = createScrubber(printsOf({ name: "A", value: "Password" }));
   assertEquals(text("the password is Password"), "the password is [secret A]");
 });
+
+Deno.test("printsOf() keeps a value of many lines within bounds, and knows its longest ones", () => {
+  const long = Array.from({ length: 200 }, (_, at) => `long-line-of-a-key-${at}-${"k".repeat(20)}`);
+  const short = Array.from({ length: 3_000 }, (_, at) => `"a": "short-${at}",`);
+  const prints = printsOf({ name: "A", value: [...short, ...long].join("\n") });
+  assert(prints.length < 10_000, String(prints.length));
+  const { text } = createScrubber(prints);
+  for (const line of long) assertEquals(text(line), "[secret A]");
+  assertEquals(text([...short, ...long].join("\n")), "[secret A]");
+});
