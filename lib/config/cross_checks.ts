@@ -12,9 +12,10 @@ import { isWithin, type KeyPath } from "./key_path.ts";
 import { isLoopbackHost } from "../loopback_host.ts";
 import { nearestKey } from "./nearest.ts";
 import { expandHome, type HomePaths, isAbsolutePath, normalize } from "./paths.ts";
-import type { Problem } from "./problem.ts";
+import type { Problem, Warning } from "./problem.ts";
 import { isInside, realPathOf } from "./real_path.ts";
 import type { Config } from "./schema.ts";
+import { trustedProxyProblems, trustedProxyWarnings } from "./trusted_proxy_problems.ts";
 
 /** Providers that need no section: two are known by name, one is built in. */
 const BUILT_IN_PROVIDERS = ["openai", "anthropic"];
@@ -25,6 +26,7 @@ export interface CrossChecked {
   /** With `agent.workspace` as an absolute path. */
   config: Config;
   problems: Problem[];
+  warnings: Warning[];
 }
 
 /**
@@ -37,6 +39,7 @@ export function crossCheck(
   faulty: readonly KeyPath[] = [],
 ): CrossChecked {
   const problems: Problem[] = [];
+  const warnings: Warning[] = [];
   const trusted = (path: KeyPath) =>
     !faulty.some((each) => isWithin(path, each) || isWithin(each, path));
   const refuse = (path: KeyPath, message: string) => {
@@ -52,6 +55,14 @@ export function crossCheck(
   for (const { path, message } of mcpProblems(config.mcp.servers, { workspace, paths })) {
     refuse(["mcp", "servers", ...path], message);
   }
+  const block = config.channels.websocket.trustedProxyAuth;
+  if (block !== null) {
+    const at: KeyPath = ["channels", "websocket", "trustedProxyAuth"];
+    for (const { path, message } of trustedProxyProblems(block)) refuse([...at, ...path], message);
+    for (const { path, message } of trustedProxyWarnings(block)) {
+      warnings.push({ path: [...at, ...path], kind: "conflict", message });
+    }
+  }
   const mirror = auditMirror(config.audit.mirror, workspace, paths);
   if ("problem" in mirror) refuse(["audit", "mirror"], mirror.problem);
   return {
@@ -61,6 +72,7 @@ export function crossCheck(
       audit: "path" in mirror ? { ...config.audit, mirror: mirror.path } : config.audit,
     },
     problems,
+    warnings,
   };
 }
 

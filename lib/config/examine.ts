@@ -103,6 +103,7 @@ export function examine(inputs: ExamineInputs): Examined {
       ...migrated.warnings,
       ...canonical.warnings,
       ...withEnv?.warnings ?? [],
+      ...checked?.warnings ?? [],
     ]),
     references: resolved.references,
     secretReferences: resolved.secretNames,

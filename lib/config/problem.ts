@@ -22,7 +22,7 @@ export interface Problem {
 export interface Warning {
   path: KeyPath;
   message: string;
-  kind: "unknown_key" | "old_name" | "environment";
+  kind: "unknown_key" | "old_name" | "environment" | "conflict";
   line?: number;
 }
 

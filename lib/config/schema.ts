@@ -390,5 +390,8 @@ export type Config = z.infer<typeof configSchema>;
 /** One MCP server of {@linkcode Config}. */
 export type McpServerConfig = z.infer<typeof mcpServer>;
 
+/** `channels.websocket.trustedProxyAuth` of {@linkcode Config}, where it is set. */
+export type TrustedProxyConfig = z.infer<typeof trustedProxyAuth>;
+
 /** One provider of {@linkcode Config}. */
 export type ProviderConfig = z.infer<typeof provider>;
