@@ -316,3 +316,34 @@ Deno.test("shutdown() ends what is connected or about to be, and nothing is star
   assert(outcome.type === "fault" && outcome.message.includes("stopping"));
   assertEquals(opening.length, 3);
 });
+
+Deno.test("what a server offers is kept for the next start, unless a secret stands in it", async () => {
+  const kept: unknown[] = [];
+  const { servers, opening, settle } = setUp(["one"], {
+    scrub: (text) => text.replaceAll("s3cret-value", "[secret X]"),
+    catalog: {
+      read: () => undefined,
+      write: (server, _digest, { tools }) => {
+        kept.push([server, tools.length]);
+        return Promise.resolve();
+      },
+    },
+  });
+  const told = servers.tools();
+  const connection = opening[0]!.open();
+  await told;
+  assertEquals(kept, [["one", 1]]);
+  const { list } = connection;
+  connection.list = async () => {
+    const listed = await list.call(connection);
+    return {
+      ...listed,
+      tools: [{ name: "echo", description: "as s3cret-value", inputSchema: { type: "object" } }],
+    };
+  };
+  connection.events.onChanged();
+  await settle();
+  assertEquals((await servers.tools())[0]!.description, "as [secret X]");
+  assertEquals(kept.length, 1, "on no disk");
+  await servers.shutdown();
+});
