@@ -23,8 +23,8 @@ export interface ScrubbedPieces {
 export interface Scrubber {
   text(text: string): string;
   /**
-   * Of plain JSON, in its keys and texts however deep, and a number that is a secret by itself. Gives the
-   * very same value when there is nothing to take out.
+   * Of plain JSON, in its keys and texts, and a number that is a secret by itself. Gives the very same
+   * value when there is nothing to take out. What is deeper than 500 levels becomes a text that says so.
    */
   value<T>(value: T): T;
   /**
@@ -39,6 +39,9 @@ export interface Scrubber {
 /** A text that is a secret by itself, with nothing around it. */
 const WHOLE = /^\[secret [^\]]+\]$/;
 
+const MAX_DEPTH = 500;
+const TOO_DEEP = `[left out: more than ${MAX_DEPTH} levels deep]`;
+
 /** A scrubber of the secrets of these prints. */
 export function createScrubber(prints: readonly SecretPrint[] = []): Scrubber {
   let table = new PrintTable(prints);
@@ -49,21 +52,23 @@ export function createScrubber(prints: readonly SecretPrint[] = []): Scrubber {
     return stream.push(text) + stream.end();
   }
 
-  function scrubValue(value: unknown): unknown {
+  function scrubValue(value: unknown, depth = 0): unknown {
     if (typeof value === "string") return scrubText(value);
     if (typeof value === "number") {
       const scrubbed = scrubText(String(value));
       return WHOLE.test(scrubbed) ? scrubbed : value;
     }
     if (typeof value !== "object" || value === null) return value;
+    // A model can nest what it likes, and the stack ends.
+    if (depth === MAX_DEPTH) return TOO_DEEP;
     if (Array.isArray(value)) {
-      const items = value.map(scrubValue);
+      const items = value.map((item) => scrubValue(item, depth + 1));
       return items.some((item, at) => item !== value[at]) ? items : value;
     }
     if (!isPlain(value)) return value;
     let changed = false;
     const entries = Object.entries(value).map(([key, item]) => {
-      const entry: [string, unknown] = [scrubText(key), scrubValue(item)];
+      const entry: [string, unknown] = [scrubText(key), scrubValue(item, depth + 1)];
       changed ||= entry[0] !== key || entry[1] !== item;
       return entry;
     });

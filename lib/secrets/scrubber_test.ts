@@ -285,3 +285,11 @@ Deno.test("printsOf() keeps a value of many lines within bounds, and knows its l
   for (const line of long) assertEquals(text(line), "[secret A]");
   assertEquals(text([...short, ...long].join("\n")), "[secret A]");
 });
+
+Deno.test("value() takes JSON of any depth, and says where it stopped", () => {
+  const { value } = createScrubber(printsOf({ name: "A", value: "hunter2-hunter2" }));
+  const nested = (levels: number) => JSON.parse("[".repeat(levels) + "1" + "]".repeat(levels));
+  const shallow = nested(500);
+  assertEquals(value(shallow) === shallow, true);
+  assertStringIncludes(JSON.stringify(value(nested(100_000))), "more than 500 levels deep");
+});
