@@ -17,6 +17,7 @@ import type { Operator } from "./approvals/operate.ts";
 import { readInstructions } from "./instructions.ts";
 import type { McpServers } from "./mcp/mcp_servers.ts";
 import { type Permission, workerPermissions } from "./permissions.ts";
+import { scrubbedMessage } from "./scrubbed_ports.ts";
 import type { ServiceOutbox } from "./service_outbox.ts";
 
 /** What the authority works with. */
@@ -74,7 +75,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
   const send = (message: ToService, transfer: Transferable[] = []) =>
     worker.postMessage(message, transfer);
   /** For everything that tools, documents, servers or people had a part in. */
-  const say = (message: ToService) => send(deps.scrubber.value(message));
+  const say = (message: ToService) => send(scrubbedMessage(message, deps.scrubber));
 
   const started = Promise.withResolvers<Started>();
   const drained = Promise.withResolvers<{ interrupted: number }>();
