@@ -44,7 +44,6 @@ const MORE = "… ";
 const HELP = [
   "/session         Show which session this is",
   "/session NAME    Go on in another session",
-  "/help            Show this",
   "/exit            Leave, as do Ctrl-D and Ctrl-C in an empty line",
   "A backslash at the end of a line goes on in the next line. Ctrl-C ends a running answer.",
 ];
@@ -75,6 +74,9 @@ export async function chat(deps: ChatDeps, options: ChatOptions): Promise<ExitCo
     try {
       if (command === "/help") {
         for (const line of HELP) out.note(line);
+        out.note();
+        // The service knows the others.
+        await answer(deps, { ...options, session }, command);
       } else if (command === "/session" && args.length < 2) {
         if (args[0] !== undefined) session = parseSessionName(args[0]);
         deps.onSession?.(sessionKey(session));

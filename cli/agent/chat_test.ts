@@ -87,8 +87,12 @@ Deno.test("chat() knows its own commands and sends every other one", async () =>
     "never read",
   ]);
   assertEquals(await run(), EXIT.done);
-  assertEquals(texts(), ["hello", "/tool list_files {}"]);
-  assertEquals(asked().map(({ sessionKey }) => sessionKey), ["cli:work", "cli:work"]);
+  assertEquals(texts(), ["/help", "hello", "/tool list_files {}"]);
+  assertEquals(asked().map(({ sessionKey }) => sessionKey), [
+    "cli:default",
+    "cli:work",
+    "cli:work",
+  ]);
   assertStringIncludes(stderr.text, "/session NAME");
   assertStringIncludes(stderr.text, `"no/slash" is no name of a session`);
 });

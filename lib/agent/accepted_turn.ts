@@ -9,12 +9,14 @@ import type { FollowOptions, Turn } from "../journal/types.ts";
 import type { Model } from "../model/port.ts";
 import type { StoredEvent } from "./events.ts";
 import type { Life } from "./life.ts";
+import type { SessionModel } from "./session_model.ts";
 import type { TurnHandle } from "./turns.ts";
 
 /** What an accepted turn needs. */
 export interface AcceptedTurnDeps {
   turn: Turn;
-  model: Model;
+  /** Asked once, when the turn begins: what is chosen until then counts. */
+  pickModel: () => SessionModel;
   /** As the caller said; undefined for no bound of its own. */
   timeoutMs?: number;
   attended: boolean;
@@ -36,6 +38,7 @@ export class AcceptedTurn {
   #over = false;
   #lost: ServiceError | undefined;
   #cancelled = false;
+  #picked: SessionModel | undefined;
   #leaving = new AbortController();
   /** While it runs. */
   life: Life | undefined;
@@ -52,7 +55,16 @@ export class AcceptedTurn {
   }
 
   get model(): Model {
-    return this.#deps.model;
+    return this.#pick().model;
+  }
+
+  /** What people are to know about the model that answers. */
+  get notice(): string | undefined {
+    return this.#pick().notice;
+  }
+
+  #pick(): SessionModel {
+    return this.#picked ??= this.#deps.pickModel();
   }
 
   get timeoutMs(): number {

@@ -12,7 +12,10 @@ import type { Log } from "../log.ts";
 import type { MediaStore } from "../media/types.ts";
 import type { Model } from "../model/port.ts";
 import { AcceptedTurn } from "./accepted_turn.ts";
+import { answerCommand, CommandAnswer } from "./answer_command.ts";
 import { Asides } from "./asides.ts";
+import type { CommandPorts, Operate } from "./chat_command.ts";
+import { readCommand } from "./chat_commands.ts";
 import { checkRequest } from "./check_request.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { NO_USAGE } from "./events.ts";
@@ -22,6 +25,7 @@ import { Lanes, type Place } from "./lane.ts";
 import { Life, type LifeLimits, type Verdict } from "./life.ts";
 import { systemPrompt } from "./prompt.ts";
 import { Repeats } from "./repeats.ts";
+import { type SessionModel, sessionModel } from "./session_model.ts";
 import { inputChars, Room } from "./room.ts";
 import { TokenScale } from "./token_scale.ts";
 import { type AgentTool, Toolbox } from "./toolbox.ts";
@@ -29,7 +33,6 @@ import { type Ending, runTurn, type TurnPorts } from "./turn.ts";
 import { TurnMarks } from "./turn_marks.ts";
 import type { TurnHandle, TurnRequest, Turns } from "./turns.ts";
 import { cancellation, failure, interruption } from "./verdicts.ts";
-import { type Operate, readWords, sayWords, Words } from "./words.ts";
 
 /** Turns that may wait in a session (decisions B "Concurrency"). */
 const MAX_WAITING = 64;
@@ -117,6 +120,19 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
   const live = new Map<string, AcceptedTurn>();
   const repeats = new Repeats({ find: repeated });
   const asides = new Asides({ model: models.default, room, clock, log, randomId });
+  const presets = () => Object.keys(config().agent.presets);
+  const modelOf = (preset: string | undefined) => sessionModel(preset, { models, presets });
+  const commandPorts: CommandPorts = {
+    operate: deps.operate,
+    journal,
+    presets,
+    modelOf,
+    contextTokens: () => config().agent.contextTokens,
+    work(sessionKey) {
+      const { running, waiting } = lanes.of(sessionKey);
+      return { waiting, ...running !== undefined && { cancelRunning: () => running.cancel() } };
+    },
+  };
   const endings = new Set<Promise<void>>();
   let draining = false;
   let interrupted = 0;
@@ -124,11 +140,11 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
   function accepted(
     turn: Turn,
     place: Place<AcceptedTurn>,
-    { model, timeoutMs, attended }: { model: Model; timeoutMs?: number; attended: boolean },
+    { model, timeoutMs, attended }: { model?: Model; timeoutMs?: number; attended: boolean },
   ): AcceptedTurn {
     const own = new AcceptedTurn({
       turn,
-      model,
+      pickModel: () => model === undefined ? modelOfSession(turn.sessionKey) : { model },
       timeoutMs,
       attended,
       follow: (sessionId, options) => journal.follow(sessionId, options),
@@ -140,13 +156,17 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     return own;
   }
 
+  function modelOfSession(sessionKey: string): SessionModel {
+    return modelOf(journal.session(sessionKey)?.modelPreset);
+  }
+
   /** The turn of a row, which an earlier process may have ended. */
   function onRecord(turn: Turn): AcceptedTurn {
     const own = live.get(turn.id);
     if (own !== undefined) return own;
     const ended = new AcceptedTurn({
       turn,
-      model: models.default,
+      pickModel: () => ({ model: models.default }),
       attended: false,
       follow: (sessionId, options) => journal.follow(sessionId, options),
       leave: () => false,
@@ -173,7 +193,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     if (draining) throw stopping();
     checkRequest(request);
     const { sessionKey, channel, actor, input, durable, requestKey, response } = request;
-    const model = request.model === undefined ? models.default : models.pick(request.model);
+    const model = request.model === undefined ? undefined : models.pick(request.model);
     const place = lanes.enter(sessionKey, { chars: inputChars(input) });
     if (place === undefined) {
       throw new ServiceError(
@@ -229,7 +249,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
 
   async function attempt(own: AcceptedTurn): Promise<Ending> {
     const { agent } = config();
-    const { turn, model } = own;
+    const { turn, model, notice } = own;
     const contextTokens = Math.min(agent.contextTokens, model.contextTokens);
     const life = own.life = new Life(clock, limits(own.timeoutMs));
     // Read while the start is being committed.
@@ -239,6 +259,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     return await runTurn({ ...ports, toolbox: await life.wait(toolbox) }, {
       turn,
       model,
+      notice,
       life,
       system: async () =>
         systemPrompt({
@@ -330,10 +351,12 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
       if (draining) throw stopping();
       return asides.open(input, limits(timeoutMs));
     },
-    words({ input, actor }) {
-      const words = readWords(input);
-      return words &&
-        new Words(randomId(), sayWords(words, { operate: deps.operate, sender: actor }), clock);
+    command({ input, ...call }) {
+      const found = readCommand(input);
+      if (found === undefined) return undefined;
+      const { command, rest } = found;
+      const text = answerCommand(command, { ...call, rest }, { ports: commandPorts, log });
+      return new CommandAnswer(randomId(), text, clock);
     },
     drain,
     recovered(resume) {
@@ -342,7 +365,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
           chars: inputChars(turn.input),
           always: true,
         })!;
-        place.fill(accepted(turn, place, { model: models.default, attended: false }));
+        place.fill(accepted(turn, place, { attended: false }));
       }
     },
     counts: () => ({ running: lanes.running.size + asides.size, queued: lanes.waiting }),

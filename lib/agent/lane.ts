@@ -63,6 +63,14 @@ export class Lanes<Job> {
     return this.#seats - this.#running.size;
   }
 
+  /** What is in one lane: the job that runs, and how many places behind it. */
+  of(key: string): { running?: Job; waiting: number } {
+    const lane = this.#lanes.get(key) ?? [];
+    const first = lane[0];
+    if (first?.state !== "running") return { waiting: lane.length };
+    return { running: first.job!, waiting: lane.length - 1 };
+  }
+
   /** Jobs that are ready and wait. */
   *ready(): Iterable<Job> {
     for (const lane of this.#lanes.values()) {

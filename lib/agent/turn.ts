@@ -47,6 +47,8 @@ export interface TurnPorts {
 export interface TurnRun {
   turn: Turn;
   model: Model;
+  /** Said first: what people are to know about the model. */
+  notice?: string;
   life: Life;
   /** The system prompt. Rejections end the turn. */
   system: () => Promise<string>;
@@ -123,7 +125,8 @@ class TurnLoop {
   }
 
   async run(): Promise<void> {
-    const { maxSteps, life, system } = this.#run;
+    const { maxSteps, life, system, notice } = this.#run;
+    if (notice !== undefined) this.#notice(notice);
     life.begin("the instructions of the workspace");
     const context = this.#openContext(await life.wait(system()));
     if (this.#resume(context)) return;

@@ -7,7 +7,7 @@
 
 import type { StoredEvent } from "./events.ts";
 import type { InputPart } from "./messages.ts";
-import type { Said } from "./words.ts";
+import type { Said } from "./chat_commands.ts";
 import type { RequestKey, ResponseFacts, Turn } from "../journal/types.ts";
 
 /** What is asked of the agent. */
@@ -59,6 +59,16 @@ export interface TurnHandle extends Answer {
   setPresent(present: boolean): void;
 }
 
+/** A message that may be a command. */
+export interface CommandRequest {
+  sessionKey: string;
+  /** Counts as the sender. */
+  actor: string;
+  /** Of the token that it came with; absent for whoever comes without: the command's rule is met then. */
+  scopes?: readonly string[];
+  input: readonly Said[];
+}
+
 /** Lanes over sessions: one turn at a time in each, in the order of acceptance. */
 export interface Turns {
   /**
@@ -79,10 +89,10 @@ export interface Turns {
    */
   aside(request: { input: readonly InputPart[]; timeoutMs?: number }): Answer;
   /**
-   * The answer to words that are for the authority, such as `/approve`, and never enter a history
-   * (spec 5, G12); undefined for everything else. `actor` counts as the sender. To be asked before
-   * `submit`.
+   * The answer to a command of the chat, such as `/status` or `/approve`, which never enters a history
+   * (spec 5, G12); undefined for everything else. To be asked before `submit`: the command is done
+   * when this returns an answer, whether it is read or not.
    */
-  words(request: { input: readonly Said[]; actor: string }): Answer | undefined;
+  command(request: CommandRequest): Answer | undefined;
   counts(): { running: number; queued: number };
 }

@@ -94,8 +94,8 @@ export function createOperations(
     async *turn(params, signal) {
       const { sessionKey, input, model } = check(turnParams, params);
       const by = requester();
-      const words = turns.words({ input, actor: by.actor });
-      if (words !== undefined) return yield* words.events();
+      const answer = turns.command({ sessionKey, input, actor: by.actor });
+      if (answer !== undefined) return yield* answer.events();
       const handle = await turns.submit({
         sessionKey,
         channel: sessionKey.slice(0, sessionKey.indexOf(":")),

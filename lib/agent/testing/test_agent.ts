@@ -17,7 +17,7 @@ import type { AgentTool } from "../toolbox.ts";
 import type { TurnHandle, TurnRequest } from "../turns.ts";
 import { type FakeClock, fakeClock } from "./fake_clock.ts";
 import { type MemoryMedia, memoryMedia } from "./memory_media.ts";
-import type { Operate } from "../words.ts";
+import type { Operate } from "../chat_command.ts";
 import { scriptedModel } from "./scripted_model.ts";
 
 /** What a test may set; the rest has defaults. */
@@ -32,6 +32,8 @@ export interface TestAgentOptions {
   instructions?: () => Promise<string>;
   operate?: Operate;
   journal?: Journal;
+  /** What ids begin with; another one for a second agent over the same journal. */
+  idPrefix?: string;
   maxInputChars?: number;
   maxLoadedImageBytes?: number;
 }
@@ -114,7 +116,7 @@ export function testAgent(options: TestAgentOptions = {}): TestAgent {
       (() => Promise.reject(new ServiceError("insufficient_scope", "Nobody may answer here"))),
     log: { debug: () => {}, info: () => {}, warning: note, error: note },
     clock,
-    randomId: () => `id${++ids}`,
+    randomId: () => `${options.idPrefix ?? "id"}${++ids}`,
     maxInputChars: options.maxInputChars,
     maxLoadedImageBytes: options.maxLoadedImageBytes,
   });

@@ -113,10 +113,11 @@ export function createTurnOpener(deps: OpenTurnDeps): TurnOpener {
 
   return {
     async open(asked) {
-      const words = turns.words({ input: asked.parts, actor });
-      if (words !== undefined) {
+      const sessionKey = `api:${asked.sessionId}`;
+      const answer = turns.command({ sessionKey, input: asked.parts, actor });
+      if (answer !== undefined) {
         asked.context.accepted = true;
-        return { answer: words, repeated: false, ...seat(asked.request.signal, () => {}) };
+        return { answer, repeated: false, ...seat(asked.request.signal, () => {}) };
       }
       if (!isHelperCall(asked.request)) return await openTurn(asked);
       if (asked.background) {

@@ -72,8 +72,8 @@ export class FakeTurns implements Turns {
     return this.accepted.find(({ id }) => id === turnId)?.again(false);
   }
 
-  /** Words for the authority are the agent's concern. */
-  words(): undefined {}
+  /** Commands are the agent's concern. */
+  command(): undefined {}
 
   aside(request: Parameters<Turns["aside"]>[0]): Answer {
     if (this.refusal !== undefined) throw this.refusal;

@@ -1,13 +1,17 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { readWords } from "./words.ts";
+import { readApproval } from "./approval_commands.ts";
+import { readCommand } from "./chat_commands.ts";
 
 const ID = "apr_abcdefghijklmnop";
 const DIGEST = "0123abcd";
 
-const read = (...texts: string[]) => readWords(texts.map((text) => ({ type: "text", text })));
+const read = (...texts: string[]) => {
+  const found = readCommand(texts.map((text) => ({ type: "text", text })));
+  return found && readApproval(found.command.name as "approve" | "deny", found.rest);
+};
 
-Deno.test("G12 readWords() catches /approve and /deny in every writing, so that none enters the history", () => {
+Deno.test("G12 readCommand() catches /approve and /deny in every writing, so that none enters the history", () => {
   const approve = { op: "approvals.approve" as const, id: ID, digest: DIGEST };
   for (
     const text of [
@@ -39,7 +43,7 @@ Deno.test("G12 readWords() catches /approve and /deny in every writing, so that 
   });
 });
 
-Deno.test("readWords() leaves what is for the model to it", () => {
+Deno.test("readCommand() leaves what is for the model to it", () => {
   for (
     const text of [
       `please /approve ${ID} ${DIGEST}`,
@@ -54,10 +58,10 @@ Deno.test("readWords() leaves what is for the model to it", () => {
   ) assertEquals([text, read(text)], [text, undefined]);
   // Only the first text counts: what somebody else wrote may stand in a later one.
   assertEquals(read("look at this", `/approve ${ID} ${DIGEST}`), undefined);
-  assertEquals(readWords([{ type: "image" }]), undefined);
+  assertEquals(readCommand([{ type: "image" }]), undefined);
 });
 
-Deno.test("readWords() is total, bounded, and fast on what is made to be slow", () => {
+Deno.test("readCommand() is total, bounded, and fast on what is made to be slow", () => {
   fc.assert(fc.property(fc.array(fc.string({ unit: "binary" })), (texts) => void read(...texts)));
   const long = "\u200b ".repeat(200_000);
   const begin = performance.now();

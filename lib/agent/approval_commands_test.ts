@@ -2,12 +2,17 @@ import { assertEquals } from "@std/assert";
 import { ServiceError } from "../errors.ts";
 import { scriptedModel } from "./testing/scripted_model.ts";
 import { eventsOf, testAgent, textOf } from "./testing/test_agent.ts";
-import { readWords } from "./words.ts";
+import { readApproval } from "./approval_commands.ts";
+import { readCommand, type Said } from "./chat_commands.ts";
 import type { TurnHandle } from "./turns.ts";
 
-const words = (text: string) => readWords([{ type: "text", text }]);
+const readAll = (input: readonly Said[]) => {
+  const found = readCommand(input);
+  return found && readApproval(found.command.name as "approve" | "deny", found.rest);
+};
+const words = (text: string) => readAll([{ type: "text", text }]);
 
-Deno.test("readWords() reads an approval and a denial", () => {
+Deno.test("readApproval() reads an approval and a denial", () => {
   assertEquals(words("/approve apr_1 12345678"), {
     op: "approvals.approve",
     id: "apr_1",
@@ -21,7 +26,7 @@ Deno.test("readWords() reads an approval and a denial", () => {
   assertEquals(words("/deny apr_1"), { op: "approvals.deny", id: "apr_1", reason: "" });
 });
 
-Deno.test("readWords() catches whatever begins so, and nothing else", () => {
+Deno.test("readApproval() catches whatever begins so, and nothing else", () => {
   for (
     const text of ["/approve", "/approve apr_1", "/approve apr_1 1234", "/deny", "/approve a b c"]
   ) {
@@ -31,10 +36,10 @@ Deno.test("readWords() catches whatever begins so, and nothing else", () => {
     assertEquals(words(text), undefined, text);
   }
   const after = [{ type: "image" }, { type: "text", text: " " }, { type: "text", text: "/deny x" }];
-  assertEquals(readWords(after), { op: "approvals.deny", id: "x", reason: "" });
+  assertEquals(readAll(after), { op: "approvals.deny", id: "x", reason: "" });
 });
 
-Deno.test("G12 words() asks the authority as the sender, answers in a sentence, and leaves no trace", async () => {
+Deno.test("G12 command() asks the authority as the sender, answers in a sentence, and leaves no trace", async () => {
   const asked: unknown[] = [];
   await using agent = testAgent({
     model: scriptedModel(),
@@ -46,7 +51,11 @@ Deno.test("G12 words() asks the authority as the sender, answers in a sentence, 
     },
   });
   const say = async (text: string) => {
-    const answer = agent.turns.words({ input: [{ type: "text", text }], actor: "telegram:1" })!;
+    const answer = agent.turns.command({
+      sessionKey: "telegram:1",
+      input: [{ type: "text", text }],
+      actor: "telegram:1",
+    })!;
     return textOf(await eventsOf(answer as TurnHandle));
   };
   assertEquals(await say("/approve apr_1 12345678"), "Approved apr_1.");
@@ -62,5 +71,12 @@ Deno.test("G12 words() asks the authority as the sender, answers in a sentence, 
   ]);
   assertEquals(asked.length, 3);
   assertEquals(agent.journal.sessions({ limit: 10 }), []);
-  assertEquals(agent.turns.words({ input: [{ type: "text", text: "hi" }], actor: "" }), undefined);
+  assertEquals(
+    agent.turns.command({
+      sessionKey: "test:one",
+      input: [{ type: "text", text: "hi" }],
+      actor: "",
+    }),
+    undefined,
+  );
 });

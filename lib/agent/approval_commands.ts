@@ -1,0 +1,68 @@
+/**
+ * `/approve ID DIGEST` and `/deny ID [REASON]`: words that are for the authority, and never part of a
+ * history (decisions E4; spec 5, G12).
+ *
+ * @module
+ */
+
+import type { OperatorRequest } from "../authority/operator.ts";
+import { ServiceError } from "../errors.ts";
+import type { ChatCommand, CommandCall, CommandPorts } from "./chat_command.ts";
+
+/** What the authority is asked. */
+export type ApprovalRequest = Extract<
+  OperatorRequest,
+  { op: "approvals.approve" | "approvals.deny" }
+>;
+
+/** What the words after the name ask of the authority, or what is missing. */
+export function readApproval(
+  name: "approve" | "deny",
+  rest: string,
+): ApprovalRequest | { usage: string } {
+  const [, id, after] = /^(\S*)\s*([^]*)$/u.exec(rest)!;
+  if (name === "deny") {
+    if (id === "") return { usage: "Expected: /deny ID [REASON]" };
+    return { op: "approvals.deny", id: id!.slice(0, 100), reason: after!.trim().slice(0, 10_000) };
+  }
+  const digest = after!.trim();
+  if (id === "" || !/^[0-9a-f]{8,64}$/i.test(digest)) {
+    return { usage: "Expected: /approve ID DIGEST, the first 8 digits of it or more" };
+  }
+  return { op: "approvals.approve", id: id!.slice(0, 100), digest };
+}
+
+async function answer(
+  name: "approve" | "deny",
+  { rest, actor }: CommandCall,
+  { operate }: CommandPorts,
+): Promise<string> {
+  const request = readApproval(name, rest);
+  if ("usage" in request) return `${request.usage}.`;
+  const done = name === "approve" ? "pproved" : "enied";
+  try {
+    await operate(request, { kind: "sender", sender: actor });
+    return `${name === "approve" ? "A" : "D"}${done} ${request.id}.`;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return `Not ${name === "approve" ? "a" : "d"}${done}: ${error.message}.`;
+  }
+}
+
+/** The two, as entries of the table. */
+export const APPROVAL_COMMANDS: readonly ChatCommand[] = [
+  {
+    name: "approve",
+    args: "ID DIGEST",
+    summary: "Let an action run that waits",
+    rule: "approver",
+    run: (call, ports) => answer("approve", call, ports),
+  },
+  {
+    name: "deny",
+    args: "ID [REASON]",
+    summary: "Refuse an action that waits",
+    rule: "approver",
+    run: (call, ports) => answer("deny", call, ports),
+  },
+];

@@ -1,0 +1,115 @@
+/**
+ * The commands of a chat, as one table: for channels, the API, the terminal. What is not in it goes to
+ * the model as text.
+ *
+ * @module
+ */
+
+import { ServiceError } from "../errors.ts";
+import { APPROVAL_COMMANDS } from "./approval_commands.ts";
+import type { ChatCommand } from "./chat_command.ts";
+import { describeModel, MODEL_COMMAND } from "./model_command.ts";
+
+/** A part of a message; one that is no text has none. */
+export interface Said {
+  readonly type: string;
+  readonly text?: string;
+}
+
+/** All of them, in the order of `/help`. */
+export const CHAT_COMMANDS: readonly ChatCommand[] = [
+  {
+    name: "new",
+    summary: "Begin anew: what was said stays on record and is not sent to the model",
+    rule: "chat",
+    async run({ sessionKey }, { journal, work }) {
+      try {
+        const session = await journal.newContext(sessionKey);
+        return session === undefined
+          ? "Nothing was said here yet."
+          : "A new context: the model is not shown what was said before.";
+      } catch (error) {
+        // In the journal alone this is decided together with what is accepted at the same time.
+        if (!(error instanceof ServiceError) || error.code !== "invalid_request") throw error;
+        const { cancelRunning, waiting } = work(sessionKey);
+        return `Not begun anew: ${describeTurns(cancelRunning !== undefined, waiting)} here; ` +
+          "/stop ends the one that runs.";
+      }
+    },
+  },
+  {
+    name: "stop",
+    summary: "End the turn that runs",
+    rule: "chat",
+    run({ sessionKey }, { work }) {
+      const { cancelRunning, waiting } = work(sessionKey);
+      const others = waiting === 0 ? "" : ` ${waiting} more ${waiting === 1 ? "waits" : "wait"}.`;
+      if (cancelRunning === undefined) return `Nothing runs here.${others}`;
+      cancelRunning();
+      return `Stopped.${others}`;
+    },
+  },
+  {
+    name: "status",
+    summary: "Show model, session, turns and how full the context is",
+    rule: "read",
+    run({ sessionKey }, { journal, modelOf, contextTokens, work }) {
+      const session = journal.session(sessionKey);
+      const used = modelOf(session?.modelPreset);
+      const { cancelRunning, waiting } = work(sessionKey);
+      const tokens = session === undefined ? 0 : journal.contextTokens(session.id);
+      const most = Math.min(contextTokens(), used.model.contextTokens);
+      const title = session === undefined || session.title === "" ? "" : ` (${session.title})`;
+      return [
+        `Model: ${describeModel(used)}`,
+        ...used.notice === undefined ? [] : [used.notice],
+        `Session: ${sessionKey}${title}`,
+        `Turns: ${describeTurns(cancelRunning !== undefined, waiting)}`,
+        `Context: about ${grouped(tokens)} of ${grouped(most)} tokens`,
+      ].join("\n");
+    },
+  },
+  MODEL_COMMAND,
+  ...APPROVAL_COMMANDS,
+  {
+    name: "help",
+    summary: "Show this",
+    rule: "read",
+    run: () => CHAT_COMMANDS.map((command) => `${written(command)}: ${command.summary}`).join("\n"),
+  },
+];
+
+/**
+ * Where a command stands, in any writing of it that somebody could mean: a chat may put the name of the
+ * bot after it, and what was pasted may begin with characters that nobody sees.
+ */
+const COMMAND = /^[\s\p{Cf}]*\/([a-z]{1,20})(?:@\S*)?(?=\s|$)([^]*)$/iu;
+
+/**
+ * The command that a message begins with, and what stands after it; undefined for a message that is
+ * for the model. Such a message is caught whole, files and all, also when something is wrong with it.
+ */
+export function readCommand(
+  input: readonly Said[],
+): { command: ChatCommand; rest: string } | undefined {
+  const first = input.find(({ text }) => text !== undefined && text.trim() !== "");
+  const match = first?.text === undefined ? null : COMMAND.exec(first.text);
+  if (!match) return undefined;
+  const name = match[1]!.toLowerCase();
+  const command = CHAT_COMMANDS.find((command) => command.name === name);
+  return command && { command, rest: match[2]!.trim() };
+}
+
+/** A command as it is typed. */
+export function written({ name, args }: ChatCommand): string {
+  return args === undefined ? `/${name}` : `/${name} ${args}`;
+}
+
+function describeTurns(runs: boolean, waiting: number): string {
+  return `${runs ? 1 : 0} running, ${waiting} waiting`;
+}
+
+/** The number with its thousands apart. */
+function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+}
