@@ -88,7 +88,8 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
 
   worker.addEventListener("error", (event) => {
     event.preventDefault();
-    const error = new ServiceError("internal", `The service stopped: ${event.message}`);
+    const reason = deps.scrubber.text(event.message);
+    const error = new ServiceError("internal", `The service stopped: ${reason}`);
     started.reject(error);
     drained.reject(error);
     died.reject(error);

@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { ServiceError } from "../errors.ts";
 import type { ServiceBoot } from "../service/bridge.ts";
 import { startAuthority } from "./authority.ts";
+import { printsOf } from "../secrets/prints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { ServiceOutbox } from "./service_outbox.ts";
 import { gateFixture } from "./testing/gate_fixture.ts";
@@ -36,10 +37,11 @@ Deno.test("startAuthority() fails what waits for the outbox, on record, when the
     },
     outbox,
     workspace: gate.workspace,
-    scrubber: createScrubber(),
+    // The words with which the Worker dies.
+    scrubber: createScrubber(printsOf({ name: "WORDS", value: "died of hi" })),
     log: { debug: silent, info: silent, warning: silent, error: silent },
   });
-  await assertRejects(() => authority.died, ServiceError, "died of hi");
+  await assertRejects(() => authority.died, ServiceError, "[secret WORDS]");
   const result = await acted.promise as { status: string; error: { code: string } };
   assertEquals([result.status, result.error.code], ["failed", "executor_fault"]);
   const [, start, end] = await gate.records();
