@@ -1,0 +1,17 @@
+/**
+ * By what a grant that was proposed for an automation knows that it has not changed since (decisions
+ * E10, case G20).
+ *
+ * @module
+ */
+
+import { canonicalJson, sha256Hex } from "../authority/canonical_json.ts";
+import type { Automation } from "./automation_schema.ts";
+
+/**
+ * SHA-256, hex, of everything that decides what runs of it do and where their answers go. Switching
+ * it on or off is no change: a grant is made before an automation is switched on.
+ */
+export function automationDigest({ enabled: _, ...spec }: Automation): string {
+  return sha256Hex(canonicalJson(["automation/1", spec]));
+}

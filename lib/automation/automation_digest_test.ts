@@ -1,0 +1,59 @@
+import { assertEquals, assertNotEquals } from "@std/assert";
+import { automationDigest } from "./automation_digest.ts";
+import type { Automation } from "./automation_schema.ts";
+import { retryWaitMs } from "./retry_wait.ts";
+
+const SPEC: Automation = {
+  name: "news",
+  message: "What is new?",
+  schedule: { cron: "0 8 * * *", timeZone: "Europe/Berlin" },
+  missed: "once",
+  tokenBudget: 10_000,
+  maxSteps: 5,
+  retries: 0,
+  overlap: "skip",
+  enabled: false,
+};
+
+Deno.test("automationDigest() changes with all that a run does (G20)", () => {
+  const digest = automationDigest(SPEC);
+  const changes: Partial<Automation>[] = [
+    { name: "old" },
+    { message: "What is new? " },
+    { schedule: { cron: "0 8 * * *", timeZone: "Europe/Paris" } },
+    { schedule: { every: 60 } },
+    { missed: "all" },
+    { tokenBudget: 10_001 },
+    { maxSteps: 6 },
+    { retries: 1 },
+    { overlap: "queue" },
+    { delivery: { when: "always", channel: "telegram", chatId: "1" } },
+  ];
+  for (const change of changes) {
+    assertNotEquals(automationDigest({ ...SPEC, ...change }), digest, JSON.stringify(change));
+  }
+});
+
+Deno.test("automationDigest() stays when it is switched on, or its keys stand in another order", () => {
+  const turned = Object.fromEntries(Object.entries(SPEC).reverse()) as Automation;
+  assertEquals(automationDigest({ ...turned, enabled: true }), automationDigest(SPEC));
+  assertEquals(automationDigest({ ...SPEC, delivery: undefined }), automationDigest(SPEC));
+});
+
+Deno.test("retryWaitMs() doubles up to an hour and ends", () => {
+  const waits = Array.from({ length: 11 }, (_, at) => retryWaitMs(at + 1, 10));
+  assertEquals(waits.map((wait) => wait && wait / 60_000), [
+    0.5,
+    1,
+    2,
+    4,
+    8,
+    16,
+    32,
+    60,
+    60,
+    60,
+    undefined,
+  ]);
+  assertEquals(retryWaitMs(1, 0), undefined);
+});
