@@ -6,8 +6,9 @@
 
 import type { Message, UserPart } from "../../lib/agent/messages.ts";
 import { ServiceError } from "../../lib/errors.ts";
-import type { Session, StoredMessage } from "../../lib/journal/types.ts";
+import type { Session } from "../../lib/journal/types.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
+import type { Operations } from "../../lib/local/protocol.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { confirm, type ConfirmDeps, processConfirm } from "../confirm.ts";
 import { jsonLine, type Output } from "../output.ts";
@@ -36,6 +37,13 @@ export async function runSessions(
   const { subcommand = "list", args, options, globals, out } = invocation;
   const limit = wholeNumber("limit", options["limit"], 1, MAX_LIMIT);
   const before = wholeNumber("before", options["before"], 0, Number.MAX_SAFE_INTEGER);
+  if (subcommand === "fork" && before === undefined) {
+    throw new ServiceError(
+      "usage",
+      "Option --before is missing; it takes which message of yours the fork ends before, from 0",
+      { param: "before" },
+    );
+  }
   if (subcommand === "list") {
     return await deps.withService(
       globals,
@@ -54,7 +62,13 @@ export async function runSessions(
   return await deps.withService(globals, async (client) => {
     switch (subcommand) {
       case "show":
-        return await show(client, out, globals, key, limit);
+        return await show(client, out, globals, { key, limit, before });
+      case "rename":
+        return await rename(client, out, globals.json, { key, title: args[1]! });
+      case "fork": {
+        const as = options["as"] === undefined ? undefined : fullKey(String(options["as"]));
+        return await fork(client, out, globals.json, { key, beforeUserIndex: before!, as });
+      }
       case "export":
         return await exportLines(client, out, key);
       default:
@@ -100,28 +114,50 @@ async function show(
   client: LocalClient,
   out: Output,
   { json, verbose }: Globals,
-  key: string,
-  limit: number | undefined,
+  asked: Operations["session"]["params"],
 ): Promise<ExitCode> {
-  const last: StoredMessage[] = [];
-  let left = 0;
-  const showOne = (stored: StoredMessage) =>
-    json
-      ? out.stream(jsonLine({ message: stored }) + "\n")
-      : printMessage(out, stored.message, verbose);
-  for await (const item of client.request("session", { key })) {
-    if ("session" in item) {
-      if (json) await out.stream(jsonLine(item) + "\n");
-      else printHead(out, item.session);
-    } else if (limit === undefined) {
-      await showOne(item.message);
+  const { key, limit = DEFAULT_LIMIT, before } = asked;
+  const isAll = asked.limit === undefined && before === undefined;
+  const params = isAll ? { key } : { key, limit, before };
+  for await (const item of client.request("session", params)) {
+    if (json) {
+      await out.stream(jsonLine(item) + "\n");
+    } else if ("message" in item) {
+      await printMessage(out, item.message.message, verbose);
     } else {
-      last.push(item.message);
-      if (last.length > limit) left++, last.shift();
+      printHead(out, item.session);
+      const earlier = item.page?.before;
+      if (earlier !== undefined) {
+        out.note(`Earlier ones: service sessions show ${key} --limit ${limit} --before ${earlier}`);
+      }
     }
   }
-  if (left > 0 && !json) out.note(`${left} earlier messages are left out`);
-  for (const message of last) await showOne(message);
+  return EXIT.done;
+}
+
+async function rename(
+  client: LocalClient,
+  out: Output,
+  json: boolean,
+  params: Operations["rename"]["params"],
+): Promise<ExitCode> {
+  for await (const session of client.request("rename", params)) {
+    if (json) out.json(session);
+    else out.note(`${session.key} is now "${session.title}"`);
+  }
+  return EXIT.done;
+}
+
+async function fork(
+  client: LocalClient,
+  out: Output,
+  json: boolean,
+  params: Operations["fork"]["params"],
+): Promise<ExitCode> {
+  for await (const session of client.request("fork", params)) {
+    if (json) out.json(session);
+    else out.line(session.key);
+  }
   return EXIT.done;
 }
 
@@ -222,19 +258,27 @@ function wholeNumber(
 
 const sessions: Command = {
   description:
-    "Shows and removes conversations. KEY is <channel>:<id> as in the list; a name without a " +
+    "Shows, names, forks and removes conversations. KEY is <channel>:<id> as in the list; a name without a " +
     "channel is a session of the command line. With --json each session, message or record is " +
     "one line.",
   examples: [
     "service sessions list --limit 50",
     "service sessions show default --limit 10",
     "service sessions export api:default > api.jsonl",
+    "service sessions rename default 'Notes on trains'",
+    "service sessions fork default --before 3 --as other",
     "service sessions delete cli:old --yes",
   ],
   subcommands: [
     { name: "list", summary: "The latest sessions first (also without a subcommand)" },
     { name: "show", args: "KEY", summary: "The messages of a session, oldest first" },
     { name: "export", args: "KEY", summary: "Everything on record of a session as JSON lines" },
+    { name: "rename", args: "KEY TITLE", summary: "Give a session another title" },
+    {
+      name: "fork",
+      args: "KEY",
+      summary: "Start a session with what stands before a message of yours, and print its key",
+    },
     { name: "delete", args: "KEY", summary: "Remove a session for good" },
   ],
   options: [
@@ -244,7 +288,13 @@ const sessions: Command = {
       value: "N",
       summary: `Sessions to list (${DEFAULT_LIMIT}), or last messages to show (all)`,
     },
-    { name: "before", value: "MS", summary: "List sessions updated before (ms since 1970)" },
+    {
+      name: "before",
+      value: "N",
+      summary: "List sessions updated before (ms since 1970), show messages before (id), or fork " +
+        "before your message (index from 0)",
+    },
+    { name: "as", value: "KEY", summary: "Key of the fork (KEY-2, KEY-3, …)" },
     { name: "yes", alias: "y", summary: "Delete without asking" },
   ],
   run: (invocation) =>

@@ -52,10 +52,15 @@ function setUp(
   const { out, stdout, stderr } = memoryOutput();
   const client = new FakeClient({
     sessions: () => [session("cli:b", 2_000), session("cli:a", 1_000)],
-    session: ({ key }) => [
-      { session: session(key, 1_000) },
-      ...MESSAGES.map((_, at) => ({ message: storedMessage(at) })),
+    session: ({ key, limit }) => [
+      {
+        session: session(key, 1_000),
+        ...limit !== undefined && { page: { userIndex: 1, before: 5 } },
+      },
+      ...MESSAGES.map((_, at) => ({ message: storedMessage(at) })).slice(-(limit ?? Infinity)),
     ],
+    rename: ({ key, title }) => [{ ...session(key, 1_000), title }],
+    fork: ({ key, as }) => [session(as ?? `${key}-2`, 1_000)],
     delete: () => [{ deleted: true }],
     ...script,
   });
@@ -155,7 +160,52 @@ Deno.test("runSessions() shows the last messages alone when told how many", asyn
   });
   await run();
   assertEquals(stdout.text.split("\n\n")[1], "agent:\nIt is a cat.\n");
-  assertEquals(stderr.text, "4 earlier messages are left out\n");
+  assertEquals(
+    stderr.text,
+    "Earlier ones: service sessions show cli:a --limit 1 --before 5\n",
+  );
+});
+
+Deno.test("runSessions() shows messages before an id, twenty unless told", async () => {
+  const { run, client } = setUp({
+    subcommand: "show",
+    args: ["cli:a"],
+    options: { before: "5" },
+  });
+  await run();
+  assertEquals(client.seen[0]!.params, { key: "cli:a", limit: 20, before: 5 });
+});
+
+Deno.test("runSessions() renames, and says what the session is called now", async () => {
+  const { run, stderr, client } = setUp({ subcommand: "rename", args: ["a", "On trains"] });
+  assertEquals(await run(), EXIT.done);
+  assertEquals(client.seen[0]!.params, { key: "cli:a", title: "On trains" });
+  assertEquals(stderr.text, `cli:a is now "On trains"\n`);
+  const json = setUp({ subcommand: "rename", args: ["a", "T"] }, { json: true });
+  await json.run();
+  assertEquals(JSON.parse(json.stdout.text).title, "T");
+});
+
+Deno.test("runSessions() forks before a message, and prints the new key", async () => {
+  const { run, stdout, client } = setUp({
+    subcommand: "fork",
+    args: ["a"],
+    options: { before: "3", as: "other" },
+  });
+  assertEquals(await run(), EXIT.done);
+  assertEquals(client.seen[0]!.params, { key: "cli:a", beforeUserIndex: 3, as: "cli:other" });
+  assertEquals(stdout.text, "cli:other\n");
+  const json = setUp({ subcommand: "fork", args: ["api:x"], options: { before: "0" } }, {
+    json: true,
+  });
+  await json.run();
+  assertEquals(JSON.parse(json.stdout.text).key, "api:x-2");
+  for (const before of [undefined, "x", "-1", "1.5", ""]) {
+    const options = before === undefined ? {} : { before };
+    const bad = setUp({ subcommand: "fork", args: ["a"], options });
+    const error = await assertRejects(bad.run, ServiceError, "--before");
+    assertEquals([error.code, bad.opened()], ["usage", 0]);
+  }
 });
 
 Deno.test("runSessions() shows whole tool outputs with verbose, and JSON as it is", async () => {

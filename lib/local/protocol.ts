@@ -12,7 +12,7 @@ import type { StoredEvent } from "../agent/events.ts";
 import type { OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
 import type { McpServerStatus } from "../authority/mcp/mcp_servers.ts";
 import type { ErrorData } from "../errors.ts";
-import type { Session, StoredMessage, Turn } from "../journal/types.ts";
+import type { HistoryPage, Session, StoredMessage, Turn } from "../journal/types.ts";
 
 /** Longest line, bytes: 64 MiB of files are 86 MiB of base64, and there is the text. */
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
@@ -38,11 +38,23 @@ export interface Operations {
     data: StoredEvent;
   };
   sessions: { params: { limit: number; before?: number }; data: Session };
-  /** A session, then its messages, oldest first. */
+  /**
+   * A session, then its messages, oldest first: all of them, or with `limit` the newest, or those
+   * before a message's id.
+   */
   session: {
-    params: { key: string };
-    data: { session: Session } | { message: StoredMessage };
+    params: { key: string; limit?: number; before?: number };
+    data:
+      | { session: Session; page?: Omit<HistoryPage, "messages"> }
+      | { message: StoredMessage };
   };
+  /** The session as it is then. */
+  rename: { params: { key: string; title: string }; data: Session };
+  /**
+   * A new session of what stands before a message of a person, by its index from 0. `as`: its full
+   * key; else one like the source's that is free.
+   */
+  fork: { params: { key: string; beforeUserIndex: number; as?: string }; data: Session };
   /** Everything on record of a session, oldest first. */
   export: {
     params: { key: string };

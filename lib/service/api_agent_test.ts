@@ -14,6 +14,7 @@ function agentWith(journal: Partial<Journal>) {
   return apiAgent(
     {
       mcp: () => Promise.resolve([]),
+      scrub: hide,
       operate: () => Promise.reject(new Error("nobody asks")),
       turns: new FakeTurns(() => []),
       documents: fakeDocuments,

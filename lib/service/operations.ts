@@ -14,6 +14,7 @@ import { ServiceError } from "../errors.ts";
 import type { Journal, Session } from "../journal/types.ts";
 import type { AskedPart, Operations } from "../local/protocol.ts";
 import type { OperationHandlers } from "../local/server.ts";
+import { forkSession } from "./fork_session.ts";
 import { operatorRequest } from "./operator_request.ts";
 import type { AuthorityLink } from "./remote_actions.ts";
 
@@ -28,6 +29,8 @@ export interface OperationDeps {
   mcp: AuthorityLink["mcp"];
   /** Who opens turns, asked for each; by default whoever sits at this machine. */
   requester?: () => Pick<TurnRequest, "actor" | "attended" | "timeoutMs">;
+  /** Takes secrets out of a text that will be on record. */
+  scrub: (text: string) => string;
   /** Facts for `status`, without the counts. */
   status: () => Omit<Operations["status"]["data"], "runningTurns" | "queuedTurns">;
 }
@@ -58,18 +61,28 @@ const mcpParams = z.discriminatedUnion("op", [
   z.object({ op: z.literal("test"), server: z.string().max(64) }),
 ]);
 const keyParams = z.object({ key: z.string() });
+const historyParams = z.object({
+  key: z.string(),
+  limit: z.int().min(1).max(1_000).optional(),
+  before: z.int().min(0).optional(),
+});
+const renameParams = z.object({ key: z.string(), title: z.string() });
+const forkParams = z.object({
+  key: z.string(),
+  beforeUserIndex: z.int().min(0),
+  as: sessionKey.optional(),
+});
 
 const atThisMachine = () => ({ actor: "cli:local", attended: true });
 
 /** The handlers; each checks its parameters and names what is wrong with them. */
 export function createOperations(
-  { turns, journal, documents, operate, mcp, status, requester = atThisMachine }: OperationDeps,
+  { turns, journal, documents, operate, mcp, scrub, status, requester = atThisMachine }:
+    OperationDeps,
 ): OperationHandlers {
   function find(key: string): Session {
     const session = journal.session(key);
-    if (session === undefined) {
-      throw new ServiceError("not_found", `There is no session "${key}"`, { param: "key" });
-    }
+    if (session === undefined) throw notFound(key);
     return session;
   }
 
@@ -120,9 +133,27 @@ export function createOperations(
       yield* journal.sessions(check(pageParams, params));
     },
     async *session(params) {
-      const session = find(check(keyParams, params).key);
-      yield { session };
-      for (const message of messages(session)) yield { message };
+      const { key, limit, before } = check(historyParams, params);
+      const session = find(key);
+      if (limit === undefined) {
+        yield { session };
+        for (const message of messages(session)) yield { message };
+        return;
+      }
+      const { messages: last, ...page } = journal.historyPage(session.id, { limit, before });
+      yield { session, page };
+      for (const message of last) yield { message };
+    },
+    async *rename(params) {
+      const { key, title } = check(renameParams, params);
+      const session = await journal.renameSession(key, scrub(title));
+      if (session === undefined) throw notFound(key);
+      yield session;
+    },
+    async *fork(params) {
+      const { key, beforeUserIndex, as } = check(forkParams, params);
+      find(key);
+      yield await forkSession(journal, { sourceKey: key, targetKey: as, beforeUserIndex });
     },
     async *export(params, signal) {
       const session = find(check(keyParams, params).key);
@@ -156,6 +187,10 @@ export function createOperations(
       yield { ...status(), runningTurns: running, queuedTurns: queued };
     },
   };
+}
+
+function notFound(key: string): ServiceError {
+  return new ServiceError("not_found", `There is no session "${key}"`, { param: "key" });
 }
 
 async function readFile(

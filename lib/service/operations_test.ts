@@ -10,6 +10,7 @@ function setUp(script: Script = () => [...says(["ok"]), ended()]) {
   const turns = new FakeTurns(script);
   const operations = createOperations({
     mcp: () => Promise.resolve([]),
+    scrub: (text) => text,
     operate: () => Promise.reject(new Error("nobody asks")),
     turns,
     documents: fakeDocuments,

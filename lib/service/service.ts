@@ -93,6 +93,7 @@ export async function startService(
     documents: link.documents,
     operate: link.operate,
     mcp: link.mcp,
+    scrub: (text) => scrubber.text(text),
     status: () => ({
       version: boot.version,
       pid: boot.pid,
