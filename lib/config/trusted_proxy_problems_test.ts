@@ -145,6 +145,9 @@ for (
     "fd00::/129",
     "010.0.0.0/8",
     "0x0a.0.0.0/8",
+    "::ffff:010.0.0.0/104",
+    "::ffff:10.0/112",
+    "::ffff:1.10.0.0.0/104",
     "10.0/16",
     "10.0.0.0/",
     "10.0.0.0/8/8",
@@ -308,6 +311,22 @@ Deno.test("trustedProxyProblems() refuses identities that nobody can have", asyn
       .map((each) => each.split(":")[0]),
     [1, 2, 3, 4].map((at) => `allowedIdentities[${at}]`),
   );
+});
+
+Deno.test("loadConfig() leaves names of claims and members of keys as they are written", async () => {
+  await using home = await tempHome();
+  const keys = [{ ...KEY, key_ops: ["verify"] }];
+  await home.write({
+    channels: {
+      websocket: {
+        trusted_proxy_auth: { ...JWT, jwks: { keys }, required_claims: { email_verified: true } },
+      },
+    },
+  });
+  const { config } = await loadConfig(home);
+  const block = config.channels.websocket.trustedProxyAuth;
+  assertEquals(block?.requiredClaims, { email_verified: true });
+  assertEquals(block?.jwks, { keys });
 });
 
 Deno.test("loadConfig() refuses a block that trusts everybody, and names the field", async () => {

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertNotEquals, assertThrows } from "@std/assert";
-import { generateSecret, SignJWT } from "jose";
+import { CompactSign, generateSecret, SignJWT } from "jose";
 import { ServiceError } from "../../errors.ts";
 import { createTrustedProxy } from "./create_trusted_proxy.ts";
 import { encodePart, makeSigner, NOW_S, sign } from "./testing/issuer.ts";
@@ -39,7 +39,7 @@ const attacks: [name: string, token: () => Promise<string> | string, reason: Reg
       const [, claims, signature] = (await sign(RSA)).split(".");
       return `${encodePart({ alg: "none", kid: "rsa" })}.${claims}.${signature}`;
     },
-    /algorithm/,
+    /^its algorithm is none of RS256, PS256, ES256, EdDSA$/,
   ],
   ...["None", "NONE", "nOnE", "HS384", "ES384", "RS1", "RS512", "Ed25519", "", 7, null, ["RS256"]]
     .map((alg): [string, () => Promise<string>, RegExp] => [
@@ -48,7 +48,7 @@ const attacks: [name: string, token: () => Promise<string> | string, reason: Reg
         const [, claims, signature] = (await sign(RSA)).split(".");
         return `${encodePart({ alg, kid: "rsa" })}.${claims}.${signature}`;
       },
-      /algorithm/,
+      /^its algorithm is none of RS256, PS256, ES256, EdDSA$/,
     ]),
   [
     "HS256 with the public key as the secret",
@@ -57,14 +57,14 @@ const attacks: [name: string, token: () => Promise<string> | string, reason: Reg
       return new SignJWT({ email: "eve" }).setProtectedHeader({ alg: "HS256", kid: "rsa" })
         .sign(secret);
     },
-    /algorithm/,
+    /^its algorithm is none of RS256, PS256, ES256, EdDSA$/,
   ],
   [
     "HS256 with a secret of its own",
     async () =>
       new SignJWT({ email: "eve" }).setProtectedHeader({ alg: "HS256", kid: "rsa" })
         .sign(await generateSecret("HS256")),
-    /algorithm/,
+    /^its algorithm is none of RS256, PS256, ES256, EdDSA$/,
   ],
   [
     "another key under a known kid",
@@ -177,7 +177,6 @@ for (const [name, make, reason] of attacks) {
 Deno.test("authenticate() refuses a time that never comes, whoever signed it", async () => {
   const { ask, reason } = proxyWorld(inline());
   const text = `{"iss":"https://issuer.example","aud":"service","email":"ann","exp":1e999}`;
-  const { CompactSign } = await import("jose");
   const token = await new CompactSign(new TextEncoder().encode(text))
     .setProtectedHeader({ alg: "RS256", kid: "rsa" }).sign(RSA.privateKey);
   assertEquals(await ask(token), undefined);
@@ -349,7 +348,6 @@ Deno.test("authenticate() in the format plain believes a name of a listed peer, 
 });
 
 Deno.test("authenticate() is not brought down by claims that are nested deep", async () => {
-  const { CompactSign } = await import("jose");
   const deep = `${"[".repeat(5_000)}${"]".repeat(5_000)}`;
   const text = `{"iss":"https://issuer.example","aud":"service","email":"ann","exp":${
     NOW_S + 9

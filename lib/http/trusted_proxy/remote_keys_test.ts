@@ -44,6 +44,7 @@ Deno.test("RemoteKeys fetches from judged addresses under the host's name, and k
   assertNotEquals(await ask(token), undefined);
   assertEquals(server.requests.length, 2);
   assertEquals(logged, []);
+  assertEquals(clock.timers, 0);
 });
 
 Deno.test("RemoteKeys fetches nothing for a request that has no token of its kind", async () => {
@@ -237,6 +238,33 @@ Deno.test("fetchJwks() stops reading a body that never ends", async () => {
   assertEquals(failure(), "the answer has more than 262144 bytes");
   await closed.promise;
   assertEquals(sent < 20_000_000, true, `${sent} bytes were taken`);
+});
+
+Deno.test("fetchJwks() waits for no byte of a body that is announced too long", async () => {
+  const closed = Promise.withResolvers<void>();
+  await using server = await serve((_, response) => {
+    response.writeHead(200, { ...json, "content-length": "1000000000" });
+    response.on("close", closed.resolve);
+    response.flushHeaders();
+  });
+  const { ask, failure } = worldOf(server);
+  assertEquals(await ask(await sign(OLD)), undefined);
+  assertEquals(failure(), "the answer has more than 262144 bytes");
+  await closed.promise;
+});
+
+Deno.test("fetchJwks() lets go of a refused answer, also where no signal is heard", async () => {
+  await using server = await serve();
+  const letGo = Promise.withResolvers<void>();
+  const { ask } = worldOf(server, {
+    ...server.network,
+    fetchAt: () =>
+      Promise.resolve(
+        new Response(new ReadableStream({ cancel: () => letGo.resolve() }), { status: 500 }),
+      ),
+  });
+  assertEquals(await ask(await sign(OLD)), undefined);
+  await letGo.promise;
 });
 
 for (const status of [301, 302, 303, 307, 308]) {
