@@ -78,6 +78,37 @@ Deno.test("session_updated between the deltas of a turn keeps numbers and text w
   await journal.close();
 });
 
+Deno.test("recover() after a crash under a turn leaves the numbers whole around a change", () =>
+  withFolder(async (folder) => {
+    const journal = openJournal({ path: `${folder}/a.db` });
+    const { sessionId } = await begin(journal, "a");
+    await journal.append("a", [text("one "), text("two ")]);
+    await journal.renameSession("test:a", "T");
+    await journal.append("a", [text("three")]);
+    crashCopy(`${folder}/a.db`, `${folder}/b.db`);
+    await journal.close();
+    const crashed = openJournal({ path: `${folder}/b.db` });
+    assertEquals((await crashed.recover()).interrupted, 1);
+    const events = await replay(crashed, sessionId);
+    assertEquals(events.map(({ seq }) => seq), events.map((_, at) => at + 1));
+    assertEquals(events.map(({ event }) => event.type), [
+      "turn_start",
+      "text_delta",
+      "text_delta",
+      "session_updated",
+      "text_delta",
+      "segment_end",
+      "error",
+      "turn_end",
+    ]);
+    // No tool ran: it is forgotten, and a fork forgets it too.
+    const fork = { sourceKey: "test:a", targetKey: "test:b", beforeUserIndex: 1 };
+    const { id } = await crashed.forkSession(fork);
+    assertEquals([crashed.context(sessionId), crashed.context(id)], [[], []]);
+    assertEquals(crashed.history(id, 0, 9).map(({ message }) => message.role), ["user"]);
+    await crashed.close();
+  }));
+
 Deno.test("newContext() keeps what was before on record and out of the context", async () => {
   const journal = openJournal({ path: ":memory:" });
   assertEquals(await journal.newContext("test:a"), undefined);

@@ -86,3 +86,31 @@ Deno.test("turn is cancelled while its files are read", async () => {
   assertEquals(error.code, "turn_cancelled");
   assertEquals(turns.accepted.length, 0);
 });
+
+Deno.test("rename takes secrets out of a title before it is on record", async () => {
+  const titles: string[] = [];
+  const operations = createOperations({
+    mcp: () => Promise.resolve([]),
+    scrub: (text) => text.replaceAll("s3cret-value", "[secret X]"),
+    operate: () => Promise.reject(new Error("nobody asks")),
+    turns: new FakeTurns(() => []),
+    documents: fakeDocuments,
+    journal: {
+      renameSession(key: string, title: string) {
+        titles.push(title);
+        return Promise.resolve(key === "cli:a" ? { key, title } : undefined);
+      },
+    } as unknown as Journal,
+    status: () => {
+      throw new Error("not asked here");
+    },
+  });
+  const rename = (params: unknown) =>
+    Array.fromAsync(operations.rename(params as never, new AbortController().signal));
+  await rename({ key: "cli:a", title: "of s3cret-value" });
+  assertEquals(titles, ["of [secret X]"]);
+  const missing = await assertRejects(() => rename({ key: "cli:b", title: "x" }), ServiceError);
+  assertEquals(missing.code, "not_found");
+  const wrong = await assertRejects(() => rename({ key: "cli:a", title: 7 }), ServiceError);
+  assertEquals([wrong.code, wrong.details.param], ["invalid_request", "title"]);
+});
