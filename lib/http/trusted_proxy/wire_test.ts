@@ -24,10 +24,11 @@ async function over(proxy: TrustedProxy, headers: string, host = "127.0.0.1") {
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
   const socket = connect(port, "127.0.0.1");
-  socket.end(`GET / HTTP/1.1\r\nHost: x\r\n${headers}Connection: close\r\n\r\n`, "latin1");
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  socket.write(`GET / HTTP/1.1\r\nHost: x\r\n${headers}Connection: close\r\n\r\n`, "latin1");
   socket.resume();
   const identity = await answer.promise;
-  await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  await closed;
   await new Promise<void>((resolve) => server.close(() => resolve()));
   return identity;
 }
