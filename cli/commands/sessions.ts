@@ -291,8 +291,7 @@ const sessions: Command = {
     {
       name: "before",
       value: "N",
-      summary: "List sessions updated before (ms since 1970), show messages before (id), or fork " +
-        "before your message (index from 0)",
+      summary: "Where a list (ms since 1970), shown messages (id) or a fork (your Nth, from 0) end",
     },
     { name: "as", value: "KEY", summary: "Key of the fork (KEY-2, KEY-3, …)" },
     { name: "yes", alias: "y", summary: "Delete without asking" },

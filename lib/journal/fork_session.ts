@@ -45,10 +45,11 @@ export function createSessionForks({ db, writer, parts }: SessionForksDependenci
     `SELECT t.turn, t.forgotten FROM messages AS m CROSS JOIN turns AS t ON t.turn = m.turn
      WHERE m.session_id = ? AND m.id < ? AND m.body IS NULL AND t.ended_at NOT NULL`,
   );
+  // Few hold the word, and only those are parsed.
   const selectMessages = query<MessageRow>(
     db,
-    `SELECT id, turn, coalesce(body ->> '$.role', '') = 'summary' FROM messages
-     WHERE session_id = ? ORDER BY id`,
+    `SELECT id, turn, coalesce(instr(body, '"summary"') > 0 AND body ->> '$.role' = 'summary', 0)
+     FROM messages WHERE session_id = ? ORDER BY id`,
   );
   const selectStarts = query<StartRow>(
     db,
@@ -71,7 +72,7 @@ export function createSessionForks({ db, writer, parts }: SessionForksDependenci
     `INSERT OR IGNORE INTO session_files (session_id, sha256)
      SELECT ?, p.value ->> '$.file.sha256'
      FROM inputs AS input CROSS JOIN json_each(input.parts) AS p
-     WHERE input.turn = ? AND p.value ->> '$.file.sha256' NOT NULL`,
+     WHERE input.turn = ? AND instr(input.parts, '"sha256"') > 0 AND p.value ->> '$.file.sha256' NOT NULL`,
   );
   const copyMessage = query(
     db,

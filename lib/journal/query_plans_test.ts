@@ -31,7 +31,7 @@ const MAY_PASS_OVER: Record<string, string> = {
   "SELECT id FROM messages WHERE session_id = ? AND body IS NULL": "a fork copies all of it anyway",
   "SELECT count(*) FROM messages WHERE session_id = ? AND body IS NULL":
     "a fork, of an index of the messages of people",
-  "SELECT id, turn, coalesce(body ->> '$.role'": "a fork copies all of it anyway",
+  "SELECT id, turn, coalesce(instr(body": "a fork copies all of it anyway",
   "SELECT max(id) FROM messages": "the end of the index",
   "SELECT sha256 FROM session_files": "a thousand rows a write",
   "SELECT turn FROM turns WHERE session_id = ? AND ended_at IS NULL":

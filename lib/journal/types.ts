@@ -225,7 +225,8 @@ export interface Journal {
   history(sessionId: number, afterId: number, limit: number): StoredMessage[];
   /**
    * The newest messages of a session, or those before a message's id. Ids of a session only rise, so
-   * a page is the same whatever is said meanwhile.
+   * a page is the same whatever is said meanwhile. The index alone is counted, along an index that
+   * holds nothing else.
    */
   historyPage(sessionId: number, options: { limit: number; before?: number }): HistoryPage;
   /** Estimated tokens of the context of a session. */
