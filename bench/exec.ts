@@ -8,7 +8,7 @@
  * @module
  */
 
-import { createCommands } from "../lib/authority/executor/commands.ts";
+import { type CommandRun, createCommands } from "../lib/authority/executor/commands.ts";
 import { createExecutor } from "../lib/authority/executor/executor.ts";
 import { openNetwork } from "../lib/authority/network/open_network.ts";
 import { median, report } from "./report.ts";
@@ -39,32 +39,29 @@ async function timed(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-async function sandboxed(networkSocket?: string): Promise<void> {
+async function sandboxed(openNetwork?: CommandRun["openNetwork"]): Promise<void> {
   const target = { kind: "command", argv: ["true"], program: "/usr/bin/true", cwd: workspace };
   const end = await commands.run({ ...target, kind: "command" }, {
     timeoutMs: 10_000,
     signal: new AbortController().signal,
     onProgress: () => {},
-    networkSocket,
+    openNetwork,
   });
   if (end.type !== "exited" || end.code !== 0) throw new Error(JSON.stringify(end));
 }
 
 /** As the gate runs a command with hosts. */
 async function networked(): Promise<void> {
-  const network = await openNetwork({
-    executor,
-    audit: { append: () => Promise.reject(new Error("nothing is reached here")) },
-    privateHosts: [],
-    ownPorts: () => [],
-    socketDir: folder,
-    log,
-  }, { hosts: ["registry.example"], user: { kind: "mcp", server: "bench" } });
-  try {
-    await sandboxed(network.socket);
-  } finally {
-    await network.close();
-  }
+  await sandboxed(() =>
+    openNetwork({
+      executor,
+      audit: { append: () => Promise.reject(new Error("nothing is reached here")) },
+      privateHosts: [],
+      ownPorts: () => [],
+      socketDir: folder,
+      log,
+    }, { hosts: ["registry.example"], user: { kind: "mcp", server: "bench" } })
+  );
 }
 
 const bare = () => new Deno.Command("/usr/bin/true", { stdin: "null" }).output();

@@ -16,7 +16,7 @@ export const NOW_S = 1_800_000_000;
 export interface Signer {
   alg: AssertionAlgorithm;
   kid: string;
-  privateKey: CryptoKey;
+  privateKey: Awaited<ReturnType<typeof generateKeyPair>>["privateKey"];
   jwk: JWK;
 }
 
