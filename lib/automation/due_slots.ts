@@ -7,7 +7,7 @@
 import type { Automation } from "./automation_schema.ts";
 import { slotSeries } from "./slot_series.ts";
 
-/** A slot that is noticed this late is on time: timers and busy processes are never exact. */
+/** A slot that is noticed less late is on time: timers and busy processes are never exact. */
 export const ON_TIME_MS = 60_000;
 
 /** Slots that the policy `all` makes up for at once; older ones are dropped and counted. */
@@ -34,26 +34,22 @@ export interface DueSlots {
 }
 
 /**
- * Applies the policy to what came due since the cursor. `skip` runs what is on time, `once` (the
- * default) the newest slot if none is on time, `all` the newest 100.
+ * Applies the policy to what came due since the cursor. `skip` runs the newest slot if it is
+ * on time, `once` (the default) the newest in any case, `all` the newest 100.
  */
 export function dueSlots({ spec, createdAt, cursor }: SlotState, now: number): DueSlots {
   const series = slotSeries(spec.schedule, createdAt);
   const newest = series.newest({
     afterExclusive: cursor,
     untilInclusive: now,
-    max: spec.missed === "all" ? MAX_MADE_UP : 2,
+    max: spec.missed === "all" ? MAX_MADE_UP : 1,
   });
   const last = newest.at(-1);
   // A clock that was set back stands before the cursor.
   const nextAt = series.next(Math.max(now, cursor));
   if (last === undefined) return { run: [], missed: 0, cursor, nextAt };
-  const onTime = newest.filter((slot) => now - slot <= ON_TIME_MS);
-  const run = spec.missed === "all"
-    ? newest
-    : spec.missed === "once" && onTime.length === 0
-    ? [last]
-    : onTime;
+  const onTime = now - last < ON_TIME_MS;
+  const run = spec.missed === "skip" && !onTime ? [] : newest;
   return {
     run,
     missed: series.count(cursor, last) - run.length,

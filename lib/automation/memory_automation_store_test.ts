@@ -1,0 +1,7 @@
+import { MemoryAutomationStore } from "./memory_automation_store.ts";
+import { testAutomationStore } from "./testing/store_contract.ts";
+
+testAutomationStore("MemoryAutomationStore", () => {
+  const store = new MemoryAutomationStore();
+  return Promise.resolve({ store, close: () => Promise.resolve() });
+});
