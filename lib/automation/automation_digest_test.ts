@@ -1,7 +1,6 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { automationDigest } from "./automation_digest.ts";
 import type { Automation } from "./automation_schema.ts";
-import { retryWaitMs } from "./retry_wait.ts";
 
 const SPEC: Automation = {
   name: "news",
@@ -38,22 +37,4 @@ Deno.test("automationDigest() stays when it is switched on, or its keys stand in
   const turned = Object.fromEntries(Object.entries(SPEC).reverse()) as Automation;
   assertEquals(automationDigest({ ...turned, enabled: true }), automationDigest(SPEC));
   assertEquals(automationDigest({ ...SPEC, delivery: undefined }), automationDigest(SPEC));
-});
-
-Deno.test("retryWaitMs() doubles up to an hour and ends", () => {
-  const waits = Array.from({ length: 11 }, (_, at) => retryWaitMs(at + 1, 10));
-  assertEquals(waits.map((wait) => wait && wait / 60_000), [
-    0.5,
-    1,
-    2,
-    4,
-    8,
-    16,
-    32,
-    60,
-    60,
-    60,
-    undefined,
-  ]);
-  assertEquals(retryWaitMs(1, 0), undefined);
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Automation } from "./automation_schema.ts";
 import { slotsBetween } from "./slots_between.ts";
 import { SchedulerWorld, workOff } from "./testing/scheduler_world.ts";
-import { START } from "./testing/store_contract.ts";
+import { START } from "./testing/test_spec.ts";
 
 const MINUTE_MS = 60_000;
 const DELIVERY = { when: "always" as const, channel: "test", chatId: "1" };

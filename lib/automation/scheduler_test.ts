@@ -3,7 +3,7 @@ import { changedAutomation } from "./automation_record.ts";
 import type { Automation } from "./automation_schema.ts";
 import { runNowKey } from "./slot_key.ts";
 import { SchedulerWorld, settle } from "./testing/scheduler_world.ts";
-import { START, testSpec } from "./testing/store_contract.ts";
+import { START, testSpec } from "./testing/test_spec.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

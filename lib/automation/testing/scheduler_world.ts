@@ -12,7 +12,7 @@ import type { AutomationStore } from "../automation_store.ts";
 import { MemoryAutomationStore } from "../memory_automation_store.ts";
 import { Scheduler } from "../scheduler.ts";
 import { FakeTurns } from "./fake_turns.ts";
-import { START, testSpec } from "./store_contract.ts";
+import { START, testSpec } from "./test_spec.ts";
 
 /** Calls that a process still makes until it dies: between any two of them, and in their middle. */
 export interface Fate {

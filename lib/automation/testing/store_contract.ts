@@ -18,30 +18,12 @@ import {
 import type { Automation } from "../automation_schema.ts";
 import type { AutomationStore } from "../automation_store.ts";
 import { runNowKey, slotKey } from "../slot_key.ts";
-
-/** When the automations of these tests are created, milliseconds since 1970. */
-export const START = Date.parse("2026-03-01T00:00:00Z");
+import { START, testSpec } from "./test_spec.ts";
 
 const MINUTE_MS = 60_000;
 
 /** Before it stands every run. */
 const LAST = Number.MAX_SAFE_INTEGER;
-
-/** An automation of each minute, changed as told. */
-export function testSpec(change: Partial<Automation> = {}): Automation {
-  return {
-    name: "test",
-    message: "What is new?",
-    schedule: { every: 60 },
-    missed: "once",
-    tokenBudget: 10_000,
-    maxSteps: 5,
-    retries: 0,
-    overlap: "skip",
-    enabled: true,
-    ...change,
-  };
-}
 
 /** Registers the tests under a name. `open` makes an empty store and says how it is closed. */
 export function testAutomationStore(
