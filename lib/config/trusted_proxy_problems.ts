@@ -5,16 +5,16 @@
  * @module
  */
 
-import { assertionHeaderProblem } from "../http/trusted_proxy/assertion_header.ts";
-import { isIdentity } from "../http/trusted_proxy/identity.ts";
-import { parseJwksUrl } from "../http/trusted_proxy/jwks_address.ts";
+import { assertionHeaderProblem } from "../trusted_proxy/assertion_header.ts";
+import { isIdentity } from "../trusted_proxy/identity.ts";
+import { parseJwksUrl } from "../trusted_proxy/jwks_address.ts";
 import {
   coveredFamily,
   parsePeerNetwork,
   type PeerNetwork,
-} from "../http/trusted_proxy/peer_network.ts";
-import { signingKeyProblem } from "../http/trusted_proxy/signing_key.ts";
-import { signOutPathProblem } from "../http/trusted_proxy/sign_out_path.ts";
+} from "../trusted_proxy/peer_network.ts";
+import { signingKeyProblem } from "../trusted_proxy/signing_key.ts";
+import { signOutPathProblem } from "../trusted_proxy/sign_out_path.ts";
 import type { KeyPath } from "./key_path.ts";
 import type { TrustedProxyConfig } from "./schema.ts";
 

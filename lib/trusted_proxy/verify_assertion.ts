@@ -6,8 +6,8 @@
  */
 
 import { errors, jwtVerify } from "jose";
-import type { Clock } from "../../agent/clock.ts";
-import type { TrustedProxyConfig } from "../../config/schema.ts";
+import type { Clock } from "../agent/clock.ts";
+import type { TrustedProxyConfig } from "../config/schema.ts";
 import type { Claims } from "./identity.ts";
 import type { KeyName, KeySource } from "./key_set.ts";
 import { ASSERTION_ALGORITHMS, isKid } from "./signing_key.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { canonicalJson, sha256Hex } from "../../authority/canonical_json.ts";
-import type { TrustedProxyConfig } from "../../config/schema.ts";
+import { canonicalJson, sha256Hex } from "../authority/canonical_json.ts";
+import type { TrustedProxyConfig } from "../config/schema.ts";
 
 /** Somebody whom the proxy vouches for. Unscoped: the proxy is the authority. */
 export interface ProxyIdentity {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { createAddressFetch } from "../../mcp/address_fetch.ts";
+import { createAddressFetch } from "../mcp/address_fetch.ts";
 import { type AddressRequest, JWKS_TIMEOUT_MS } from "./fetch_jwks.ts";
 
 /** Asks one of the addresses. Rejects with an Error in words for people, for a redirect too. */

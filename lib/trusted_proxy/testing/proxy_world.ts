@@ -4,9 +4,9 @@
  * @module
  */
 
-import { configSchema, type TrustedProxyConfig } from "../../../config/schema.ts";
-import type { LogFields } from "../../../log.ts";
-import { ManualClock } from "../../testing/manual_clock.ts";
+import { configSchema, type TrustedProxyConfig } from "../../config/schema.ts";
+import type { LogFields } from "../../log.ts";
+import { ManualClock } from "../../http/testing/manual_clock.ts";
 import { createTrustedProxy } from "../create_trusted_proxy.ts";
 import type { JwksNetwork } from "../fetch_jwks.ts";
 import type { ProxyIdentity } from "../identity.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Clock } from "../../agent/clock.ts";
+import type { Clock } from "../agent/clock.ts";
 import { judgeJwksAddress, type JwksUrl } from "./jwks_address.ts";
 import { KeySet } from "./key_set.ts";
 

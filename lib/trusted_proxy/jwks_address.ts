@@ -6,8 +6,8 @@
  */
 
 import ipaddr from "ipaddr.js";
-import { addressRange } from "../../authority/resolve/addresses.ts";
-import { resolveUrl } from "../../authority/resolve/resolve.ts";
+import { addressRange } from "../authority/resolve/addresses.ts";
+import { resolveUrl } from "../authority/resolve/resolve.ts";
 
 /** Metadata of clouds that is in no range of its own: two of IPv6, and one at a public address. */
 const METADATA = ["fd00:ec2::254", "fd20:ce::254", "168.63.129.16"];
