@@ -4,8 +4,6 @@
  * @module
  */
 
-import ipaddr from "ipaddr.js";
-
 /** A listed host, read. */
 export interface HostPattern {
   /** As it was written. */
@@ -33,7 +31,9 @@ export function parseHostPattern(text: string): HostPattern | undefined {
     "",
   );
   if (host === undefined || host === "") return;
-  const isAddress = ipaddr.isValid(host);
+  // The URL standard writes every spelling of an address in one way (a package to tell one would cost
+  // each start of the service its loading).
+  const isAddress = host.includes(":") || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host);
   if (below && isAddress) return;
   return { text, host, port, ending: below ? `.${host}` : undefined, isAddress };
 }

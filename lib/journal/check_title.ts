@@ -10,8 +10,11 @@ const MAX_LOOKED_AT = 2_000;
 const HIDDEN =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** Emoji of several code points, some of which are hidden ones. */
-const EMOJI = /\p{RGI_Emoji}/gv;
+/**
+ * Emoji of several code points, some of which are hidden ones. A text, since the list behind it takes
+ * longer to read than the whole journal, and few titles are given.
+ */
+const EMOJI = "\\p{RGI_Emoji}";
 
 /** A joiner between letters of a script that is spelled with it. */
 const JOINER =
@@ -32,7 +35,8 @@ export function checkTitle(title: string): string {
       `Cannot use the title: it ${found}, 1 to ${MAX_LENGTH} characters are needed`,
     );
   }
-  const hidden = HIDDEN.exec(trimmed.replace(EMOJI, "e").replace(JOINER, ""))?.[0];
+  const hidden = HIDDEN.exec(trimmed.replace(new RegExp(EMOJI, "gv"), "e").replace(JOINER, ""))
+    ?.[0];
   if (hidden !== undefined) {
     const code = hidden.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
     throw invalid(
