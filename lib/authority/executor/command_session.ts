@@ -13,7 +13,7 @@ import {
   type ChildPackages,
   type ChildPermissions,
 } from "./command.ts";
-import { SANDBOX_CACHE_DIR } from "./sandbox.ts";
+import { packageMounts, SANDBOX_CACHE_DIR } from "./sandbox.ts";
 
 /** A child that lives on in the sandbox of commands. */
 export interface CommandSessionJob {
@@ -103,11 +103,7 @@ export async function sessionMounts(
     const path = fromFileUrl(url).replace(/\/$/, "");
     args.push("--ro-bind", path, path);
   }
-  if (job.packages !== undefined) {
-    const { configFile, lockFile, denoDir } = job.packages;
-    for (const path of [configFile, lockFile]) args.push("--ro-bind", path, path);
-    args.push("--ro-bind", `${denoDir}/npm`, `${SANDBOX_CACHE_DIR}/npm`);
-  }
+  if (job.packages !== undefined) args.push(...packageMounts(job.packages));
   return args;
 }
 

@@ -116,13 +116,17 @@ export function sandboxView(
     : ["--unshare-net"];
   for (const path of view.readOnly) args.push("--ro-bind", path, path);
   for (const path of view.readWrite) args.push("--bind", path, path);
-  if (packages !== undefined) {
-    const { configFile, lockFile, denoDir } = packages;
-    for (const path of [configFile, lockFile]) args.push("--ro-bind", path, path);
-    args.push("--ro-bind", `${denoDir}/npm`, `${SANDBOX_CACHE_DIR}/npm`);
-  }
+  if (packages !== undefined) args.push(...packageMounts(packages));
   for (const [name, value] of Object.entries(env)) args.push("--setenv", name, value);
   // What bwrap made as mount points is a file system of its own; nothing is to be left in it.
   args.push("--remount-ro", "/", "--chdir", "/", "--");
   return args;
+}
+
+/** Arguments that show a child its packages. */
+export function packageMounts({ configFile, lockFile, denoDir }: ChildPackages): string[] {
+  return [
+    ...[configFile, lockFile].flatMap((path) => ["--ro-bind", path, path]),
+    ...["--ro-bind", `${denoDir}/npm`, `${SANDBOX_CACHE_DIR}/npm`],
+  ];
 }
