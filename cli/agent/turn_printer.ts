@@ -88,6 +88,7 @@ export class TurnPrinter {
       case "usage":
       case "error":
       case "session_updated":
+      case "message":
         return;
       default:
         event satisfies never;

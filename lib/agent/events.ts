@@ -46,6 +46,17 @@ export interface SessionUpdated {
   title: string;
 }
 
+/**
+ * A message of the agent that no turn of this session said: one that another session, or an automation,
+ * sent here. Its `turnId` is empty. `media` are paths on this machine.
+ */
+export interface SaidFromElsewhere {
+  type: "message";
+  text: string;
+  media?: readonly string[];
+  replyTo?: string;
+}
+
 /** One thing that happened in a turn. */
 export type AgentEvent =
   | { type: "turn_start"; model: string }
@@ -77,6 +88,7 @@ export type AgentEvent =
   | { type: "summary"; text: string }
   | { type: "error"; error: ErrorData }
   | SessionUpdated
+  | SaidFromElsewhere
   | { type: "turn_end"; status: TurnStatus; finishReason: FinishReason; usage: Usage };
 
 /** An event as the journal holds it. */

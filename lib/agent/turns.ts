@@ -10,6 +10,19 @@ import type { InputPart } from "./messages.ts";
 import type { Said } from "./chat_commands.ts";
 import type { RequestKey, ResponseFacts, Turn } from "../journal/types.ts";
 
+/** The automation that a turn is a run, or a rehearsal, of. */
+export interface TurnAutomation {
+  id: string;
+  /** Of the automation as it was written when the turn was opened. */
+  digest: string;
+  /** Model calls; the smaller of this and `agent.maxSteps` counts. */
+  maxSteps: number;
+  /** Tokens of all its model calls together; past it the turn ends as failed. */
+  tokenBudget: number;
+  /** Id of the commission that it rehearses for: no action of it runs. */
+  rehearsal?: string;
+}
+
 /** What is asked of the agent. */
 export interface TurnRequest {
   /** `<channel>:<id>`. */
@@ -26,6 +39,8 @@ export interface TurnRequest {
   timeoutMs?: number;
   /** A preset's name or `<provider>/<id>` instead of the configured model. */
   model?: string;
+  /** What opened it, when no person did. Kept with the turn, so that it holds after a restart too. */
+  automation?: TurnAutomation;
   /** A repeat with the same key gets the turn of the first one (decisions B "Idempotency-Key"). */
   requestKey?: RequestKey;
   /** Puts the turn into the index of responses. */

@@ -36,6 +36,13 @@ export interface ActionContext {
   actor: string;
   /** A person opened the turn and is still there (decisions E3). */
   attended: boolean;
+  /** The automation that opened the turn, as it is written now; grants are bound to it. */
+  automation?: { id: string; digest: string };
+  /**
+   * Set in the turn of a commission: nothing of it runs. Every action is resolved and judged as it would
+   * be in a run, and noted under this id (decisions E10).
+   */
+  rehearsal?: string;
   /** Hosts that stand in the person's own words in this session's context, lower case. */
   personHosts: readonly string[];
   /** URLs that stand verbatim in earlier tool results of this session's context. */

@@ -7,8 +7,8 @@
 
 import type { ApprovalView, Capability } from "./actions.ts";
 
-/** What a token may be used for. `operate` includes `approve`. */
-export const SCOPES = ["approve", "operate"] as const;
+/** What a token may be used for (document 2 part 5). `operate` includes all others. */
+export const SCOPES = ["operate", "read", "chat", "approve", "secrets"] as const;
 
 /** One of {@linkcode SCOPES}. */
 export type Scope = typeof SCOPES[number];
@@ -19,6 +19,14 @@ export type Credential =
   | { kind: "token"; token: string }
   /** Somebody on a channel whose descriptor says that it verifies senders, such as `telegram:12345`. */
   | { kind: "sender"; sender: string }
+  /**
+   * Somebody whom the trusted proxy in front vouches for; `webui:<claim value>`. Only while
+   * `channels.websocket.trustedProxyAuth` is set. Unscoped, but who answers approvals stands in
+   * `gates.approvers` all the same.
+   */
+  | { kind: "identity"; actor: string }
+  /** What was shown for a token to be issued; absent: nothing was. */
+  | { kind: "issue_secret"; secret?: string }
   /** The terminal of this very process, which opened the turn. Never crosses from the service. */
   | { kind: "terminal"; turnId: string };
 

@@ -180,10 +180,81 @@ const channels = section({
     description: "Attempts to deliver a message; 0 counts as 1.",
   }),
   websocket: section({
+    enabled: z.boolean().default(true).meta({ description: "Serve it from the gateway." }),
+    host: z.string().min(1).default("127.0.0.1").meta({
+      description: "Bind address; one beyond loopback needs token, tokenIssueSecret or a proxy.",
+    }),
+    port: z.int().min(0).max(65_535).default(8765).meta({ description: "Port; 0: a free one." }),
+    socketPath: z.string().default("").meta({
+      description: "Absolute path of a Unix socket to listen on instead of host and port.",
+    }),
+    path: z.string().default("/").meta({
+      description: "Path of the upgrade; a slash at its end does not count.",
+    }),
+    publicWsUrl: z.string().default("").meta({
+      description: "The ws:// or wss:// address that clients are told, behind a reverse proxy.",
+    }),
+    maxMessageBytes: z.int().min(1_024).max(41_943_040).default(37_748_736).meta({
+      description: "Bytes of one message from a client, 1 KiB to 40 MiB.",
+    }),
+    token: z.string().default("").meta({
+      description: "Secret that every client has to show, beside issued tokens.",
+      secret: true,
+    }),
+    websocketRequiresToken: z.boolean().default(true).meta({
+      description: "Whether a client needs a token; false is for networks that are trusted.",
+    }),
+    tokenIssuePath: z.string().default("").meta({
+      description: "Path that gives out short-lived tokens; empty: none does.",
+    }),
+    tokenIssueSecret: z.string().default("").meta({
+      description: "Secret that is needed there and for bootstrap; empty: token, if that is set.",
+      secret: true,
+    }),
+    tokenTtlS: z.int().min(30).max(86_400).default(300).meta({
+      description: "Seconds that an issued token holds, 30 to 86400.",
+    }),
     trustedProxyAuth: trustedProxyAuth.nullable().default(null).meta({
       description: "A proxy in front that says who the person is; null: none.",
     }),
-  }, { description: "The WebSocket channel.", open: "keys" }),
+    allowFrom: z.array(z.string()).default(["*"]).meta({
+      description: "Ids of clients that may come in; * for all, an empty list for none.",
+    }),
+    allowedHosts: z.array(z.string()).default([]).meta({
+      description: "Host header names accepted beside IP literals and loopback names.",
+    }),
+    allowedOrigins: z.array(z.string()).default([]).meta({
+      description: "Browser origins accepted, such as https://app.example.",
+    }),
+    authFailuresPerMinute: z.int().min(1).max(1_000_000).default(100).meta({
+      description: "Wrong tokens a minute from one address, before 429.",
+    }),
+    maxConnectionsPerAddress: z.int().min(1).max(1_000_000).default(1_000).meta({
+      description: "Connections of one address at once.",
+    }),
+    streaming: z.boolean().default(true).meta({
+      description: "Send answers piece by piece; false: whole.",
+    }),
+    sendProgress: z.boolean().optional().meta({
+      description: "Send progress; unset: channels.sendProgress.",
+    }),
+    sendToolHints: z.boolean().optional().meta({
+      description: "Send tool breadcrumbs; unset: channels.sendToolHints.",
+    }),
+    showReasoning: z.boolean().optional().meta({
+      description: "Send reasoning; unset: channels.showReasoning.",
+    }),
+    pingIntervalS: z.number().min(5).max(300).default(20).meta({
+      description: "Seconds between pings, 5 to 300.",
+    }),
+    pingTimeoutS: z.number().min(5).max(300).default(20).meta({
+      description: "Seconds that a pong may take before the connection is closed, 5 to 300.",
+    }),
+    sslCertfile: z.string().default("").meta({
+      description: "PEM file of the certificate, for wss://; with sslKeyfile.",
+    }),
+    sslKeyfile: z.string().default("").meta({ description: "PEM file of its private key." }),
+  }, { description: "The WebSocket channel." }),
 }, {
   description: "Channels; each has a section of its own name.",
   takes: "restart",
@@ -389,6 +460,9 @@ export type Config = z.infer<typeof configSchema>;
 
 /** One MCP server of {@linkcode Config}. */
 export type McpServerConfig = z.infer<typeof mcpServer>;
+
+/** `channels.websocket` of {@linkcode Config}. */
+export type WebsocketConfig = Config["channels"]["websocket"];
 
 /** `channels.websocket.trustedProxyAuth` of {@linkcode Config}, where it is set. */
 export type TrustedProxyConfig = z.infer<typeof trustedProxyAuth>;

@@ -87,6 +87,7 @@ export class ChatChunks {
       case "summary":
       case "error":
       case "session_updated":
+      case "message":
       case "turn_end":
         return "";
     }

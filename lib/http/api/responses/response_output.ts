@@ -74,6 +74,7 @@ export class ResponseOutput {
         return this.#endClosed();
       case "error":
       case "session_updated":
+      case "message":
         return [];
       case "turn_start":
         return this.cutOff();
