@@ -91,6 +91,7 @@ export const FRAMES = {
     media_urls: z.array(z.string()).optional().describe("Signed, expiring URLs of the same files"),
     reply_to: z.string().optional(),
     turn_id: z.string().optional(),
+    client_msg_id: z.string().optional().describe("Of the command that this answers"),
     seq: z.int().min(1).optional().describe(
       "Absent in the answer to a command, which is on no record",
     ),

@@ -1,0 +1,354 @@
+/**
+ * A client of the WebSocket port that loses nothing over a bad network: it connects again by itself,
+ * goes on in each chat behind the last frame that it saw, and sends again what was not accepted. It
+ * needs nothing but a WebSocket, so it works in a browser as well.
+ *
+ * @module
+ */
+
+import { type ClientEnvelope, clientEnvelope } from "./envelopes.ts";
+import { type Frame, type ServerFrame, serverFrame } from "./frames.ts";
+
+/** What a client works with. */
+export interface WireClientDeps {
+  /** Such as `ws://127.0.0.1:8765/`. */
+  url: string;
+  clientId?: string;
+  /**
+   * A token for the next handshake, asked for before each: socket tokens work once. Undefined for none.
+   * What it rejects with ends the first connect, and later ones are tried again.
+   */
+  token?: () => Promise<string | undefined>;
+  /** Every frame once, in the order of its chat. */
+  onFrame(frame: ServerFrame): void;
+  /** The chat begins anew: what was shown of it no longer counts. */
+  onReset?(chatId: string): void;
+  /** The connection was lost, and is tried again in so many milliseconds. */
+  onLost?(retryInMs: number): void;
+  /** It is there again, and all chats go on. */
+  onBack?(): void;
+  /** Default: that of this runtime. */
+  open?: (url: string, protocols: string[]) => WebSocket;
+  randomId?: () => string;
+}
+
+/** What became of a message. */
+export type SendOutcome =
+  /** It is on the server's disk. */
+  | { turnId: string }
+  /** It was a command, and this is the answer. */
+  | { answer: string };
+
+/** The server refused something; `code` is its slug. */
+export class WireError extends Error {
+  override readonly name = "WireError";
+  constructor(message: string, readonly code: string) {
+    super(message);
+  }
+}
+
+/** A chat that the client follows. */
+interface Followed {
+  epoch?: string;
+  /** Last number that was handed on. */
+  seq: number;
+}
+
+type Pending<T> = PromiseWithResolvers<T> & { envelope: ClientEnvelope };
+
+/** Time for a handshake, and for an answer to a ping. */
+const ANSWER_MS = 15_000;
+/** Silence after which the server is asked whether it is there. */
+const IDLE_MS = 30_000;
+/** First and longest wait before a new attempt. */
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 30_000;
+/** Messages that wait to be accepted at once. */
+const MAX_PENDING = 256;
+
+/** See the module. */
+export class WireClient {
+  readonly #deps: WireClientDeps;
+  readonly #chats = new Map<string, Followed>();
+  /** Messages that were not accepted yet, by their ids, in order. */
+  readonly #sending = new Map<string, Pending<SendOutcome>>();
+  /** Requests for chats that `attached` answers, in order. */
+  #attaching: Pending<Frame<"attached">>[] = [];
+  #socket: WebSocket | undefined;
+  #ready = Promise.withResolvers<Frame<"ready">>();
+  #wasReady = false;
+  #closed = false;
+  #attempts = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(deps: WireClientDeps) {
+    this.#deps = deps;
+    this.#ready.promise.catch(() => {});
+  }
+
+  /** Connects; rejects when the first attempt fails. The frame names the connection's own chat. */
+  connect(): Promise<Frame<"ready">> {
+    if (this.#socket === undefined && !this.#closed) void this.#open();
+    return this.#ready.promise;
+  }
+
+  /** Makes a chat and follows it. */
+  async newChat(): Promise<string> {
+    return (await this.#attach({ type: "new_chat" })).chat_id;
+  }
+
+  /** Follows a chat: from now on, or behind a number that was seen before. */
+  attach(chatId: string, seen?: { afterSeq: number; epoch?: string }): Promise<Frame<"attached">> {
+    return this.#attach({
+      type: "attach",
+      chat_id: chatId,
+      ...seen !== undefined && { after_seq: seen.afterSeq },
+      ...seen?.epoch !== undefined && { epoch: seen.epoch },
+    });
+  }
+
+  /** Makes a chat of the beginning of another, and follows it. */
+  async fork(chatId: string, beforeUserIndex: number): Promise<string> {
+    const attached = await this.#attach({
+      type: "fork_chat",
+      source_chat_id: chatId,
+      before_user_index: beforeUserIndex,
+    });
+    return attached.chat_id;
+  }
+
+  /** Sends a message, once, however often the connection is lost meanwhile. */
+  send(
+    chatId: string,
+    content: string,
+    media?: { data_url: string; name?: string }[],
+  ): Promise<SendOutcome> {
+    if (this.#sending.size >= MAX_PENDING) {
+      return Promise.reject(new WireError(`${MAX_PENDING} messages wait already`, "overloaded"));
+    }
+    const id = (this.#deps.randomId ?? (() => crypto.randomUUID()))();
+    const envelope = clientEnvelope.parse({
+      type: "message",
+      chat_id: chatId,
+      content,
+      client_msg_id: id,
+      media,
+    });
+    const pending = { ...Promise.withResolvers<SendOutcome>(), envelope };
+    this.#sending.set(id, pending);
+    this.#put(envelope);
+    return pending.promise;
+  }
+
+  /** Ends the turn that runs in a chat. */
+  cancel(chatId: string): void {
+    this.#put({ type: "cancel", chat_id: chatId });
+  }
+
+  /** Leaves for good. What was not accepted is rejected. */
+  close(): void {
+    this.#end(new WireError("The connection was closed", "closed"));
+  }
+
+  #attach(envelope: ClientEnvelope): Promise<Frame<"attached">> {
+    const pending = { ...Promise.withResolvers<Frame<"attached">>(), envelope };
+    this.#attaching.push(pending);
+    this.#put(envelope);
+    return pending.promise;
+  }
+
+  /** Sends now, or not at all: what matters is kept elsewhere and sent again. */
+  #put(envelope: ClientEnvelope): void {
+    if (this.#socket?.readyState === WebSocket.OPEN && this.#wasReady) {
+      this.#socket.send(JSON.stringify(envelope));
+    }
+  }
+
+  async #open(): Promise<void> {
+    let socket: WebSocket;
+    try {
+      const token = await this.#deps.token?.();
+      if (this.#closed) return;
+      socket = this.#connectWith(token);
+    } catch (error) {
+      return this.#lost(error);
+    }
+    this.#socket = socket;
+    this.#watch(ANSWER_MS);
+    // Errors are followed by a close.
+    socket.onmessage = ({ data }) => this.#take(socket, String(data));
+    socket.onclose = ({ code, reason }) => {
+      if (this.#socket !== socket) return;
+      const why = reason === "" ? "" : `: ${reason}`;
+      this.#lost(
+        new WireError(
+          code === 1006
+            ? "The server refused the connection, or cannot be reached"
+            : `The server closed the connection (${code})${why}`,
+          "closed",
+        ),
+      );
+    };
+  }
+
+  #connectWith(token: string | undefined): WebSocket {
+    const url = new URL(this.#deps.url);
+    if (this.#deps.clientId !== undefined) url.searchParams.set("client_id", this.#deps.clientId);
+    // Not in the URL, which proxies write into their logs.
+    const protocols = token === undefined ? [] : ["service.v1", `service.token.${token}`];
+    const open = this.#deps.open ?? ((at, offered) => new WebSocket(at, offered));
+    return open(url.href, protocols);
+  }
+
+  #lost(error: unknown): void {
+    clearTimeout(this.#timer);
+    this.#socket = undefined;
+    if (this.#closed) return;
+    if (!this.#wasReady) return this.#end(error);
+    const retryInMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#attempts++) *
+      (0.5 + Math.random() / 2);
+    this.#deps.onLost?.(retryInMs);
+    this.#timer = setTimeout(() => void this.#open(), retryInMs);
+  }
+
+  #end(error: unknown): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.close(1000);
+    this.#ready.reject(error);
+    for (const { reject } of this.#sending.values()) reject(error);
+    for (const { reject } of this.#attaching) reject(error);
+    this.#sending.clear();
+    this.#attaching = [];
+  }
+
+  /** A server that says nothing is asked; one that does not answer either is left. */
+  #watch(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      if (ms === IDLE_MS) {
+        this.#put({ type: "ping" });
+        return this.#watch(ANSWER_MS);
+      }
+      const socket = this.#socket;
+      this.#lost(new WireError("The server does not answer", "closed"));
+      socket?.close();
+    }, ms);
+  }
+
+  #take(socket: WebSocket, text: string): void {
+    if (this.#socket !== socket) return;
+    this.#watch(IDLE_MS);
+    let frame: ServerFrame;
+    try {
+      const parsed = serverFrame.safeParse(JSON.parse(text));
+      // A newer server may say more than this client knows.
+      if (!parsed.success) return;
+      frame = parsed.data;
+    } catch {
+      return;
+    }
+    switch (frame.event) {
+      case "ready":
+        return this.#begin(frame);
+      case "attached":
+        this.#attached(frame);
+        break;
+      case "message_accepted":
+        this.#settle(frame.client_msg_id, { turnId: frame.turn_id });
+        break;
+      case "message":
+        if (frame.seq === undefined) this.#settle(frame.client_msg_id, { answer: frame.text });
+        break;
+      case "error":
+        if (this.#refused(frame)) return;
+        break;
+    }
+    if ("seq" in frame && frame.seq !== undefined && frame.chat_id !== undefined) {
+      const chat = this.#chats.get(frame.chat_id);
+      if (chat !== undefined) {
+        if (frame.seq <= chat.seq) return;
+        chat.seq = frame.seq;
+      }
+    }
+    this.#deps.onFrame(frame);
+  }
+
+  /** Goes on with everything after a handshake. */
+  #begin(frame: Frame<"ready">): void {
+    const isFirst = !this.#wasReady;
+    this.#wasReady = true;
+    this.#attempts = 0;
+    // Those that the server may have answered into the void are asked again, in the order of before.
+    const asked = this.#attaching;
+    this.#attaching = [];
+    for (const [chatId, { seq, epoch }] of this.#chats) {
+      void this.attach(chatId, { afterSeq: seq, epoch }).catch(() => {});
+    }
+    for (const pending of asked) {
+      this.#attaching.push(pending);
+      this.#put(pending.envelope);
+    }
+    if (isFirst) this.#chats.set(frame.chat_id, { seq: 0 });
+    for (const { envelope } of this.#sending.values()) this.#put(envelope);
+    if (isFirst) {
+      this.#ready.resolve(frame);
+      this.#deps.onFrame(frame);
+    } else {
+      this.#deps.onBack?.();
+    }
+  }
+
+  #attached(frame: Frame<"attached">): void {
+    const at = this.#attaching.findIndex(({ envelope }) =>
+      envelope.type === "attach" ? envelope.chat_id === frame.chat_id : true
+    );
+    const pending = at < 0 ? undefined : this.#attaching.splice(at, 1)[0];
+    const known = this.#chats.get(frame.chat_id);
+    const asked = pending?.envelope.type === "attach" ? pending.envelope : undefined;
+    if (known === undefined) {
+      // A fork and a new chat are replayed from their begin, as is a chat of another epoch.
+      const isAnew = asked?.epoch !== undefined && asked.epoch !== frame.epoch;
+      const seq = isAnew ? 0 : asked?.after_seq ?? (asked === undefined ? 0 : frame.last_seq);
+      this.#chats.set(frame.chat_id, { epoch: frame.epoch, seq });
+    } else {
+      if (known.epoch !== undefined && known.epoch !== frame.epoch) {
+        known.seq = 0;
+        this.#deps.onReset?.(frame.chat_id);
+      }
+      known.epoch = frame.epoch;
+    }
+    pending?.resolve(frame);
+  }
+
+  #settle(id: string | undefined, outcome: SendOutcome): void {
+    if (id === undefined) return;
+    this.#sending.get(id)?.resolve(outcome);
+    this.#sending.delete(id);
+  }
+
+  /** Whether an error frame was the answer to something that somebody waits for. */
+  #refused({ client_msg_id, chat_id, seq, detail, code = "refused" }: Frame<"error">): boolean {
+    const error = new WireError(detail, code);
+    if (client_msg_id !== undefined) {
+      const pending = this.#sending.get(client_msg_id);
+      this.#sending.delete(client_msg_id);
+      pending?.reject(error);
+      return pending !== undefined;
+    }
+    if (seq !== undefined) return false;
+    const at = this.#attaching.findIndex(({ envelope }) =>
+      chat_id === undefined || chatOf(envelope) === chat_id
+    );
+    if (at < 0) return false;
+    this.#attaching.splice(at, 1)[0]!.reject(error);
+    return true;
+  }
+}
+
+function chatOf(envelope: ClientEnvelope): string | undefined {
+  if (envelope.type === "fork_chat") return envelope.source_chat_id;
+  return "chat_id" in envelope ? envelope.chat_id : undefined;
+}
