@@ -24,6 +24,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/agent.ts"),
   },
   {
+    name: "chat",
+    summary: "Talk to a running service over its WebSocket port, here or far away",
+    load: () => import("./commands/chat.ts"),
+  },
+  {
     name: "serve",
     summary: "Serve the HTTP API alone",
     load: () => import("./commands/serve.ts"),

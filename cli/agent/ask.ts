@@ -6,12 +6,22 @@
 
 import type { StoredEvent, TurnStatus } from "../../lib/agent/events.ts";
 import { type ErrorCode, fromErrorData, ServiceError } from "../../lib/errors.ts";
-import type { LocalClient } from "../../lib/local/client.ts";
-import type { AskedPart } from "../../lib/local/protocol.ts";
+import type { AskedPart, Operations } from "../../lib/local/protocol.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
 import type { ApprovalPrompt } from "./approval_prompt.ts";
 import { TurnPrinter } from "./turn_printer.ts";
+
+/** What answers: the service of this home, or one that is reached over the network. */
+export interface TurnClient {
+  request(
+    op: "turn",
+    params: Operations["turn"]["params"],
+    signal?: AbortSignal,
+  ): AsyncIterable<StoredEvent>;
+  /** Resolves when the connection has ended, from either side. */
+  readonly closed: Promise<void>;
+}
 
 /** What is asked, and how the turn is shown. */
 export interface AskOptions {
@@ -42,7 +52,7 @@ const STATUS_ERRORS: Readonly<Record<Exclude<TurnStatus, "done">, [ErrorCode, st
  * when it was cut off without an end: a failed turn never looks like a successful one.
  */
 export async function ask(
-  client: LocalClient,
+  client: Pick<TurnClient, "request">,
   out: Output,
   { sessionKey, input, model, json, stream, verbose, approvals, signal }: AskOptions,
 ): Promise<ExitCode> {

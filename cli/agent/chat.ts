@@ -5,20 +5,21 @@
  */
 
 import { ServiceError } from "../../lib/errors.ts";
-import type { LocalClient } from "../../lib/local/client.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { type Output, OutputClosedError } from "../output.ts";
 import { reportError } from "../report_error.ts";
 import type { ApprovalPrompt } from "./approval_prompt.ts";
-import { ask } from "./ask.ts";
+import { ask, type TurnClient } from "./ask.ts";
 import { type Signals, withInterrupts } from "./interrupts.ts";
 import type { LineReader } from "./line_reader.ts";
-import { parseSessionName, sessionKey } from "./session_name.ts";
+import * as ownSessions from "./session_name.ts";
 
 /** What a chat works with. */
 export interface ChatDeps {
-  client: LocalClient;
+  client: TurnClient;
   out: Output;
+  /** How sessions are named and found; by default those of the command line. */
+  sessions?: Pick<typeof ownSessions, "parseSessionName" | "sessionKey">;
   reader: LineReader;
   signals: Signals;
   /** Asks about actions that wait; one for each turn. */
@@ -31,7 +32,7 @@ export interface ChatDeps {
 
 /** How a chat is held. */
 export interface ChatOptions {
-  /** Without `cli:`. */
+  /** As it is typed. */
   session: string;
   model?: string;
   stream: boolean;
@@ -53,7 +54,7 @@ const HELP = [
  * the chat goes on; only the loss of the service ends it, with its error.
  */
 export async function chat(deps: ChatDeps, options: ChatOptions): Promise<ExitCode> {
-  const { client, out, reader } = deps;
+  const { client, out, reader, sessions = ownSessions } = deps;
   let session = options.session;
   let isConnected = true;
   void client.closed.then(() => isConnected = false);
@@ -78,8 +79,8 @@ export async function chat(deps: ChatDeps, options: ChatOptions): Promise<ExitCo
         // The service knows the others.
         await answer(deps, { ...options, session }, command);
       } else if (command === "/session" && args.length < 2) {
-        if (args[0] !== undefined) session = parseSessionName(args[0]);
-        deps.onSession?.(sessionKey(session));
+        if (args[0] !== undefined) session = sessions.parseSessionName(args[0]);
+        deps.onSession?.(sessions.sessionKey(session));
         out.note({ text: `Session ${session}`, style: "dim" });
       } else {
         await answer(deps, { ...options, session }, message);
@@ -94,11 +95,11 @@ export async function chat(deps: ChatDeps, options: ChatOptions): Promise<ExitCo
 
 /** One turn that Ctrl-C cancels. */
 async function answer(deps: ChatDeps, options: ChatOptions, message: string): Promise<void> {
-  const { client, out, signals } = deps;
+  const { client, out, signals, sessions = ownSessions } = deps;
   const onFirst = () => out.note({ text: "Cancelled; Ctrl-C again leaves", style: "dim" });
   await withInterrupts(signals, onFirst, (signal) =>
     ask(client, out, {
-      sessionKey: sessionKey(options.session),
+      sessionKey: sessions.sessionKey(options.session),
       input: [{ type: "text", text: message }],
       model: options.model,
       json: false,

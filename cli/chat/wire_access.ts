@@ -1,0 +1,70 @@
+/**
+ * How `service chat` gets a token for each handshake: socket tokens work once, so one is fetched each
+ * time with whatever the person has.
+ *
+ * @module
+ */
+
+import { ServiceError } from "../../lib/errors.ts";
+
+/** What access is got with. */
+export interface WireAccessDeps {
+  /** The WebSocket's address. */
+  url: URL;
+  /**
+   * A token of `service tokens issue` (`sat_…`), or the secret of the port (tokenIssueSecret, token);
+   * undefined for a service on this machine without a secret.
+   */
+  secret?: string;
+  fetch: typeof fetch;
+}
+
+/**
+ * A token for the next handshake; undefined where none is needed. Rejects with `invalid_token` for a
+ * secret that is refused, `unreachable` when nothing answers.
+ */
+export async function wireToken({ url, secret, fetch }: WireAccessDeps): Promise<
+  string | undefined
+> {
+  const isApiToken = secret?.startsWith("sat_") ?? false;
+  const path = isApiToken ? "/api/webui/socket-token" : "/webui/bootstrap";
+  const at = new URL(path, url);
+  at.protocol = url.protocol === "wss:" ? "https:" : "http:";
+  at.search = "";
+  let response: Response;
+  try {
+    response = await fetch(at, {
+      method: isApiToken ? "POST" : "GET",
+      headers: {
+        ...secret !== undefined && { authorization: `Bearer ${secret}` },
+        ...isApiToken && { "content-type": "application/json" },
+      },
+      body: isApiToken ? "{}" : undefined,
+      redirect: "error",
+      signal: AbortSignal.timeout(15_000),
+    });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new ServiceError(
+      "not_found",
+      `No service answers at ${url.host}: ${why}. Start one with: service gateway`,
+      { param: "url" },
+      { cause },
+    );
+  }
+  const body = await response.json().catch(() => undefined);
+  if (response.ok) return typeof body?.token === "string" ? body.token : undefined;
+  // Without a secret in force a far client may still be let in without a token; a proxy may forward
+  // the socket's path alone, and then a static token is all there is.
+  if (response.status === 404 || (response.status === 403 && secret === undefined)) return secret;
+  if (response.status === 401) {
+    throw new ServiceError(
+      "invalid_token",
+      secret === undefined
+        ? `${url.host} asks for a token or the port's secret: give it as SERVICE_TOKEN`
+        : `${url.host} does not know the token or secret in SERVICE_TOKEN`,
+    );
+  }
+  const said = typeof body?.error?.message === "string" ? `: ${body.error.message}` : "";
+  throw new ServiceError("invalid_request", `${url.host} answered ${response.status}${said}`);
+}

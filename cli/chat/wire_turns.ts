@@ -1,0 +1,138 @@
+/**
+ * Turns over the wire as the chat of this terminal asks for them.
+ *
+ * @module
+ */
+
+import type { StoredEvent } from "../../lib/agent/events.ts";
+import { ERROR_CODES, type ErrorCode, ServiceError } from "../../lib/errors.ts";
+import type { AskedPart } from "../../lib/local/protocol.ts";
+import type { ServerFrame } from "../../lib/wire/frames.ts";
+import { type SendOutcome, type WireClient, WireError } from "../../lib/wire/wire_client.ts";
+import { frameEvent } from "./frame_event.ts";
+
+/** A turn's events that wait to be read. */
+class EventQueue {
+  readonly #events: StoredEvent[] = [];
+  #wake = Promise.withResolvers<void>();
+  #error: unknown;
+
+  add(event: StoredEvent): void {
+    this.#events.push(event);
+    this.#wake.resolve();
+  }
+
+  fail(error: unknown): void {
+    this.#error = error;
+    this.#wake.resolve();
+  }
+
+  async *read(): AsyncGenerator<StoredEvent> {
+    for (;;) {
+      const event = this.#events.shift();
+      if (event !== undefined) {
+        yield event;
+        if (event.event.type === "turn_end") return;
+      } else if (this.#error !== undefined) {
+        throw this.#error;
+      } else {
+        await this.#wake.promise;
+        this.#wake = Promise.withResolvers();
+      }
+    }
+  }
+}
+
+/** See the module. Frames are handed to {@linkcode WireTurns.take}. */
+export class WireTurns {
+  readonly #client: Pick<WireClient, "send" | "cancel" | "attach">;
+  readonly #turns = new Map<string, EventQueue>();
+  readonly #attached = new Set<string>();
+  /** Sends that do not know their turn yet: what comes meanwhile may be of it. */
+  #sending = 0;
+
+  constructor(client: Pick<WireClient, "send" | "cancel" | "attach">) {
+    this.#client = client;
+  }
+
+  /** The chat is followed already. */
+  attached(chatId: string): void {
+    this.#attached.add(chatId);
+  }
+
+  /** Takes a frame; false when it is of no turn of this terminal. */
+  take(frame: ServerFrame): boolean {
+    const stored = frameEvent(frame);
+    if (stored === undefined) return false;
+    let queue = this.#turns.get(stored.turnId);
+    if (queue === undefined && this.#sending > 0) {
+      queue = new EventQueue();
+      this.#turns.set(stored.turnId, queue);
+    }
+    queue?.add(stored);
+    return queue !== undefined;
+  }
+
+  /** The connection is gone for good. */
+  fail(error: unknown): void {
+    for (const queue of this.#turns.values()) queue.fail(error);
+  }
+
+  /** One message and the events of its turn. An abort cancels it, and its end is still read. */
+  async *turn(chatId: string, input: AskedPart[], signal?: AbortSignal) {
+    if (!this.#attached.has(chatId)) {
+      await this.#client.attach(chatId).catch(rethrow);
+      this.attached(chatId);
+    }
+    const outcome = await this.#send(chatId, input);
+    if ("answer" in outcome) return yield* answered(outcome.answer);
+    const { turnId } = outcome;
+    const queue = this.#turns.get(turnId) ?? new EventQueue();
+    this.#turns.set(turnId, queue);
+    const cancel = () => this.#client.cancel(chatId);
+    if (signal?.aborted) cancel();
+    signal?.addEventListener("abort", cancel);
+    try {
+      yield* queue.read();
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+      this.#turns.delete(turnId);
+    }
+  }
+
+  async #send(chatId: string, input: AskedPart[]): Promise<SendOutcome> {
+    const text = input.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n");
+    const media = input.flatMap((part) =>
+      part.type === "file"
+        ? [{ data_url: `data:application/octet-stream;base64,${part.data}`, name: part.name }]
+        : []
+    );
+    this.#sending += 1;
+    try {
+      return await this.#client.send(chatId, text, media.length === 0 ? undefined : media)
+        .catch(rethrow);
+    } finally {
+      this.#sending -= 1;
+    }
+  }
+}
+
+/** The answer to a command, which is no turn. */
+function* answered(text: string): Generator<StoredEvent> {
+  const streamId = "1";
+  const usage = { inputTokens: 0, outputTokens: 0, reasoningTokens: 0, cachedTokens: 0 };
+  const events: StoredEvent["event"][] = [
+    { type: "text_delta", streamId, text },
+    { type: "segment_end", streamId, resuming: false },
+    { type: "turn_end", status: "done", finishReason: "stop", usage },
+  ];
+  for (const [at, event] of events.entries()) yield { seq: at + 1, turnId: "", event };
+}
+
+/** A refusal of the server as this program knows errors. */
+function rethrow(error: unknown): never {
+  if (!(error instanceof WireError)) throw error;
+  const isKnown = (code: string): code is ErrorCode =>
+    (ERROR_CODES as readonly string[]).includes(code);
+  throw new ServiceError(isKnown(error.code) ? error.code : "invalid_request", error.message);
+}

@@ -1,0 +1,228 @@
+/**
+ * `service chat`: talk to a running service over its WebSocket port, here or far away.
+ *
+ * @module
+ */
+
+import { ServiceError } from "../../lib/errors.ts";
+import { CHAT_ID, type ServerFrame } from "../../lib/wire/frames.ts";
+import { WireClient } from "../../lib/wire/wire_client.ts";
+import { ask, type TurnClient } from "../agent/ask.ts";
+import { attachFile } from "../agent/attach_file.ts";
+import { gatherMessage, type MessageSources } from "../agent/gather_message.ts";
+import { processSignals, type Signals, withInterrupts } from "../agent/interrupts.ts";
+import { readPiped } from "../agent/read_piped.ts";
+import { wireToken } from "../chat/wire_access.ts";
+import { WireTurns } from "../chat/wire_turns.ts";
+import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
+import { jsonLine, type Output } from "../output.ts";
+
+/** What the command reaches outside of itself. */
+export interface ChatCommandDeps {
+  sources(out: Output): MessageSources;
+  signals: Signals;
+  env: (name: string) => string | undefined;
+  fetch: typeof fetch;
+  /** Address and secret of this home's own port, when none was given. */
+  ownPort(globals: Globals): Promise<{ url: string; secret?: string }>;
+}
+
+/** Runs the command. */
+export async function runChat(invocation: Invocation, deps: ChatCommandDeps): Promise<ExitCode> {
+  const { globals, options, out } = invocation;
+  const wanted = options["chat"] as string | undefined;
+  if (wanted !== undefined) checkChatId(wanted);
+  const isWatching = options["watch"] === true;
+  const input = isWatching ? undefined : await gatherMessage({
+    message: options["message"] as string | undefined,
+    files: options["file"] as string[] | undefined ?? [],
+    useStdin: options["no-stdin"] !== true,
+  }, deps.sources(out));
+  if (isWatching && wanted === undefined) {
+    throw new ServiceError("usage", "--watch needs --chat ID: which chat to watch", {
+      param: "chat",
+    });
+  }
+  const given = options["url"] as string | undefined;
+  const own = given === undefined ? await deps.ownPort(globals) : undefined;
+  const url = parseUrl(given ?? own!.url);
+  const secret = deps.env("SERVICE_TOKEN") ?? own?.secret;
+
+  const gone = Promise.withResolvers<void>();
+  const watched = async (frame: ServerFrame) => {
+    if ("chat_id" in frame && frame.chat_id === wanted) await out.stream(jsonLine(frame) + "\n");
+  };
+  let printing = Promise.resolve();
+  const client = new WireClient({
+    url: url.href,
+    clientId: options["client-id"] as string | undefined,
+    token: () => wireToken({ url, secret, fetch: deps.fetch }),
+    onFrame(frame) {
+      if (isWatching) {
+        printing = printing.then(() => watched(frame)).catch(() => client.close());
+      } else if (!turns.take(frame) && frame.event === "message" && frame.seq !== undefined) {
+        out.note({ text: `Message: ${frame.text}`, style: "bold" });
+      }
+    },
+    onReset: (chatId) => out.note({ text: `${chatId} begins anew`, style: "yellow" }),
+    onLost: (ms) =>
+      out.note({ text: `Connection lost; again in ${Math.ceil(ms / 1000)} s`, style: "yellow" }),
+    onBack: () => out.note({ text: "Connected again; nothing was lost", style: "dim" }),
+  });
+  const turns = new WireTurns(client);
+  const onFirst = () => out.note({ text: "Cancelling; Ctrl-C again leaves at once", style: "dim" });
+  try {
+    const ready = await client.connect();
+    turns.attached(ready.chat_id);
+    const chatId = wanted ?? ready.chat_id;
+    const answering: TurnClient = {
+      request: (_op, { sessionKey, input }, signal) => turns.turn(sessionKey, input, signal),
+      closed: gone.promise,
+    };
+    if (isWatching) {
+      return await withInterrupts(deps.signals, () => client.close(), async (signal) => {
+        const seen = options["replay"] === true ? { afterSeq: 0 } : undefined;
+        await client.attach(chatId, seen);
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+        await printing;
+        return EXIT.interrupted;
+      });
+    }
+    if (input === undefined) return await talk(invocation, deps, { answering, chatId });
+    const code = await withInterrupts(deps.signals, onFirst, (signal) =>
+      ask(answering, out, {
+        sessionKey: chatId,
+        input,
+        json: globals.json,
+        stream: options["no-stream"] !== true,
+        verbose: globals.verbose,
+        signal,
+      }));
+    if (!globals.json) out.note({ text: `Go on with: --chat ${chatId}`, style: "dim" });
+    return code;
+  } finally {
+    gone.resolve();
+    client.close();
+  }
+}
+
+async function talk(
+  { globals, out, options }: Invocation,
+  { signals }: ChatCommandDeps,
+  { answering, chatId }: { answering: TurnClient; chatId: string },
+): Promise<ExitCode> {
+  if (globals.json || !out.isErrorTerminal) {
+    throw new ServiceError("usage", "A chat needs a terminal; or give -m TEXT", {
+      param: "message",
+    });
+  }
+  const { chat } = await import("../agent/chat.ts");
+  const { terminalReader } = await import("../agent/line_reader.ts");
+  const reader = terminalReader([]);
+  try {
+    return await chat({
+      client: answering,
+      out,
+      reader,
+      signals,
+      sessions: { parseSessionName: checkChatId, sessionKey: (name) => name },
+      // A chat's id lets in whoever knows it, so what is said in one is not kept on this machine.
+      remember: () => Promise.resolve(),
+    }, { session: chatId, stream: options["no-stream"] !== true, verbose: globals.verbose });
+  } finally {
+    reader.close();
+  }
+}
+
+function checkChatId(typed: string): string {
+  if (CHAT_ID.test(typed)) return typed;
+  throw new ServiceError(
+    "usage",
+    `The chat is ${JSON.stringify(typed.slice(0, 100))}; expected 1 to 64 of A-Z a-z 0-9 _ : -`,
+    { param: "chat" },
+  );
+}
+
+function parseUrl(typed: string): URL {
+  const url = URL.parse(typed);
+  if (url !== null && (url.protocol === "ws:" || url.protocol === "wss:") && url.hash === "") {
+    return url;
+  }
+  throw new ServiceError(
+    "usage",
+    "--url is no address of a WebSocket; expected ws:// or wss://, such as ws://127.0.0.1:8765/",
+    { param: "url" },
+  );
+}
+
+/** Where this home's gateway listens, by its configuration. */
+async function ownPort(globals: Globals): Promise<{ url: string; secret?: string }> {
+  const { homePaths } = await import("../home_paths.ts");
+  const { loadConfig } = await import("../../lib/config/load.ts");
+  const { config } = await loadConfig({
+    paths: homePaths(globals),
+    env: (name) => Deno.env.get(name),
+    lastGood: globals.lastGood,
+  });
+  const { host, port, path, sslCertfile, tokenIssueSecret, token, publicWsUrl, socketPath } =
+    config.channels.websocket;
+  const secret = tokenIssueSecret || token || undefined;
+  if (publicWsUrl !== "") return { url: publicWsUrl, secret };
+  if (port === 0 || socketPath !== "") {
+    throw new ServiceError("usage", "The configuration names no fixed port: give --url", {
+      param: "url",
+    });
+  }
+  const at = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  const bracketed = at.includes(":") ? `[${at}]` : at;
+  return { url: `${sslCertfile === "" ? "ws" : "wss"}://${bracketed}:${port}${path}`, secret };
+}
+
+/** The sources of this process. */
+function processSources(out: Output): MessageSources {
+  return {
+    stdinIsTerminal: Deno.stdin.isTerminal(),
+    readStdin: () =>
+      readPiped({
+        stdin: Deno.stdin.readable,
+        onWait: () => out.note("Waiting for standard input to end; --no-stdin leaves it out"),
+      }),
+    attach: (path) => attachFile(path),
+  };
+}
+
+const chatCommand: Command = {
+  description:
+    "Talks to a running gateway over its WebSocket port, on this machine or, with --url, on another " +
+    "one. A lost connection comes back by itself, and nothing that was said is lost or said twice. " +
+    "SERVICE_TOKEN holds a token of `service tokens issue --scopes read,chat`, or the secret of the " +
+    "port; none is needed on this machine where the configuration sets none. Whoever knows a chat's " +
+    "id and has a token can join it.",
+  examples: [
+    "service chat",
+    'service chat --url wss://agent.example/ -m "What is new?"',
+    'cat log | service chat --chat ops -m "What failed?"',
+    "service chat --chat ops --watch --replay",
+  ],
+  options: [
+    { name: "url", value: "URL", summary: "Address of the port; by default that of this home" },
+    { name: "message", alias: "m", value: "TEXT", summary: "Ask this; - reads it from stdin" },
+    { name: "chat", value: "ID", summary: "Chat to go on in; by default a new one" },
+    { name: "file", alias: "f", value: "PATH", repeatable: true, summary: "Attach a file" },
+    { name: "watch", summary: "Print every frame of the chat as a JSON line, and send nothing" },
+    { name: "replay", summary: "watch: begin with the chat's first frame" },
+    { name: "client-id", value: "ID", summary: "Name for channels.websocket.allowFrom" },
+    { name: "no-stream", summary: "Print the answer only when it is whole" },
+    { name: "no-stdin", summary: "Do not read standard input" },
+  ],
+  run: (invocation) =>
+    runChat(invocation, {
+      sources: processSources,
+      signals: processSignals,
+      env: (name) => Deno.env.get(name),
+      fetch,
+      ownPort,
+    }),
+};
+
+export default chatCommand;
