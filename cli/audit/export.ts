@@ -7,9 +7,9 @@
 import { canonicalJson } from "../../lib/authority/canonical_json.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
-import type { RecordFilter } from "./filters.ts";
-import { judgeAudit, type JudgeOptions } from "./judge.ts";
-import { type FoundRecord, readRecords } from "./read_records.ts";
+import type { RecordFilter } from "../../lib/authority/audit/record_filter.ts";
+import { judgeAudit, type JudgeOptions } from "../../lib/authority/audit/judge.ts";
+import { type FoundRecord, readRecords } from "../../lib/authority/audit/read_records.ts";
 import { describeOutcome, formatTime } from "./record_row.ts";
 import { visible, visibleJson } from "./visible.ts";
 

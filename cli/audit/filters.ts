@@ -4,13 +4,13 @@
  * @module
  */
 
-import type { AuditRecord } from "../../lib/authority/audit/record.ts";
+import {
+  KIND_FORM,
+  type RecordFilter,
+  recordFilter,
+} from "../../lib/authority/audit/record_filter.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { Invocation } from "../command.ts";
-import type { Subject } from "./subjects.ts";
-
-/** Whether a record is asked for. */
-export type RecordFilter = (record: AuditRecord, subject: Subject) => boolean;
 
 /** Reads the options. Throws `usage`, naming the option, its value and what it takes. */
 export function parseFilters(options: Invocation["options"], now: number): RecordFilter {
@@ -19,25 +19,19 @@ export function parseFilters(options: Invocation["options"], now: number): Recor
   const kind = plain(
     "kind",
     options.kind,
-    /^[a-z]+(\.[a-z]+)?$/,
+    KIND_FORM,
     "a kind such as action or action.end",
   );
   const capability = plain(
     "capability",
     options.capability,
-    /^[a-z]+(\.[a-z]+)?$/,
+    KIND_FORM,
     "a capability such as fs.write",
   );
   const tool = typed(options.tool);
   const name = typed(options.session);
   const session = name === undefined || name.includes(":") ? name : `cli:${name}`;
-  return (record, subject) =>
-    (since === undefined || record.ts >= since) &&
-    (until === undefined || record.ts <= until) &&
-    (kind === undefined || record.kind === kind || record.kind.startsWith(`${kind}.`)) &&
-    (capability === undefined || subject.capability === capability) &&
-    (tool === undefined || subject.tool === tool) &&
-    (session === undefined || subject.session === session);
+  return recordFilter({ since, until, kind, capability, tool, session });
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = {

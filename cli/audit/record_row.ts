@@ -6,7 +6,7 @@
 
 import { canonicalJson } from "../../lib/authority/canonical_json.ts";
 import type { AuditRecord } from "../../lib/authority/audit/record.ts";
-import type { FoundRecord } from "./read_records.ts";
+import type { FoundRecord } from "../../lib/authority/audit/read_records.ts";
 import { visible } from "./visible.ts";
 
 /** Titles of the columns. */

@@ -9,7 +9,7 @@ import { ServiceError } from "../../lib/errors.ts";
 import { EXPORT_FORMATS, exportRecords } from "../audit/export.ts";
 import { parseFilters, parseNumber } from "../audit/filters.ts";
 import { watchFolder } from "../audit/follow.ts";
-import type { JudgeOptions } from "../audit/judge.ts";
+import type { JudgeOptions } from "../../lib/authority/audit/judge.ts";
 import { listRecords } from "../audit/list.ts";
 import { verifyRecord } from "../audit/verify.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";

@@ -146,7 +146,7 @@ async function remove(
 }
 
 async function usesOf(name: string, deps: OperatorDeps) {
-  const { configuredUses } = await import("../secrets/configured_uses.ts");
+  const { configuredUses } = await import("../../lib/config/configured_uses.ts");
   return await configuredUses(name, deps);
 }
 

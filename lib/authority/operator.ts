@@ -6,6 +6,7 @@
  */
 
 import type { ApprovalView, Capability } from "./actions.ts";
+import type { UpkeepAnswer, UpkeepRequest } from "./upkeep/upkeep_request.ts";
 
 /** What a token may be used for (document 2 part 5). `operate` includes all others. */
 export const SCOPES = ["operate", "read", "chat", "approve", "secrets"] as const;
@@ -42,6 +43,7 @@ export interface Latch {
 
 /** What may be asked. */
 export type OperatorRequest =
+  | UpkeepRequest
   | { op: "approvals.list" }
   | { op: "approvals.get"; id: string }
   /** `digest`: all 64 digits, or the first 8 from a chat. */
@@ -52,6 +54,7 @@ export type OperatorRequest =
 
 /** What is answered. */
 export type OperatorAnswer =
+  | UpkeepAnswer
   | { approvals: ApprovalView[] }
   | { approval: ApprovalView }
   | { latches: Latch[] }

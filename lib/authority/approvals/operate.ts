@@ -12,6 +12,7 @@ import type { ActionContext } from "../actions.ts";
 import type { Approvals } from "./approvals.ts";
 import type { LatchStore } from "../state/latch_store.ts";
 import type { Credential, OperatorAnswer, OperatorRequest, Scope } from "../operator.ts";
+import type { Upkeep } from "../upkeep/upkeep.ts";
 import { includesScope, type TokenStore } from "../state/token_store.ts";
 
 /** What checking needs. */
@@ -27,6 +28,8 @@ export interface OperatorDeps {
   };
   /** Whether a channel's descriptor says that it verifies senders; false for one that is unknown. */
   verifiesSenders: (channel: string) => boolean;
+  /** Secrets, audit, permissions and settings; absent where none of that is to be had. */
+  upkeep?: Upkeep;
   log: Pick<Log, "error">;
 }
 
@@ -66,6 +69,14 @@ const NEEDED: Readonly<Record<OperatorRequest["op"], Scope>> = {
   "approvals.deny": "approve",
   "latches.list": "approve",
   "latches.clear": "operate",
+  "secrets.list": "secrets",
+  "secrets.set": "secrets",
+  "secrets.remove": "secrets",
+  "audit.list": "operate",
+  "audit.verify": "operate",
+  "permissions.list": "read",
+  "settings.get": "read",
+  "settings.change": "operate",
 };
 
 /** Makes the way in. */
@@ -169,6 +180,18 @@ export function createOperator(deps: OperatorDeps): Operator {
           );
         }
         return { done: true };
+      case "secrets.list":
+      case "secrets.set":
+      case "secrets.remove":
+      case "audit.list":
+      case "audit.verify":
+      case "permissions.list":
+      case "settings.get":
+      case "settings.change":
+        if (deps.upkeep === undefined) {
+          throw new ServiceError("not_enabled", `${request.op} is not to be had from here`);
+        }
+        return await deps.upkeep.answer(request, known.by);
     }
   }
 

@@ -59,6 +59,10 @@ export type AuditKind =
   | "secret.set"
   /** An operator removed a secret. */
   | "secret.removed"
+  /** An operator is about to change the configuration: which keys, never the values. */
+  | "settings.change"
+  /** How that ended; `start` is the number of its record. */
+  | "settings.end"
   /** A credential was made: its number, scopes and owner, never the secret. */
   | "token.issued"
   /** A credential was taken back. */

@@ -4,11 +4,12 @@
  * @module
  */
 
-import { examine } from "../../lib/config/examine.ts";
-import { formatPath, isWithin } from "../../lib/config/key_path.ts";
-import { readConfig } from "../../lib/config/load.ts";
-import { formatProblem } from "../../lib/config/problem.ts";
-import type { OperatorDeps } from "../operator/with_state.ts";
+import { examine } from "./examine.ts";
+import { formatPath, isWithin } from "./key_path.ts";
+import { readConfig } from "./load.ts";
+import { formatProblem } from "./problem.ts";
+import type { HomePaths } from "./paths.ts";
+import type { Env } from "./references.ts";
 
 /** Keys of the configuration that refer to a secret. */
 export interface ConfiguredUses {
@@ -20,7 +21,7 @@ export interface ConfiguredUses {
 /** Looks them up; none where the configuration cannot be read. */
 export async function configuredUses(
   name: string,
-  { paths, env }: Pick<OperatorDeps, "paths" | "env">,
+  { paths, env }: { paths: HomePaths; env: Env },
 ): Promise<ConfiguredUses> {
   const text = await readConfig({ paths }).then(({ text }) => text, () => undefined);
   const { secretReferences, problems } = examine({ text, paths, env });

@@ -4,13 +4,9 @@
  * @module
  */
 
-import { findTrustedKeys } from "../../lib/authority/audit/trusted_keys.ts";
-import {
-  type AuditFinding,
-  type UnknownAction,
-  verifyAudit,
-} from "../../lib/authority/audit/verify.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { findTrustedKeys } from "./trusted_keys.ts";
+import { type AuditFinding, type UnknownAction, verifyAudit } from "./verify.ts";
+import { ServiceError } from "../../errors.ts";
 
 /** What is judged. */
 export interface JudgeOptions {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { AuditRecord } from "../../lib/authority/audit/record.ts";
+import type { AuditRecord } from "./record.ts";
 
 /** What records are filtered by, and shown with. */
 export interface Subject {

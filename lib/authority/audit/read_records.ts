@@ -5,9 +5,9 @@
  * @module
  */
 
-import { type AuditRecord, parseRecord } from "../../lib/authority/audit/record.ts";
-import { walkAudit } from "../../lib/authority/audit/walk.ts";
-import type { RecordFilter } from "./filters.ts";
+import { type AuditRecord, parseRecord } from "./record.ts";
+import { walkAudit } from "./walk.ts";
+import type { RecordFilter } from "./record_filter.ts";
 import { type Subject, Subjects } from "./subjects.ts";
 
 /** A record that passed. */
