@@ -76,6 +76,7 @@ export const OUTCOMES: Readonly<Record<ErrorCode, Outcome>> = {
   config_invalid: { exit: EXIT.config, next: "See every problem with: service config check" },
   draining: { exit: EXIT.failed, next: "The service is stopping; try again when it has started" },
   home_busy: { exit: EXIT.failed },
+  not_enabled: { exit: EXIT.failed },
   database_newer: {
     exit: EXIT.failed,
     next: "Use the version of this program that wrote it, or a newer one",

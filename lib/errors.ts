@@ -61,6 +61,7 @@ export const ERROR_CODES = [
   "config_invalid",
   "draining",
   "home_busy",
+  "not_enabled",
   "database_newer",
   "internal",
 ] as const;

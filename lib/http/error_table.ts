@@ -308,6 +308,12 @@ export const HTTP_ERRORS = {
     meaning: "Another process owns the service's folder.",
     hidden: true,
   },
+  not_enabled: {
+    status: 503,
+    type: "server_error",
+    slug: "not_enabled",
+    meaning: "The part of the service is switched off; the message says what switches it on.",
+  },
   database_newer: {
     status: 500,
     type: "server_error",

@@ -7,6 +7,8 @@
 
 import type { z } from "zod";
 import type { Credential, Scope } from "../../authority/operator.ts";
+import type { ErrorCode } from "../../errors.ts";
+import type { ProxiedRequest } from "../../trusted_proxy/create_trusted_proxy.ts";
 import type { RequestContext } from "../api/request_context.ts";
 
 /** Who calls a route. */
@@ -23,28 +25,68 @@ export interface Caller {
   signOutPath?: string;
 }
 
-/** One call of a route. */
-export interface WebCall {
+/** How a request came, which its headers cannot say. */
+export type Arrival = ProxiedRequest;
+
+/** One call of a route that is public. */
+export interface PublicCall {
   request: Request;
-  /** Parts of the path by their names. */
+  /** Parts of the path by their names, decoded. */
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
-  caller: Caller;
+  arrival: Arrival;
   context: RequestContext;
   /** The body as JSON, checked. Throws `invalid_request` that names the field. */
   body<T>(schema: z.ZodType<T>): Promise<T>;
 }
 
-/** See the module. */
-export interface WebRoute {
+/** One call of a route, of somebody whose scope was checked. */
+export interface WebCall extends PublicCall {
+  caller: Caller;
+}
+
+/** What a route takes and gives, for the OpenAPI document. What is absent is not described. */
+export interface RouteDocs {
+  /** Parameters of the query. */
+  query?: z.ZodObject;
+  /** The JSON body; the schema that checks it. */
+  body?: z.ZodType;
+  /** The JSON of a 200. */
+  answer?: z.ZodType;
+  /** Of an answer that is no JSON, such as `application/x-ndjson`. */
+  mediaType?: string;
+  /** Beside those that every route has. */
+  errors?: readonly ErrorCode[];
+}
+
+interface RouteHead {
   method: "GET" | "POST" | "PUT" | "DELETE";
   /** As hono has it, such as `/api/webui/sessions/:id`. */
   path: string;
-  /** Default: operate. */
-  scope?: Scope;
   /** In a few words, for the docs and the table. */
   summary: string;
+  docs?: RouteDocs;
   /** Bytes of a body at most; default 64 KiB. */
   maxBodyBytes?: number;
+  /** What to switch on while the part is off, which is answered with 503 `not_enabled`. */
+  off?: () => string | undefined;
+}
+
+/** A route for callers who have shown who they are. */
+export interface GuardedRoute extends RouteHead {
+  access?: undefined;
+  /** Default: operate. */
+  scope?: Scope;
   handle(call: WebCall): Response | Promise<Response>;
 }
+
+/** A route that asks for no token, or for something of its own. */
+export interface PublicRoute extends RouteHead {
+  /** `page`: a link on any other page may lead here; `probe`: answered under any Host too. */
+  access: "public" | "page" | "probe";
+  scope?: undefined;
+  handle(call: PublicCall): Response | Promise<Response>;
+}
+
+/** See the module. */
+export type WebRoute = GuardedRoute | PublicRoute;

@@ -121,6 +121,9 @@ Deno.test("OPERATIONS name every error that a route can answer with", () => {
     // of a start
     "config_invalid",
     "home_busy",
+    // of the other port
+    "not_enabled",
+    // of a start, too
     "database_newer",
   ]);
 });
