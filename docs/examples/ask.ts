@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console -- a script for people to read and to run
 /**
  * One question over the WebSocket port, without any library:
  *
