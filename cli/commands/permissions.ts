@@ -9,7 +9,7 @@ const command: Command = {
     "Prints every host, path and variable that the service's Worker is given, and which " +
     "part of the configuration asked for it. What is not in the table is denied.",
   examples: ["service permissions", "service permissions --serve --json"],
-  options: [{ name: "serve", summary: "As `service serve` would have it, with the API" }],
+  options: [{ name: "serve", summary: "As `service serve` would have it: the API, no channels" }],
   async run({ options, globals, out }) {
     const own = ownOptions(globals);
     const [{ loadConfig }, { permissionTable }, { withoutSecrets }] = await Promise.all([
@@ -19,7 +19,13 @@ const command: Command = {
     ]);
     const loaded = await loadConfig({ ...own, keepLastGood: false });
     const api = options.serve === true || loaded.config.api.enabled;
-    const table = withoutSecrets(permissionTable(loaded, own.paths, api), own);
+    const table = withoutSecrets(
+      permissionTable(loaded, own.paths, {
+        api,
+        channels: options.serve !== true,
+      }),
+      own,
+    );
     if (globals.json) out.json({ service: table });
     else {
       const width = Math.max(...table.map(({ value }) => value.length));

@@ -10,6 +10,7 @@ import { systemClock } from "../agent/clock.ts";
 import { loadConfig, type Loaded } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { HomePaths } from "../config/paths.ts";
+import type { ChannelModule } from "../service/bridge.ts";
 import { type NamedSecret, secretsIn } from "../config/redact.ts";
 import { configSchema } from "../config/schema.ts";
 import { createLog, type Log, writeStderr } from "../log.ts";
@@ -43,6 +44,8 @@ export interface OwnOptions {
   lastGood: boolean;
   /** Whether to serve the HTTP API; by the configuration when undefined. */
   api?: boolean;
+  /** Channels that there are; those that the configuration enables run. Absent: none does. */
+  channels?: readonly ChannelModule[];
   /** Values that go over those of the file, from the command line. */
   apiAddress?: { host?: string; port?: number };
   /** Least level that is logged, instead of the configured one. */
@@ -170,6 +173,7 @@ export async function ownHome(
       config: serviceConfig(config),
       paths: { database: paths.database, mediaDir: paths.mediaDir, socket: paths.socket },
       api,
+      channels: (options.channels ?? []).filter(({ name }) => isEnabled(config, name)),
       secretPrints: known.prints,
       // A warning that commands run without a sandbox is not to wait for the first of them.
       checks: await actions.checks({ test: api || config.executor.allowUnconfined }),
@@ -177,7 +181,7 @@ export async function ownHome(
     const authority = await startAuthority({
       entry: options.entry,
       boot,
-      table: permissionTable(loaded, paths, api),
+      table: permissionTable(loaded, paths, { api, channels: options.channels !== undefined }),
       actions,
       documents,
       operator,
@@ -235,6 +239,13 @@ export async function ownHome(
   }
 }
 
+/** Whether a channel's section enables it. */
+function isEnabled({ channels }: Config, name: string): boolean {
+  const section: unknown = Object.hasOwn(channels, name) ? channels[name] : undefined;
+  return typeof section === "object" && section !== null && "enabled" in section &&
+    section.enabled === true;
+}
+
 /** What of a configuration the service is given: keys of tools and MCP servers are not its business. */
 function serviceConfig(config: Config): Config {
   const { tools, mcp } = configSchema.parse({});
@@ -285,13 +296,22 @@ async function loadOwn(options: OwnOptions): Promise<Loaded> {
 }
 
 /** The permission table of a configuration; what `service permissions` prints. */
-export function permissionTable(loaded: Loaded, paths: HomePaths, api: boolean): Permission[] {
+export function permissionTable(
+  loaded: Loaded,
+  paths: HomePaths,
+  { api, channels }: { api: boolean; channels: boolean },
+): Permission[] {
+  // The start page stands in the documentation, as the example that it is.
+  const sources = channels ? ["../", "../../channels/", "../../docs/examples/chat.html"] : ["../"];
   return computePermissions({
     config: loaded.config,
     api,
+    channels,
     paths,
     providers: providerHosts(loaded.config),
     env: MODEL_ENV,
-    sources: Deno.build.standalone ? [] : [new URL("..", import.meta.url).pathname],
+    sources: Deno.build.standalone
+      ? []
+      : sources.map((each) => new URL(each, import.meta.url).pathname),
   });
 }

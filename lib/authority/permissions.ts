@@ -21,6 +21,8 @@ export interface PermissionInputs {
   config: Config;
   /** Whether the API is served. */
   api: boolean;
+  /** Whether channels run: those of them that are enabled. */
+  channels: boolean;
   paths: { dataDir: string; socket: string };
   /** Hosts of model providers. */
   providers: readonly { host: string; port: number; provider: string }[];
@@ -37,6 +39,9 @@ export function computePermissions(inputs: PermissionInputs): Permission[] {
   if (inputs.api) {
     table.push({ kind: "net", value: hostPort(config.api.host, config.api.port), askedBy: "api" });
   }
+  if (inputs.channels && config.channels.websocket.enabled) {
+    table.push(...websocketPermissions(config.channels.websocket));
+  }
   for (const { host, port, provider } of inputs.providers) {
     table.push({ kind: "net", value: hostPort(host, port), askedBy: `providers.${provider}` });
   }
@@ -50,6 +55,27 @@ export function computePermissions(inputs: PermissionInputs): Permission[] {
   table.push({ kind: "write", value: paths.socket, askedBy: "local socket" });
   for (const { variable, askedBy } of inputs.env) {
     table.push({ kind: "env", value: variable, askedBy });
+  }
+  return table;
+}
+
+/** What the WebSocket server needs, and what its package reads while it is imported. */
+function websocketPermissions(
+  { host, port, socketPath, sslCertfile, sslKeyfile }: Config["channels"]["websocket"],
+): Permission[] {
+  const askedBy = "channels.websocket";
+  const table: Permission[] = [];
+  if (socketPath === "") table.push({ kind: "net", value: hostPort(host, port), askedBy });
+  else {
+    table.push({ kind: "net", value: `unix:${socketPath}`, askedBy });
+    table.push({ kind: "read", value: socketPath, askedBy });
+    table.push({ kind: "write", value: socketPath, askedBy });
+  }
+  for (const [key, value] of Object.entries({ sslCertfile, sslKeyfile })) {
+    if (value !== "") table.push({ kind: "read", value, askedBy: `${askedBy}.${key}` });
+  }
+  for (const variable of ["WS_NO_BUFFER_UTIL", "WS_NO_UTF_8_VALIDATE"]) {
+    table.push({ kind: "env", value: variable, askedBy: "ws at import" });
   }
   return table;
 }

@@ -24,6 +24,15 @@ export interface ServicePaths {
   socket: string;
 }
 
+/** Where the runtime of a channel is. */
+export interface ChannelModule {
+  name: string;
+  /** URL of the module; from the static map of channels alone. */
+  module: string;
+  /** The class that it exports. */
+  className: string;
+}
+
 /** Everything that the service is started with. */
 export interface ServiceBoot {
   version: string;
@@ -33,6 +42,8 @@ export interface ServiceBoot {
   paths: ServicePaths;
   /** Which listeners to open: `serve` and a gateway with api.enabled have the API. */
   api: boolean;
+  /** Channels to run in the service. */
+  channels: readonly ChannelModule[];
   /** By what values of secrets are known, without being them. */
   secretPrints: readonly SecretPrint[];
   /** Health of what the authority holds, for GET /ready. */
@@ -89,6 +100,8 @@ export type ToAuthority =
     type: "started";
     /** Base URL of the API, or undefined. */
     apiUrl?: string;
+    /** Address of the WebSocket server, or undefined. */
+    wsUrl?: string;
     model: string;
     modelReason: string;
     /** Turns that the last process left unfinished. */
