@@ -14,6 +14,11 @@ export const SCOPES = ["operate", "read", "chat", "approve", "secrets"] as const
 /** One of {@linkcode SCOPES}. */
 export type Scope = typeof SCOPES[number];
 
+/** Whether scopes allow what needs `scope`: `operate` includes `approve`. */
+export function includesScope(scopes: readonly Scope[], scope: Scope): boolean {
+  return scopes.includes(scope) || scopes.includes("operate");
+}
+
 /** Who asks. */
 export type Credential =
   /** A token as `service tokens issue` gave it; over HTTP and the local socket alike. */

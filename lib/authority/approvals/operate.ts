@@ -11,9 +11,15 @@ import type { Log } from "../../log.ts";
 import type { ActionContext } from "../actions.ts";
 import type { Approvals } from "./approvals.ts";
 import type { LatchStore } from "../state/latch_store.ts";
-import type { Credential, OperatorAnswer, OperatorRequest, Scope } from "../operator.ts";
+import {
+  type Credential,
+  includesScope,
+  type OperatorAnswer,
+  type OperatorRequest,
+  type Scope,
+} from "../operator.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
-import { includesScope, type TokenStore } from "../state/token_store.ts";
+import type { TokenStore } from "../state/token_store.ts";
 
 /** What checking needs. */
 export interface OperatorDeps {

@@ -8,7 +8,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { ServiceError } from "../../errors.ts";
 import { newId } from "../new_id.ts";
-import { type Scope, SCOPES } from "../operator.ts";
+import { includesScope, type Scope, SCOPES } from "../operator.ts";
 import { damagedError, isDamaged } from "./damaged.ts";
 import type { SealedFile } from "./sealed_file.ts";
 
@@ -51,11 +51,6 @@ export interface TokenStore {
   reset(): Promise<boolean>;
   /** Writes when tokens were last used. */
   close(): Promise<void>;
-}
-
-/** Whether scopes allow what needs `scope`: `operate` includes `approve`. */
-export function includesScope(scopes: readonly Scope[], scope: Scope): boolean {
-  return scopes.includes(scope) || scopes.includes("operate");
 }
 
 /** Tokens that may be in force at once. */

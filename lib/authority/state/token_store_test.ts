@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ServiceError } from "../../errors.ts";
 import { tempState } from "./testing/temp_state.ts";
-import { includesScope, MAX_TOKENS } from "./token_store.ts";
+import { includesScope } from "../operator.ts";
+import { MAX_TOKENS } from "./token_store.ts";
 
 const APPROVER = { name: "ann", scopes: ["approve"] as const };
 
