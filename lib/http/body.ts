@@ -185,8 +185,11 @@ export class Bodies {
   }
 
   #tooLarge(): ServiceError {
-    const limit = Math.floor(this.#limits.maxBytes / MIB);
-    return new ServiceError("too_large", `The body is over the limit of ${limit} MiB`);
+    const { maxBytes } = this.#limits;
+    const limit = maxBytes < MIB
+      ? `${Math.floor(maxBytes / 1024)} KiB`
+      : `${Math.floor(maxBytes / MIB)} MiB`;
+    return new ServiceError("too_large", `The body is over the limit of ${limit}`);
   }
 }
 

@@ -17,6 +17,10 @@ export interface GuardOptions {
   allowedHosts: readonly string[];
   /** Whole origins, such as `https://app.example`. `null` and `*` never match. */
   allowedOrigins: readonly string[];
+  /** Section of the configuration that the lists stand in, for errors; default `api`. */
+  setting?: string;
+  /** The listener speaks TLS, so its own pages are those of the https origin. */
+  secure?: boolean;
 }
 
 /** Exceptions of one request. */
@@ -31,8 +35,12 @@ export interface GuardExceptions {
 export class BrowserGuard {
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
+  readonly #setting: string;
+  readonly #secure: boolean;
 
   constructor(options: GuardOptions) {
+    this.#setting = options.setting ?? "api";
+    this.#secure = options.secure ?? false;
     this.#hosts = new Set(options.allowedHosts.map((host) => host.trim().toLowerCase()));
     this.#origins = new Set(
       options.allowedOrigins.map((origin) => origin.trim().toLowerCase().replace(/\/$/, ""))
@@ -47,12 +55,12 @@ export class BrowserGuard {
     if (!exceptions.anyHost && !this.#isOwnHost(host)) {
       throw new ServiceError(
         "forbidden_host",
-        "The Host header must be an IP address, a loopback name or a name in api.allowedHosts",
+        `The Host header must be an IP address, a loopback name or a name in ${this.#setting}.allowedHosts`,
       );
     }
     const origin = headers.get("origin");
     if (origin !== null) {
-      if (origin.toLowerCase() === ownOrigin(host) || this.allows(origin)) return;
+      if (origin.toLowerCase() === this.#ownOrigin(host) || this.allows(origin)) return;
     } else if (headers.get("sec-fetch-site") !== "cross-site") {
       return;
     }
@@ -61,13 +69,20 @@ export class BrowserGuard {
     if (navigates) return;
     throw new ServiceError(
       "forbidden_origin",
-      "Requests from web pages are only taken from origins in api.allowedOrigins",
+      `Requests from web pages are only taken from origins in ${this.#setting}.allowedOrigins`,
     );
   }
 
   /** Whether an Origin is one of `allowedOrigins`: those get CORS headers. */
   allows(origin: string): boolean {
     return this.#origins.has(origin.toLowerCase());
+  }
+
+  /** Behind a proxy with TLS this server speaks http: the https origin goes into allowedOrigins. */
+  #ownOrigin(host: string): string {
+    return this.#secure
+      ? `https://${host.replace(/:443$/, "")}`
+      : `http://${host.replace(/:80$/, "")}`;
   }
 
   #isOwnHost(host: string): boolean {
@@ -90,11 +105,6 @@ function requestHost(request: Request): string {
   const start = request.url.indexOf("://") + 3;
   const end = request.url.indexOf("/", start);
   return request.url.slice(start, end === -1 ? undefined : end).toLowerCase();
-}
-
-/** This server speaks http; behind a proxy with TLS, the https origin goes into allowedOrigins. */
-function ownOrigin(host: string): string {
-  return `http://${host.replace(/:80$/, "")}`;
 }
 
 /** Media types of bodies that a route can be sent. */

@@ -21,10 +21,11 @@ import type { Scrubber } from "../../secrets/scrubber.ts";
 import type { AccessEntry } from "../access_log.ts";
 import { BearerAuth } from "../auth.ts";
 import { AuthFailures } from "../auth_failures.ts";
-import { allowOrigin, isPreflight, preflightResponse } from "../cors.ts";
-import { errorResponse } from "../errors.ts";
+import { isPreflight, preflightResponse } from "../cors.ts";
 import { Bodies } from "../body.ts";
 import { bodyType, BrowserGuard } from "../guard.ts";
+import { createRequestEdge } from "../request_edge.ts";
+import { allowedMethods, describeMethods } from "../route_methods.ts";
 import { isLoopbackHost } from "../../loopback_host.ts";
 import { addApprovalRoutes, APPROVALS_PATH, type Operate } from "./approvals.ts";
 import { CHAT_ROUTE, createChat } from "./chat/chat.ts";
@@ -35,7 +36,7 @@ import { OpenStreams } from "./open_streams.ts";
 import { createTurnOpener } from "./open_turn.ts";
 import { createOpenApi } from "./openapi/route.ts";
 import { Readers } from "./readers.ts";
-import { RequestContext } from "./request_context.ts";
+import type { RequestContext } from "./request_context.ts";
 import { addResponsesRoutes } from "./responses/routes.ts";
 
 /** What the API is made of. */
@@ -78,72 +79,35 @@ export interface Api {
 
 type Routes = Hono<{ Bindings: RequestContext }>;
 
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
-
-/** Status in the log of a request whose client left before it was answered. */
-const CLIENT_GONE = 499;
-
 /**
  * Puts the API together. Throws `config_invalid` for a host beyond loopback without a key, or a key
  * that no client could send.
  */
 export function createApi(deps: ApiDeps): Api {
-  const { config, clock = systemClock, newRequestId = randomRequestId } = deps;
+  const { config, clock = systemClock } = deps;
   const guard = new BrowserGuard(config);
   const { authFailuresPerMinute: perMinute } = config;
   const failures = new AuthFailures({ perMinute, elapsed: clock.elapsed });
   const auth = createAuth(config, failures);
   const streams = new OpenStreams();
+  const edge = createRequestEdge({ ...deps, guard, clock });
   const routes = createRoutes(deps, { clock, streams, failures, anonymous: auth === undefined });
 
   async function answer(request: Request, path: string, context: RequestContext) {
     const isHealth = path === "/health";
     guard.check(request, { anyHost: isHealth });
-    if (isPreflight(request)) return preflightResponse(request, allowed(routes, path));
+    if (isPreflight(request)) return preflightResponse(request, allowedMethods(routes, path));
     if (request.method === "POST") bodyType(request);
     if (!isHealth && !hasOwnCredentials(path)) {
       auth?.check(request.headers.get("authorization"), context.peer);
     }
-    if (request.method === "OPTIONS") return describe(routes, path);
+    if (request.method === "OPTIONS") return describeMethods(allowedMethods(routes, path));
     return await routes.fetch(request.method === "HEAD" ? asGet(request, path) : request, context);
   }
 
-  function refuse(error: unknown, request: Request, context: RequestContext): Response {
-    if (request.signal.aborted) {
-      context.reason = "client_gone";
-      return new Response(null, { status: CLIENT_GONE });
-    }
-    return errorResponse(context.fail(error));
-  }
-
   return {
-    async fetch(request, peer) {
-      const path = pathOf(request.url);
-      const context = new RequestContext({
-        requestId: newRequestId(),
-        peer,
-        method: request.method,
-        path,
-        elapsed: clock.elapsed,
-        accessLog: deps.accessLog,
-        scrubber: deps.scrubber,
-        log: deps.log,
-      });
-      let response: Response;
-      try {
-        response = await answer(request, path, context);
-      } catch (error) {
-        response = refuse(error, request, context);
-      }
-      const { headers } = response;
-      headers.set("x-request-id", context.requestId);
-      headers.set("x-content-type-options", "nosniff");
-      headers.set("referrer-policy", "no-referrer");
-      const origin = request.headers.get("origin");
-      if (origin !== null && guard.allows(origin)) allowOrigin(response, origin);
-      if (!context.streams) context.finish(response.status);
-      return response;
-    },
+    fetch: (request, peer) =>
+      edge(request, peer, (path, context) => answer(request, path, context)),
     endStreams: () => streams.endAll(),
     get openStreams() {
       return streams.size;
@@ -204,7 +168,7 @@ function createRoutes(
   addApprovalRoutes(routes, { operate: deps.operate, failures, clock });
   addMcpRoute(routes, deps, streams, clock);
   routes.notFound((c) => {
-    const allow = allowed(routes, c.req.path);
+    const allow = allowedMethods(routes, c.req.path);
     if (allow === "") {
       const hint = c.req.path === MCP_ROUTE ? ": api.mcp is false, which keeps it off" : "";
       throw new ServiceError("not_found", `There is no such route${hint}`);
@@ -240,35 +204,7 @@ function credentialOf({ apiKey }: Config["api"]): string {
   return createHash("sha256").update(`api:${apiKey}`).digest("hex");
 }
 
-/** Methods of a path as in the header Allow; empty when there is no such path. */
-function allowed(routes: Routes, path: string): string {
-  const methods: string[] = METHODS.filter((method) =>
-    routes.router.match(method, path)[0].length > 0
-  );
-  if (methods.length === 0) return "";
-  if (methods.includes("GET")) methods.push("HEAD");
-  return [...methods, "OPTIONS"].join(", ");
-}
-
-function describe(routes: Routes, path: string): Response {
-  const allow = allowed(routes, path);
-  if (allow === "") throw new ServiceError("not_found", "There is no such route");
-  return new Response(null, { status: 204, headers: { allow } });
-}
-
 /** Whoever sends the answer leaves out its body but keeps its length; the router would lose both. */
 function asGet({ headers }: Request, path: string): Request {
   return new Request(`http://localhost${path}`, { headers });
-}
-
-/** The path as it was sent. By hand: a Host that is no host makes `new URL` throw. */
-function pathOf(url: string): string {
-  const start = url.indexOf("/", url.indexOf("://") + 3);
-  if (start === -1) return "/";
-  const end = url.slice(start).search(/[?#]/);
-  return end === -1 ? url.slice(start) : url.slice(start, start + end);
-}
-
-function randomRequestId(): string {
-  return `req_${crypto.randomUUID()}`;
 }

@@ -1,0 +1,88 @@
+/**
+ * What happens to every request of a port, whatever its routes: a request id, errors in the envelope,
+ * the headers that all answers have, one log line.
+ *
+ * @module
+ */
+
+import type { Clock } from "../agent/clock.ts";
+import type { Log } from "../log.ts";
+import type { Scrubber } from "../secrets/scrubber.ts";
+import type { AccessEntry } from "./access_log.ts";
+import { RequestContext } from "./api/request_context.ts";
+import { allowOrigin } from "./cors.ts";
+import { errorResponse } from "./errors.ts";
+import type { BrowserGuard } from "./guard.ts";
+
+/** What an edge needs. */
+export interface RequestEdgeDeps {
+  guard: Pick<BrowserGuard, "allows">;
+  clock: Pick<Clock, "elapsed">;
+  accessLog: (entry: AccessEntry) => void;
+  /** Takes secrets out of errors; absent: there are none. */
+  scrubber?: Pick<Scrubber, "value">;
+  log: Pick<Log, "error">;
+  /** Default: random. */
+  newRequestId?: () => string;
+}
+
+/** Answers a request, or throws. `path` is as it was sent. */
+export type Answer = (path: string, context: RequestContext) => Promise<Response>;
+
+/** One edge for a port; what it returns never throws. */
+export type RequestEdge = (request: Request, peer: string, answer: Answer) => Promise<Response>;
+
+/** Status in the log of a request whose client left before it was answered. */
+const CLIENT_GONE = 499;
+
+/** Makes an edge. */
+export function createRequestEdge(deps: RequestEdgeDeps): RequestEdge {
+  const { guard, clock, accessLog, scrubber, log, newRequestId = randomRequestId } = deps;
+  return async (request, peer, answer) => {
+    const path = pathOf(request.url);
+    const context = new RequestContext({
+      requestId: newRequestId(),
+      peer,
+      method: request.method,
+      path,
+      elapsed: clock.elapsed,
+      accessLog,
+      scrubber,
+      log,
+    });
+    let response: Response;
+    try {
+      response = await answer(path, context);
+    } catch (error) {
+      response = refuse(error, request, context);
+    }
+    const { headers } = response;
+    headers.set("x-request-id", context.requestId);
+    headers.set("x-content-type-options", "nosniff");
+    headers.set("referrer-policy", "no-referrer");
+    const origin = request.headers.get("origin");
+    if (origin !== null && guard.allows(origin)) allowOrigin(response, origin);
+    if (!context.streams) context.finish(response.status);
+    return response;
+  };
+}
+
+function refuse(error: unknown, request: Request, context: RequestContext): Response {
+  if (request.signal.aborted) {
+    context.reason = "client_gone";
+    return new Response(null, { status: CLIENT_GONE });
+  }
+  return errorResponse(context.fail(error));
+}
+
+/** The path as it was sent. By hand: a Host that is no host makes `new URL` throw. */
+export function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("://") + 3);
+  if (start === -1) return "/";
+  const end = url.slice(start).search(/[?#]/);
+  return end === -1 ? url.slice(start) : url.slice(start, start + end);
+}
+
+function randomRequestId(): string {
+  return `req_${crypto.randomUUID()}`;
+}
