@@ -8,6 +8,7 @@ const BENCHES = [
   "journal",
   "cli_start",
   "chat",
+  "websocket",
   "streams",
   "history",
   "documents",
