@@ -44,18 +44,18 @@ interface Exchanges {
 /** Requests that a connection may have sent before their answers; one with more is ended. */
 const MAX_PIPELINED = 100;
 
-/** Begins a request when its turn has come; never, if the client has left. */
-export type TakeTurns = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  begin: () => void,
-) => void;
+/** Begins what was read when its turn has come; never, if the client has left. */
+export interface Turns {
+  request(request: IncomingMessage, response: ServerResponse, begin: () => void): void;
+  /** An upgrade, after which the connection is no longer HTTP. */
+  upgrade(socket: Duplex, begin: () => void): void;
+}
 
-/** Watches a server's connections; the result has to be told of every request that is read. */
+/** Watches a server's connections; the result has to be told of everything that is read. */
 export function keepOrder(
   server: Server,
   onUnreadable: (refusal: Unreadable) => void = () => {},
-): TakeTurns {
+): Turns {
   const connections = new WeakMap<Duplex, Exchanges>();
 
   function exchangesOf(socket: Duplex): Exchanges {
@@ -108,22 +108,29 @@ export function keepOrder(
     refuse(socket, { line: "400 Bad Request", error });
   });
 
-  return (request, response, begin) => {
-    const { socket } = request;
-    const exchanges = exchangesOf(socket);
-    const { open, waiting } = exchanges;
-    exchanges.last = request;
-    open.add(response);
-    if (open.size > MAX_PIPELINED) return void socket.destroy();
-    response.once("close", () => {
-      open.delete(response);
-      if (socket.destroyed) waiting.length = 0;
-      const next = waiting.shift();
-      if (next !== undefined) next();
-      else if (exchanges.refusal !== undefined) refuse(socket, exchanges.refusal);
-    });
-    if (open.size === 1) begin();
-    else waiting.push(begin);
+  return {
+    request(request, response, begin) {
+      const { socket } = request;
+      const exchanges = exchangesOf(socket);
+      const { open, waiting } = exchanges;
+      exchanges.last = request;
+      open.add(response);
+      if (open.size > MAX_PIPELINED) return void socket.destroy();
+      response.once("close", () => {
+        open.delete(response);
+        if (socket.destroyed) waiting.length = 0;
+        const next = waiting.shift();
+        if (next !== undefined) next();
+        else if (exchanges.refusal !== undefined) refuse(socket, exchanges.refusal);
+      });
+      if (open.size === 1) begin();
+      else waiting.push(begin);
+    },
+    upgrade(socket, begin) {
+      const { open, waiting } = exchangesOf(socket);
+      if (open.size === 0) begin();
+      else waiting.push(begin);
+    },
   };
 }
 

@@ -8,16 +8,29 @@
  * @module
  */
 
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import { systemClock } from "../agent/clock.ts";
 import { settlesWithin } from "../agent/life.ts";
+import { refuseUpgrade } from "../channel/refuse_upgrade.ts";
 import { ServiceError } from "../errors.ts";
+import { type ConnectionCounts, Connections } from "./connection_counts.ts";
 import { toHttpError } from "./errors.ts";
+import { explainListen, hostPort } from "./explain_listen.ts";
 import { messageFault } from "./message_fault.ts";
 import { keepOrder, type Unreadable } from "./keep_order.ts";
+import { readTlsIdentity, type TlsIdentity } from "./tls_identity.ts";
+import { listenUnix } from "./unix_socket.ts";
 
 /** Answers a request. Must not throw, and its bodies must not fail. */
 export type Handler = (request: Request, peerAddress: string) => Response | Promise<Response>;
+
+/**
+ * Takes a request to change the protocol, and its socket with all that follows. `head` is what came with
+ * it already. Must not throw. A request that means two things, or comes while the listener closes, was
+ * refused before.
+ */
+export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Uint8Array) => void;
 
 /** Where and how to listen. */
 export interface ListenOptions {
@@ -25,7 +38,13 @@ export interface ListenOptions {
   host: string;
   /** 0 for a free one. */
   port: number;
+  /** Absolute path of a Unix socket, instead of host and port; its file has the mode 0600. */
+  socketPath?: string;
+  /** Speaks TLS, 1.2 at least. */
+  tls?: TlsIdentity;
   handler: Handler;
+  /** Is given what asks for `Upgrade: websocket`; without it, that is a request like any other. */
+  onUpgrade?: UpgradeHandler;
   /** Section of the configuration that holds host and port, for errors, such as `api`. */
   setting: string;
   /** Hears of what no handler saw, because it could not be read as a request. */
@@ -48,17 +67,28 @@ export interface NodeLimits {
    * runs out of file descriptors is worse off: Deno 2.9 does not accept again when it has some.
    */
   maxConnections: number;
+  /**
+   * Connections of one address at the same time; default: no bound of their own. Further ones are closed
+   * at once. Peers on a Unix socket have no address.
+   */
+  maxConnectionsPerAddress: number;
+  /** For a TLS handshake; default 10,000. */
+  handshakeTimeoutMs: number;
 }
 
 /** An open listener. */
 export interface Listener {
-  /** Such as `http://127.0.0.1:8900` or `http://[::1]:8900`. */
+  /** Such as `http://127.0.0.1:8900`, `https://[::1]:8900`, or `http+unix:/run/service.sock:`. */
   readonly url: string;
+  /** 0 for a Unix socket. */
   readonly port: number;
+  /** As it is now. */
+  counts(): ConnectionCounts;
   /**
    * Takes no new requests, and lets open ones end for `graceMs` (default 0: not at all) before it
    * cuts them. Streams are to be ended by whoever writes them, or they use up the time. Called
-   * again with less, it hurries.
+   * again with less, it hurries. Sockets that were upgraded are cut last; whoever has them is to end
+   * them before.
    */
   close(graceMs?: number): Promise<void>;
 }
@@ -66,7 +96,7 @@ export interface Listener {
 /** Opens a listener. Throws `config_invalid`, naming the address and what to do, if it cannot. */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const listener = await listenNode(options).catch((error) => {
-    throw explain(error, options);
+    throw explainListen(error, options);
   });
   const stop = () => void listener.close(0);
   options.signal?.addEventListener("abort", stop, { once: true });
@@ -81,14 +111,11 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 }
 
 async function listenNode(options: ListenOptions): Promise<Listener> {
-  const { host, port, handler, limits } = options;
-  const [{ createServer }, { getRequestListener }] = await Promise.all([
-    import("node:http"),
-    import("@hono/node-server"),
-  ]);
+  const { host, port, handler, limits, onUpgrade, socketPath } = options;
+  const tls = options.tls && await readTlsIdentity(options.tls, options.setting);
+  const { getRequestListener } = await import("@hono/node-server");
   const answer = getRequestListener(
-    (request, { incoming }) =>
-      handler(request, (incoming as IncomingMessage).socket.remoteAddress ?? "unknown"),
+    (request, { incoming }) => handler(request, peerOf((incoming as IncomingMessage).socket)),
     {
       // What an HTTP/1.0 request without a Host is taken to mean.
       hostname: "localhost",
@@ -103,37 +130,101 @@ async function listenNode(options: ListenOptions): Promise<Listener> {
       },
     },
   );
-  const server: Server = createServer({
-    headersTimeout: limits?.headersTimeoutMs ?? 15_000,
-    requestTimeout: limits?.requestTimeoutMs ?? 300_000,
-    maxHeaderSize: limits?.maxHeaderBytes ?? 16_384,
-    connectionsCheckingInterval: Math.min(1_000, limits?.headersTimeoutMs ?? 1_000),
-    keepAliveTimeout: 65_000,
-    // It would refuse without the envelope.
-    requireHostHeader: false,
-  }, onRequest);
+  const peerOf = ({ remoteAddress }: { remoteAddress?: string }) =>
+    remoteAddress ?? (socketPath === undefined ? "unknown" : "unix");
+  const server = await createNodeServer(
+    {
+      headersTimeout: limits?.headersTimeoutMs ?? 15_000,
+      requestTimeout: limits?.requestTimeoutMs ?? 300_000,
+      maxHeaderSize: limits?.maxHeaderBytes ?? 16_384,
+      connectionsCheckingInterval: Math.min(1_000, limits?.headersTimeoutMs ?? 1_000),
+      keepAliveTimeout: 65_000,
+      // It would refuse without the envelope.
+      requireHostHeader: false,
+      // What else may be upgraded to, such as h2c, may be ignored (RFC 9110, 7.8).
+      ...onUpgrade && { shouldUpgradeCallback: asksForWebSocket },
+    },
+    onRequest,
+    tls && { ...tls, handshakeTimeout: limits?.handshakeTimeoutMs ?? 10_000 },
+  );
+  const connections = new Connections(server, limits?.maxConnectionsPerAddress ?? Infinity);
   // Headers over a count would be dropped without a word, and may be the Host or the key.
   server.maxHeadersCount = 0;
   server.maxConnections = limits?.maxConnections ?? 1_000;
   // An expectation other than 100-continue may be ignored (RFC 9110, 10.1.1).
   server.on("checkExpectation", onRequest);
-  const takeTurns = keepOrder(server, options.onUnreadable);
+  const turns = keepOrder(server, options.onUnreadable);
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
-    takeTurns(request, response, () => begin(request, response));
+    turns.request(request, response, () => begin(request, response));
   }
 
   function begin(request: IncomingMessage, response: ServerResponse): void {
     const fault = messageFault(request);
     if (fault === undefined) return void answer(request, response);
-    const error = new ServiceError("invalid_request", `The request cannot be read: ${fault}`);
-    const { status, envelope, reason } = toHttpError(error);
-    const peerAddress = request.socket.remoteAddress ?? "unknown";
-    options.onUnreadable?.({ peerAddress, status, reason });
+    const { status, body } = refuse(request, unreadable(fault));
     response.writeHead(status, { "content-type": "application/json", connection: "close" });
-    response.end(JSON.stringify(envelope));
+    response.end(body);
   }
 
+  function refuse(request: IncomingMessage, error: ServiceError) {
+    const { status, envelope, reason } = toHttpError(error);
+    options.onUnreadable?.({ peerAddress: peerOf(request.socket), status, reason });
+    return { status, body: JSON.stringify(envelope) };
+  }
+
+  let closing: Promise<void> | undefined;
+  if (onUpgrade !== undefined) {
+    server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Uint8Array) => {
+      connections.upgrade(socket);
+      turns.upgrade(socket, () => {
+        const fault = messageFault(request);
+        const error = fault !== undefined
+          ? unreadable(fault)
+          : closing && new ServiceError("draining", "The service is stopping; connect again later");
+        if (error === undefined) onUpgrade(request, socket, head);
+        else refuseUpgrade(socket, refuse(request, error), systemClock);
+      });
+    });
+  }
+
+  const removeSocket = await bind(server, options);
+  const bound = server.address() as { port: number };
+  return {
+    url: socketPath === undefined
+      ? `${tls ? "https" : "http"}://${hostPort(host, bound.port)}`
+      : `${tls ? "https" : "http"}+unix:${socketPath}:`,
+    port: socketPath === undefined ? bound.port : 0,
+    counts: () => connections.counts,
+    async close(graceMs = 0) {
+      closing ??= closeNode(server).then(removeSocket);
+      if (graceMs > 0) await settlesWithin(systemClock, closing, graceMs);
+      server.closeAllConnections();
+      connections.destroyUpgraded();
+      await closing;
+    },
+  };
+}
+
+async function createNodeServer(
+  options: ServerOptions,
+  onRequest: (request: IncomingMessage, response: ServerResponse) => void,
+  tls?: TlsIdentity & { handshakeTimeout: number },
+): Promise<Server> {
+  if (tls === undefined) return (await import("node:http")).createServer(options, onRequest);
+  const { createServer } = await import("node:https");
+  const server = createServer({ ...options, ...tls, minVersion: "TLSv1.2" }, onRequest);
+  // Before it is taken for bad HTTP and answered in clear text.
+  server.prependListener("tlsClientError", (_error, socket) => socket.destroy());
+  return server;
+}
+
+/** Resolves to what has to be done after the server is closed. */
+async function bind(
+  server: Server,
+  { host, port, socketPath, setting }: ListenOptions,
+): Promise<() => Promise<void>> {
+  if (socketPath !== undefined) return listenUnix(server, socketPath, `${setting}.socketPath`);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -141,18 +232,15 @@ async function listenNode(options: ListenOptions): Promise<Listener> {
       resolve();
     });
   });
-  const bound = server.address() as { port: number };
-  let closing: Promise<void> | undefined;
-  return {
-    url: urlOf(host, bound.port),
-    port: bound.port,
-    async close(graceMs = 0) {
-      closing ??= closeNode(server);
-      if (graceMs > 0) await settlesWithin(systemClock, closing, graceMs);
-      server.closeAllConnections();
-      await closing;
-    },
-  };
+  return () => Promise.resolve();
+}
+
+function asksForWebSocket({ headers }: IncomingMessage): boolean {
+  return /\bwebsocket\b/i.test(headers.upgrade ?? "");
+}
+
+function unreadable(fault: string): ServiceError {
+  return new ServiceError("invalid_request", `The request cannot be read: ${fault}`);
 }
 
 function closeNode(server: Server): Promise<void> {
@@ -168,40 +256,4 @@ function plainError(error: ServiceError): Response {
 
 function brokenHandler(): Response {
   return plainError(new ServiceError("internal", "The handler threw"));
-}
-
-function urlOf(host: string, port: number): string {
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-function explain(error: unknown, { host, port, setting }: ListenOptions): ServiceError {
-  const at = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const code = (error as { code?: string }).code;
-  const name = error instanceof Error ? error.name : "";
-  const details = { param: `${setting}.port` };
-  if (name === "AddrInUse" || code === "EADDRINUSE") {
-    return new ServiceError(
-      "config_invalid",
-      `Cannot listen on ${at}: the port is in use; stop the program that has it, or set ` +
-        `${setting}.port to another number (0: any free one)`,
-      details,
-      { cause: error },
-    );
-  }
-  if (name === "PermissionDenied" || name === "NotCapable" || code === "EACCES") {
-    return new ServiceError(
-      "config_invalid",
-      `Cannot listen on ${at}: not permitted; ports below 1024 need special rights, so set ` +
-        `${setting}.port to a higher number`,
-      details,
-      { cause: error },
-    );
-  }
-  const reason = error instanceof Error ? error.message : String(error);
-  return new ServiceError(
-    "config_invalid",
-    `Cannot listen on ${at}: ${reason}; set ${setting}.host to an address of this machine`,
-    { param: `${setting}.host` },
-    { cause: error },
-  );
 }
