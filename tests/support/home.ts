@@ -42,6 +42,8 @@ export interface Finished {
 export interface Running extends AsyncDisposable {
   readonly pid: number;
   readonly apiUrl: string;
+  /** Address of a gateway's WebSocket server. */
+  readonly wsUrl: string;
   readonly process: Deno.ChildProcess;
   /** What it has written to standard error so far. */
   readonly log: () => string;
@@ -49,6 +51,18 @@ export interface Running extends AsyncDisposable {
   stop(): Promise<number>;
   /** kill -9, and its end. */
   kill(): Promise<void>;
+}
+
+/** A configuration whose gateway takes a free port: many tests run at once. */
+function withFreePort(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const config = value as { channels?: { websocket?: Record<string, unknown> } };
+  const websocket = { port: 0, ...config.channels?.websocket };
+  return { ...config, channels: { ...config.channels, websocket } };
+}
+
+function exists(path: string): Promise<boolean> {
+  return Deno.stat(path).then(() => true, () => false);
 }
 
 /** Makes a home, removed with all that runs in it when disposed. */
@@ -87,7 +101,8 @@ export async function makeHome(config?: unknown): Promise<TestHome> {
     spawn,
     async configure(value) {
       await Deno.mkdir(`${dir}/home`, { recursive: true });
-      await Deno.writeTextFile(`${dir}/home/config.json`, JSON.stringify(value, null, 2));
+      const text = JSON.stringify(withFreePort(value), null, 2);
+      await Deno.writeTextFile(`${dir}/home/config.json`, text);
     },
     async run(args, options = {}) {
       const child = spawn(args, options);
@@ -98,6 +113,9 @@ export async function makeHome(config?: unknown): Promise<TestHome> {
       return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
     },
     async start(args = ["serve", "--port", "0", "--json"], options = {}) {
+      if (args[0] === "gateway" && !await exists(`${dir}/home/config.json`)) {
+        await home.configure({});
+      }
       const child = spawn(args, options);
       let log = "";
       const logged = (async () => {
@@ -110,7 +128,7 @@ export async function makeHome(config?: unknown): Promise<TestHome> {
         await logged;
         throw new Error(`The service did not start: ${log}`);
       }
-      const { pid, apiUrl } = JSON.parse(value);
+      const { pid, apiUrl, wsUrl } = JSON.parse(value);
       const drained = (async () => {
         while (!(await lines.read()).done);
       })();
@@ -122,6 +140,7 @@ export async function makeHome(config?: unknown): Promise<TestHome> {
       return {
         pid,
         apiUrl,
+        wsUrl,
         process: child,
         log: () => log,
         async stop() {
