@@ -31,14 +31,23 @@ export interface WatchDeps {
 /** Editors write in several steps; the file is read once they have been quiet for this long. */
 const QUIET_MS = 100;
 
+/** The file is taken up when it changes, until `close`. */
+export interface ConfigWatcher {
+  /** Takes it up now. Resolves when what can be live is; a broken file is only logged. */
+  reload(): Promise<void>;
+  close(): void;
+}
+
 /** Watches until `close`. */
-export function watchConfig(deps: WatchDeps): { close(): void } {
+export function watchConfig(deps: WatchDeps): ConfigWatcher {
   const { config, log } = deps;
   const name = basename(deps.configFile);
   const watcher = Deno.watchFs(dirname(deps.configFile), { recursive: false });
   let timer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
   let reading: Promise<void> = Promise.resolve();
+  /** Keys that were said to wait for a restart. */
+  let told = "";
 
   async function reload(): Promise<void> {
     let next: Config;
@@ -58,11 +67,18 @@ export function watchConfig(deps: WatchDeps): { close(): void } {
       deps.apply(next, live);
       log.info("The edited configuration is in force", { keys: live.join(", ") });
     }
-    if (restart.length > 0) {
+    const waiting = restart.join(", ");
+    if (restart.length > 0 && waiting !== told) {
       log.warning("restart_required: these changed keys wait for a restart of the service", {
-        keys: restart.join(", "),
+        keys: waiting,
       });
     }
+    told = waiting;
+  }
+
+  function takeUp(): Promise<void> {
+    clearTimeout(timer);
+    return reading = reading.then(reload);
   }
 
   async function watch(): Promise<void> {
@@ -73,9 +89,7 @@ export function watchConfig(deps: WatchDeps): { close(): void } {
 
   function schedule(): void {
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      reading = reading.then(reload);
-    }, QUIET_MS);
+    timer = setTimeout(takeUp, QUIET_MS);
   }
 
   const endSecrets = deps.secrets.onChange(schedule);
@@ -84,6 +98,7 @@ export function watchConfig(deps: WatchDeps): { close(): void } {
   );
 
   return {
+    reload: takeUp,
     close() {
       closed = true;
       endSecrets();

@@ -15,22 +15,29 @@ import {
   type Schema,
   type SchemaNode,
 } from "./schema_tree.ts";
-import { type Config, configSchema } from "./schema.ts";
+import { hasSameProviders } from "./same_providers.ts";
+import { type Config, configSchema, type KeyMeta } from "./schema.ts";
 
 /** A key whose value is another one. */
 export interface Change {
   path: string;
-  /** The key's own `takes`, else that of the section around it, else `live`. */
+  /** The key's own `takes`, else that of the section around it, else `live`; see {@linkcode KeyMeta}. */
   takes: "live" | "restart";
 }
 
-/** Every key that differs and has an effect, in the order of the schema. Names no values. */
+type Takes = NonNullable<KeyMeta["takes"]>;
+
+/**
+ * Every key that differs and has an effect, in the order of the schema. Names no values. What depends
+ * on providers takes what it would in a service that runs with `current`.
+ */
 export function classifyChanges(
   current: Config,
   next: Config,
   schema: Schema = configSchema,
 ): Change[] {
   const changes: Change[] = [];
+  let sameProviders: boolean | undefined;
   compare(current, next, rootNode(schema), "live", []);
   return changes;
 
@@ -38,13 +45,13 @@ export function classifyChanges(
     a: unknown,
     b: unknown,
     node: SchemaNode | undefined,
-    takes: Change["takes"],
+    takes: Takes,
     path: KeyPath,
   ): void {
     if (sameJson(a, b)) return;
     const inner = node !== undefined && ["object", "record"].includes(kindOf(node));
     if (!inner || !isObject(a) || !isObject(b)) {
-      changes.push({ path: formatPath(path), takes });
+      changes.push({ path: formatPath(path), takes: inThisCase(takes) });
       return;
     }
     const keys = new Set([...keysOf(node) ?? [], ...Object.keys(a), ...Object.keys(b)]);
@@ -56,6 +63,12 @@ export function classifyChanges(
       const ofChild = child === undefined ? takes : child.meta.takes ?? "live";
       compare(own(a, key), own(b, key), child, ofChild, [...path, key]);
     }
+  }
+
+  function inThisCase(takes: Takes): Change["takes"] {
+    if (takes !== "provider") return takes;
+    sameProviders ??= hasSameProviders(current, next);
+    return sameProviders ? "live" : "restart";
   }
 }
 

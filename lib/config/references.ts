@@ -121,7 +121,13 @@ class Unresolved extends Error {}
 
 /** Whether a text holds a reference. */
 export function hasReference(text: string): boolean {
-  return [...text.matchAll(REFERENCE)].some(([found]) => !found.startsWith("$$"));
+  return referencesIn(text).length > 0;
+}
+
+/** The references of a text; one that is misspelt has neither a secret nor a variable. */
+export function referencesIn(text: string): { secret?: string; variable?: string }[] {
+  return [...text.matchAll(REFERENCE)].filter(([found]) => !found.startsWith("$$"))
+    .map(([, secret, variable]) => ({ secret, variable }));
 }
 
 /**

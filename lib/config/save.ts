@@ -10,6 +10,7 @@
 import { ServiceError } from "../errors.ts";
 import { writeFileAtomic } from "./atomic_write.ts";
 import { readConfigText } from "./config_file.ts";
+import { withFolderLock } from "./folder_lock.ts";
 import type { HomePaths } from "./paths.ts";
 import { rewrite } from "./rewrite.ts";
 
@@ -41,19 +42,21 @@ export async function saveConfig({ paths, before, value, anew }: SaveInputs): Pr
   try {
     const target = await linkTarget(configFile);
     const slash = Math.max(target.lastIndexOf("/"), target.lastIndexOf("\\"));
-    await Deno.mkdir(target.slice(0, slash) || "/", { recursive: true, mode: 0o700 });
+    const folder = target.slice(0, slash) || "/";
+    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
     const info = await Deno.stat(target).catch(() => undefined);
-    await writeFileAtomic(target, text, {
-      mode: info?.mode === undefined || info.mode === null ? 0o600 : info.mode & 0o777,
-      async beforeReplace() {
-        if (await readConfigText(target) !== before) {
-          throw new ServiceError(
-            "config_invalid",
-            `${configFile} was changed by somebody else in the meantime; nothing was written`,
-          );
-        }
-      },
-    });
+    await withFolderLock(folder, () =>
+      writeFileAtomic(target, text, {
+        mode: info?.mode === undefined || info.mode === null ? 0o600 : info.mode & 0o777,
+        async beforeReplace() {
+          if (await readConfigText(target) !== before) {
+            throw new ServiceError(
+              "config_invalid",
+              `${configFile} was changed by somebody else in the meantime; nothing was written`,
+            );
+          }
+        },
+      }));
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;
     const reason = (cause as Error).message;

@@ -3,7 +3,7 @@
  * `config.schema.json`. Source: decisions A, document 1 part 2.
  *
  * Each key says what a change of it takes: `live` (the default) works for the next turn, `restart`
- * only after `service restart`. Unknown keys warn, but refuse to load inside the sections marked
+ * only after `service restart`, `provider` one or the other. Unknown keys warn, but refuse to load inside the sections marked
  * `strict`.
  *
  * @module
@@ -17,8 +17,11 @@ import { HOST_PATTERN_FORM, isHostPattern } from "../host_pattern.ts";
 /** What stands in a key's `.meta()` beside its description. */
 export interface KeyMeta {
   description?: string;
-  /** When a change of it takes effect. */
-  takes?: "live" | "restart";
+  /**
+   * When a change of it takes effect. `provider`: live, where the running service has every provider
+   * that it leads to as the file has it, and so may reach its host; else after a restart.
+   */
+  takes?: "live" | "provider" | "restart";
   /** Its value is never shown. */
   secret?: boolean;
   /** An unknown key in this object refuses to load. */
@@ -45,27 +48,27 @@ const agent = section({
   model: z.string().default("").meta({
     description:
       "<provider>/<model id>. Empty: the first provider that has a key, else the built-in offline model.",
-    takes: "restart",
+    takes: "provider",
   }),
   fallbacks: z.array(z.string()).default([]).meta({
     description: "Models tried in this order when the model cannot be reached or is overloaded.",
-    takes: "restart",
+    takes: "provider",
   }),
   preset: z.string().default("").meta({
     description: "Name of the preset in force; its values go over model and temperature.",
-    takes: "restart",
+    takes: "provider",
   }),
   presets: z.record(z.string(), preset).default({}).meta({
     description: "Named sets of a model and its settings.",
-    takes: "restart",
+    takes: "provider",
   }),
   temperature: z.number().min(0).max(2).optional().meta({
     description: "0 to 2; unset: the provider's default.",
-    takes: "restart",
+    takes: "provider",
   }),
   maxOutputTokens: z.int().min(1).optional().meta({
     description: "Tokens of one answer; unset: the provider's default.",
-    takes: "restart",
+    takes: "provider",
   }),
   workspace: z.string().default("").meta({
     description: "Folder that the agent works in. Empty: workspace in the home folder.",

@@ -17,6 +17,7 @@ export interface JudgeOptions {
   publicKeys: readonly string[];
   mirror: string;
   knownLosses: ReadonlySet<number>;
+  signal?: AbortSignal;
   onProgress?: (progress: { bytes: number; records: number }) => void;
 }
 
@@ -48,7 +49,7 @@ export interface Verdict {
 
 /** Verifies everything. Throws `NotFound` when there is no audit and never was one. */
 export async function judgeAudit(options: JudgeOptions): Promise<Verdict> {
-  const { dir, keysDir, publicKeys, mirror, knownLosses, onProgress } = options;
+  const { dir, keysDir, publicKeys, mirror, knownLosses, signal, onProgress } = options;
   const trusted = await findTrustedKeys({ dir, keysDir, given: publicKeys }).catch((cause) => {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new ServiceError("invalid_request", message, { param: "public-key" }, { cause });
@@ -60,7 +61,14 @@ export async function judgeAudit(options: JudgeOptions): Promise<Verdict> {
   };
   let finding: AuditFinding;
   try {
-    finding = await verifyAudit({ dir, keys: trusted.keys, mirror, knownLosses, onProgress });
+    finding = await verifyAudit({
+      dir,
+      keys: trusted.keys,
+      mirror,
+      knownLosses,
+      signal,
+      onProgress,
+    });
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound) || trusted.keys.length === 0) throw error;
     return {

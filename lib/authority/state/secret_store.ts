@@ -44,11 +44,11 @@ export interface SecretStore {
   /**
    * Adds a secret or replaces it. Rejects with `invalid_request`, naming the field, for a name, scope or
    * value (8 characters at least, 64 KiB at most) that cannot be, and with `refused` while the others
-   * cannot be read; never repeats the value.
+   * cannot be read; never repeats the value. `by` stands in the record; absent: the command line.
    */
-  set(secret: SecretChange): Promise<SecretInfo>;
+  set(secret: SecretChange, by?: string): Promise<SecretInfo>;
   /** False when there was none. Needs no key. */
-  remove(name: string): Promise<boolean>;
+  remove(name: string, by?: string): Promise<boolean>;
   /** By name. Throws `refused` when the file is damaged; needs no key. */
   list(): SecretInfo[];
   /** Throws `refused` when the state is damaged or the key is another one. */
@@ -104,7 +104,7 @@ class FileSecretStore implements SecretStore {
     this.#deps = deps;
   }
 
-  async set({ name, value, ...scope }: SecretChange): Promise<SecretInfo> {
+  async set({ name, value, ...scope }: SecretChange, by?: string): Promise<SecretInfo> {
     const { hosts = [], commands = [] } = scope;
     checkSecret({ name, value, hosts, commands });
     const key = await this.#takeKey();
@@ -134,6 +134,7 @@ class FileSecretStore implements SecretStore {
         hosts: info.hosts,
         commands: info.commands,
         replaced: old !== undefined,
+        ...by === undefined ? {} : { by },
       };
       return {
         value: { key: key.id, secrets: [...others, stored].toSorted(byName) },
@@ -145,14 +146,17 @@ class FileSecretStore implements SecretStore {
     return copyOf(result);
   }
 
-  async remove(name: string): Promise<boolean> {
+  async remove(name: string, by?: string): Promise<boolean> {
     const removed = await this.#deps.file.update(({ key, secrets }) => {
       const found = secrets.find((each) => each.name === name);
       if (found === undefined) return { result: false };
       const { hosts, commands } = found;
       return {
         value: { key, secrets: secrets.filter((each) => each !== found) },
-        records: [{ kind: "secret.removed", data: { name, hosts, commands } }],
+        records: [{
+          kind: "secret.removed",
+          data: { name, hosts, commands, ...by === undefined ? {} : { by } },
+        }],
         result: true,
       };
     });

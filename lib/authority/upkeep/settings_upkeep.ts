@@ -1,0 +1,197 @@
+/**
+ * The configuration for operators who are not at the command line: read through the schema, changed
+ * through it, whole or not at all, and every change on record.
+ *
+ * @module
+ */
+
+import { classifyChanges } from "../../config/changes.ts";
+import { readConfigText } from "../../config/config_file.ts";
+import { examine } from "../../config/examine.ts";
+import { formatPath, isWithin, type KeyPath, parsePath } from "../../config/key_path.ts";
+import { type Loaded, readConfig } from "../../config/load.ts";
+import type { HomePaths } from "../../config/paths.ts";
+import { requirePinnedCases } from "../../config/pinned_cases.ts";
+import { formatProblem } from "../../config/problem.ts";
+import type { Env } from "../../config/references.ts";
+import { saveConfig } from "../../config/save.ts";
+import type { Config } from "../../config/schema.ts";
+import { ServiceError, toErrorData } from "../../errors.ts";
+import type { Log } from "../../log.ts";
+import type { AuditLog } from "../audit/log.ts";
+import type { Permission } from "../permissions.ts";
+import type { SecretStore } from "../state/secret_store.ts";
+import { permissionDifference } from "./permission_difference.ts";
+import { planChange, type PlannedChange } from "./plan_change.ts";
+import { viewSettings } from "./settings_view.ts";
+import type { SettingChange, SettingsChanged, SettingsView } from "./upkeep_request.ts";
+
+/** What it works on. */
+export interface SettingsUpkeepDeps {
+  paths: HomePaths;
+  env: Env;
+  /** In force; live keys of it follow the file. */
+  running: Config;
+  /** Of the running service. */
+  permissions: readonly Permission[];
+  secrets: Pick<SecretStore, "list">;
+  /** The file with what the command line puts over it; keeps no copy. */
+  load: () => Promise<Loaded>;
+  /** What the service would be given with a configuration. */
+  permissionsOf: (loaded: Loaded) => readonly Permission[];
+  /** Takes up the file now; absent: only the next start does. */
+  reload?: () => Promise<void>;
+  audit: Pick<AuditLog, "append" | "digest">;
+  log: Pick<Log, "error">;
+}
+
+/** See the module. */
+export interface SettingsUpkeep {
+  get(): Promise<SettingsView>;
+  /** One at a time. `by` stands in the record. */
+  change(changes: readonly SettingChange[], by: string): Promise<SettingsChanged>;
+}
+
+/** Changes that wait for the one before. */
+const MAX_WAITING = 16;
+
+/** How often it is begun anew because somebody else changed the file meanwhile. */
+const MAX_ATTEMPTS = 5;
+
+/** Reads and changes the configuration of a home. */
+export function createSettingsUpkeep(deps: SettingsUpkeepDeps): SettingsUpkeep {
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+  return {
+    get: () => getSettings(deps),
+    async change(changes, by) {
+      if (waiting >= MAX_WAITING) {
+        throw new ServiceError(
+          "overloaded",
+          `${MAX_WAITING} changes of the settings wait already`,
+          {
+            retryAfterS: 1,
+          },
+        );
+      }
+      waiting++;
+      const mine = last.then(() => changeSettings(changes, by, deps));
+      last = mine.catch(() => {});
+      try {
+        return await mine;
+      } finally {
+        waiting--;
+      }
+    },
+  };
+}
+
+async function getSettings(deps: SettingsUpkeepDeps): Promise<SettingsView> {
+  const { paths, env } = deps;
+  const { text, problems: unread } = await readConfig({ paths }).then(
+    ({ text }) => ({ text, problems: [] }),
+    (error) => ({ text: "{", problems: [toErrorData(error).message] }),
+  );
+  const examined = examine({ text, paths, env });
+  const problems = unread.length > 0 ? unread : examined.problems.map(formatProblem);
+  if (problems.length === 0 && examined.config !== undefined) {
+    const waiting = await deps.load().then(
+      ({ config }) =>
+        classifyChanges(deps.running, config).filter(({ takes }) => takes === "restart")
+          .map(({ path }) => path),
+      (error) => {
+        problems.push(toErrorData(error).message);
+        return [];
+      },
+    );
+    return { file: paths.configFile, settings: viewSettings(examined), waiting, problems };
+  }
+  const kept = await readConfigText(paths.lastGoodFile).catch(() => undefined);
+  const shown = examine({ text: kept, paths, env });
+  return { file: paths.configFile, settings: viewSettings(shown), waiting: [], problems };
+}
+
+async function changeSettings(
+  changes: readonly SettingChange[],
+  by: string,
+  deps: SettingsUpkeepDeps,
+): Promise<SettingsChanged> {
+  for (let attempt = 1;; attempt++) {
+    const { text: before } = await readConfig(deps);
+    const plan = planChange({ ...deps, before, changes });
+    if (plan.keys.length === 0) return { written: false, live: [] };
+    const { next: config } = plan;
+    await requirePinnedCases("Cannot change the settings", { config, paths: deps.paths })
+      .catch((error) => {
+        throw new ServiceError("invalid_request", toErrorData(error).message, { param: "changes" });
+      });
+    if (!await write(plan, before, by, deps)) {
+      if (attempt < MAX_ATTEMPTS) continue;
+      throw new ServiceError(
+        "overloaded",
+        "The configuration is being changed by somebody else all the time; nothing was written",
+        { retryAfterS: 1 },
+      );
+    }
+    return await report(plan.keys, deps);
+  }
+}
+
+/**
+ * Writes the file between two records, so that one is there however this ends. False when somebody else
+ * changed the file since it was read.
+ */
+async function write(
+  { keys, text, value }: PlannedChange,
+  before: string | undefined,
+  by: string,
+  { paths, audit, log }: SettingsUpkeepDeps,
+): Promise<boolean> {
+  const { seq } = await audit.append("settings.change", {
+    by,
+    file: paths.configFile,
+    keys: keys.map(formatPath),
+    // Tells afterwards whether a file is the one that was to be written.
+    text: audit.digest(text),
+  });
+  const end = (data: Record<string, unknown>) =>
+    audit.append("settings.end", { start: seq, ...data }).catch((error) =>
+      log.error("How a change of the settings ended is not on record", {
+        start: seq,
+        reason: toErrorData(error).message,
+      })
+    );
+  try {
+    await saveConfig({ paths, before, value });
+  } catch (error) {
+    await end({ status: "failed", code: toErrorData(error).code });
+    const now = await readConfigText(paths.configFile).catch(() => before);
+    if (now !== before) return false;
+    throw error;
+  }
+  await end({ status: "written" });
+  return true;
+}
+
+/** Which of the keys are in force by now, and what the others would change. */
+async function report(
+  keys: readonly KeyPath[],
+  { running, permissions, load, permissionsOf, reload }: SettingsUpkeepDeps,
+): Promise<SettingsChanged> {
+  await reload?.();
+  const loaded = await load();
+  const waiting = classifyChanges(running, loaded.config).map(({ path }) => parsePath(path)!);
+  const isWaiting = (key: KeyPath) =>
+    waiting.some((each) => isWithin(key, each) || isWithin(each, key));
+  const live = keys.filter((key) => !isWaiting(key)).map(formatPath);
+  const restart = keys.filter(isWaiting).map(formatPath);
+  if (restart.length === 0) return { written: true, live };
+  return {
+    written: true,
+    live,
+    restartRequired: {
+      keys: restart,
+      permissions: permissionDifference(permissions, permissionsOf(loaded)),
+    },
+  };
+}
