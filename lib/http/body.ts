@@ -59,10 +59,13 @@ export class Bodies {
 
   /**
    * The body as JSON. Throws `too_large`, `request_timeout`, `overloaded`, or `invalid_request` when it
-   * breaks off, is no JSON, or is nested too deep.
+   * breaks off, is no JSON, or is nested too deep. `maxBytes` narrows the limit for this body.
    */
-  json(request: Request): Promise<HeldBody<unknown>> {
-    return this.#hold(async (lease) => parseJson(await this.#readText(request, lease)));
+  json(
+    request: Request,
+    { maxBytes = Infinity }: { maxBytes?: number } = {},
+  ): Promise<HeldBody<unknown>> {
+    return this.#hold(async (lease) => parseJson(await this.#readText(request, lease, maxBytes)));
   }
 
   /** The body as the parts of a form, in their order. Throws as {@linkcode json} does. */
@@ -84,10 +87,11 @@ export class Bodies {
     }
   }
 
-  async #readText(request: Request, lease: Lease): Promise<string> {
+  async #readText(request: Request, lease: Lease, maxBytes: number): Promise<string> {
     const decoder = new TextDecoder("utf-8", { fatal: true });
     let text = "";
-    await this.#readChunks(request, lease, (chunk) => text += decode(decoder, chunk));
+    const take = (chunk: Uint8Array) => void (text += decode(decoder, chunk));
+    await this.#readChunks(request, lease, take, maxBytes);
     return text + decode(decoder);
   }
 
@@ -95,10 +99,11 @@ export class Bodies {
     request: Request,
     lease: Lease,
     take: (chunk: Uint8Array) => void,
+    narrowed = Infinity,
   ): Promise<void> {
-    const { maxBytes } = this.#limits;
+    const maxBytes = Math.min(this.#limits.maxBytes, narrowed);
     const declared = Number(request.headers.get("content-length") ?? NaN);
-    if (declared > maxBytes) throw this.#tooLarge();
+    if (declared > maxBytes) throw tooLarge(maxBytes);
     try {
       // The fast way for most; a declared length is enforced by the HTTP parser.
       if (declared <= FREE_BYTES) return take(await this.#readWhole(request));
@@ -106,7 +111,7 @@ export class Bodies {
       let counted = 0;
       await this.#eachBlock(request, (block) => {
         bytes += block.length;
-        if (bytes > maxBytes) throw this.#tooLarge();
+        if (bytes > maxBytes) throw tooLarge(maxBytes);
         if (bytes > FREE_BYTES) {
           lease.add(bytes - counted);
           counted = bytes;
@@ -183,14 +188,13 @@ export class Bodies {
     const seconds = this.#limits.timeoutMs / 1000;
     return new ServiceError("request_timeout", `The body did not arrive within ${seconds} s`);
   }
+}
 
-  #tooLarge(): ServiceError {
-    const { maxBytes } = this.#limits;
-    const limit = maxBytes < MIB
-      ? `${Math.floor(maxBytes / 1024)} KiB`
-      : `${Math.floor(maxBytes / MIB)} MiB`;
-    return new ServiceError("too_large", `The body is over the limit of ${limit}`);
-  }
+function tooLarge(maxBytes: number): ServiceError {
+  const limit = maxBytes < MIB
+    ? `${Math.floor(maxBytes / 1024)} KiB`
+    : `${Math.floor(maxBytes / MIB)} MiB`;
+  return new ServiceError("too_large", `The body is over the limit of ${limit}`);
 }
 
 function parseJson(text: string): unknown {
