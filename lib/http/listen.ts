@@ -111,7 +111,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 }
 
 async function listenNode(options: ListenOptions): Promise<Listener> {
-  const { host, port, handler, limits, onUpgrade, socketPath } = options;
+  const { host, handler, limits, onUpgrade, socketPath } = options;
   const tls = options.tls && await readTlsIdentity(options.tls, options.setting);
   const { getRequestListener } = await import("@hono/node-server");
   const answer = getRequestListener(

@@ -57,7 +57,7 @@ async function readPem(source: string, param: string): Promise<string> {
 function parse<Part>(param: string, expected: string, read: () => Part): Part {
   try {
     return read();
-  } catch (cause) {
+  } catch {
     // What the parser says may quote the file, which may be a key.
     throw invalid(param, `its content is not ${expected}`);
   }

@@ -1,0 +1,172 @@
+/**
+ * What is to be sent to one client, in order and bounded (decisions C "Slow reader").
+ *
+ * What must stay true: frames of one chat keep their order, and a merged piece covers the numbers of its
+ * parts, so that what the client reads has neither a gap nor a repeat.
+ *
+ * @module
+ */
+
+import { continues, isPiece, mergePieces, OutFrame, type PieceFrame } from "./out_frame.ts";
+
+/** Where frames go. */
+export interface Sink {
+  /** Takes an encoded frame; calls `done` later, when the system has it. */
+  write(bytes: Uint8Array, done: () => void): void;
+  /** Bytes that were written and that the system does not have yet. */
+  bufferedBytes(): number;
+}
+
+/** Bounds of a queue. */
+export interface QueueBounds {
+  maxFrames: number;
+  maxBytes: number;
+}
+
+/** As decisions C "Slow reader" says. */
+export const QUEUE_BOUNDS: QueueBounds = { maxFrames: 256, maxBytes: 8 * 1024 * 1024 };
+
+/** Frames and bytes beyond which nothing is written: what is still here can merge. */
+const MAX_FLYING_FRAMES = 32;
+const MAX_FLYING_BYTES = 64 * 1024;
+
+/** Bytes of text in a merged piece, about. */
+const MAX_PIECE_BYTES = 64 * 1024;
+
+interface Entry {
+  frame: OutFrame;
+  /** What it counts for. A merged piece is encoded when it leaves, and counted as its parts' texts. */
+  bytes: number;
+}
+
+/** See the module. */
+export class OutQueue {
+  readonly #sink: Sink;
+  readonly #bounds: QueueBounds;
+  readonly #entries: Entry[] = [];
+  /** The entry that was queued last, of each chat that has one. */
+  readonly #lastOfChat = new Map<string, Entry>();
+  readonly #drained: (() => void)[] = [];
+  #queuedBytes = 0;
+  #flying = 0;
+  /** Bytes of a written frame that is larger than the bound: it counts for nothing while it goes. */
+  #oversizeBytes = 0;
+  #ended = false;
+
+  constructor(sink: Sink, bounds: QueueBounds = QUEUE_BOUNDS) {
+    this.#sink = sink;
+    this.#bounds = bounds;
+  }
+
+  /** Frames that wait, written ones included. */
+  get frames(): number {
+    return this.#entries.length + this.#flying;
+  }
+
+  /** Bytes that wait, written ones included. */
+  get bytes(): number {
+    return this.#queuedBytes + this.#sink.bufferedBytes();
+  }
+
+  /** Whether everything was written. */
+  get isDrained(): boolean {
+    return this.#entries.length === 0;
+  }
+
+  /**
+   * Sends a frame, now or later. False when it finds the queue over its bounds, and then it is not queued.
+   * A frame that is larger than the bound goes through when nothing is before it: whoever
+   * resumes would meet it again.
+   */
+  push(frame: OutFrame): boolean {
+    if (this.#ended) return true;
+    if (this.#entries.length === 0 && this.#hasRoom()) {
+      if (frame.bytes.length > this.#bounds.maxBytes) this.#oversizeBytes = frame.bytes.length;
+      this.#write(frame.bytes);
+      return true;
+    }
+    const chat = "chat_id" in frame.frame ? frame.frame.chat_id : undefined;
+    const last = chat === undefined ? undefined : this.#lastOfChat.get(chat);
+    if (last !== undefined && this.#merge(last, frame)) return this.#isWithinBounds(0, 0);
+    const { length } = frame.bytes;
+    if (!this.#isWithinBounds(1, length)) return false;
+    const entry = { frame, bytes: length };
+    this.#entries.push(entry);
+    if (chat !== undefined) this.#lastOfChat.set(chat, entry);
+    this.#queuedBytes += length;
+    return true;
+  }
+
+  /** Resolves once everything is written, or nothing will be any more. */
+  whenDrained(): Promise<void> {
+    if (this.isDrained || this.#ended) return Promise.resolve();
+    return new Promise((resolve) => this.#drained.push(resolve));
+  }
+
+  /** Forgets what waits; nothing is written any more. */
+  end(): void {
+    this.#ended = true;
+    this.#entries.length = 0;
+    this.#lastOfChat.clear();
+    this.#queuedBytes = 0;
+    this.#tellDrained();
+  }
+
+  #isWithinBounds(moreFrames: number, moreBytes: number): boolean {
+    return this.frames + moreFrames <= this.#bounds.maxFrames &&
+      this.bytes + moreBytes <= this.#bounds.maxBytes + this.#oversizeBytes;
+  }
+
+  #hasRoom(): boolean {
+    if (this.#flying === 0) return true;
+    return this.#flying < MAX_FLYING_FRAMES && this.#sink.bufferedBytes() < MAX_FLYING_BYTES;
+  }
+
+  #merge(last: Entry, { frame: next }: OutFrame): boolean {
+    const { frame } = last.frame;
+    if (!isPiece(frame) || !continues(frame, next)) return false;
+    const bytes = encodedBytes(next);
+    if (last.bytes + bytes > MAX_PIECE_BYTES) return false;
+    last.frame = new OutFrame(mergePieces(frame, next));
+    last.bytes += bytes;
+    this.#queuedBytes += bytes;
+    return true;
+  }
+
+  #write(bytes: Uint8Array): void {
+    this.#flying++;
+    this.#sink.write(bytes, this.#onWritten);
+  }
+
+  readonly #onWritten = (): void => {
+    this.#flying--;
+    if (this.#flying === 0) this.#oversizeBytes = 0;
+    while (this.#entries.length > 0 && this.#hasRoom()) {
+      const entry = this.#entries.shift()!;
+      this.#queuedBytes -= entry.bytes;
+      const { frame } = entry.frame;
+      if ("chat_id" in frame && this.#lastOfChat.get(frame.chat_id!) === entry) {
+        this.#lastOfChat.delete(frame.chat_id!);
+      }
+      this.#write(entry.frame.bytes);
+    }
+    if (this.isDrained) this.#tellDrained();
+  };
+
+  #tellDrained(): void {
+    for (const resolve of this.#drained.splice(0)) resolve();
+  }
+}
+
+/** Bytes that a piece adds to the one that it is merged with: three for a UTF-16 unit, six escaped, at most. */
+function encodedBytes({ text }: PieceFrame): number {
+  let bytes = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x20) bytes += 6;
+    else if (unit === 0x22 || unit === 0x5c) bytes += 2;
+    else if (unit < 0x80) bytes += 1;
+    else bytes += unit < 0x800 ? 2 : 3;
+  }
+  return bytes;
+}
