@@ -39,6 +39,8 @@ export const OUTCOMES: Readonly<Record<ErrorCode, Outcome>> = {
     next: "Make one with: service tokens issue --scopes approve",
   },
   insufficient_scope: { exit: EXIT.refused },
+  too_many_tokens: { exit: EXIT.failed },
+  forbidden_client: { exit: EXIT.failed },
   approval_not_found: { exit: EXIT.failed, next: "See what waits with: service approvals list" },
   approval_answered: { exit: EXIT.failed },
   approval_mismatch: { exit: EXIT.refused, next: "Look again with: service approvals show ID" },

@@ -32,6 +32,8 @@ export const ERROR_CODES = [
   "too_many_auth_failures",
   "invalid_token",
   "insufficient_scope",
+  "too_many_tokens",
+  "forbidden_client",
   // an approval
   "approval_not_found",
   "approval_answered",

@@ -46,6 +46,22 @@ export interface Latch {
   reason: string;
 }
 
+/** A token that was just made; it can be read this once. */
+export interface IssuedToken {
+  token: string;
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+}
+
+/** A token in force, without being it. */
+export interface CheckedToken {
+  /** `tok_` and 16 letters and digits. */
+  id: string;
+  scopes: readonly Scope[];
+  /** Milliseconds since 1970; absent: until it is revoked. */
+  expiresAt?: number;
+}
+
 /** What may be asked. */
 export type OperatorRequest =
   | UpkeepRequest
@@ -55,7 +71,11 @@ export type OperatorRequest =
   | { op: "approvals.approve"; id: string; digest: string }
   | { op: "approvals.deny"; id: string; reason: string }
   | { op: "latches.list" }
-  | { op: "latches.clear"; sessionKey: string; capability: Capability };
+  | { op: "latches.clear"; sessionKey: string; capability: Capability }
+  /** A token for REST routes, for the credential `issue_secret`; it holds for `tokenTtlS`. */
+  | { op: "tokens.issue_api"; scopes: readonly Scope[] }
+  /** Whose the token is that is shown. */
+  | { op: "tokens.check" };
 
 /** What is answered. */
 export type OperatorAnswer =
@@ -63,4 +83,6 @@ export type OperatorAnswer =
   | { approvals: ApprovalView[] }
   | { approval: ApprovalView }
   | { latches: Latch[] }
+  | { issued: IssuedToken }
+  | { token: CheckedToken }
   | { done: true };

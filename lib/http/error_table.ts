@@ -154,6 +154,18 @@ export const HTTP_ERRORS = {
     slug: "insufficient_scope",
     meaning: "The token is right, but its scopes do not cover the route, or not this approval.",
   },
+  too_many_tokens: {
+    status: 429,
+    type: "rate_limit_error",
+    slug: "too_many_tokens",
+    meaning: "10,000 issued tokens are outstanding; Retry-After says when the oldest expires.",
+  },
+  forbidden_client: {
+    status: 403,
+    type: "authentication_error",
+    slug: "forbidden_client",
+    meaning: "The client_id is not in channels.websocket.allowFrom, or there is none to look for.",
+  },
   approval_not_found: {
     status: 404,
     type: "not_found_error",

@@ -19,7 +19,8 @@ import {
   type Scope,
 } from "../operator.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
-import type { TokenStore } from "../state/token_store.ts";
+import type { IssuedTokens } from "../state/issued_tokens.ts";
+import type { TokenOwner, TokenStore } from "../state/token_store.ts";
 
 /** What checking needs. */
 export interface OperatorDeps {
@@ -34,6 +35,13 @@ export interface OperatorDeps {
   };
   /** Whether a channel's descriptor says that it verifies senders; false for one that is unknown. */
   verifiesSenders: (channel: string) => boolean;
+  /** What the WebSocket port stands on here; absent where none is served. */
+  port?: {
+    /** Tokens that were issued over it. */
+    tokens: IssuedTokens;
+    /** Whether `trustedProxyAuth` is set, so that somebody may be known by the proxy's word. */
+    trustsProxy: boolean;
+  };
   /** Secrets, audit, permissions and settings; absent where none of that is to be had. */
   upkeep?: Upkeep;
   log: Pick<Log, "error">;
@@ -65,6 +73,10 @@ interface Known {
   turnId?: string;
   shortDigest: boolean;
   isTerminal: boolean;
+  /** He could have opened a turn over the WebSocket port himself, under a `client_id` of his choice. */
+  opensSockets?: boolean;
+  /** Why he answers no approval at all. */
+  mayNotAnswer?: string;
 }
 
 /** What a request takes. */
@@ -83,26 +95,79 @@ const NEEDED: Readonly<Record<OperatorRequest["op"], Scope>> = {
   "permissions.list": "read",
   "settings.get": "read",
   "settings.change": "operate",
+  // Of these the credential itself is the question.
+  "tokens.issue_api": "operate",
+  "tokens.check": "operate",
 };
 
 /** Makes the way in. */
 export function createOperator(deps: OperatorDeps): Operator {
-  const { approvals, tokens, latches, gates, verifiesSenders, log } = deps;
+  const { approvals, tokens, port, latches, gates, verifiesSenders, log } = deps;
   const terminals = new Map<symbol, () => string>();
 
-  function knownToken(token: string): Known {
-    const owner = tokens.verify(token);
+  function ownerOf(token: string): TokenOwner & { isIssued: boolean } {
+    const lasting = tokens.verify(token);
+    const owner = lasting ?? port?.tokens.verify(token);
     if (owner === undefined) {
       throw new ServiceError(
         "invalid_token",
         "The token is none of an approver or operator, was revoked, or has expired",
       );
     }
+    return { ...owner, isIssued: lasting === undefined };
+  }
+
+  function knownToken(token: string): Known {
+    const { id, scopes, isIssued } = ownerOf(token);
     return {
-      by: `token:${owner.id}`,
-      scopes: owner.scopes,
+      by: `token:${id}`,
+      scopes,
       shortDigest: false,
       isTerminal: false,
+      opensSockets: isIssued || includesScope(scopes, "chat"),
+    };
+  }
+
+  function knownIdentity(actor: string): Known {
+    if (!port?.trustsProxy || !actor.startsWith("webui:")) {
+      throw new ServiceError("invalid_token", "There is no proxy whose word would count here");
+    }
+    return {
+      by: `sender:${actor}`,
+      scopes: ["operate"],
+      shortDigest: false,
+      isTerminal: false,
+      mayNotAnswer: gates.approvers.includes(actor)
+        ? undefined
+        : "gates.approvers does not list this person",
+    };
+  }
+
+  /** What is about a credential itself. */
+  function answerOfTokens(
+    request: Extract<OperatorRequest, { op: `tokens.${string}` }>,
+    credential: Credential,
+  ): OperatorAnswer {
+    if (request.op === "tokens.check") {
+      if (credential.kind !== "token") {
+        throw new ServiceError("invalid_token", "Only a token can be checked");
+      }
+      const { id, scopes, expiresAt } = ownerOf(String(credential.token));
+      return { token: { id, scopes, ...expiresAt !== undefined && { expiresAt } } };
+    }
+    if (port === undefined) throw new ServiceError("not_enabled", "No tokens are issued here");
+    if (credential.kind !== "issue_secret") {
+      throw new ServiceError(
+        "invalid_token",
+        "A token is issued to whoever shows the secret alone",
+      );
+    }
+    const { secret } = credential;
+    return {
+      issued: port.tokens.issue({
+        scopes: request.scopes,
+        secret: secret === undefined ? undefined : String(secret),
+      }),
     };
   }
 
@@ -127,6 +192,8 @@ export function createOperator(deps: OperatorDeps): Operator {
         return knownToken(String(credential.token));
       case "sender":
         return knownSender(String(credential.sender));
+      case "identity":
+        return knownIdentity(String(credential.actor));
       default:
         throw new ServiceError("invalid_token", "Only a token or a sender can be shown from here");
     }
@@ -136,8 +203,10 @@ export function createOperator(deps: OperatorDeps): Operator {
     if (known.turnId !== undefined && known.turnId !== context.turnId) {
       return "another terminal opened the turn";
     }
+    if (known.mayNotAnswer !== undefined) return known.mayNotAnswer;
     if (!gates.independentApprover) return undefined;
     const opened = known.isTerminal || isSame(known.by, context.actor) ||
+      (known.opensSockets && context.actor.startsWith("websocket:")) ||
       isSame(known.by.replace(/^sender:/, ""), context.actor);
     return opened
       ? "gates.independentApprover wants somebody else than who opened the turn"
@@ -147,7 +216,11 @@ export function createOperator(deps: OperatorDeps): Operator {
   /** Records an answer of somebody who is not let through at all, if what he names waits. */
   async function refuse(request: OperatorRequest, credential: Credential, error: unknown) {
     if (request.op !== "approvals.approve" && request.op !== "approvals.deny") return;
-    const by = credential.kind === "sender" ? `sender:${credential.sender}` : credential.kind;
+    const by = credential.kind === "sender"
+      ? `sender:${credential.sender}`
+      : credential.kind === "identity"
+      ? `sender:${credential.actor}`
+      : credential.kind;
     await approvals.refused(request.id, by, toErrorData(error).code);
   }
 
@@ -198,11 +271,20 @@ export function createOperator(deps: OperatorDeps): Operator {
           throw new ServiceError("not_enabled", `${request.op} is not to be had from here`);
         }
         return await deps.upkeep.answer(request, known.by);
+      case "tokens.issue_api":
+      case "tokens.check":
+        throw new ServiceError(
+          "invalid_request",
+          `${request.op} is asked with what is shown for it`,
+        );
     }
   }
 
   return {
     async operate(request, credential) {
+      if (request.op === "tokens.issue_api" || request.op === "tokens.check") {
+        return answerOfTokens(request, credential);
+      }
       let known: Known;
       try {
         known = identify(credential);
@@ -231,8 +313,10 @@ export function createOperator(deps: OperatorDeps): Operator {
         detach: () => void terminals.delete(seat),
       };
     },
-    canAsk({ sessionKey }) {
+    canAsk({ sessionKey, actor }) {
       if (tokens.hasAny("approve")) return true;
+      const mayBeOwn = gates.independentApprover && actor.startsWith("websocket:");
+      if (!mayBeOwn && port?.tokens.hasAny("approve")) return true;
       if (
         gates.approvers.some((sender) => verifiesSenders(sender.slice(0, sender.indexOf(":"))))
       ) return true;

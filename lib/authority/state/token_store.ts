@@ -26,7 +26,7 @@ export interface TokenInfo {
 }
 
 /** Who a token belongs to. */
-export type TokenOwner = Pick<TokenInfo, "id" | "name" | "scopes">;
+export type TokenOwner = Pick<TokenInfo, "id" | "name" | "scopes" | "expiresAt">;
 
 /** The tokens of a home. Changes leave their own records to the audit. */
 export interface TokenStore {
@@ -115,7 +115,8 @@ class FileTokenStore implements TokenStore {
     const found = candidates.find((each) => timingSafeEqual(Uint8Array.fromHex(each.hash), hash));
     if (found === undefined || !this.#isInForce(found)) return undefined;
     this.#noteUse(found.id);
-    return { id: found.id, name: found.name, scopes: [...found.scopes] };
+    const { id, name, scopes, expiresAt } = found;
+    return { id, name, scopes: [...scopes], ...expiresAt !== undefined && { expiresAt } };
   }
 
   hasAny(scope: Scope): boolean {

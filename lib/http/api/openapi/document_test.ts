@@ -115,6 +115,9 @@ Deno.test("OPERATIONS name every error that a route can answer with", () => {
     "method_not_allowed",
     // of commands
     "usage",
+    // of the other port
+    "too_many_tokens",
+    "forbidden_client",
     // told to the model, which goes on
     "refused",
     "tool_failed",
