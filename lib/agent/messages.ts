@@ -58,6 +58,8 @@ export type Message =
     text: string;
     reasoning?: string;
     calls: ToolCall[];
+    /** Paths of files that were sent with a message from elsewhere; no model is given them. */
+    media?: readonly string[];
     /** As the model's `finish` event gave it, kept verbatim and given back with the message. */
     replay?: unknown;
   }

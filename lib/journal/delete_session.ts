@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { invalid } from "./checks.ts";
+import type { Epochs } from "./epochs.ts";
 import { query } from "./query.ts";
 import type { JournalParts } from "./turn_writes.ts";
 import { Refused, type Writer } from "./writer.ts";
@@ -23,6 +24,7 @@ export interface SessionDeletionDependencies {
   db: DatabaseSync;
   writer: Writer;
   parts: Pick<JournalParts, "sessions" | "turns" | "events" | "files" | "responses">;
+  epochs: Pick<Epochs, "deleted">;
   /** Ends those who read the session. */
   endFollowers: (sessionId: number) => void;
   /** Told of the files that nobody refers to now. */
@@ -35,7 +37,7 @@ export interface SessionDeletionDependencies {
  * files hold nothing of it. A crash in between is made up for by `finish`.
  */
 export function createSessionDeletion(
-  { db, writer, parts, endFollowers, onFilesFree }: SessionDeletionDependencies,
+  { db, writer, parts, epochs, endFollowers, onFilesFree }: SessionDeletionDependencies,
 ): SessionDeletion {
   const hide = query(db, "UPDATE sessions SET key = NULL WHERE id = ?");
   const selectHidden = query<[number]>(db, "SELECT id FROM sessions WHERE key IS NULL");
@@ -45,6 +47,7 @@ export function createSessionDeletion(
        ${Number.MAX_SAFE_INTEGER})`,
     "DELETE FROM context WHERE session_id = ?",
     "DELETE FROM context_starts WHERE session_id = ?",
+    "DELETE FROM said_waiting WHERE session_id = ?",
     `DELETE FROM messages WHERE id IN
        (SELECT id FROM messages WHERE session_id = ? LIMIT ${ROWS_A_WRITE})`,
     `DELETE FROM inputs WHERE turn IN
@@ -107,6 +110,7 @@ export function createSessionDeletion(
           );
         }
         hide.run(session.id);
+        epochs.deleted(key, session.id);
         return session.id;
       });
       if (id === undefined) return false;

@@ -19,6 +19,9 @@ export interface SessionForksDependencies {
   parts: Pick<JournalParts, "sessions">;
 }
 
+/** What stands for the turn of a message that none said. */
+const NO_TURN = 0;
+
 type MessageRow = [id: number, turn: number, isSummary: number];
 type StartRow = [first: number, turn: number | null, summary: number | null];
 
@@ -26,7 +29,7 @@ type StartRow = [first: number, turn: number | null, summary: number | null];
 type Ids = Map<number, number>;
 
 /**
- * Copies whole turns that have ended. What one was given and said is copied with its row, so that
+ * Copies whole turns that have ended, and messages from elsewhere between them. What one was given and said is copied with its row, so that
  * nothing of the fork goes with the source when that is deleted.
  */
 export function createSessionForks({ db, writer, parts }: SessionForksDependencies): SessionForks {
@@ -74,6 +77,14 @@ export function createSessionForks({ db, writer, parts }: SessionForksDependenci
      FROM inputs AS input CROSS JOIN json_each(input.parts) AS p
      WHERE input.turn = ? AND instr(input.parts, '"sha256"') > 0 AND p.value ->> '$.file.sha256' NOT NULL`,
   );
+  const copySaidFiles = query(
+    db,
+    `INSERT OR IGNORE INTO session_files (session_id, sha256)
+     SELECT ?, f.sha256
+     FROM messages AS said CROSS JOIN json_each(said.body, '$.media') AS p
+     CROSS JOIN session_files AS f ON f.session_id = ? AND f.sha256 = substr(p.value, -64)
+     WHERE said.id = ?`,
+  );
   const copyMessage = query(
     db,
     `INSERT INTO messages (session_id, turn, seq, tokens, body)
@@ -102,7 +113,9 @@ export function createSessionForks({ db, writer, parts }: SessionForksDependenci
 
   function copyMessages(target: number, rows: readonly MessageRow[], turns: Ids): Ids {
     const ids: Ids = new Map();
-    for (const [id, turn] of rows) ids.set(id, copyMessage.insert(target, turns.get(turn)!, id));
+    for (const [id, turn] of rows) {
+      ids.set(id, copyMessage.insert(target, turns.get(turn) ?? NO_TURN, id));
+    }
     return ids;
   }
 
@@ -153,15 +166,20 @@ export function createSessionForks({ db, writer, parts }: SessionForksDependenci
     const title = chosen.length === 0 ? "" : source.title;
     const target = sessions.insertLike(source, targetKey, { title, turns: chosen.length });
     const turns = copyTurns(target, chosen);
-    const copied = selectMessages.all(source.id).filter(([, turn]) => turns.has(turn));
+    const copied = selectMessages.all(source.id).filter(([id, turn]) =>
+      turn === NO_TURN ? id < end : turns.has(turn)
+    );
     const messages = copyMessages(target, copied, turns);
+    for (const [id, turn] of copied) {
+      if (turn === NO_TURN) copySaidFiles.run(target, source.id, id);
+    }
     const [first, turn, summary] = copyStarts(source.id, target, { end, turns, messages }) ??
       [0, null, null];
     if (summary !== null) enter.run(target, 0, summary, turn);
     for (const [id, turn, isSummary] of copied) {
       const copy = messages.get(id)!;
       if (copy < first || isSummary === 1 || forgotten.has(turn)) continue;
-      enter.run(target, copy, copy, turns.get(turn)!);
+      enter.run(target, copy, copy, turns.get(turn) ?? NO_TURN);
     }
     return sessions.find(targetKey)!;
   }

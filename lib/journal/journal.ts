@@ -3,6 +3,9 @@ import type { Message } from "../agent/messages.ts";
 import { createAcceptance } from "./accept.ts";
 import { checkInteger, checkName, invalid } from "./checks.ts";
 import type { SessionDeletion } from "./delete_session.ts";
+import type { Epochs } from "./epochs.ts";
+import type { KeyFollowers } from "./follow_key.ts";
+import { createSaying } from "./say.ts";
 import { createSessionChanges } from "./session_changes.ts";
 import type { SessionForks } from "./fork_session.ts";
 import { type EncodedEvent, encodeEvent } from "./event_rows.ts";
@@ -20,6 +23,8 @@ export interface JournalDependencies {
   parts: JournalParts;
   writes: TurnWrites;
   followers: Followers;
+  keyFollowers: KeyFollowers;
+  epochs: Epochs;
   deletion: SessionDeletion;
   forks: SessionForks;
   outbox: Outbox;
@@ -27,11 +32,15 @@ export interface JournalDependencies {
   close: () => void;
 }
 
+/** The owner of sessions that are nobody's alone, as the rows have it. */
+const NO_OWNER = "";
+
 /** Event types that have a write of their own. */
 const RESERVED: ReadonlySet<AgentEvent["type"]> = new Set([
   "turn_end",
   "summary",
   "session_updated",
+  "message",
 ]);
 
 /**
@@ -39,7 +48,18 @@ const RESERVED: ReadonlySet<AgentEvent["type"]> = new Set([
  * done before a write enters the batch, so that it fails alone and is not done again.
  */
 export function createJournal(
-  { writer, parts, writes, followers, deletion, forks, outbox, close }: JournalDependencies,
+  {
+    writer,
+    parts,
+    writes,
+    followers,
+    keyFollowers,
+    epochs,
+    deletion,
+    forks,
+    outbox,
+    close,
+  }: JournalDependencies,
 ): Journal {
   const { sessions, turns, messages, openTurns, responses, files } = parts;
 
@@ -58,6 +78,7 @@ export function createJournal(
   return {
     ...createAcceptance({ writer, parts }),
     ...createSessionChanges({ writer, parts }),
+    ...createSaying({ writer, parts, outbox }),
     forkSession: (fork) => forks.fork(fork),
     start(turnId) {
       // Attempts of a turn that goes on after a crash are counted on the disk, so that one that takes
@@ -109,6 +130,8 @@ export function createJournal(
     },
     contextTokens: (sessionId) => messages.contextTokens(sessionId),
     follow: (sessionId, options) => followers.follow(sessionId, options),
+    followKey: (key, options) => keyFollowers.follow(key, options),
+    epoch: (key) => epochs.of(key),
 
     responses: {
       find(turnId, credential) {
@@ -125,9 +148,8 @@ export function createJournal(
     },
     hasFile: (sha256) => files.has(sha256),
     async enqueue(message) {
-      for (const name of ["id", "turnId", "channel", "chatId"] as const) {
-        checkName(name, message[name]);
-      }
+      for (const name of ["id", "channel", "chatId"] as const) checkName(name, message[name]);
+      if (message.turnId !== undefined) checkName("turnId", message.turnId);
       return await writer.write("full", () => outbox.enqueue(message), message.content.length);
     },
     outbox(afterRowid, limit) {
@@ -143,10 +165,10 @@ export function createJournal(
       checkInteger("limit", limit, 1);
       return turns.page(sessionId, afterRowid, limit);
     },
-    sessions({ limit, before }) {
+    sessions({ limit, before, owner }) {
       checkInteger("limit", limit, 1);
       if (before !== undefined) checkInteger("before", before, 0);
-      return sessions.list(limit, before);
+      return sessions.list(limit, before, owner === null ? NO_OWNER : owner);
     },
     deleteSession: (key) => deletion.delete(key),
     async recover() {
@@ -155,12 +177,14 @@ export function createJournal(
     },
     counts: () => ({
       pendingWrites: writer.pending(),
-      waitingFollowers: followers.waiting(),
+      waitingFollowers: followers.waiting() + keyFollowers.waiting(),
       openTurns: openTurns.size(),
     }),
     close() {
       writer.close();
+      keyFollowers.endAll();
       followers.endAll();
+      epochs.close();
       close();
       return Promise.resolve();
     },

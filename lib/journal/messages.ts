@@ -30,7 +30,7 @@ type Row = [id: number, turnId: string, tokens: number, body: string | null, par
 
 /** {@linkcode MessageLog} over the tables `messages`, `context` and `inputs`. */
 export function createMessageLog(db: DatabaseSync): MessageLog {
-  const columns = `m.id, (SELECT id FROM turns WHERE turn = m.turn), m.tokens, m.body,
+  const columns = `m.id, coalesce((SELECT id FROM turns WHERE turn = m.turn), ''), m.tokens, m.body,
     CASE WHEN m.body IS NULL THEN (SELECT parts FROM inputs WHERE turn = m.turn) END`;
   const insert = query(
     db,

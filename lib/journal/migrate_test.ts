@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { ServiceError } from "../errors.ts";
 import { migrate, type Migration, userVersion } from "./migrate.ts";
@@ -91,10 +91,30 @@ function assertVersion2(journal: Journal): void {
     credential: "someone",
     request: { store: true, metadata: { n: "1" } },
   });
-  assertEquals(journal.outbox(0, 10).map(({ id, content, state }) => [id, content, state]), [
+  assertEquals(journal.outbox(0, 2).map(({ id, content, state }) => [id, content, state]), [
     ["call-1", "hello", "pending"],
     ["call-2", "half \ud83d", "expired"],
   ]);
+}
+
+const OWNER = "0123456789abcdef0123456789abcdef";
+
+/** What came with version 4 and the fixtures hold from then on. */
+async function assertVersion4(journal: Journal): Promise<void> {
+  const key = `websocket:${OWNER}.a`;
+  assertEquals(journal.sessions({ limit: 9, owner: OWNER }).map(({ key }) => key), [key]);
+  assertEquals(journal.sessions({ limit: 9, owner: null }).length, 3);
+  const { id } = journal.session(key)!;
+  assertEquals(journal.history(id, 0, 9).map(({ turnId, message }) => [turnId, message.role]), [
+    ["", "assistant"],
+  ]);
+  assertEquals(await replay(journal, id), [
+    { seq: 1, turnId: "", event: { type: "message", text: "The build is done." } },
+  ]);
+  assertEquals(await journal.say({ id: "said-1", sessionKey: key, text: "again" }), false);
+  // It was not closed, and a session of that key was deleted.
+  assert(!journal.epoch(key).startsWith("aabbccddeeff."));
+  assertEquals(journal.epoch("cli:gone").split(".")[1], "3");
 }
 
 /** What came with version 3, on rows of any version: what is open and what is forgotten is told apart. */
@@ -160,6 +180,9 @@ for (const [index, fixture] of FIXTURES.entries()) {
           { key: "api:default", title: "What is in notes.md?", turns: 2, lastSeq: 8 },
           { key: "cli:default", title: "", turns: 1, lastSeq: 0 },
           ...version < 2 ? [] : [{ key: "api:files", title: "", turns: 2, lastSeq: 0 }],
+          ...version < 4
+            ? []
+            : [{ key: `websocket:${OWNER}.a`, title: "Mine", turns: 0, lastSeq: 1 }],
         ],
       );
       assertEquals(journal.turn("turn-3")?.error?.code, "provider_error");
@@ -174,6 +197,7 @@ for (const [index, fixture] of FIXTURES.entries()) {
         { seq: 3, turnId: "turn-1", event: { type: "text_delta", streamId: "s1", text: "lines." } },
       ]);
       if (version >= 2) assertVersion2(journal);
+      if (version >= 4) await assertVersion4(journal);
       await assertForks(journal, { preset: version < 3 ? undefined : "fast" });
       const { interrupted, resume } = await journal.recover();
       assertEquals(interrupted, 0);

@@ -2,7 +2,9 @@ import { createSessionDeletion } from "./delete_session.ts";
 import { createDeltaLog, type DeltaLimits } from "./delta_log.ts";
 import { cannotOpen, openDatabase } from "./database.ts";
 import { createEventLog } from "./events.ts";
+import { createEpochs } from "./epochs.ts";
 import { createFollowers } from "./follow.ts";
+import { createKeyFollowers } from "./follow_key.ts";
 import { createSessionForks } from "./fork_session.ts";
 import { createJournal } from "./journal.ts";
 import { createMessageLog } from "./messages.ts";
@@ -11,6 +13,7 @@ import { createOpenTurns } from "./open_turns.ts";
 import { createOutbox } from "./outbox.ts";
 import { createRequestKeys } from "./request_keys.ts";
 import { createResponseIndex } from "./responses.ts";
+import { createSaidLog } from "./said.ts";
 import { createSessionFiles } from "./session_files.ts";
 import { createSessionRows } from "./sessions.ts";
 import { createTurnRows } from "./turns.ts";
@@ -48,11 +51,15 @@ export function openJournal(
 ): Journal {
   const db = openDatabase(path, MIGRATIONS);
   try {
+    const epochs = createEpochs(db);
     const writer = createWriter({ db, schedule });
+    /** Keys of the sessions that this batch has made. */
+    let made: string[] = [];
     const sessions = createSessionRows({
       db,
       now,
       lastSeq: (sessionId) => events.head(sessionId),
+      onMade: (key) => void made.push(key),
     });
     const turns = createTurnRows(db);
     const messages = createMessageLog(db);
@@ -69,6 +76,11 @@ export function openJournal(
       page: (sessionId, afterSeq) => events.page(sessionId, afterSeq),
       exists: (sessionId) => sessions.exists(sessionId),
     });
+    const keyFollowers = createKeyFollowers({
+      followers,
+      find: (key) => sessions.idOf(key),
+    });
+    const said = createSaidLog({ db, messages, turns });
     const openTurns = createOpenTurns({ turns, events, messages });
     const requestKeys = createRequestKeys(db, now);
     const responses = createResponseIndex(db);
@@ -78,6 +90,7 @@ export function openJournal(
       turns,
       events,
       messages,
+      said,
       openTurns,
       requestKeys,
       responses,
@@ -87,9 +100,13 @@ export function openJournal(
     writer.participate({
       beforeCommit: () => events.beforeCommit(),
       afterCommit() {
+        const keys = made;
+        made = [];
+        for (const key of keys) keyFollowers.made(key);
         for (const [sessionId, added] of events.afterCommit()) followers.deliver(sessionId, added);
       },
       afterRollback() {
+        made = [];
         events.afterRollback();
         openTurns.clear();
         responses.forget();
@@ -99,6 +116,7 @@ export function openJournal(
       db,
       writer,
       parts,
+      epochs,
       endFollowers: (sessionId) => followers.end(sessionId),
       onFilesFree,
     });
@@ -107,6 +125,8 @@ export function openJournal(
       parts,
       writes: createTurnWrites(parts),
       followers,
+      keyFollowers,
+      epochs,
       deletion,
       forks: createSessionForks({ db, writer, parts }),
       outbox: createOutbox(db, now),

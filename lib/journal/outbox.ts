@@ -18,10 +18,15 @@ const MAX_WAITING = 10_000;
 /** Rows that one message marks or removes: more than it adds, so they do not pile up. */
 const TIDIED_AT_ONCE = 32;
 
-/** Messages to other channels as rows. `enqueue` is called inside a batch of the writer. */
+/** Messages to other channels as rows. What changes them is called inside a batch of the writer. */
 export interface Outbox {
   /** False when the id is on record; refuses with `overloaded` when the channel's queue is full. */
   enqueue(message: OutboxMessage): boolean | Refused;
+  /**
+   * Notes that the message goes out in this very batch, one that waits or a new one. False when its id
+   * is on record in any other state: then it must not go out.
+   */
+  sent(message: OutboxMessage): boolean;
   /** Rows after a place, in the order of delivery. */
   list(afterRowid: number, limit: number): OutboxRow[];
 }
@@ -49,8 +54,13 @@ export function createOutbox(db: DatabaseSync, now: () => number): Outbox {
   const insert = query(
     db,
     `INSERT INTO outbox (id, turn_id, channel, chat_id, content, state, created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, 'pending', ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
+  const selectState = query<[OutboxRow["state"], expiresAt: number]>(
+    db,
+    "SELECT state, expires_at FROM outbox WHERE id = ?",
+  );
+  const markSent = query(db, "UPDATE outbox SET state = 'sent' WHERE id = ?");
   const markExpired = query(
     db,
     `UPDATE outbox SET state = 'expired' WHERE message IN
@@ -77,8 +87,15 @@ export function createOutbox(db: DatabaseSync, now: () => number): Outbox {
     for (const state of ["expired", "sent"]) removeOld.run(state, time - KEPT_MS);
   }
 
+  function add(message: OutboxMessage, state: OutboxRow["state"], time: number): void {
+    const { id, turnId = "", channel, chatId, content } = message;
+    tidy(time);
+    insert.run(id, turnId, channel, chatId, JSON.stringify(content), state, time, time + WAITS_MS);
+  }
+
   return {
-    enqueue({ id, turnId, channel, chatId, content }) {
+    enqueue(message) {
+      const { id, channel } = message;
       const time = Math.floor(now());
       if (selectId.get(id) !== undefined) return false;
       if (countWaiting.get(channel, time)![0] >= MAX_WAITING) {
@@ -90,16 +107,19 @@ export function createOutbox(db: DatabaseSync, now: () => number): Outbox {
           ),
         );
       }
-      tidy(time);
-      insert.run(
-        id,
-        turnId,
-        channel,
-        chatId,
-        JSON.stringify(content),
-        time,
-        time + WAITS_MS,
-      );
+      add(message, "pending", time);
+      return true;
+    },
+    sent(message) {
+      const time = Math.floor(now());
+      const found = selectState.get(message.id);
+      if (found === undefined) {
+        add(message, "sent", time);
+        return true;
+      }
+      const [state, expiresAt] = found;
+      if (state !== "pending" || expiresAt <= time) return false;
+      markSent.run(message.id);
       return true;
     },
     list: (afterRowid, limit) =>
@@ -113,7 +133,7 @@ function toOutboxRow(
   return {
     rowid,
     id,
-    turnId,
+    ...turnId !== "" && { turnId },
     channel,
     chatId,
     content: JSON.parse(content),

@@ -15,7 +15,7 @@ export interface RequestKeys {
   find(key: RequestKey): { turnId: string; digest: string } | undefined;
   /** Gives the key to a turn; `find` has said that it is free. */
   insert(turn: number, key: RequestKey): void;
-  /** Frees the key of a turn, if it has one. */
+  /** Frees the key of a turn that was cancelled, if it has one that does not outlive that. */
   free(turn: number): void;
   /** Removes some of those that have expired. */
   purge(): void;
@@ -32,10 +32,10 @@ export function createRequestKeys(db: DatabaseSync, now: () => number): RequestK
   // Takes the place of one that has expired, or whose session is being deleted.
   const replace = query(
     db,
-    `INSERT OR REPLACE INTO request_keys (turn, scope, key, digest, created_at)
-     VALUES (?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO request_keys (turn, scope, key, digest, created_at, outlives_cancel)
+     VALUES (?, ?, ?, ?, ?, ?)`,
   );
-  const deleteOf = query(db, "DELETE FROM request_keys WHERE turn = ?");
+  const deleteOf = query(db, "DELETE FROM request_keys WHERE turn = ? AND outlives_cancel = 0");
   const deleteExpired = query(
     db,
     `DELETE FROM request_keys WHERE turn IN
@@ -49,8 +49,8 @@ export function createRequestKeys(db: DatabaseSync, now: () => number): RequestK
       const row = select.get(scope, key, expired());
       return row && { turnId: row[0], digest: row[1] };
     },
-    insert(turn, { scope, key, digest }) {
-      replace.run(turn, scope, key, digest, Math.floor(now()));
+    insert(turn, { scope, key, digest, outlivesCancel = false }) {
+      replace.run(turn, scope, key, digest, Math.floor(now()), outlivesCancel ? 1 : 0);
     },
     free(turn) {
       deleteOf.run(turn);

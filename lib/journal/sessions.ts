@@ -16,8 +16,10 @@ export interface SessionRows {
   insertLike(source: Session, key: string, facts: { title: string; turns: number }): number;
   find(key: string): Session | undefined;
   exists(id: number): boolean;
-  /** Newest first. */
-  list(limit: number, before?: number): Session[];
+  /** Id of the session of that key. */
+  idOf(key: string): number | undefined;
+  /** Newest first; of one owner alone, `''` for those that have none, unless all are meant. */
+  list(limit: number, before?: number, owner?: string): Session[];
 }
 
 type Row = [
@@ -36,11 +38,13 @@ export interface SessionRowsDependencies {
   now: () => number;
   /** A session's last seq. */
   lastSeq: (sessionId: number) => number;
+  /** Told that the session of a key was made, inside the batch. */
+  onMade: (key: string) => void;
 }
 
 /** {@linkcode SessionRows} over the table `sessions`. */
 export function createSessionRows(
-  { db, now, lastSeq }: SessionRowsDependencies,
+  { db, now, lastSeq, onMade }: SessionRowsDependencies,
 ): SessionRows {
   const columns = "id, key, title, created_at, updated_at, turns, model_preset";
   const selectId = query<[number]>(db, "SELECT id FROM sessions WHERE key = ?");
@@ -69,6 +73,11 @@ export function createSessionRows(
     `SELECT ${columns} FROM sessions WHERE updated_at < ? AND key NOT NULL
      ORDER BY updated_at DESC LIMIT ?`,
   );
+  const selectOwnerPage = query<Row>(
+    db,
+    `SELECT ${columns} FROM sessions WHERE owner = ? AND updated_at < ? AND key NOT NULL
+     ORDER BY updated_at DESC LIMIT ?`,
+  );
   // The list is paged by this time, so no two sessions may share one, nor may it step back.
   let lastUpdate = query<[number | null]>(db, "SELECT max(updated_at) FROM sessions").get()![0] ??
     0;
@@ -94,6 +103,7 @@ export function createSessionRows(
     ensure(key) {
       const found = selectId.get(key);
       if (found) return found[0];
+      onMade(key);
       const createdAt = nextUpdate();
       return insert.insert(key, createdAt, createdAt);
     },
@@ -110,6 +120,7 @@ export function createSessionRows(
       updatePreset.run(preset ?? null, id);
     },
     insertLike({ modelPreset }, key, { title, turns }) {
+      onMade(key);
       const createdAt = nextUpdate();
       return insertLike.insert(key, title, createdAt, createdAt, turns, modelPreset ?? null);
     },
@@ -118,6 +129,12 @@ export function createSessionRows(
       return row && toSession(row);
     },
     exists: (id) => selectAny.get(id) !== undefined,
-    list: (limit, before = Number.MAX_SAFE_INTEGER) => selectPage.all(before, limit).map(toSession),
+    idOf: (key) => selectId.get(key)?.[0],
+    list(limit, before = Number.MAX_SAFE_INTEGER, owner) {
+      const rows = owner === undefined
+        ? selectPage.all(before, limit)
+        : selectOwnerPage.all(owner, before, limit);
+      return rows.map(toSession);
+    },
   };
 }

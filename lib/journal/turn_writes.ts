@@ -7,6 +7,7 @@ import type { MessageLog } from "./messages.ts";
 import type { OpenTurn, OpenTurns } from "./open_turns.ts";
 import type { RequestKeys } from "./request_keys.ts";
 import type { ResponseIndex } from "./responses.ts";
+import type { SaidLog } from "./said.ts";
 import type { SessionFiles } from "./session_files.ts";
 import type { SessionRows } from "./sessions.ts";
 import { closingEvents, closingMessages, noteEvent, noteMessage } from "./turn_state.ts";
@@ -18,6 +19,7 @@ export interface JournalParts {
   turns: TurnRows;
   events: EventLog;
   messages: MessageLog;
+  said: SaidLog;
   openTurns: OpenTurns;
   requestKeys: RequestKeys;
   responses: ResponseIndex;
@@ -47,7 +49,7 @@ export interface TurnWrites {
 
 /** The {@linkcode TurnWrites} over the parts of a journal. */
 export function createTurnWrites(
-  { sessions, turns, events, messages, openTurns, requestKeys, now }: JournalParts,
+  { sessions, turns, events, messages, said, openTurns, requestKeys, now }: JournalParts,
 ): TurnWrites {
   function enterInput(open: OpenTurn, inContext: boolean): number {
     const head = events.head(open.sessionId);
@@ -97,6 +99,7 @@ export function createTurnWrites(
       const { status, usage } = event;
       turns.end(open.turn, { status, usage, error, endedAt: now(), forgotten: forget });
       if (forget) messages.forget(open);
+      said.release(open.sessionId, events.head(open.sessionId));
       // Nothing was done, so the same request may be made again (decisions B "Idempotency-Key"). What
       // was closed above counts: a call that was cut off may have taken effect.
       if (status === "cancelled" && !open.state.ranTool) requestKeys.free(open.turn);

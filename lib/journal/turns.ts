@@ -52,6 +52,8 @@ export interface TurnRows {
   /** Ids of all turns that have not ended, in the order of acceptance. */
   openIds(): string[];
   hasOpen(sessionId: number): boolean;
+  /** Whether a turn was begun in it and has not ended; after a crash it may wait to go on. */
+  isStarted(sessionId: number): boolean;
 }
 
 type Row = [
@@ -118,6 +120,12 @@ export function createTurnRows(db: DatabaseSync): TurnRows {
     "SELECT turn FROM turns WHERE session_id = ? AND ended_at IS NULL LIMIT 1",
   );
 
+  const selectStartedOf = query<[number]>(
+    db,
+    `SELECT turn FROM turns WHERE session_id = ? AND ended_at IS NULL AND first_message NOT NULL
+     LIMIT 1`,
+  );
+
   return {
     insert({ turn, sessionId, afterSeq, acceptedAt, parts, tokens }) {
       const { id, channel, actor, durable } = turn;
@@ -165,6 +173,7 @@ export function createTurnRows(db: DatabaseSync): TurnRows {
       selectPage.all(sessionId, afterRowid, limit).map(toTurn),
     openIds: () => selectOpenIds.all().map(([id]) => id),
     hasOpen: (sessionId) => selectOpenOf.get(sessionId) !== undefined,
+    isStarted: (sessionId) => selectStartedOf.get(sessionId) !== undefined,
   };
 }
 

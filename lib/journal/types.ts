@@ -24,8 +24,8 @@ export interface Session {
   /** Milliseconds since 1970. */
   createdAt: number;
   /**
-   * When a turn was last accepted or ended. No two sessions share one (a tie moves on by a
-   * millisecond), so that it serves as the cursor of `sessions()`.
+   * When a turn was last accepted or ended, or a message said. No two sessions share one (a tie moves
+   * on by a millisecond), so that it serves as the cursor of `sessions()`.
    */
   updatedAt: number;
   turns: number;
@@ -54,6 +54,8 @@ export interface RequestKey {
   key: string;
   /** Of everything that the request says; another one under the same key is a conflict. */
   digest: string;
+  /** Stays also when the turn is cancelled before any tool ran. Default: it is free then. */
+  outlivesCancel?: boolean;
 }
 
 /** What the index of responses keeps beside the turn (decisions B "previous_response_id"). */
@@ -81,8 +83,8 @@ export interface AcceptOptions {
 export interface OutboxMessage {
   /** Unique: a second one with it is not queued. */
   id: string;
-  /** Turn that sends it. */
-  turnId: string;
+  /** Turn that sends it, if one does. */
+  turnId?: string;
   channel: string;
   chatId: string;
   content: string;
@@ -135,6 +137,33 @@ export interface HistoryPage {
   before?: number;
 }
 
+/** A message of the agent for a session, which no turn of that session says. */
+export interface Saying {
+  /** Unique among these and the messages of the outbox: a second one with it is not said. */
+  id: string;
+  /** Made when there is none; the part before the colon is the channel. */
+  sessionKey: string;
+  /** Blank only with media. */
+  text: string;
+  /** Paths on this machine. Those of the media folder keep their files there. */
+  media?: readonly string[];
+  replyTo?: string;
+  /** Turn of another session that sends it, if one does. */
+  turnId?: string;
+}
+
+/** Which sessions are listed. */
+export interface SessionsPage {
+  limit: number;
+  /** Only those updated earlier: a page's cursor. */
+  before?: number;
+  /**
+   * Absent: all. The 32 hex digits of a person's chats (`chatOwner`), or null for the sessions that are
+   * in no person's workspace. Costs no more for what others have.
+   */
+  owner?: string | null;
+}
+
 /** Where a session branches off another. */
 export interface Fork {
   sourceKey: string;
@@ -164,7 +193,7 @@ export interface FollowOptions {
 export interface JournalCounts {
   /** Writes that are not committed yet. */
   pendingWrites: number;
-  /** Followers that wait for news. */
+  /** Followers that wait for news, or for their session. */
   waitingFollowers: number;
   /** Turns that are queued or running and whose state is held in memory. */
   openTurns: number;
@@ -239,6 +268,25 @@ export interface Journal {
   follow(sessionId: number, options: FollowOptions): AsyncIterable<StoredEvent>;
 
   /**
+   * As `follow`, by the key, also of a session that is not there yet: that one is waited for, by
+   * whatever it is made, at the cost of an entry in a map. Ends when the session is deleted.
+   */
+  followKey(key: string, options: Omit<FollowOptions, "live">): AsyncIterable<StoredEvent>;
+  /**
+   * Another text than before means that numbers of the key's session that were seen before do not count
+   * any more: after a start that found the file not closed, and after the session was deleted. The same
+   * for a session that is empty or not there. At most 64 characters.
+   */
+  epoch(key: string): string;
+  /**
+   * Says a message from elsewhere, `full`: event, message of the history and the row of the outbox that
+   * keeps its id for 8 days are one transaction. It enters the context at once, or when the turn that
+   * runs has ended. Resolves false, and nothing is done, when its id is on record as anything but
+   * waiting.
+   */
+  say(saying: Saying): Promise<boolean>;
+
+  /**
    * The index of responses: 4,096 entries, the least recently used goes. `find` counts as a use;
    * undefined also for another credential. `remove` resolves false when there is none.
    */
@@ -264,8 +312,8 @@ export interface Journal {
   session(key: string): Session | undefined;
   turn(id: string): Turn | undefined;
   turns(sessionId: number, afterRowid: number, limit: number): Turn[];
-  /** Newest first. `before`: only those updated earlier (a page's cursor). */
-  sessions(options: { limit: number; before?: number }): Session[];
+  /** Newest first. */
+  sessions(page: SessionsPage): Session[];
   /**
    * Names a session; says `session_updated` in the same commit. Undefined when there is none; throws
    * `invalid_request` for a title that is not 1 to 200 characters that can be seen.

@@ -17,7 +17,7 @@ export function assertRows(path: string): void {
     assertEquals(rowsOf("SELECT id FROM sessions WHERE key IS NULL"), []);
     assertEquals(
       rowsOf(`SELECT t.id FROM turns AS t JOIN request_keys USING (turn)
-        WHERE t.status = 'cancelled' AND NOT EXISTS (
+        WHERE t.status = 'cancelled' AND outlives_cancel = 0 AND NOT EXISTS (
           SELECT 1 FROM events AS e WHERE e.session_id = t.session_id AND e.turn = t.turn
           AND e.type = 'tool_result' AND e.body ->> 'status' <> 'refused')`),
       [],
@@ -31,6 +31,19 @@ export function assertRows(path: string): void {
         files.add(`${session_id} ${sha256}`);
       }
     }
+    const said = rowsOf(
+      "SELECT m.session_id, p.value FROM messages AS m, json_each(m.body, '$.media') AS p",
+    );
+    for (const { session_id, value } of said) {
+      const [sha256] = /[0-9a-f]{64}$/.exec(value as string) ?? [];
+      if (sha256 !== undefined) files.add(`${session_id} ${sha256}`);
+    }
+    assertEquals(
+      rowsOf(`SELECT session_id FROM said_waiting WHERE NOT EXISTS (SELECT 1 FROM turns AS t
+        WHERE t.session_id = said_waiting.session_id AND t.ended_at IS NULL
+        AND t.first_message NOT NULL)`),
+      [],
+    );
     const referred = rowsOf("SELECT session_id, sha256 FROM session_files");
     assertEquals(
       new Set(referred.map(({ session_id, sha256 }) => `${session_id} ${sha256}`)),
