@@ -1,0 +1,106 @@
+import { chromium } from "playwright-core";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { startModelServer } from "./fakes/model_server.ts";
+import { makeHome } from "./support/home.ts";
+import { httpOf } from "./support/wire_socket.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+const isInstalled = await Deno.stat(CHROMIUM).then(() => true, () => false);
+// deno-lint-ignore no-console -- a test that is left out says why
+if (!isInstalled) console.log(`skipped: ${CHROMIUM} is not installed`);
+
+const ARGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+async function openBrowser() {
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS });
+  return {
+    page: async (url: string) => {
+      const page = await browser.newPage();
+      await page.goto(url);
+      return page;
+    },
+    [Symbol.asyncDispose]: () => browser.close(),
+  };
+}
+
+Deno.test({
+  name: "a browser chats on the start page, and goes on after the connection was lost",
+  ignore: !isInstalled,
+  async fn() {
+    await using model = startModelServer({
+      script: [{ text: ["Hello ", "there"] }, { text: "Still here" }],
+    });
+    await using home = await makeHome({
+      agent: { model: "local/fake" },
+      providers: { local: { baseUrl: model.baseUrl } },
+    });
+    await using gateway = await home.start(["gateway", "--json"]);
+    await using browser = await openBrowser();
+    const page = await browser.page(httpOf(gateway.wsUrl).href);
+    const errors: string[] = [];
+    page.on("pageerror", (error) => errors.push(error.message));
+    await page.getByText("local/fake").waitFor();
+    await page.getByLabel("Message").fill("hi");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.locator(".agent", { hasText: "Hello there" }).waitFor();
+    await page.context().setOffline(true);
+    await page.evaluate("socket.close()");
+    await page.getByLabel("Message").fill("are you there?");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.context().setOffline(false);
+    await page.locator(".agent", { hasText: "Still here" }).waitFor();
+    assertEquals(await page.locator(".agent").count(), 2);
+    assertEquals(errors, []);
+  },
+});
+
+Deno.test({
+  name: "G23 a page of another origin opens no socket, bootstraps nothing and posts nothing",
+  ignore: !isInstalled,
+  async fn() {
+    await using home = await makeHome({
+      channels: { websocket: { websocketRequiresToken: false } },
+    });
+    await using gateway = await home.start(["gateway", "--json"]);
+    const { port } = new URL(gateway.wsUrl);
+    await using _foreign = Deno.serve(
+      { port: 0, hostname: "127.0.0.1", onListen() {} },
+      () => new Response("<p>foreign</p>", { headers: { "content-type": "text/html" } }),
+    );
+    const origin = `http://127.0.0.1:${_foreign.addr.port}`;
+    await using browser = await openBrowser();
+    const page = await browser.page(origin);
+    const outcome = await page.evaluate(async (port) => {
+      const tell = (error: unknown) => String(error);
+      const get = await fetch(`http://127.0.0.1:${port}/webui/bootstrap`)
+        .then((response) => response.text(), tell);
+      const blind = await fetch(`http://127.0.0.1:${port}/webui/bootstrap`, { mode: "no-cors" })
+        .then((response) => response.type, tell);
+      const post = await fetch(`http://127.0.0.1:${port}/api/webui/socket-token`, {
+        method: "POST",
+        body: "{}",
+        mode: "no-cors",
+      }).then((response) => response.type, tell);
+      const socket = await new Promise<string>((resolve) => {
+        const opening = new WebSocket(`ws://127.0.0.1:${port}/`);
+        opening.onopen = () => resolve("open");
+        opening.onerror = () => resolve("refused");
+      });
+      return { get, blind, post, socket };
+    }, port);
+    assertEquals(outcome.socket, "refused");
+    assertStringIncludes(outcome.get, "Failed to fetch");
+    assertEquals([outcome.blind, outcome.post], ["opaque", "opaque"]);
+    // What the page could not see was refused as well.
+    assert(!gateway.log().includes(" 200 "), gateway.log());
+    const own = await browser.page(`http://127.0.0.1:${port}/`);
+    await own.getByText("offline").waitFor();
+  },
+});

@@ -1,0 +1,80 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { startModelServer } from "./fakes/model_server.ts";
+import { makeHome } from "./support/home.ts";
+import { WireSocket } from "./support/wire_socket.ts";
+
+Deno.test("service chat -m asks over the wire, goes on in a chat, and answers commands", async () => {
+  await using model = startModelServer({ script: [{ text: "Hello there" }, { text: "Again" }] });
+  await using home = await makeHome({
+    agent: { model: "local/fake" },
+    providers: { local: { baseUrl: model.baseUrl } },
+  });
+  await using gateway = await home.start(["gateway", "--json"]);
+  const url = ["--url", gateway.wsUrl, "--no-stdin"];
+  const first = await home.run(["chat", ...url, "--chat", "ops", "-m", "hi"]);
+  assertEquals([first.code, first.stdout], [0, "Hello there\n"], first.stderr);
+  const second = await home.run(["chat", ...url, "--chat", "ops", "-m", "and now?"]);
+  assertEquals([second.code, second.stdout], [0, "Again\n"], second.stderr);
+  assertEquals((await model.request(1)).body.messages.length > 3, true);
+  const status = await home.run(["chat", ...url, "--chat", "ops", "-m", "/status"]);
+  assertStringIncludes(status.stdout, "websocket:ops");
+  const wrong = await home.run(["chat", ...url, "--chat", "no spaces", "-m", "hi"]);
+  assertEquals(wrong.code, 2);
+  const nobody = await home.run(["chat", "--url", "ws://127.0.0.1:1/", "-m", "hi"]);
+  assertEquals(nobody.code, 1);
+  assertStringIncludes(nobody.stderr, "service gateway");
+});
+
+Deno.test("service chat gets in with the port's secret or a token, and not without", async () => {
+  await using home = await makeHome({
+    channels: { websocket: { tokenIssueSecret: "the-port-secret" } },
+  });
+  await using gateway = await home.start(["gateway", "--json"]);
+  const ask = (env: Record<string, string>) =>
+    home.run(["chat", "--url", gateway.wsUrl, "--no-stdin", "-m", "hi"], { env });
+  const without = await ask({});
+  assertEquals(without.code, 5);
+  assertStringIncludes(without.stderr, "SERVICE_TOKEN");
+  assertEquals((await ask({ SERVICE_TOKEN: "not-the-secret" })).code, 5);
+  assertEquals((await ask({ SERVICE_TOKEN: "the-port-secret" })).code, 0);
+  const issued = await home.run(["tokens", "issue", "--scopes", "read,chat"]);
+  const token = issued.stdout.trim();
+  const withToken = await ask({ SERVICE_TOKEN: token });
+  assertEquals(withToken.code, 0, withToken.stderr);
+  assertEquals(gateway.log().includes(token), false);
+  const reader = (await home.run(["tokens", "issue", "--scopes", "read"])).stdout.trim();
+  const refused = await ask({ SERVICE_TOKEN: reader });
+  assertEquals(refused.code, 5, refused.stderr);
+});
+
+Deno.test("service chat --watch --replay prints the frames of a chat as JSON lines", async () => {
+  await using home = await makeHome({});
+  await using gateway = await home.start(["gateway", "--json"]);
+  using socket = await WireSocket.open(gateway.wsUrl);
+  socket.send({ type: "message", chat_id: socket.chatId, content: "hi" });
+  await socket.next("turn_end");
+  const watching = home.spawn(
+    ["chat", "--url", gateway.wsUrl, "--chat", socket.chatId, "--watch", "--replay"],
+  );
+  let text = "";
+  for await (const piece of watching.stdout.pipeThrough(new TextDecoderStream())) {
+    text += piece;
+    if (text.includes('"turn_end"')) break;
+  }
+  watching.kill("SIGINT");
+  await watching.stderr.cancel();
+  await watching.status;
+  assertStringIncludes(text.split("\n")[0]!, '"seq":1');
+});
+
+Deno.test("the script of the documentation works as it stands", async () => {
+  await using home = await makeHome({});
+  await using gateway = await home.start(["gateway", "--json"]);
+  const script = new URL("../docs/examples/ask.ts", import.meta.url).pathname;
+  const { code, stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--allow-net", "--allow-env", script, "hello"],
+    env: { SERVICE_URL: gateway.wsUrl.replace("ws:", "http:") },
+  }).output();
+  assertEquals(code, 0);
+  assertStringIncludes(new TextDecoder().decode(stdout), "offline");
+});

@@ -1,0 +1,109 @@
+import { assertEquals } from "@std/assert";
+import { makeCertificate } from "./support/certificate.ts";
+import { makeHome } from "./support/home.ts";
+import { WireSocket } from "./support/wire_socket.ts";
+
+const NGINX = "/usr/sbin/nginx";
+const isInstalled = await Deno.stat(NGINX).then(() => true, () => false);
+// deno-lint-ignore no-console -- a test that is left out says why
+if (!isInstalled) console.log(`skipped: ${NGINX} is not installed`);
+
+function freePort(): number {
+  using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  return listener.addr.port;
+}
+
+/** nginx with TLS on localhost, in front of a port. */
+async function startNginx(dir: string, port: number, target: string) {
+  const config = `
+    daemon off;
+    pid ${dir}/nginx.pid;
+    error_log ${dir}/error.log;
+    worker_processes 1;
+    events { worker_connections 64; }
+    http {
+      access_log ${dir}/access.log;
+      client_body_temp_path ${dir}/body;
+      proxy_temp_path ${dir}/proxy;
+      fastcgi_temp_path ${dir}/fastcgi;
+      uwsgi_temp_path ${dir}/uwsgi;
+      scgi_temp_path ${dir}/scgi;
+      server {
+        listen 127.0.0.1:${port} ssl;
+        ssl_certificate ${dir}/cert.pem;
+        ssl_certificate_key ${dir}/key.pem;
+        location / {
+          proxy_pass http://${target};
+          proxy_http_version 1.1;
+          proxy_set_header Host $http_host;
+          proxy_set_header Upgrade $http_upgrade;
+          proxy_set_header Connection "upgrade";
+          proxy_set_header X-Forwarded-For $remote_addr;
+          proxy_read_timeout 60s;
+        }
+      }
+    }`;
+  await Deno.writeTextFile(`${dir}/nginx.conf`, config);
+  const child = new Deno.Command(NGINX, {
+    args: ["-c", `${dir}/nginx.conf`],
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  for (;;) {
+    try {
+      (await Deno.connect({ port, hostname: "127.0.0.1" })).close();
+      break;
+    } catch {
+      const wait = new Promise<undefined>((resolve) => setTimeout(resolve, 20, undefined));
+      const ended = await Promise.race([child.status, wait]);
+      if (ended) throw new Error(await Deno.readTextFile(`${dir}/error.log`));
+    }
+  }
+  return {
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGTERM");
+      await child.status;
+    },
+  };
+}
+
+Deno.test({
+  name:
+    "nginx with TLS and publicWsUrl in front: bootstrap names the public address, and a chat works",
+  ignore: !isInstalled,
+  async fn() {
+    await using home = await makeHome();
+    const port = freePort();
+    const publicWsUrl = `wss://localhost:${port}/`;
+    const secret = "a-secret-of-the-port";
+    await home.configure({ channels: { websocket: { publicWsUrl, tokenIssueSecret: secret } } });
+    await using gateway = await home.start(["gateway", "--json"]);
+    const { ca } = await makeCertificate(home.dir);
+    await using _nginx = await startNginx(home.dir, port, new URL(gateway.wsUrl).host);
+
+    using client = Deno.createHttpClient({ caCerts: [ca] });
+    const ask = (headers: HeadersInit) =>
+      fetch(`https://localhost:${port}/webui/bootstrap`, { client, headers });
+    const without = await ask({});
+    assertEquals(without.status, 401);
+    await without.body?.cancel();
+    const access = await (await ask({ authorization: `Bearer ${secret}` })).json();
+    assertEquals(access.ws_url, publicWsUrl);
+
+    using socket = new WireSocket(access.ws_url, access.token, {
+      ca,
+      origin: `https://localhost:${port}`,
+    });
+    const { chat_id } = await socket.next("ready");
+    socket.send({ type: "message", chat_id, content: "hi" });
+    assertEquals((await socket.next("turn_end")).status, "done");
+
+    using foreign = new WireSocket(access.ws_url, access.token, {
+      ca,
+      origin: "https://evil.example",
+    });
+    assertEquals((await foreign.closed).code, 1006);
+    // Neither log holds a token.
+    assertEquals(gateway.log().includes(access.token), false);
+  },
+});
