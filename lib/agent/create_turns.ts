@@ -53,7 +53,8 @@ export interface TurnsDeps {
   journal: Journal;
   media: Pick<MediaStore, "hold" | "read">;
   models: {
-    default: Model;
+    /** Read when a turn begins, so that it may change; a turn keeps the one that it began with. */
+    readonly default: Model;
     /** A preset's name or `<provider>/<id>`; throws `model_not_found`. */
     pick(name: string): Model;
   };
@@ -91,6 +92,8 @@ export interface OwnedTurns extends Turns {
   drain(options: { graceMs: number }): Promise<{ interrupted: number }>;
   /** Sessions with turns that run or wait. */
   busySessions(): number;
+  /** Whether a turn runs in the session. */
+  isRunning(sessionKey: string): boolean;
 }
 
 /** Makes the agent. */
@@ -119,7 +122,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
   /** The turns of this process that have not ended, by id. */
   const live = new Map<string, AcceptedTurn>();
   const repeats = new Repeats({ find: repeated });
-  const asides = new Asides({ model: models.default, room, clock, log, randomId });
+  const asides = new Asides({ model: () => models.default, room, clock, log, randomId });
   const presets = () => Object.keys(config().agent.presets);
   const modelOf = (preset: string | undefined) => sessionModel(preset, { models, presets });
   const commandPorts: CommandPorts = {
@@ -370,6 +373,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     },
     counts: () => ({ running: lanes.running.size + asides.size, queued: lanes.waiting }),
     busySessions: () => lanes.size,
+    isRunning: (sessionKey) => lanes.of(sessionKey).running !== undefined,
   };
 }
 
