@@ -19,7 +19,8 @@ const MAX_ASIDES = 64;
 
 /** What asides share. */
 export interface AsidesDeps {
-  model: Model;
+  /** Asked for each time, so that it may change. */
+  model: () => Model;
   /** Shared with the turns that wait or run. */
   room: Room;
   clock: Clock;
@@ -54,7 +55,7 @@ export class Asides {
     }
     const aside: Aside = new Aside({
       id: randomId(),
-      model,
+      model: model(),
       parts: promptParts(input),
       limits,
       clock,

@@ -195,7 +195,8 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
   async function accept(request: TurnRequest): Promise<TurnHandle> {
     if (draining) throw stopping();
     checkRequest(request);
-    const { sessionKey, channel, actor, input, durable, requestKey, response } = request;
+    const { sessionKey, channel, actor, input, durable, automation, requestKey, response } =
+      request;
     const model = request.model === undefined ? undefined : models.pick(request.model);
     const place = lanes.enter(sessionKey, { chars: inputChars(input) });
     if (place === undefined) {
@@ -209,7 +210,15 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     let turn: Turn;
     try {
       const kept = await keepInput(input, deps.media);
-      const row = { id: randomId(), sessionKey, channel, actor, input: kept.parts, durable };
+      const row = {
+        id: randomId(),
+        sessionKey,
+        channel,
+        actor,
+        input: kept.parts,
+        durable,
+        automation,
+      };
       const outcome = await journal.accept(row, { requestKey, response })
         .finally(() => void kept.release().catch(reportRelease));
       turn = outcome.turn;
@@ -272,9 +281,10 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
             AGENTS_FILE_CHARS,
             Math.floor(contextTokens * AGENTS_FILE_CHARS_PER_TOKEN),
           ),
+          unattended: turn.automation !== undefined,
           nowMs: clock.now(),
         }),
-      maxSteps: agent.maxSteps,
+      maxSteps: Math.min(agent.maxSteps, turn.automation?.maxSteps ?? Infinity),
       contextTokens,
       reserveTokens: agent.maxOutputTokens ?? RESERVE_TOKENS,
       attended: () => own.attended,

@@ -27,8 +27,8 @@ export interface ServeApiDeps {
   responses: Journal["responses"];
   /** The agent for POST /mcp. */
   agent: AgentAccess;
-  /** Id of the one model. */
-  model: string;
+  /** Id of the one model; read at each request, so that a getter may stand here. */
+  readonly model: string;
   checks: () => ServiceBoot["checks"];
   /** Takes secrets out of errors. */
   scrubber: Pick<Scrubber, "value">;
@@ -53,11 +53,11 @@ export interface ServedApi {
 
 /** Opens the port. Throws `config_invalid` when it cannot. */
 export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
-  const { boot, turns, documents, operate, responses, agent, model, checks, scrubber, log } = deps;
+  const { boot, turns, documents, operate, responses, agent, checks, scrubber, log } = deps;
   const { config } = boot;
   // A request is worth `info`, whatever its status.
   const quiet = config.log.level === "warning" || config.log.level === "error";
-  const created = { id: model, createdAt: Date.now() };
+  let model = { id: deps.model, createdAt: Date.now() };
   const accessLog = quiet ? () => {} : createAccessLog({
     format: config.log.format,
     write: deps.writeLine,
@@ -69,7 +69,11 @@ export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
     operate,
     responses,
     agent,
-    model: () => created,
+    model() {
+      const { model: id } = deps;
+      if (id !== model.id) model = { id, createdAt: Date.now() };
+      return model;
+    },
     config: config.api,
     version: boot.version,
     checks,
