@@ -95,6 +95,7 @@ export function createSocketServer(options: SocketServerOptions): SocketServer {
     clock,
     log,
     heartbeat: new Heartbeat(clock, options),
+    maxMessageBytes,
     inbound: new InboundBytes(limits?.maxInboundBytes ?? 512 * 1024 * 1024),
     onTrouble: (trouble) => troubles[trouble]++,
   };
@@ -103,12 +104,8 @@ export function createSocketServer(options: SocketServerOptions): SocketServer {
     clientTracking: false,
     maxPayload: maxMessageBytes,
     skipUTF8Validation: false,
-    // What clients compress is taken, one message by itself, so that no window is kept between them.
-    perMessageDeflate: {
-      clientNoContextTakeover: true,
-      serverNoContextTakeover: true,
-      concurrencyLimit: 4,
-    },
+    // What clients compress is taken, each message by itself; nothing is compressed for them.
+    perMessageDeflate: { clientNoContextTakeover: true, serverNoContextTakeover: true },
     handleProtocols: (_offered, request) => protocols.get(request) ?? false,
     // Newer than its types.
     ...{ closeTimeout: CLOSE_TIMEOUT_MS },

@@ -10,6 +10,7 @@ import type { WebSocket } from "ws";
 import type { Clock } from "../../../lib/agent/clock.ts";
 import type { Peer } from "../../../lib/channel/socket_host.ts";
 import type { Log } from "../../../lib/log.ts";
+import { boundInflate } from "./bounded_inflate.ts";
 import type { Connection, InMessage, MessageListener } from "./connection.ts";
 import type { Heartbeat, Watched } from "./heartbeat.ts";
 import type { InboundBytes } from "./inbound_bytes.ts";
@@ -32,6 +33,7 @@ export interface ConnectionDeps {
   log: Log;
   heartbeat: Heartbeat;
   inbound: InboundBytes;
+  maxMessageBytes: number;
   onTrouble(trouble: Trouble): void;
 }
 
@@ -61,6 +63,7 @@ export class WsConnection implements Connection, Watched {
   #isClosing = false;
   #cancelCut: (() => void) | undefined;
   #bytesRead = 0;
+  readonly #compressedBytes: () => number;
 
   constructor(ws: WebSocket, { peer, peerAddress, socket }: Origin, deps: ConnectionDeps) {
     this.peer = peer;
@@ -68,6 +71,7 @@ export class WsConnection implements Connection, Watched {
     this.#ws = ws;
     this.#socket = socket;
     this.#deps = deps;
+    this.#compressedBytes = boundInflate(ws, deps.maxMessageBytes);
     this.#queue = new OutQueue({
       // Not compressed: a frame goes to many connections, and most are shorter than a header.
       write: (bytes, done) => {
@@ -167,7 +171,8 @@ export class WsConnection implements Connection, Watched {
 
   #unfinishedBytes(): number {
     const { _receiver } = this.#ws as Unfinished;
-    return (_receiver?._bufferedBytes ?? 0) + (_receiver?._messageLength ?? 0);
+    return (_receiver?._bufferedBytes ?? 0) + (_receiver?._messageLength ?? 0) +
+      this.#compressedBytes();
   }
 
   #fail(error: unknown): void {
