@@ -26,6 +26,7 @@ export const OUTCOMES: Readonly<Record<ErrorCode, Outcome>> = {
   unsupported_image_url: { exit: EXIT.failed },
   no_user_message: { exit: EXIT.failed },
   unreadable_document: { exit: EXIT.failed },
+  conflict: { exit: EXIT.failed },
   idempotency_conflict: { exit: EXIT.failed },
   response_not_found: { exit: EXIT.failed },
   response_in_progress: { exit: EXIT.failed },
@@ -56,6 +57,10 @@ export const OUTCOMES: Readonly<Record<ErrorCode, Outcome>> = {
   turn_cancelled: { exit: EXIT.interrupted },
   turn_interrupted: { exit: EXIT.failed, next: "The service stopped under the turn; ask again" },
   tool_loop: { exit: EXIT.failed },
+  token_budget: {
+    exit: EXIT.failed,
+    next: "Allow more with: service automations update ID --token-budget N",
+  },
   max_steps: {
     exit: EXIT.failed,
     next: "Allow more steps with: service config set agent.maxSteps NUMBER",

@@ -90,6 +90,12 @@ export const HTTP_ERRORS = {
     slug: "unreadable_document",
     meaning: "A document is corrupt, encrypted or over a limit; the message has the reason.",
   },
+  conflict: {
+    status: 409,
+    type: "conflict_error",
+    slug: "conflict",
+    meaning: "It has changed since, or somebody else does the same now; look again.",
+  },
   idempotency_conflict: {
     status: 409,
     type: "conflict_error",
@@ -243,7 +249,14 @@ export const HTTP_ERRORS = {
     status: 500,
     type: "server_error",
     slug: "max_steps",
-    meaning: "The turn needed more model calls than agent.maxSteps.",
+    meaning:
+      "The turn needed more model calls than agent.maxSteps, or than its automation may make.",
+  },
+  token_budget: {
+    status: 500,
+    type: "server_error",
+    slug: "token_budget",
+    meaning: "The run of an automation has used more tokens than its tokenBudget.",
   },
   provider_error: {
     status: 502,
