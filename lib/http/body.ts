@@ -202,9 +202,14 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const reason = text.trim() === "" ? "it is empty" : (error as Error).message;
+    const reason = text.trim() === "" ? "it is empty" : withoutText((error as Error).message);
     throw new ServiceError("invalid_request", `The body must be JSON: ${reason}`);
   }
+}
+
+/** What the engine says is wrong, without the piece of the body that it quotes: that may be a secret. */
+function withoutText(message: string): string {
+  return message.replace(/, (?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/s, "");
 }
 
 /** JSON over HTTP is UTF-8 (RFC 8259, 8.1); replaced letters would be stored as if they were meant. */
