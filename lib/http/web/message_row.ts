@@ -1,0 +1,88 @@
+import type { UserPart } from "../../agent/messages.ts";
+import type { MediaLinks } from "../../channel/socket_host.ts";
+import type { StoredMessage } from "../../journal/types.ts";
+import type { MessageRow } from "./session_schemas.ts";
+
+/** What a row depends on beside its message. */
+export interface MessageRowContext {
+  /** Place of the message among those of people, if it is one. */
+  userIndex: number;
+  /** Whether the model's reasoning is shown. */
+  showReasoning: boolean;
+  /** A link to a file of the media folder by its hash; undefined: none is given. */
+  linkTo: (sha256: string) => string | undefined;
+  media: MediaLinks;
+}
+
+type UserRow = Extract<MessageRow, { role: "user" }>;
+type Attachment = UserRow["attachments"][number];
+
+/** A message as the routes show it. What the model gave for itself alone is left out. */
+export function toMessageRow(
+  { id, turnId, message }: StoredMessage,
+  context: MessageRowContext,
+): MessageRow {
+  const head = { id, turn_id: turnId };
+  switch (message.role) {
+    case "user": {
+      const attachments = message.parts.flatMap((part) => attachmentOf(part, context));
+      return {
+        ...head,
+        role: "user",
+        user_index: context.userIndex,
+        text: textOf(message.parts),
+        attachments,
+        media_urls: attachments.flatMap(({ url }) => url === undefined ? [] : [url]),
+      };
+    }
+    case "assistant": {
+      const { text, reasoning, calls, media } = message;
+      return {
+        ...head,
+        role: "assistant",
+        text,
+        ...context.showReasoning && reasoning !== undefined && { reasoning },
+        tool_calls: calls.map(({ callId, tool, args }) => ({ call_id: callId, tool, args })),
+        ...media !== undefined && {
+          media: [...media],
+          media_urls: media.flatMap((path) => context.media.sign(path) ?? []),
+        },
+      };
+    }
+    case "tool":
+      return {
+        ...head,
+        role: "tool",
+        results: message.results.map(({ callId, tool, output, failed }) => ({
+          call_id: callId,
+          tool,
+          output,
+          failed,
+        })),
+      };
+    case "summary":
+      return { ...head, role: "summary", text: message.text };
+  }
+}
+
+/** The person's own words: texts of one message are joined by a line break (decisions B "Turn"). */
+function textOf(parts: readonly UserPart[]): string {
+  return parts.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n");
+}
+
+function attachmentOf(part: UserPart, { linkTo }: MessageRowContext): Attachment[] {
+  if (part.type === "text") return [];
+  const { type, mediaType } = part;
+  if (!("file" in part)) {
+    // As the first version kept images: in the message itself.
+    return [{ type, media_type: mediaType, bytes: Math.floor(part.data.length * 3 / 4) }];
+  }
+  const url = linkTo(part.file.sha256);
+  return [{
+    type,
+    ...part.type === "document" && { name: part.name },
+    media_type: mediaType,
+    bytes: part.file.bytes,
+    ...url !== undefined && { url },
+  }];
+}

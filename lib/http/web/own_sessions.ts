@@ -1,0 +1,43 @@
+/**
+ * Which sessions a caller may see and touch: those of the own workspace. What is in another one is
+ * answered exactly as what is not there (decisions C "With an identity").
+ *
+ * @module
+ */
+
+import { CHAT_CHANNEL, chatOfSession, chatOwner } from "../../channel/chat_session.ts";
+import { ServiceError } from "../../errors.ts";
+import type { Journal, Session } from "../../journal/types.ts";
+import type { Caller } from "./web_route.ts";
+
+/** Characters of a key that are repeated in an error. */
+const MAX_SHOWN_CHARS = 200;
+
+/** Whose sessions are listed for a caller, as `Journal.sessions` takes it. */
+export function ownerOf({ workspaceKey }: Pick<Caller, "workspaceKey">): string | null {
+  return chatOwner(workspaceKey) ?? null;
+}
+
+/** The session of that key. Throws `not_found`, alike for one that is not there and one of others. */
+export function ownSession(
+  journal: Pick<Journal, "session">,
+  key: string,
+  caller: Pick<Caller, "workspaceKey">,
+): Session {
+  const session = isOwn(key, ownerOf(caller)) ? journal.session(key) : undefined;
+  if (session === undefined) throw noSession(key);
+  return session;
+}
+
+/** That there is no such session. */
+export function noSession(key: string): ServiceError {
+  const shown = JSON.stringify(key.slice(0, MAX_SHOWN_CHARS).toWellFormed());
+  return new ServiceError("not_found", `There is no session ${shown}`, { param: "key" });
+}
+
+function isOwn(key: string, owner: string | null): boolean {
+  const chat = chatOfSession(key);
+  if (chat !== undefined) return (chat.owner ?? null) === owner;
+  // Other channels have no workspaces; what looks like a chat and is none is nobody's.
+  return owner === null && !key.startsWith(`${CHAT_CHANNEL}:`);
+}

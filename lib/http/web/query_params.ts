@@ -1,0 +1,43 @@
+/**
+ * Parameters of a query, checked as bodies are.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { ServiceError } from "../../errors.ts";
+import { check } from "../api/request_error.ts";
+
+/**
+ * The parameters that a schema names; others are ignored. Throws `invalid_request` that names the
+ * parameter, also for one that is there twice.
+ */
+export function readQuery<Schema extends z.ZodObject>(
+  schema: Schema,
+  query: URLSearchParams,
+): z.infer<Schema> {
+  const given: Record<string, string> = {};
+  for (const name of Object.keys(schema.shape)) {
+    const [value, another] = query.getAll(name);
+    if (another !== undefined) {
+      throw new ServiceError("invalid_request", `${name} must be given once`, { param: name });
+    }
+    if (value !== undefined) given[name] = value;
+  }
+  return check(schema, given);
+}
+
+/** A whole number of a query, in decimal digits alone. */
+export function wholeNumber(
+  min: number,
+  max: number,
+): z.ZodPipe<z.ZodString, z.ZodTransform<number>> {
+  const wanted = `a whole number from ${min} to ${max}`;
+  return z.string(wanted).meta({ type: "integer", minimum: min, maximum: max })
+    .regex(/^\d{1,16}$/, wanted)
+    .transform((text, context) => {
+      const number = Number(text);
+      if (number < min || number > max) context.addIssue(wanted);
+      return number;
+    });
+}
