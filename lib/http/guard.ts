@@ -31,6 +31,13 @@ export interface GuardExceptions {
   page?: boolean;
 }
 
+/** What of a request is looked at: a handshake of a WebSocket is none of the fetch standard. */
+export interface GuardedRequest {
+  method: string;
+  url: string;
+  headers: { get(name: string): string | null };
+}
+
 /** Decides by the headers that a browser sets and a page cannot change. */
 export class BrowserGuard {
   readonly #hosts: ReadonlySet<string>;
@@ -49,7 +56,7 @@ export class BrowserGuard {
   }
 
   /** Throws `forbidden_host` or `forbidden_origin`. */
-  check(request: Request, exceptions: GuardExceptions = {}): void {
+  check(request: GuardedRequest, exceptions: GuardExceptions = {}): void {
     const { headers } = request;
     const host = requestHost(request);
     if (!exceptions.anyHost && !this.#isOwnHost(host)) {
@@ -99,7 +106,7 @@ const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)
 const IPV6 = /^\[[0-9a-f:.]+\](?::\d{1,5})?$/;
 
 /** The host that the client believes to talk to, lower case. HTTP/2 has it in the URL alone. */
-function requestHost(request: Request): string {
+function requestHost(request: GuardedRequest): string {
   const host = request.headers.get("host");
   if (host !== null) return host.trim().toLowerCase();
   const start = request.url.indexOf("://") + 3;

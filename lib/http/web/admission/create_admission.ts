@@ -1,0 +1,203 @@
+/**
+ * Who is let in at the WebSocket port: at a handshake, and at its routes (document 2 part 5).
+ *
+ * The order is that of decisions C "Handshake order": Host and Origin (403), trusted proxy, static token,
+ * issued token (401), `allowFrom` (403). Path and upgrade were found right before. No answer says which
+ * secret failed, and nothing of a token stands in an answer or in the log.
+ *
+ * @module
+ */
+
+import type { IncomingMessage } from "node:http";
+import type { Clock } from "../../../agent/clock.ts";
+import type {
+  CheckedToken,
+  Credential,
+  OperatorAnswer,
+  OperatorRequest,
+  Scope,
+} from "../../../authority/operator.ts";
+import type { Peer, SocketAdmission } from "../../../channel/socket_host.ts";
+import type { WebsocketConfig } from "../../../config/schema.ts";
+import { ServiceError, toErrorData } from "../../../errors.ts";
+import type { Log } from "../../../log.ts";
+import type { TrustedProxy } from "../../../trusted_proxy/create_trusted_proxy.ts";
+import { bearer } from "../../auth.ts";
+import { AuthFailures } from "../../auth_failures.ts";
+import { toHttpError } from "../../errors.ts";
+import type { BrowserGuard } from "../../guard.ts";
+import { arrivalOf } from "../arrival.ts";
+import type { Arrival, Caller } from "../web_route.ts";
+import { type Offered, readOffered, SUBPROTOCOL } from "./offered.ts";
+import { createOwnGuard } from "./own_guard.ts";
+import { sameSecret } from "./same_secret.ts";
+import { SocketTokens } from "./socket_tokens.ts";
+
+/** What deciding needs. */
+export interface AdmissionDeps {
+  /** `allowFrom` is read each time. */
+  config: WebsocketConfig;
+  /** Asks the authority, which alone knows tokens for routes. */
+  operate(request: OperatorRequest, credential: Credential): Promise<OperatorAnswer>;
+  /** Absent while `trustedProxyAuth` is not set. */
+  proxy?: Pick<TrustedProxy, "authenticate">;
+  clock: Pick<Clock, "elapsed">;
+  log: Pick<Log, "error">;
+  /** At least 12 letters and digits, another text each time; default: random. */
+  random?: () => string;
+}
+
+/** See the module. */
+export interface Admission extends SocketAdmission {
+  /** Whom a right token, or the trusted proxy, says a request is from; undefined for nobody. */
+  callerOf(request: Request, arrival: Arrival): Promise<Caller | undefined>;
+  /** Whom the trusted proxy vouches for, if there is one. */
+  proxiedCaller(arrival: Arrival): Promise<Caller | undefined>;
+  /** Throws `invalid_token`, or `too_many_auth_failures` when the address failed too often before. */
+  refuseSecret(arrival: Arrival, message: string): never;
+  /** Of the port: for routes and handshakes alike. */
+  readonly guard: BrowserGuard;
+  /** Counted together for routes and handshakes: a guess is a guess. */
+  readonly failures: AuthFailures;
+  readonly socketTokens: SocketTokens;
+}
+
+/** A token for a route is no longer; what is, is not sent on. */
+const MAX_TOKEN_CHARS = 1_000;
+
+/** Makes one for a port. */
+export function createAdmission(deps: AdmissionDeps): Admission {
+  const { config, operate, proxy, clock, log, random = randomText } = deps;
+  const guard = createOwnGuard(config);
+  const failures = new AuthFailures({
+    perMinute: config.authFailuresPerMinute,
+    elapsed: clock.elapsed,
+  });
+  const socketTokens = new SocketTokens({ ttlS: config.tokenTtlS, elapsed: clock.elapsed });
+
+  function refuseSecret({ peerAddress }: Arrival, message: string): never {
+    const retryAfterS = failures.record(peerAddress ?? "unknown");
+    if (retryAfterS === 0) throw new ServiceError("invalid_token", message);
+    throw new ServiceError(
+      "too_many_auth_failures",
+      `Too many requests without the right token; try again in ${retryAfterS} s`,
+      { retryAfterS },
+    );
+  }
+
+  /** The scopes that a client has shown; undefined: nothing narrows it. */
+  function scopesOf(offered: Offered, arrival: Arrival): readonly Scope[] | undefined {
+    const [token] = offered.tokens;
+    const isOpen = config.token === "" && !config.websocketRequiresToken;
+    if (!offered.tokenAlone && token !== undefined && offered.tokens.length === 1) {
+      if (config.token !== "" && sameSecret(token, config.token)) return undefined;
+      const scopes = socketTokens.take(token);
+      if (scopes !== undefined) return scopes;
+    }
+    if (isOpen && !offered.tokenAlone) return undefined;
+    return refuseSecret(arrival, "A right token is needed to open this WebSocket");
+  }
+
+  function mayComeIn(clientId: string | undefined): boolean {
+    const { allowFrom } = config;
+    return allowFrom.includes("*") || (clientId !== undefined && allowFrom.includes(clientId));
+  }
+
+  async function letIn(request: IncomingMessage): Promise<{ peer: Peer; protocol?: string }> {
+    const { method = "GET", url = "/" } = request;
+    const arrival = arrivalOf(request);
+    guard.check({
+      method,
+      url: "http://localhost/",
+      // A second one of a name makes another text of it, which is nobody's own.
+      headers: {
+        get(name) {
+          const values = arrival.headerValues(name);
+          return values.length === 0 ? null : values.join(", ");
+        },
+      },
+    });
+    const offered = readOffered(url, arrival.headerValues("sec-websocket-protocol"));
+    const identity = await proxy?.authenticate(arrival);
+    const scopes = identity === undefined ? scopesOf(offered, arrival) : undefined;
+    if (!mayComeIn(offered.clientId)) {
+      throw new ServiceError("forbidden_client", "This client_id is not let in here");
+    }
+    const clientId = offered.clientId ?? `anon-${random().slice(0, 12)}`;
+    return {
+      peer: {
+        actor: identity?.actor ?? `websocket:${clientId}`,
+        clientId,
+        ...scopes !== undefined && { scopes },
+        ...identity?.workspaceKey !== undefined && { workspaceKey: identity.workspaceKey },
+      },
+      ...offered.speaks && { protocol: SUBPROTOCOL },
+    };
+  }
+
+  async function proxiedCaller(arrival: Arrival): Promise<Caller | undefined> {
+    const identity = await proxy?.authenticate(arrival);
+    if (identity === undefined) return undefined;
+    const { actor, workspaceKey, signOutPath } = identity;
+    return {
+      actor,
+      credential: { kind: "identity", actor },
+      ...workspaceKey !== undefined && { workspaceKey },
+      ...signOutPath !== undefined && { signOutPath },
+    };
+  }
+
+  return {
+    guard,
+    failures,
+    socketTokens,
+    refuseSecret,
+    proxiedCaller,
+    async admit(request) {
+      try {
+        return await letIn(request);
+      } catch (error) {
+        if (!(error instanceof ServiceError)) {
+          log.error("A handshake failed unexpectedly", { ...toErrorData(error) });
+        }
+        return refusal(error);
+      }
+    },
+    isAllowed: ({ clientId }) => mayComeIn(clientId),
+    async callerOf(request, arrival) {
+      // A proxy may put a token of its own into Authorization, so its word comes first.
+      const proxied = await proxiedCaller(arrival);
+      if (proxied !== undefined) return proxied;
+      const token = bearer(request.headers.get("authorization"));
+      if (token === undefined || token.length > MAX_TOKEN_CHARS) return undefined;
+      const credential: Credential = { kind: "token", token };
+      const answer = await operate({ op: "tokens.check" }, credential).catch((error) => {
+        if (error instanceof ServiceError && error.code === "invalid_token") return undefined;
+        throw error;
+      });
+      if (answer === undefined) return undefined;
+      const { token: { scopes } } = answer as { token: CheckedToken };
+      return { actor: "websocket:token", credential, scopes };
+    },
+  };
+}
+
+type Refusal = Exclude<Awaited<ReturnType<SocketAdmission["admit"]>>, { peer: Peer }>;
+
+/** What went wrong inside is nobody's business who is not in yet. */
+function refusal(error: unknown): Refusal {
+  const { status, headers, envelope } = toHttpError(error);
+  const known = REFUSALS.find((each) => each === status);
+  if (known === undefined) return refusal(new ServiceError("overloaded", "Try again in a while"));
+  return {
+    status: known,
+    body: JSON.stringify(envelope),
+    headers: { "cache-control": "no-store", ...headers },
+  };
+}
+
+const REFUSALS = [401, 403, 404, 429, 503] as const;
+
+function randomText(): string {
+  return crypto.randomUUID().replaceAll("-", "").slice(0, 12);
+}

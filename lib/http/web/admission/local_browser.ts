@@ -1,0 +1,95 @@
+/**
+ * Whether a request is of a browser or program on this machine (decisions C "Bootstrap"): who is let in
+ * while no secret is set.
+ *
+ * @module
+ */
+
+import type { TrustedProxyConfig } from "../../../config/schema.ts";
+import { isLoopbackHost } from "../../../loopback_host.ts";
+import {
+  isInNetworks,
+  parsePeerNetwork,
+  type PeerNetwork,
+} from "../../../trusted_proxy/peer_network.ts";
+import type { Arrival } from "../web_route.ts";
+
+/** Headers by which a proxy says for whom it asks; each may hold a list. */
+const CLIENT_HEADERS = [
+  "x-forwarded-for",
+  "x-real-ip",
+  "x-client-ip",
+  "true-client-ip",
+  "cf-connecting-ip",
+  "x-forwarded-host",
+];
+
+/** Headers that show a proxy, but not for whom it asks. */
+const PROXY_HEADERS =
+  /^(?:via|x-forwarded-(?:proto|port|server|prefix|scheme|ssl|by|path|uri|method))$/;
+
+/** Why a request is not taken for one of this machine; undefined for one that is. */
+export function foreignReason(
+  { headers }: Request,
+  { peerAddress }: Pick<Arrival, "peerAddress">,
+  proxy: Pick<TrustedProxyConfig, "trustedPeerCidrs"> | null,
+): string | undefined {
+  if (peerAddress === undefined || !isLoopbackHost(peerAddress.replace(/^::ffff:/i, ""))) {
+    return "it comes from another machine";
+  }
+  if (proxy !== null && isInNetworks(peerAddress, networksOf(proxy))) {
+    return "it comes from the address of the trusted proxy";
+  }
+  const host = headers.get("host") ?? "";
+  if (!isLocalName(host)) return "its Host is no loopback name or address";
+  const forwarded = forwardedReason(headers);
+  if (forwarded !== undefined) return forwarded;
+  const origin = headers.get("origin");
+  if (origin !== null) {
+    const wanted = host.trim().toLowerCase();
+    const own = ["http", "https"].map((scheme) => `${scheme}://${wanted}`);
+    if (!own.includes(origin.toLowerCase())) return "its Origin is not that of its Host";
+  }
+  const site = headers.get("sec-fetch-site");
+  if (site !== null && site !== "same-origin" && site !== "none") {
+    return "a page of another origin sends it";
+  }
+  return undefined;
+}
+
+function forwardedReason(headers: Headers): string | undefined {
+  const foreign = "a proxy sends it for somebody on another machine";
+  let named = false;
+  for (const name of CLIENT_HEADERS) {
+    const value = headers.get(name);
+    if (value === null) continue;
+    if (!value.split(",").every(isLocalName)) return foreign;
+    named ||= name !== "x-forwarded-host";
+  }
+  const forwarded = headers.get("forwarded");
+  if (forwarded !== null) {
+    for (const element of forwarded.split(",")) {
+      const pairs = element.split(";").map((pair) => /^\s*(\w+)\s*=\s*"?([^"]*)"?\s*$/.exec(pair));
+      const clients = pairs.filter((pair) => pair?.[1]?.toLowerCase() === "for");
+      // Whatever is not plainly of this machine is not.
+      if (clients.length === 0 || !clients.every((pair) => isLocalName(pair![2]!))) return foreign;
+    }
+    named = true;
+  }
+  const byProxy = headers.has("x-forwarded-host") ||
+    [...headers.keys()].some((name) => PROXY_HEADERS.test(name));
+  return byProxy && !named ? "a proxy sends it and does not say for whom" : undefined;
+}
+
+/** A name or address, with a port or without, that leads to this machine. */
+function isLocalName(text: string): boolean {
+  const [, bracketed, plain] = /^\s*(?:\[([0-9a-f:.]+)\]|([^\s:]+))(?::\d{1,5})?\s*$/i.exec(text) ??
+    /^\s*()([0-9a-f:.]+)\s*$/i.exec(text) ?? [];
+  const host = (bracketed || plain || "").toLowerCase();
+  return isLoopbackHost(host.replace(/^::ffff:/, "")) || /^[a-z0-9.-]+\.localhost$/.test(host);
+}
+
+function networksOf({ trustedPeerCidrs }: Pick<TrustedProxyConfig, "trustedPeerCidrs">) {
+  return trustedPeerCidrs.map((text) => parsePeerNetwork(text))
+    .filter((each): each is PeerNetwork => !("problem" in each));
+}
