@@ -61,5 +61,6 @@ export interface SocketHost {
   scrub(text: string): string;
   clock: Clock;
   log: Log;
+  /** Nobody guesses it, and it fits a chat_id: a UUID, say. */
   random: () => string;
 }

@@ -1,0 +1,72 @@
+/**
+ * One connection's place in one chat: replays what the client has not seen, then follows. It is nothing
+ * but a number and a wait; a chat in which nothing happens costs no timer.
+ *
+ * @module
+ */
+
+import type { StoredEvent } from "../../../lib/agent/events.ts";
+import type { ChatPlace, Chats } from "../../../lib/channel/chats.ts";
+import type { Connection } from "../socket/connection.ts";
+import { ChatFrames, type FrameSource } from "./chat_frames.ts";
+
+/** What a cursor works with. */
+export interface ChatCursorDeps {
+  chats: Pick<Chats, "follow" | "head">;
+  connection: Pick<Connection, "send" | "whenDrained">;
+  source: FrameSource;
+  place: ChatPlace;
+}
+
+/** Events before the client's number that are looked at first for the begin of a stretch. */
+const FIRST_LOOK_BACK = 64;
+
+/**
+ * Sends the frames of a chat behind a number until the chat is deleted, the service stops, or the signal
+ * aborts; resolves with the last number that was read. A replay waits for the client, and what is live
+ * does not: a client that cannot keep up then is closed by its connection.
+ */
+export async function runChatCursor(
+  { chats, connection, source, place }: ChatCursorDeps,
+  { afterSeq, signal }: { afterSeq: number; signal: AbortSignal },
+): Promise<number> {
+  let lookBack = source.streaming ? 0 : FIRST_LOOK_BACK;
+  let isLive = false;
+  /** The chat's end when it was last asked for. */
+  let head = 0;
+  again: for (;;) {
+    const from = Math.max(0, afterSeq - lookBack);
+    const frames = new ChatFrames(source, place.chatId, afterSeq);
+    let isWhole = from === 0 || from === afterSeq;
+    let seq = afterSeq;
+    for await (const stored of chats.follow(place, { afterSeq: from, signal })) {
+      if (signal.aborted) return seq;
+      if (stored.seq <= afterSeq) {
+        isWhole ||= isOutsideStretches(stored);
+        frames.push(stored);
+        if (stored.seq === afterSeq && !isWhole) {
+          lookBack *= 4;
+          continue again;
+        }
+        continue;
+      }
+      const frame = frames.push(stored);
+      seq = stored.seq;
+      if (frame !== undefined) connection.send(frame);
+      if (isLive) continue;
+      if (seq >= head) ({ seq: head } = chats.head(place));
+      if (seq >= head) {
+        isLive = true;
+        continue;
+      }
+      await connection.whenDrained();
+      if (signal.aborted) return seq;
+    }
+    return seq;
+  }
+}
+
+/** Whether no stretch of an answer can reach over this event: a chat has one turn at a time. */
+function isOutsideStretches({ event }: StoredEvent): boolean {
+  return event.type === "turn_start" || event.type === "turn_end";
+}

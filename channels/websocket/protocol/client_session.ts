@@ -1,0 +1,263 @@
+/**
+ * One client on its connection: what each of its messages does, and what it is answered (document 2
+ * part 4, decisions C). A fault is an error frame, and the connection stays open.
+ *
+ * @module
+ */
+
+import type { SocketHost } from "../../../lib/channel/socket_host.ts";
+import { ServiceError } from "../../../lib/errors.ts";
+import type { ClientEnvelope } from "../../../lib/wire/envelopes.ts";
+import { errorFrame, type ErrorPlace, isHidden } from "../../../lib/wire/error_frame.ts";
+import type { ServerFrame } from "../../../lib/wire/frames.ts";
+import type { Connection, InMessage } from "../socket/connection.ts";
+import { OutFrame } from "../socket/out_frame.ts";
+import type { FrameSource } from "./chat_frames.ts";
+import { FollowedChats } from "./followed_chats.ts";
+import { requireScope } from "./may.ts";
+import { readMedia } from "./read_media.ts";
+import { readMessage } from "./read_message.ts";
+
+/** What a session works with. */
+export interface ClientSessionDeps {
+  host: Pick<SocketHost, "chats" | "admission" | "scrub" | "log" | "random">;
+  connection: Connection;
+  source: FrameSource;
+}
+
+type Envelope<Type extends ClientEnvelope["type"]> = Extract<ClientEnvelope, { type: Type }>;
+
+/** See the module. */
+export class ClientSession {
+  readonly #host: ClientSessionDeps["host"];
+  readonly #connection: Connection;
+  readonly #followed: FollowedChats;
+  /** Where text without an envelope goes. */
+  readonly #defaultChatId: string;
+
+  constructor({ host, connection, source }: ClientSessionDeps) {
+    this.#host = host;
+    this.#connection = connection;
+    this.#followed = new FollowedChats({
+      chats: host.chats,
+      connection,
+      source,
+      onFailure: (chatId, error) =>
+        host.log.error("A chat could not be followed", {
+          chat_id: chatId,
+          reason: reasonOf(error),
+        }),
+    });
+    this.#defaultChatId = host.random();
+  }
+
+  /** Greets the client, and listens to it until the connection ends. */
+  begin(): void {
+    const { peer, closed } = this.#connection;
+    this.say({ event: "ready", chat_id: this.#defaultChatId, client_id: peer.clientId });
+    this.#followed.follow(this.#defaultChatId, 0, { isOwn: true });
+    closed.addEventListener("abort", () => this.#followed.end(), { once: true });
+    this.#connection.onMessage((message) => this.#take(message));
+  }
+
+  /** Tells the client something. */
+  say(frame: ServerFrame): void {
+    this.#connection.send(new OutFrame(frame));
+  }
+
+  #take(message: InMessage): void | Promise<void> {
+    const read = readMessage(message);
+    switch (read.kind) {
+      case "nothing":
+        return;
+      case "fault":
+        return this.#refuse(read.error, read.place);
+      case "text":
+        return this.#guarded(
+          { chat_id: this.#defaultChatId },
+          () => this.#send({ chat_id: this.#defaultChatId, content: read.text }),
+        );
+      case "envelope":
+        return this.#guarded(placeOf(read.envelope), () => this.#do(read.envelope));
+    }
+  }
+
+  /** Whatever goes wrong in it is an error frame. */
+  #guarded(place: ErrorPlace, run: () => void | Promise<void>): void | Promise<void> {
+    try {
+      return run()?.catch((error) => this.#refuse(error, place));
+    } catch (error) {
+      this.#refuse(error, place);
+    }
+  }
+
+  #do(envelope: ClientEnvelope): void | Promise<void> {
+    if (envelope.type === "ping") return this.say({ event: "pong" });
+    this.#requireAllowed();
+    switch (envelope.type) {
+      case "new_chat":
+        return this.#newChat();
+      case "attach":
+        return this.#attach(envelope);
+      case "message":
+        return this.#send(envelope);
+      case "cancel":
+        requireScope(this.#connection.peer, "chat", "end a turn");
+        this.#host.chats.cancel(this.#followed.place(envelope.chat_id));
+        return;
+      case "fork_chat":
+        return this.#fork(envelope);
+      case "transcribe_audio":
+        return this.#transcribe(envelope);
+    }
+  }
+
+  #newChat(): void {
+    requireScope(this.#connection.peer, "chat", "make a chat");
+    this.#followed.requireRoom();
+    const chatId = this.#host.random();
+    this.#followed.sayAttached(chatId);
+    this.#followed.follow(chatId, 0, { isOwn: true });
+  }
+
+  #attach({ chat_id, after_seq, epoch }: Envelope<"attach">): void {
+    const followed = this.#followed;
+    // What a connection has made holds nothing that it may not see.
+    if (!followed.isOwn(chat_id)) {
+      requireScope(
+        this.#connection.peer,
+        "read",
+        "attach to a chat that this connection did not make",
+      );
+    }
+    const head = this.#host.chats.head(followed.place(chat_id));
+    const isAnew = epoch !== undefined && epoch !== head.epoch;
+    const afterSeq = isAnew ? 0 : after_seq;
+    if (afterSeq !== undefined && afterSeq > head.seq) {
+      throw new ServiceError(
+        "invalid_request",
+        `after_seq is ${afterSeq}: the newest event of the chat is ${head.seq}`,
+        { param: "after_seq" },
+      );
+    }
+    if (!followed.has(chat_id)) followed.requireRoom();
+    followed.sayAttached(chat_id);
+    // Who follows it already goes on where he is: from the end on, he would miss what is under way.
+    if (afterSeq === undefined && followed.has(chat_id)) return;
+    followed.follow(chat_id, afterSeq ?? head.seq);
+  }
+
+  #send(
+    { chat_id, content, media = [], client_msg_id }: Omit<Envelope<"message">, "type">,
+  ): Promise<void> {
+    const { peer, closed } = this.#connection;
+    const { chats } = this.#host;
+    this.#requireAllowed();
+    requireScope(peer, "chat", "send to a chat");
+    const files = readMedia(media);
+    const place = this.#followed.place(chat_id);
+    if (!this.#followed.has(chat_id)) this.#followed.follow(chat_id, chats.head(place).seq);
+    return this.#followed.inOrder(chat_id, async () => {
+      try {
+        const sent = await chats.send({
+          ...place,
+          sender: { actor: peer.actor, ...peer.scopes && { scopes: peer.scopes } },
+          text: content,
+          files,
+          ...client_msg_id !== undefined && { clientMsgId: client_msg_id },
+        }, closed);
+        const to = { chat_id, ...client_msg_id !== undefined && { client_msg_id } };
+        if (sent.kind === "turn") {
+          this.say({ event: "message_accepted", ...to, turn_id: sent.turnId });
+        } else {
+          this.say({ event: "message", ...to, text: this.#host.scrub(sent.text) });
+        }
+      } catch (error) {
+        this.#refuse(error, { chat_id, ...client_msg_id !== undefined && { client_msg_id } });
+      }
+    });
+  }
+
+  async #fork(
+    { source_chat_id, before_user_index }: Envelope<"fork_chat">,
+  ): Promise<void> {
+    const { peer } = this.#connection;
+    requireScope(peer, "chat", "make a chat");
+    if (!this.#followed.isOwn(source_chat_id)) {
+      requireScope(peer, "read", "fork a chat that this connection did not make");
+    }
+    this.#followed.requireRoom();
+    const chatId = this.#host.random();
+    await this.#host.chats.fork({
+      ...this.#followed.place(chatId),
+      sourceChatId: source_chat_id,
+      beforeUserIndex: before_user_index,
+    });
+    // Others may have taken the last room meanwhile.
+    this.#followed.requireRoom();
+    this.#followed.sayAttached(chatId, source_chat_id);
+    // Whoever may not read has made all that is in it.
+    this.#followed.follow(chatId, 0, { isOwn: true });
+  }
+
+  async #transcribe({ request_id, data_url }: Envelope<"transcribe_audio">): Promise<void> {
+    const { peer, closed } = this.#connection;
+    requireScope(peer, "chat", "transcribe an audio");
+    try {
+      const text = await this.#host.chats.transcribe(data_url, closed);
+      this.say({ event: "transcription_result", request_id, text: this.#host.scrub(text) });
+    } catch (error) {
+      if (closed.aborted) return;
+      const { detail } = this.#told(error, {});
+      this.say({ event: "transcription_error", request_id, detail });
+    }
+  }
+
+  /** The client's id once more, since the list may be another one than at the handshake (document 2 part 5). */
+  #requireAllowed(): void {
+    const { peer } = this.#connection;
+    if (this.#host.admission.isAllowed(peer)) return;
+    throw new ServiceError(
+      "refused",
+      `client_id ${JSON.stringify(peer.clientId)} is not in channels.websocket.allowFrom`,
+    );
+  }
+
+  #refuse(error: unknown, place: ErrorPlace): void {
+    if (this.#connection.closed.aborted) return;
+    this.say(this.#told(error, place));
+  }
+
+  #told(error: unknown, place: ErrorPlace) {
+    let logId: string | undefined;
+    if (isHidden(error)) {
+      logId = this.#host.random();
+      this.#host.log.error("A WebSocket client's message failed", {
+        log_id: logId,
+        reason: reasonOf(error),
+      });
+    }
+    const frame = errorFrame(error, place, { logId });
+    return { ...frame, detail: this.#host.scrub(frame.detail) };
+  }
+}
+
+function placeOf(envelope: ClientEnvelope): ErrorPlace {
+  switch (envelope.type) {
+    case "message": {
+      const { chat_id, client_msg_id } = envelope;
+      return { chat_id, ...client_msg_id !== undefined && { client_msg_id } };
+    }
+    case "attach":
+    case "cancel":
+      return { chat_id: envelope.chat_id };
+    case "fork_chat":
+      return { chat_id: envelope.source_chat_id };
+    default:
+      return {};
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,137 @@
+/**
+ * What of an event is shown to a client, and how: at most one frame each. A pure function, so that a
+ * frame that is replayed is the frame that was seen.
+ *
+ * @module
+ */
+
+import type { StoredEvent, Usage } from "../../../lib/agent/events.ts";
+import type { ApprovalView } from "../../../lib/authority/actions.ts";
+import { errorFrame } from "../../../lib/wire/error_frame.ts";
+import type { Frame, ServerFrame } from "../../../lib/wire/frames.ts";
+
+/** What a channel shows. */
+export interface ShownOptions {
+  /** Answers piece by piece; otherwise each stretch of one as a whole, where it ends. */
+  streaming: boolean;
+  showReasoning: boolean;
+  sendProgress: boolean;
+  sendToolHints: boolean;
+}
+
+/** What a frame depends on beside the event. */
+export interface FrameContext extends ShownOptions {
+  chatId: string;
+  /** First number that the frame covers. */
+  seqFrom: number;
+  /** Without streaming: what was said in the stretch that ends. */
+  segmentText?: string;
+  /** The signed link of a file; undefined when there is none. */
+  signMedia(path: string): string | undefined;
+}
+
+/** The frame of an event; undefined for one that is not shown. */
+export function eventFrame(
+  { seq, turnId, event }: StoredEvent,
+  context: FrameContext,
+): ServerFrame | undefined {
+  const { chatId, seqFrom, streaming, showReasoning, sendProgress, sendToolHints } = context;
+  const place = { chat_id: chatId, seq, ...seqFrom < seq && { seq_from: seqFrom } };
+  const inTurn = { ...place, turn_id: turnId };
+  switch (event.type) {
+    case "turn_start":
+      return { event: "turn_start", ...inTurn, model: event.model };
+    case "text_delta":
+      if (!streaming) return undefined;
+      return { event: "delta", ...inTurn, stream_id: event.streamId, text: event.text };
+    case "segment_end": {
+      const { streamId, resuming } = event;
+      if (streaming) return { event: "stream_end", ...inTurn, stream_id: streamId, resuming };
+      const { segmentText = "" } = context;
+      return segmentText === "" ? undefined : { event: "message", ...inTurn, text: segmentText };
+    }
+    case "reasoning_delta":
+      if (!showReasoning) return undefined;
+      return { event: "reasoning_delta", ...inTurn, stream_id: event.streamId, text: event.text };
+    case "reasoning_end":
+      if (!showReasoning) return undefined;
+      return { event: "reasoning_end", ...inTurn, stream_id: event.streamId };
+    case "tool_call": {
+      if (!sendToolHints) return undefined;
+      const { tool, hint } = event;
+      return { event: "progress", ...inTurn, text: hint, tool_hint: true, tool };
+    }
+    case "tool_progress": {
+      if (!sendProgress) return undefined;
+      const { tool, text } = event;
+      return { event: "progress", ...inTurn, text, tool_hint: false, tool };
+    }
+    case "notice":
+      if (!sendProgress) return undefined;
+      return { event: "progress", ...inTurn, text: event.text, tool_hint: false };
+    case "approval_requested":
+      return { event: "approval_requested", ...inTurn, approval: approvalOnWire(event.approval) };
+    case "approval_resolved": {
+      const { approvalId, outcome } = event;
+      return { event: "approval_resolved", ...inTurn, approval_id: approvalId, outcome };
+    }
+    case "error":
+      return errorFrame(event.error, inTurn, { ofTurn: true });
+    case "session_updated": {
+      const { scope, modelPreset = null, title } = event;
+      return { event: "session_updated", ...place, scope, model_preset: modelPreset, title };
+    }
+    case "message":
+      return saidFrame(event, place, context);
+    case "turn_end":
+      return {
+        event: "turn_end",
+        ...inTurn,
+        status: event.status,
+        usage: usageOnWire(event.usage),
+      };
+    case "tool_result":
+    case "usage":
+    case "summary":
+      return undefined;
+  }
+}
+
+function saidFrame(
+  { text, media = [], replyTo }: Extract<StoredEvent["event"], { type: "message" }>,
+  place: Pick<Frame<"message">, "chat_id" | "seq" | "seq_from">,
+  { signMedia }: FrameContext,
+): Frame<"message"> {
+  const urls = media.map(signMedia).filter((url) => url !== undefined);
+  return {
+    event: "message",
+    ...place,
+    text,
+    ...media.length > 0 && { media: [...media] },
+    ...urls.length > 0 && { media_urls: urls },
+    ...replyTo !== undefined && { reply_to: replyTo },
+  };
+}
+
+function usageOnWire(usage: Usage): Frame<"turn_end">["usage"] {
+  return {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    reasoning_tokens: usage.reasoningTokens,
+    cached_tokens: usage.cachedTokens,
+  };
+}
+
+function approvalOnWire(view: ApprovalView): Frame<"approval_requested">["approval"] {
+  const { id, digest, capability, tool, target, details } = view;
+  return {
+    id,
+    digest,
+    capability,
+    tool,
+    target,
+    details,
+    created_at: Math.floor(view.createdAt / 1000),
+    expires_at: Math.floor(view.expiresAt / 1000),
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * The chats of one connection: which it follows, and what is at work in each.
+ *
+ * @module
+ */
+
+import type { ChatPlace, Chats } from "../../../lib/channel/chats.ts";
+import { ServiceError } from "../../../lib/errors.ts";
+import type { ServerFrame } from "../../../lib/wire/frames.ts";
+import type { Connection } from "../socket/connection.ts";
+import { OutFrame } from "../socket/out_frame.ts";
+import { runChatCursor } from "./chat_cursor.ts";
+import type { FrameSource } from "./chat_frames.ts";
+import { may } from "./may.ts";
+
+/** Chats that a connection follows at once; an error frame beyond. */
+export const MAX_CHATS = 256;
+
+/** What the chats of a connection work with. */
+export interface FollowedChatsDeps {
+  chats: Pick<Chats, "follow" | "head" | "join">;
+  connection: Pick<Connection, "peer" | "send" | "whenDrained" | "close">;
+  source: FrameSource;
+  /** A cursor failed, and with it the connection, since it would show a gap. */
+  onFailure(chatId: string, error: unknown): void;
+}
+
+/** A chat that is followed. */
+interface Followed {
+  /** Nothing of it is older than the connection. */
+  readonly isOwn: boolean;
+  cursor: AbortController;
+  leave: (() => void) | undefined;
+  /** What was sent to it and is not accepted yet, one after the other. */
+  work: Promise<void> | undefined;
+}
+
+/** See the module. */
+export class FollowedChats {
+  readonly #deps: FollowedChatsDeps;
+  readonly #followed = new Map<string, Followed>();
+  #ended = false;
+
+  constructor(deps: FollowedChatsDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#followed.size;
+  }
+
+  has(chatId: string): boolean {
+    return this.#followed.has(chatId);
+  }
+
+  /** Whether the connection made the chat. */
+  isOwn(chatId: string): boolean {
+    return this.#followed.get(chatId)?.isOwn ?? false;
+  }
+
+  /** Throws when another chat would be too many. */
+  requireRoom(): void {
+    if (this.#followed.size < MAX_CHATS) return;
+    throw new ServiceError(
+      "invalid_request",
+      `This connection follows ${MAX_CHATS} chats, and cannot follow more: open another one`,
+    );
+  }
+
+  /** Follows a chat behind a number; one that is followed begins again there. Throws when it is one too many. */
+  follow(chatId: string, afterSeq: number, { isOwn = false } = {}): void {
+    if (this.#ended) return;
+    let followed = this.#followed.get(chatId);
+    if (followed === undefined) {
+      this.requireRoom();
+      const { chats, connection } = this.#deps;
+      followed = {
+        isOwn,
+        cursor: new AbortController(),
+        leave: may(connection.peer, "chat") ? chats.join(this.place(chatId)) : undefined,
+        work: undefined,
+      };
+      this.#followed.set(chatId, followed);
+    } else {
+      followed.cursor.abort();
+      followed.cursor = new AbortController();
+    }
+    const { signal } = followed.cursor;
+    this.#run(chatId, afterSeq, signal).catch((error) => {
+      if (signal.aborted) return;
+      this.#deps.onFailure(chatId, error);
+      this.#deps.connection.close(1011, "Internal error: reconnect and resume");
+    });
+  }
+
+  /**
+   * Does things in a chat one after the other; resolves when this one is done. What fails is told where
+   * it is done. Things of a chat that is not followed are not ordered.
+   */
+  inOrder(chatId: string, run: () => Promise<void>): Promise<void> {
+    const followed = this.#followed.get(chatId);
+    if (followed === undefined) return run();
+    const work = followed.work === undefined ? run() : followed.work.then(run, run);
+    followed.work = work;
+    const done = () => {
+      if (followed.work === work) followed.work = undefined;
+    };
+    work.then(done, done);
+    return work;
+  }
+
+  /** Where a chat is for this connection's person. */
+  place(chatId: string): ChatPlace {
+    const { workspaceKey } = this.#deps.connection.peer;
+    return workspaceKey === undefined ? { chatId } : { chatId, workspaceKey };
+  }
+
+  /** Says where a chat is, and so that it is followed. */
+  sayAttached(chatId: string, sourceChatId?: string): void {
+    const { seq, epoch } = this.#deps.chats.head(this.place(chatId));
+    this.#say({
+      event: "attached",
+      chat_id: chatId,
+      epoch,
+      last_seq: seq,
+      ...sourceChatId !== undefined && { source_chat_id: sourceChatId },
+    });
+  }
+
+  /** Leaves all chats. */
+  end(): void {
+    this.#ended = true;
+    for (const { cursor, leave } of this.#followed.values()) {
+      cursor.abort();
+      leave?.();
+    }
+    this.#followed.clear();
+  }
+
+  async #run(chatId: string, afterSeq: number, signal: AbortSignal): Promise<void> {
+    const { chats, connection, source } = this.#deps;
+    const place = this.place(chatId);
+    for (let from = afterSeq;;) {
+      const { epoch } = chats.head(place);
+      const seen = await runChatCursor({ chats, connection, source, place }, {
+        afterSeq: from,
+        signal,
+      });
+      if (signal.aborted) return;
+      const now = chats.head(place);
+      // It ended and is what it was: the service stops, and the connection with it.
+      if (now.seq >= seen && now.epoch === epoch) return;
+      this.#say({
+        event: "session_updated",
+        chat_id: chatId,
+        scope: "deleted",
+        model_preset: null,
+      });
+      this.sayAttached(chatId);
+      from = 0;
+    }
+  }
+
+  #say(frame: ServerFrame): void {
+    this.#deps.connection.send(new OutFrame(frame));
+  }
+}

@@ -1,0 +1,33 @@
+import { assertEquals } from "@std/assert";
+import { BaseChannel, type ChannelConfig } from "./base_channel.ts";
+import { withChannelFlags } from "./with_channel_flags.ts";
+
+class Quiet extends BaseChannel {
+  override readonly name = "quiet";
+  override start = () => Promise.resolve();
+  override stop = () => Promise.resolve();
+  override send = () => Promise.resolve();
+  override isRunning = false;
+}
+
+Deno.test("BaseChannel.isAllowed() compares exactly, and denies where nothing is listed (C31)", () => {
+  const allows = (allowFrom: unknown, sender: string) =>
+    new Quiet({ allowFrom } as ChannelConfig).isAllowed(sender);
+  assertEquals(allows(["alice"], "alice"), true);
+  assertEquals(allows(["alice"], "alice2"), false);
+  assertEquals(allows(["alice"], "Alice"), false);
+  assertEquals(allows(["*"], "anybody"), true);
+  for (const list of [undefined, [], "*", "alice", { 0: "*" }, null]) {
+    assertEquals(allows(list, "alice"), false);
+  }
+});
+
+Deno.test("withChannelFlags() lets each flag of a channel win by itself (C29)", () => {
+  const all = { sendProgress: false, sendToolHints: true, showReasoning: true };
+  assertEquals(withChannelFlags({ sendToolHints: false, port: 1 }, all), {
+    port: 1,
+    sendProgress: false,
+    sendToolHints: false,
+    showReasoning: true,
+  });
+});

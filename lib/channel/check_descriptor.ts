@@ -1,0 +1,139 @@
+/**
+ * Whether a manifest's default export is a descriptor, and one of the folder that it lies in.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { ServiceError } from "../errors.ts";
+import { CHANNEL_CAPABILITIES, type ChannelDescriptor, type SetupContract } from "./descriptor.ts";
+
+/** Letters, digits and underscores of ASCII, a letter first (document 3 "Naming", case C3). */
+const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
+
+const text = z.string().trim().min(1);
+const label = z.string().optional();
+
+const field = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("string"), default: z.string().optional(), label }),
+  z.strictObject({ kind: z.literal("secret"), label }),
+  z.strictObject({
+    kind: z.literal("int"),
+    default: z.int().optional(),
+    min: z.int().optional(),
+    max: z.int().optional(),
+    label,
+  }),
+  z.strictObject({ kind: z.literal("bool"), default: z.boolean().optional(), label }),
+  z.strictObject({ kind: z.literal("list"), default: z.array(z.string()).optional(), label }),
+  z.strictObject({
+    kind: z.literal("enum"),
+    choices: z.array(text).min(1),
+    default: z.string().optional(),
+    label,
+  }),
+]);
+
+const descriptor = z.strictObject({
+  name: z.string().regex(NAME, "a letter, then letters, digits and _, all ASCII"),
+  displayName: text,
+  runtime: z.string(),
+  dependencies: z.array(
+    z.string().regex(/^npm:(@[\w.-]+\/)?[\w.-]+@\d[\w.+-]*$/, "npm:<package>@<version>"),
+  ),
+  setup: z.strictObject({
+    fields: z.record(z.string().min(1), field),
+    required: z.array(z.strictObject({ fields: z.array(text).min(1) })),
+    validator: z.string().optional(),
+  }),
+  management: z.strictObject({ multiInstance: z.boolean(), adapter: z.string().optional() })
+    .optional(),
+  connector: z.string().optional(),
+  capabilities: z.array(z.enum(CHANNEL_CAPABILITIES)),
+  defaultActivation: z.boolean(),
+  webui: z.string().regex(/^webui\/index\.tsx?$/, "webui/index.ts or webui/index.tsx").optional(),
+  permissions: z.strictObject({
+    hosts: z.array(text),
+    paths: z.array(text),
+    variables: z.array(text),
+  }),
+  senderVerified: z.boolean(),
+});
+
+/**
+ * The descriptor that lies in `channels/<folder>/manifest.ts`. Throws `config_invalid`: the message says
+ * in which file what has to be changed.
+ */
+export function checkDescriptor(value: unknown, folder: string): ChannelDescriptor {
+  const parsed = descriptor.safeParse(value);
+  if (!parsed.success) {
+    const { path, message } = parsed.error.issues[0]!;
+    const name = path.map(String).join(".");
+    throw fault(folder, name, `${name === "" ? "the default export" : name} is wrong: ${message}`);
+  }
+  const { data } = parsed;
+  if (data.name !== folder) {
+    throw fault(
+      folder,
+      "name",
+      `name is "${data.name}" and the folder is "${folder}": rename one of them`,
+    );
+  }
+  requireTarget(folder, "runtime", data.runtime, "runtime.ts");
+  for (
+    const [key, target] of [
+      ["connector", data.connector],
+      ["setup.validator", data.setup.validator],
+      ["management.adapter", data.management?.adapter],
+    ] as const
+  ) if (target !== undefined) requireTarget(folder, key, target);
+  if (data.management?.multiInstance && data.management.adapter === undefined) {
+    throw fault(folder, "management.adapter", "management.multiInstance needs management.adapter");
+  }
+  requireSetup(folder, data.setup);
+  return data;
+}
+
+/** A target stays inside its package: nothing that a manifest says makes another file run (case C5). */
+function requireTarget(folder: string, key: string, target: string, file?: string): void {
+  const [path, name, ...rest] = target.split(":");
+  const inside = path === `channels/${folder}/${file ?? path?.split("/")[2]}` &&
+    /^\w[\w-]*\.ts$/.test(path.split("/")[2]!);
+  if (!inside || rest.length > 0 || !/^[A-Za-z_$][\w$]*$/.test(name ?? "")) {
+    throw fault(
+      folder,
+      key,
+      `${key} is ${JSON.stringify(target)}: expected ` +
+        `"channels/${folder}/${file ?? "<file>.ts"}:<${file ? "Class" : "export"}>"`,
+    );
+  }
+}
+
+function requireSetup(folder: string, { fields, required }: SetupContract): void {
+  for (const name of required.flatMap((one) => one.fields)) {
+    if (!Object.hasOwn(fields, name)) {
+      throw fault(folder, "setup.required", `setup.required names "${name}", which is no field`);
+    }
+  }
+  for (const [name, spec] of Object.entries(fields)) {
+    const key = `setup.fields.${name}`;
+    if (spec.kind === "enum" && spec.default !== undefined) {
+      if (!spec.choices.includes(spec.default)) {
+        throw fault(folder, key, `${key}.default "${spec.default}" is none of its choices`);
+      }
+    }
+    if (spec.kind === "int" && spec.default !== undefined) {
+      if (spec.default < (spec.min ?? -Infinity) || spec.default > (spec.max ?? Infinity)) {
+        throw fault(folder, key, `${key}.default ${spec.default} is not between its min and max`);
+      }
+    }
+  }
+}
+
+function fault(folder: string, param: string, what: string): ServiceError {
+  return new ServiceError(
+    "config_invalid",
+    `Cannot use channels/${folder}/manifest.ts: ${what}`,
+    { param },
+  );
+}

@@ -1,0 +1,75 @@
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { ServiceError } from "../errors.ts";
+import { checkDescriptor } from "./check_descriptor.ts";
+import type { ChannelDescriptor } from "./descriptor.ts";
+
+const GOOD: ChannelDescriptor = {
+  name: "a_1",
+  displayName: "A",
+  runtime: "channels/a_1/runtime.ts:AChannel",
+  dependencies: ["npm:grammy@1.2.3", "npm:@slack/web-api@7.0.0-rc.1"],
+  setup: {
+    fields: {
+      token: { kind: "secret" },
+      mode: { kind: "enum", choices: ["x", "y"], default: "x" },
+      port: { kind: "int", default: 3, min: 1, max: 5 },
+    },
+    required: [{ fields: ["token", "mode"] }],
+    validator: "channels/a_1/validation.ts:validate",
+  },
+  management: { multiInstance: true, adapter: "channels/a_1/instances.ts:adapter" },
+  connector: "channels/a_1/connect.ts:connector",
+  capabilities: ["streaming"],
+  defaultActivation: false,
+  webui: "webui/index.tsx",
+  permissions: { hosts: ["api.example"], paths: [], variables: [] },
+  senderVerified: true,
+};
+
+Deno.test("checkDescriptor() gives back what is right", () => {
+  assertEquals(checkDescriptor(GOOD, "a_1"), GOOD);
+});
+
+Deno.test("checkDescriptor() says of what is wrong what to change (C3, C4, C5, C13)", () => {
+  const cases: [unknown, string][] = [
+    [undefined, "the default export"],
+    [{ ...GOOD, extra: 1 }, "extra"],
+    [{ ...GOOD, name: "b" }, 'name is "b" and the folder is "a_1"'],
+    [{ ...GOOD, displayName: " " }, "displayName"],
+    [{ ...GOOD, runtime: "channels/b/runtime.ts:AChannel" }, '"channels/a_1/runtime.ts:<Class>"'],
+    [{ ...GOOD, runtime: "channels/a_1/../b/runtime.ts:X" }, "runtime"],
+    [{ ...GOOD, runtime: "channels/a_1/runtime.ts" }, "runtime"],
+    [{ ...GOOD, runtime: "channels/a_1/runtime.ts:A:B" }, "runtime"],
+    [{ ...GOOD, runtime: "https://example/runtime.ts:A" }, "runtime"],
+    [{ ...GOOD, connector: "channels/a_1/..:x" }, "connector"],
+    [{ ...GOOD, connector: "channels/a_1/deep/x.ts:x" }, "connector"],
+    [{ ...GOOD, dependencies: ["npm:grammy"] }, "npm:<package>@<version>"],
+    [{ ...GOOD, dependencies: ["https://x/y.ts"] }, "dependencies.0"],
+    [{ ...GOOD, management: { multiInstance: true } }, "management.adapter"],
+    [{ ...GOOD, capabilities: ["fly"] }, "capabilities.0"],
+    [{ ...GOOD, webui: "index.ts" }, "webui"],
+    [{ ...GOOD, permissions: undefined }, "permissions"],
+    [{ ...GOOD, setup: { fields: {}, required: [{ fields: ["token"] }] } }, '"token"'],
+    [
+      {
+        ...GOOD,
+        setup: { fields: { m: { kind: "enum", choices: ["x"], default: "z" } }, required: [] },
+      },
+      '"z" is none',
+    ],
+    [
+      { ...GOOD, setup: { fields: { m: { kind: "int", default: 9, max: 3 } }, required: [] } },
+      "not between",
+    ],
+    [{ ...GOOD, setup: { fields: { m: { kind: "date" } }, required: [] } }, "setup.fields.m"],
+  ];
+  for (const [value, words] of cases) {
+    const error = assertThrows(() => checkDescriptor(value, "a_1"), ServiceError);
+    assertEquals(error.code, "config_invalid");
+    assertStringIncludes(error.message, "channels/a_1/manifest.ts");
+    assertStringIncludes(error.message, words);
+  }
+  for (const name of ["google-chat", "1abc", "", "tëst"]) {
+    assertThrows(() => checkDescriptor({ ...GOOD, name }, name), ServiceError, "ASCII");
+  }
+});

@@ -1,0 +1,102 @@
+/**
+ * What a channel's manifest says of it: plain data that needs no package and no platform, so that
+ * listing, configuring and disabling a channel never load it (document 3 part 2, decisions D1).
+ *
+ * @module
+ */
+
+/** One setting of a channel. */
+export type SetupField =
+  | { kind: "string"; default?: string; label?: string }
+  /** Never shown again once it is stored. */
+  | { kind: "secret"; label?: string }
+  | { kind: "int"; default?: number; min?: number; max?: number; label?: string }
+  | { kind: "bool"; default?: boolean; label?: string }
+  | { kind: "list"; default?: readonly string[]; label?: string }
+  | { kind: "enum"; choices: readonly string[]; default?: string; label?: string };
+
+/** What a person has to set before the channel can start: one of these fields. */
+export interface SetupRequirement {
+  /** Names of fields; one of them is enough. */
+  fields: readonly string[];
+}
+
+/** What a channel's own check of its settings is told. */
+export interface SetupContext {
+  /** Whether it may name services on this machine and in its network. */
+  allowLocalServiceAccess: boolean;
+}
+
+/** A finding of a channel's own check: settings are never written while there is an error. */
+export interface SetupFinding {
+  level: "error" | "warning";
+  field?: string;
+  message: string;
+}
+
+/** What can be set, and what must be (document 3 "Setup contract"). */
+export interface SetupContract {
+  fields: Readonly<Record<string, SetupField>>;
+  required: readonly SetupRequirement[];
+  /** Module of a check, `channels/<name>/<file>.ts:<export>`; it never writes. */
+  validator?: string;
+}
+
+/** How a channel with several instances is told apart (document 3 "Management adapter"). */
+export interface ManagementSpec {
+  multiInstance: boolean;
+  /** Module of the adapter, `channels/<name>/<file>.ts:<export>`; with `multiInstance`. */
+  adapter?: string;
+}
+
+/** What a channel's place may reach, beside its own section of the configuration. */
+export interface ChannelPermissions {
+  /** `<host>` or `<host>:<port>`, or `*.<host>`. */
+  hosts: readonly string[];
+  /** Folders and files; `<home>` stands for the data folder of the service. */
+  paths: readonly string[];
+  /** Variables of the environment. */
+  variables: readonly string[];
+}
+
+/** What a channel can do beside plain messages. */
+export const CHANNEL_CAPABILITIES = [
+  /** Answers arrive piece by piece. */
+  "streaming",
+  "reasoning",
+  "progress",
+  "media",
+  /** Threads, or replies to one message. */
+  "replies",
+  /** A send may be repeated without harm: the platform knows its id (decisions D4). */
+  "idempotent_send",
+  /** Serves connections in the service itself instead of a place of its own. */
+  "in_service",
+] as const;
+
+/** One of {@linkcode CHANNEL_CAPABILITIES}. */
+export type ChannelCapability = typeof CHANNEL_CAPABILITIES[number];
+
+/** The default export of `channels/<name>/manifest.ts`. */
+export interface ChannelDescriptor {
+  /** The folder's name, and that of the section in the configuration. */
+  name: string;
+  displayName: string;
+  /** `channels/<name>/runtime.ts:<Class>`; loaded when the channel starts and not before. */
+  runtime: string;
+  /** `npm:<package>@<version>`, as deno.json has them. */
+  dependencies: readonly string[];
+  setup: SetupContract;
+  /** Absent: one instance. */
+  management?: ManagementSpec;
+  /** Module that connects interactively, `channels/<name>/<file>.ts:<export>`. */
+  connector?: string;
+  capabilities: readonly ChannelCapability[];
+  /** Whether it is on where the configuration says nothing. */
+  defaultActivation: boolean;
+  /** `webui/index.ts` or `webui/index.tsx` in its folder: its part of the settings page. */
+  webui?: string;
+  permissions: ChannelPermissions;
+  /** Whether its sender ids are immutable and vouched for, so that they may approve (decisions E4). */
+  senderVerified: boolean;
+}

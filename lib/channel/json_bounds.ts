@@ -1,0 +1,3 @@
+/** For channels, which see nothing of HTTP. @module */
+
+export { requireJsonBounds } from "../http/json_bounds.ts";
