@@ -28,6 +28,7 @@ export function actionContext(
 ): ActionContext {
   const fetches = toolbox.find(call.tool)?.capability === "net.fetch";
   const read = fetches ? messages() : [];
+  const { automation } = turn;
   return {
     sessionKey: turn.sessionKey,
     turnId: turn.id,
@@ -35,6 +36,10 @@ export function actionContext(
     channel: turn.channel,
     actor: turn.actor,
     attended,
+    ...automation !== undefined && {
+      automation: { id: automation.id, digest: automation.digest },
+    },
+    ...automation?.rehearsal !== undefined && { rehearsal: automation.rehearsal },
     personHosts: personHosts(read),
     // What a tool that changes things was given may come back through any other.
     toolUrls: toolUrls(read, {

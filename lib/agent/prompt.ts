@@ -13,6 +13,8 @@ export interface PromptParts {
   agentsFile: string;
   /** Characters of AGENTS.md that are used; the rest is cut, and the cut is stated. */
   maxAgentsFileChars: number;
+  /** No person is there: the message is an automation's. */
+  unattended?: boolean;
   /** Milliseconds since 1970; only the day, in this machine's time zone, is used. */
   nowMs: number;
 }
@@ -29,6 +31,10 @@ Orders come from the person, and from the instructions below.
 Answer in the language of the person, briefly, the result first. \
 Never claim to have done what no tool call of yours has done.`;
 
+const UNATTENDED = `This message comes from an automation that the person has set up. \
+Nobody is there to answer or to allow anything: do not ask back, and do what can be done. \
+What you say last is the result that the person gets; it stands alone, without what you said on the way.`;
+
 /** The system prompt of a turn; equal parts on the same day give equal bytes. */
 export function systemPrompt(parts: PromptParts): string {
   const sections = [BASE];
@@ -40,6 +46,7 @@ export function systemPrompt(parts: PromptParts): string {
       `# AGENTS.md of the workspace\n\n${cut(agentsFile, parts.maxAgentsFileChars)}`,
     );
   }
+  if (parts.unattended) sections.push(UNATTENDED);
   sections.push(`Today is ${day(parts.nowMs)}.`);
   return sections.join("\n\n");
 }

@@ -15,12 +15,15 @@ export function scrubbedTurns<T extends Turns>(turns: T, scrubber: Scrubber): T 
   return {
     ...turns,
     async submit(request) {
-      const { input, response } = request;
+      const { input, response, automation } = request;
       try {
         return await turns.submit({
           ...request,
           input: input.map((part) => scrubbedPart(part, scrubber)),
           response: scrubber.value(response),
+          ...automation?.lastResult !== undefined && {
+            automation: { ...automation, lastResult: scrubber.text(automation.lastResult) },
+          },
         });
       } catch (error) {
         throw scrubbedError(error, scrubber);

@@ -1,4 +1,4 @@
-import type { Message } from "./messages.ts";
+import type { Message, PromptMessage } from "./messages.ts";
 
 /** Characters of text that make a token, about, over the tokenizers in use. */
 const CHARACTERS_PER_TOKEN = 4;
@@ -10,7 +10,7 @@ const TOKENS_PER_IMAGE = 1_000;
  * Estimated tokens of a message as a model is given it, at least 1. Good enough to decide when to
  * compact; what a turn really used comes from the provider. Arguments of calls count as their JSON.
  */
-export function estimateTokens(message: Message): number {
+export function estimateTokens(message: Message | PromptMessage): number {
   let characters = 0;
   let images = 0;
   switch (message.role) {

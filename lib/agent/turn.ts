@@ -27,6 +27,7 @@ import { LoopGuard } from "./loop_guard.ts";
 import type { Message, ToolCall } from "./messages.ts";
 import { Recorder } from "./recorder.ts";
 import { type CallOutcome, runCalls } from "./run_calls.ts";
+import { TokenBudget, usedBefore } from "./token_budget.ts";
 import type { TokenScale } from "./token_scale.ts";
 import type { Toolbox } from "./toolbox.ts";
 import { failure } from "./verdicts.ts";
@@ -98,6 +99,8 @@ class TurnLoop {
   #ranTool = false;
   #spoke = false;
   #streams = 0;
+  /** Of a run of an automation. */
+  #budget: TokenBudget | undefined;
 
   constructor(ports: TurnPorts, run: TurnRun) {
     this.#ports = ports;
@@ -131,10 +134,14 @@ class TurnLoop {
     const context = this.#openContext(await life.wait(system()));
     if (this.#resume(context)) return;
     let emptyAnswers = 0;
-    for (let step = 1; step <= maxSteps; step++) {
+    for (let step = 1 + await this.#openBudget(); step <= maxSteps; step++) {
       const draft = newDraft();
       const finish = await this.#ask(context, draft);
       this.#finishReason = finish.reason;
+      if (this.#budget?.isExceeded) {
+        for (const event of this.#closing(draft, finish, false)) this.#recorder.say(event);
+        this.#budget.checkUsed();
+      }
       if (draft.calls.length > 0) {
         await this.#step(context, draft, finish, step === maxSteps);
         emptyAnswers = 0;
@@ -150,6 +157,15 @@ class TurnLoop {
       }
     }
     throw new ServiceError("max_steps", `The turn took more than ${maxSteps} model calls`);
+  }
+
+  /** Opens the budget of a run of an automation. How many model calls earlier attempts have made. */
+  async #openBudget(): Promise<number> {
+    const { turn, life } = this.#run;
+    if (turn.automation === undefined) return 0;
+    const { calls, tokens } = await life.wait(usedBefore(this.#ports.journal, turn));
+    this.#budget = new TokenBudget(turn.automation.tokenBudget, tokens);
+    return calls;
   }
 
   #openContext(system: string): ContextWindow {
@@ -190,6 +206,7 @@ class TurnLoop {
     const { model, life } = this.#run;
     for (;;) {
       const fitted = await context.fit();
+      this.#budget?.checkLeft();
       const bytes = imageBytes(fitted.messages);
       const place = bytes === 0 ? undefined : this.#ports.imageRoom.take(bytes);
       try {
@@ -200,6 +217,7 @@ class TurnLoop {
           { ...fitted, messages },
           draft,
         );
+        this.#budget?.count(finish.usage, fitted, draft);
         if (finish.model === model.name) context.answered(finish.usage.inputTokens);
         return finish;
       } catch (error) {
@@ -227,6 +245,7 @@ class TurnLoop {
   /** A model call beside the conversation; its text is no part of what the turn says. */
   async #askAside(request: Omit<ModelRequest, "signal">): Promise<string> {
     const { model, life } = this.#run;
+    this.#budget?.checkLeft();
     const draft = newDraft();
     const silent = { full: false, room: () => Promise.resolve(), say: () => {} };
     const finish = await askModel(
@@ -235,6 +254,7 @@ class TurnLoop {
       draft,
     );
     this.#recorder.say(this.#count(finish));
+    this.#budget?.count(finish.usage, request, draft);
     return draft.text;
   }
 

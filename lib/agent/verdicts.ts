@@ -15,6 +15,7 @@ const KNOWN: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "context_overflow",
   "tool_loop",
   "max_steps",
+  "token_budget",
   "turn_failed",
 ]);
 

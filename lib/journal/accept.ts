@@ -36,7 +36,7 @@ export function createAcceptance(
       }
       if (requestKey !== undefined) checkKey(requestKey);
       if (response !== undefined) checkName("credential", response.credential);
-      const { id, sessionKey, channel, actor, input, durable } = turn;
+      const { id, sessionKey, channel, actor, input, durable, automation } = turn;
       const hashes = filesOf(input);
       const body = JSON.stringify(input);
       const request = response && JSON.stringify(response.request);
@@ -69,6 +69,7 @@ export function createAcceptance(
           attempts: 0,
           afterSeq,
           firstMessage: undefined,
+          automation,
           state: newTurnState(),
         });
         return {
@@ -81,6 +82,7 @@ export function createAcceptance(
             actor,
             input,
             durable,
+            ...automation !== undefined && { automation },
             status: "queued" as const,
             attempts: 0,
             afterSeq,

@@ -1,5 +1,6 @@
 import type { AgentEvent } from "../agent/events.ts";
 import type { Message } from "../agent/messages.ts";
+import type { AutomationStore } from "../automation/automation_store.ts";
 import { createAcceptance } from "./accept.ts";
 import { checkInteger, checkName, invalid } from "./checks.ts";
 import type { SessionDeletion } from "./delete_session.ts";
@@ -28,6 +29,7 @@ export interface JournalDependencies {
   deletion: SessionDeletion;
   forks: SessionForks;
   outbox: Outbox;
+  automations: AutomationStore;
   /** Closes the file. */
   close: () => void;
 }
@@ -58,6 +60,7 @@ export function createJournal(
     deletion,
     forks,
     outbox,
+    automations,
     close,
   }: JournalDependencies,
 ): Journal {
@@ -157,6 +160,8 @@ export function createJournal(
       checkInteger("limit", limit, 1);
       return outbox.list(afterRowid, limit);
     },
+
+    automations,
 
     session: (key) => sessions.find(key),
     turn: (id) => turns.find(id),

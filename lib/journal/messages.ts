@@ -15,6 +15,8 @@ export interface MessageLog {
   replaceBy(source: EventSource, seq: number, summary: string, keepFrom: number): void;
   /** Takes everything out of the context. */
   startAnew(sessionId: number): void;
+  /** Takes everything out of the context and puts a summary in its place. */
+  startFrom(source: EventSource, seq: number, summary: string): void;
   /** Takes a turn's messages out of the context, but not a summary that it made. */
   forget(source: EventSource): void;
   context(sessionId: number): StoredMessage[];
@@ -87,7 +89,31 @@ export function createMessageLog(db: DatabaseSync): MessageLog {
      WHERE session_id = ? AND id >= ? AND turn = ? AND body NOT NULL ORDER BY id`,
   );
 
+  /** Past the last message. */
+  const end = (sessionId: number) => (selectLast.get(sessionId)?.[0] ?? 0) + 1;
+
+  function replaceBy(
+    { sessionId, turn }: EventSource,
+    seq: number,
+    summary: string,
+    keepFrom: number,
+  ): void {
+    const message: Message = { role: "summary", text: summary };
+    leaveBefore.run(sessionId, keepFrom);
+    const id = insert.insert(
+      sessionId,
+      turn,
+      seq,
+      estimateTokens(message),
+      JSON.stringify(message),
+    );
+    enter.run(sessionId, 0, id, turn);
+    recordStart.run(sessionId, keepFrom, turn, id);
+  }
+
   return {
+    replaceBy,
+    startFrom: (source, seq, summary) => replaceBy(source, seq, summary, end(source.sessionId)),
     addInput({ sessionId, turn }, seq, { inContext }) {
       const id = insertInput.insert(sessionId, turn, seq, turn);
       if (inContext) enter.run(sessionId, id, id, turn);
@@ -97,22 +123,9 @@ export function createMessageLog(db: DatabaseSync): MessageLog {
       const id = insert.insert(sessionId, turn, seq, estimateTokens(message), body);
       enter.run(sessionId, id, id, turn);
     },
-    replaceBy({ sessionId, turn }, seq, summary, keepFrom) {
-      const message: Message = { role: "summary", text: summary };
-      leaveBefore.run(sessionId, keepFrom);
-      const id = insert.insert(
-        sessionId,
-        turn,
-        seq,
-        estimateTokens(message),
-        JSON.stringify(message),
-      );
-      enter.run(sessionId, 0, id, turn);
-      recordStart.run(sessionId, keepFrom, turn, id);
-    },
     startAnew(sessionId) {
       leaveAll.run(sessionId);
-      recordStart.run(sessionId, (selectLast.get(sessionId)?.[0] ?? 0) + 1, null, null);
+      recordStart.run(sessionId, end(sessionId), null, null);
     },
     forget({ sessionId, turn }) {
       leave.run(sessionId, turn);

@@ -103,7 +103,9 @@ const OWNER = "0123456789abcdef0123456789abcdef";
 async function assertVersion4(journal: Journal): Promise<void> {
   const key = `websocket:${OWNER}.a`;
   assertEquals(journal.sessions({ limit: 9, owner: OWNER }).map(({ key }) => key), [key]);
-  assertEquals(journal.sessions({ limit: 9, owner: null }).length, 3);
+  const others = journal.sessions({ limit: 9, owner: null }).map(({ key }) => key);
+  assertEquals(others.slice(0, 3), ["api:default", "cli:default", "api:files"]);
+  assert(!others.includes(key));
   const { id } = journal.session(key)!;
   assertEquals(journal.history(id, 0, 9).map(({ turnId, message }) => [turnId, message.role]), [
     ["", "assistant"],
@@ -115,6 +117,33 @@ async function assertVersion4(journal: Journal): Promise<void> {
   // It was not closed, and a session of that key was deleted.
   assert(!journal.epoch(key).startsWith("aabbccddeeff."));
   assertEquals(journal.epoch("cli:gone").split(".")[1], "3");
+}
+
+/** What came with version 5: what is due, what waits, what runs, and whose turn that is. */
+async function assertAutomations(journal: Journal): Promise<void> {
+  const { automations } = journal;
+  const [a, b] = await automations.list("", 9);
+  assertEquals(
+    [a!.spec.schedule, a!.revision, a!.missed, a!.overlapped, a!.resultDigest, b!.nextAt],
+    [{ every: 3600 }, 2, 4, 3, "result-1", undefined],
+  );
+  assertEquals((await automations.due(10_801_000, 9)).map(({ id }) => id), ["aut_a"]);
+  const [run] = await automations.running(0, 9);
+  assertEquals([run!.rowid, run!.turnId, run!.attempts], [2, "turn-6", 2]);
+  assertEquals((await automations.ready(2_000, 9)).map(({ key }) => key.key), ["now:r1"]);
+  assertEquals(await automations.wakeAt(), 2_000);
+  assertEquals((await automations.history("aut_a", 9, 9)).map(({ state }) => state), [
+    "running",
+    "done",
+  ]);
+  assertEquals(journal.turn("turn-6")?.automation, {
+    id: "aut_a",
+    digest: "d1",
+    maxSteps: 5,
+    tokenBudget: 10_000,
+    lastResult: "Nothing new.",
+  });
+  assertEquals(journal.turn("turn-1")?.automation, undefined);
 }
 
 /** What came with version 3, on rows of any version: what is open and what is forgotten is told apart. */
@@ -183,6 +212,9 @@ for (const [index, fixture] of FIXTURES.entries()) {
           ...version < 4
             ? []
             : [{ key: `websocket:${OWNER}.a`, title: "Mine", turns: 0, lastSeq: 1 }],
+          ...version < 5
+            ? []
+            : [{ key: "automation:aut_a", title: "What is new?", turns: 1, lastSeq: 0 }],
         ],
       );
       assertEquals(journal.turn("turn-3")?.error?.code, "provider_error");
@@ -199,10 +231,12 @@ for (const [index, fixture] of FIXTURES.entries()) {
       if (version >= 2) assertVersion2(journal);
       if (version >= 4) await assertVersion4(journal);
       await assertForks(journal, { preset: version < 3 ? undefined : "fast" });
+      if (version >= 5) await assertAutomations(journal);
       const { interrupted, resume } = await journal.recover();
       assertEquals(interrupted, 0);
       assertEquals(resume.map(({ id, attempts }) => ({ id, attempts })), [
         { id: "turn-2", attempts: 1 },
+        ...version < 5 ? [] : [{ id: "turn-6", attempts: 0 }],
       ]);
       assertEquals((await replay(journal, 1, 5)).map(({ event }) => event), [
         { type: "turn_start", model: "local/qwen3" },

@@ -1,3 +1,4 @@
+import { createAutomationStore } from "./automations.ts";
 import { createSessionDeletion } from "./delete_session.ts";
 import { createDeltaLog, type DeltaLimits } from "./delta_log.ts";
 import { cannotOpen, openDatabase } from "./database.ts";
@@ -130,6 +131,7 @@ export function openJournal(
       deletion,
       forks: createSessionForks({ db, writer, parts }),
       outbox: createOutbox(db, now),
+      automations: createAutomationStore({ db, writer }),
       close: () => db.close(),
     });
   } catch (error) {

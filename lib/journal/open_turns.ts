@@ -1,3 +1,4 @@
+import type { TurnAutomation } from "../agent/turns.ts";
 import { invalid } from "./checks.ts";
 import type { EventSource } from "./delta_log.ts";
 import type { EventLog } from "./events.ts";
@@ -14,6 +15,7 @@ export interface OpenTurn extends EventSource {
   afterSeq: number;
   /** Id of its user message; undefined until it was started. */
   firstMessage: number | undefined;
+  automation?: TurnAutomation;
   state: TurnState;
 }
 

@@ -14,6 +14,8 @@ const MAY_SCAN: Record<string, string> = {
   "SELECT body FROM delta_log": "the log is emptied at a thousand rows",
   "SELECT count(*) FROM responses": "the index has 4,096 entries",
   "SELECT count(*) FROM (SELECT 1 FROM outbox": "it is the rows of the inner one that are counted",
+  "SELECT count(*) FROM (SELECT 1 FROM automation_runs": "as above, 200 at most",
+  "SELECT count(*) FROM automations": "there are 1,000 at most",
   "SELECT count(*) FROM deleted_keys": "10,000 are remembered",
   "DELETE FROM responses WHERE turn = (SELECT turn FROM responses ORDER BY used LIMIT 1)":
     "along the index, to the first",

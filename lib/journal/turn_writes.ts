@@ -54,6 +54,11 @@ export function createTurnWrites(
   function enterInput(open: OpenTurn, inContext: boolean): number {
     const head = events.head(open.sessionId);
     open.afterSeq = head;
+    if (open.automation !== undefined && inContext) {
+      const { lastResult } = open.automation;
+      if (lastResult === undefined) messages.startAnew(open.sessionId);
+      else messages.startFrom(open, head, lastResult);
+    }
     return open.firstMessage = messages.addInput(open, head, { inContext });
   }
 

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { TurnStatus, Usage } from "../agent/events.ts";
+import type { TurnAutomation } from "../agent/turns.ts";
 import type { ErrorData } from "../errors.ts";
 import { query } from "./query.ts";
 import type { NewTurn, Turn } from "./types.ts";
@@ -24,6 +25,7 @@ export interface OpenTurnRow {
   afterSeq: number;
   /** Undefined until it was started. */
   firstMessage: number | undefined;
+  automation?: TurnAutomation;
 }
 
 /** Turns and their inputs as rows. What changes them is called inside a batch of the writer. */
@@ -72,21 +74,23 @@ type Row = [
   endedAt: number | null,
   usage: string | null,
   error: string | null,
+  automation: string | null,
   parts: string,
 ];
 
 /** {@linkcode TurnRows} over the tables `turns` and `inputs`. */
 export function createTurnRows(db: DatabaseSync): TurnRows {
   const select = `SELECT t.turn, t.id, t.session_id, s.key, t.channel, t.actor, t.durable, t.status,
-      t.attempts, t.after_seq, t.accepted_at, t.started_at, t.ended_at, t.usage, t.error, i.parts
+      t.attempts, t.after_seq, t.accepted_at, t.started_at, t.ended_at, t.usage, t.error,
+      t.automation, i.parts
     FROM turns AS t CROSS JOIN sessions AS s ON s.id = t.session_id
     CROSS JOIN inputs AS i ON i.turn = t.turn
     WHERE s.key NOT NULL`;
   const insertTurn = query(
     db,
     `INSERT INTO turns
-       (id, session_id, channel, actor, durable, status, attempts, after_seq, accepted_at)
-     VALUES (?, ?, ?, ?, ?, 'queued', 0, ?, ?)`,
+       (id, session_id, channel, actor, durable, status, attempts, after_seq, accepted_at, automation)
+     VALUES (?, ?, ?, ?, ?, 'queued', 0, ?, ?, ?)`,
   );
   const insertInput = query(db, "INSERT INTO inputs (turn, tokens, parts) VALUES (?, ?, ?)");
   const updateStart = query(
@@ -105,9 +109,9 @@ export function createTurnRows(db: DatabaseSync): TurnRows {
     db,
     `${select} AND t.session_id = ? AND t.turn > ? ORDER BY t.turn LIMIT ?`,
   );
-  const selectOpen = query<[number, number, number, number, number, number | null]>(
+  const selectOpen = query<[number, number, number, number, number, number | null, string | null]>(
     db,
-    `SELECT turn, session_id, durable, attempts, after_seq, first_message FROM turns
+    `SELECT turn, session_id, durable, attempts, after_seq, first_message, automation FROM turns
      WHERE id = ? AND ended_at IS NULL`,
   );
   const selectAny = query<[number]>(db, "SELECT turn FROM turns WHERE id = ?");
@@ -128,7 +132,7 @@ export function createTurnRows(db: DatabaseSync): TurnRows {
 
   return {
     insert({ turn, sessionId, afterSeq, acceptedAt, parts, tokens }) {
-      const { id, channel, actor, durable } = turn;
+      const { id, channel, actor, durable, automation } = turn;
       const rowid = insertTurn.insert(
         id,
         sessionId,
@@ -137,6 +141,7 @@ export function createTurnRows(db: DatabaseSync): TurnRows {
         durable ? 1 : 0,
         afterSeq,
         acceptedAt,
+        automation === undefined ? null : JSON.stringify(automation),
       );
       insertInput.run(rowid, tokens, parts);
       return rowid;
@@ -158,7 +163,7 @@ export function createTurnRows(db: DatabaseSync): TurnRows {
     findOpen(id) {
       const row = selectOpen.get(id);
       if (row === undefined) return undefined;
-      const [turn, sessionId, durable, attempts, afterSeq, firstMessage] = row;
+      const [turn, sessionId, durable, attempts, afterSeq, firstMessage, automation] = row;
       return {
         turn,
         sessionId,
@@ -166,6 +171,7 @@ export function createTurnRows(db: DatabaseSync): TurnRows {
         attempts,
         afterSeq,
         firstMessage: firstMessage ?? undefined,
+        ...automation !== null && { automation: JSON.parse(automation) },
       };
     },
     exists: (id) => selectAny.get(id) !== undefined,
@@ -194,6 +200,7 @@ function toTurn(row: Row): Turn {
     endedAt,
     usage,
     error,
+    automation,
     parts,
   ] = row;
   return {
@@ -213,5 +220,6 @@ function toTurn(row: Row): Turn {
     ...endedAt !== null && { endedAt },
     ...usage !== null && { usage: JSON.parse(usage) },
     ...error !== null && { error: JSON.parse(error) },
+    ...automation !== null && { automation: JSON.parse(automation) },
   };
 }

@@ -10,6 +10,8 @@
 
 import type { AgentEvent, StoredEvent, TurnStatus, Usage } from "../agent/events.ts";
 import type { Message, UserPart } from "../agent/messages.ts";
+import type { TurnAutomation } from "../agent/turns.ts";
+import type { AutomationStore } from "../automation/automation_store.ts";
 import type { ErrorData } from "../errors.ts";
 
 /** A conversation. */
@@ -45,6 +47,8 @@ export interface NewTurn {
    * (chat completions, one-shot commands): that closes as `interrupted`.
    */
   durable: boolean;
+  /** What opened it, when no person did. Such a turn begins a context of its own. */
+  automation?: TurnAutomation;
 }
 
 /** What makes two requests the same one: a caller's key, in a scope, over a digest of the body. */
@@ -308,6 +312,9 @@ export interface Journal {
    * were sent go 8 days after they came.
    */
   outbox(afterRowid: number, limit: number): OutboxRow[];
+
+  /** Automations and their runs, in the same file; it holds no turns of them. */
+  automations: AutomationStore;
 
   session(key: string): Session | undefined;
   turn(id: string): Turn | undefined;

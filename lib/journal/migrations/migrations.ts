@@ -3,9 +3,16 @@ import { initial } from "./0001_initial.ts";
 import { requestsAndFiles } from "./0002_requests_and_files.ts";
 import { sessionChanges } from "./0003_session_changes.ts";
 import { chats } from "./0004_chats.ts";
+import { automations } from "./0005_automations.ts";
 
 /**
  * Every step from an empty file to the current shape, in order. One that was released is never
  * edited: a change is a new file, its line here, and a fixture of its version in `fixtures.ts`.
  */
-export const MIGRATIONS: readonly Migration[] = [initial, requestsAndFiles, sessionChanges, chats];
+export const MIGRATIONS: readonly Migration[] = [
+  initial,
+  requestsAndFiles,
+  sessionChanges,
+  chats,
+  automations,
+];

@@ -118,6 +118,8 @@ Deno.test("OPERATIONS name every error that a route can answer with", () => {
     // of the other port
     "too_many_tokens",
     "forbidden_client",
+    // of automations
+    "token_budget",
     // told to the model, which goes on
     "refused",
     "tool_failed",
