@@ -22,8 +22,15 @@ import { keepOrder, type Unreadable } from "./keep_order.ts";
 import { readTlsIdentity, type TlsIdentity } from "./tls_identity.ts";
 import { listenUnix } from "./unix_socket.ts";
 
-/** Answers a request. Must not throw, and its bodies must not fail. */
-export type Handler = (request: Request, peerAddress: string) => Response | Promise<Response>;
+/**
+ * Answers a request. Must not throw, and its bodies must not fail. `incoming` says what a request does
+ * not, such as each value of a header by itself.
+ */
+export type Handler = (
+  request: Request,
+  peerAddress: string,
+  incoming: IncomingMessage,
+) => Response | Promise<Response>;
 
 /**
  * Takes a request to change the protocol, and its socket with all that follows. `head` is what came with
@@ -115,7 +122,10 @@ async function listenNode(options: ListenOptions): Promise<Listener> {
   const tls = options.tls && await readTlsIdentity(options.tls, options.setting);
   const { getRequestListener } = await import("@hono/node-server");
   const answer = getRequestListener(
-    (request, { incoming }) => handler(request, peerOf((incoming as IncomingMessage).socket)),
+    (request, { incoming }) => {
+      const message = incoming as IncomingMessage;
+      return handler(request, peerOf(message.socket), message);
+    },
     {
       // What an HTTP/1.0 request without a Host is taken to mean.
       hostname: "localhost",
