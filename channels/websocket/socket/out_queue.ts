@@ -33,6 +33,9 @@ const MAX_FLYING_BYTES = 64 * 1024;
 /** Bytes of text in a merged piece, about. */
 const MAX_PIECE_BYTES = 64 * 1024;
 
+/** Control characters that JSON writes as two: \b \t \n \f \r. */
+const SHORT_ESCAPES = new Set([8, 9, 10, 12, 13]);
+
 interface Entry {
   frame: OutFrame;
   /** What it counts for. A merged piece is encoded when it leaves, and counted as its parts' texts. */
@@ -158,12 +161,12 @@ export class OutQueue {
   }
 }
 
-/** Bytes that a piece adds to the one that it is merged with: three for a UTF-16 unit, six escaped, at most. */
+/** Bytes that a piece adds to the one that it is merged with; a lone half of a character counts less. */
 function encodedBytes({ text }: PieceFrame): number {
   let bytes = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
-    if (unit < 0x20) bytes += 6;
+    if (unit < 0x20) bytes += SHORT_ESCAPES.has(unit) ? 2 : 6;
     else if (unit === 0x22 || unit === 0x5c) bytes += 2;
     else if (unit < 0x80) bytes += 1;
     else bytes += unit < 0x800 ? 2 : 3;
