@@ -5,7 +5,7 @@
  */
 
 import { z } from "zod";
-import { approveSchema, denySchema } from "../approvals.ts";
+import { approveSchema, denySchema } from "../../web/approvals_routes.ts";
 import { contentSchema } from "../chat/chat_request.ts";
 import { inputContentSchema } from "../responses/input_messages.ts";
 import {
@@ -13,7 +13,7 @@ import {
   approvalOutcomeSchema,
   approvalSchema,
   approvalSummarySchema,
-} from "./approval_schemas.ts";
+} from "../../web/approval_schemas.ts";
 import {
   chatChunkSchema,
   chatCompletionRequestSchema,
