@@ -39,8 +39,8 @@ const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
  * The newest records that pass the filter. A page may have fewer than asked for, or none, and name a
- * next one: it has read as much as it may. What the end of an action was about is known where it began
- * in the same window, or in the one before.
+ * next one: it has read as much as it may. What the end of an action was about, which filters ask for,
+ * is known where it began in the same window or the one before, in the same file.
  */
 export async function pageRecords(options: PageOptions): Promise<RecordPage> {
   const { dir, limit, windowBytes = WINDOW_BYTES, maxBytes = MAX_BYTES } = options;

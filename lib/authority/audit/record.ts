@@ -55,6 +55,10 @@ export type AuditKind =
   | "grant.added"
   /** A standing grant was taken back. */
   | "grant.removed"
+  /** An automation is about to be rehearsed: nothing that it asks for runs. */
+  | "commission.started"
+  /** A rehearsal has ended; `grants` says how many it would take. */
+  | "commission.finished"
   /** An operator set a secret: its name and scope, never the value. */
   | "secret.set"
   /** An operator removed a secret. */

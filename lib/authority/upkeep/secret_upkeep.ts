@@ -51,5 +51,5 @@ export async function removeSecret(
   if (!await deps.secrets.remove(name, by)) {
     throw new ServiceError("not_found", `There is no secret ${name}`, { param: "name" });
   }
-  return { removed: name, uses: await configuredUses(name, deps) };
+  return { removedSecret: name, uses: await configuredUses(name, deps) };
 }

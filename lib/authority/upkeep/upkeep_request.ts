@@ -38,7 +38,7 @@ export interface SettingChange {
 export type UpkeepAnswer =
   | { secrets: SecretInfo[]; damaged?: string }
   | { secret: SecretInfo; uses: ConfiguredUses }
-  | { removed: string; uses: ConfiguredUses }
+  | { removedSecret: string; uses: ConfiguredUses }
   | { page: AuditPage }
   | { verdict: Verdict }
   | { permissions: Permission[] }

@@ -62,13 +62,24 @@ const upkeepRequest = z.discriminatedUnion("op", [
   }),
 ]);
 
+const FIELDS = new Set(
+  upkeepRequest.options.flatMap(({ shape }) => Object.keys(shape)).concat(
+    Object.keys(auditFilter.shape),
+    ["path"],
+  ),
+);
+
 /** The request. Throws `invalid_request`, naming the field and never a value. */
 export function checkUpkeepRequest(request: unknown): UpkeepRequest {
   const parsed = upkeepRequest.safeParse(request);
   if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]!;
-    const param = path.join(".");
-    throw new ServiceError("invalid_request", `${param}: ${message}`, { param });
+    const { code, path, message } = parsed.error.issues[0]!;
+    const param = path.filter((key) => typeof key === "number" || FIELDS.has(String(key))).join(
+      ".",
+    );
+    // The names of fields that nobody knows are the sender's own, too.
+    const wrong = code === "unrecognized_keys" ? "it has fields that nobody knows" : message;
+    throw new ServiceError("invalid_request", `${param || "The request"}: ${wrong}`, { param });
   }
   const { data } = parsed;
   if (

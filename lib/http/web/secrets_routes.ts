@@ -106,11 +106,11 @@ export function createSecretsRoutes({ operate }: { operate: Operate }): WebRoute
         errors: ["not_found"],
       },
       async handle({ caller, params }) {
-        const { removed, uses } = await operate(
+        const { removedSecret, uses } = await operate(
           { op: "secrets.remove", name: params.name! },
           caller.credential,
-        ) as Extract<OperatorAnswer, { removed: unknown }>;
-        return Response.json({ name: removed, removed: true, ...uses });
+        ) as Extract<OperatorAnswer, { removedSecret: unknown }>;
+        return Response.json({ name: removedSecret, removed: true, ...uses });
       },
     },
   ];
