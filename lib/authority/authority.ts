@@ -15,6 +15,7 @@ import type { Scrubber } from "../secrets/scrubber.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "../service/bridge.ts";
 import type { Operator } from "./approvals/operate.ts";
 import { readInstructions } from "./instructions.ts";
+import type { SigningKeyFetch } from "./jwks/signing_key_fetch.ts";
 import type { McpServers } from "./mcp/mcp_servers.ts";
 import { type Permission, workerPermissions } from "./permissions.ts";
 import { scrubbedMessage } from "./scrubbed_ports.ts";
@@ -32,6 +33,8 @@ export interface AuthorityDeps {
   operator: Pick<Operator, "operate">;
   /** The servers whose tools the service tells models of. */
   mcp: Pick<McpServers, "tools" | "status" | "test">;
+  /** Fetches the trusted proxy's signing keys; absent where no `jwksUrl` is configured. */
+  signingKeys?: SigningKeyFetch;
   /** The gate's way to the service's outbox. */
   outbox: ServiceOutbox;
   /** Real path. */
@@ -118,6 +121,8 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         return void tools(data.id);
       case "mcp":
         return void mcp(data);
+      case "signing_keys":
+        return void signingKeys(data);
       case "enqueued":
         return deps.outbox.receive(data);
       case "operate":
@@ -207,6 +212,24 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
       result = { error: toErrorData(error) };
     }
     say({ type: "mcp_status", id, result });
+  }
+
+  async function signingKeys(
+    { id, step }: Extract<ToAuthority, { type: "signing_keys" }>,
+  ): Promise<void> {
+    try {
+      const { signingKeys } = deps;
+      if (signingKeys === undefined) {
+        throw new ServiceError("refused", "no jwksUrl is configured");
+      }
+      const result = step === "fetch"
+        ? await signingKeys.fetch()
+        : { addresses: await signingKeys.resolve() };
+      // Keys are public, and would be none any more with a part taken out.
+      send({ type: "signing_key_answer", id, result });
+    } catch (error) {
+      say({ type: "signing_key_answer", id, result: { error: toErrorData(error) } });
+    }
   }
 
   try {

@@ -7,6 +7,7 @@
 
 import type { ActionRequest, ActionResult, ApprovalEvent } from "../authority/actions.ts";
 import type { Credential, OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
+import type { SigningKeyAnswer } from "../authority/jwks/signing_key_fetch.ts";
 import type { McpServerStatus, OfferedTool } from "../authority/mcp/mcp_servers.ts";
 import type { Config } from "../config/schema.ts";
 import type { ExtractedText } from "../documents/types.ts";
@@ -83,6 +84,12 @@ export type ToService =
   | { type: "mcp_status"; id: number; result: McpServerStatus[] | { error: ErrorData } }
   /** Secrets were set or removed. */
   | { type: "secret_prints"; prints: readonly SecretPrint[] }
+  /** Answer to `signing_keys`. */
+  | {
+    type: "signing_key_answer";
+    id: number;
+    result: { addresses: string[] } | SigningKeyAnswer | { error: ErrorData };
+  }
   | { type: "extracted"; id: number; result: ExtractedText | { error: ErrorData } }
   /** The gate has allowed a message for a chat: it belongs into the outbox; `enqueued` answers. */
   | { type: "enqueue"; id: number; message: OutboxMessage }
@@ -120,6 +127,11 @@ export type ToAuthority =
   | { type: "get_tools"; id: number }
   /** Asks how MCP servers are; `test` connects to one anew. */
   | { type: "mcp"; id: number; request: { op: "list" } | { op: "test"; server: string } }
+  /**
+   * Asks for the signing keys of the trusted proxy: from the `jwksUrl` that the authority knows, so there
+   * is nothing to say but which step.
+   */
+  | { type: "signing_keys"; id: number; step: "resolve" | "fetch" }
   /** Asks for the text of a document; the bytes' buffer is transferred. */
   | { type: "extract"; id: number; name: string; bytes: Uint8Array }
   | { type: "cancel_extract"; id: number }

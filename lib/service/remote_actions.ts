@@ -8,7 +8,8 @@ import type { ActionPort, ActionResult, ApprovalEvent } from "../authority/actio
 import type { McpServerStatus, OfferedTool } from "../authority/mcp/mcp_servers.ts";
 import type { Credential, OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
 import type { DocumentReader, ExtractedText } from "../documents/types.ts";
-import { fromErrorData, ServiceError } from "../errors.ts";
+import { type ErrorData, fromErrorData, ServiceError } from "../errors.ts";
+import type { JwksNetwork } from "../trusted_proxy/fetch_jwks.ts";
 import type { ToAuthority, ToService } from "./bridge.ts";
 
 /** Requests of approvers and operators that are answered at the same time. */
@@ -18,6 +19,12 @@ const MAX_MCP_REQUESTS = 64;
 
 /** What may be asked of MCP servers. */
 export type McpRequest = Extract<ToAuthority, { type: "mcp" }>["request"];
+
+/** What the authority answers about signing keys. */
+type KeyAnswer = Exclude<
+  Extract<ToService, { type: "signing_key_answer" }>["result"],
+  { error: ErrorData }
+>;
 
 /** Everything that the service asks of the authority and waits for. */
 export interface AuthorityLink {
@@ -32,6 +39,8 @@ export interface AuthorityLink {
   tools(): Promise<readonly OfferedTool[]>;
   /** How MCP servers are; rejects with the authority's ServiceError. */
   mcp(request: McpRequest): Promise<McpServerStatus[]>;
+  /** The way to the signing keys of the trusted proxy; the host and the URL are the authority's own. */
+  readonly signingKeys: JwksNetwork;
   /** Takes an answer of the authority. */
   receive(
     message: Extract<
@@ -45,6 +54,7 @@ export interface AuthorityLink {
           | "instructions"
           | "tools"
           | "mcp_status"
+          | "signing_key_answer"
           | "extracted";
       }
     >,
@@ -67,10 +77,25 @@ export function linkAuthority(
   const asking = new Map<number, (text: string) => void>();
   const askingTools = new Map<number, (tools: readonly OfferedTool[]) => void>();
   const askingMcp = new Map<number, PromiseWithResolvers<McpServerStatus[]>>();
+  const keySteps = new Map<number, PromiseWithResolvers<KeyAnswer>>();
   const extracting = new Map<number, PromiseWithResolvers<ExtractedText>>();
   let nextId = 1;
   // A burst of turns asks once: the file is read again when the answer is a quarter second old.
   let cached: { at: number; text: Promise<string> } | undefined;
+
+  function askKeys(step: "resolve" | "fetch", signal: AbortSignal): Promise<KeyAnswer> {
+    signal.throwIfAborted();
+    const id = nextId++;
+    const outcome = Promise.withResolvers<KeyAnswer>();
+    const abort = () => outcome.reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    keySteps.set(id, outcome);
+    send({ type: "signing_keys", id, step });
+    return outcome.promise.finally(() => {
+      keySteps.delete(id);
+      signal.removeEventListener("abort", abort);
+    });
+  }
 
   return {
     actions: {
@@ -160,6 +185,20 @@ export function linkAuthority(
       send({ type: "mcp", id, request });
       return outcome.promise;
     },
+    signingKeys: {
+      async resolve(_host, signal) {
+        const answer = await askKeys("resolve", signal);
+        if (!("addresses" in answer)) throw new Error("the authority answered another step");
+        return answer.addresses;
+      },
+      async fetchAt({ signal }) {
+        const answer = await askKeys("fetch", signal);
+        if (!("status" in answer)) throw new Error("the authority answered another step");
+        const { status, headers, body } = answer;
+        // Of a status without a body none may be given.
+        return new Response(status === 200 ? body : null, { status, headers });
+      },
+    },
     receive(message) {
       switch (message.type) {
         case "action_progress":
@@ -194,6 +233,13 @@ export function linkAuthority(
           askingTools.get(message.id)?.(message.tools);
           askingTools.delete(message.id);
           break;
+        case "signing_key_answer": {
+          const { result } = message;
+          const outcome = keySteps.get(message.id);
+          if ("error" in result) outcome?.reject(fromErrorData(result.error));
+          else outcome?.resolve(result);
+          break;
+        }
         case "mcp_status": {
           const { id, result } = message;
           const outcome = askingMcp.get(id);

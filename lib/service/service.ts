@@ -133,6 +133,7 @@ export async function startService(
       case "instructions":
       case "tools":
       case "mcp_status":
+      case "signing_key_answer":
       case "extracted":
         return link.receive(message);
       case "enqueue":

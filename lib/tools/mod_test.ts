@@ -13,10 +13,14 @@ Deno.test("TOOLS have names of their own, and each its child side", async () => 
     assertEquals(typeof run, "function");
     children.push(name);
   }
-  // The resolver is the authority's own and no tool of a model; a message goes to the outbox, and a
-  // command into a sandbox of its own.
+  // The resolver and who fetches signing keys are the authority's own and no tools of a model; a message
+  // goes to the outbox, and a command into a sandbox of its own.
   assertEquals(
-    [...children.filter((name) => name !== "resolve_host"), "exec", "message"].sort(),
+    [
+      ...children.filter((name) => !["resolve_host", "fetch_keys"].includes(name)),
+      "exec",
+      "message",
+    ].sort(),
     names.sort(),
   );
 });

@@ -8,12 +8,10 @@
 
 import type { Clock } from "../agent/clock.ts";
 import { judgeJwksAddress, type JwksUrl } from "./jwks_address.ts";
+import { JWKS_TIMEOUT_MS, MAX_JWKS_BYTES } from "./jwks_limits.ts";
 import { KeySet } from "./key_set.ts";
 
-/** For everything together. */
-export const JWKS_TIMEOUT_MS = 5_000;
-/** Of the body. */
-export const MAX_JWKS_BYTES = 262_144;
+export { JWKS_TIMEOUT_MS, MAX_JWKS_BYTES };
 /** Addresses that a host may have. */
 const MAX_ADDRESSES = 64;
 

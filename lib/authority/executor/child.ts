@@ -20,6 +20,7 @@ import type { SessionFrame, StartFrame } from "./session_protocol.ts";
 /** Every tool with a child side, `lib/tools/child/<name>.ts`. */
 export const CHILD_TOOLS = [
   "edit_file",
+  "fetch_keys",
   "list_files",
   "read_file",
   "resolve_host",
