@@ -27,6 +27,8 @@ import type { Operator } from "./approvals/operate.ts";
 import type { AuditLog } from "./audit/log.ts";
 import { type Check, checkChildren } from "./check_children.ts";
 import { type JobSettings, resolverJob } from "./child_job.ts";
+import type { Commissions } from "./commission/commissions.ts";
+import { rehearseCall } from "./commission/rehearse_call.ts";
 import type { CommandMode } from "./executor/command_mode.ts";
 import type { CommandConfig, Commands } from "./executor/commands.ts";
 import { createCommands } from "./executor/commands.ts";
@@ -77,6 +79,8 @@ export interface ActionsOptions {
   approvals: Pick<Approvals, "request">;
   /** Whether there is a person who could answer. */
   canAsk: Operator["canAsk"];
+  /** Where actions of rehearsals are noted; without it nothing can be rehearsed. */
+  commissions?: Pick<Commissions, "objection" | "note">;
   /** Where allowed messages go. */
   outbox: OutboxPort;
   /** Secrets that tools may be given; without it there are none. */
@@ -150,7 +154,10 @@ class Gate implements Actions {
     this.#scrubber = options.scrubber ?? createScrubber();
     this.#judge = new Judge({
       ...options,
-      settings: async () => ({ ...await this.#loadSettings(), exec: this.#execMode }),
+      settings: async (how) =>
+        how === "at rest"
+          ? await this.#settingsAtRest()
+          : { ...await this.#loadSettings(), exec: this.#execMode },
       lookUp: (target, signal) => this.#lookUp(target, signal),
     });
   }
@@ -166,6 +173,10 @@ class Gate implements Actions {
     if ("problem" in checked) return failed("invalid_request", checked.problem);
     if (tool.unavailable !== undefined) return failed("tool_failed", tool.unavailable);
     try {
+      const { context } = request;
+      if (context.rehearsal !== undefined) {
+        return this.#scrubber.value(await this.#rehearse(tool, checked.args, context));
+      }
       const { onProgress } = options;
       // A command's progress is one stream; a secret may be cut in two.
       const stream = tool.capability === "exec" ? this.#scrubber.pieces(onProgress) : undefined;
@@ -184,6 +195,16 @@ class Gate implements Actions {
       }
       return this.#scrubber.value(failed(data.code, `The action did not run: ${data.message}`));
     }
+  }
+
+  /** Neither tries the sandbox out nor looks a host up, and asks no server: that would be contact. */
+  async #rehearse(tool: Tool, args: unknown, context: ActionContext): Promise<ActionResult> {
+    const find = (name: string) => this.#options.mcp?.find(name);
+    const target = await resolveTouch(tool, args, this.#workspace, find);
+    const secrets = tool.secrets?.(args) ?? [];
+    const { commissions } = this.#options;
+    const deps = { judge: this.#judge, commissions };
+    return await rehearseCall({ tool, args, target, secrets, context }, deps);
   }
 
   async #run(
@@ -255,9 +276,16 @@ class Gate implements Actions {
     });
   }
 
-  async #makeSettings(): Promise<PolicySettings> {
+  /** What is known, or stands on the disk. */
+  async #settingsAtRest(): Promise<PolicySettings> {
+    const known = await this.#policySettings?.catch(() => undefined);
+    const settings = known ?? await this.#makeSettings((await this.#executor.status()).confined);
+    return { ...settings, exec: await this.#commands.modeAtRest() };
+  }
+
+  async #makeSettings(isConfined?: boolean): Promise<PolicySettings> {
     const { paths, workspace, config: { gates, executor, mcp, tools } } = this.#options;
-    const { confined } = await this.#executor.confinement();
+    const confined = isConfined ?? (await this.#executor.confinement()).confined;
     return await policySettings({
       gates,
       commandHosts: executor.hosts ?? [],

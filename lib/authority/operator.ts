@@ -6,6 +6,8 @@
  */
 
 import type { ApprovalView, Capability } from "./actions.ts";
+import type { Begun, Granted } from "./commission/commissions.ts";
+import type { CommissionOutcome, Finding } from "./commission/finding.ts";
 import type { UpkeepAnswer, UpkeepRequest } from "./upkeep/upkeep_request.ts";
 
 /** What a token may be used for (document 2 part 5). `operate` includes all others. */
@@ -75,7 +77,26 @@ export type OperatorRequest =
   /** A token for REST routes, for the credential `issue_secret`; it holds for `tokenTtlS`. */
   | { op: "tokens.issue_api"; scopes: readonly Scope[] }
   /** Whose the token is that is shown. */
-  | { op: "tokens.check" };
+  | { op: "tokens.check" }
+  /** Begins a rehearsal of the automation of that digest. */
+  | { op: "automations.commission.begin"; automationId: string; digest: string }
+  /**
+   * Ends a rehearsal: how its turn ended. Done for whoever knows its id: the token that began it may have
+   * expired meanwhile.
+   */
+  | { op: "automations.commission.finish"; id: string; outcome: CommissionOutcome }
+  /** The newest finding of an automation. */
+  | { op: "automations.finding"; automationId: string }
+  /**
+   * Grants what the newest finding names. `digest`: the finding's; `automationDigest`: of the automation
+   * as it is now.
+   */
+  | { op: "automations.grant"; automationId: string; digest: string; automationDigest: string }
+  /**
+   * The automation is gone: takes back what stands for it. It only ever takes away, so it is done for any
+   * credential, by the service's word.
+   */
+  | { op: "automations.revoke"; automationId: string };
 
 /** What is answered. */
 export type OperatorAnswer =
@@ -85,4 +106,9 @@ export type OperatorAnswer =
   | { latches: Latch[] }
   | { issued: IssuedToken }
   | { token: CheckedToken }
+  | { commission: Begun }
+  /** Absent for a rehearsal that was cancelled. */
+  | { finding?: Finding }
+  | { granted: Granted }
+  | { removed: number }
   | { done: true };

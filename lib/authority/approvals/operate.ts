@@ -18,6 +18,8 @@ import {
   type OperatorRequest,
   type Scope,
 } from "../operator.ts";
+import type { Commissions } from "../commission/commissions.ts";
+import { operateCommissions } from "../commission/operate_commissions.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
 import type { IssuedTokens } from "../state/issued_tokens.ts";
 import type { TokenOwner, TokenStore } from "../state/token_store.ts";
@@ -44,6 +46,8 @@ export interface OperatorDeps {
   };
   /** Secrets, audit, permissions and settings; absent where none of that is to be had. */
   upkeep?: Upkeep;
+  /** Rehearsals of automations; absent where there are none. */
+  commissions?: Commissions;
   log: Pick<Log, "error">;
 }
 
@@ -95,6 +99,11 @@ const NEEDED: Readonly<Record<OperatorRequest["op"], Scope>> = {
   "permissions.list": "read",
   "settings.get": "read",
   "settings.change": "operate",
+  "automations.commission.begin": "operate",
+  "automations.commission.finish": "operate",
+  "automations.finding": "operate",
+  "automations.grant": "operate",
+  "automations.revoke": "operate",
   // Of these the credential itself is the question.
   "tokens.issue_api": "operate",
   "tokens.check": "operate",
@@ -271,6 +280,12 @@ export function createOperator(deps: OperatorDeps): Operator {
           throw new ServiceError("not_enabled", `${request.op} is not to be had from here`);
         }
         return await deps.upkeep.answer(request, known.by);
+      case "automations.commission.begin":
+      case "automations.commission.finish":
+      case "automations.finding":
+      case "automations.grant":
+      case "automations.revoke":
+        return await operateCommissions(request, known.by, deps.commissions);
       case "tokens.issue_api":
       case "tokens.check":
         throw new ServiceError(
@@ -284,6 +299,10 @@ export function createOperator(deps: OperatorDeps): Operator {
     async operate(request, credential) {
       if (request.op === "tokens.issue_api" || request.op === "tokens.check") {
         return answerOfTokens(request, credential);
+      }
+      if (request.op === "automations.commission.finish" || request.op === "automations.revoke") {
+        // The first ends what its id, known to nobody else, was begun with; the other only takes away.
+        return await operateCommissions(request, "service", deps.commissions);
       }
       let known: Known;
       try {

@@ -57,6 +57,14 @@ export class CommandModes {
     return { mode: this.#deps.allowUnconfined ? "unconfined" : "off", reason };
   }
 
+  /** How they would run, without starting anything: what was tried out, else what is installed. */
+  async modeAtRest(): Promise<CommandMode> {
+    if (this.#reported !== undefined) return await this.mode();
+    const { bwrap, prlimit, reason } = await this.#deps.find();
+    if (bwrap !== undefined && prlimit !== undefined) return { mode: "sandboxed" };
+    return { mode: this.#deps.allowUnconfined ? "unconfined" : "off", reason };
+  }
+
   async #test(): Promise<SandboxReport> {
     const { workspace, scratchDir, allowUnconfined, log } = this.#deps;
     const { bwrap, prlimit, reason } = await this.#deps.find();

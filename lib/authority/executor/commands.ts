@@ -45,6 +45,8 @@ export interface Commands {
   ): Promise<ChildSession>;
   /** How they run; the first call tries the sandbox out. */
   mode(): Promise<CommandMode>;
+  /** How they would run, without starting anything. */
+  modeAtRest(): Promise<CommandMode>;
   /** What the sandbox has shown, tried once. */
   report(): Promise<SandboxReport>;
   counts(): { running: number; waiting: number; sessions: number };
@@ -301,6 +303,7 @@ export function createCommands(options: CommandsOptions): Commands {
       return await running;
     },
     mode: () => modes.mode(),
+    modeAtRest: () => modes.modeAtRest(),
     report: () => modes.report(),
     async open(job, handlers, { signal } = {}) {
       const release = await sessions.take(signal ?? NEVER);

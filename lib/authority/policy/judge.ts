@@ -27,12 +27,14 @@ import { recordAction } from "../record_action.ts";
 import { refusal } from "./refusal.ts";
 import { sealAction } from "../resolve/resolve_touch.ts";
 import { isDamaged } from "../state/damaged.ts";
+import { checkGrant, type Grant, grantHolder } from "../state/grants.ts";
 import type { OperatorState } from "../state/operator_state.ts";
 import type { SecretStore } from "../state/secret_store.ts";
 
 /** What judging needs. */
 export interface JudgeDeps {
-  settings: () => Promise<PolicySettings>;
+  /** `at rest`: nothing is started to find them out. */
+  settings: (how?: "at rest") => Promise<PolicySettings>;
   state: Pick<OperatorState, "grants" | "latches" | "damaged">;
   approvals: Pick<Approvals, "request">;
   canAsk: Operator["canAsk"];
@@ -65,6 +67,12 @@ export interface Allowed {
 /** It may run, or what the turn is told. */
 export type Judgement = Allowed | { refused: ActionResult };
 
+/** What would be decided of an action. */
+export interface Previewed extends Allowed {
+  /** It would be allowed if exactly this were granted to whoever asks; undefined: it is, or cannot be. */
+  grant: string | undefined;
+}
+
 /** Rules of decisions that a person made begin so. */
 const APPROVAL = "approval:";
 
@@ -90,6 +98,28 @@ export class Judge {
       action = sealAction(tool, args, await this.#deps.lookUp(target, options.signal));
     }
     return await this.#decide(action, judged, "whole", approved);
+  }
+
+  /**
+   * What would be decided, without any effect: no host is looked up and nothing started, asked or recorded
+   * (spec 5, G4). Addresses of a host that is a name count as public.
+   */
+  async preview(
+    { tool, args, target, context }: Omit<Judged, "options" | "resolve">,
+  ): Promise<Previewed> {
+    const action = sealAction(tool, args, target);
+    const isUnknown = target.kind === "url" && target.addresses.length === 0;
+    const judge = isUnknown ? decideBeforeLookup : decide;
+    const policy = await this.#policy(action, context, "at rest");
+    const decision = judge(action, context, policy);
+    const wanted = decision.effect === "allow" ? undefined : grantFor(action, context);
+    const grants = wanted === undefined ? [] : [wanted];
+    const granted = judge(action, context, { ...policy, grants });
+    return {
+      action,
+      decision,
+      grant: granted.effect === "allow" ? wanted?.target : undefined,
+    };
   }
 
   /**
@@ -189,12 +219,15 @@ export class Judge {
   async #policy(
     { capability, target }: ResolvedAction,
     context: ActionContext,
+    how?: "at rest",
   ): Promise<Policy> {
     const { settings, state: { grants, latches, damaged }, canAsk } = this.#deps;
     const { sessionKey } = context;
-    const fixed = await settings();
+    const fixed = await settings(how);
     const text = grantTarget(target);
-    const grant = text === undefined ? undefined : grants.find(sessionKey, capability, text);
+    const grant = text === undefined
+      ? undefined
+      : grants.find(grantHolder(context), capability, text);
     const latch = latches.find(sessionKey, capability);
     return {
       ...fixed,
@@ -237,4 +270,22 @@ export class Judge {
       this.#deps.log.error("A refusal cannot be recorded", { code, reason: message });
     }
   }
+}
+
+/** The grant that an action would take; undefined for what none can be for. */
+function grantFor(
+  { capability, target }: ResolvedAction,
+  context: ActionContext,
+): Grant | undefined {
+  const text = grantTarget(target);
+  const holder = grantHolder(context);
+  if (text === undefined || holder === undefined || !text.isWellFormed()) return undefined;
+  const grant = { ...holder, capability, target: text, note: "" };
+  try {
+    checkGrant(grant);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return undefined;
+  }
+  return { ...grant, id: "", createdAt: 0 };
 }

@@ -12,7 +12,7 @@ import type { ActionContext, Capability, Decision, ResolvedAction } from "../act
 import { type Condition, CONDITIONS, type Facts } from "./conditions.ts";
 import { FIXED_RULES } from "./default_rules.ts";
 import { grantTarget } from "./grant_target.ts";
-import type { Grant } from "../state/grants.ts";
+import { type Grant, grantHolder, isHeldBy } from "../state/grants.ts";
 import { outOfScope, type SecretScope } from "./secret_scope.ts";
 import { PatternSubject, type TargetPattern } from "./target_pattern.ts";
 
@@ -221,9 +221,10 @@ function isLatched({ action, context, policy }: Facts): boolean {
 
 function findGrant({ action, context, policy }: Facts): Grant | undefined {
   const { capability } = action;
-  // The session first: it tells most of them apart, and costs the least.
+  // Who has it first: that tells most of them apart, and costs the least.
+  const holder = grantHolder(context);
   const near = policy.grants.filter((grant) =>
-    grant.subject === context.sessionKey && grant.capability === capability
+    grant.capability === capability && isHeldBy(grant, holder)
   );
   if (near.length === 0) return undefined;
   const target = grantTarget(action.target);

@@ -63,11 +63,12 @@ function describeCommand({ argv, hosts }: CommandTarget): string {
  */
 export function grantCommand(
   { capability, target }: Pick<ResolvedAction, "capability" | "target">,
-  { sessionKey }: Pick<ActionContext, "sessionKey">,
+  { sessionKey, automation }: Pick<ActionContext, "sessionKey" | "automation">,
 ): string | undefined {
   const text = grantTarget(target);
   if (text === undefined || !text.isWellFormed()) return undefined;
-  const command = `service grants add ${shellWord(sessionKey)} ${capability} ${shellWord(text)}`;
+  const subject = automation === undefined ? sessionKey : `automation:${automation.id}`;
+  const command = `service grants add ${shellWord(subject)} ${capability} ${shellWord(text)}`;
   return command.length > MAX_COMMAND_CHARS ? undefined : command;
 }
 
@@ -75,7 +76,7 @@ export function grantCommand(
 export function remedy(
   action: Pick<ResolvedAction, "capability" | "target">,
   { effect, rule }: Pick<Decision, "effect" | "rule">,
-  context: Pick<ActionContext, "sessionKey" | "attended">,
+  context: Pick<ActionContext, "sessionKey" | "automation" | "attended">,
 ): string {
   const { capability, target } = action;
   const command = grantCommand(action, context);
@@ -136,7 +137,7 @@ function secretRemedy({ name, recipient }: SecretTarget): string {
 export function refusal(
   action: ResolvedAction,
   decision: Decision,
-  context: Pick<ActionContext, "sessionKey" | "attended">,
+  context: Pick<ActionContext, "sessionKey" | "automation" | "attended">,
 ): ActionResult {
   const what = describeTarget(action.target);
   const message = `Refused: ${action.capability} of "${what}" ` +

@@ -43,7 +43,7 @@ async function makeHome(): Promise<Home> {
 function released(state: OperatorState, token: string): Record<(typeof FILES)[number], boolean> {
   const latch = state.latches.find(SESSION, "exec");
   return {
-    grants: state.grants.find(SESSION, "net.fetch", TARGET) !== undefined,
+    grants: state.grants.find({ subject: SESSION }, "net.fetch", TARGET) !== undefined,
     latches: latch === undefined,
     tokens: state.tokens.verify(token) !== undefined,
   };

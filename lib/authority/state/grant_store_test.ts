@@ -38,17 +38,19 @@ Deno.test("G2 find() takes a grant for exactly what it says, and for nothing nea
   for (const grant of GOOD) {
     const added = await grants.add(grant);
     assertMatch(added.id, /^gr_[a-z0-9]{16}$/);
-    assertEquals(grants.find(grant.subject, grant.capability, grant.target), added);
+    assertEquals(grants.find({ subject: grant.subject }, grant.capability, grant.target), added);
   }
   for (const { subject, capability, target } of GOOD) {
     for (
       const near of [`${target} `, `${target}x`, target.slice(0, -1), target.toUpperCase(), ""]
     ) {
-      if (near !== target) assertEquals(grants.find(subject, capability, near), undefined, near);
+      if (near !== target) {
+        assertEquals(grants.find({ subject }, capability, near), undefined, near);
+      }
     }
-    assertEquals(grants.find(`${subject}2`, capability, target), undefined);
+    assertEquals(grants.find({ subject: `${subject}2` }, capability, target), undefined);
     for (const other of CAPABILITIES.filter((each) => each !== capability)) {
-      assertEquals(grants.find(subject, other, target), undefined);
+      assertEquals(grants.find({ subject }, other, target), undefined);
     }
   }
   await close();
@@ -60,10 +62,13 @@ Deno.test("find() confuses no two grants whatever is in their parts", async () =
   const { subject, capability, target } = await grants.add(GOOD[0]!);
   fc.assert(fc.property(fc.string(), fc.string(), (a, b) => {
     const same = a === subject && b === target;
-    return same || grants.find(a, capability, b) === undefined;
+    return same || grants.find({ subject: a }, capability, b) === undefined;
   }));
-  assertEquals(grants.find("api", capability, `reports","${capability}","${target}`), undefined);
-  assertEquals(grants.find(subject, capability, target)?.subject, subject);
+  assertEquals(
+    grants.find({ subject: "api" }, capability, `reports","${capability}","${target}`),
+    undefined,
+  );
+  assertEquals(grants.find({ subject }, capability, target)?.subject, subject);
   await close();
 });
 
@@ -74,7 +79,7 @@ Deno.test("add() adds the same once, and remove() takes it back for good", async
   assertEquals(first, second);
   assertEquals(grants.list(), [first]);
   assertEquals(await grants.remove(first.id), first);
-  assertEquals(grants.find(first.subject, first.capability, first.target), undefined);
+  assertEquals(grants.find({ subject: first.subject }, first.capability, first.target), undefined);
   const error = await assertRejects(() => grants.remove(first.id), ServiceError);
   assertEquals([error.code, error.details.param], ["not_found", "id"]);
   await close();
@@ -152,7 +157,7 @@ Deno.test("add() grants no more than may be, each with the longest of targets an
     createdAt: 1,
   }));
   await file.update(() => ({ value: many, result: undefined }));
-  assertEquals(grants.find("api:999", "fs.read", grant.target)?.id, "gr_999");
+  assertEquals(grants.find({ subject: "api:999" }, "fs.read", grant.target)?.id, "gr_999");
   const error = await assertRejects(() => grants.add(GOOD[0]!), ServiceError, "1000 grants");
   assertEquals(error.code, "invalid_request");
   await grants.remove("gr_0");

@@ -10,7 +10,7 @@ import { normalize } from "../../config/paths.ts";
 import { ServiceError } from "../../errors.ts";
 import { joinHostPort, parseHostPattern } from "../../host_pattern.ts";
 import { SECRET_NAME } from "../../secrets/secret_name.ts";
-import { CAPABILITIES, type Capability } from "../actions.ts";
+import { type ActionContext, CAPABILITIES, type Capability } from "../actions.ts";
 import { canonicalJson } from "../canonical_json.ts";
 
 /** One grant. It holds for one action of one subject and nothing near it. */
@@ -26,10 +26,48 @@ export interface Grant {
   createdAt: number;
   /** Why; for people. */
   note: string;
+  /**
+   * Of the automation that it was made for, as that was written then: it holds while the automation is
+   * exactly so. Absent: it does not depend on that.
+   */
+  automationDigest?: string;
 }
 
 /** What a grant says, without what it is known by. */
 export type GrantFields = Pick<Grant, "subject" | "capability" | "target" | "note">;
+
+/** Whose grants count for an action. */
+export interface GrantHolder {
+  /** The session's key, or `automation:<id>`. */
+  subject: string;
+  /** Of the automation as it is written now. */
+  automationDigest?: string;
+}
+
+/**
+ * Whose grants count in a turn: those of its session, or those of its automation, in whatever session it
+ * runs. A session alone never has those of an automation, whatever it is called.
+ */
+export function grantHolder(
+  { sessionKey, automation }: Pick<ActionContext, "sessionKey" | "automation">,
+): GrantHolder | undefined {
+  if (automation !== undefined) {
+    return { subject: `${AUTOMATION}${automation.id}`, automationDigest: automation.digest };
+  }
+  return sessionKey.startsWith(AUTOMATION) ? undefined : { subject: sessionKey };
+}
+
+/** Whether a grant counts for that holder. */
+export function isHeldBy(
+  { subject, automationDigest }: Pick<Grant, "subject" | "automationDigest">,
+  holder: GrantHolder | undefined,
+): boolean {
+  return subject === holder?.subject &&
+    (automationDigest === undefined || automationDigest === holder.automationDigest);
+}
+
+/** What the subject of an automation's grants begins with. */
+const AUTOMATION = "automation:";
 
 /** Longest target of a grant, characters. */
 export const MAX_GRANT_TARGET_CHARS = 8_000;

@@ -14,6 +14,8 @@ export const OPERATOR_RECORD_KINDS = [
   "latch.cleared",
   "secret.set",
   "secret.removed",
+  /** A rehearsal of an automation has ended, and what it found is kept. */
+  "commission.finished",
   /** An approval was pending when its service stopped. */
   "approval.void",
   /** A damaged file was set aside, and an empty one took its place. */

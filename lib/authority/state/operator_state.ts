@@ -1,6 +1,6 @@
 /**
  * Everything that the authority remembers for operators: tokens, grants, latches, pending approvals,
- * secrets.
+ * findings of rehearsals, secrets.
  *
  * Every change leaves what the audit is to be told of it in the same write, and an open state that has
  * an audit passes it on: its own at once, those of other processes when it reads them. Whoever changes
@@ -14,6 +14,7 @@ import { makePrivateDir } from "../../config/private_dir.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { createGrantStore, type GrantStore, parseGrants } from "./grant_store.ts";
+import { createFindingStore, type FindingStore, parseFindings } from "./finding_store.ts";
 import { createLatchStore, type LatchStore, parseLatches } from "./latch_store.ts";
 import { createTokenStore, parseTokens, type TokenStore } from "./token_store.ts";
 import { isDamaged } from "./damaged.ts";
@@ -52,6 +53,7 @@ export interface OperatorState {
   readonly grants: GrantStore;
   readonly latches: LatchStore;
   readonly pending: PendingStore;
+  readonly findings: FindingStore;
   readonly secrets: SecretStore;
   /** What is wrong with grants or latches, for people; actions that are not allowed are then refused. */
   damaged(): string | undefined;
@@ -148,6 +150,7 @@ async function open(options: OperatorStateOptions): Promise<OperatorState> {
     grants,
     latches,
     pending: createPendingStore(files.pending),
+    findings: createFindingStore(files.findings),
     secrets,
     damaged: () => latches.damaged() ?? grants.damaged(),
     async record(to = audit) {
@@ -232,6 +235,7 @@ function filesOf(deps: FileDeps) {
     grants: fileOf("grants", [], parseGrants),
     latches: fileOf("latches", [], parseLatches),
     pending: fileOf("pending", [], parsePending),
+    findings: fileOf("findings", [], parseFindings),
     secrets: fileOf("secrets", NO_SECRETS, parseSecrets, MAX_SECRETS_BYTES),
   };
 }

@@ -15,6 +15,7 @@ import { Approvals } from "../approvals/approvals.ts";
 import { AUDIT_FILE, type AuditLog, openAudit } from "../audit/log.ts";
 import type { AuditRecord } from "../audit/record.ts";
 import type { ConfiguredRule } from "../policy/configured_rules.ts";
+import { Commissions } from "../commission/commissions.ts";
 import { findDenoDir } from "../executor/deno_dir.ts";
 import { createExecutor, type Executor } from "../executor/executor.ts";
 import { type Actions, type ActionsOptions, createActions } from "../gate.ts";
@@ -69,6 +70,7 @@ export interface GateFixture extends AsyncDisposable {
   state: OperatorState;
   approvals: Approvals;
   operator: Operator;
+  commissions: Commissions;
   /** Over real children. */
   mcp: McpServers;
   /** Real paths. */
@@ -143,8 +145,10 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     timeoutMs: options.approvalTimeoutMs ?? 120_000,
     log,
   });
+  const commissions = new Commissions({ audit, findings: state.findings, grants: state.grants });
   const operator = createOperator({
     approvals,
+    commissions,
     tokens: state.tokens,
     latches: state.latches,
     gates: {
@@ -198,6 +202,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     mcp: options.offered ?? mcp,
     openNetwork: options.openNetwork ?? ((asked) => openNetwork(network, asked)),
     approvals,
+    commissions,
     canAsk: operator.canAsk,
     config: {
       agent: { workspace },
@@ -238,6 +243,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     state,
     approvals,
     operator,
+    commissions,
     mcp,
     root,
     home,
