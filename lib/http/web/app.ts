@@ -106,18 +106,20 @@ export function createWebApp(deps: WebAppDeps): WebApp {
     guard.check(request, { page: pages.has(path), anyHost: probes.has(path) });
     if (isPreflight(request)) return preflightResponse(request, allowedMethods(mounted, path));
     if (CHANGES.has(request.method)) bodyType(request);
-    const response = await mounted.fetch(toRouted(request.method, path), bindings);
-    if (!response.headers.has("cache-control")) response.headers.set("cache-control", "no-store");
-    return response;
+    return await mounted.fetch(toRouted(request.method, path), bindings);
   }
 
   return {
-    fetch: (request, arrival) =>
-      edge(
+    async fetch(request, arrival) {
+      const peer = arrival.peerAddress ?? "unknown";
+      const response = await edge(
         request,
-        arrival.peerAddress ?? "unknown",
+        peer,
         (path, context) => answer({ request, path, arrival, context }),
-      ),
+      );
+      if (!response.headers.has("cache-control")) response.headers.set("cache-control", "no-store");
+      return response;
+    },
     routes,
   };
 }
