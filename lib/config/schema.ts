@@ -454,7 +454,14 @@ export const configSchema = z.looseObject({
   tools,
   mcp,
   transcription: section({}, { description: "Speech to text.", takes: "restart" }),
-  automations: section({}, { description: "Scheduled work.", takes: "restart" }),
+  automations: section({
+    enabled: z.boolean().default(true).meta({
+      description: "Run what is due; false: keep automations, and run and change none.",
+    }),
+    maxRunning: z.int().min(1).max(64).default(4).meta({
+      description: "Runs at once, each of another automation; more wait.",
+    }),
+  }, { description: "Scheduled work.", takes: "restart" }),
   log,
 });
 

@@ -11,6 +11,7 @@
 import type { StoredEvent } from "../agent/events.ts";
 import type { OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
 import type { McpServerStatus } from "../authority/mcp/mcp_servers.ts";
+import type { AutomationView, RunView } from "../automation/automation_view.ts";
 import type { ErrorData } from "../errors.ts";
 import type { HistoryPage, Session, StoredMessage, Turn } from "../journal/types.ts";
 
@@ -24,8 +25,25 @@ export type AskedPart = { type: "text"; text: string } | {
   data: string;
 };
 
+/** What a service answers that has automations; the part of {@linkcode Operations} about them. */
+export interface AutomationOperations {
+  /** In the order of ids, after one. */
+  automations: { params: { after?: string; limit: number }; data: AutomationView };
+  automation: { params: { id: string }; data: AutomationView };
+  /** `automation` as somebody wrote it; the service checks it. */
+  automation_create: { params: { automation: unknown }; data: AutomationView };
+  /** Fields to change; null takes one away. */
+  automation_update: { params: { id: string; change: unknown }; data: AutomationView };
+  automation_enable: { params: { id: string; enabled: boolean }; data: AutomationView };
+  automation_delete: { params: { id: string }; data: { id: string; deleted: true } };
+  /** The same `requestId` again is the same run. */
+  automation_run: { params: { id: string; requestId?: string }; data: RunView };
+  /** Newest first, before one. */
+  automation_history: { params: { id: string; before?: number; limit: number }; data: RunView };
+}
+
 /** Each operation: what it is given and what each `data` line of its answer holds. */
-export interface Operations {
+export interface Operations extends AutomationOperations {
   /** One turn; data are its events. Ends after `turn_end`. */
   turn: {
     params: {

@@ -6,16 +6,27 @@
 
 import { ServiceError, toErrorData } from "../errors.ts";
 import { createScrubber, type Scrubber } from "../secrets/scrubber.ts";
-import type { LocalRequest, LocalResponse, Operation, Operations } from "./protocol.ts";
+import type {
+  AutomationOperations,
+  LocalRequest,
+  LocalResponse,
+  Operation,
+  Operations,
+} from "./protocol.ts";
 import { type Duplex, lineWriter, readLines } from "./wire.ts";
 
-/** What answers each operation. The signal aborts when the guest cancels or goes away. */
-export type OperationHandlers = {
-  [Op in Operation]: (
-    params: Operations[Op]["params"],
-    signal: AbortSignal,
-  ) => AsyncIterable<Operations[Op]["data"]>;
-};
+type Handler<Op extends Operation> = (
+  params: Operations[Op]["params"],
+  signal: AbortSignal,
+) => AsyncIterable<Operations[Op]["data"]>;
+
+/**
+ * What answers each operation; those of automations where there are some. The signal aborts when the
+ * guest cancels or goes away.
+ */
+export type OperationHandlers =
+  & { [Op in Exclude<Operation, keyof AutomationOperations>]: Handler<Op> }
+  & { [Op in keyof AutomationOperations]?: Handler<Op> };
 
 /** Most operations that one guest may have under way. */
 const MAX_OPERATIONS = 64;

@@ -1,0 +1,67 @@
+/**
+ * What the operations of the local protocol about automations do.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { ServiceError } from "../errors.ts";
+import type { OperationHandlers } from "../local/server.ts";
+import type { Automations } from "./automations.ts";
+
+const id = z.string().min(1).max(200);
+const limit = z.int().min(1).max(200);
+
+const pageParams = z.object({ after: z.string().max(200).default(""), limit });
+const idParams = z.object({ id });
+const createParams = z.object({ automation: z.unknown() });
+const updateParams = z.object({ id, change: z.unknown() });
+const enableParams = z.object({ id, enabled: z.boolean() });
+const runParams = z.object({ id, requestId: z.string().optional() });
+const historyParams = z.object({ id, before: z.int().min(0).optional(), limit });
+
+/** The handlers; each checks its parameters and names what is wrong with them. */
+export function createAutomationOperations(
+  { automations }: { automations: Automations },
+): Partial<OperationHandlers> {
+  return {
+    async *automations(params) {
+      yield* await automations.list(check(pageParams, params));
+    },
+    async *automation(params) {
+      yield await automations.get(check(idParams, params).id);
+    },
+    async *automation_create(params) {
+      yield await automations.create(check(createParams, params).automation);
+    },
+    async *automation_update(params) {
+      const { id, change } = check(updateParams, params);
+      yield await automations.update(id, change);
+    },
+    async *automation_enable(params) {
+      const { id, enabled } = check(enableParams, params);
+      yield await automations.setEnabled(id, enabled);
+    },
+    async *automation_delete(params) {
+      const { id } = check(idParams, params);
+      await automations.remove(id);
+      yield { id, deleted: true };
+    },
+    async *automation_run(params) {
+      const { id, requestId } = check(runParams, params);
+      yield await automations.run(id, { requestId });
+    },
+    async *automation_history(params) {
+      const { id, before, limit } = check(historyParams, params);
+      yield* await automations.history(id, { before, limit });
+    },
+  };
+}
+
+function check<T>(schema: z.ZodType<T>, params: unknown): T {
+  const result = schema.safeParse(params);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0]!;
+  const param = issue.path.join(".");
+  throw new ServiceError("invalid_request", `${param}: ${issue.message}`, { param });
+}
