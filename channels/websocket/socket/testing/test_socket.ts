@@ -146,6 +146,11 @@ export function messageOf(client: WebSocket): Promise<any> {
   );
 }
 
+/** Waits until a condition holds; each turn of the event loop may change it. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
 /** Parts of a frame as RFC 6455, 5.2 names them. */
 export interface RawFrame {
   fin?: boolean;
