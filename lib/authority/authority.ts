@@ -223,7 +223,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         throw new ServiceError("refused", "no jwksUrl is configured");
       }
       const result = step === "fetch"
-        ? await signingKeys.fetch()
+        ? await signingKeys.ask()
         : { addresses: await signingKeys.resolve() };
       // Keys are public, and would be none any more with a part taken out.
       send({ type: "signing_key_answer", id, result });

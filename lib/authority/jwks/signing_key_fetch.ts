@@ -29,7 +29,7 @@ export interface SigningKeyFetch {
   /** The addresses of the host now, judged. */
   resolve(): Promise<string[]>;
   /** Asks one of the addresses that `resolve` gave last, once; those of a host that is one are itself. */
-  fetch(): Promise<SigningKeyAnswer>;
+  ask(): Promise<SigningKeyAnswer>;
 }
 
 /** What it works with. */
@@ -93,7 +93,7 @@ export function createSigningKeyFetch({ jwksUrl, executor }: SigningKeyFetchDeps
     return [...judged = found];
   }
 
-  async function fetch(): Promise<SigningKeyAnswer> {
+  async function ask(): Promise<SigningKeyAnswer> {
     const addresses = address === undefined ? judged : [address];
     judged = [];
     if (addresses.length === 0) throw new ServiceError("refused", `"${host}" has no address`);
@@ -121,7 +121,7 @@ export function createSigningKeyFetch({ jwksUrl, executor }: SigningKeyFetchDeps
     };
   }
 
-  return { resolve: () => alone(resolve), fetch: () => alone(fetch) };
+  return { resolve: () => alone(resolve), ask: () => alone(ask) };
 }
 
 function failure(outcome: ChildOutcome): ServiceError {
