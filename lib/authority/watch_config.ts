@@ -78,7 +78,11 @@ export function watchConfig(deps: WatchDeps): ConfigWatcher {
 
   function takeUp(): Promise<void> {
     clearTimeout(timer);
-    return reading = reading.then(reload);
+    return reading = reading.then(reload).catch((error) =>
+      log.error("The edited configuration could not be taken up", {
+        reason: toErrorData(error).message,
+      })
+    );
   }
 
   async function watch(): Promise<void> {

@@ -121,3 +121,54 @@ Deno.test("watchConfig() takes up a secret that another process changed, and nam
   await state.close();
   await other.close();
 });
+
+Deno.test("watchConfig() takes up models at once where the service has their providers, and else names a restart", async () => {
+  await using home = await tempHome();
+  const a = { baseUrl: "http://127.0.0.1:9/v1", model: "m" };
+  const presets = { fast: { model: "a/fast" } };
+  await home.write({ providers: { a }, agent: { model: "a/m", presets } });
+  const { config } = await loadConfig(home);
+  const applied: (readonly string[])[] = [];
+  const said: string[] = [];
+  const say = (message: string, fields?: Record<string, unknown>) =>
+    void said.push(`${message} ${Object.values(fields ?? {}).join(" ")}`);
+  const watcher = watchConfig({
+    configFile: home.paths.configFile,
+    secrets: NO_SECRETS,
+    config,
+    load: () => loadConfig(home),
+    apply: (_next, paths) => applied.push([...paths]),
+    log: { debug: say, info: say, warning: say, error: say },
+  });
+  const edit = async (next: unknown) => {
+    await home.write(next);
+    await watcher.reload();
+    return applied.splice(0).flat();
+  };
+  const agent = { model: "a/other", preset: "fast", presets, temperature: 0.5 };
+  assertEquals(await edit({ providers: { a }, agent }), [
+    "agent.model",
+    "agent.preset",
+    "agent.temperature",
+  ]);
+  assertEquals([config.agent.model, config.agent.preset], ["a/other", "fast"]);
+
+  const b = { baseUrl: "https://b.example/v1" };
+  const far = { ...agent, presets: { ...presets, far: { model: "b/m" } }, maxSteps: 3 };
+  assertEquals(await edit({ providers: { a, b }, agent: far }), ["agent.maxSteps"]);
+  assertStringIncludes(said.at(-1)!, "restart_required");
+  assertStringIncludes(said.at(-1)!, "agent.presets.far");
+  assertEquals(Object.keys(config.agent.presets), ["fast"]);
+  const told = said.length;
+  assertEquals(await edit({ agent: far, providers: { a, b } }), []);
+  assertEquals(said.length, told, "what waits is said once");
+
+  // The same provider at another place is another one.
+  const moved = { a: { ...a, baseUrl: "http://127.0.0.1:10/v1" } };
+  assertEquals(
+    await edit({ providers: moved, agent: { ...agent, maxSteps: 3, model: "a/x" } }),
+    [],
+  );
+  assertEquals(config.agent.model, "a/other");
+  watcher.close();
+});

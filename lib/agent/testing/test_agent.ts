@@ -11,7 +11,7 @@ import type { Journal } from "../../journal/types.ts";
 import { ServiceError } from "../../errors.ts";
 import type { LogFields } from "../../log.ts";
 import type { Model } from "../../model/port.ts";
-import { createTurns, type OwnedTurns } from "../create_turns.ts";
+import { createTurns, type OwnedTurns, type TurnsDeps } from "../create_turns.ts";
 import type { AgentEvent, StoredEvent } from "../events.ts";
 import type { AgentTool } from "../toolbox.ts";
 import type { TurnHandle, TurnRequest } from "../turns.ts";
@@ -25,6 +25,8 @@ export interface TestAgentOptions {
   model?: Model;
   /** Further models by name. */
   models?: Record<string, Model>;
+  /** Instead of both. */
+  source?: TurnsDeps["models"];
   act?: ActionPort["act"];
   tools?: readonly AgentTool[];
   /** Section `agent` of the configuration. */
@@ -95,7 +97,7 @@ export function testAgent(options: TestAgentOptions = {}): TestAgent {
   const turns = createTurns({
     journal,
     media,
-    models: {
+    models: options.source ?? {
       default: options.model ?? scriptedModel(),
       pick(name) {
         const found = options.models?.[name];

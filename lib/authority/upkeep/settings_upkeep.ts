@@ -117,14 +117,12 @@ async function changeSettings(
   deps: SettingsUpkeepDeps,
 ): Promise<SettingsChanged> {
   for (let attempt = 1;; attempt++) {
-    const { text: before } = await readConfig(deps);
+    const { text: before } = await readConfig(deps).catch(asRequestFault);
     const plan = planChange({ ...deps, before, changes });
     if (plan.keys.length === 0) return { written: false, live: [] };
     const { next: config } = plan;
     await requirePinnedCases("Cannot change the settings", { config, paths: deps.paths })
-      .catch((error) => {
-        throw new ServiceError("invalid_request", toErrorData(error).message, { param: "changes" });
-      });
+      .catch(asRequestFault);
     if (!await write(plan, before, by, deps)) {
       if (attempt < MAX_ATTEMPTS) continue;
       throw new ServiceError(
@@ -135,6 +133,11 @@ async function changeSettings(
     }
     return await report(plan.keys, deps);
   }
+}
+
+/** What is wrong with the configuration is for whoever asked to change it, and no secret. */
+function asRequestFault(error: unknown): never {
+  throw new ServiceError("invalid_request", toErrorData(error).message, { param: "changes" });
 }
 
 /**

@@ -125,7 +125,8 @@ Deno.test("upkeep pages the audit backwards, with filters", async () => {
 
 async function pages(home: UpkeepFixture, filter: object, limit: number) {
   const found = [];
-  for (let before: number | undefined;;) {
+  let before: number | undefined;
+  do {
     const { page } = await home.ask({ op: "audit.list", filter, limit, before }) as Extract<
       OperatorAnswer,
       { page: unknown }
@@ -133,6 +134,6 @@ async function pages(home: UpkeepFixture, filter: object, limit: number) {
     assert(page.records.length <= limit);
     found.unshift(...page.records);
     before = page.nextBefore;
-    if (before === undefined) return found;
-  }
+  } while (before !== undefined);
+  return found;
 }
