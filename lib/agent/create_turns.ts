@@ -94,6 +94,8 @@ export interface OwnedTurns extends Turns {
   busySessions(): number;
   /** Whether a turn runs in the session. */
   isRunning(sessionKey: string): boolean;
+  /** Ends the turn that runs in a session, as cancelled. False when none does. */
+  cancelRunning(sessionKey: string): boolean;
 }
 
 /** Makes the agent. */
@@ -383,6 +385,11 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     },
     counts: () => ({ running: lanes.running.size + asides.size, queued: lanes.waiting }),
     busySessions: () => lanes.size,
+    cancelRunning(sessionKey) {
+      const { running } = lanes.of(sessionKey);
+      running?.cancel();
+      return running !== undefined;
+    },
     isRunning: (sessionKey) => lanes.of(sessionKey).running !== undefined,
   };
 }

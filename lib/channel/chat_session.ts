@@ -47,7 +47,11 @@ export function chatSessionKey({ chatId, workspaceKey }: ChatPlace): string {
       { param: "chat_id" },
     );
   }
-  const owner = chatOwner(workspaceKey);
+  return sessionKeyOf({ chatId, owner: chatOwner(workspaceKey) });
+}
+
+/** The session's key of a chat as {@linkcode chatOfSession} gave it. */
+export function sessionKeyOf({ chatId, owner }: ChatOfSession): string {
   return `${CHAT_CHANNEL}:${owner === undefined ? "" : `${owner}.`}${chatId}`;
 }
 

@@ -1,31 +1,90 @@
 /**
- * The service's side of messages for chats on other channels: they are put on record, and whoever
- * sends them is told whether a channel is there that delivers them (decisions D4, D6).
+ * The service's side of messages for chats on other channels. Those for chats of this service are said
+ * in them, in the transaction that notes them as sent; others are put on record until a channel
+ * delivers them. Whoever sends one is told whether its channel is there (decisions D4, D6).
  *
  * @module
  */
 
+import { CHAT_CHANNEL, chatOfSession, sessionKeyOf } from "../channel/chat_session.ts";
+import { ServiceError } from "../errors.ts";
 import type { Journal, OutboxMessage } from "../journal/types.ts";
+import { CHAT_ID } from "../wire/frames.ts";
 import type { Enqueued } from "./bridge.ts";
+
+/** Rows that are read at once. */
+const PAGE = 256;
 
 /** What the outbox works with. */
 export interface OutboxDeps {
-  journal: Pick<Journal, "enqueue">;
+  journal: Pick<Journal, "enqueue" | "outbox" | "say" | "turn">;
   /** Whether a channel, or an instance, of this name runs. */
   isEnabled: (channel: string) => boolean;
 }
 
 /** The outbox. Its promises reject with what the journal rejects with, `overloaded` too. */
 export interface Outbox {
+  /**
+   * A chat of the channel `websocket` is one of the workspace that the sending turn is in. Without a
+   * turn it may be `<owner>.<chat_id>`, as in the key of its session. Throws `invalid_request` for one
+   * that is neither.
+   */
   enqueue(message: OutboxMessage): Promise<Enqueued>;
+  /**
+   * Says what waits for chats because their channel was not enabled; to be called when it is. Resolves
+   * with how many there were. After a crash in here, the rest goes on waiting, and none is said twice.
+   */
+  sayWaiting(): Promise<number>;
 }
 
 /** Makes the outbox. */
 export function createOutbox({ journal, isEnabled }: OutboxDeps): Outbox {
+  /** The session's key of the chat that a message is for. */
+  function keyOf({ chatId, turnId }: OutboxMessage): string {
+    const isOfTurn = turnId !== undefined;
+    const key = `${CHAT_CHANNEL}:${chatId}`;
+    if (isOfTurn ? !CHAT_ID.test(chatId) : chatOfSession(key) === undefined) {
+      throw new ServiceError(
+        "invalid_request",
+        `Cannot send to the chat ${JSON.stringify(chatId.slice(0, 300))} of ${CHAT_CHANNEL}: ` +
+          "its id must be 1 to 64 of A-Z a-z 0-9 _ : -",
+        { param: "chat_id" },
+      );
+    }
+    const from = isOfTurn ? journal.turn(turnId)?.sessionKey : undefined;
+    const owner = from === undefined ? undefined : chatOfSession(from)?.owner;
+    return owner === undefined ? key : sessionKeyOf({ chatId, owner });
+  }
+
   return {
     async enqueue(message) {
-      const added = await journal.enqueue(message);
-      return { repeated: !added, channelEnabled: isEnabled(message.channel) };
+      if (message.channel !== CHAT_CHANNEL) {
+        const added = await journal.enqueue(message);
+        return { repeated: !added, channelEnabled: isEnabled(message.channel) };
+      }
+      const sessionKey = keyOf(message);
+      const { id, turnId, content: text } = message;
+      if (isEnabled(CHAT_CHANNEL)) {
+        const said = await journal.say({ id, turnId, sessionKey, text });
+        return { repeated: !said, channelEnabled: true };
+      }
+      const chatId = sessionKey.slice(CHAT_CHANNEL.length + 1);
+      const added = await journal.enqueue({ ...message, chatId });
+      return { repeated: !added, channelEnabled: isEnabled(CHAT_CHANNEL) };
+    },
+    async sayWaiting() {
+      let said = 0;
+      for (let after = 0;;) {
+        const rows = journal.outbox(after, PAGE);
+        for (const { id, turnId, channel, chatId, content, state } of rows) {
+          const sessionKey = `${CHAT_CHANNEL}:${chatId}`;
+          const isWaiting = channel === CHAT_CHANNEL && state === "pending";
+          if (!isWaiting || chatOfSession(sessionKey) === undefined) continue;
+          if (await journal.say({ id, turnId, sessionKey, text: content })) said++;
+        }
+        if (rows.length < PAGE) return said;
+        after = rows.at(-1)!.rowid;
+      }
     },
   };
 }

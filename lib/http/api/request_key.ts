@@ -5,9 +5,9 @@
  * @module
  */
 
-import { createHash, type Hash } from "node:crypto";
 import { ServiceError } from "../../errors.ts";
 import type { RequestKey } from "../../journal/types.ts";
+import { fileDigest, requestDigest } from "../../request_digest.ts";
 import type { RequestPart } from "./tail.ts";
 
 /** What a key covers. */
@@ -38,41 +38,12 @@ export function readRequestKey(keyed: KeyedRequest): RequestKey | undefined {
   return { scope: `${keyed.credential} ${keyed.sessionKey}`, key, digest: digestOf(keyed) };
 }
 
-/** SHA-256, hex. Files count by their bytes and their names. */
+/** Files count by their bytes and their names. */
 function digestOf({ route, parts, fields }: KeyedRequest): string {
   const content = parts.map((part) => {
     if (part.type === "text") return part;
     const { name, bytes, expects } = part.file;
-    return { name, expects, sha256: createHash("sha256").update(bytes).digest("hex") };
+    return { name, expects, sha256: fileDigest(bytes) };
   });
-  const hash = createHash("sha256");
-  addJson(hash, { route, fields, content });
-  return hash.digest("hex");
-}
-
-/**
- * Adds a value as JSON with its keys in order. Piece by piece: the whole text of a long history would
- * be another copy of it.
- */
-function addJson(hash: Hash, value: unknown): void {
-  if (typeof value !== "object" || value === null) {
-    hash.update(JSON.stringify(value) ?? "null");
-  } else if (Array.isArray(value)) {
-    hash.update("[");
-    for (const item of value) {
-      addJson(hash, item);
-      hash.update(",");
-    }
-    hash.update("]");
-  } else {
-    hash.update("{");
-    for (const key of Object.keys(value).sort()) {
-      const item = (value as Record<string, unknown>)[key];
-      if (item === undefined) continue;
-      hash.update(`${JSON.stringify(key)}:`);
-      addJson(hash, item);
-      hash.update(",");
-    }
-    hash.update("}");
-  }
+  return requestDigest({ route, fields, content });
 }

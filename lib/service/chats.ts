@@ -1,0 +1,197 @@
+/**
+ * The service's side of chats: they are sessions of the journal, and nothing is kept of them beside it
+ * but who is there.
+ *
+ * @module
+ */
+
+import type { Clock } from "../agent/clock.ts";
+import type { OwnedTurns } from "../agent/create_turns.ts";
+import type { InputPart } from "../agent/messages.ts";
+import type { Answer } from "../agent/turns.ts";
+import { CHAT_CHANNEL, chatSessionKey } from "../channel/chat_session.ts";
+import type { ChatMessage, Chats } from "../channel/chats.ts";
+import type { InputFile } from "../channel/input_file.ts";
+import { readUpload } from "../documents/read_upload.ts";
+import type { DocumentReader } from "../documents/types.ts";
+import { ServiceError } from "../errors.ts";
+import type { Journal, RequestKey } from "../journal/types.ts";
+import { fileDigest, requestDigest } from "../request_digest.ts";
+import { MEDIA_LIMITS } from "../wire/envelopes.ts";
+import { ChatPresence } from "./chat_presence.ts";
+import { forkSession } from "./fork_session.ts";
+
+/** What chats are made of. */
+export interface ChatsDeps {
+  /** Scrubbed (`scrubbedTurns`): what people send is on record without secrets. */
+  turns: Pick<OwnedTurns, "submit" | "repeated" | "command" | "find" | "cancelRunning">;
+  journal: Pick<Journal, "session" | "epoch" | "followKey" | "say" | "forkSession">;
+  documents: DocumentReader;
+  /** Takes secrets out of a text that will be on record. */
+  scrub: (text: string) => string;
+  /** What is said in an audio. Absent: transcription is off. */
+  transcribe?: Chats["transcribe"];
+  clock: Clock;
+}
+
+/** Makes the chats. */
+export function createChats(deps: ChatsDeps): Chats {
+  const { turns, journal, documents, scrub, clock } = deps;
+  const presence = new ChatPresence({ turns, clock });
+
+  async function readInput(
+    { text, files }: ChatMessage,
+    signal: AbortSignal,
+  ): Promise<InputPart[]> {
+    const input: InputPart[] = [];
+    if (text.trim() !== "" || files.length === 0) input.push({ type: "text", text });
+    for (const [at, { name, bytes }] of files.entries()) {
+      try {
+        const upload = { param: `media[${at}]`, name, bytes, expects: "any" as const };
+        input.push(await readUpload(upload, documents, signal));
+      } catch (error) {
+        if (!signal.aborted) throw error;
+        throw new ServiceError(
+          "turn_cancelled",
+          "The connection was closed before the message was accepted",
+        );
+      }
+    }
+    return input;
+  }
+
+  return {
+    head(place) {
+      const key = chatSessionKey(place);
+      return { seq: journal.session(key)?.lastSeq ?? 0, epoch: journal.epoch(key) };
+    },
+    follow: (place, options) => journal.followKey(chatSessionKey(place), options),
+    async send(message, signal) {
+      const sessionKey = chatSessionKey(message);
+      const { sender, text, files } = message;
+      checkFiles(files);
+      const said = [{ type: "text", text }, ...files.map(() => ({ type: "file" }))];
+      const command = turns.command({ sessionKey, ...sender, input: said });
+      if (command !== undefined) return { kind: "command", text: await textOf(command) };
+      const requestKey = requestKeyOf(sessionKey, message);
+      try {
+        const turn = (requestKey && turns.repeated(requestKey)) ??
+          await turns.submit({
+            sessionKey,
+            channel: CHAT_CHANNEL,
+            actor: sender.actor,
+            input: await readInput(message, signal),
+            durable: true,
+            attended: true,
+            requestKey,
+          });
+        presence.opened(sessionKey, turn.id);
+        return { kind: "turn", turnId: turn.id, repeated: turn.repeated };
+      } catch (error) {
+        throw isConflict(error) ? conflict(message.clientMsgId!) : error;
+      }
+    },
+    cancel: (place) => turns.cancelRunning(chatSessionKey(place)),
+    async fork({ sourceChatId, beforeUserIndex, ...target }) {
+      const sourceKey = chatSessionKey({ ...target, chatId: sourceChatId });
+      const targetKey = chatSessionKey(target);
+      try {
+        await forkSession(journal, { sourceKey, targetKey, beforeUserIndex });
+      } catch (error) {
+        // In words of chats: keys of sessions are nothing that a client knows.
+        if (!(error instanceof ServiceError)) throw error;
+        if (error.code === "not_found") {
+          const message = `There is no chat ${JSON.stringify(sourceChatId)}`;
+          throw new ServiceError("not_found", message, { param: "source_chat_id" });
+        }
+        if (error.details.param === "targetKey") {
+          const message = `Cannot fork into chat ${
+            JSON.stringify(target.chatId)
+          }: it exists already`;
+          throw new ServiceError("invalid_request", message, { param: "chat_id" });
+        }
+        throw error;
+      }
+    },
+    join: (place) => presence.join(chatSessionKey(place)),
+    async say({ id, text, media, ...place }) {
+      const sessionKey = chatSessionKey(place);
+      await journal.say({ id, sessionKey, text: scrub(text), media });
+    },
+    async transcribe(dataUrl, signal) {
+      if (deps.transcribe === undefined) {
+        throw new ServiceError("not_enabled", "Transcription is not enabled on this service");
+      }
+      return await deps.transcribe(dataUrl, signal);
+    },
+  };
+}
+
+/** Throws `too_large`, naming the file or the field, past decisions C "Attachments". */
+function checkFiles(files: readonly InputFile[]): void {
+  const { maxCount, maxFileBytes, maxTotalBytes } = MEDIA_LIMITS;
+  if (files.length > maxCount) {
+    throw tooLarge("media", `media holds ${files.length} files: at most ${maxCount} are taken`);
+  }
+  let total = 0;
+  for (const [at, { bytes }] of files.entries()) {
+    if (bytes.length > maxFileBytes) {
+      throw tooLarge(
+        `media[${at}]`,
+        `media[${at}] has ${bytes.length} bytes: at most ${maxFileBytes} are taken`,
+      );
+    }
+    total += bytes.length;
+  }
+  if (total > maxTotalBytes) {
+    throw tooLarge(
+      "media",
+      `media has ${total} bytes: at most ${maxTotalBytes} are taken together`,
+    );
+  }
+}
+
+function tooLarge(param: string, message: string): ServiceError {
+  return new ServiceError("too_large", message, { param });
+}
+
+/**
+ * The key of a message, by which a repeat of it gets the same turn for 8 days. Whoever repeats it after
+ * the turn was cancelled has not seen that it was accepted, so a cancellation does not free the key.
+ */
+function requestKeyOf(
+  sessionKey: string,
+  { clientMsgId, text, files }: ChatMessage,
+): RequestKey | undefined {
+  if (clientMsgId === undefined) return undefined;
+  const content = files.map(({ name, bytes }) => ({ name, sha256: fileDigest(bytes) }));
+  return {
+    scope: `chat ${sessionKey}`,
+    key: clientMsgId,
+    digest: requestDigest({ text, files: content }),
+    outlivesCancel: true,
+  };
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === "idempotency_conflict";
+}
+
+function conflict(clientMsgId: string): ServiceError {
+  return new ServiceError(
+    "idempotency_conflict",
+    `Cannot use client_msg_id ${
+      JSON.stringify(clientMsgId)
+    }: it was used with another message of ` +
+      "this chat, a new message needs another one",
+    { param: "client_msg_id" },
+  );
+}
+
+async function textOf(answer: Answer): Promise<string> {
+  let text = "";
+  for await (const { event } of answer.events()) {
+    if (event.type === "text_delta") text += event.text;
+  }
+  return text;
+}
