@@ -14,7 +14,7 @@ const command: Command = {
     const own = ownOptions(globals);
     const [{ loadConfig }, { permissionTable }, { withoutSecrets }] = await Promise.all([
       import("../../lib/config/load.ts"),
-      import("../../lib/authority/own_home.ts"),
+      import("../../lib/authority/permission_table.ts"),
       import("../secrets/without_secrets.ts"),
     ]);
     const loaded = await loadConfig({ ...own, keepLastGood: false });

@@ -6,35 +6,35 @@
  */
 
 import { homedir } from "node:os";
-import { systemClock } from "../agent/clock.ts";
 import { loadConfig, type Loaded } from "../config/load.ts";
-import type { Config } from "../config/schema.ts";
+import type { Config, WebsocketConfig } from "../config/schema.ts";
 import type { HomePaths } from "../config/paths.ts";
 import type { ChannelModule } from "../service/bridge.ts";
 import { type NamedSecret, secretsIn } from "../config/redact.ts";
 import { configSchema } from "../config/schema.ts";
 import { createLog, type Log, writeStderr } from "../log.ts";
-import { MODEL_ENV } from "../model/env.ts";
-import { providerHosts } from "../model/hosts.ts";
 import { type Authority, startAuthority } from "./authority.ts";
-import { Approvals } from "./approvals/approvals.ts";
-import { type AuditLog, openAudit } from "./audit/log.ts";
+import { openAudit } from "./audit/log.ts";
+import { Commissions } from "./commission/commissions.ts";
 import { createDocumentReader } from "./documents.ts";
 import { findDenoDir } from "./executor/deno_dir.ts";
-import { createExecutor } from "./executor/executor.ts";
+import { createExecutor, type Executor } from "./executor/executor.ts";
 import { type Actions, createActions } from "./gate.ts";
+import { createSigningKeyFetch, type SigningKeyFetch } from "./jwks/signing_key_fetch.ts";
 import { KnownSecrets } from "./known_secrets.ts";
 import { openMcpServers } from "./mcp/open_mcp_servers.ts";
 import { type NetworkDeps, openNetwork, removeLeftNetworks } from "./network/open_network.ts";
+import { openOperator } from "./open_operator.ts";
+import { permissionTable } from "./permission_table.ts";
 import { plainNames } from "./plain_names.ts";
 import { scrubbedApprovals, scrubbedAudit } from "./scrubbed_ports.ts";
-import { createOperator, type Operator } from "./approvals/operate.ts";
+import type { Operator } from "./approvals/operate.ts";
 import { ServiceOutbox } from "./service_outbox.ts";
-import { openOperatorState, type OperatorState } from "./state/operator_state.ts";
+import { openOperatorState } from "./state/operator_state.ts";
 import { SECRETS_KEY_VARIABLE } from "./state/secret_key.ts";
+import { createUpkeep } from "./upkeep/upkeep.ts";
 import { makeWorkspace, takeHome } from "./take_home.ts";
 import { watchConfig } from "./watch_config.ts";
-import { computePermissions, type Permission } from "./permissions.ts";
 
 /** How a home is to be opened. */
 export interface OwnOptions {
@@ -115,7 +115,38 @@ export async function ownHome(
         name,
       });
     }
-    const { approvals, operator } = await openApprovals({ config, audit, state, log });
+    const table = permissionTable(loaded, paths, {
+      api: options.api ?? config.api.enabled,
+      channels: options.channels !== undefined,
+    });
+    const commissions = new Commissions({ audit, findings: state.findings, grants: state.grants });
+    const watched: { reload?: () => Promise<void> } = {};
+    const upkeep = createUpkeep({
+      paths,
+      env: options.env,
+      running: config,
+      permissions: table,
+      secrets: state.secrets,
+      mirror: config.audit.mirror,
+      load: () => loadOwn(options, { keepLastGood: false }),
+      permissionsOf: (next) =>
+        permissionTable(next, paths, {
+          api: options.api ?? next.config.api.enabled,
+          channels: options.channels !== undefined,
+        }),
+      reload: async () => await watched.reload?.(),
+      audit,
+      log,
+    });
+    const { approvals, operator } = await openOperator({
+      config,
+      audit,
+      state,
+      upkeep,
+      commissions,
+      servesPort: options.channels !== undefined,
+      log,
+    });
     const cacheDir = `${paths.runDir}/child-cache`;
     const denoDir = findDenoDir({
       env: options.env,
@@ -125,13 +156,14 @@ export async function ownHome(
     });
     const executor = createExecutor({ cacheDir, log });
     await removeLeftNetworks(paths.socketDir);
-    const served: { apiUrl?: string } = {};
+    const served: { apiUrl?: string; wsUrl?: string } = {};
+    const { websocket } = config.channels;
     const network: NetworkDeps = {
       executor,
       audit,
       privateHosts: config.gates.privateHosts,
       // A configured port of 0 is another one once it is served.
-      ownPorts: () => [config.api.port, Number(served.apiUrl && new URL(served.apiUrl).port)],
+      ownPorts: () => [config.api.port, websocket.port, ...portsOf(served.apiUrl, served.wsUrl)],
       socketDir: paths.socketDir,
       log,
     };
@@ -159,6 +191,7 @@ export async function ownHome(
       canAsk: operator.canAsk,
       outbox,
       secretStore: state.secrets,
+      commissions,
       mcp,
       openNetwork: (asked) => openNetwork(network, asked),
       denoDir,
@@ -181,17 +214,18 @@ export async function ownHome(
     const authority = await startAuthority({
       entry: options.entry,
       boot,
-      table: permissionTable(loaded, paths, { api, channels: options.channels !== undefined }),
+      table,
       actions,
       documents,
       operator,
       mcp,
+      signingKeys: openSigningKeys(websocket, executor),
       outbox,
       workspace,
       scrubber,
       log,
     });
-    served.apiUrl = authority.started.apiUrl;
+    Object.assign(served, authority.started);
     known.onChange(authority.setSecretPrints);
     // Between the boot and now.
     authority.setSecretPrints(known.prints);
@@ -207,6 +241,7 @@ export async function ownHome(
       },
       log,
     });
+    if (watcher) watched.reload = () => watcher.reload();
     return {
       authority,
       operator,
@@ -261,57 +296,29 @@ function neverSaid(config: Config, env: OwnOptions["env"]): NamedSecret[] {
   ];
 }
 
-/** What waits for a person, and who may answer. What the last process left is void. */
-async function openApprovals(
-  { config: { gates }, audit, state, log }: {
-    config: Config;
-    audit: AuditLog;
-    state: OperatorState;
-    log: Log;
-  },
-): Promise<{ approvals: Approvals; operator: Operator }> {
-  const { pending, latches, tokens } = state;
-  const approvals = new Approvals({
-    clock: systemClock,
-    audit,
-    pending,
-    latches,
-    timeoutMs: gates.approvalTimeoutS * 1000,
-    log,
+/** The way to the trusted proxy's signing keys, where they are fetched. */
+function openSigningKeys(
+  { trustedProxyAuth }: WebsocketConfig,
+  executor: Pick<Executor, "run">,
+): SigningKeyFetch | undefined {
+  const { jwksUrl = "" } = trustedProxyAuth ?? {};
+  return jwksUrl === "" ? undefined : createSigningKeyFetch({ jwksUrl, executor });
+}
+
+/** Ports of those addresses that are served. */
+function portsOf(...urls: (string | undefined)[]): number[] {
+  return urls.flatMap((url) => {
+    const port = url === undefined ? "" : new URL(url).port;
+    return port === "" ? [] : [Number(port)];
   });
-  approvals.rememberVoid((await pending.takeAll()).map(({ id }) => id));
-  // No channel there is verifies its senders yet.
-  const verifiesSenders = () => false;
-  return {
-    approvals,
-    operator: createOperator({ approvals, tokens, latches, gates, verifiesSenders, log }),
-  };
 }
 
 /** The configuration with what the command line puts over it, at the start and after each edit. */
-async function loadOwn(options: OwnOptions): Promise<Loaded> {
-  const loaded = await loadConfig(options);
+async function loadOwn(
+  options: OwnOptions,
+  { keepLastGood }: { keepLastGood?: boolean } = {},
+): Promise<Loaded> {
+  const loaded = await loadConfig({ ...options, keepLastGood });
   Object.assign(loaded.config.api, options.apiAddress);
   return loaded;
-}
-
-/** The permission table of a configuration; what `service permissions` prints. */
-export function permissionTable(
-  loaded: Loaded,
-  paths: HomePaths,
-  { api, channels }: { api: boolean; channels: boolean },
-): Permission[] {
-  // The start page stands in the documentation, as the example that it is.
-  const sources = channels ? ["../", "../../channels/", "../../docs/examples/chat.html"] : ["../"];
-  return computePermissions({
-    config: loaded.config,
-    api,
-    channels,
-    paths,
-    providers: providerHosts(loaded.config),
-    env: MODEL_ENV,
-    sources: Deno.build.standalone
-      ? []
-      : sources.map((each) => new URL(each, import.meta.url).pathname),
-  });
 }

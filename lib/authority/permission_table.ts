@@ -1,0 +1,32 @@
+/**
+ * What the service of a home may touch, by its configuration and by where the program is.
+ *
+ * @module
+ */
+
+import type { Loaded } from "../config/load.ts";
+import type { HomePaths } from "../config/paths.ts";
+import { MODEL_ENV } from "../model/env.ts";
+import { providerHosts } from "../model/hosts.ts";
+import { computePermissions, type Permission } from "./permissions.ts";
+
+/** The permission table of a configuration; what `service permissions` prints. */
+export function permissionTable(
+  loaded: Loaded,
+  paths: HomePaths,
+  { api, channels }: { api: boolean; channels: boolean },
+): Permission[] {
+  // The start page stands in the documentation, as the example that it is.
+  const sources = channels ? ["../", "../../channels/", "../../docs/examples/chat.html"] : ["../"];
+  return computePermissions({
+    config: loaded.config,
+    api,
+    channels,
+    paths,
+    providers: providerHosts(loaded.config),
+    env: MODEL_ENV,
+    sources: Deno.build.standalone
+      ? []
+      : sources.map((each) => new URL(each, import.meta.url).pathname),
+  });
+}
