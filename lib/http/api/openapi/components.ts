@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import type { z } from "zod";
 import { approveSchema, denySchema } from "../../web/approvals_routes.ts";
 import { contentSchema } from "../chat/chat_request.ts";
 import { inputContentSchema } from "../responses/input_messages.ts";
@@ -24,6 +24,7 @@ import {
   earlierMessageSchema,
   progressSchema,
 } from "./chat_schemas.ts";
+import { type JsonSchema, jsonSchemas } from "./json_schemas.ts";
 import {
   createResponseSchema,
   deletedResponseSchema,
@@ -80,9 +81,6 @@ const COMPONENTS = {
 /** The name of one of them. */
 export type ComponentName = keyof typeof COMPONENTS;
 
-/** A schema as it stands in the document. */
-export type JsonSchema = Record<string, unknown>;
-
 /** Where in the document a named schema is. */
 export function refTo(name: ComponentName): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
@@ -90,29 +88,5 @@ export function refTo(name: ComponentName): JsonSchema {
 
 /** `components.schemas` of the document. */
 export function componentSchemas(): Record<ComponentName, JsonSchema> {
-  const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(COMPONENTS)) registry.add(schema, { id });
-  const { schemas } = z.toJSONSchema(registry, {
-    // What may stand in a request; and an answer may get new fields.
-    io: "input",
-    uri: (id) => `#/components/schemas/${id}`,
-    override: ({ jsonSchema }) => {
-      // An integer of JavaScript, which is no rule of this API.
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-      if (jsonSchema.prefixItems?.length === 0) {
-        // An empty list of schemas is none (JSON Schema 2020-12, Core 10.3.1.1).
-        delete jsonSchema.prefixItems;
-        delete jsonSchema.items;
-      }
-      // A word of zod's own; the pattern beside it says the same.
-      if (jsonSchema.format === "starts_with") delete jsonSchema.format;
-    },
-  });
-  const named: Record<string, JsonSchema> = {};
-  for (const [name, schema] of Object.entries(schemas)) {
-    const { $schema: _, $id: __, ...rest } = schema;
-    named[name] = rest;
-  }
-  return named as Record<ComponentName, JsonSchema>;
+  return jsonSchemas(COMPONENTS) as Record<ComponentName, JsonSchema>;
 }

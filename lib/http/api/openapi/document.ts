@@ -5,7 +5,8 @@
  * @module
  */
 
-import { type ComponentName, componentSchemas, type JsonSchema, refTo } from "./components.ts";
+import { type ComponentName, componentSchemas, refTo } from "./components.ts";
+import type { JsonSchema } from "./json_schemas.ts";
 import { errorResponses, type ResponseDoc } from "./error_responses.ts";
 import { type Operation, OPERATIONS, type Success } from "./operations.ts";
 import type { Parameter } from "./parameters.ts";

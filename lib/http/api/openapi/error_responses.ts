@@ -6,7 +6,8 @@
 
 import type { ErrorCode } from "../../../errors.ts";
 import { HTTP_ERRORS, type HttpErrorKind } from "../../error_table.ts";
-import { type JsonSchema, refTo } from "./components.ts";
+import { refTo } from "./components.ts";
+import type { JsonSchema } from "./json_schemas.ts";
 
 /** A response of an operation. */
 export interface ResponseDoc {

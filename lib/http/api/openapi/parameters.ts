@@ -5,7 +5,7 @@
  */
 
 import { SESSION_ID } from "../session_id.ts";
-import type { JsonSchema } from "./components.ts";
+import type { JsonSchema } from "./json_schemas.ts";
 
 /** A parameter as it stands in the document. */
 export interface Parameter {
