@@ -15,6 +15,7 @@ import { expandHome, type HomePaths, isAbsolutePath, normalize } from "./paths.t
 import type { Problem, Warning } from "./problem.ts";
 import { isInside, realPathOf } from "./real_path.ts";
 import type { Config } from "./schema.ts";
+import { websocketProblems, websocketWarnings } from "./websocket_problems.ts";
 import { trustedProxyProblems, trustedProxyWarnings } from "./trusted_proxy_problems.ts";
 
 /** Providers that need no section: two are known by name, one is built in. */
@@ -55,14 +56,9 @@ export function crossCheck(
   for (const { path, message } of mcpProblems(config.mcp.servers, { workspace, paths })) {
     refuse(["mcp", "servers", ...path], message);
   }
-  const block = config.channels.websocket.trustedProxyAuth;
-  if (block !== null) {
-    const at: KeyPath = ["channels", "websocket", "trustedProxyAuth"];
-    for (const { path, message } of trustedProxyProblems(block)) refuse([...at, ...path], message);
-    for (const { path, message } of trustedProxyWarnings(block)) {
-      warnings.push({ path: [...at, ...path], kind: "conflict", message });
-    }
-  }
+  checkWebsocket(config, refuse, (path, message) => {
+    if (trusted(path)) warnings.push({ path, kind: "conflict", message });
+  });
   const mirror = auditMirror(config.audit.mirror, workspace, paths);
   if ("problem" in mirror) refuse(["audit", "mirror"], mirror.problem);
   return {
@@ -77,6 +73,21 @@ export function crossCheck(
 }
 
 type Refuse = (path: KeyPath, message: string) => void;
+
+function checkWebsocket({ channels: { websocket }, api }: Config, refuse: Refuse, warn: Refuse) {
+  const at: KeyPath = ["channels", "websocket"];
+  for (const { path, message } of websocketProblems(websocket, api)) {
+    refuse([...at, ...path], message);
+  }
+  for (const { path, message } of websocketWarnings(websocket)) warn([...at, ...path], message);
+  const block = websocket.trustedProxyAuth;
+  if (block === null) return;
+  const inBlock = [...at, "trustedProxyAuth"];
+  for (const { path, message } of trustedProxyProblems(block)) {
+    refuse([...inBlock, ...path], message);
+  }
+  for (const { path, message } of trustedProxyWarnings(block)) warn([...inBlock, ...path], message);
+}
 
 function checkApi({ api }: Config, refuse: Refuse): void {
   if (api.host.startsWith("[")) {
