@@ -138,7 +138,8 @@ export function createAutomationRoutes(
       docs: { body: runBody, answer: runRow, errors: ["not_found", "queue_full"] },
       off,
       async handle({ request, params, body }) {
-        const { request_id: requestId } = request.body === null ? {} : await body(runBody);
+        const hasBody = request.headers.has("content-type");
+        const { request_id: requestId } = hasBody ? await body(runBody) : {};
         return json(toRunRow(await automations.run(id(params), { requestId })));
       },
     },
