@@ -11,7 +11,9 @@
 import type { StoredEvent } from "../agent/events.ts";
 import type { OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
 import type { McpServerStatus } from "../authority/mcp/mcp_servers.ts";
+import type { Granted } from "../authority/commission/commissions.ts";
 import type { AutomationView, RunView } from "../automation/automation_view.ts";
+import type { CommissionReport, CurrentFinding } from "../automation/commission_report.ts";
 import type { ErrorData } from "../errors.ts";
 import type { HistoryPage, Session, StoredMessage, Turn } from "../journal/types.ts";
 
@@ -40,6 +42,11 @@ export interface AutomationOperations {
   automation_run: { params: { id: string; requestId?: string }; data: RunView };
   /** Newest first, before one. */
   automation_history: { params: { id: string; before?: number; limit: number }; data: RunView };
+  /** Rehearses it; one datum at the end. The authority checks the token, here and in the next two. */
+  automation_commission: { params: { id: string; token: string }; data: CommissionReport };
+  automation_finding: { params: { id: string; token: string }; data: CurrentFinding };
+  /** `digest`: of the finding. */
+  automation_grant: { params: { id: string; token: string; digest: string }; data: Granted };
 }
 
 /** Each operation: what it is given and what each `data` line of its answer holds. */

@@ -40,6 +40,8 @@ export interface AutomationsDeps {
   clock: Pick<Clock, "now" | "after">;
   /** Takes secrets out of what will be on record. */
   scrub: <T>(value: T) => T;
+  /** Takes back what was granted to one that is gone. */
+  onRemoved?: (id: string) => Promise<unknown>;
   log: Log;
   /** Ids of new automations, and of requests that name none. Default: random. */
   randomId?: (prefix: string) => string;
@@ -207,6 +209,12 @@ export function createAutomations(deps: AutomationsDeps): Automations {
       checkOn();
       const open = (await store.history(id, LAST, 1_000)).find(({ state }) => state === "running");
       if (!await store.remove(id)) throw notFound(id);
+      await deps.onRemoved?.(id).catch((error) =>
+        log.warning("What was granted to a deleted automation could not be taken back", {
+          id,
+          reason: String(error),
+        })
+      );
       // By its key, since the row may not know the turn yet.
       if (open !== undefined) turns.repeated(attemptKey(open.key, open.attempts))?.cancel();
       wake();

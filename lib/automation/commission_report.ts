@@ -1,0 +1,26 @@
+/**
+ * What people are told of rehearsals of automations.
+ *
+ * @module
+ */
+
+import type { Finding } from "../authority/commission/finding.ts";
+
+/** What a rehearsal came to. */
+export interface CommissionReport {
+  finding: Finding;
+  /** What the model said last; for a turn that failed, nothing. */
+  text: string;
+  /** Why the turn failed. */
+  error?: string;
+  turnId: string;
+  /** Of all its model calls together. */
+  inputTokens: number;
+  outputTokens: number;
+}
+
+/** A finding, and whether it is of the automation as it is now. */
+export interface CurrentFinding {
+  finding: Finding;
+  isCurrent: boolean;
+}
