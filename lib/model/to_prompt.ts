@@ -33,13 +33,16 @@ const CACHE_HERE: SharedV4ProviderOptions = {
   anthropic: { cacheControl: { type: "ephemeral" } },
 };
 
+/** Stands before what the agent said when nobody had said anything. */
+const NOBODY_SPOKE = "[Nobody has written here yet. What follows was sent to this chat by you.]";
+
 /** What OpenAI and Anthropic take as the id of a call. */
 const PORTABLE_ID = /^[A-Za-z0-9_-]{1,40}$/;
 
 /**
  * The prompt of a request. Deterministic, so that a longer conversation begins with the same bytes
- * and the provider's cache hits. Neighbouring user messages become one, because the templates of
- * many open models insist on roles that alternate.
+ * and the provider's cache hits. Neighbouring messages of one role become one, because the templates
+ * of many open models insist on roles that alternate, and a person begins.
  */
 export function toPrompt(
   { system, messages }: Pick<ModelRequest, "system" | "messages">,
@@ -58,7 +61,7 @@ export function toPrompt(
         break;
       case "assistant": {
         const content = assistantContent(message, reader, ids, index > lastUser);
-        if (content.length > 0) prompt.push({ role: "assistant", content });
+        addAssistant(prompt, content);
         break;
       }
       case "tool":
@@ -120,6 +123,26 @@ function addUser(prompt: LanguageModelV4Prompt, parts: UserContent): void {
     else content.push(part);
   }
   if (previous?.role !== "user" && content.length > 0) prompt.push({ role: "user", content });
+}
+
+/** Messages from elsewhere stand beside answers, and before what a person says first. */
+function addAssistant(prompt: LanguageModelV4Prompt, content: AssistantContent): void {
+  if (content.length === 0) return;
+  const isSaid = content.every(({ type }) => type === "text");
+  if (prompt.length === 0 && isSaid) addUser(prompt, [{ type: "text", text: NOBODY_SPOKE }]);
+  const previous = prompt.at(-1);
+  const last = previous?.role === "assistant" ? previous.content.at(-1) : undefined;
+  const [first, ...rest] = content;
+  if (previous?.role === "assistant" && last?.type === "text" && first?.type === "text") {
+    // What a model said is given back as it was, so no part of it is written into.
+    const joined = { ...last, text: `${last.text}\n\n${first.text}` };
+    prompt[prompt.length - 1] = {
+      ...previous,
+      content: [...previous.content.slice(0, -1), joined, ...rest],
+    };
+  } else {
+    prompt.push({ role: "assistant", content });
+  }
 }
 
 function assistantContent(

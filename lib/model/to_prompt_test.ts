@@ -47,6 +47,26 @@ Deno.test("toPrompt() gives a summary as a user message that says what it is", (
   );
 });
 
+Deno.test("toPrompt() gives what was said from elsewhere so that roles alternate, a person first", () => {
+  const said = (text: string): PromptMessage => ({ role: "assistant", text, calls: [] });
+  for (const type of TYPES) {
+    const roles = prompt(type, [said("One."), said("Two."), says("and?"), said("Three.")], "Sys");
+    assertEquals(
+      (roles as { role: string; content: string | { text: string }[] }[])
+        .map((
+          { role, content },
+        ) => [role, typeof content === "string" ? content : content[0]!.text]),
+      [
+        ["system", "Sys"],
+        ["user", "[Nobody has written here yet. What follows was sent to this chat by you.]"],
+        ["assistant", "One.\n\nTwo."],
+        ["user", "and?"],
+        ["assistant", "Three."],
+      ],
+    );
+  }
+});
+
 Deno.test("toPrompt() makes one message of neighbours and leaves out what is empty", () => {
   const messages: PromptMessage[] = [
     says("a"),
