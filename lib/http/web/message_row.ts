@@ -3,6 +3,12 @@ import type { MediaLinks } from "../../channel/socket_host.ts";
 import type { StoredMessage } from "../../journal/types.ts";
 import type { MessageRow } from "./session_schemas.ts";
 
+/** Signs links to files of the media folder. */
+export interface NamedLinks extends MediaLinks {
+  /** `name`: what the file is to be called where it is saved. */
+  sign(path: string, name?: string): string | undefined;
+}
+
 /** What a row depends on beside its message. */
 export interface MessageRowContext {
   /** Place of the message among those of people, if it is one. */
@@ -10,8 +16,8 @@ export interface MessageRowContext {
   /** Whether the model's reasoning is shown. */
   showReasoning: boolean;
   /** A link to a file of the media folder by its hash; undefined: none is given. */
-  linkTo: (sha256: string) => string | undefined;
-  media: MediaLinks;
+  linkTo: (sha256: string, name?: string) => string | undefined;
+  links: NamedLinks;
 }
 
 type UserRow = Extract<MessageRow, { role: "user" }>;
@@ -45,7 +51,7 @@ export function toMessageRow(
         tool_calls: calls.map(({ callId, tool, args }) => ({ call_id: callId, tool, args })),
         ...media !== undefined && {
           media: [...media],
-          media_urls: media.flatMap((path) => context.media.sign(path) ?? []),
+          media_urls: media.flatMap((path) => context.links.sign(path) ?? []),
         },
       };
     }
@@ -77,7 +83,7 @@ function attachmentOf(part: UserPart, { linkTo }: MessageRowContext): Attachment
     // As the first version kept images: in the message itself.
     return [{ type, media_type: mediaType, bytes: Math.floor(part.data.length * 3 / 4) }];
   }
-  const url = linkTo(part.file.sha256);
+  const url = linkTo(part.file.sha256, part.type === "document" ? part.name : undefined);
   return [{
     type,
     ...part.type === "document" && { name: part.name },

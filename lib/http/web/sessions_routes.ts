@@ -6,13 +6,12 @@
  */
 
 import { chatOfSession, chatSessionKey } from "../../channel/chat_session.ts";
-import type { MediaLinks } from "../../channel/socket_host.ts";
 import { ServiceError } from "../../errors.ts";
 import { exportSession } from "../../journal/export_session.ts";
 import type { Fork, Journal, Session } from "../../journal/types.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import { JSON_LINES, jsonLines } from "../json_lines.ts";
-import { toMessageRow } from "./message_row.ts";
+import { type NamedLinks, toMessageRow } from "./message_row.ts";
 import { noSession, ownerOf, ownSession } from "./own_sessions.ts";
 import { readQuery } from "./query_params.ts";
 import { readMessages } from "./read_messages.ts";
@@ -44,8 +43,8 @@ export interface SessionsRoutesDeps {
   >;
   /** Whether a turn runs in a session. */
   isRunning: (sessionKey: string) => boolean;
-  media: MediaLinks;
-  /** The folder that `media` gives links to. */
+  links: NamedLinks;
+  /** The folder that they lead to. */
   mediaDir: string;
   /** Whether the model's reasoning is shown; asked each time. */
   showReasoning: () => boolean;
@@ -61,9 +60,9 @@ const DEFAULT_PAGE = 50;
 
 /** See the module. */
 export function createSessionsRoutes(deps: SessionsRoutesDeps): WebRoute[] {
-  const { journal, isRunning, media, mediaDir, scrubber } = deps;
+  const { journal, isRunning, links, mediaDir, scrubber } = deps;
   const newChatId = deps.newChatId ?? (() => crypto.randomUUID());
-  const linkTo = (sha256: string) => media.sign(`${mediaDir}/${sha256}`);
+  const linkTo = (sha256: string, name?: string) => links.sign(`${mediaDir}/${sha256}`, name);
 
   function toRow({ key, title, modelPreset, createdAt, updatedAt, turns, lastSeq }: Session) {
     const chatId = chatOfSession(key)?.chatId;
@@ -103,7 +102,7 @@ export function createSessionsRoutes(deps: SessionsRoutesDeps): WebRoute[] {
     let userIndex = page.userIndex;
     const showReasoning = deps.showReasoning();
     const messages = page.messages.map((stored) => {
-      const row = toMessageRow(stored, { userIndex, showReasoning, linkTo, media });
+      const row = toMessageRow(stored, { userIndex, showReasoning, linkTo, links });
       if (row.role === "user") userIndex++;
       return row;
     });

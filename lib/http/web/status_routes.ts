@@ -5,6 +5,7 @@
  */
 
 import { z } from "zod";
+import type { ModelRegistry } from "../../model/registry.ts";
 import { type Checks, health, ready } from "../api/health.ts";
 import { healthSchema, readinessSchema } from "../api/openapi/service_schemas.ts";
 import type { WebRoute } from "./web_route.ts";
@@ -24,7 +25,7 @@ export interface ServiceCounts {
 export interface StatusRoutesDeps {
   version: string;
   checks: () => Checks | Promise<Checks>;
-  model: () => { name: string; reason: string };
+  models: () => Pick<ModelRegistry, "default" | "reason">;
   counts: () => ServiceCounts;
   /** Milliseconds since the service was started. */
   uptimeMs: () => number;
@@ -69,7 +70,7 @@ export function createStatusRoutes(deps: StatusRoutesDeps): WebRoute[] {
       summary: "Show the version, the model, and what is in motion",
       docs: { answer: statusAnswer },
       handle() {
-        const { name, reason } = deps.model();
+        const { default: { name }, reason } = deps.models();
         return Response.json({
           version: deps.version,
           uptime_s: Math.floor(deps.uptimeMs() / 1000),

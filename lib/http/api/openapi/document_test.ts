@@ -113,6 +113,8 @@ Deno.test("OPERATIONS name every error that a route can answer with", () => {
     // of paths and methods that are no routes
     "not_found",
     "method_not_allowed",
+    // of the other port
+    "conflict",
     // of commands
     "usage",
     // of the other port

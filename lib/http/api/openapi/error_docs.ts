@@ -5,6 +5,7 @@
  */
 
 import { HTTP_ERRORS, type HttpErrorKind } from "../../error_table.ts";
+import { markdownTable } from "../../markdown_table.ts";
 
 const BEGIN = "<!-- errors: written by `deno task generate` -->\n";
 const END = "\n<!-- end of errors -->";
@@ -25,13 +26,4 @@ export function withErrorTable(page: string): string {
     throw new Error(`docs/http-api.md cannot be written: it has no line "${BEGIN.trim()}"`);
   }
   return `${page.slice(0, begin)}${BEGIN}\n${errorTable()}${page.slice(end)}`;
-}
-
-function markdownTable([head, ...rows]: string[][]): string {
-  const widths = head!.map((_, column) =>
-    Math.max(...[head!, ...rows].map((row) => row[column]!.length))
-  );
-  const line = (cells: string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |\n`;
-  return line(head!) + line(widths.map((width) => "-".repeat(width))) + rows.map(line).join("");
 }

@@ -1,0 +1,36 @@
+/**
+ * The table of routes in `docs/web-api.md`, from the table that is mounted.
+ *
+ * @module
+ */
+
+import { markdownTable } from "../../markdown_table.ts";
+import type { WebRoute } from "../web_route.ts";
+import { pathOf } from "./document.ts";
+import { ISSUE_PATH } from "./inert_routes.ts";
+
+const BEGIN = "<!-- routes: written by `deno task generate` -->\n";
+const END = "\n<!-- end of routes -->";
+
+/** The table as `deno fmt` would have it, in the order of the routes. */
+export function routeTable(routes: readonly WebRoute[]): string {
+  return markdownTable([
+    ["Method", "Path", "Scope", "What"],
+    ...routes.map((route) => [
+      route.method,
+      route.path === ISSUE_PATH ? "tokenIssuePath" : `\`${pathOf(route)}\``,
+      route.access === undefined ? route.scope ?? "operate" : "none",
+      route.summary,
+    ]),
+  ]);
+}
+
+/** The page with the table between its marks. Throws when it has no marks. */
+export function withRouteTable(page: string, routes: readonly WebRoute[]): string {
+  const begin = page.indexOf(BEGIN);
+  const end = page.indexOf(END, begin);
+  if (begin === -1 || end === -1) {
+    throw new Error(`docs/web-api.md cannot be written: it has no line "${BEGIN.trim()}"`);
+  }
+  return `${page.slice(0, begin)}${BEGIN}\n${routeTable(routes)}${page.slice(end)}`;
+}

@@ -1,0 +1,86 @@
+/**
+ * Every route of the WebSocket port, in the order of the documentation.
+ *
+ * @module
+ */
+
+import { ServiceError } from "../../errors.ts";
+import type { Operate } from "../api/approvals.ts";
+import { createApprovalsRoutes } from "./approvals_routes.ts";
+import { createAuditRoutes } from "./audit_routes.ts";
+import { type AutomationsRoutesDeps, createAutomationRoutes } from "./automations_routes.ts";
+import { type BootstrapDeps, createBootstrapRoutes } from "./bootstrap_routes.ts";
+import { type CommissionRoutesDeps, createCommissionRoutes } from "./commission_routes.ts";
+import { createLatchesRoutes } from "./latches_routes.ts";
+import { createMediaRoutes, type MediaRoutesDeps } from "./media_routes.ts";
+import { createModelsRoutes, type ModelsRoutesDeps } from "./models_routes.ts";
+import { createOpenApiRoutes } from "./openapi_routes.ts";
+import { createPermissionsRoutes } from "./permissions_routes.ts";
+import { createSecretsRoutes } from "./secrets_routes.ts";
+import { createSessionsRoutes, type SessionsRoutesDeps } from "./sessions_routes.ts";
+import { createSettingsRoutes } from "./settings_routes.ts";
+import { createStartPageRoutes } from "./start_page.ts";
+import { createStatusRoutes, type StatusRoutesDeps } from "./status_routes.ts";
+import { createTokenRoutes, type TokenRoutesDeps } from "./token_routes.ts";
+import type { WebRoute } from "./web_route.ts";
+
+/** What all routes together need. */
+export type WebRoutesDeps =
+  & BootstrapDeps
+  & TokenRoutesDeps
+  & SessionsRoutesDeps
+  & MediaRoutesDeps
+  & AutomationsRoutesDeps
+  & CommissionRoutesDeps
+  & ModelsRoutesDeps
+  & StatusRoutesDeps
+  & {
+    /** Asks the authority. */
+    operate: Operate;
+    /** Text of the page at the root (`readStartPage`). */
+    page: string;
+  };
+
+/** The table. Throws `config_invalid` when `tokenIssuePath` cannot stand in it. */
+export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
+  const routes = [
+    ...createStartPageRoutes(deps),
+    ...createBootstrapRoutes(deps),
+    ...createTokenRoutes(deps),
+    ...createSessionsRoutes(deps),
+    ...createMediaRoutes(deps),
+    ...createApprovalsRoutes(deps),
+    ...createLatchesRoutes(deps),
+    ...createAutomationRoutes(deps),
+    ...createCommissionRoutes(deps),
+    ...createModelsRoutes(deps),
+    ...createSettingsRoutes(deps),
+    ...createSecretsRoutes(deps),
+    ...createPermissionsRoutes(deps),
+    ...createAuditRoutes(deps),
+    ...createStatusRoutes(deps),
+  ];
+  checkIssuePath(deps.config.tokenIssuePath, routes);
+  return [...routes, ...createOpenApiRoutes({ version: deps.version, routes })];
+}
+
+/** It is the one path that somebody chooses: no pattern of the router, and no route that is there. */
+function checkIssuePath(path: string, routes: readonly WebRoute[]): void {
+  if (path === "") return;
+  const param = "channels.websocket.tokenIssuePath";
+  if (!/^(\/[A-Za-z0-9._~-]+)+$/.test(path)) {
+    throw new ServiceError(
+      "config_invalid",
+      `${param} is ${JSON.stringify(path)}; expected a path such as /auth/token, of letters, ` +
+        "digits and . _ ~ -",
+      { param },
+    );
+  }
+  const isTaken = path === "/openapi.json" ||
+    routes.filter((route) => route.path === path).length > 1;
+  if (isTaken) {
+    throw new ServiceError("config_invalid", `${param} is ${path}, which the port has already`, {
+      param,
+    });
+  }
+}
