@@ -54,8 +54,6 @@ export interface PlanInputs {
   changes: readonly SettingChange[];
   paths: HomePaths;
   env: Env;
-  /** In force; what it says of providers counts where the file cannot. */
-  running: Config;
   /** Of the home. */
   secrets: Pick<SecretStore, "list">;
 }
@@ -65,11 +63,12 @@ export interface PlanInputs {
  * `invalid_request`, naming the key, for everything else; never repeats a secret.
  */
 export function planChange(inputs: PlanInputs): PlannedChange {
-  const { before, paths, env, running, secrets } = inputs;
+  const { before, paths, env, secrets } = inputs;
   const old = examine({ text: before, paths, env });
-  // A key that stands there in two spellings would lose one of them without a word.
-  const unreadable = old.problems.filter(({ kind }) => kind === "syntax" || kind === "spelling");
-  if (unreadable.length > 0) throw problems(`Cannot change ${paths.configFile}`, unreadable);
+  // Of a file that does not load nobody can say what a change of it would widen.
+  if (old.problems.length > 0 || old.config === undefined) {
+    throw problems(`Cannot change ${paths.configFile}, which is broken`, old.problems);
+  }
 
   const asked = inputs.changes.map(({ path, value }) => ({ path: readPath(path), value }));
   refuseOverlap(asked.map(({ path }) => path));
@@ -78,7 +77,7 @@ export function planChange(inputs: PlanInputs): PlannedChange {
   if (!isObject(value)) throw new TypeError("The configuration has to be an object");
   const keys = changedKeys(old.canonical, value);
   const text = configText(before, value);
-  if (keys.length === 0) return { keys, value, text, next: running };
+  if (keys.length === 0) return { keys, value, text, next: old.config };
 
   for (const path of keys) refuseKey(path, valueAt(value, path), secrets);
   const next = examine({ text, paths, env });
@@ -89,7 +88,7 @@ export function planChange(inputs: PlanInputs): PlannedChange {
   if (inTheWay.length > 0 || next.config === undefined) {
     throw problems("Cannot change the settings", inTheWay);
   }
-  checkNext(old.config ?? running, next.config);
+  checkNext(old.config, next.config);
   return { keys, value, text, next: next.config };
 }
 

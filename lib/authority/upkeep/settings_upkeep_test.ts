@@ -321,6 +321,8 @@ Deno.test("settings of a file that broke on the disk: what loaded last is shown,
     const broken of [
       '{ "agent": { "maxSteps": 8 ',
       '{ "agent": { "maxSteps": 1, "max_steps": 2 } }',
+      '{ "agent": { "maxSteps": "many" } }',
+      '{ "providers": { "a": { "apiKey": "${GONE}" } } }',
       "[]",
       "\ufeff{}{}",
       "",
