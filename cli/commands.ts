@@ -64,6 +64,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/sessions.ts"),
   },
   {
+    name: "automations",
+    summary: "Do work when it is due: create, run, watch and remove automations",
+    load: () => import("./commands/automations.ts"),
+  },
+  {
     name: "policy",
     summary: "Show, explain and test what the agent may do",
     load: () => import("./commands/policy.ts"),

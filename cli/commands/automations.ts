@@ -1,0 +1,273 @@
+/**
+ * `service automations`: work that is done when it is due.
+ *
+ * @module
+ */
+
+import type { RunView } from "../../lib/automation/automation_view.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import type { LocalClient } from "../../lib/local/client.ts";
+import type { Operation, Operations } from "../../lib/local/protocol.ts";
+import { allAutomations, automationId } from "../automations/find_automation.ts";
+import {
+  nextText,
+  printAutomation,
+  printAutomations,
+  printRuns,
+  printWarnings,
+} from "../automations/print_automation.ts";
+import { AUTOMATION_OPTIONS, nameOf, typedAutomation } from "../automations/typed_automation.ts";
+import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
+import { confirm, type ConfirmDeps, processConfirm } from "../confirm.ts";
+import { jsonLine, type Output } from "../output.ts";
+
+/** What the command reaches outside of itself. */
+export interface AutomationsDeps {
+  /** This machine's zone of the IANA database. */
+  timeZone: string;
+  /** A file's text, `-` for standard input. */
+  readText(path: string, out: Output): Promise<string>;
+  confirm(out: Output): ConfirmDeps;
+  withService<T>(globals: Globals, use: (client: LocalClient) => Promise<T>): Promise<T>;
+}
+
+/** Runs that a history shows when it is told no number, and most that it may be told. */
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 200;
+
+/** Runs the command. */
+export async function runAutomations(
+  invocation: Invocation,
+  deps: AutomationsDeps,
+): Promise<ExitCode> {
+  const { subcommand = "list", args, options, globals, out } = invocation;
+  // What was typed is read before the service is opened, so that nobody waits for it.
+  const fields = subcommand === "create" || subcommand === "update"
+    ? await readFields(invocation, deps)
+    : {};
+  const limit = wholeNumber("limit", options["limit"], MAX_LIMIT) ?? DEFAULT_LIMIT;
+  const before = wholeNumber("before", options["before"], Number.MAX_SAFE_INTEGER);
+  const requestId = options["request-id"] as string | undefined;
+  if (subcommand === "delete" && options["yes"] !== true) {
+    const question = `Delete automation ${args[0]!}, and stop what runs of it?`;
+    if (!await confirm(question, deps.confirm(out))) {
+      out.note("Nothing was deleted");
+      return EXIT.failed;
+    }
+  }
+  return await deps.withService(globals, async (client) => {
+    if (subcommand === "list") return await list(client, invocation, deps);
+    if (subcommand === "create") {
+      const view = await one(client, "automation_create", { automation: fields });
+      return shown(view, view.id);
+    }
+    const id = await automationId(client, args[0]!);
+    switch (subcommand) {
+      case "show": {
+        const view = await one(client, "automation", { id });
+        if (globals.json) out.json(view);
+        else printAutomation(out, view, deps.timeZone);
+        return EXIT.done;
+      }
+      case "update":
+        return shown(await one(client, "automation_update", { id, change: fields }), id);
+      case "enable":
+      case "disable": {
+        const enabled = subcommand === "enable";
+        return shown(await one(client, "automation_enable", { id, enabled }), id);
+      }
+      case "run":
+        return await run(client, invocation, { id, requestId });
+      case "history":
+        return await history(client, invocation, deps, { id, before, limit });
+      default: {
+        const answer = await one(client, "automation_delete", { id });
+        if (globals.json) out.json(answer);
+        else out.note(`Deleted ${id}; what it said stays in the session automation:${id}`);
+        return EXIT.done;
+      }
+    }
+  });
+
+  function shown(view: Operations["automation"]["data"], id: string): ExitCode {
+    if (globals.json) {
+      out.json(view);
+      return EXIT.done;
+    }
+    out.line(id);
+    out.note(`Next run: ${nextText(view, deps.timeZone)}`);
+    printWarnings(out, view);
+    return EXIT.done;
+  }
+}
+
+async function list(
+  client: LocalClient,
+  { globals, out }: Invocation,
+  { timeZone }: AutomationsDeps,
+): Promise<ExitCode> {
+  if (globals.json) {
+    for await (const view of allAutomations(client)) await out.stream(jsonLine(view) + "\n");
+    return EXIT.done;
+  }
+  const views = await Array.fromAsync(allAutomations(client));
+  if (views.length === 0) out.note("There are no automations yet: service automations create -h");
+  else printAutomations(out, views, timeZone);
+  return EXIT.done;
+}
+
+async function run(
+  client: LocalClient,
+  { globals, out }: Invocation,
+  params: Operations["automation_run"]["params"],
+): Promise<ExitCode> {
+  const { id } = params;
+  const run = await one(client, "automation_run", params);
+  if (globals.json) {
+    out.json(run);
+    return EXIT.done;
+  }
+  out.note(`Run ${run.id} is ${run.state}: service automations history ${id}`);
+  printWarnings(out, await one(client, "automation", { id }));
+  return EXIT.done;
+}
+
+async function history(
+  client: LocalClient,
+  { globals, out }: Invocation,
+  { timeZone }: AutomationsDeps,
+  params: Operations["automation_history"]["params"],
+): Promise<ExitCode> {
+  const runs: RunView[] = await Array.fromAsync(client.request("automation_history", params));
+  if (globals.json) {
+    for (const run of runs) await out.stream(jsonLine(run) + "\n");
+    return EXIT.done;
+  }
+  if (runs.length === 0) out.note("It has no runs yet");
+  else printRuns(out, runs, timeZone);
+  if (runs.length === params.limit) {
+    out.note(`Earlier ones: service automations history ${params.id} --before ${runs.at(-1)!.id}`);
+  }
+  return EXIT.done;
+}
+
+/** The fields of a file with those that were typed over them. */
+async function readFields(
+  { subcommand, options, out }: Invocation,
+  { timeZone, readText }: AutomationsDeps,
+): Promise<Record<string, unknown>> {
+  const typed = typedAutomation(options, { timeZone });
+  const from = options["from"] as string | undefined;
+  const fields = {
+    ...from === undefined ? {} : parseFields(await readText(from, out), from),
+    ...typed,
+  };
+  if (Object.keys(fields).length === 0) {
+    throw new ServiceError(
+      "usage",
+      subcommand === "create"
+        ? "Nothing says what to do: give --message and --every, --cron or --at, or --from FILE"
+        : "Nothing says what to change: give options such as --every 1h, or --from FILE",
+    );
+  }
+  if (subcommand === "create") fields["name"] ??= nameOf(fields["message"]);
+  return fields;
+}
+
+function parseFields(text: string, from: string): Record<string, unknown> {
+  const what = from === "-" ? "Standard input" : `The file ${JSON.stringify(from)}`;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new ServiceError("usage", `${what} is not JSON: ${why}`, { param: "from" }, { cause });
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    return { ...value };
+  }
+  throw new ServiceError("usage", `${what} holds no JSON object`, { param: "from" });
+}
+
+/** The one answer of an operation. */
+async function one<Op extends Operation>(
+  client: LocalClient,
+  op: Op,
+  params: Operations[Op]["params"],
+): Promise<Operations[Op]["data"]> {
+  for await (const data of client.request(op, params)) return data;
+  throw new ServiceError("internal", `The service answered ${op} with nothing`);
+}
+
+function wholeNumber(
+  name: string,
+  value: Invocation["options"][string],
+  most: number,
+): number | undefined {
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (/^\d+$/.test(String(value)) && number >= 1 && number <= most) return number;
+  throw new ServiceError(
+    "usage",
+    `Option --${name} is ${JSON.stringify(value)}; it takes a whole number from 1 to ${most}`,
+    { param: name },
+  );
+}
+
+async function readText(path: string, out: Output): Promise<string> {
+  if (path === "-") {
+    const { readPiped } = await import("../agent/read_piped.ts");
+    const onWait = () => out.note("Reading the automation from standard input");
+    return await readPiped({ stdin: Deno.stdin.readable, onWait });
+  }
+  try {
+    return await Deno.readTextFile(path);
+  } catch (cause) {
+    const why = cause instanceof Deno.errors.NotFound ? "there is no such file" : String(cause);
+    const message = `Cannot read ${JSON.stringify(path)}: ${why}`;
+    throw new ServiceError("usage", message, { param: "from" }, { cause });
+  }
+}
+
+const automations: Command = {
+  description:
+    "Gives the agent a message when it is due, with nobody there. AUTOMATION is its id, or its name " +
+    "if no other has it. Times are those of this machine's zone. With --json each automation or run " +
+    "is one line.",
+  examples: [
+    "service automations create -m 'What is new in the repository?' --every 1h",
+    "service automations create -m 'Plan my day' --cron '30 7 * * MON-FRI' --deliver telegram:12345",
+    "service automations create --from news.json",
+    "service automations update News --every 2h --when change --deliver telegram:12345",
+    "service automations run News",
+    "service automations history News",
+  ],
+  subcommands: [
+    { name: "list", summary: "All of them (also without a subcommand)" },
+    { name: "show", args: "AUTOMATION", summary: "One with its state and warnings" },
+    { name: "create", summary: "Add one, and print its id" },
+    { name: "update", args: "AUTOMATION", summary: "Change what the options name" },
+    { name: "enable", args: "AUTOMATION", summary: "Switch it on" },
+    { name: "disable", args: "AUTOMATION", summary: "Switch it off; what runs goes on" },
+    { name: "run", args: "AUTOMATION", summary: "Run it now, also while it is off" },
+    { name: "delete", args: "AUTOMATION", summary: "Remove it, and stop what runs of it" },
+    { name: "history", args: "AUTOMATION", summary: "Its runs, the latest first" },
+  ],
+  options: [
+    ...AUTOMATION_OPTIONS,
+    { name: "request-id", value: "ID", summary: "Of a run: the same again is the same run" },
+    { name: "limit", alias: "n", value: "N", summary: `Runs of a history (${DEFAULT_LIMIT})` },
+    { name: "before", value: "N", summary: "Runs before this one" },
+    { name: "yes", alias: "y", summary: "Delete without asking" },
+  ],
+  run: (invocation) =>
+    runAutomations(invocation, {
+      timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      readText,
+      confirm: processConfirm,
+      withService: async (globals, use) =>
+        (await import("../open_service.ts")).withService(globals, use),
+    }),
+};
+
+export default automations;
