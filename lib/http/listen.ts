@@ -198,7 +198,7 @@ async function listenNode(options: ListenOptions): Promise<Listener> {
     });
   }
 
-  const removeSocket = await bind(server, options);
+  await bind(server, options);
   const bound = server.address() as { port: number };
   return {
     url: socketPath === undefined
@@ -207,7 +207,7 @@ async function listenNode(options: ListenOptions): Promise<Listener> {
     port: socketPath === undefined ? bound.port : 0,
     counts: () => connections.counts,
     async close(graceMs = 0) {
-      closing ??= closeNode(server).then(removeSocket);
+      closing ??= closeNode(server);
       if (graceMs > 0) await settlesWithin(systemClock, closing, graceMs);
       server.closeAllConnections();
       connections.destroyUpgraded();
@@ -229,11 +229,10 @@ async function createNodeServer(
   return server;
 }
 
-/** Resolves to what has to be done after the server is closed. */
 async function bind(
   server: Server,
   { host, port, socketPath, setting }: ListenOptions,
-): Promise<() => Promise<void>> {
+): Promise<void> {
   if (socketPath !== undefined) return listenUnix(server, socketPath, `${setting}.socketPath`);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -242,7 +241,6 @@ async function bind(
       resolve();
     });
   });
-  return () => Promise.resolve();
 }
 
 function asksForWebSocket({ headers }: IncomingMessage): boolean {

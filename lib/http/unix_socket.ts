@@ -11,18 +11,12 @@ import { ServiceError } from "../errors.ts";
 const OWNER_ONLY = 0o600;
 const MASK = 0o777 & ~OWNER_ONLY;
 
-/** Removes what was bound; nothing that somebody else put in its place. */
-export type RemoveSocket = () => Promise<void>;
-
 /**
  * Listens at a path. What a dead process left there is removed first; a socket that somebody answers on,
- * or a file that is no socket, is an error `config_invalid` that names `param`.
+ * or a file that is no socket, is an error `config_invalid` that names `param`. The file goes when the
+ * server is closed.
  */
-export async function listenUnix(
-  server: Server,
-  path: string,
-  param: string,
-): Promise<RemoveSocket> {
+export async function listenUnix(server: Server, path: string, param: string): Promise<void> {
   await removeStale(path, param);
   // A socket is open to whoever its mode lets in from the moment of its making, so that the mode has
   // to be right then. It is made in this call, and nothing else runs in this thread meanwhile.
@@ -40,11 +34,6 @@ export async function listenUnix(
     Deno.umask(before);
   }
   await listening;
-  const made = await Deno.lstat(path);
-  return async () => {
-    const now = await Deno.lstat(path).catch(() => undefined);
-    if (now?.ino === made.ino && now.dev === made.dev) await Deno.remove(path).catch(() => {});
-  };
 }
 
 async function removeStale(path: string, param: string): Promise<void> {
