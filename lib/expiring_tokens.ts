@@ -47,7 +47,8 @@ export class ExpiringTokens<Value> {
   #newest: Entry<Value> | undefined;
 
   constructor(options: ExpiringTokensOptions) {
-    this.#options = { maxOutstanding: MAX_OUTSTANDING_TOKENS, ...options };
+    const { maxOutstanding = MAX_OUTSTANDING_TOKENS } = options;
+    this.#options = { ...options, maxOutstanding };
     this.#form = new RegExp(`^${options.prefix}[A-Za-z0-9_-]{43}$`);
   }
 
