@@ -1,0 +1,131 @@
+/**
+ * That a slot runs once, or is counted, whenever the process is killed (W4). The file is also the
+ * program that is killed: a service whose clock runs a thousand times as fast, so that slots of each
+ * minute come every 60 ms.
+ */
+import { assert, assertEquals, assertGreater } from "@std/assert";
+import { fails, says, scriptedModel } from "../agent/testing/scripted_model.ts";
+import { testAgent } from "../agent/testing/test_agent.ts";
+import { configSchema } from "../config/schema.ts";
+import { openJournal } from "../journal/open.ts";
+import { withFolder } from "../journal/testing/steps.ts";
+import { createAutomations } from "./automations.ts";
+import { createOutbox } from "./outbox.ts";
+
+const SPEED = 1_000;
+const IDS = ["aut_steady", "aut_queued", "aut_failing"] as const;
+const LAST = Number.MAX_SAFE_INTEGER;
+
+/** Runs automations over a file until it is killed; `bootMs` is where its clock starts. */
+async function runUntilKilled(path: string, startMs: number): Promise<void> {
+  const began = performance.now();
+  const now = () => Math.floor(startMs + (performance.now() - began) * SPEED);
+  const journal = openJournal({ path, now });
+  const { resume } = await journal.recover();
+  let asked = 0;
+  const { turns } = testAgent({
+    journal,
+    idPrefix: `${startMs}-`,
+    model: {
+      ...scriptedModel(),
+      stream: (request) => {
+        const text = JSON.stringify(request.messages.at(-1));
+        return (text.includes("fail") ? fails("provider_error") : says(`answer ${++asked}`))(
+          request,
+        );
+      },
+    },
+  });
+  turns.recovered(resume);
+  let next = 0;
+  const automations = createAutomations({
+    store: journal.automations,
+    turns,
+    outbox: createOutbox({ journal, isEnabled: () => true }),
+    isEnabled: () => true,
+    config: () => configSchema.parse({}),
+    clock: {
+      now,
+      after(ms, run) {
+        const timer = setTimeout(run, ms / SPEED);
+        return () => clearTimeout(timer);
+      },
+    },
+    scrub: (value) => value,
+    log: { debug() {}, info() {}, warning() {}, error: (...what) => console.error(...what) },
+    randomId: () => IDS[next++]!,
+  });
+  if ((await automations.list({ after: "", limit: 9 })).length === 0) {
+    const every = { schedule: { every: 60 }, delivery: { channel: "a", chatId: "1" } };
+    await automations.create({ ...every, name: "steady", message: "go", missed: "all" });
+    await automations.create({ ...every, name: "queued", message: "go", overlap: "queue" });
+    await automations.create({ ...every, name: "failing", message: "fail", retries: 1 });
+  }
+  automations.start();
+  Deno.stdout.writeSync(new TextEncoder().encode("up\n"));
+  await new Promise<void>((resolve) => setTimeout(resolve, 60_000));
+}
+
+Deno.test("createAutomations() runs each slot once through kill -9 at any instant (W4)", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/journal.db`;
+    const startMs = Date.parse("2026-03-01T00:00:00Z");
+    const BOOTS = 10;
+    for (let boot = 0; boot < BOOTS; boot++) {
+      const child = new Deno.Command(Deno.execPath(), {
+        args: [
+          "run",
+          "-A",
+          "--cached-only",
+          "--no-check",
+          import.meta.url,
+          "run-until-killed",
+          path,
+          String(startMs + boot * 15 * 60_000),
+        ],
+        stdout: "piped",
+        stderr: "inherit",
+      }).spawn();
+      // Whatever it is doing then: starting, claiming, asking, delivering, settling.
+      const reader = child.stdout.getReader();
+      await reader.read();
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 400));
+      child.kill("SIGKILL");
+      await child.status;
+      await reader.cancel();
+    }
+
+    const journal = openJournal({ path });
+    let runs = 0;
+    for (const id of IDS) {
+      const session = journal.session(`automation:${id}`)!;
+      const turns = new Map(journal.turns(session.id, 0, 100_000).map((turn) => [turn.id, turn]));
+      const history = await journal.automations.history(id, LAST, 100_000);
+      const slots = history.map(({ slotAt }) => slotAt);
+      assertEquals(new Set(slots).size, slots.length, "a slot has two runs");
+      let attempts = 0;
+      for (const run of history) {
+        attempts += run.attempts;
+        if (run.state !== "done" && run.state !== "failed") continue;
+        runs += 1;
+        const turn = turns.get(run.turnId!);
+        assert(turn !== undefined && turn.endedAt !== undefined, "a run that ended has no turn");
+        assertEquals(turn.status === "done", run.state === "done");
+        if (run.state === "failed") assertEquals(run.attempts, 2);
+      }
+      // No attempt has two turns; one that was begun and cut off may have none yet.
+      assert(turns.size <= attempts, `${turns.size} turns for ${attempts} attempts`);
+      assert(attempts - turns.size <= 1, `${turns.size} turns for ${attempts} attempts`);
+      const { missed, overlapped, cursor, createdAt } = (await journal.automations.find(id))!;
+      const counted = history.length + missed + overlapped;
+      assertEquals(counted, Math.floor((cursor - createdAt) / 60_000), `slots of ${id}`);
+    }
+    assertGreater(runs, 10);
+    const ids = journal.outbox(0, 100_000).map(({ id }) => id);
+    assertEquals(new Set(ids).size, ids.length);
+    await journal.close();
+  }));
+
+if (Deno.args[0] === "run-until-killed") {
+  await runUntilKilled(Deno.args[1]!, Number(Deno.args[2]));
+}
