@@ -162,9 +162,9 @@ export class WsConnection implements Connection, Watched {
 
   /** Counts what is held, with bytes that come just now, and ends what is too much for all together. */
   #hold(comingBytes: number): void {
-    if (this.#ended.signal.aborted) return;
+    if (this.#ended.signal.aborted || this.#isClosing) return;
     const bytes = comingBytes + this.#unfinishedBytes() + this.#inbox.bytes;
-    if (this.#deps.inbound.set(this, bytes) || this.#isClosing) return;
+    if (this.#deps.inbound.set(this, bytes)) return;
     this.#trouble("overloaded", { bytes });
     this.#closeNow(1013, "Too much is being sent at the same time: try again later");
   }
@@ -191,6 +191,7 @@ export class WsConnection implements Connection, Watched {
     this.#trouble("protocol_error", { code: error.code, reason: error.message });
     this.#beginClose();
     this.#queue.end();
+    this.#deps.inbound.set(this, 0);
   }
 
   /** Leaves out what waits. */
