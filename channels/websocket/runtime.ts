@@ -38,7 +38,7 @@ export class WebsocketChannel extends BaseChannel<WebsocketChannelConfig> {
   override readonly name = "websocket";
   readonly #host: SocketHost;
   readonly #server: SocketServer;
-  readonly #connections = new Set<Connection>();
+  readonly #sessions = new Map<Connection, ClientSession>();
   readonly #stopped = Promise.withResolvers<void>();
   readonly #opened = Promise.withResolvers<OpenPort>();
   #run: Promise<void> | undefined;
@@ -66,11 +66,12 @@ export class WebsocketChannel extends BaseChannel<WebsocketChannelConfig> {
       clock: host.clock,
       log: host.log,
       onConnection: (connection) => {
-        this.#connections.add(connection);
-        connection.closed.addEventListener("abort", () => this.#connections.delete(connection), {
+        const session = new ClientSession({ host, connection, source });
+        this.#sessions.set(connection, session);
+        connection.closed.addEventListener("abort", () => this.#sessions.delete(connection), {
           once: true,
         });
-        new ClientSession({ host, connection, source }).begin();
+        session.begin();
       },
     });
   }
@@ -84,8 +85,10 @@ export class WebsocketChannel extends BaseChannel<WebsocketChannelConfig> {
     return this.#opened.promise;
   }
 
-  counts(): SocketCounts {
-    return this.#server.counts();
+  /** `chats`: those that connections follow, each as often as it is followed. */
+  counts(): SocketCounts & { chats: number } {
+    const chats = this.#sessions.values().reduce((sum, { chats }) => sum + chats, 0);
+    return { ...this.#server.counts(), chats };
   }
 
   override start(): Promise<void> {
@@ -112,7 +115,7 @@ export class WebsocketChannel extends BaseChannel<WebsocketChannelConfig> {
         model_name: name,
         ...preset !== undefined && { model_preset: preset },
       });
-      for (const connection of this.#connections) connection.send(frame);
+      for (const connection of this.#sessions.keys()) connection.send(frame);
     });
     try {
       const port = await this.#host.openPort((request, socket, head) =>

@@ -3,25 +3,70 @@
 import type { Command } from "../command.ts";
 import { ownOptions } from "../open_service.ts";
 import { runService } from "../run_service.ts";
+import type { Started } from "../../lib/authority/authority.ts";
+import { issueSecret } from "../../lib/config/issue_secret.ts";
+import type { Config } from "../../lib/config/schema.ts";
+import type { ChannelModule } from "../../lib/service/bridge.ts";
 
 const command: Command = {
-  description: "Runs the service with everything that the configuration enables: " +
-    "the HTTP API when api.enabled is true, and the local socket that other commands use.",
+  description: "Runs the service with everything that the configuration enables: the WebSocket " +
+    "port with its page in the browser, automations, the HTTP API when api.enabled is true, and " +
+    "the local socket that other commands use.",
   examples: ["service gateway", "service config set api.enabled true && service gateway"],
   options: [],
   async run({ globals, out }) {
-    return await runService(ownOptions(globals), ({ authority: { started } }) => {
+    const options = { ...ownOptions(globals), channels: await channelModules() };
+    return await runService(options, ({ authority: { started }, loaded }) => {
       if (globals.json) return out.json({ pid: Deno.pid, ...started });
       out.line(`service runs (pid ${Deno.pid})`);
       out.line(`Model: ${started.model} (${started.modelReason})`);
+      for (const line of portLines(started, loaded.config)) out.line(line);
+      const service = Deno.build.standalone ? "service" : "npx -y deno@2.9.6 task service";
       out.line(
-        started.apiUrl === undefined
-          ? "HTTP API: off; turn it on with: service config set api.enabled true"
-          : `HTTP API: ${started.apiUrl}`,
+        `Try it: ${service} ${started.wsUrl === undefined ? "agent" : "chat"} -m "hi"`,
       );
-      out.line('Try it: service agent -m "hi"');
     });
   },
 };
+
+/** Every channel of the static map, which nothing else loads (case W14). */
+async function channelModules(): Promise<ChannelModule[]> {
+  const { CHANNELS, runtimeUrl } = await import("../../channels/mod.ts");
+  return Object.values(CHANNELS).map(({ manifest: { name, runtime } }) => ({
+    name,
+    module: runtimeUrl(name as keyof typeof CHANNELS),
+    className: runtime.slice(runtime.indexOf(":") + 1),
+  }));
+}
+
+/** Where the service listens, and what it takes to get in. */
+function portLines({ wsUrl, apiUrl }: Started, { channels, api }: Config): string[] {
+  const { websocket } = channels;
+  const where = apiUrl ?? "off; turn it on with: service config set api.enabled true";
+  const lines = [
+    `HTTP API: ${where}${apiUrl !== undefined && api.apiKey !== "" ? " (api.apiKey)" : ""}`,
+  ];
+  if (wsUrl === undefined) {
+    return [
+      "WebSocket: off; turn it on with: service config set channels.websocket.enabled true",
+      ...lines,
+    ];
+  }
+  const page = websocket.publicWsUrl === "" ? wsUrl : websocket.publicWsUrl;
+  if (!wsUrl.includes("unix:")) {
+    lines.unshift(`Open in a browser: ${new URL("/", page.replace(/^ws/, "http")).href}`);
+  }
+  lines.unshift(`WebSocket: ${wsUrl} (${admission(websocket)})`);
+  return lines;
+}
+
+/** Who is let in, in a few words. */
+function admission(websocket: Config["channels"]["websocket"]): string {
+  if (websocket.trustedProxyAuth !== null) return "whom the trusted proxy names, or a token";
+  if (issueSecret(websocket) !== undefined) return "with the secret of the configuration";
+  return websocket.websocketRequiresToken
+    ? "pages and programs of this machine"
+    : "everybody who reaches it";
+}
 
 export default command;

@@ -206,6 +206,7 @@ export async function ownHome(
       config: serviceConfig(config),
       paths: { database: paths.database, mediaDir: paths.mediaDir, socket: paths.socket },
       api,
+      stays: options.channels !== undefined,
       channels: (options.channels ?? []).filter(({ name }) => isEnabled(config, name)),
       secretPrints: known.prints,
       // A warning that commands run without a sandbox is not to wait for the first of them.

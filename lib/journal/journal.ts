@@ -184,6 +184,7 @@ export function createJournal(
       pendingWrites: writer.pending(),
       waitingFollowers: followers.waiting() + keyFollowers.waiting(),
       openTurns: openTurns.size(),
+      outbox: outbox.waiting(),
     }),
     close() {
       writer.close();

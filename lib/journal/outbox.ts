@@ -27,6 +27,8 @@ export interface Outbox {
    * is on record in any other state: then it must not go out.
    */
   sent(message: OutboxMessage): boolean;
+  /** How many wait. */
+  waiting(): number;
   /** Rows after a place, in the order of delivery. */
   list(afterRowid: number, limit: number): OutboxRow[];
 }
@@ -50,6 +52,10 @@ export function createOutbox(db: DatabaseSync, now: () => number): Outbox {
     db,
     `SELECT count(*) FROM (SELECT 1 FROM outbox
      WHERE channel = ? AND state = 'pending' AND expires_at > ? LIMIT ${MAX_WAITING})`,
+  );
+  const countAll = query<[number]>(
+    db,
+    "SELECT count(*) FROM outbox WHERE state = 'pending' AND expires_at > ?",
   );
   const insert = query(
     db,
@@ -122,6 +128,7 @@ export function createOutbox(db: DatabaseSync, now: () => number): Outbox {
       markSent.run(message.id);
       return true;
     },
+    waiting: () => countAll.get(Math.floor(now()))![0],
     list: (afterRowid, limit) =>
       selectPage.all(Math.floor(now()), afterRowid, limit).map(toOutboxRow),
   };

@@ -201,6 +201,8 @@ export interface JournalCounts {
   waitingFollowers: number;
   /** Turns that are queued or running and whose state is held in memory. */
   openTurns: number;
+  /** Messages that wait in the outbox. */
+  outbox: number;
 }
 
 /** The journal. Every promise of a write rejects with the cause if its batch could not be committed. */

@@ -100,6 +100,7 @@ export interface Operations extends AutomationOperations {
       version: string;
       pid: number;
       apiUrl?: string;
+      wsUrl?: string;
       model: string;
       modelReason: string;
       runningTurns: number;

@@ -9,6 +9,7 @@ import type { ActionRequest, ActionResult, ApprovalEvent } from "../authority/ac
 import type { Credential, OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
 import type { SigningKeyAnswer } from "../authority/jwks/signing_key_fetch.ts";
 import type { McpServerStatus, OfferedTool } from "../authority/mcp/mcp_servers.ts";
+import type { Automation } from "../automation/automation_schema.ts";
 import type { Config } from "../config/schema.ts";
 import type { ExtractedText } from "../documents/types.ts";
 import type { ErrorData } from "../errors.ts";
@@ -43,6 +44,8 @@ export interface ServiceBoot {
   paths: ServicePaths;
   /** Which listeners to open: `serve` and a gateway with api.enabled have the API. */
   api: boolean;
+  /** Whether it runs for longer than one command, and so does what is due. */
+  stays: boolean;
   /** Channels to run in the service. */
   channels: readonly ChannelModule[];
   /** By what values of secrets are known, without being them. */
@@ -62,6 +65,21 @@ export interface Enqueued {
 /** Where messages for chats wait to be delivered. Rejects with a ServiceError, such as `overloaded`. */
 export interface OutboxPort {
   enqueue(message: OutboxMessage, options: { timeoutMs: number }): Promise<Enqueued>;
+}
+
+/** What became of an automation that was approved. */
+export interface CreatedAutomation {
+  /** It was there already, and was not made a second time. */
+  repeated: boolean;
+}
+
+/** Where automations are that the agent proposes. Rejects with a ServiceError, such as `not_enabled`. */
+export interface AutomationWriter {
+  /** Makes it, switched on. The same id again makes none. */
+  create(
+    spec: Automation,
+    options: { automationId: string; timeoutMs: number },
+  ): Promise<CreatedAutomation>;
 }
 
 /** Authority to service. */
@@ -93,6 +111,8 @@ export type ToService =
   | { type: "extracted"; id: number; result: ExtractedText | { error: ErrorData } }
   /** The gate has allowed a message for a chat: it belongs into the outbox; `enqueued` answers. */
   | { type: "enqueue"; id: number; message: OutboxMessage }
+  /** The gate has allowed an automation that the agent proposes; `automation_created` answers. */
+  | { type: "create_automation"; id: number; automationId: string; spec: Automation }
   /** The keys at these dotted paths have new values from now on. */
   | { type: "configure"; config: Config; paths: readonly string[] }
   /**
@@ -136,4 +156,5 @@ export type ToAuthority =
   | { type: "extract"; id: number; name: string; bytes: Uint8Array }
   | { type: "cancel_extract"; id: number }
   | { type: "enqueued"; id: number; result: Enqueued | { error: ErrorData } }
+  | { type: "automation_created"; id: number; result: CreatedAutomation | { error: ErrorData } }
   | { type: "drained"; interrupted: number };

@@ -4,8 +4,8 @@
  * @module
  */
 
+import { systemClock } from "../agent/clock.ts";
 import { createTurns } from "../agent/create_turns.ts";
-import { scrubbedModel } from "../agent/scrubbed_model.ts";
 import { scrubbedTurns } from "../agent/scrubbed_turns.ts";
 import { copyPaths } from "../config/copy_paths.ts";
 import { ServiceError, toErrorData } from "../errors.ts";
@@ -15,11 +15,13 @@ import { endpointAt, listenLocal } from "../local/endpoint.ts";
 import { serveGuest } from "../local/server.ts";
 import type { Duplex } from "../local/wire.ts";
 import { createLog, writeStderr } from "../log.ts";
-import { resolveModels } from "../model/registry.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { describeTool, TOOLS } from "../tools/mod.ts";
 import { apiAgent } from "./api_agent.ts";
+import { createAutomations } from "./automations.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "./bridge.ts";
+import { createAutomation } from "./create_automation.ts";
+import { createLiveModels } from "./live_models.ts";
 import { createOperations, type OperationDeps } from "./operations.ts";
 import { createOutbox } from "./outbox.ts";
 import { mcpAgentTool } from "./mcp_agent_tool.ts";
@@ -62,17 +64,12 @@ export async function startService(
       reason: String(error),
     })
   );
-  const models = resolveModels({ config });
-  // The first turn would wait for the package otherwise; that it is missing is said by that turn.
-  models.preload().catch(() => {});
+  const models = createLiveModels({ config, scrubber, log });
   const link = linkAuthority({ send, now: Date.now });
   const ownTurns = createTurns({
     journal,
     media,
-    models: {
-      default: scrubbedModel(models.default, scrubber),
-      pick: (name) => scrubbedModel(models.pick(name), scrubber),
-    },
+    models,
     tools: TOOLS.map((tool) => ({ ...tool, ...describeTool(tool) })),
     actions: link.actions,
     moreTools: async () => (await link.tools()).map(mcpAgentTool),
@@ -84,8 +81,18 @@ export async function startService(
   const turns = scrubbedTurns(ownTurns, scrubber);
   turns.recovered(resume);
 
-  const model = models.default.name;
-  const modelReason = models.reason;
+  const isEnabled = (channel: string) => boot.channels.some(({ name }) => name === channel);
+  const outbox = createOutbox({ journal, isEnabled });
+  const automations = createAutomations({
+    store: journal.automations,
+    turns,
+    outbox,
+    isEnabled,
+    config: () => config,
+    clock: systemClock,
+    scrub: (value) => scrubber.value(value),
+    log,
+  });
   const guests = new Set<Promise<void>>();
   const operationDeps: OperationDeps = {
     turns,
@@ -98,21 +105,30 @@ export async function startService(
       version: boot.version,
       pid: boot.pid,
       apiUrl: api?.url,
-      model,
-      modelReason,
+      wsUrl: websocket?.url,
+      model: models.current.name,
+      modelReason: models.reason,
       guests: guests.size,
       counts: { ...journal.counts(), openStreams: api?.openStreams() ?? 0 },
       checks: checks(),
     }),
   };
   const api = boot.api ? await startApi() : undefined;
+  const websocket = await startWebsocket();
+  if (boot.stays) automations.start();
 
-  const outbox = createOutbox({ journal, isEnabled: () => false });
   const handlers = createOperations(operationDeps);
   const local = await listenLocal(endpointAt(boot.paths.socket));
   const accepting = acceptGuests();
 
-  send({ type: "started", apiUrl: api?.url, model, modelReason, interrupted });
+  send({
+    type: "started",
+    apiUrl: api?.url,
+    wsUrl: websocket?.url,
+    model: models.current.name,
+    modelReason: models.reason,
+    interrupted,
+  });
 
   return (message) => {
     switch (message.type) {
@@ -125,7 +141,8 @@ export async function startService(
       case "secret_prints":
         return scrubber.update(message.prints);
       case "configure":
-        return copyPaths(message.config, config, message.paths);
+        copyPaths(message.config, config, message.paths);
+        return models.configure(message.paths);
       case "action_progress":
       case "action_approval":
       case "action_result":
@@ -138,6 +155,8 @@ export async function startService(
         return link.receive(message);
       case "enqueue":
         return void enqueue(message);
+      case "create_automation":
+        return void createAutomation(message, { automations, send });
       default:
         message satisfies never;
     }
@@ -175,12 +194,36 @@ export async function startService(
       operate: link.operate,
       responses: journal.responses,
       agent: apiAgent(operationDeps, config.api, scrubber),
-      model: models.default.name,
+      get model() {
+        return models.current.name;
+      },
       checks,
       scrubber,
       writeLine,
       log,
     });
+  }
+
+  async function startWebsocket() {
+    const module = boot.channels.find(({ name }) => name === "websocket");
+    if (module === undefined) return undefined;
+    const { serveWebsocket } = await import("./serve_websocket.ts");
+    const served = await serveWebsocket({
+      boot,
+      module,
+      turns,
+      journal,
+      media,
+      automations,
+      link,
+      models,
+      checks,
+      scrubber,
+      writeLine,
+      log,
+    });
+    await outbox.sayWaiting();
+    return served;
   }
 
   async function drain(
@@ -189,10 +232,12 @@ export async function startService(
     if (afterGuests) {
       while (guests.size > 0) await Promise.all(guests);
     }
+    await automations.stop();
     local.close();
     const stopped = api?.stopAccepting(graceMs + ANSWER_MS);
     const ended = await turns.drain({ graceMs });
     // Every turn has ended and its readers see that; what is open now only waits to be told.
+    await websocket?.stop();
     api?.endStreams();
     api?.stopAccepting(ANSWER_MS);
     await stopped;

@@ -51,6 +51,11 @@ export class ClientSession {
     this.#defaultChatId = host.random();
   }
 
+  /** How many chats it follows. */
+  get chats(): number {
+    return this.#followed.size;
+  }
+
   /** Greets the client, and listens to it until the connection ends. */
   begin(): void {
     const { peer, closed } = this.#connection;

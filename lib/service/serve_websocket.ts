@@ -1,0 +1,202 @@
+/**
+ * Puts the WebSocket channel and the routes of its port together. A module of its own so that commands
+ * that serve nothing do not load it (W14).
+ *
+ * @module
+ */
+
+import { systemClock } from "../agent/clock.ts";
+import type { OwnedTurns } from "../agent/create_turns.ts";
+import type { SocketChannelClass } from "../channel/socket_channel.ts";
+import type { SocketHost } from "../channel/socket_host.ts";
+import { withChannelFlags } from "../channel/with_channel_flags.ts";
+import { ServiceError } from "../errors.ts";
+import { createAccessLog } from "../http/access_log.ts";
+import { listen } from "../http/listen.ts";
+import { createAdmission } from "../http/web/admission/create_admission.ts";
+import { createWebApp } from "../http/web/app.ts";
+import { arrivalOf } from "../http/web/arrival.ts";
+import { createMediaLinks } from "../http/web/media_links.ts";
+import { createWebRoutes } from "../http/web/routes.ts";
+import { readStartPage } from "../http/web/start_page.ts";
+import type { Journal } from "../journal/types.ts";
+import type { Log } from "../log.ts";
+import type { MediaStore } from "../media/types.ts";
+import type { Scrubber } from "../secrets/scrubber.ts";
+import { createTrustedProxy } from "../trusted_proxy/create_trusted_proxy.ts";
+import type { Automations } from "./automations.ts";
+import type { ChannelModule, ServiceBoot } from "./bridge.ts";
+import { createChats } from "./chats.ts";
+import { createCommission } from "./commission.ts";
+import type { LiveModels } from "./live_models.ts";
+import type { AuthorityLink } from "./remote_actions.ts";
+
+/** What the port is served with. */
+export interface ServeWebsocketDeps {
+  boot: ServiceBoot;
+  module: ChannelModule;
+  /** Scrubbed. */
+  turns: OwnedTurns;
+  journal: Journal;
+  media: MediaStore;
+  automations: Automations;
+  link: AuthorityLink;
+  models: LiveModels;
+  checks: () => ServiceBoot["checks"];
+  scrubber: Scrubber;
+  /** Takes the lines of the access log. */
+  writeLine: (line: string) => void;
+  log: Log;
+}
+
+/** The port, open. */
+export interface ServedWebsocket {
+  /** Such as `ws://127.0.0.1:8765/`. */
+  readonly url: string;
+  /** Says goodbye to everybody and closes the port. */
+  stop(): Promise<void>;
+}
+
+/** Opens the port. Throws `config_invalid` when it cannot. */
+export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWebsocket> {
+  const { boot, module, turns, journal, link, models, scrubber, log } = deps;
+  const { config } = boot;
+  const section = config.channels.websocket;
+  const { trustedProxyAuth } = section;
+  const proxy = trustedProxyAuth === null ? undefined : createTrustedProxy(trustedProxyAuth, {
+    clock: systemClock,
+    log,
+    network: link.signingKeys,
+  });
+  if (proxy !== undefined) log.info(proxy.posture);
+  const admission = createAdmission({
+    config: section,
+    operate: link.operate,
+    proxy,
+    clock: systemClock,
+    log,
+  });
+  const quiet = config.log.level === "warning" || config.log.level === "error";
+  const accessLog = quiet ? () => {} : createAccessLog({
+    format: config.log.format,
+    write: deps.writeLine,
+    now: Date.now,
+  });
+  const { mediaDir } = boot.paths;
+  const links = createMediaLinks({ mediaDir, now: Date.now });
+  const startedAt = systemClock.elapsed();
+  const routes = createWebRoutes({
+    version: boot.version,
+    config: section,
+    admission,
+    operate: link.operate,
+    journal,
+    media: deps.media,
+    mediaDir,
+    links,
+    isRunning: turns.isRunning,
+    automations: deps.automations,
+    commission: createCommission({
+      store: journal.automations,
+      turns,
+      operate: link.operate,
+      off: deps.automations.off,
+      log,
+    }),
+    models: () => models,
+    model: () => models.current.name,
+    presets: () => Object.keys(config.agent.presets),
+    showReasoning: () => section.showReasoning ?? config.channels.showReasoning,
+    checks: deps.checks,
+    counts: () => ({
+      connections: channel.counts().open,
+      chats: channel.counts().chats,
+      turns: turns.counts(),
+      outbox: journal.counts().outbox,
+    }),
+    uptimeMs: () => systemClock.elapsed() - startedAt,
+    page: await readStartPage(),
+    scrubber,
+    now: Date.now,
+  });
+  const app = createWebApp({
+    routes,
+    callerOf: admission.callerOf,
+    failures: admission.failures,
+    guard: admission.guard,
+    accessLog,
+    scrubber,
+    log,
+    clock: systemClock,
+  });
+
+  const host: SocketHost = {
+    chats: createChats({
+      turns,
+      journal,
+      documents: link.documents,
+      scrub: (text) => scrubber.text(text),
+      clock: systemClock,
+    }),
+    admission,
+    media: links,
+    async openPort(onUpgrade) {
+      const { sslCertfile, sslKeyfile, socketPath } = section;
+      const listener = await listen({
+        host: section.host,
+        port: section.port,
+        ...socketPath !== "" && { socketPath },
+        ...sslCertfile !== "" && { tls: { cert: sslCertfile, key: sslKeyfile } },
+        setting: "channels.websocket",
+        handler: (request, _peer, incoming) => app.fetch(request, arrivalOf(incoming)),
+        onUpgrade,
+        onUnreadable: ({ peerAddress, status, reason }) =>
+          accessLog({
+            requestId: "-",
+            peer: peerAddress,
+            method: "-",
+            path: "-",
+            status,
+            durationMs: 0,
+            reason,
+          }),
+        limits: {
+          maxConnections: MAX_CONNECTIONS,
+          maxConnectionsPerAddress: section.maxConnectionsPerAddress,
+        },
+      });
+      return {
+        url: `${listener.url.replace(/^http/, "ws")}${section.path.replace(/\/+$/, "") || "/"}`,
+        port: listener.port,
+        close: (graceMs) => listener.close(graceMs),
+      };
+    },
+    onModelChange: models.onModelChange,
+    scrub: (text) => scrubber.text(text),
+    clock: systemClock,
+    log,
+    random: () => crypto.randomUUID(),
+  };
+  const Channel = await loadRuntime(module);
+  const channel = new Channel(withChannelFlags(section, config.channels), host);
+  const ended = channel.start();
+  ended.catch((error) => log.error("The WebSocket channel failed", { reason: String(error) }));
+  const { url } = await Promise.race([
+    channel.port,
+    ended.then(() => {
+      throw new ServiceError("internal", "The WebSocket channel ended as soon as it was started");
+    }),
+  ]);
+  return { url, stop: () => channel.stop() };
+}
+
+/** Sockets and requests at once; each takes a file descriptor of this process. */
+const MAX_CONNECTIONS = 10_000;
+
+/** The module comes from the static map of channels alone (decisions D1). */
+async function loadRuntime({ module, className }: ChannelModule): Promise<SocketChannelClass> {
+  const loaded: Record<string, unknown> = await import(module);
+  const found = loaded[className];
+  if (typeof found === "function") return found as SocketChannelClass;
+  throw new ServiceError("internal", `${module} exports no class ${className}`);
+}
