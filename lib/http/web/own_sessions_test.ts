@@ -1,0 +1,68 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { chatSessionKey } from "../../channel/chat_session.ts";
+import { ServiceError } from "../../errors.ts";
+import type { Session } from "../../journal/types.ts";
+import { ownSession } from "./own_sessions.ts";
+
+const hex = (length: number) =>
+  fc.array(fc.constantFrom(..."0123456789abcdef"), { minLength: length, maxLength: length })
+    .map((digits) => digits.join(""));
+const chatId = fc.stringMatching(/^[A-Za-z0-9_:-]{1,64}$/);
+const workspace = fc.option(hex(64), { nil: undefined });
+
+/** A journal that has a session of whatever key it is asked for. */
+const everything = { session: (key: string) => ({ key }) as Session };
+
+function isSeen(key: string, workspaceKey?: string): boolean {
+  try {
+    return ownSession(everything, key, { workspaceKey }).key === key;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "not_found") return false;
+    throw error;
+  }
+}
+
+Deno.test("ownSession() gives each chat to its own workspace, and to no other", () => {
+  fc.assert(
+    fc.property(chatId, workspace, workspace, (id, mine, theirs) => {
+      const key = chatSessionKey({ chatId: id, workspaceKey: mine });
+      assertEquals(isSeen(key, mine), true);
+      const isSame = mine?.slice(0, 32) === theirs?.slice(0, 32);
+      assertEquals(isSeen(key, theirs), isSame);
+    }),
+  );
+});
+
+Deno.test("ownSession() gives nobody what only looks like a chat, and other channels to no person", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), hex(64), (text, person) => {
+      assertEquals(isSeen(`api:${text}`), true);
+      assertEquals(isSeen(`api:${text}`, person), false);
+    }),
+  );
+  for (
+    const key of [
+      "websocket:",
+      "websocket:a.b",
+      "websocket:.a",
+      `websocket:${"ab".repeat(16)}.`,
+      `websocket:${"AB".repeat(16)}.a`,
+      `websocket:${"ab".repeat(16)}.a.b`,
+      "websocket:a b",
+    ]
+  ) {
+    assertEquals(isSeen(key), false, key);
+    assertEquals(isSeen(key, "ab".repeat(32)), false, key);
+  }
+});
+
+Deno.test("ownSession() says the same of what is not there, in few words", () => {
+  const none = { session: () => undefined };
+  const error = assertThrows(
+    () => ownSession(none, `api:${"x".repeat(10_000)}`, {}),
+    ServiceError,
+    "There is no session",
+  );
+  assertEquals([error.code, error.message.length < 300], ["not_found", true]);
+});
