@@ -64,7 +64,9 @@ Deno.test("service chat --watch --replay prints the frames of a chat as JSON lin
   watching.kill("SIGINT");
   await watching.stderr.cancel();
   await watching.status;
-  assertStringIncludes(text.split("\n")[0]!, '"seq":1');
+  const frames = text.trim().split("\n").map((line) => JSON.parse(line));
+  assertEquals(frames[0].event, "attached");
+  assertEquals(frames[1].seq, 1);
 });
 
 Deno.test("the script of the documentation works as it stands", async () => {
