@@ -50,7 +50,7 @@ export interface AdmissionPort extends AsyncDisposable {
   port: number;
   config: WebsocketConfig;
   admission: Admission;
-  /** Time of tokens and failures. */
+  /** Time of tokens, failures and assertions, which say `NOW_S` at its start. */
   clock: ManualClock;
   /** Who was let in, in order. */
   peers: Peer[];
@@ -100,7 +100,7 @@ export async function openAdmissionPort(
   const proxy = config.trustedProxyAuth === null
     ? undefined
     : createTrustedProxy(config.trustedProxyAuth, {
-      clock: { ...systemClock, now: () => NOW_S * 1_000 + clock.now(), elapsed: clock.elapsed },
+      clock: { now: () => NOW_S * 1_000 + clock.now(), elapsed: clock.elapsed, after: clock.after },
       log,
       network: network ?? {
         resolve: () => Promise.reject(new Error("nothing is looked up here")),
