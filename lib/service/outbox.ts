@@ -26,8 +26,8 @@ export interface OutboxDeps {
 export interface Outbox {
   /**
    * A chat of the channel `websocket` is one of the workspace that the sending turn is in. Without a
-   * turn it may be `<owner>.<chat_id>`, as in the key of its session. Throws `invalid_request` for one
-   * that is neither.
+   * turn, or in one of an automation, it may be `<owner>.<chat_id>`, as in the key of its session.
+   * Throws `invalid_request` for one that is neither.
    */
   enqueue(message: OutboxMessage): Promise<Enqueued>;
   /**
@@ -41,9 +41,12 @@ export interface Outbox {
 export function createOutbox({ journal, isEnabled }: OutboxDeps): Outbox {
   /** The session's key of the chat that a message is for. */
   function keyOf({ chatId, turnId }: OutboxMessage): string {
-    const isOfTurn = turnId !== undefined;
+    const turn = turnId === undefined ? undefined : journal.turn(turnId);
+    // An automation sends where whoever made it said, or granted exactly; a model anywhere else names
+    // chats of its own workspace alone.
+    const isFree = turn === undefined || turn.automation !== undefined;
     const key = `${CHAT_CHANNEL}:${chatId}`;
-    if (isOfTurn ? !CHAT_ID.test(chatId) : chatOfSession(key) === undefined) {
+    if (isFree ? chatOfSession(key) === undefined : !CHAT_ID.test(chatId)) {
       throw new ServiceError(
         "invalid_request",
         `Cannot send to the chat ${JSON.stringify(chatId.slice(0, 300))} of ${CHAT_CHANNEL}: ` +
@@ -51,8 +54,7 @@ export function createOutbox({ journal, isEnabled }: OutboxDeps): Outbox {
         { param: "chat_id" },
       );
     }
-    const from = isOfTurn ? journal.turn(turnId)?.sessionKey : undefined;
-    const owner = from === undefined ? undefined : chatOfSession(from)?.owner;
+    const owner = turn && chatOfSession(turn.sessionKey)?.owner;
     return owner === undefined ? key : sessionKeyOf({ chatId, owner });
   }
 

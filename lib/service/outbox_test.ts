@@ -124,17 +124,21 @@ Deno.test("enqueue() keeps to the workspace of the turn that sends, and to chats
   const outbox = createOutbox({ journal, isEnabled: () => true });
   await journal.accept(newTurn("mine", { sessionKey: `websocket:${OWNER}.a` }));
   await journal.accept(newTurn("ours", { sessionKey: "websocket:a" }));
+  const automation = { id: "aut_a", digest: "d", maxSteps: 1, tokenBudget: 1 };
+  await journal.accept(newTurn("run", { sessionKey: "automation:aut_a", automation }));
   const send = (id: string, chatId: string, turnId?: string) =>
     outbox.enqueue({ id, turnId, channel: "websocket", chatId, content: id });
   await send("1", "b", "mine");
   await send("2", "b", "ours");
   await send("3", `${OWNER}.c`);
+  await send("4", `${OWNER}.c`, "run");
+  await send("5", "b", "run");
   for (const [chatId, turnId] of [[`${OWNER}.b`, "ours"], ["a b", "mine"], ["x.b", undefined]]) {
-    const error = await assertRejects(() => send("4", chatId!, turnId), ServiceError);
+    const error = await assertRejects(() => send("6", chatId!, turnId), ServiceError);
     assertEquals([error.code, error.details.param], ["invalid_request", "chat_id"]);
   }
   assertEquals((await saidIn(journal, `websocket:${OWNER}.b`)).events, ["1"]);
-  assertEquals((await saidIn(journal, "websocket:b")).events, ["2"]);
-  assertEquals((await saidIn(journal, `websocket:${OWNER}.c`)).events, ["3"]);
+  assertEquals((await saidIn(journal, "websocket:b")).events, ["2", "5"]);
+  assertEquals((await saidIn(journal, `websocket:${OWNER}.c`)).events, ["3", "4"]);
   await journal.close();
 });
