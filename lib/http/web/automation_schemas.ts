@@ -55,7 +55,8 @@ export const runsQuery = z.object({
 
 /** Body of a request to run. */
 export const runBody = z.object({
-  request_id: z.string().max(128).optional().describe("The same again is the same run."),
+  request_id: z.string().regex(/^[\x21-\x7e]{1,128}$/, "1 to 128 visible ASCII characters")
+    .optional().describe("The same again is the same run."),
 });
 
 /** The row of a run. */
