@@ -22,6 +22,7 @@ const NOTES = new Set([
   "description",
   "title",
   "contentMediaType",
+  "default",
   "examples",
 ]);
 
@@ -131,6 +132,8 @@ const RULES: Record<string, Rule> = {
   maxItems: when(isList, (value, { maxItems }) => value.length <= maxItems, "maxItems"),
   pattern: when(isText, (value, { pattern }) => new RegExp(pattern, "u").test(value), "pattern"),
   maxLength: when(isText, (value, { maxLength }) => [...value].length <= maxLength, "maxLength"),
+  minLength: when(isText, (value, { minLength }) => [...value].length >= minLength, "minLength"),
+  maximum: when(isNumber, (value, { maximum }) => value <= maximum, "maximum"),
   minimum: when(isNumber, (value, { minimum }) => value >= minimum, "minimum"),
   anyOf: (schema, value, at, options) => oneBranch(schema.anyOf, value, at, options),
   oneOf: (schema, value, at, options) => {

@@ -1,0 +1,87 @@
+import { assert, assertEquals } from "@std/assert";
+import { schemaProblems } from "../lib/http/api/openapi/testing/json_schema.ts";
+import { makeHome } from "./support/home.ts";
+import { bootstrap, httpOf, WireSocket } from "./support/wire_socket.ts";
+
+// deno-lint-ignore no-explicit-any -- JSON of any shape
+type Json = any;
+
+/** The routes of a gateway, each answer held against the service's own document. */
+async function openRoutes(wsUrl: string) {
+  const { api_token } = await bootstrap(wsUrl);
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(new URL(path, httpOf(wsUrl)), {
+      method,
+      headers: {
+        authorization: `Bearer ${api_token}`,
+        ...body !== undefined && { "content-type": "application/json" },
+      },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, text: await response.text() };
+  };
+  const document: Json = JSON.parse((await ask("GET", "/openapi.json")).text);
+  const call = async (method: string, route: string, path: string, body?: unknown) => {
+    const operation = document.paths[route][method.toLowerCase()];
+    const { status, text } = await ask(method, path, body);
+    const described = operation.responses[status];
+    assert(described !== undefined, `${method} ${path} answers ${status}: ${text.slice(0, 500)}`);
+    const schema = described.content?.["application/json"]?.schema;
+    const json: Json = schema === undefined ? undefined : JSON.parse(text);
+    if (schema !== undefined) {
+      const problems = schemaProblems(schema, json, { root: document, closed: true });
+      assertEquals(problems, [], `${method} ${path}: ${text.slice(0, 500)}`);
+    }
+    return { status, json, text };
+  };
+  return { document, call };
+}
+
+Deno.test("every route that lists something answers as the OpenAPI document says", async () => {
+  await using home = await makeHome({ automations: { enabled: true } });
+  await using gateway = await home.start(["gateway", "--json"]);
+  const { document, call } = await openRoutes(gateway.wsUrl);
+  const listing = Object.entries<Json>(document.paths).filter(([path, { get }]) =>
+    get !== undefined && !path.includes("{") && path !== "/"
+  );
+  assert(listing.length > 12);
+  for (const [path] of listing) assertEquals((await call("GET", path, path)).status, 200, path);
+});
+
+Deno.test("a chat of the socket is a session of the routes: read, renamed, forked, exported, deleted", async () => {
+  await using home = await makeHome({});
+  await using gateway = await home.start(["gateway", "--json"]);
+  const { call } = await openRoutes(gateway.wsUrl);
+  using socket = await WireSocket.open(gateway.wsUrl);
+  const { chatId } = socket;
+  socket.send({ type: "message", chat_id: chatId, content: "hello there" });
+  await socket.next("turn_end");
+
+  const ALL = "/api/webui/sessions";
+  const ONE = `${ALL}/{key}`;
+  const at = `${ALL}/websocket:${chatId}`;
+  const { json: { sessions } } = await call("GET", ALL, ALL);
+  assertEquals(sessions.map(({ chat_id, running }: Json) => [chat_id, running]), [[chatId, false]]);
+  const last = socket.frames.findLast((frame) => frame.event === "turn_end") as Json;
+  assertEquals(sessions[0].last_seq, last.seq);
+  const { json: { messages } } = await call("GET", `${ONE}/messages`, `${at}/messages`);
+  assertEquals(messages.map(({ role }: Json) => role), ["user", "assistant"]);
+  assertEquals(messages[0].text, "hello there");
+
+  // Whoever has the chat open sees its new name.
+  const renamed = await call("PUT", `${ONE}/title`, `${at}/title`, { title: "Greetings" });
+  assertEquals([renamed.status, renamed.json.title], [200, "Greetings"]);
+  const frame = await socket.next("session_updated");
+  assertEquals([frame.scope, frame.title], ["title", "Greetings"]);
+
+  const fork = await call("POST", `${ONE}/fork`, `${at}/fork`, { before_user_index: 1 });
+  assertEquals([fork.status, fork.json.title], [200, "Greetings"]);
+  const exported = await call("GET", `${ONE}/export`, `${at}/export`);
+  const kinds = exported.text.trimEnd().split("\n").map((line) => JSON.parse(line).kind);
+  assertEquals(new Set(kinds), new Set(["session", "turn", "message", "event"]));
+
+  assertEquals((await call("DELETE", ONE, at)).status, 200);
+  assertEquals((await call("DELETE", ONE, at)).status, 404);
+  const left = await call("GET", ALL, ALL);
+  assertEquals(left.json.sessions.map(({ key }: Json) => key), [fork.json.key]);
+});
