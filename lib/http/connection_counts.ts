@@ -26,18 +26,31 @@ const KEEP_ALIVE_MS = 30_000;
  * no limit.
  */
 export class Connections {
-  readonly #byAddress = new Map<string, number>();
+  readonly #maxPerAddress: number;
+  readonly #addresses = new Map<Socket, string>();
+  readonly #heldByAddress = new Map<string, number>();
   readonly #upgraded = new Set<Duplex>();
-  #open = 0;
   #overAddressLimit = 0;
+  readonly #onClose: (this: Socket) => void;
+  readonly #onUpgradedClose: (this: Duplex) => void;
 
   constructor(server: Server, maxPerAddress: number) {
-    server.on("connection", (socket: Socket) => this.#take(socket, maxPerAddress));
+    this.#maxPerAddress = maxPerAddress;
+    // One function for all sockets: there may be thousands, and most are idle.
+    const leave = (socket: Socket) => this.#leave(socket);
+    this.#onClose = function () {
+      leave(this);
+    };
+    const upgraded = this.#upgraded;
+    this.#onUpgradedClose = function () {
+      upgraded.delete(this);
+    };
+    server.on("connection", this.#take);
   }
 
   get counts(): ConnectionCounts {
     return {
-      open: this.#open,
+      open: this.#addresses.size,
       upgraded: this.#upgraded.size,
       overAddressLimit: this.#overAddressLimit,
     };
@@ -46,14 +59,12 @@ export class Connections {
   /** Takes over a socket that the server does not know any more. */
   upgrade(socket: Duplex): void {
     this.#upgraded.add(socket);
-    socket.once("close", () => this.#upgraded.delete(socket));
+    socket.on("close", this.#onUpgradedClose);
     // Nobody else may listen yet, and an error without a listener ends the process.
-    socket.on("error", () => socket.destroy());
+    socket.on("error", destroy);
     // The server lets clients close their half first; nobody here has anything to say to one that did
     // (RFC 6455, 7.1.1: a server closes at once).
-    socket.once("end", () => {
-      if (!socket.destroyed) socket.end();
-    });
+    socket.on("end", end);
     (socket as Socket).setTimeout?.(0);
   }
 
@@ -62,23 +73,35 @@ export class Connections {
     for (const socket of this.#upgraded) socket.destroy();
   }
 
-  #take(socket: Socket, maxPerAddress: number): void {
+  readonly #take = (socket: Socket): void => {
     const address = addressOf(socket);
-    const held = this.#byAddress.get(address) ?? 0;
-    if (address !== "" && held >= maxPerAddress) {
+    const held = this.#heldByAddress.get(address) ?? 0;
+    if (address !== "" && held >= this.#maxPerAddress) {
       this.#overAddressLimit++;
       return void socket.destroy();
     }
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    this.#open++;
-    this.#byAddress.set(address, held + 1);
-    socket.once("close", () => {
-      this.#open--;
-      const left = this.#byAddress.get(address)! - 1;
-      if (left === 0) this.#byAddress.delete(address);
-      else this.#byAddress.set(address, left);
-    });
+    this.#addresses.set(socket, address);
+    this.#heldByAddress.set(address, held + 1);
+    socket.on("close", this.#onClose);
+  };
+
+  #leave(socket: Socket): void {
+    const address = this.#addresses.get(socket);
+    if (address === undefined) return;
+    this.#addresses.delete(socket);
+    const left = this.#heldByAddress.get(address)! - 1;
+    if (left === 0) this.#heldByAddress.delete(address);
+    else this.#heldByAddress.set(address, left);
   }
+}
+
+function destroy(this: Duplex): void {
+  this.destroy();
+}
+
+function end(this: Duplex): void {
+  if (!this.destroyed) this.end();
 }
 
 function addressOf({ remoteAddress = "" }: Socket): string {

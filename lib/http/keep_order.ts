@@ -127,9 +127,9 @@ export function keepOrder(
       else waiting.push(begin);
     },
     upgrade(socket, begin) {
-      const { open, waiting } = exchangesOf(socket);
-      if (open.size === 0) begin();
-      else waiting.push(begin);
+      const exchanges = connections.get(socket);
+      if (exchanges !== undefined && exchanges.open.size > 0) exchanges.waiting.push(begin);
+      else begin();
     },
   };
 }

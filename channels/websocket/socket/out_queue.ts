@@ -47,9 +47,9 @@ export class OutQueue {
   readonly #sink: Sink;
   readonly #bounds: QueueBounds;
   readonly #entries: Entry[] = [];
-  /** The entry that was queued last, of each chat that has one. */
-  readonly #lastOfChat = new Map<string, Entry>();
-  readonly #drained: (() => void)[] = [];
+  /** The entry that was queued last, of each chat that has one; absent until one is. */
+  #lastOfChat: Map<string, Entry> | undefined;
+  #drained: (() => void)[] | undefined;
   #queuedBytes = 0;
   #flying = 0;
   /** Bytes of a written frame that is larger than the bound: it counts for nothing while it goes. */
@@ -89,13 +89,13 @@ export class OutQueue {
       return true;
     }
     const chat = "chat_id" in frame.frame ? frame.frame.chat_id : undefined;
-    const last = chat === undefined ? undefined : this.#lastOfChat.get(chat);
+    const last = chat === undefined ? undefined : this.#lastOfChat?.get(chat);
     if (last !== undefined && this.#merge(last, frame)) return this.#isWithinBounds(0, 0);
     const { length } = frame.bytes;
     if (!this.#isWithinBounds(1, length)) return false;
     const entry = { frame, bytes: length };
     this.#entries.push(entry);
-    if (chat !== undefined) this.#lastOfChat.set(chat, entry);
+    if (chat !== undefined) (this.#lastOfChat ??= new Map()).set(chat, entry);
     this.#queuedBytes += length;
     return true;
   }
@@ -103,14 +103,14 @@ export class OutQueue {
   /** Resolves once everything is written, or nothing will be any more. */
   whenDrained(): Promise<void> {
     if (this.isDrained || this.#ended) return Promise.resolve();
-    return new Promise((resolve) => this.#drained.push(resolve));
+    return new Promise((resolve) => (this.#drained ??= []).push(resolve));
   }
 
   /** Forgets what waits; nothing is written any more. */
   end(): void {
     this.#ended = true;
     this.#entries.length = 0;
-    this.#lastOfChat.clear();
+    this.#lastOfChat = undefined;
     this.#queuedBytes = 0;
     this.#tellDrained();
   }
@@ -148,8 +148,9 @@ export class OutQueue {
       const entry = this.#entries.shift()!;
       this.#queuedBytes -= entry.bytes;
       const { frame } = entry.frame;
-      if ("chat_id" in frame && this.#lastOfChat.get(frame.chat_id!) === entry) {
-        this.#lastOfChat.delete(frame.chat_id!);
+      const chat = "chat_id" in frame ? frame.chat_id : undefined;
+      if (chat !== undefined && this.#lastOfChat?.get(chat) === entry) {
+        this.#lastOfChat.delete(chat);
       }
       this.#write(entry.frame.bytes);
     }
@@ -157,7 +158,9 @@ export class OutQueue {
   };
 
   #tellDrained(): void {
-    for (const resolve of this.#drained.splice(0)) resolve();
+    const waiting = this.#drained;
+    this.#drained = undefined;
+    waiting?.forEach((resolve) => resolve());
   }
 }
 

@@ -98,6 +98,7 @@ export function createSocketServer(options: SocketServerOptions): SocketServer {
     maxMessageBytes,
     inbound: new InboundBytes(limits?.maxInboundBytes ?? 512 * 1024 * 1024),
     onTrouble: (trouble) => troubles[trouble]++,
+    onEnd: (connection) => connections.delete(connection),
   };
   const server = new WebSocketServer({
     noServer: true,
@@ -165,7 +166,6 @@ export function createSocketServer(options: SocketServerOptions): SocketServer {
         const connection = new WsConnection(ws, { peer, peerAddress, socket }, deps);
         connections.add(connection);
         opened++;
-        connection.closed.addEventListener("abort", () => connections.delete(connection));
         options.onConnection(connection);
       },
     );

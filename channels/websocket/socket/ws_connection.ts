@@ -14,9 +14,9 @@ import { boundInflate } from "./bounded_inflate.ts";
 import type { Connection, InMessage, MessageListener } from "./connection.ts";
 import type { Heartbeat, Watched } from "./heartbeat.ts";
 import type { InboundBytes } from "./inbound_bytes.ts";
-import { Inbox } from "./inbox.ts";
+import { Inbox, type InboxDeps } from "./inbox.ts";
 import type { OutFrame } from "./out_frame.ts";
-import { OutQueue } from "./out_queue.ts";
+import { OutQueue, type Sink } from "./out_queue.ts";
 
 /** Milliseconds for a client to answer a close. */
 export const CLOSE_TIMEOUT_MS = 10_000;
@@ -27,6 +27,9 @@ const MAX_REASON_BYTES = 123;
 /** How a connection ended, where that is worth counting. */
 export type Trouble = "slow_reader" | "dead_peer" | "protocol_error" | "overloaded" | "failed";
 
+/** How frames leave. */
+const WHOLE_TEXT = { binary: false, compress: false };
+
 /** What all connections of a server share. */
 export interface ConnectionDeps {
   clock: Clock;
@@ -35,6 +38,7 @@ export interface ConnectionDeps {
   inbound: InboundBytes;
   maxMessageBytes: number;
   onTrouble(trouble: Trouble): void;
+  onEnd(connection: WsConnection): void;
 }
 
 /** Where a connection came from. */
@@ -50,7 +54,7 @@ interface Unfinished {
 }
 
 /** See the module. */
-export class WsConnection implements Connection, Watched {
+export class WsConnection implements Connection, Watched, Sink, InboxDeps {
   readonly peer: Peer;
   readonly peerAddress: string;
   readonly #ws: WebSocket;
@@ -72,19 +76,8 @@ export class WsConnection implements Connection, Watched {
     this.#socket = socket;
     this.#deps = deps;
     this.#compressedBytes = boundInflate(ws, deps.maxMessageBytes);
-    this.#queue = new OutQueue({
-      // Not compressed: a frame goes to many connections, and most are shorter than a header.
-      write: (bytes, done) => {
-        if (ws.readyState === ws.OPEN) ws.send(bytes, { binary: false, compress: false }, done);
-        else this.#queue.end();
-      },
-      bufferedBytes: () => ws.bufferedAmount,
-    });
-    this.#inbox = new Inbox({
-      pause: () => ws.pause(),
-      resume: () => ws.resume(),
-      fail: (error) => this.#fail(error),
-    });
+    this.#queue = new OutQueue(this);
+    this.#inbox = new Inbox(this);
     ws.on("message", (data: Uint8Array, isBinary) => this.#receive(data, isBinary));
     ws.on("pong", () => deps.heartbeat.alive(this));
     ws.on("error", (error: Error & { code?: string }) => this.#breakOff(error));
@@ -153,6 +146,35 @@ export class WsConnection implements Connection, Watched {
     this.terminate();
   }
 
+  write(bytes: Uint8Array, done: () => void): void {
+    // Not compressed: a frame goes to many connections, and most are short.
+    if (this.#ws.readyState === this.#ws.OPEN) this.#ws.send(bytes, WHOLE_TEXT, done);
+    else this.#queue.end();
+  }
+
+  bufferedBytes(): number {
+    return this.#ws.bufferedAmount;
+  }
+
+  pause(): void {
+    this.#ws.pause();
+  }
+
+  resume(): void {
+    this.#ws.resume();
+  }
+
+  fail(error: unknown): void {
+    if (this.#ended.signal.aborted) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#deps.log.error("A message of a WebSocket client could not be worked on", {
+      client_id: this.peer.clientId,
+      reason,
+    });
+    this.#deps.onTrouble("failed");
+    this.close(1011, "Internal error");
+  }
+
   #receive(data: Uint8Array, isBinary: boolean): void {
     if (this.#isClosing) return;
     const message: InMessage = isBinary ? { binary: data } : { text: String(data) };
@@ -173,17 +195,6 @@ export class WsConnection implements Connection, Watched {
     const { _receiver } = this.#ws as Unfinished;
     return (_receiver?._bufferedBytes ?? 0) + (_receiver?._messageLength ?? 0) +
       this.#compressedBytes();
-  }
-
-  #fail(error: unknown): void {
-    if (this.#ended.signal.aborted) return;
-    const reason = error instanceof Error ? error.message : String(error);
-    this.#deps.log.error("A message of a WebSocket client could not be worked on", {
-      client_id: this.peer.clientId,
-      reason,
-    });
-    this.#deps.onTrouble("failed");
-    this.close(1011, "Internal error");
   }
 
   /** What came was no WebSocket, or too large: ws has said so to the client already. */
@@ -234,6 +245,7 @@ export class WsConnection implements Connection, Watched {
     this.#queue.end();
     this.#socket.destroy();
     this.#deps.log.debug("A WebSocket connection ended", { client_id: this.peer.clientId, code });
+    this.#deps.onEnd(this);
     this.#ended.abort();
   }
 }
