@@ -6,9 +6,11 @@
 
 import type { ActionContext, Target } from "../../lib/authority/actions.ts";
 import { ruleSource, whatWouldChange } from "../../lib/authority/policy/explain.ts";
+import { automationFacts } from "../../lib/authority/policy/automation_words.ts";
 import type { Policy } from "../../lib/authority/policy/policy.ts";
 import { type Preview, previewAction } from "../../lib/authority/policy/preview.ts";
 import { describeRecipient, describeTarget } from "../../lib/authority/policy/refusal.ts";
+import { visibleLine } from "../../lib/authority/visible_text.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { Output } from "../output.ts";
 import { type PolicyDeps, readPolicyConfig } from "./deps.ts";
@@ -132,6 +134,8 @@ function facts(target: Target): string[] {
       return [`server ${target.server}, tool ${target.tool}`];
     case "secret":
       return [`given to ${describeRecipient(target.recipient)}`];
+    case "automation":
+      return automationFacts(target.spec).map(visibleLine);
     case "chat":
     case "unresolved":
       return [];

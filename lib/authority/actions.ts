@@ -8,6 +8,7 @@
  * @module
  */
 
+import type { Automation } from "../automation/automation_schema.ts";
 import type { ErrorData } from "../errors.ts";
 
 /** What an action may do (decisions E1). */
@@ -196,6 +197,12 @@ export interface SecretTarget {
     | CommandTarget;
 }
 
+/** An automation that is to be made, whole and with its defaults. */
+export interface AutomationTarget {
+  kind: "automation";
+  spec: Automation;
+}
+
 /** What could not be resolved; never allowed. */
 export interface UnresolvedTarget {
   kind: "unresolved";
@@ -211,6 +218,7 @@ export type Target =
   | CommandTarget
   | McpTarget
   | SecretTarget
+  | AutomationTarget
   | UnresolvedTarget;
 
 /** A request whose targets are resolved: what the gate judges and what the record holds. */

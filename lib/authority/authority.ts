@@ -19,6 +19,7 @@ import type { SigningKeyFetch } from "./jwks/signing_key_fetch.ts";
 import type { McpServers } from "./mcp/mcp_servers.ts";
 import { type Permission, workerPermissions } from "./permissions.ts";
 import { scrubbedMessage } from "./scrubbed_ports.ts";
+import type { ServiceAutomations } from "./service_automations.ts";
 import type { ServiceOutbox } from "./service_outbox.ts";
 
 /** What the authority works with. */
@@ -37,6 +38,8 @@ export interface AuthorityDeps {
   signingKeys?: SigningKeyFetch;
   /** The gate's way to the service's outbox. */
   outbox: ServiceOutbox;
+  /** The gate's way to the service's automations; absent where there is none. */
+  automations?: ServiceAutomations;
   /** Real path. */
   workspace: string;
   /** Takes secrets out of everything that the service is told. */
@@ -98,6 +101,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
     died.reject(error);
     for (const controller of [...running.values(), ...reading.values()]) controller.abort(error);
     deps.outbox.close("the service stopped");
+    deps.automations?.close("the service stopped");
   });
   worker.addEventListener("message", ({ data }: MessageEvent<ToAuthority>) => {
     switch (data.type) {
@@ -125,6 +129,8 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         return void signingKeys(data);
       case "enqueued":
         return deps.outbox.receive(data);
+      case "automation_created":
+        return deps.automations?.receive(data);
       case "operate":
         return void operate(data);
       case "drained":
@@ -234,6 +240,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
 
   try {
     deps.outbox.connect(say);
+    deps.automations?.connect(say);
     send({ type: "boot", boot });
     const info = await started.promise;
     return {
@@ -256,12 +263,14 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         } finally {
           worker.terminate();
           deps.outbox.close("the service stopped");
+          deps.automations?.close("the service stopped");
         }
       },
     };
   } catch (error) {
     worker.terminate();
     deps.outbox.close("the service did not start");
+    deps.automations?.close("the service did not start");
     throw error;
   }
 }

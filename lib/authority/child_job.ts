@@ -42,6 +42,8 @@ export function actionJob(
       throw new Error(`Cannot run ${tool} in a child: commands have a sandbox of their own`);
     case "mcp":
       throw new Error(`Cannot run ${tool} in a child: its server has one`);
+    case "automation":
+      throw new Error(`Cannot run ${tool} in a child: the service makes automations`);
     case "secret":
       throw new Error(`Cannot run ${tool} in a child: a secret is given to what uses it`);
     case "unresolved":

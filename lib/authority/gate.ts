@@ -10,7 +10,7 @@ import type { Config } from "../config/schema.ts";
 import { ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { createScrubber, type Scrubber } from "../secrets/scrubber.ts";
-import type { OutboxPort } from "../service/bridge.ts";
+import type { AutomationWriter, OutboxPort } from "../service/bridge.ts";
 import { createTools, findTool, TOOLS } from "../tools/mod.ts";
 import { secretsNamedIn } from "../tools/secret_references.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -83,6 +83,8 @@ export interface ActionsOptions {
   commissions?: Pick<Commissions, "objection" | "note">;
   /** Where allowed messages go. */
   outbox: OutboxPort;
+  /** Where approved automations go; without it there are none. */
+  automations?: AutomationWriter;
   /** Secrets that tools may be given; without it there are none. */
   secretStore?: Pick<SecretStore, "list" | "reveal">;
   /** Servers whose tools can be called. */
@@ -200,7 +202,7 @@ class Gate implements Actions {
   /** Neither tries the sandbox out nor looks a host up, and asks no server: that would be contact. */
   async #rehearse(tool: Tool, args: unknown, context: ActionContext): Promise<ActionResult> {
     const find = (name: string) => this.#options.mcp?.find(name);
-    const target = await resolveTouch(tool, args, this.#workspace, find);
+    const target = await resolveTouch(tool, args, this.#workspace, { find, from: context });
     const secrets = tool.secrets?.(args) ?? [];
     const { commissions } = this.#options;
     const deps = { judge: this.#judge, commissions };
@@ -215,7 +217,7 @@ class Gate implements Actions {
   ): Promise<ActionResult> {
     if (tool.capability === "exec") this.#execMode = await this.#commands.mode();
     const find = (name: string) => this.#options.mcp?.find(name);
-    let resolve = () => resolveTouch(tool, args, this.#workspace, find);
+    let resolve = () => resolveTouch(tool, args, this.#workspace, { find, from: context });
     let secrets = tool.secrets?.(args) ?? [];
     const notes: string[] = [];
     for (let redirects = 0;; redirects++) {

@@ -125,6 +125,17 @@ function targetData(target: Target, audit: AuditLog): Record<string, unknown> {
         recipient: recipient.kind === "host" ? { ...recipient } : commandData(recipient, audit),
       };
     }
+    case "automation": {
+      const { name, schedule, delivery } = target.spec;
+      // What it is told may be anything that a person said.
+      return {
+        kind: "automation",
+        name,
+        schedule,
+        delivery,
+        spec: audit.digest(canonicalJson(target.spec)),
+      };
+    }
     case "unresolved":
       // It may be anything, a URL with a password too.
       return { kind: "unresolved", what: audit.digest(target.what), reason: target.reason };

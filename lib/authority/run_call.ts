@@ -7,7 +7,7 @@
 
 import { toErrorData } from "../errors.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
-import type { OutboxPort } from "../service/bridge.ts";
+import type { AutomationWriter, OutboxPort } from "../service/bridge.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ActionContext, ActionPort, ActionResult, CommandTarget } from "./actions.ts";
 import type { AuditLog } from "./audit/log.ts";
@@ -17,6 +17,7 @@ import type { Commands } from "./executor/commands.ts";
 import type { Executor } from "./executor/executor.ts";
 import type { McpServers } from "./mcp/mcp_servers.ts";
 import type { SandboxNetwork, SandboxNetworkOptions } from "./network/open_network.ts";
+import { makeAutomation } from "./make_automation.ts";
 import { noNetworkNotes, refusalNotes } from "./network_notes.ts";
 import type { AllowedCall } from "./policy/judge_call.ts";
 import { readArticle } from "./read_article.ts";
@@ -33,6 +34,8 @@ export interface RunDeps {
   audit: AuditLog;
   now?: () => number;
   outbox: OutboxPort;
+  /** Where approved automations go; without it there are none. */
+  automations?: AutomationWriter;
   executor: Executor;
   commands: Commands;
   workspace: Workspace;
@@ -89,6 +92,14 @@ async function run(
         target,
         context,
         outbox: deps.outbox,
+        timeoutMs: tool.timeoutMs,
+      });
+    case "automation":
+      options.signal.throwIfAborted();
+      return await makeAutomation({
+        target,
+        context,
+        writer: deps.automations,
         timeoutMs: tool.timeoutMs,
       });
     case "command":

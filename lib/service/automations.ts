@@ -61,6 +61,8 @@ export interface Automations {
   get(id: string): Promise<AutomationView>;
   /** Throws `invalid_request`, which names each wrong field. */
   create(automation: unknown): Promise<AutomationView>;
+  /** One that was approved, under the id that it was given; an id that is there already makes none. */
+  createAs(id: string, automation: unknown): Promise<{ repeated: boolean }>;
   /** Fields that are absent stay; null takes a field away, which has its default then. */
   update(id: string, change: unknown): Promise<AutomationView>;
   setEnabled(id: string, enabled: boolean): Promise<AutomationView>;
@@ -189,6 +191,14 @@ export function createAutomations(deps: AutomationsDeps): Automations {
       }
       wake();
       return await view(record);
+    },
+    async createAs(id, given) {
+      checkOn();
+      if (await store.find(id) !== undefined) return { repeated: true };
+      const spec = checkAutomation(scrub(given), { now: clock.now() });
+      const isNew = await store.create(newAutomation(id, spec, clock.now()));
+      wake();
+      return { repeated: !isNew };
     },
     async update(id, given) {
       checkOn();

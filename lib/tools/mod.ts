@@ -1,6 +1,6 @@
 /**
  * Every tool of the agent, as a table. A new tool is a file here, a row below and its child side in
- * `child/` (but for `message`, which the gate hands to the outbox, and `exec`, which has a sandbox of its
+ * `child/` (but for `message` and `schedule`, which the gate hands to the service, and `exec`, which has a sandbox of its
  * own).
  *
  * @module
@@ -12,6 +12,7 @@ import { exec } from "./exec.ts";
 import { listFiles } from "./list_files.ts";
 import { message } from "./message.ts";
 import { readFile } from "./read_file.ts";
+import { schedule } from "./schedule.ts";
 import { searchFiles } from "./search_files.ts";
 import type { SearchSettings } from "./search_endpoint.ts";
 import type { Tool } from "./tool.ts";
@@ -39,6 +40,7 @@ export function createTools({ webSearch: search }: ToolSettings): readonly Tool[
     webSearch(search),
     webFetch,
     message,
+    schedule,
   ];
 }
 

@@ -9,6 +9,7 @@
  */
 
 import type { z } from "zod";
+import type { Automation } from "../automation/automation_schema.ts";
 import { CAPABILITIES, type Capability } from "../authority/actions.ts";
 
 /** What a tool touches, before resolution. */
@@ -26,7 +27,19 @@ export type Touch =
     /** Hosts that it wants to reach, as the arguments name them. */
     hosts?: readonly string[];
   }
-  | { kind: "mcp"; server: string; tool: string };
+  | { kind: "mcp"; server: string; tool: string }
+  | ScheduledTouch;
+
+/** An automation that is to be made. */
+export interface ScheduledTouch {
+  kind: "automation";
+  spec: Omit<Automation, "delivery">;
+  /** Absent: its answers go nowhere. `to`: by default the chat that the turn is in. */
+  deliver?: {
+    when: NonNullable<Automation["delivery"]>["when"];
+    to?: { channel: string; chatId: string };
+  };
+}
 
 /** A tool of the agent. */
 export interface Tool<Args = unknown> {

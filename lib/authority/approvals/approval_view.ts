@@ -12,6 +12,7 @@ import type {
   ResolvedAction,
   Target,
 } from "../actions.ts";
+import { automationFacts, deliveryWords, scheduleWords } from "../policy/automation_words.ts";
 import { recipientText } from "../policy/grant_target.ts";
 import { describeRecipient } from "../policy/refusal.ts";
 import { visibleCut, visibleLine, visibleLines } from "../visible_text.ts";
@@ -64,6 +65,11 @@ function targetLine(target: Target): string {
         `secret ${target.name} for ${describeRecipient(target.recipient)}`,
         MAX_TARGET_CHARS,
       );
+    case "automation": {
+      const { name, schedule, delivery } = target.spec;
+      const to = delivery === undefined ? "" : `; answers: ${deliveryWords(delivery)}`;
+      return visibleCut(`automation ${name}: ${scheduleWords(schedule)}${to}`, MAX_TARGET_CHARS);
+    }
     case "unresolved":
       return visibleCut(target.what, MAX_TARGET_CHARS);
   }
@@ -130,6 +136,8 @@ function targetFacts(target: Target): string[] {
         ],
       ];
     }
+    case "automation":
+      return automationFacts(target.spec).map((line) => visibleCut(line, MAX_TARGET_CHARS));
     case "chat":
     case "unresolved":
       return [];

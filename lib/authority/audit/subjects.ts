@@ -67,10 +67,11 @@ export class Subjects {
 export function describeTarget(target: unknown): string | undefined {
   if (target === undefined || target === null) return undefined;
   if (typeof target === "string") return target;
-  const { kind, real, access, url, channel, chatId, program, argv, reason } = target as Record<
-    string,
-    unknown
-  >;
+  const { kind, real, access, url, channel, chatId, program, argv, reason, name } =
+    target as Record<
+      string,
+      unknown
+    >;
   switch (kind) {
     case "path":
       return `${access} ${real}`;
@@ -80,6 +81,8 @@ export function describeTarget(target: unknown): string | undefined {
       return `${channel}:${chatId}`;
     case "command":
       return Array.isArray(argv) ? argv.map(quote).join(" ") : `${program} (arguments as digest)`;
+    case "automation":
+      return `automation ${JSON.stringify(name)}`;
     case "unresolved":
       return `unresolved: ${reason}`;
     default:

@@ -13,7 +13,7 @@ import { canonicalJson } from "../canonical_json.ts";
 /**
  * The text: the real path; the whole URL, with the headers as JSON where there are any;
  * `<channel>:<chat_id>`; a command's argv, real program, real folder and hosts as JSON;
- * `<server>/<tool>#<definition>`; or `<secret>@<host>:<port>` or `<secret>@<command>`. Undefined for what
+ * `<server>/<tool>#<definition>`; or `<secret>@<host>:<port>` or `<secret>@<command>`; an automation whole, as JSON. Undefined for what
  * could not be resolved, which nothing can grant. Capabilities keep texts of different kinds apart.
  */
 export function grantTarget(target: Target): string | undefined {
@@ -40,6 +40,8 @@ export function grantTarget(target: Target): string | undefined {
       return target.name.includes("@")
         ? undefined
         : `${target.name}@${recipientText(target.recipient)}`;
+    case "automation":
+      return canonicalJson(target.spec);
     case "unresolved":
       return undefined;
   }

@@ -66,7 +66,7 @@ export async function previewAction(
   if (tool.unavailable !== undefined) {
     throw new ServiceError("invalid_request", tool.unavailable, { param: "tool" });
   }
-  let target = await resolveTouch(tool, checked.args, workspace);
+  let target = await resolveTouch(tool, checked.args, workspace, { from: context });
   if (target.kind === "url" && target.addresses.length === 0 && addresses !== undefined) {
     target = { ...target, addresses };
   }

@@ -15,12 +15,16 @@ import type {
   SecretTarget,
   Target,
 } from "../actions.ts";
+import { deliveryWords, scheduleWords } from "./automation_words.ts";
 import { grantTarget, recipientText } from "./grant_target.ts";
 import { shellWord } from "./shell_word.ts";
 import { visibleLine } from "../visible_text.ts";
 
 /** Longest command line that is offered, characters. */
 const MAX_COMMAND_CHARS = 4_000;
+
+/** Longest message of an automation that stands in a line, characters. */
+const MAX_MESSAGE_CHARS = 300;
 
 /** A target on one line. */
 export function describeTarget(target: Target): string {
@@ -40,9 +44,20 @@ export function describeTarget(target: Target): string {
       return visibleLine(`${target.server}/${target.tool}`);
     case "secret":
       return visibleLine(`${target.name}@${describeRecipient(target.recipient)}`);
+    case "automation": {
+      const { name, message, schedule, delivery } = target.spec;
+      const to = delivery === undefined ? "" : `, answers: ${deliveryWords(delivery)}`;
+      return visibleLine(`${name} (${scheduleWords(schedule)}${to}): ${cut(message)}`);
+    }
     case "unresolved":
       return visibleLine(target.what);
   }
+}
+
+function cut(message: string): string {
+  return message.length <= MAX_MESSAGE_CHARS
+    ? message
+    : `${message.slice(0, MAX_MESSAGE_CHARS).toWellFormed()}…`;
 }
 
 /** Who is given a secret, on one line. */

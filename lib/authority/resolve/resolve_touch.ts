@@ -8,6 +8,7 @@ import type { Tool } from "../../tools/tool.ts";
 import type { ResolvedAction, Target } from "../actions.ts";
 import { canonicalJson, sha256Hex } from "../canonical_json.ts";
 import { type FindOffered, resolveMcp } from "./mcp_tool.ts";
+import { type Proposer, resolveAutomation } from "./resolve_automation.ts";
 import { resolvePath, resolveUrl, type Workspace } from "./resolve.ts";
 import { resolveCommand } from "./resolve_command.ts";
 
@@ -19,7 +20,11 @@ export async function resolveTouch(
   tool: Tool,
   args: unknown,
   workspace: Workspace,
-  find?: FindOffered,
+  { find, from }: {
+    find?: FindOffered;
+    /** The turn that calls it. */
+    from: Proposer;
+  },
 ): Promise<Target> {
   const touch = tool.touches(args);
   switch (touch.kind) {
@@ -33,6 +38,8 @@ export async function resolveTouch(
       return await resolveCommand(touch, workspace);
     case "mcp":
       return resolveMcp(touch, tool.name, find);
+    case "automation":
+      return resolveAutomation(touch, from);
   }
 }
 

@@ -16,7 +16,11 @@ Deno.test("G3 resolveTouch() gives another target, so that no grant holds, when 
       const checked = checkArgs(tool, { path: "link" });
       assert("args" in checked);
       const place = { path: workspace, real: workspace };
-      return sealAction(tool, checked.args, await resolveTouch(tool, checked.args, place));
+      return sealAction(
+        tool,
+        checked.args,
+        await resolveTouch(tool, checked.args, place, { from: CONTEXT }),
+      );
     };
     await Deno.symlink(`${root}/one`, link);
     const before = await resolve();

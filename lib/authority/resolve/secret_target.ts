@@ -22,6 +22,7 @@ export function secretTarget(name: string, target: Target): SecretTarget | undef
     case "path":
     case "chat":
     case "mcp":
+    case "automation":
     case "secret":
     case "unresolved":
       return undefined;

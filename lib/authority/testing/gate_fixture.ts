@@ -8,7 +8,7 @@ import { type Clock, systemClock } from "../../agent/clock.ts";
 import { configSchema } from "../../config/schema.ts";
 import type { OutboxMessage } from "../../journal/types.ts";
 import { createOutbox } from "../../service/outbox.ts";
-import type { OutboxPort } from "../../service/bridge.ts";
+import type { AutomationWriter, OutboxPort } from "../../service/bridge.ts";
 import type { SearchSettings } from "../../tools/search_endpoint.ts";
 import type { ActionContext, ActionResult, ApprovalEvent } from "../actions.ts";
 import { Approvals } from "../approvals/approvals.ts";
@@ -37,6 +37,8 @@ export interface GateFixtureOptions {
   channels?: string[];
   /** Instead of one in memory. */
   outbox?: OutboxPort;
+  /** Where approved automations go; none by default. */
+  automations?: AutomationWriter;
   maxOutputBytes?: number;
   /** `tools.webSearch`; none by default. */
   webSearch?: SearchSettings;
@@ -131,6 +133,9 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
         if (isNew) queued.push(message);
         return Promise.resolve(isNew);
       },
+      outbox: () => [],
+      say: () => Promise.reject(new Error("no chats are here")),
+      turn: () => undefined,
     },
     isEnabled: (channel) => options.channels?.includes(channel) ?? false,
   });
@@ -232,6 +237,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     workspace,
     audit,
     outbox,
+    automations: options.automations,
     denoDir,
     log,
     executor,

@@ -1,0 +1,61 @@
+/**
+ * From an automation as the agent proposes it to the one that would be made: with the chat that answers
+ * go to, which is the one that the turn is in unless it names another.
+ *
+ * @module
+ */
+
+import type { Automation } from "../../automation/automation_schema.ts";
+import { checkAutomation } from "../../automation/check_automation.ts";
+import { CHAT_CHANNEL, chatOfSession, sessionKeyOf } from "../../channel/chat_session.ts";
+import { ServiceError } from "../../errors.ts";
+import type { ScheduledTouch } from "../../tools/tool.ts";
+import { CHAT_ID } from "../../wire/frames.ts";
+import type { ActionContext, AutomationTarget, UnresolvedTarget } from "../actions.ts";
+
+/** The turn that proposes it. */
+export type Proposer = Pick<ActionContext, "sessionKey" | "channel">;
+
+/** Turns that come from here are in no chat that could be sent to. */
+const NO_CHATS: ReadonlySet<string> = new Set(["api", "cli", "mcp", "automation"]);
+
+/** The automation, or why there can be none. */
+export function resolveAutomation(
+  { spec, deliver }: ScheduledTouch,
+  from: Proposer,
+  now: number = Date.now(),
+): AutomationTarget | UnresolvedTarget {
+  const unresolved = (reason: string): UnresolvedTarget => ({
+    kind: "unresolved",
+    what: `the automation ${JSON.stringify(spec.name)}`,
+    reason,
+  });
+  const delivery = deliver && deliveryOf(deliver, from);
+  if (delivery !== undefined && "problem" in delivery) return unresolved(delivery.problem);
+  try {
+    const whole = checkAutomation({ ...spec, ...delivery && { delivery } }, { now });
+    return { kind: "automation", spec: whole };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return unresolved(error.message);
+  }
+}
+
+function deliveryOf(
+  { when, to }: NonNullable<ScheduledTouch["deliver"]>,
+  { sessionKey, channel }: Proposer,
+): Automation["delivery"] | { problem: string } {
+  if (to === undefined) {
+    const start = `${channel}:`;
+    if (NO_CHATS.has(channel) || !sessionKey.startsWith(start)) return undefined;
+    return { when, channel, chatId: sessionKey.slice(start.length) };
+  }
+  if (to.channel !== CHAT_CHANNEL) return { when, ...to };
+  // A workspace stands in the key of a session alone: nobody names a chat of another person's.
+  if (!CHAT_ID.test(to.chatId)) {
+    return { problem: "chat_id is none of this service: expected 1 to 64 of A-Z a-z 0-9 _ : -" };
+  }
+  const owner = chatOfSession(sessionKey)?.owner;
+  const key = sessionKeyOf({ chatId: to.chatId, owner });
+  return { when, channel: CHAT_CHANNEL, chatId: key.slice(CHAT_CHANNEL.length + 1) };
+}
