@@ -68,10 +68,7 @@ export class WebsocketChannel extends BaseChannel<WebsocketChannelConfig> {
       onConnection: (connection) => {
         const session = new ClientSession({ host, connection, source });
         this.#sessions.set(connection, session);
-        connection.closed.addEventListener("abort", () => this.#sessions.delete(connection), {
-          once: true,
-        });
-        session.begin();
+        session.begin(() => this.#sessions.delete(connection));
       },
     });
   }

@@ -25,7 +25,7 @@ export class ChatFrames {
   /** Last number that a frame has covered, or that the client has. */
   #covered: number;
   /** What was said in stretches that are not over, by their streams; without streaming alone. */
-  readonly #open = new Map<string, string[]>();
+  #open: Map<string, string[]> | undefined;
 
   /** `afterSeq`: what the client has. */
   constructor(source: FrameSource, chatId: string, afterSeq: number) {
@@ -64,15 +64,16 @@ export class ChatFrames {
 
   #listen({ event }: StoredEvent): string | undefined {
     if (event.type === "text_delta") {
-      const said = this.#open.get(event.streamId);
-      if (said === undefined) this.#open.set(event.streamId, [event.text]);
+      const open = this.#open ??= new Map();
+      const said = open.get(event.streamId);
+      if (said === undefined) open.set(event.streamId, [event.text]);
       else said.push(event.text);
     } else if (event.type === "segment_end") {
-      const said = this.#open.get(event.streamId);
-      this.#open.delete(event.streamId);
+      const said = this.#open?.get(event.streamId);
+      this.#open?.delete(event.streamId);
       return said?.join("");
     } else if (event.type === "turn_end") {
-      this.#open.clear();
+      this.#open = undefined;
     }
     return undefined;
   }

@@ -56,12 +56,16 @@ export class ClientSession {
     return this.#followed.size;
   }
 
-  /** Greets the client, and listens to it until the connection ends. */
-  begin(): void {
+  /** Greets the client, and listens to it until the connection ends; `onEnd` is told then. */
+  begin(onEnd?: () => void): void {
     const { peer, closed } = this.#connection;
     this.say({ event: "ready", chat_id: this.#defaultChatId, client_id: peer.clientId });
     this.#followed.follow(this.#defaultChatId, 0, { isOwn: true });
-    closed.addEventListener("abort", () => this.#followed.end(), { once: true });
+    // One listener for all: a signal's are the dearest part of an idle connection.
+    closed.addEventListener("abort", () => {
+      this.#followed.end();
+      onEnd?.();
+    });
     this.#connection.onMessage((message) => this.#take(message));
   }
 

@@ -66,6 +66,7 @@ export async function openTestChannel({ agent, section, host, chats }: TestChann
         setting: "channels.websocket",
         handler: () => new Response("", { status: 404 }),
         onUpgrade,
+        limits: { maxConnections: 20_000 },
       });
       return {
         url: `${listener.url.replace(/^http/, "ws")}/`,
