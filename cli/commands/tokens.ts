@@ -1,5 +1,5 @@
 /**
- * `service tokens`: who may approve and operate.
+ * `service tokens`: who may read, chat, approve and operate without a browser on this machine.
  *
  * @module
  */
@@ -49,7 +49,7 @@ async function issue(
   else {
     out.line(token);
     const until = expiresAt === undefined ? "until it is revoked" : `until ${time(expiresAt)}`;
-    out.note(`${info.id} may ${info.scopes.join(" and ")} ${until}. It is shown this once only`);
+    out.note(`${info.id} may ${listed(info.scopes)} ${until}. It is shown this once only`);
   }
   return EXIT.done;
 }
@@ -95,6 +95,13 @@ async function revoke(
   return EXIT.done;
 }
 
+/** What a token may do, in words; `secrets` is no verb. */
+function listed(scopes: readonly Scope[]): string {
+  const words = scopes.map((scope) => scope === "secrets" ? "keep secrets" : scope);
+  const last = words.at(-1)!;
+  return words.length === 1 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
+}
+
 /** Scopes as typed: `approve,operate`. */
 function parseScopes(typed: string | undefined): Scope[] {
   const names = (typed ?? "").split(",").map((name) => name.trim()).filter((name) => name !== "");
@@ -132,11 +139,15 @@ function time(ms: number | undefined): string {
 
 const tokens: Command = {
   description:
-    "Makes and takes back tokens of people who approve actions (approve) and who may also clear " +
-    "denials (operate). A token is shown once, and only a digest of it is kept. Give it to the other " +
-    "commands as SERVICE_APPROVER_TOKEN or at their prompt. A running service obeys changes at once.",
+    "Makes and takes back tokens that last. Scopes: read (sessions, settings and listings), chat " +
+    "(starting turns), approve (answering actions that wait), secrets (the routes of secrets), operate " +
+    "(all of these, and everything else, such as clearing denials). A token is shown once, and only a " +
+    "digest of it is kept. Programs send it to the WebSocket port as Authorization: Bearer; the other " +
+    "commands are given it as SERVICE_APPROVER_TOKEN or at their prompt, service chat as SERVICE_TOKEN. A " +
+    "running service obeys changes at once.",
   examples: [
     "service tokens issue --scopes approve --name ann --expires 30d",
+    "service tokens issue --scopes read,chat --name laptop",
     "service tokens list",
     "service tokens revoke tok_abcdefghjkmnpqrs",
   ],
@@ -147,7 +158,11 @@ const tokens: Command = {
     { name: "reset", summary: "Set a damaged file of tokens aside; none is in force then" },
   ],
   options: [
-    { name: "scopes", value: "SCOPES", summary: "issue: approve, operate, or both with a comma" },
+    {
+      name: "scopes",
+      value: "SCOPES",
+      summary: "issue: of operate, read, chat, approve, secrets, with commas between",
+    },
     { name: "name", value: "NAME", summary: "issue: whose it is, for the list and the audit" },
     {
       name: "expires",

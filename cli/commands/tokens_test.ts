@@ -24,19 +24,35 @@ Deno.test("tokens issue prints the token alone, for a pipe and a terminal, and r
     assertMatch(stdout, TOKEN);
     assertMatch(
       stderr,
-      /^tok_\w{16} may approve and operate until 2030-01-31T00:00:00Z\. It is shown this once only\n$/,
+      /^tok_\w{16} may operate and approve until 2030-01-31T00:00:00Z\. It is shown this once only\n$/,
     );
     const [record, ...more] = await temp.records();
     assertEquals([record?.kind, record?.data.name, record?.data.scopes, more], [
       "token.issued",
       "ann",
-      ["approve", "operate"],
+      ["operate", "approve"],
       [],
     ]);
     const { paths } = temp.home;
     const state = await openOperatorState({ dir: paths.operatorDir, keysDir: paths.keysDir });
     assertEquals(state.tokens.verify(stdout.trim())?.name, "ann");
     await state.close();
+  }
+});
+
+Deno.test("tokens issue knows every scope, and says in words what the token may do", async () => {
+  await using temp = await setUp();
+  for (
+    const [scopes, words] of [
+      ["read", "read"],
+      ["chat,read", "read and chat"],
+      ["secrets, approve,chat", "chat, approve and keep secrets"],
+      ["operate,read,chat,approve,secrets", "operate, read, chat, approve and keep secrets"],
+    ] as const
+  ) {
+    const { exit, stderr } = await temp.run(["issue", "--scopes", scopes]);
+    assertEquals(exit, EXIT.done);
+    assertStringIncludes(stderr, ` may ${words} until it is revoked`);
   }
 });
 

@@ -1,0 +1,36 @@
+/**
+ * One line for the start that says who is let in at the WebSocket port.
+ *
+ * @module
+ */
+
+import { issueSecret } from "../../../config/issue_secret.ts";
+import type { WebsocketConfig } from "../../../config/schema.ts";
+import type { TrustedProxy } from "../../../trusted_proxy/create_trusted_proxy.ts";
+
+/** Such as `issued tokens, given to browsers on this machine; any client_id`. */
+export function posture(
+  config: WebsocketConfig,
+  proxy?: Pick<TrustedProxy, "posture">,
+): string {
+  const { token, websocketRequiresToken, tokenIssuePath, allowFrom } = config;
+  const isOpen = token === "" && !websocketRequiresToken;
+  const tokens = isOpen
+    ? "anybody who reaches the port, without a token"
+    : token === ""
+    ? "issued tokens"
+    : "the static token and issued ones";
+  const to = issueSecret(config) === undefined
+    ? tokenIssuePath === ""
+      ? "browsers on this machine"
+      : `whoever asks at ${tokenIssuePath}, and browsers on this machine`
+    : `whoever shows the secret${tokenIssuePath === "" ? "" : ` (also at ${tokenIssuePath})`}`;
+  const ids = allowFrom.includes("*")
+    ? "any client_id"
+    : `${allowFrom.length} client_id${allowFrom.length === 1 ? "" : "s"}`;
+  return [
+    ...proxy === undefined ? [] : [proxy.posture],
+    isOpen ? `${tokens}; tokens are given to ${to}` : `${tokens}, given to ${to}`,
+    ids,
+  ].join("; ");
+}
