@@ -21,6 +21,9 @@ import { MEDIA_LIMITS } from "../wire/envelopes.ts";
 import { ChatPresence } from "./chat_presence.ts";
 import { forkSession } from "./fork_session.ts";
 
+/** Characters of a client_msg_id. */
+const MAX_KEY_CHARS = 128;
+
 /** What chats are made of. */
 export interface ChatsDeps {
   /** Scrubbed (`scrubbedTurns`): what people send is on record without secrets. */
@@ -164,6 +167,16 @@ function requestKeyOf(
   { clientMsgId, text, files }: ChatMessage,
 ): RequestKey | undefined {
   if (clientMsgId === undefined) return undefined;
+  const isKey = clientMsgId.isWellFormed() && !clientMsgId.includes("\0") &&
+    clientMsgId.length >= 1 && clientMsgId.length <= MAX_KEY_CHARS;
+  if (!isKey) {
+    throw new ServiceError(
+      "invalid_request",
+      `Cannot use ${JSON.stringify(clientMsgId.slice(0, 200))} as client_msg_id: expected 1 to ` +
+        `${MAX_KEY_CHARS} characters of Unicode text without NUL`,
+      { param: "client_msg_id" },
+    );
+  }
   const content = files.map(({ name, bytes }) => ({ name, sha256: fileDigest(bytes) }));
   return {
     scope: `chat ${sessionKey}`,

@@ -117,6 +117,12 @@ Deno.test("W2 send() of one client_msg_id is one turn: 50 at once, after a resta
         "client_msg_id",
       ]);
     }
+    for (const clientMsgId of ["", "a\0", "\ud800", "x".repeat(129)]) {
+      assertEquals(await refusal(send(chats, { ...asked, clientMsgId })), [
+        "invalid_request",
+        "client_msg_id",
+      ]);
+    }
     // In another chat, of that name in another workspace too, it is another message.
     for (const place of [{ chatId: "b" }, ANN, BOB]) {
       assertEquals((await send(chats, { ...asked, ...place })).repeated, false);
