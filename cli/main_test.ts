@@ -77,9 +77,10 @@ Deno.test("W14 service agent loads neither channels nor the web part", async () 
     "lib/service/service.ts",
   );
   const heavy = [...loaded].filter((name) =>
-    /^(channels|webui|lib\/(http|channel(?!\/chat_address))|cli\/(doctor|completions))\//.test(
-      name,
-    ) ||
+    /^(channels|webui|lib\/(http|channel(?!\/chat_(address|session)))|cli\/(doctor|completions))\//
+      .test(
+        name,
+      ) ||
     /^npm:\/(hono|@hono|ws|jose|openai|unpdf|mammoth|@e965|fflate|saxes)\b/.test(name)
   );
   assertEquals(heavy, []);

@@ -13,13 +13,14 @@ Deno.test("TOOLS have names of their own, and each its child side", async () => 
     assertEquals(typeof run, "function");
     children.push(name);
   }
-  // The resolver and who fetches signing keys are the authority's own and no tools of a model; a message
-  // goes to the outbox, and a command into a sandbox of its own.
+  // The resolver and who fetches signing keys are the authority's own and no tools of a model; messages and
+  // automations go to the service, and a command into a sandbox of its own.
   assertEquals(
     [
       ...children.filter((name) => !["resolve_host", "fetch_keys"].includes(name)),
       "exec",
       "message",
+      "schedule",
     ].sort(),
     names.sort(),
   );

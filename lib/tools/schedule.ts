@@ -28,12 +28,13 @@ const schema = z.strictObject({
   ),
   channel: z.string().refine(isChannelName, "expected a channel's name, such as telegram")
     .optional().describe("Where answers are sent, together with chat_id. Default: this chat."),
-  chat_id: z.string().refine(isChatId, "expected a chat's id").optional(),
+  chat_id: z.string().refine(isChatId, "expected a chat's id").optional()
+    .describe("A chat on that channel."),
   missed,
   retries,
   overlap,
-  maxSteps,
-  tokenBudget,
+  max_steps: maxSteps,
+  token_budget: tokenBudget,
 }).superRefine((args, context) => {
   if ((args.channel === undefined) !== (args.chat_id === undefined)) {
     const path = [args.channel === undefined ? "channel" : "chat_id"];
@@ -85,8 +86,8 @@ function touched(args: ScheduleArgs): ScheduledTouch {
 }
 
 function specOf(
-  { name, message, schedule, missed, retries, overlap, maxSteps, tokenBudget }: ScheduleArgs,
+  { name, message, schedule, missed, retries, overlap, max_steps, token_budget }: ScheduleArgs,
 ): ScheduledTouch["spec"] {
-  const limits = { maxSteps, tokenBudget };
+  const limits = { maxSteps: max_steps, tokenBudget: token_budget };
   return { name, message, schedule, missed, retries, overlap, ...limits, enabled: true };
 }

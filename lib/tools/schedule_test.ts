@@ -94,7 +94,7 @@ Deno.test("schedule names what is wrong with its arguments, and asks nobody", as
     [{ ...NEWS, channel: "telegram" }, "chat_id: expected channel and chat_id together"],
     [{ ...NEWS, deliver: "never", channel: "telegram", chat_id: "5" }, "no channel when nothing"],
     [{ ...NEWS, enabled: true }, "enabled"],
-    [{ ...NEWS, tokenBudget: 1 }, "tokenBudget"],
+    [{ ...NEWS, token_budget: 1 }, "token_budget"],
     // A chat in the workspace of somebody else.
     [{ ...NEWS, channel: "websocket", chat_id: `${"ab".repeat(16)}.chat-1` }, "chat_id is none"],
   ];
