@@ -43,7 +43,9 @@ async function whole(): Promise<void> {
 async function child(): Promise<void> {
   const tool = findTool("read_file")!;
   const checked = tool.schema.parse(args);
-  const target = await resolveTouch(tool, checked, { path: workspace, real: workspace });
+  const target = await resolveTouch(tool, checked, { path: workspace, real: workspace }, {
+    from: { channel: "cli", sessionKey: "cli:bench", turnId: "turn", callId: "call" },
+  });
   const job = actionJob(sealAction(tool, checked, target), tool, {
     workspace,
     maxOutputBytes: 100_000,
