@@ -8,6 +8,7 @@ import { fails, says, scriptedModel } from "../agent/testing/scripted_model.ts";
 import { testAgent } from "../agent/testing/test_agent.ts";
 import { configSchema } from "../config/schema.ts";
 import { openJournal } from "../journal/open.ts";
+import { assertRows } from "../journal/testing/assert_rows.ts";
 import { withFolder } from "../journal/testing/steps.ts";
 import { createAutomations } from "./automations.ts";
 import { createOutbox } from "./outbox.ts";
@@ -124,6 +125,7 @@ Deno.test("createAutomations() runs each slot once through kill -9 at any instan
     const ids = journal.outbox(0, 100_000).map(({ id }) => id);
     assertEquals(new Set(ids).size, ids.length);
     await journal.close();
+    assertRows(path);
   }));
 
 if (Deno.args[0] === "run-until-killed") {

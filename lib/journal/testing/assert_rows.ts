@@ -6,7 +6,8 @@ import { filesOf } from "../session_files.ts";
 /**
  * Asserts what must hold of the tables of a journal that was closed in order, over all sessions:
  * nothing that is damaged or refers to nothing, no session half deleted, no request key on a turn
- * that was cancelled before a tool ran, and references to exactly the files of the inputs on record.
+ * that was cancelled before a tool ran, references to exactly the files of the inputs on record, and of
+ * each automation the run that is next.
  */
 export function assertRows(path: string): void {
   const db = new DatabaseSync(path, { readOnly: true });
@@ -59,6 +60,19 @@ export function assertRows(path: string): void {
     assertEquals(
       rowsOf(`SELECT id FROM outbox WHERE expires_at <> created_at + 86400000 OR state NOT IN
         ('pending', 'sending', 'sent', 'unknown', 'dead', 'expired')`),
+      [],
+    );
+    assertEquals(
+      rowsOf(`SELECT id FROM automations AS a WHERE enabled <> spec ->> 'enabled'
+        OR head_run IS NOT CASE
+          WHEN EXISTS (SELECT 1 FROM automation_runs WHERE automation_id = a.id AND state = 'running')
+            THEN NULL
+          ELSE coalesce(
+            (SELECT min(run) FROM automation_runs
+              WHERE automation_id = a.id AND state = 'waiting' AND slot_at IS NULL),
+            (SELECT min(run) FROM automation_runs
+              WHERE automation_id = a.id AND state = 'waiting')) END
+        OR head_not_before IS NOT (SELECT not_before FROM automation_runs WHERE run = head_run)`),
       [],
     );
   } finally {
