@@ -8,6 +8,7 @@ import type { RunView } from "../../lib/automation/automation_view.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Operation, Operations } from "../../lib/local/protocol.ts";
+import { COMMISSION_COMMANDS, runCommission } from "../automations/commission.ts";
 import { allAutomations, automationId } from "../automations/find_automation.ts";
 import {
   nextText,
@@ -251,6 +252,13 @@ const automations: Command = {
     { name: "disable", args: "AUTOMATION", summary: "Switch it off; what runs goes on" },
     { name: "run", args: "AUTOMATION", summary: "Run it now, also while it is off" },
     { name: "delete", args: "AUTOMATION", summary: "Remove it, and stop what runs of it" },
+    {
+      name: "commission",
+      args: "AUTOMATION",
+      summary: "Rehearse it: a turn in which nothing runs",
+    },
+    { name: "finding", args: "AUTOMATION", summary: "What its last rehearsal has shown" },
+    { name: "grant", args: "AUTOMATION", summary: "Grant it exactly what that would need" },
     { name: "history", args: "AUTOMATION", summary: "Its runs, the latest first" },
   ],
   options: [
@@ -258,16 +266,23 @@ const automations: Command = {
     { name: "request-id", value: "ID", summary: "Of a run: the same again is the same run" },
     { name: "limit", alias: "n", value: "N", summary: `Runs of a history (${DEFAULT_LIMIT})` },
     { name: "before", value: "N", summary: "Runs before this one" },
+    { name: "digest", value: "HEX", summary: "grant: the finding's, its first 8 digits at least" },
     { name: "yes", alias: "y", summary: "Delete without asking" },
   ],
-  run: (invocation) =>
-    runAutomations(invocation, {
+  run: async (invocation) => {
+    const withService: AutomationsDeps["withService"] = async (globals, use) =>
+      (await import("../open_service.ts")).withService(globals, use);
+    if (COMMISSION_COMMANDS.includes(invocation.subcommand ?? "")) {
+      const { processTokenSource: token } = await import("../operator/approver_token.ts");
+      return await runCommission(invocation, { token, terminal: processConfirm, withService });
+    }
+    return await runAutomations(invocation, {
       timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       readText,
       confirm: processConfirm,
-      withService: async (globals, use) =>
-        (await import("../open_service.ts")).withService(globals, use),
-    }),
+      withService,
+    });
+  },
 };
 
 export default automations;

@@ -20,19 +20,23 @@ export interface TokenSource {
   readHidden(prompt: string): Promise<string | undefined>;
 }
 
-/** The token. Throws `usage` where there is none and nobody to ask. */
-export async function approverToken(source: TokenSource): Promise<string> {
+/** The token of somebody with that scope. Throws `usage` where there is none and nobody to ask. */
+export async function approverToken(
+  source: TokenSource,
+  scope: "approve" | "operate" = "approve",
+): Promise<string> {
+  const who = scope === "approve" ? "an approver" : "an operator";
   const given = source.env(TOKEN_VARIABLE)?.trim() ?? "";
   if (given !== "") return given;
   if (!source.isTerminal) {
     throw new ServiceError(
       "usage",
-      `A token of an approver is needed: set ${TOKEN_VARIABLE}, or run this at a terminal. ` +
-        "One is made with: service tokens issue --scopes approve",
+      `A token of ${who} is needed: set ${TOKEN_VARIABLE}, or run this at a terminal. ` +
+        `One is made with: service tokens issue --scopes ${scope}`,
       { param: TOKEN_VARIABLE },
     );
   }
-  const typed = (await source.readHidden("Token of an approver (not shown): "))?.trim() ?? "";
+  const typed = (await source.readHidden(`Token of ${who} (not shown): `))?.trim() ?? "";
   if (typed === "") throw new ServiceError("usage", "No token was typed");
   return typed;
 }

@@ -1,0 +1,156 @@
+/**
+ * `service automations commission`, `finding` and `grant`: an automation is rehearsed, what that has shown
+ * is looked at, and exactly what it would need is granted. Each takes the token of an operator.
+ *
+ * @module
+ */
+
+import type { Finding } from "../../lib/authority/commission/finding.ts";
+import { visibleLine } from "../../lib/authority/visible_text.ts";
+import type { CommissionReport } from "../../lib/automation/commission_report.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import type { LocalClient } from "../../lib/local/client.ts";
+import type { Operation, Operations } from "../../lib/local/protocol.ts";
+import { EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
+import type { ConfirmDeps } from "../confirm.ts";
+import { approverToken, type TokenSource } from "../operator/approver_token.ts";
+import type { Output } from "../output.ts";
+import { automationId } from "./find_automation.ts";
+
+/** What the subcommands reach outside of themselves. */
+export interface CommissionDeps {
+  token(out: Output): TokenSource;
+  terminal(out: Output): Pick<ConfirmDeps, "isTerminal" | "readLine">;
+  withService<T>(globals: Globals, use: (client: LocalClient) => Promise<T>): Promise<T>;
+}
+
+/** Names of the subcommands. */
+export const COMMISSION_COMMANDS: readonly string[] = ["commission", "finding", "grant"];
+
+/** Runs one of {@linkcode COMMISSION_COMMANDS}. */
+export async function runCommission(
+  invocation: Invocation,
+  deps: CommissionDeps,
+): Promise<ExitCode> {
+  const { subcommand, args, options, globals, out } = invocation;
+  refuseOthers(subcommand!, options);
+  const token = await approverToken(deps.token(out), "operate");
+  return await deps.withService(globals, async (client) => {
+    const id = await automationId(client, args[0]!);
+    if (subcommand === "commission") {
+      if (!globals.json) out.note("Rehearsing: nothing of it runs …");
+      const report = await one(client, "automation_commission", { id, token });
+      if (globals.json) out.json(report);
+      else printReport(out, report);
+      return report.finding.outcome === "done" ? EXIT.done : EXIT.failed;
+    }
+    const { finding, isCurrent } = await one(client, "automation_finding", { id, token });
+    if (subcommand === "finding") {
+      if (globals.json) out.json({ finding, isCurrent });
+      else {
+        printFinding((...spans) => out.line(...spans), finding);
+        if (!isCurrent) out.note(CHANGED);
+      }
+      return EXIT.done;
+    }
+    if (!isCurrent) throw new ServiceError("conflict", CHANGED);
+    const digest = await saidDigest(finding, invocation, deps);
+    if (digest === undefined) {
+      out.note("Nothing was granted");
+      return EXIT.failed;
+    }
+    const { grants } = await one(client, "automation_grant", { id, token, digest });
+    if (globals.json) out.json({ automationId: id, digest, grants });
+    else {
+      for (const grant of grants) {
+        out.line(`${grant.id}  ${grant.capability}  ${visibleLine(grant.target)}`);
+      }
+      out.note(`Granted to ${id} as it is now; a change of it ends that: service grants list`);
+    }
+    return EXIT.done;
+  });
+}
+
+const CHANGED = "The automation has changed since it was rehearsed; rehearse it again";
+
+/** The whole digest once its beginning was said; undefined when the person gave up. */
+async function saidDigest(
+  finding: Finding,
+  { options, globals, out }: Invocation,
+  { terminal }: CommissionDeps,
+): Promise<string | undefined> {
+  const { digest } = finding;
+  let said = options["digest"] as string | undefined;
+  if (said === undefined) {
+    const { isTerminal, readLine } = terminal(out);
+    if (!isTerminal || globals.json) {
+      throw new ServiceError(
+        "usage",
+        "What is granted has to be said: add --digest with the finding's digest, its first 8 digits " +
+          "at least",
+        { param: "digest" },
+      );
+    }
+    printFinding((...spans) => out.note(...spans), finding);
+    out.writeNote("Type the first 8 digits of the digest to grant exactly this: ");
+    said = (await readLine())?.trim() ?? "";
+    if (said === "") return undefined;
+  }
+  const typed = said.trim().toLowerCase();
+  if (!/^[0-9a-f]{8,64}$/.test(typed) || !digest.startsWith(typed)) {
+    throw new ServiceError("conflict", "That is not the digest of the newest finding", {
+      param: "digest",
+    });
+  }
+  return digest;
+}
+
+function printReport(out: Output, report: CommissionReport): void {
+  const { finding, text, error, inputTokens, outputTokens } = report;
+  if (text !== "") out.line(text);
+  if (error !== undefined) out.note(`The rehearsal failed: ${visibleLine(error)}`);
+  printFinding((...spans) => out.note(...spans), finding);
+  out.note(`Tokens: ${inputTokens} in, ${outputTokens} out`);
+  if (finding.outcome === "done" && finding.grants.length > 0) {
+    out.note(`Grant this with: service automations grant ${finding.automationId}`);
+  }
+}
+
+const WORDS = { allow: "allowed", grant: "needs a grant", deny: "never" } as const;
+const STYLES = { allow: "green", grant: "yellow", deny: "red" } as const;
+
+/** What a rehearsal has shown. Everything in it was chosen by a model, so nothing of it stays hidden. */
+function printFinding(line: Output["line"], finding: Finding): void {
+  const { id, outcome, by, finishedAt, actions, left, grants, digest } = finding;
+  line(`${id}, ${outcome}, by ${visibleLine(by)}, ${new Date(finishedAt).toISOString()}`);
+  for (const { effect, capability, target, reason, count } of actions) {
+    const times = count === 1 ? "" : ` (${count} times)`;
+    line(
+      { text: WORDS[effect], style: STYLES[effect] },
+      `  ${capability} of ${visibleLine(target)}${times}: ${visibleLine(reason)}`,
+    );
+  }
+  if (actions.length === 0) line("It did nothing that the gate would see");
+  if (left > 0) line(`${left} more, which were not kept: the grants are not all`);
+  line(`grants: ${grants.length}`);
+  line(`digest: ${digest.slice(0, 8)} ${digest.slice(8)}`);
+}
+
+async function one<Op extends Operation>(
+  client: LocalClient,
+  op: Op,
+  params: Operations[Op]["params"],
+): Promise<Operations[Op]["data"]> {
+  for await (const data of client.request(op, params)) return data;
+  throw new ServiceError("internal", `The service answered ${op} with nothing`);
+}
+
+/** An option of another subcommand was meant to do something. */
+function refuseOthers(subcommand: string, options: Invocation["options"]): void {
+  const own = subcommand === "grant" ? "digest" : undefined;
+  const other = Object.keys(options).find((name) => options[name] !== undefined && name !== own);
+  if (other === undefined) return;
+  throw new ServiceError("usage", `service automations ${subcommand} takes no --${other}`, {
+    param: other,
+  });
+}
