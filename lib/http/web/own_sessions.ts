@@ -5,10 +5,13 @@
  * @module
  */
 
-import { CHAT_CHANNEL, chatOfSession, chatOwner } from "../../channel/chat_session.ts";
+import { CHAT_CHANNEL, chatOwner } from "../../channel/chat_session.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Journal, Session } from "../../journal/types.ts";
 import type { Caller } from "./web_route.ts";
+
+/** The beginning of every key in the workspace of a person. */
+const OF_PERSON = new RegExp(`^${CHAT_CHANNEL}:([0-9a-f]{32})\\.`);
 
 /** Characters of a key that are repeated in an error. */
 const MAX_SHOWN_CHARS = 200;
@@ -35,9 +38,7 @@ export function noSession(key: string): ServiceError {
   return new ServiceError("not_found", `There is no session ${shown}`, { param: "key" });
 }
 
+/** By the key alone, exactly as `Journal.sessions` lists them. Other channels have no workspaces. */
 function isOwn(key: string, owner: string | null): boolean {
-  const chat = chatOfSession(key);
-  if (chat !== undefined) return (chat.owner ?? null) === owner;
-  // Other channels have no workspaces; what looks like a chat and is none is nobody's.
-  return owner === null && !key.startsWith(`${CHAT_CHANNEL}:`);
+  return (OF_PERSON.exec(key)?.[1] ?? null) === owner;
 }
