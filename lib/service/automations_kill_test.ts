@@ -17,6 +17,12 @@ const SPEED = 1_000;
 const IDS = ["aut_steady", "aut_queued", "aut_failing"] as const;
 const LAST = Number.MAX_SAFE_INTEGER;
 
+/** Shows in the test's output what went wrong in the program, and ends that. */
+function fail(message: string, fields?: unknown): void {
+  Deno.stderr.writeSync(new TextEncoder().encode(`${message} ${JSON.stringify(fields)}\n`));
+  Deno.exit(1);
+}
+
 /** Runs automations over a file until it is killed; `bootMs` is where its clock starts. */
 async function runUntilKilled(path: string, startMs: number): Promise<void> {
   const began = performance.now();
@@ -53,7 +59,7 @@ async function runUntilKilled(path: string, startMs: number): Promise<void> {
       },
     },
     scrub: (value) => value,
-    log: { debug() {}, info() {}, warning() {}, error: (...what) => console.error(...what) },
+    log: { debug() {}, info() {}, warning() {}, error: fail },
     randomId: () => IDS[next++]!,
   });
   if ((await automations.list({ after: "", limit: 9 })).length === 0) {
@@ -92,7 +98,7 @@ Deno.test("createAutomations() runs each slot once through kill -9 at any instan
       await reader.read();
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 400));
       child.kill("SIGKILL");
-      await child.status;
+      assertEquals((await child.status).signal, "SIGKILL", "it ended before it was killed");
       await reader.cancel();
     }
 

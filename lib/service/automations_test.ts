@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { fails, hangs, says, scriptedModel } from "../agent/testing/scripted_model.ts";
 import { MAX_AUTOMATIONS } from "../automation/automation_record.ts";
 import { ServiceError } from "../errors.ts";
-import { withFolder } from "../journal/testing/steps.ts";
+import { crashCopy, withFolder } from "../journal/testing/steps.ts";
 import { AutomationWorld, eventually } from "./testing/automation_world.ts";
 
 const MINUTE_MS = 60_000;
@@ -263,3 +263,51 @@ Deno.test("Automations.list() pages in the order of ids", async () => {
   assertEquals(await names(""), ["n0", "n1"]);
   assertEquals(await names("aut_2"), ["n2"]);
 });
+
+Deno.test("createAutomations() goes on after a crash with what ran, and delivers it once", () =>
+  withFolder(async (folder) => {
+    const [path, crashed] = [`${folder}/journal.db`, `${folder}/crashed.db`];
+    let id: string;
+    {
+      await using world = new AutomationWorld({ path, model: scriptedModel([hangs()]) });
+      world.automations.start();
+      ({ id } = await world.automations.create({ ...HOURLY, delivery: telegram }));
+      await world.automations.run(id, {});
+      await eventually(() => world.turnsOf(id)[0] === "running");
+      await eventually(async () => (await world.runs(id))[0]!.turnId !== undefined);
+      crashCopy(path, crashed);
+    }
+    await using again = new AutomationWorld({ path: crashed, model: scriptedModel([says("b")]) });
+    again.agent.turns.recovered((await again.journal.recover()).resume);
+    again.automations.start();
+    await eventually(async () => (await again.runs(id))[0]!.state === "done");
+    assertEquals([again.turnsOf(id), again.delivered], [["done"], ["telegram:12 b"]]);
+  }));
+
+Deno.test("createAutomations() makes another attempt of what a stop of the service cut off, if it may", () =>
+  withFolder(async (folder) => {
+    for (const retries of [0, 1]) {
+      const path = `${folder}/${retries}.db`;
+      let id: string;
+      {
+        await using world = new AutomationWorld({ path, model: scriptedModel([hangs()]) });
+        world.automations.start();
+        ({ id } = await world.automations.create({ ...HOURLY, retries, delivery: telegram }));
+        await world.automations.run(id, {});
+        await eventually(() => world.turnsOf(id)[0] === "running");
+        await eventually(async () => (await world.runs(id))[0]!.turnId !== undefined);
+      }
+      await using again = new AutomationWorld({ path, model: scriptedModel([says("b")]) });
+      assertEquals((await again.journal.recover()).resume, []);
+      again.automations.start();
+      await again.pass(MINUTE_MS);
+      const state = retries === 0 ? "failed" : "done";
+      await eventually(async () => (await again.runs(id))[0]!.state === state);
+      assertEquals(again.turnsOf(id), retries === 0 ? ["interrupted"] : ["interrupted", "done"]);
+      assertEquals(again.delivered, [
+        retries === 0
+          ? `telegram:12 The automation "News" failed: The service stopped before the turn was done`
+          : "telegram:12 b",
+      ]);
+    }
+  }));
