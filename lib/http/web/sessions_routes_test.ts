@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import fc from "fast-check";
 import type { UserPart } from "../../agent/messages.ts";
 import { chatSessionKey } from "../../channel/chat_session.ts";
 import { openJournal } from "../../journal/open.ts";
@@ -492,5 +493,62 @@ Deno.test("a token of each scope reads or changes sessions as the table says", a
     const asked = { method, token: "read", body: {} };
     assertEquals((await ask(`${SESSIONS}/websocket:a${path}`, asked)).status, 403);
   }
+  await journal.close();
+});
+
+Deno.test("no path, query or body makes the routes of sessions fail, or show what is another's", async () => {
+  const { journal, ask, errors } = setUp();
+  await say(journal, keyOf("a"), "mine");
+  await say(journal, keyOf("a", ANN), "anns");
+  const segment = fc.oneof(
+    fc.constantFrom(
+      "websocket:a",
+      keyOf("a", ANN),
+      "messages",
+      "export",
+      "title",
+      "fork",
+      "",
+      "..",
+    ),
+    fc.string({ unit: "binary", maxLength: 20 }).map((text) =>
+      encodeURIComponent(text.toWellFormed())
+    ),
+    fc.stringMatching(/^[!-~]{0,12}$/).map((text) => text.replace(/[?#\\]/g, "")),
+  );
+  const query = fc.webQueryParameters();
+  const body = fc.oneof(
+    fc.json(),
+    fc.record({ title: fc.string(), before_user_index: fc.anything(), chat_id: fc.string() })
+      .map((value) => JSON.stringify(value, (_, each) => typeof each === "bigint" ? 0 : each)),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(segment, { maxLength: 3 }),
+      query,
+      fc.constantFrom("GET", "HEAD", "PUT", "POST", "OPTIONS", "PATCH"),
+      body,
+      async (path, query, method, body) => {
+        const reads = method === "GET" || method === "HEAD";
+        const response = await ask(`${SESSIONS}/${path.join("/")}?${query}`, {
+          method,
+          token: "other",
+          ...!reads && { raw: body, headers: { "content-type": "application/json" } },
+        });
+        const text = await response.text();
+        assert(response.status < 500, `${response.status} ${text}`);
+        assert(!/input of (mine|anns)/.test(text), text);
+      },
+    ),
+    { numRuns: 500 },
+  );
+  assertEquals(errors, []);
+  assertEquals(
+    journal.sessions({ limit: 10 }).map(({ key }) => key).sort(),
+    [
+      keyOf("a"),
+      keyOf("a", ANN),
+    ].sort(),
+  );
   await journal.close();
 });
