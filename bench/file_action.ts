@@ -44,7 +44,7 @@ async function child(): Promise<void> {
   const tool = findTool("read_file")!;
   const checked = tool.schema.parse(args);
   const target = await resolveTouch(tool, checked, { path: workspace, real: workspace }, {
-    from: { channel: "cli", sessionKey: "cli:bench", turnId: "turn", callId: "call" },
+    from: { channel: "cli", sessionKey: "cli:bench" },
   });
   const job = actionJob(sealAction(tool, checked, target), tool, {
     workspace,

@@ -29,6 +29,7 @@ import { permissionTable } from "./permission_table.ts";
 import { plainNames } from "./plain_names.ts";
 import { scrubbedApprovals, scrubbedAudit } from "./scrubbed_ports.ts";
 import type { Operator } from "./approvals/operate.ts";
+import { ServiceAutomations } from "./service_automations.ts";
 import { ServiceOutbox } from "./service_outbox.ts";
 import { openOperatorState } from "./state/operator_state.ts";
 import { SECRETS_KEY_VARIABLE } from "./state/secret_key.ts";
@@ -101,6 +102,7 @@ export async function ownHome(
       scrubber,
     );
     const outbox = new ServiceOutbox();
+    const automations = new ServiceAutomations();
     const state = await openOperatorState({
       dir: paths.operatorDir,
       keysDir,
@@ -190,6 +192,7 @@ export async function ownHome(
       approvals: scrubbedApprovals(approvals, scrubber),
       canAsk: operator.canAsk,
       outbox,
+      automations,
       secretStore: state.secrets,
       commissions,
       mcp,
@@ -222,6 +225,7 @@ export async function ownHome(
       mcp,
       signingKeys: openSigningKeys(websocket, executor),
       outbox,
+      automations,
       workspace,
       scrubber,
       log,

@@ -27,7 +27,7 @@ import { createTrustedProxy } from "../trusted_proxy/create_trusted_proxy.ts";
 import type { Automations } from "./automations.ts";
 import type { ChannelModule, ServiceBoot } from "./bridge.ts";
 import { createChats } from "./chats.ts";
-import { createCommission } from "./commission.ts";
+import type { Commission } from "./commission.ts";
 import type { LiveModels } from "./live_models.ts";
 import type { AuthorityLink } from "./remote_actions.ts";
 
@@ -40,6 +40,7 @@ export interface ServeWebsocketDeps {
   journal: Journal;
   media: MediaStore;
   automations: Automations;
+  commission: Commission;
   link: AuthorityLink;
   models: LiveModels;
   checks: () => ServiceBoot["checks"];
@@ -96,13 +97,7 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
     links,
     isRunning: turns.isRunning,
     automations: deps.automations,
-    commission: createCommission({
-      store: journal.automations,
-      turns,
-      operate: link.operate,
-      off: deps.automations.off,
-      log,
-    }),
+    commission: deps.commission,
     models: () => models,
     model: () => models.current.name,
     presets: () => Object.keys(config.agent.presets),

@@ -18,7 +18,10 @@ import { createLog, writeStderr } from "../log.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { describeTool, TOOLS } from "../tools/mod.ts";
 import { apiAgent } from "./api_agent.ts";
+import { createAutomationOperations } from "./automation_operations.ts";
 import { createAutomations } from "./automations.ts";
+import { createCommission } from "./commission.ts";
+import { createCommissionOperations } from "./commission_operations.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "./bridge.ts";
 import { createAutomation } from "./create_automation.ts";
 import { createLiveModels } from "./live_models.ts";
@@ -93,6 +96,13 @@ export async function startService(
     scrub: (value) => scrubber.value(value),
     log,
   });
+  const commission = createCommission({
+    store: journal.automations,
+    turns,
+    operate: link.operate,
+    off: automations.off,
+    log,
+  });
   const guests = new Set<Promise<void>>();
   const operationDeps: OperationDeps = {
     turns,
@@ -117,7 +127,11 @@ export async function startService(
   const websocket = await startWebsocket();
   if (boot.stays) automations.start();
 
-  const handlers = createOperations(operationDeps);
+  const handlers = {
+    ...createOperations(operationDeps),
+    ...createAutomationOperations({ automations }),
+    ...createCommissionOperations({ commission }),
+  };
   const local = await listenLocal(endpointAt(boot.paths.socket));
   const accepting = acceptGuests();
 
@@ -215,6 +229,7 @@ export async function startService(
       journal,
       media,
       automations,
+      commission,
       link,
       models,
       checks,
