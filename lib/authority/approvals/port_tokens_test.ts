@@ -13,7 +13,6 @@ import {
 import { createIssuedTokens } from "../state/issued_tokens.ts";
 import type { Answer } from "./approval_request.ts";
 import { createOperator } from "./operate.ts";
-import { verifiedSenders } from "./verified_senders.ts";
 
 const LASTING: Record<string, { id: string; scopes: Scope[]; expiresAt?: number }> = {
   lasting_operator: { id: "tok_o", scopes: ["operate"] },
@@ -53,9 +52,7 @@ function world(
     port: { tokens: issued, trustsProxy },
     latches: { list: () => [], clear: () => Promise.resolve(true) },
     gates: { approvers: ["webui:ann@example.org"], independentApprover },
-    verifiesSenders: verifiedSenders({
-      websocket: { trustedProxyAuth: trustsProxy ? {} as never : null },
-    }),
+    verifiesSenders: (channel) => channel === "webui" && trustsProxy,
     log: { error: () => {} },
   });
   const outcome = (request: OperatorRequest, credential: Credential) =>
@@ -228,13 +225,6 @@ Deno.test("G6 with independentApprover the person who opened the turn does not a
   }
   const { approve } = world({ trustsProxy: true, independentApprover: true, actor: "webui:bob" });
   assertEquals(await approve(ann), "done");
-});
-
-Deno.test("verifiedSenders() takes webui behind a proxy, and no other channel", () => {
-  const behind = verifiedSenders({ websocket: { trustedProxyAuth: {} as never } });
-  const open = verifiedSenders({ websocket: { trustedProxyAuth: null } });
-  assertEquals(["webui", "websocket", "WebUI", "api", "cli", ""].filter(behind), ["webui"]);
-  assertEquals(["webui", "websocket"].filter(open), []);
 });
 
 Deno.test("operate() issues nothing where no port is served", async () => {
