@@ -3,6 +3,7 @@ import { calls, finish, says, scriptedModel } from "../../lib/agent/testing/scri
 import type { Model } from "../../lib/model/port.ts";
 import { type ServerFrame } from "../../lib/wire/frames.ts";
 import { WireClient } from "../../lib/wire/wire_client.ts";
+import { FakeChats } from "./testing/fake_chats.ts";
 import { openTestChannel, type WireEnd } from "./testing/test_channel.ts";
 
 const textOf = (frames: readonly ServerFrame[]) =>
@@ -155,6 +156,66 @@ Deno.test("WebsocketChannel and the wire's client lose nothing while connections
   assertEquals(textOf(frames), "0 1 2 ");
   assertEquals(frames.filter(({ event }) => event === "turn_start").length, 1);
   client.close();
+});
+
+Deno.test("WebsocketChannel cuts a reader that stops off alone, and that one resumes (W3, W13)", async () => {
+  const chats = new FakeChats();
+  await using service = await openTestChannel({ chats });
+  const clients = await Promise.all(Array.from({ length: 5 }, async (_, at) => {
+    const client = await service.connect(`client_id=c${at}`);
+    client.say({ type: "attach", chat_id: "x", after_seq: 0 });
+    await client.until("attached");
+    return client;
+  }));
+  const [stuck, ...others] = clients as [WireEnd, ...WireEnd[]];
+  stuck.socket.pause();
+  const PIECES = 120;
+  for (let seq = 1; seq <= PIECES; seq++) {
+    const text = `${seq}`.padEnd(256 * 1024, ".");
+    chats.append("x", [{ type: "text_delta", streamId: "s", text }]);
+    await Promise.all(others.map((client) => client.until("delta", (delta) => delta.seq === seq)));
+  }
+  stuck.socket.resume();
+  // It may not read what is said at the end, which waits behind much else.
+  const { code } = await stuck.closed.promise;
+  assert([1013, 1006].includes(code), `${code}`);
+  assertEquals(service.channel.counts().troubles.slow_reader, 1);
+  const back = await service.connect("client_id=c0");
+  back.say({ type: "attach", chat_id: "x", after_seq: stuck.numbered.at(-1)?.seq ?? 0 });
+  await back.until("delta", ({ seq }) => seq === PIECES);
+  const resumed = [...stuck.numbered, ...back.numbered];
+  assertWhole(resumed);
+  for (const { numbered } of others) {
+    assertWhole(numbered);
+    assert(textOf(numbered) === textOf(resumed));
+  }
+  await Promise.all([back, ...others].map((client) => client.close()));
+});
+
+Deno.test("WebsocketChannel takes a flood of messages in order, and says of each what became of it", async () => {
+  await using service = await openTestChannel();
+  const client = await service.connect();
+  const ids = Array.from({ length: 300 }, (_, at) => `m${at}`);
+  for (const id of ids) {
+    client.say({ type: "message", chat_id: "x", content: id, client_msg_id: id });
+  }
+  await Promise.all(ids.map((id) =>
+    Promise.race([
+      client.until("message_accepted", ({ client_msg_id }) => client_msg_id === id),
+      client.until("error", ({ client_msg_id }) => client_msg_id === id),
+    ])
+  ));
+  const accepted = client.of("message_accepted").map(({ client_msg_id }) =>
+    Number(client_msg_id!.slice(1))
+  );
+  assertEquals(accepted, accepted.toSorted((a, b) => a - b));
+  assert(client.of("error").every(({ code }) => code === "queue_full"));
+  const turns = new Set(client.of("message_accepted").map(({ turn_id }) => turn_id));
+  while (client.of("turn_end").length < turns.size) {
+    await new Promise((resolve) => client.socket.once("message", resolve));
+  }
+  assertWhole(client.numbered);
+  await client.close();
 });
 
 Deno.test("WebsocketChannel starts one turn for a message that is sent again on another connection (W2)", async () => {
