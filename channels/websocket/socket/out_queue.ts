@@ -11,8 +11,8 @@ import { continues, isPiece, mergePieces, OutFrame, type PieceFrame } from "./ou
 
 /** Where frames go. */
 export interface Sink {
-  /** Takes an encoded frame; calls `done` later, when the system has it. */
-  write(bytes: Uint8Array, done: () => void): void;
+  /** Takes an encoded frame; calls `done` later, when the system has it and all before it. */
+  write(wire: Uint8Array, done?: () => void): void;
   /** Bytes that were written and that the system does not have yet. */
   bufferedBytes(): number;
 }
@@ -51,7 +51,10 @@ export class OutQueue {
   #lastOfChat: Map<string, Entry> | undefined;
   #drained: (() => void)[] | undefined;
   #queuedBytes = 0;
+  /** Frames that were written since nothing was buffered. */
   #flying = 0;
+  /** Whether a write tells when it is done: the one that left no room. The others cost no call. */
+  #isAwaited = false;
   /** Bytes of a written frame that is larger than the bound: it counts for nothing while it goes. */
   #oversizeBytes = 0;
   #ended = false;
@@ -63,6 +66,7 @@ export class OutQueue {
 
   /** Frames that wait, written ones included. */
   get frames(): number {
+    this.#land();
     return this.#entries.length + this.#flying;
   }
 
@@ -83,15 +87,15 @@ export class OutQueue {
    */
   push(frame: OutFrame): boolean {
     if (this.#ended) return true;
-    if (this.#entries.length === 0 && this.#hasRoom()) {
-      if (frame.bytes.length > this.#bounds.maxBytes) this.#oversizeBytes = frame.bytes.length;
-      this.#write(frame.bytes);
+    if (this.#entries.length === 0 && (!this.#isAwaited || this.#hasRoom())) {
+      if (frame.wire.length > this.#bounds.maxBytes) this.#oversizeBytes = frame.wire.length;
+      this.#write(frame.wire);
       return true;
     }
     const chat = "chat_id" in frame.frame ? frame.frame.chat_id : undefined;
     const last = chat === undefined ? undefined : this.#lastOfChat?.get(chat);
     if (last !== undefined && this.#merge(last, frame)) return this.#isWithinBounds(0, 0);
-    const { length } = frame.bytes;
+    const { length } = frame.wire;
     if (!this.#isWithinBounds(1, length)) return false;
     const entry = { frame, bytes: length };
     this.#entries.push(entry);
@@ -121,8 +125,14 @@ export class OutQueue {
   }
 
   #hasRoom(): boolean {
-    if (this.#flying === 0) return true;
+    this.#land();
     return this.#flying < MAX_FLYING_FRAMES && this.#sink.bufferedBytes() < MAX_FLYING_BYTES;
+  }
+
+  #land(): void {
+    if (this.#flying === 0 || this.#sink.bufferedBytes() > 0) return;
+    this.#flying = 0;
+    this.#oversizeBytes = 0;
   }
 
   #merge(last: Entry, { frame: next }: OutFrame): boolean {
@@ -136,15 +146,21 @@ export class OutQueue {
     return true;
   }
 
-  #write(bytes: Uint8Array): void {
+  #write(wire: Uint8Array): void {
     this.#flying++;
-    this.#sink.write(bytes, this.#onWritten);
+    // What this write adds is not buffered yet when the question is asked.
+    const isFull = this.#flying >= MAX_FLYING_FRAMES ||
+      this.#sink.bufferedBytes() + wire.length >= MAX_FLYING_BYTES;
+    if (!isFull || this.#isAwaited) return this.#sink.write(wire);
+    this.#isAwaited = true;
+    this.#sink.write(wire, this.#onWritten);
   }
 
   readonly #onWritten = (): void => {
-    this.#flying--;
-    if (this.#flying === 0) this.#oversizeBytes = 0;
-    while (this.#entries.length > 0 && this.#hasRoom()) {
+    this.#isAwaited = false;
+    this.#flying = 0;
+    this.#oversizeBytes = 0;
+    while (this.#entries.length > 0 && !this.#isAwaited) {
       const entry = this.#entries.shift()!;
       this.#queuedBytes -= entry.bytes;
       const { frame } = entry.frame;
@@ -152,7 +168,7 @@ export class OutQueue {
       if (chat !== undefined && this.#lastOfChat?.get(chat) === entry) {
         this.#lastOfChat.delete(chat);
       }
-      this.#write(entry.frame.bytes);
+      this.#write(entry.frame.wire);
     }
     if (this.isDrained) this.#tellDrained();
   };

@@ -27,9 +27,6 @@ const MAX_REASON_BYTES = 123;
 /** How a connection ended, where that is worth counting. */
 export type Trouble = "slow_reader" | "dead_peer" | "protocol_error" | "overloaded" | "failed";
 
-/** How frames leave. */
-const WHOLE_TEXT = { binary: false, compress: false };
-
 /** What all connections of a server share. */
 export interface ConnectionDeps {
   clock: Clock;
@@ -146,9 +143,12 @@ export class WsConnection implements Connection, Watched, Sink, InboxDeps {
     this.terminate();
   }
 
-  write(bytes: Uint8Array, done: () => void): void {
-    // Not compressed: a frame goes to many connections, and most are short.
-    if (this.#ws.readyState === this.#ws.OPEN) this.#ws.send(bytes, WHOLE_TEXT, done);
+  /**
+   * Writes past `ws`, to which every connection would have to frame the same bytes anew. Its own frames
+   * (ping, pong, close) are written whole, too, and it compresses nothing, so that they never mix.
+   */
+  write(wire: Uint8Array, done?: () => void): void {
+    if (this.#ws.readyState === this.#ws.OPEN) this.#socket.write(wire, done);
     else this.#queue.end();
   }
 
