@@ -5,6 +5,7 @@
  * @module
  */
 
+import { setImmediate } from "node:timers/promises";
 import type { StoredEvent } from "../../../lib/agent/events.ts";
 import type { ChatPlace, Chats } from "../../../lib/channel/chats.ts";
 import type { Connection } from "../socket/connection.ts";
@@ -21,6 +22,9 @@ export interface ChatCursorDeps {
 /** Events before the client's number that are looked at first for the begin of a stretch. */
 const FIRST_LOOK_BACK = 64;
 
+/** Events of a replay that are read before others have their turn. */
+const EVENTS_AT_ONCE = 512;
+
 /**
  * Sends the frames of a chat behind a number until the chat is deleted, the service stops, or the signal
  * aborts; resolves with the last number that was read. A replay waits for the client, and what is live
@@ -32,6 +36,7 @@ export async function runChatCursor(
 ): Promise<number> {
   let lookBack = source.streaming ? 0 : FIRST_LOOK_BACK;
   let isLive = false;
+  let replayed = 0;
   /** The chat's end when it was last asked for. */
   let head = 0;
   again: for (;;) {
@@ -40,6 +45,8 @@ export async function runChatCursor(
     let isWhole = from === 0 || from === afterSeq;
     let seq = afterSeq;
     for await (const stored of chats.follow(place, { afterSeq: from, signal })) {
+      // A long replay of what is not shown waits for no client, and would hold up all others.
+      if (!isLive && ++replayed % EVENTS_AT_ONCE === 0) await setImmediate();
       if (signal.aborted) return seq;
       if (stored.seq <= afterSeq) {
         isWhole ||= isOutsideStretches(stored);

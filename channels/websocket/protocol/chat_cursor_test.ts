@@ -87,6 +87,28 @@ Deno.test("runChatCursor() without streaming finds the begin of a stretch far be
   assertEquals(chats.following, 0);
 });
 
+Deno.test("runChatCursor() lets others have their turn while it replays what is not shown", async () => {
+  const chats = new FakeChats();
+  const hidden: AgentEvent = { type: "text_delta", streamId: "s", text: "a" };
+  chats.append("x", [...Array(5_000).fill(hidden), { type: "message", text: "end", turnId: "" }]);
+  let turns = 0;
+  let isDone = false;
+  const others = (async () => {
+    for (; !isDone; turns++) await new Promise((resolve) => setTimeout(resolve, 0));
+  })();
+  const [frame] = await replay(chats, sourceOf({ ...ALL, streaming: false }), 0);
+  assert(turns > 0);
+  isDone = true;
+  await others;
+  assertEquals(frame, {
+    event: "message",
+    chat_id: "x",
+    seq: 5_001,
+    seq_from: 1,
+    text: "end",
+  });
+});
+
 Deno.test("runChatCursor() waits for the client while it replays, and for nobody once it is live (W13)", async () => {
   const chats = new FakeChats();
   const notice: AgentEvent = { type: "notice", text: "n" };
