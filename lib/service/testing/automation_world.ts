@@ -22,6 +22,7 @@ export interface AutomationWorldOptions {
   model?: Model;
   /** Section `automations` of the configuration. */
   automations?: Record<string, unknown>;
+  onRemoved?: (id: string) => Promise<unknown>;
   /** Another service over the same journal. */
   beside?: AutomationWorld;
 }
@@ -36,7 +37,9 @@ export class AutomationWorld {
   /** Added to the wall clock alone, as if it were set. */
   setAheadMs = 0;
 
-  constructor({ path = ":memory:", model, automations, beside }: AutomationWorldOptions = {}) {
+  constructor(
+    { path = ":memory:", model, automations, onRemoved, beside }: AutomationWorldOptions = {},
+  ) {
     this.#beside = beside;
     this.journal = beside?.journal ?? openJournal({ path });
     this.agent = beside?.agent ?? testAgent({
@@ -55,6 +58,7 @@ export class AutomationWorld {
       config: () => config,
       clock: { now: this.now, after: (ms, run) => clock.after(ms, run) },
       scrub: (value) => value,
+      onRemoved,
       log: {
         debug: () => {},
         info: () => {},
