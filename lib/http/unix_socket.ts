@@ -9,7 +9,6 @@ import { ServiceError } from "../errors.ts";
 
 /** Of a socket that nobody but its owner may connect to. */
 const OWNER_ONLY = 0o600;
-const MASK = 0o777 & ~OWNER_ONLY;
 
 /**
  * Listens at a path. What a dead process left there is removed first; a socket that somebody answers on,
@@ -18,9 +17,6 @@ const MASK = 0o777 & ~OWNER_ONLY;
  */
 export async function listenUnix(server: Server, path: string, param: string): Promise<void> {
   await removeStale(path, param);
-  // A socket is open to whoever its mode lets in from the moment of its making, so that the mode has
-  // to be right then. It is made in this call, and nothing else runs in this thread meanwhile.
-  const before = Deno.umask(MASK);
   const listening = new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.once("listening", () => {
@@ -28,10 +24,17 @@ export async function listenUnix(server: Server, path: string, param: string): P
       resolve();
     });
   });
+  server.listen(path);
+  // The file is there as soon as that returns, and has the mode that the umask leaves. A mask of 022
+  // lets nobody else connect even before; to set one takes a right that the service does not have.
   try {
-    server.listen(path);
-  } finally {
-    Deno.umask(before);
+    Deno.chmodSync(path, OWNER_ONLY);
+  } catch (error) {
+    // Where none was made, the server says why.
+    if (!(error instanceof Deno.errors.NotFound)) {
+      await listening.finally(() => server.close());
+      throw error;
+    }
   }
   await listening;
 }
