@@ -5,12 +5,12 @@
  */
 
 import { z } from "zod";
-import type { StoredEvent } from "../agent/events.ts";
 import type { InputPart } from "../agent/messages.ts";
 import type { TurnRequest, Turns } from "../agent/turns.ts";
 import { readUpload } from "../documents/read_upload.ts";
 import { type DocumentReader, MAX_FILE_BYTES } from "../documents/types.ts";
 import { ServiceError } from "../errors.ts";
+import { exportSession } from "../journal/export_session.ts";
 import type { Journal, Session } from "../journal/types.ts";
 import type { AskedPart, Operations } from "../local/protocol.ts";
 import type { OperationHandlers } from "../local/server.ts";
@@ -157,20 +157,7 @@ export function createOperations(
     },
     async *export(params, signal) {
       const session = find(check(keyParams, params).key);
-      yield { kind: "session", session };
-      for (let after = 0;;) {
-        const page = journal.turns(session.id, after, PAGE);
-        for (const turn of page) yield { kind: "turn", turn };
-        if (page.length < PAGE) break;
-        after = page.at(-1)!.rowid;
-      }
-      for (const message of messages(session)) yield { kind: "message", message };
-      const events: AsyncIterable<StoredEvent> = journal.follow(session.id, {
-        afterSeq: 0,
-        live: false,
-        signal,
-      });
-      for await (const event of events) yield { kind: "event", event };
+      yield* exportSession(journal, session, signal);
     },
     async *delete(params) {
       yield { deleted: await journal.deleteSession(check(keyParams, params).key) };

@@ -14,6 +14,7 @@ import { ServiceError } from "../errors.ts";
 import { createAccessLog } from "../http/access_log.ts";
 import { listen } from "../http/listen.ts";
 import { createAdmission } from "../http/web/admission/create_admission.ts";
+import { posture } from "../http/web/admission/posture.ts";
 import { createWebApp } from "../http/web/app.ts";
 import { arrivalOf } from "../http/web/arrival.ts";
 import { createMediaLinks } from "../http/web/media_links.ts";
@@ -69,7 +70,7 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
     log,
     network: link.signingKeys,
   });
-  if (proxy !== undefined) log.info(proxy.posture);
+  log.info(posture(section, proxy));
   const admission = createAdmission({
     config: section,
     operate: link.operate,

@@ -94,6 +94,8 @@ export async function startService(
     config: () => config,
     clock: systemClock,
     scrub: (value) => scrubber.value(value),
+    onRemoved: (automationId) =>
+      link.operate({ op: "automations.revoke", automationId }, { kind: "token", token: "" }),
     log,
   });
   const commission = createCommission({
