@@ -37,7 +37,7 @@ Deno.test("every task says what it is for, and the README's commands are the one
     assert((task as { description?: string }).description, `task ${name} has no description`);
   }
   const readme = await read("README.md");
-  assertStringIncludes(readme, "npx -y deno@2.9.6 task serve");
+  assertStringIncludes(readme, "npx -y deno@2.9.6 task start");
   assertStringIncludes(readme, "npx -y deno@2.9.6 task test");
   assertStringIncludes(await read(".ci/run"), "exec npx -y deno@2.9.6 task test");
 });

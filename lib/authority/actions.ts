@@ -8,7 +8,7 @@
  * @module
  */
 
-import type { Automation } from "../automation/automation_schema.ts";
+import type { Automation } from "../automation/automation.ts";
 import type { ErrorData } from "../errors.ts";
 
 /** What an action may do (decisions E1). */

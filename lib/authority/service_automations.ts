@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Automation } from "../automation/automation_schema.ts";
+import type { Automation } from "../automation/automation.ts";
 import type {
   AutomationWriter,
   CreatedAutomation,

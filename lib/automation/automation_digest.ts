@@ -6,7 +6,7 @@
  */
 
 import { canonicalJson, sha256Hex } from "../authority/canonical_json.ts";
-import type { Automation } from "./automation_schema.ts";
+import type { Automation } from "./automation.ts";
 
 /**
  * SHA-256, hex, of everything that decides what runs of it do and where their answers go. Switching

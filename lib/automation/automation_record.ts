@@ -5,7 +5,7 @@
  */
 
 import type { RequestKey } from "../journal/types.ts";
-import type { Automation } from "./automation_schema.ts";
+import type { Automation } from "./automation.ts";
 import { nextSlot } from "./slots_between.ts";
 
 /** An automation on record. Instants are milliseconds since 1970. */
@@ -67,6 +67,9 @@ export interface AutomationRun {
  */
 export const MAX_WAIT_MS = 7 * 24 * 60 * 60 * 1_000;
 
+/** How far the clock may stand before what is settled until slots are taken up from now again. */
+export const MAX_AHEAD_MS = 60 * 60 * 1_000;
+
 /** Runs of one automation that wait at once; older ones make room and are counted as missed. */
 export const MAX_WAITING = 100;
 
@@ -105,9 +108,13 @@ export function changedAutomation(
   return { ...changed, nextAt: nextAtOf(changed) };
 }
 
-/** The record of an automation whose cursor stands in a future that has been set back. */
+/**
+ * The record of an automation whose cursor stands in a future that has been set back. One that was
+ * created in that future counts from now: its first slot is not to be as far away.
+ */
 export function rewoundAutomation(record: AutomationRecord, now: number): AutomationRecord {
-  const rewound = { ...record, revision: record.revision + 1, cursor: now };
+  const createdAt = Math.min(record.createdAt, now);
+  const rewound = { ...record, createdAt, revision: record.revision + 1, cursor: now };
   return { ...rewound, nextAt: nextAtOf(rewound) };
 }
 

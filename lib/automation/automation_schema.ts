@@ -1,5 +1,5 @@
 /**
- * What an automation is: a message for the agent and when it is given to it. The shape alone;
+ * How an {@linkcode Automation} is written. The shape alone;
  * {@linkcode checkAutomation} makes the checks that concern several fields or the time.
  *
  * @module
@@ -7,6 +7,7 @@
 
 import { z } from "zod";
 import { isChannelName, isChatId } from "../channel/chat_address.ts";
+import { CHAT_CHANNEL, chatOfSession } from "../channel/chat_session.ts";
 import { CRON_FORM, MAX_CRON_CHARS } from "./cron_pattern.ts";
 
 /** Shortest and longest period of `every`, seconds: nothing more often than each minute. */
@@ -46,7 +47,11 @@ export const deliverySchema = z.strictObject({
   channel: z.string({ error: "a channel's name, such as telegram" })
     .refine(isChannelName, { error: "a channel's name, such as telegram" }),
   chatId: z.string({ error: "a chat's id" }).refine(isChatId, { error: "a chat's id" }),
-}, { error: "an object with channel and chatId" });
+}, { error: "an object with channel and chatId" }).refine(
+  ({ channel, chatId }) =>
+    channel !== CHAT_CHANNEL || chatOfSession(`${CHAT_CHANNEL}:${chatId}`) !== undefined,
+  { path: ["chatId"], error: "a chat of this service, 1 to 64 of A-Z a-z 0-9 _ : -" },
+);
 
 /** An automation as it is written. */
 export const automationSchema = z.strictObject({
@@ -67,15 +72,6 @@ export const automationSchema = z.strictObject({
   ),
   enabled: z.boolean({ error: "true or false" }).default(true),
 }, { error: "an object with name, message and schedule" });
-
-/** An automation with its defaults. */
-export type Automation = z.output<typeof automationSchema>;
-
-/** See {@linkcode scheduleSchema}. */
-export type Schedule = z.output<typeof scheduleSchema>;
-
-/** See {@linkcode deliverySchema}. */
-export type Delivery = z.output<typeof deliverySchema>;
 
 /** SQLite and a wire keep it as it is, and a person sees something. */
 function isText(value: string): boolean {

@@ -83,7 +83,9 @@ export interface AutomationStore {
   wakeAt(): Promise<number | undefined>;
   /**
    * Runs that wait and may begin: of each automation without a run that runs the oldest that somebody
-   * asked for, else the oldest of a slot, when its `notBefore` has come. The earliest `notBefore` first, then the order of claims.
+   * asked for, else the oldest of a slot, when its `notBefore` has come. One that is later than `MAX_AHEAD_MS` from now has
+   * come too: no attempt waits for so long, so the clock was set back. The earliest `notBefore` first,
+   * then the order of claims.
    */
   ready(now: number, limit: number): Promise<AutomationRun[]>;
   /** Runs that run, in the order of claims, after one. */

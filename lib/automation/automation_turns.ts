@@ -6,7 +6,7 @@
 
 import type { RequestKey } from "../journal/types.ts";
 import type { AutomationRecord } from "./automation_record.ts";
-import type { Delivery } from "./automation_schema.ts";
+import type { Delivery } from "./automation.ts";
 import type { RunResult } from "./delivery_decision.ts";
 
 /** Turns of automations. Every call may come again after a crash, with the same arguments. */
@@ -24,7 +24,8 @@ export interface AutomationTurns {
   result(turnId: string, signal: AbortSignal): Promise<RunResult>;
   /**
    * Puts a result into the outbox, and resolves once it is on the disk. An id that is there already
-   * queues nothing. Called for failures too; how one is worded is decided here.
+   * queues nothing. Called for failures too; how one is worded is decided here. Rejects with
+   * `invalid_request` for what can never be delivered; after any other rejection it is called again.
    */
   deliver(message: {
     id: string;

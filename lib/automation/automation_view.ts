@@ -5,7 +5,7 @@
  */
 
 import type { AutomationRun } from "./automation_record.ts";
-import type { Automation } from "./automation_schema.ts";
+import type { Automation } from "./automation.ts";
 
 /** A run. */
 export interface RunView {

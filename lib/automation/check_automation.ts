@@ -5,7 +5,8 @@
  */
 
 import { ServiceError } from "../errors.ts";
-import { type Automation, automationSchema, type Schedule } from "./automation_schema.ts";
+import type { Automation, Schedule } from "./automation.ts";
+import { automationSchema } from "./automation_schema.ts";
 import { CRON_FORM } from "./cron_pattern.ts";
 import { nextSlot } from "./slots_between.ts";
 import { isTimeZone } from "./zone_stretch.ts";

@@ -5,7 +5,7 @@
  */
 
 import { canonicalJson, sha256Hex } from "../authority/canonical_json.ts";
-import type { Delivery } from "./automation_schema.ts";
+import type { Delivery } from "./automation.ts";
 
 /** What came of a run after its last attempt. */
 export type RunResult =

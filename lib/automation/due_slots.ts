@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Automation } from "./automation_schema.ts";
+import type { Automation } from "./automation.ts";
 import { slotSeries } from "./slot_series.ts";
 
 /** A slot that is noticed less late is on time: timers and busy processes are never exact. */

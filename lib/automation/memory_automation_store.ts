@@ -9,6 +9,7 @@ import type { RequestKey } from "../journal/types.ts";
 import {
   type AutomationRecord,
   type AutomationRun,
+  MAX_AHEAD_MS,
   MAX_AUTOMATIONS,
   MAX_HISTORY,
   MAX_WAITING,
@@ -126,7 +127,9 @@ export class MemoryAutomationStore implements AutomationStore {
   }
 
   ready(now: number, limit: number): Promise<AutomationRun[]> {
-    const ready = this.#heads().filter(({ notBefore }) => notBefore <= now);
+    const ready = this.#heads().filter(({ notBefore }) =>
+      notBefore <= now || notBefore > now + MAX_AHEAD_MS
+    );
     ready.sort((a, b) => a.notBefore - b.notBefore || a.rowid - b.rowid);
     return copied(ready.slice(0, limit));
   }

@@ -5,7 +5,8 @@
  * @module
  */
 
-import { type AutomationRecord, type AutomationRun, MAX_WAIT_MS } from "./automation_record.ts";
+import { ServiceError } from "../errors.ts";
+import { type AutomationRun, MAX_WAIT_MS } from "./automation_record.ts";
 import type { AutomationStore } from "./automation_store.ts";
 import type { AutomationTurns } from "./automation_turns.ts";
 import { deliveryDecision, type RunResult } from "./delivery_decision.ts";
@@ -76,25 +77,36 @@ export async function followRun(
       await store.settle({ ...ending, retryAt: ending.now + waitMs });
       return;
     }
-    const resultDigest = await deliver(current, result, turnId);
+    const { delivery } = current.spec;
+    const decision = deliveryDecision(current.resultDigest, result, delivery?.when ?? "change");
+    const resultDigest = decision.digest;
+    if (delivery === undefined || !decision.deliver) {
+      await store.settle({ ...ending, resultDigest });
+      return;
+    }
+    // Before the run is settled, so that a crash in between delivers it, under an id that is its own.
+    const id = `${run.key.scope}/${run.key.key}`;
+    try {
+      await turns.deliver({ id, turnId, automation: current, delivery, result });
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      // It would be refused for ever, and the automation would never run again.
+      const undelivered = `Its result cannot be delivered: ${textOf(error)}`;
+      await store.settle({
+        ...ending,
+        resultDigest,
+        state: "failed",
+        error: undelivered.slice(0, MAX_ERROR_CHARS),
+      });
+      return;
+    }
     await store.settle({ ...ending, resultDigest });
   }
+}
 
-  /** Before the run is settled, so that a crash in between delivers it, under an id that is its own. */
-  async function deliver(
-    automation: AutomationRecord,
-    result: RunResult,
-    turnId: string | undefined,
-  ): Promise<string> {
-    const { delivery } = automation.spec;
-    const when = delivery?.when ?? "change";
-    const decision = deliveryDecision(automation.resultDigest, result, when);
-    if (delivery !== undefined && decision.deliver) {
-      const id = `${run.key.scope}/${run.key.key}`;
-      await turns.deliver({ id, turnId, automation, delivery, result });
-    }
-    return decision.digest;
-  }
+/** What no repeat changes. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === "invalid_request";
 }
 
 function textOf(error: unknown): string {

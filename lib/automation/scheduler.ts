@@ -7,7 +7,7 @@
  */
 
 import type { Clock } from "../agent/clock.ts";
-import { type AutomationRecord, rewoundAutomation } from "./automation_record.ts";
+import { type AutomationRecord, MAX_AHEAD_MS, rewoundAutomation } from "./automation_record.ts";
 import type { AutomationStore } from "./automation_store.ts";
 import type { AutomationTurns } from "./automation_turns.ts";
 import { type DueSlots, dueSlots } from "./due_slots.ts";
@@ -16,9 +16,6 @@ import { slotKey } from "./slot_key.ts";
 
 /** Longest sleep: a timer does not notice that the wall clock was set, or that the machine slept. */
 export const MAX_SLEEP_MS = 60_000;
-
-/** How far the clock may stand before what is settled until slots are taken up from now again. */
-export const MAX_AHEAD_MS = 60 * 60_000;
 
 /** Shortest sleep, so that two schedulers that share a store do not chase each other. */
 const MIN_SLEEP_MS = 10;

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
+import { ServiceError } from "../errors.ts";
 import { changedAutomation } from "./automation_record.ts";
-import type { Automation } from "./automation_schema.ts";
+import type { Automation } from "./automation.ts";
 import { runNowKey } from "./slot_key.ts";
 import { SchedulerWorld, settle } from "./testing/scheduler_world.ts";
 import { START, testSpec } from "./testing/test_spec.ts";
@@ -120,6 +121,43 @@ Deno.test("Scheduler goes on after the clock stood a year ahead and was set righ
   await scheduler.stop();
 });
 
+Deno.test("Scheduler goes on when what waits, and the automation, are of a year that was set back", async () => {
+  const world = new SchedulerWorld();
+  world.turns.resultOf = () => ({ status: "failed", error: "no" });
+  world.setAheadMs = 365 * 24 * HOUR_MS;
+  await world.add("a", { schedule: { every: 600 }, retries: 1 });
+  const scheduler = world.start();
+  await world.pass(10 * MINUTE_MS + 1);
+  assertEquals((await historyOf(world, "a"))[0]!.state, "waiting");
+  world.setAheadMs = 0;
+  await world.pass(MINUTE_MS);
+  assertEquals((await historyOf(world, "a")).map(({ state }) => state), ["failed"]);
+  await world.pass(25 * MINUTE_MS);
+  const { overlapped, createdAt } = (await world.store.find("a"))!;
+  assertEquals([overlapped, createdAt <= world.now()], [0, true]);
+  assertEquals((await historyOf(world, "a")).length, 3);
+  await scheduler.stop();
+});
+
+Deno.test("Scheduler ends a run whose result no chat can take, and says why", async () => {
+  const world = new SchedulerWorld();
+  const deliver = world.turns.deliver;
+  world.turns.deliver = () =>
+    Promise.reject(new ServiceError("invalid_request", "there is no such chat"));
+  await world.add("a", { delivery: { when: "always", channel: "test", chatId: "1" } });
+  const scheduler = world.start();
+  await world.pass(MINUTE_MS + 1);
+  const [run] = await historyOf(world, "a");
+  assertEquals([run!.state, run!.error], [
+    "failed",
+    "Its result cannot be delivered: there is no such chat",
+  ]);
+  world.turns.deliver = deliver;
+  await world.pass(MINUTE_MS);
+  assertEquals([world.turns.outbox.size, world.errors], [1, []]);
+  await scheduler.stop();
+});
+
 Deno.test("Scheduler leaves out or queues what comes while a run goes on", async () => {
   const world = new SchedulerWorld();
   world.turns.durationMs = 90_000;
@@ -154,7 +192,7 @@ Deno.test("Scheduler tries again what failed, with waits, under keys of their ow
   assertEquals(world.turns.turns.length, 2);
   await world.pass(1_000);
   const key = "automation:a/slot:2026-03-01T01:00:00.000Z";
-  assertEquals(world.turns.keys, [key, `${key}#2`, `${key}#3`]);
+  assertEquals(world.turns.keys, [key, `${key} #2`, `${key} #3`]);
   assertEquals([...world.turns.outbox], [[key, "failed: no model"]]);
   const [run] = await historyOf(world, "a");
   assertEquals([run!.state, run!.attempts, run!.error], ["failed", 3, "no model"]);

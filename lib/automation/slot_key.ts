@@ -20,9 +20,12 @@ export function runNowKey(automationId: string, requestId: string): RequestKey {
   return keyOf(automationId, `now:${requestId}`);
 }
 
-/** The key of a further attempt, from 1; the first has the run's own key. */
+/**
+ * The key of a further attempt, from 1; the first has the run's own key. A blank, which stands in no
+ * `requestId`, keeps it apart from that of any other run.
+ */
 export function attemptKey({ scope, key }: RequestKey, attempt: number): RequestKey {
-  return attempt === 1 ? withDigest(scope, key) : withDigest(scope, `${key}#${attempt}`);
+  return attempt === 1 ? withDigest(scope, key) : withDigest(scope, `${key} #${attempt}`);
 }
 
 function keyOf(automationId: string, key: string): RequestKey {

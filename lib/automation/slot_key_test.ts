@@ -20,6 +20,13 @@ Deno.test("slotKey() opens one turn in a journal for one automation and instant 
   await journal.close();
 });
 
+Deno.test("attemptKey() never meets the key of a request, whatever that is called", () => {
+  const second = attemptKey(runNowKey("news", "r"), 2);
+  for (const requestId of ["r#2", "r%20#2"]) {
+    assertNotEquals(second.key, attemptKey(runNowKey("news", requestId), 1).key);
+  }
+});
+
 Deno.test("slotKey() and runNowKey() never meet", () => {
   const { scope, key } = slotKey("news", SLOT);
   assertEquals([scope, key], ["automation:news", "slot:2026-03-01T08:00:00.000Z"]);

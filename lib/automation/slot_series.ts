@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Schedule } from "./automation_schema.ts";
+import type { Schedule } from "./automation.ts";
 import { CronSeries } from "./cron_series.ts";
 
 /** Instants in milliseconds since 1970. No step's cost grows with how many instants lie between. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Schedule } from "./automation_schema.ts";
+import type { Schedule } from "./automation.ts";
 import { slotSeries } from "./slot_series.ts";
 
 /** Part of a schedule. Instants are milliseconds since 1970. */

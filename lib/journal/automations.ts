@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { MAX_AUTOMATIONS, MAX_WAITING } from "../automation/automation_record.ts";
+import { MAX_AHEAD_MS, MAX_AUTOMATIONS, MAX_WAITING } from "../automation/automation_record.ts";
 import type { AutomationStore } from "../automation/automation_store.ts";
 import { ServiceError } from "../errors.ts";
 import {
@@ -70,11 +70,14 @@ export function createAutomationStore(
          ORDER BY head_not_before LIMIT 1)
      )`,
   );
-  const selectReady = query<RunRow>(
-    db,
-    `SELECT ${RUN_COLUMNS} FROM automations AS a CROSS JOIN automation_runs AS r ON r.run = a.head_run
-     WHERE a.head_not_before <= ? ORDER BY a.head_not_before, a.head_run LIMIT ?`,
-  );
+  const selectHeads = (when: string) =>
+    query<RunRow>(
+      db,
+      `SELECT ${RUN_COLUMNS} FROM automations AS a CROSS JOIN automation_runs AS r ON r.run = a.head_run
+       WHERE a.head_not_before ${when} ? ORDER BY a.head_not_before, a.head_run LIMIT ?`,
+    );
+  const selectReady = selectHeads("<=");
+  const selectReadyAhead = selectHeads(">");
 
   function find(id: string) {
     const row = selectOne.get(id);
@@ -154,7 +157,13 @@ export function createAutomationStore(
     },
 
     wakeAt: () => read(() => selectWake.get()![0] ?? undefined),
-    ready: (now, limit) => read(() => selectReady.all(now, limit).map(toRun)),
+    ready: (now, limit) =>
+      read(() => {
+        const rows = selectReady.all(now, limit);
+        const left = limit - rows.length;
+        if (left > 0) rows.push(...selectReadyAhead.all(now + MAX_AHEAD_MS, left));
+        return rows.map(toRun);
+      }),
     running: (afterRowid, limit) => read(() => runs.running(afterRowid, limit)),
     begin(rowid) {
       return writer.write("normal", () => {

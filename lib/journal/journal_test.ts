@@ -367,13 +367,23 @@ Deno.test("close() commits what waits, and later writes are refused", () =>
 Deno.test("counts() shows what is in motion", async () => {
   let flush = () => {};
   const journal = openJournal({ path: ":memory:", schedule: (asked) => flush = asked });
-  assertEquals(journal.counts(), { pendingWrites: 0, waitingFollowers: 0, openTurns: 0, outbox: 0 });
+  assertEquals(journal.counts(), {
+    pendingWrites: 0,
+    waitingFollowers: 0,
+    openTurns: 0,
+    outbox: 0,
+  });
   const accepted = [journal.accept(newTurn("a")), journal.accept(newTurn("b"))];
   await Promise.resolve();
   assertEquals(journal.counts().pendingWrites, 2);
   flush();
   await Promise.all(accepted);
-  assertEquals(journal.counts(), { pendingWrites: 0, waitingFollowers: 0, openTurns: 2, outbox: 0 });
+  assertEquals(journal.counts(), {
+    pendingWrites: 0,
+    waitingFollowers: 0,
+    openTurns: 2,
+    outbox: 0,
+  });
   await journal.close();
 });
 

@@ -95,7 +95,11 @@ export function createAutomationTurns(
 }
 
 function worded({ spec: { name } }: AutomationRecord, result: RunResult): string {
-  return result.status === "done"
-    ? cutText(result.answer, MAX_DELIVERED_CHARS)
-    : `The automation "${name}" failed: ${cutText(result.error, MAX_TOLD_CHARS)}`;
+  if (result.status === "failed") {
+    return `The automation "${name}" failed: ${cutText(result.error, MAX_TOLD_CHARS)}`;
+  }
+  // No chat takes a blank message.
+  return result.answer.trim() === ""
+    ? `The automation "${name}" has ended without an answer.`
+    : cutText(result.answer, MAX_DELIVERED_CHARS);
 }

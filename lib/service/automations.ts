@@ -13,7 +13,7 @@ import {
   changedAutomation,
   newAutomation,
 } from "../automation/automation_record.ts";
-import type { Automation } from "../automation/automation_schema.ts";
+import type { Automation } from "../automation/automation.ts";
 import type { AutomationStore } from "../automation/automation_store.ts";
 import { type AutomationView, type RunView, toRunView } from "../automation/automation_view.ts";
 import { checkAutomation } from "../automation/check_automation.ts";

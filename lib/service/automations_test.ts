@@ -91,6 +91,21 @@ Deno.test("createAutomations() makes further attempts of what fails, and says so
   assertStringIncludes((await world.automations.get(id)).warnings.join(), '"websocket"');
 });
 
+Deno.test("Automations.create() takes no chat of this service that there cannot be", async () => {
+  await using world = new AutomationWorld();
+  for (const chatId of ["a b", "x.b", "é", "a".repeat(65)]) {
+    const automation = { ...HOURLY, delivery: { channel: "websocket", chatId } };
+    const refusal = await refusalOf(() => world.automations.create(automation));
+    assertEquals([refusal.code, refusal.details.param], ["invalid_request", "delivery.chatId"]);
+  }
+  const chatId = `${"ab".repeat(16)}.a`;
+  const delivery = { channel: "websocket", chatId };
+  assertEquals(
+    (await world.automations.create({ ...HOURLY, delivery })).spec.delivery!.chatId,
+    chatId,
+  );
+});
+
 Deno.test("createAutomations() skips slots that come while an earlier run goes on", async () => {
   await using world = new AutomationWorld({ model: scriptedModel([hangs()]) });
   world.automations.start();

@@ -9,7 +9,7 @@ import type { ActionRequest, ActionResult, ApprovalEvent } from "../authority/ac
 import type { Credential, OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
 import type { SigningKeyAnswer } from "../authority/jwks/signing_key_fetch.ts";
 import type { McpServerStatus, OfferedTool } from "../authority/mcp/mcp_servers.ts";
-import type { Automation } from "../automation/automation_schema.ts";
+import type { Automation } from "../automation/automation.ts";
 import type { Config } from "../config/schema.ts";
 import type { ExtractedText } from "../documents/types.ts";
 import type { ErrorData } from "../errors.ts";

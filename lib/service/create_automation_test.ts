@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import type { Automation } from "../automation/automation_schema.ts";
+import type { Automation } from "../automation/automation.ts";
 import { checkAutomation } from "../automation/check_automation.ts";
 import type { ToAuthority } from "./bridge.ts";
 import { createAutomation } from "./create_automation.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import type { Automation } from "../automation/automation_schema.ts";
+import type { Automation } from "../automation/automation.ts";
 import type { ActionContext } from "../authority/actions.ts";
 import { answer, ask, withApprover } from "../authority/testing/ask_gate.ts";
 import { gateFixture } from "../authority/testing/gate_fixture.ts";

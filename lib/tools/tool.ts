@@ -9,7 +9,7 @@
  */
 
 import type { z } from "zod";
-import type { Automation } from "../automation/automation_schema.ts";
+import type { Automation } from "../automation/automation.ts";
 import { CAPABILITIES, type Capability } from "../authority/actions.ts";
 
 /** What a tool touches, before resolution. */

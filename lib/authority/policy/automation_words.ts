@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Automation, Schedule } from "../../automation/automation_schema.ts";
+import type { Automation, Schedule } from "../../automation/automation.ts";
 
 /** Its parts, each by what it is. Nothing in it was made visible yet. */
 export function automationFacts(

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Automation } from "../../automation/automation_schema.ts";
+import type { Automation } from "../../automation/automation.ts";
 import { checkAutomation } from "../../automation/check_automation.ts";
 import { CHAT_CHANNEL, chatOfSession, sessionKeyOf } from "../../channel/chat_session.ts";
 import { ServiceError } from "../../errors.ts";

@@ -9,13 +9,14 @@ import { ServiceError } from "../../errors.ts";
 import {
   type AutomationRecord,
   changedAutomation,
+  MAX_AHEAD_MS,
   MAX_AUTOMATIONS,
   MAX_HISTORY,
   MAX_WAITING,
   newAutomation,
   rewoundAutomation,
 } from "../automation_record.ts";
-import type { Automation } from "../automation_schema.ts";
+import type { Automation } from "../automation.ts";
 import type { AutomationStore } from "../automation_store.ts";
 import { runNowKey, slotKey } from "../slot_key.ts";
 import { START, testSpec } from "./test_spec.ts";
@@ -221,6 +222,20 @@ export function testAutomationStore(
     assertEquals((await store.ready(later, 9)).map(({ rowid }) => rowid), [run.rowid]);
     assertEquals(await store.request({ ...asked, automationId: "b" }), undefined);
     assertEquals(read.id, "a");
+  });
+
+  test("hands out what waits for a time that the clock was set back from", async (store) => {
+    await add(store, "a");
+    await add(store, "b");
+    await store.request({ automationId: "a", key: runNowKey("a", "x"), now: START });
+    await store.request({ automationId: "b", key: runNowKey("b", "x"), now: START - 1 });
+    const ready = async (now: number, limit = 9) =>
+      (await store.ready(now, limit)).map(({ automationId }) => automationId);
+    assertEquals(await ready(START), ["b", "a"]);
+    assertEquals(await ready(START - MAX_AHEAD_MS), []);
+    assertEquals(await ready(START - MAX_AHEAD_MS - 1), ["a"]);
+    assertEquals(await ready(START - MAX_AHEAD_MS - 2), ["b", "a"]);
+    assertEquals(await ready(START - MAX_AHEAD_MS - 2, 1), ["b"]);
   });
 
   test("lets one run of an automation run at once", async (store) => {
