@@ -57,7 +57,7 @@ async function networked(): Promise<void> {
       executor,
       audit: { append: () => Promise.reject(new Error("nothing is reached here")) },
       privateHosts: [],
-      ownPorts: () => [],
+      listeners: () => ({ ports: [], addresses: [] }),
       socketDir: folder,
       log,
     }, { hosts: ["registry.example"], user: { kind: "mcp", server: "bench" } })

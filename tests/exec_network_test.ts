@@ -1,16 +1,10 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { findConfinement } from "../lib/authority/executor/sandbox.ts";
 import { type RecordedRequest, startModelServer } from "./fakes/model_server.ts";
+import { freePort } from "./support/free_port.ts";
 import { makeHome } from "./support/home.ts";
 
 const { bwrap } = await findConfinement();
-
-/** A port that is free, as far as that can be known. */
-function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  listener.close();
-  return listener.addr.port;
-}
 
 interface Said {
   output: string;

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { makeCertificate } from "./support/certificate.ts";
+import { freePort } from "./support/free_port.ts";
 import { makeHome } from "./support/home.ts";
 import { WireSocket } from "./support/wire_socket.ts";
 
@@ -7,11 +8,6 @@ const NGINX = "/usr/sbin/nginx";
 const isInstalled = await Deno.stat(NGINX).then(() => true, () => false);
 // deno-lint-ignore no-console -- a test that is left out says why
 if (!isInstalled) console.log(`skipped: ${NGINX} is not installed`);
-
-function freePort(): number {
-  using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
-  return listener.addr.port;
-}
 
 /** nginx with TLS on localhost, in front of a port. */
 async function startNginx(dir: string, port: number, target: string) {

@@ -8,6 +8,7 @@
 import { toErrorData } from "../../lib/errors.ts";
 import type { Policy } from "../../lib/authority/policy/policy.ts";
 import { execMode, policySettings } from "../../lib/authority/policy/policy_settings.ts";
+import { ownListeners } from "../../lib/authority/resolve/own_listeners.ts";
 import type { Workspace } from "../../lib/authority/resolve/resolve.ts";
 import { realPathOf } from "../../lib/config/real_path.ts";
 import type { Config } from "../../lib/config/schema.ts";
@@ -49,6 +50,7 @@ export async function commandPolicy(
       latched: [],
       ...secretsOf(deps),
       canAsk: true,
+      listeners: ownListeners([config.api.port, config.channels.websocket.port]),
       stateDamaged: undefined,
     },
     workspace,

@@ -41,6 +41,7 @@ import { type OwnPaths, type PolicyInputs, policySettings } from "./policy/polic
 import { headersAfterRedirect } from "./policy/redirect_headers.ts";
 import { describeTarget } from "./policy/refusal.ts";
 import { mcpTool } from "./resolve/mcp_tool.ts";
+import type { OwnListeners } from "./resolve/own_listeners.ts";
 import { resolveUrl, type Workspace } from "./resolve/resolve.ts";
 import { checkArgs, resolveTouch } from "./resolve/resolve_touch.ts";
 import { failed, withNotes } from "./results.ts";
@@ -91,6 +92,8 @@ export interface ActionsOptions {
   mcp?: Pick<McpServers, "find" | "call">;
   /** Opens the way of one command to its hosts; without it no command has one. */
   openNetwork?: RunDeps["openNetwork"];
+  /** Where the service itself listens now, which no action reaches; without it that is nowhere. */
+  listeners?: () => OwnListeners;
   /** Deno's folder of packages (`findDenoDir`). */
   denoDir?: string;
   /** Takes secrets out of results and progress. */

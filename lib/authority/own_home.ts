@@ -29,6 +29,7 @@ import { permissionTable } from "./permission_table.ts";
 import { plainNames } from "./plain_names.ts";
 import { scrubbedApprovals, scrubbedAudit } from "./scrubbed_ports.ts";
 import type { Operator } from "./approvals/operate.ts";
+import { ownListeners } from "./resolve/own_listeners.ts";
 import { ServiceAutomations } from "./service_automations.ts";
 import { ServiceOutbox } from "./service_outbox.ts";
 import { openOperatorState } from "./state/operator_state.ts";
@@ -160,12 +161,14 @@ export async function ownHome(
     await removeLeftNetworks(paths.socketDir);
     const served: { apiUrl?: string; wsUrl?: string } = {};
     const { websocket } = config.channels;
+    // A configured port of 0 is another one once it is served.
+    const listeners = () =>
+      ownListeners([config.api.port, websocket.port, ...portsOf(served.apiUrl, served.wsUrl)]);
     const network: NetworkDeps = {
       executor,
       audit,
       privateHosts: config.gates.privateHosts,
-      // A configured port of 0 is another one once it is served.
-      ownPorts: () => [config.api.port, websocket.port, ...portsOf(served.apiUrl, served.wsUrl)],
+      listeners,
       socketDir: paths.socketDir,
       log,
     };
@@ -197,6 +200,7 @@ export async function ownHome(
       commissions,
       mcp,
       openNetwork: (asked) => openNetwork(network, asked),
+      listeners,
       denoDir,
       scrubber,
       log,

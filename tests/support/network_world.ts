@@ -108,7 +108,7 @@ async function runStep(step: NetworkStep): Promise<NetworkReport["steps"][number
       },
     },
     privateHosts,
-    ownPorts: () => [8900],
+    listeners: () => ({ ports: [8900], addresses: [] }),
     socketDir,
     limits,
     log,

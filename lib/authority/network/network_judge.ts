@@ -14,7 +14,8 @@ import type { HostAnswer } from "../../network/proxy/protocol.ts";
 import { toErrorData } from "../../errors.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { isListed } from "../policy/conditions.ts";
-import { addressRange, isSameAddress } from "../resolve/addresses.ts";
+import { addressRange } from "../resolve/addresses.ts";
+import { isOwnListener, type OwnListeners } from "../resolve/own_listeners.ts";
 import { resolveUrl } from "../resolve/resolve.ts";
 import { visibleCut } from "../visible_text.ts";
 
@@ -24,10 +25,8 @@ export interface NetworkJudgeDeps {
   hosts: readonly string[];
   /** `gates.privateHosts`. */
   privateHosts: readonly string[];
-  /** Ports that the service itself listens on, at any address of this machine. */
-  ownPorts: () => readonly number[];
-  /** Addresses of this machine, whatever range they are in. */
-  ownAddresses: () => readonly string[];
+  /** Where the service itself listens now: never reached, whoever lists it. */
+  listeners: () => OwnListeners;
   /** Who asks, as the record names it. */
   user: Record<string, unknown>;
   audit: Pick<AuditLog, "append">;
@@ -164,18 +163,14 @@ export class NetworkJudge {
   }
 
   #judgeAddresses({ host, port, addresses }: Asked): Verdict {
-    const { privateHosts, ownAddresses } = this.#deps;
-    const isOwnPort = this.#deps.ownPorts().includes(port);
+    const { privateHosts, listeners } = this.#deps;
     if (addresses.length === 0) {
       return { allowed: false, rule: "network.unresolved", reason: "it has no address" };
     }
-    const own = isOwnPort ? ownAddresses() : [];
+    const own = listeners();
     for (const address of addresses) {
       const range = addressRange(address);
-      if (
-        isOwnPort &&
-        (isThisMachine(range, address) || own.some((one) => isSameAddress(one, address)))
-      ) {
+      if (isOwnListener(address, port, own)) {
         return { allowed: false, rule: "network.own", reason: "it is this service itself" };
       }
       if (range !== "public" && !isListed(privateHosts, host, port, address)) {
@@ -232,11 +227,6 @@ export class NetworkJudge {
       return false;
     }
   }
-}
-
-/** Loopback and the unspecified address, which connects to loopback. */
-function isThisMachine(range: string, address: string): boolean {
-  return range === "loopback" || range === "unspecified" || address.startsWith("0.");
 }
 
 /** As a URL of that host would be resolved, so that no spelling of an address passes for a name. */

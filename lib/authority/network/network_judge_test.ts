@@ -12,8 +12,7 @@ function makeJudge(options: Partial<NetworkJudgeDeps> = {}) {
   const judge = new NetworkJudge({
     hosts: ["api.example:443", "plain.example", "*.wide.example"],
     privateHosts: [],
-    ownPorts: () => [8900],
-    ownAddresses: () => ["192.0.2.7"],
+    listeners: () => ({ ports: [8900], addresses: ["192.0.2.7"] }),
     user: { user: "exec" },
     audit: {
       append(kind, data) {

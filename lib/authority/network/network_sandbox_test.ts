@@ -36,7 +36,7 @@ async function withCommands(
       executor,
       audit: { append: () => Promise.resolve({} as never) },
       privateHosts: [],
-      ownPorts: () => [],
+      listeners: () => ({ ports: [], addresses: [] }),
       socketDir: `${folder}/run`,
       log,
     }, { hosts: ["a.example"], user: { kind: "mcp", server: "s" }, signal });

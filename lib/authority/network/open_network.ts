@@ -21,6 +21,7 @@ import { NO_PERMISSIONS } from "../executor/command.ts";
 import type { Executor } from "../executor/executor.ts";
 import { closedWall } from "./closed_wall.ts";
 import { NetworkJudge, type NetworkRefusal } from "./network_judge.ts";
+import type { OwnListeners } from "../resolve/own_listeners.ts";
 
 /** An open proxy. */
 export interface SandboxNetwork {
@@ -56,8 +57,8 @@ export interface NetworkDeps {
   audit: Pick<AuditLog, "append">;
   /** `gates.privateHosts`. */
   privateHosts: readonly string[];
-  /** Ports that this service listens on: never reached, whoever lists them. */
-  ownPorts: () => readonly number[];
+  /** Where the service itself listens now: never reached, whoever lists it. */
+  listeners: () => OwnListeners;
   /** Folder, 0700, with a path of at most 80 bytes: names of sockets are short. */
   socketDir: string;
   log: Log;
@@ -84,12 +85,7 @@ export async function openNetwork(
   deps: NetworkDeps,
   { hosts, user, signal }: SandboxNetworkOptions,
 ): Promise<SandboxNetwork> {
-  const judge = new NetworkJudge({
-    ...deps,
-    hosts,
-    ownAddresses: () => Deno.networkInterfaces().map(({ address }) => address),
-    user: userData(user),
-  });
+  const judge = new NetworkJudge({ ...deps, hosts, user: userData(user) });
   const name = crypto.randomUUID().replaceAll("-", "").slice(0, 12);
   const folder = `${await Deno.realPath(deps.socketDir)}/n-${name}`;
   const start: ProxyStart = {

@@ -40,7 +40,7 @@ async function withNetworks(test: (setup: Setup) => Promise<void>): Promise<void
           },
         },
         privateHosts: ["127.0.0.1"],
-        ownPorts: () => [1],
+        listeners: () => ({ ports: [1], addresses: [] }),
         socketDir,
         log,
       },

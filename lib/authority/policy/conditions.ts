@@ -11,6 +11,7 @@ import { addressRange, isSameAddress } from "../resolve/addresses.ts";
 import type { ActionContext, Capability, PathTarget, ResolvedAction } from "../actions.ts";
 import { foldPath, isCredentialPath, isGuardedPath } from "../executor/protected_names.ts";
 import { isInside } from "../resolve/inside.ts";
+import { isOwnListener } from "../resolve/own_listeners.ts";
 import type { Policy } from "./policy.ts";
 import { isInScope } from "./secret_scope.ts";
 import { mayMeanBelow } from "./target_pattern.ts";
@@ -56,6 +57,11 @@ export const CONDITIONS: Readonly<Record<Condition, (facts: Facts) => boolean>> 
     target.kind === "unresolved" ||
     (target.kind === "url" && target.addresses.length === 0 && !beforeLookup),
   "target.own": ({ action: { target }, policy }) => {
+    if (target.kind === "url") {
+      const { listeners } = policy;
+      return listeners !== undefined &&
+        target.addresses.some((address) => isOwnListener(address, target.port, listeners));
+    }
     const paths = target.kind === "path"
       ? [target.real]
       : target.kind === "command"

@@ -25,6 +25,7 @@ import type { Operator } from "../approvals/operate.ts";
 import { decide, decideBeforeLookup, type Policy, type PolicySettings } from "./policy.ts";
 import { recordAction } from "../record_action.ts";
 import { refusal } from "./refusal.ts";
+import type { OwnListeners } from "../resolve/own_listeners.ts";
 import { sealAction } from "../resolve/resolve_touch.ts";
 import { isDamaged } from "../state/damaged.ts";
 import { checkGrant, type Grant, grantHolder } from "../state/grants.ts";
@@ -42,6 +43,8 @@ export interface JudgeDeps {
   secretStore?: Pick<SecretStore, "list">;
   /** The target with the addresses of its host, or unresolved. */
   lookUp: (target: UrlTarget, signal: AbortSignal) => Promise<Target>;
+  /** Where the service itself listens now; absent: nowhere. */
+  listeners?: () => OwnListeners;
   audit: AuditLog;
   now?: () => number;
   log: Pick<Log, "error">;
@@ -232,6 +235,7 @@ export class Judge {
     return {
       ...fixed,
       ...this.#secrets(target),
+      ...target.kind === "url" && { listeners: this.#deps.listeners?.() },
       grants: grant === undefined ? [] : [grant],
       latched: latch === undefined || isDamaged(latch) ? [] : [latch],
       canAsk: canAsk(context),

@@ -12,6 +12,7 @@ import type { ActionContext, Capability, Decision, ResolvedAction } from "../act
 import { type Condition, CONDITIONS, type Facts } from "./conditions.ts";
 import { FIXED_RULES } from "./default_rules.ts";
 import { grantTarget } from "./grant_target.ts";
+import type { OwnListeners } from "../resolve/own_listeners.ts";
 import { type Grant, grantHolder, isHeldBy } from "../state/grants.ts";
 import { outOfScope, type SecretScope } from "./secret_scope.ts";
 import { PatternSubject, type TargetPattern } from "./target_pattern.ts";
@@ -86,6 +87,8 @@ export interface PolicyState {
   readonly secretsDamaged: string | undefined;
   /** Somebody could answer a question; else it is refused at once (decisions E3). */
   readonly canAsk: boolean;
+  /** Where the service itself listens now; absent: nowhere. */
+  readonly listeners?: OwnListeners;
   /** Why grants and latches cannot be relied on: until that is mended, nothing is asked or granted. */
   readonly stateDamaged: string | undefined;
 }

@@ -177,7 +177,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     executor,
     audit,
     privateHosts: options.privateHosts ?? [],
-    ownPorts: () => [],
+    listeners: () => ({ ports: [], addresses: [] }),
     socketDir: `${home}/run`,
     log,
   };
