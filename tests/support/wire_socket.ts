@@ -76,6 +76,11 @@ export class WireSocket implements Disposable {
     this.#socket.send(typeof envelope === "string" ? envelope : JSON.stringify(envelope));
   }
 
+  /** A binary frame. */
+  sendBytes(bytes: Uint8Array): void {
+    this.#socket.send(bytes);
+  }
+
   /** The first frame of that kind that fits, from a place on. */
   find<Event extends ServerFrame["event"]>(
     event: Event,
