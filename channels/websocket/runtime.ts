@@ -5,7 +5,7 @@
  */
 
 import type { StoredEvent } from "../../lib/agent/events.ts";
-import { BaseChannel } from "../../lib/channel/base_channel.ts";
+import { Channel } from "../../lib/channel/channel.ts";
 import type { OutboundMessage } from "../../lib/channel/outbound_message.ts";
 import type { OpenPort, SocketHost } from "../../lib/channel/socket_host.ts";
 import type { ChannelFlags } from "../../lib/channel/with_channel_flags.ts";
@@ -34,7 +34,7 @@ export type WebsocketChannelConfig =
 const STOP_GRACE_MS = 2_000;
 
 /** See the module. */
-export class WebsocketChannel extends BaseChannel<WebsocketChannelConfig> {
+export class WebsocketChannel extends Channel<WebsocketChannelConfig> {
   override readonly name = "websocket";
   readonly #host: SocketHost;
   readonly #server: SocketServer;

@@ -1,56 +1,91 @@
 /**
- * What every channel's runtime is (document 3 "Runtime channel contract").
+ * What a channel's package extends: a channel that hears of messages and hands them to the service
+ * (document 3 "Runtime channel contract").
  *
  * @module
  */
 
-import type { OutboundMessage } from "./outbound_message.ts";
+import { Channel, type ChannelConfig } from "./channel.ts";
+import type { ChannelHost } from "./channel_host.ts";
+import type { HandledMessage, Published } from "./inbound_message.ts";
+import type { OutboundMessage, ReasoningDelta, StreamDelta } from "./outbound_message.ts";
 
-/** What the base looks at in a channel's section. */
-export interface ChannelConfig {
-  /** Ids of senders, compared exactly; `*` for all. Absent or empty: nobody (decisions D7). */
-  allowFrom?: readonly string[];
+/** What the base looks at in the section of a package. */
+export interface PackageConfig extends ChannelConfig {
+  /** Answers piece by piece, where the runtime has `sendDelta`. */
+  streaming?: boolean;
 }
 
-/** A channel that runs. Made once for each instance; never started a second time. */
-export abstract class BaseChannel<Config extends ChannelConfig = ChannelConfig> {
-  /** Runtime name: the channel, or `<channel>.<instance>`. */
-  abstract readonly name: string;
-  protected readonly config: Config;
+/** See the module. */
+export abstract class BaseChannel<Config extends PackageConfig = PackageConfig>
+  extends Channel<Config> {
+  protected readonly host: ChannelHost;
 
-  constructor(config: Config) {
-    this.config = config;
+  constructor(config: Config, host: ChannelHost) {
+    super(config);
+    this.host = host;
   }
 
-  /** Runs until `stop` is called; a start that returns or rejects before is a channel that has failed. */
-  abstract start(): Promise<void>;
-
-  /** Ends the start; resolves when everything is put away. Does nothing when it has ended. */
-  abstract stop(): Promise<void>;
+  override get name(): string {
+    return this.host.name;
+  }
 
   /**
-   * Delivers a message, and resolves when the platform has taken it or there is deliberately nothing to
-   * deliver. Rejects otherwise, so that it is tried again (document 3 part 7).
+   * Delivers a piece of a stream. A runtime that has it is given answers this way while its `streaming`
+   * is on, and then never by `send` again. What rejects is given once more, with what came since.
    */
-  abstract send(message: OutboundMessage): Promise<void>;
+  sendDelta?(piece: StreamDelta): Promise<void>;
 
-  /** Whether `start` is at work. `send` may be called then, and rejects for as long as it cannot. */
-  abstract get isRunning(): boolean;
-
-  /** True when it is logged in afterwards; `force`: even if it is already. */
-  login(_force = false): Promise<boolean> {
-    return Promise.resolve(true);
+  /** Shows a piece of what the model thinks; the answer never comes this way. */
+  sendReasoningDelta(_piece: ReasoningDelta): Promise<void> {
+    return Promise.resolve();
   }
 
-  /** Whether a sender may be heard. Anything that is no list denies (case C31). */
-  isAllowed(senderId: string): boolean {
-    const allowFrom: unknown = this.config.allowFrom;
-    if (!Array.isArray(allowFrom)) return false;
-    return allowFrom.includes("*") || allowFrom.includes(senderId);
+  /** The thinking has ended. */
+  sendReasoningEnd(_end: Omit<ReasoningDelta, "delta">): Promise<void> {
+    return Promise.resolve();
   }
 
-  /** What the channel's section holds where nothing is set. */
-  static defaultConfig(): Record<string, unknown> {
-    return {};
+  /** Shows a whole thought: one piece and its end. */
+  async sendReasoning({ chatId, content, metadata, id }: OutboundMessage): Promise<void> {
+    await this.sendReasoningDelta({ chatId, delta: content, metadata, streamId: id });
+    await this.sendReasoningEnd({ chatId, metadata, streamId: id });
   }
+
+  /** Whether answers go out piece by piece. */
+  get supportsStreaming(): boolean {
+    return this.config.streaming === true && this.sendDelta !== undefined;
+  }
+
+  /**
+   * To be called for each message that comes in, and awaited before the platform is told that it came:
+   * resolves when the message is on the disk, or its sender is not allowed.
+   */
+  protected async handleMessage(message: HandledMessage): Promise<Published> {
+    if (!this.isAllowed(message.senderId)) return { kind: "denied" };
+    return await this.host.publish({ ...message, streaming: this.supportsStreaming });
+  }
+
+  /** What is said in an audio file of the channel's folder, by the service's transcription. */
+  protected transcribeAudio(path: string): Promise<string> {
+    return this.host.transcribe(path);
+  }
+
+  /**
+   * Asks the platform for names and pictures of an instance, after somebody changed its settings and
+   * never because somebody looks; what it gives is kept beside the settings.
+   */
+  static refreshFeatureMetadata(
+    _config: Record<string, unknown>,
+    _instanceId?: string,
+  ): Promise<FeatureMetadata | undefined> {
+    return Promise.resolve(undefined);
+  }
+}
+
+/** How an instance is shown. */
+export interface FeatureMetadata {
+  name?: string;
+  displayName?: string;
+  avatarUrl?: string;
 }

@@ -25,13 +25,44 @@ export interface SetupRequirement {
 export interface SetupContext {
   /** Whether it may name services on this machine and in its network. */
   allowLocalServiceAccess: boolean;
+  /** Ends the check: it is not waited for any longer. */
+  signal: AbortSignal;
 }
+
+/**
+ * What `setup.validator` names: looks at settings, and may ask the platform about them. It writes nothing
+ * and throws for nothing: what cannot be reached is a warning (case C14).
+ */
+export type SetupValidator = (
+  values: Readonly<Record<string, unknown>>,
+  context: SetupContext,
+) => Promise<SetupFinding[]>;
 
 /** A finding of a channel's own check: settings are never written while there is an error. */
 export interface SetupFinding {
   level: "error" | "warning";
   field?: string;
   message: string;
+}
+
+/** What `connector` names: connects interactively, such as by a code to scan (document 3 part 4). */
+export interface Connector {
+  /** `query`: what the caller sent. Plain data in and out, and never a secret out. */
+  handle(
+    action: "start" | "poll" | "cancel",
+    query: Readonly<Record<string, string>>,
+  ): Promise<ConnectAnswer>;
+}
+
+/** How a connection stands. */
+export interface ConnectAnswer {
+  state: "waiting" | "connected" | "failed" | "cancelled";
+  /** For people: what to do next, or what went wrong. */
+  message: string;
+  /** To show: a code to type, the text of a QR code, a page to open. */
+  show?: { code?: string; qr?: string; url?: string };
+  /** With `connected`: values of the contract's fields to be stored; the caller never sees them. */
+  values?: Readonly<Record<string, unknown>>;
 }
 
 /** What can be set, and what must be (document 3 "Setup contract"). */
@@ -51,9 +82,12 @@ export interface ManagementSpec {
 
 /** What a channel's place may reach, beside its own section of the configuration. */
 export interface ChannelPermissions {
-  /** `<host>` or `<host>:<port>`, or `*.<host>`. */
+  /**
+   * `<host>` or `<host>:<port>`, to connect to or to listen at. `{field}` stands for the value of a field
+   * of the contract, and an entry with one that is empty falls away: `{imapHost}:{imapPort}`.
+   */
   hosts: readonly string[];
-  /** Folders and files; `<home>` stands for the data folder of the service. */
+  /** Folders and files beside its own folder, to read; `{field}` as above. */
   paths: readonly string[];
   /** Variables of the environment. */
   variables: readonly string[];

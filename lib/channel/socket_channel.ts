@@ -5,12 +5,12 @@
  */
 
 import type { WebsocketConfig } from "../config/schema.ts";
-import type { BaseChannel } from "./base_channel.ts";
+import type { Channel } from "./channel.ts";
 import type { OpenPort, SocketHost } from "./socket_host.ts";
 import type { ChannelFlags } from "./with_channel_flags.ts";
 
 /** See the module. */
-export interface SocketChannel extends BaseChannel {
+export interface SocketChannel extends Channel {
   /** The port, as soon as it is open; rejects when it cannot be opened. */
   readonly port: Promise<OpenPort>;
   /** Connections that are open, and the chats that they follow, each as often as it is followed. */

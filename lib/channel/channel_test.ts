@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { BaseChannel, type ChannelConfig } from "./base_channel.ts";
+import { Channel, type ChannelConfig } from "./channel.ts";
 import { withChannelFlags } from "./with_channel_flags.ts";
 
-class Quiet extends BaseChannel {
+class Quiet extends Channel {
   override readonly name = "quiet";
   override start = () => Promise.resolve();
   override stop = () => Promise.resolve();
@@ -10,7 +10,7 @@ class Quiet extends BaseChannel {
   override isRunning = false;
 }
 
-Deno.test("BaseChannel.isAllowed() compares exactly, and denies where nothing is listed (C31)", () => {
+Deno.test("Channel.isAllowed() compares exactly, and denies where nothing is listed (C31)", () => {
   const allows = (allowFrom: unknown, sender: string) =>
     new Quiet({ allowFrom } as ChannelConfig).isAllowed(sender);
   assertEquals(allows(["alice"], "alice"), true);

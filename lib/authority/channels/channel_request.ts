@@ -1,0 +1,80 @@
+/**
+ * What operators may ask about channels, as plain data (decisions D8). The authority writes the
+ * configuration, so it answers; how a channel is at the moment only the service knows.
+ *
+ * @module
+ */
+
+import type { ConnectAnswer, SetupField, SetupFinding } from "../../channel/descriptor.ts";
+
+/** See the module. Values are of the contract's fields; `null` clears one. */
+export type ChannelRequest =
+  /** All, or one. */
+  | { op: "channels.list"; name?: string }
+  /** What the settings, with these values, lack or get wrong. Writes nothing. */
+  | {
+    op: "channels.validate";
+    name: string;
+    values: Readonly<Record<string, unknown>>;
+    instanceId?: string;
+  }
+  /** Writes values: a blank secret keeps the stored one. */
+  | {
+    op: "channels.set";
+    name: string;
+    values: Readonly<Record<string, unknown>>;
+    instanceId?: string;
+  }
+  | { op: "channels.enable"; name: string; instanceId?: string }
+  | { op: "channels.disable"; name: string; instanceId?: string }
+  | {
+    op: "channels.connect";
+    name: string;
+    action: "start" | "poll" | "cancel";
+    query: Readonly<Record<string, string>>;
+  };
+
+/** A channel as a settings page shows it. No value of a secret is in it. */
+export interface ChannelListing {
+  /** The folder's. */
+  name: string;
+  displayName: string;
+  enabled: boolean;
+  /** Every requirement is met. */
+  configured: boolean;
+  /** For people: why it cannot be used. */
+  problem?: string;
+  /** What is missing, each in words such as `token, or tokenFile`. */
+  missing: readonly string[];
+  fields: Readonly<Record<string, SetupField>>;
+  capabilities: readonly string[];
+  /** Whether it can be connected interactively. */
+  connects: boolean;
+  multiInstance: boolean;
+  configValues: Readonly<Record<string, unknown>>;
+  /** Fields that have a value of their own, secrets included. */
+  configuredFields: readonly string[];
+  instances: readonly ChannelInstanceListing[];
+}
+
+/** An instance of a channel. */
+export interface ChannelInstanceListing {
+  id: string;
+  runtimeName: string;
+  enabled: boolean;
+  configured: boolean;
+  configValues: Readonly<Record<string, unknown>>;
+  configuredFields: readonly string[];
+  /** Presentation alone. */
+  name?: string;
+  displayName?: string;
+  avatarUrl?: string;
+}
+
+/** What is answered. */
+export type ChannelAnswer =
+  | { channels: ChannelListing[] }
+  | { findings: SetupFinding[] }
+  /** As it is now; `findings` of what was written. */
+  | { channel: ChannelListing; findings: SetupFinding[] }
+  | { connect: Omit<ConnectAnswer, "values"> };

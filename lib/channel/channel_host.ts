@@ -1,0 +1,48 @@
+/**
+ * What the service gives to a channel's runtime: the same in its own Worker, in the service and in a
+ * test.
+ *
+ * @module
+ */
+
+import type { Clock } from "../agent/clock.ts";
+import type { Log } from "../log.ts";
+import type { InboundMessage, Published } from "./inbound_message.ts";
+
+/** An HTTP server of a channel, for platforms that post what happens. */
+export interface ChannelListener {
+  /** Such as `http://127.0.0.1:8780`. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** See the module. */
+export interface ChannelHost {
+  /** Runtime name: the channel's, or `<channel>.<instance>`. */
+  readonly name: string;
+  /**
+   * A folder of its own that outlives restarts, for cursors, login states and files that came with
+   * messages. Nothing else writes there.
+   */
+  readonly stateDir: string;
+  /**
+   * Resolves when the message is on the disk. Waits while its session has too much to do, so that whoever
+   * awaits it slows down whoever sends. Rejects when it could not be accepted; it is then on no record.
+   */
+  publish(message: InboundMessage): Promise<Published>;
+  /** What is said in an audio file of `stateDir`. Rejects with `not_enabled` while that is off. */
+  transcribe(path: string): Promise<string>;
+  /**
+   * How the connection to the platform is, for people who look: such as `connected as @mybot`. Shown as
+   * long as no other is set; cut to 200 characters.
+   */
+  setDetail(detail: string): void;
+  /** Serves HTTP at an address that the manifest's permissions name. Limits and time-outs are built in. */
+  listen(
+    address: { host: string; port: number },
+    handler: (request: Request) => Promise<Response>,
+  ): Promise<ChannelListener>;
+  /** Writes to the service's log under the runtime name; secrets of its section are taken out. */
+  log: Pick<Log, "info" | "warning" | "error">;
+  clock: Clock;
+}

@@ -1,0 +1,16 @@
+/**
+ * A channel as the static map of channels has it: paths of modules, and a manifest that is loaded when it
+ * is asked for, so that one that throws hurts nobody else (case C2, decisions D1).
+ *
+ * @module
+ */
+
+/** See the module. */
+export interface ChannelPackage {
+  /** Its folder, which is its name. */
+  folder: string;
+  /** Loads the manifest, by a literal import of the static map. */
+  loadManifest(): Promise<{ default: unknown }>;
+  /** Files of the folder that a manifest may name, such as `runtime.ts`, with their URLs. */
+  modules: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,23 @@
+/**
+ * How a delivery fails, as a runtime says it (document 3 part 7, decisions D4). Any other error is taken
+ * for one that a repeat may mend.
+ *
+ * @module
+ */
+
+/** A repeat cannot mend it: the chat is gone, the message is refused, the token is revoked. */
+export class PermanentDeliveryError extends Error {
+  override readonly name = "PermanentDeliveryError";
+}
+
+/** The platform says when to come again. */
+export class RetryLaterError extends Error {
+  override readonly name = "RetryLaterError";
+  /** Milliseconds from now. */
+  readonly retryAfterMs: number;
+
+  constructor(message: string, retryAfterMs: number) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}

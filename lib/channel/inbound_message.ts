@@ -1,0 +1,51 @@
+/**
+ * A message on its way in from a channel (document 3 "handle-message call").
+ *
+ * @module
+ */
+
+/** Characters of a message's text. */
+export const MAX_INBOUND_CHARS = 256 * 1024;
+
+/** Characters of `metadata` as JSON. */
+export const MAX_METADATA_CHARS = 16 * 1024;
+
+/** What a runtime says of a message. */
+export interface HandledMessage {
+  /** The platform's immutable id of who wrote it, where it has one. */
+  senderId: string;
+  /** Where an answer goes; the same value comes back in `OutboundMessage.chatId`. */
+  chatId: string;
+  content: string;
+  /** Paths of files in the channel's own folder, which the service takes over. */
+  media?: readonly string[];
+  /** Plain JSON that comes back with everything that answers it, such as `message_id` for threads. */
+  metadata?: Readonly<Record<string, unknown>>;
+  /**
+   * Another session than that of the chat: `<runtime name>:<anything>`, so that a thread can have one of
+   * its own.
+   */
+  sessionKey?: string;
+  /**
+   * The platform's own id of the message in its chat. A repeat of it within 7 days starts no second turn;
+   * without one nothing tells a repeat.
+   */
+  messageId?: string;
+  /** How the sender is called; shown, never compared. */
+  senderName?: string;
+}
+
+/** As it crosses to the service: plain data. */
+export interface InboundMessage extends HandledMessage {
+  /** Whether the channel takes the answer piece by piece. */
+  streaming: boolean;
+}
+
+/** What became of a message. The platform is acknowledged after this and not before. */
+export type Published =
+  /** Its turn is on the disk; `repeated`: it was already. */
+  | { kind: "turn"; turnId: string; repeated: boolean }
+  /** It was a command of the chat; its answer goes out like any other. */
+  | { kind: "command" }
+  /** `allowFrom` does not list the sender: nothing is on record. */
+  | { kind: "denied" };

@@ -1,0 +1,22 @@
+/**
+ * How the service gets a place for a channel: a Worker that the authority starts with the permissions of
+ * that channel alone.
+ *
+ * @module
+ */
+
+/** A place that was started. */
+export interface OpenedPlace {
+  /** Speaks `FromPlace` and takes `ToPlace`. */
+  readonly port: MessagePort;
+  /** Ends it by force. Nothing if it is gone. */
+  close(): void;
+  /** Resolves with why, when it is gone without having been closed. */
+  readonly ended: Promise<string>;
+}
+
+/**
+ * Opens one for an instance as it is configured now. Rejects with a ServiceError whose message is for
+ * people: packages that could not be fetched, a section that is wrong.
+ */
+export type OpenPlace = (runtimeName: string) => Promise<OpenedPlace>;

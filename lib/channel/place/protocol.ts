@@ -1,0 +1,92 @@
+/**
+ * What is said to a channel in a Worker of its own, and what it says: plain data. The authority starts the
+ * Worker and hands the port over to the service; from then on the two speak without it. Calls are
+ * answered one by one, which is what keeps either side from flooding the other.
+ *
+ * @module
+ */
+
+import type { ErrorData } from "../../errors.ts";
+import type { ConnectAnswer, SetupFinding } from "../descriptor.ts";
+import type { InboundMessage, Published } from "../inbound_message.ts";
+import type { FeatureMetadata } from "../base_channel.ts";
+import type { OutboundMessage, ReasoningDelta, StreamDelta } from "../outbound_message.ts";
+
+/** Messages that a place may have published without an answer; more wait in the place. */
+export const MAX_PUBLISHING = 64;
+
+/** What a place is started with. Never leaves the authority but to this one Worker. */
+export interface PlaceBoot {
+  runtimeName: string;
+  /** URL of the module to load; from the static map of channels alone. */
+  module: string;
+  /** What it exports: a runtime class, a validator, a connector. */
+  exportName: string;
+  /** What it is for. */
+  kind: "runtime" | "validator" | "connector";
+  /** The instance's section, with defaults, flags and the values of secrets. */
+  config: Readonly<Record<string, unknown>>;
+  stateDir: string;
+  /** Values that never go into a log. */
+  secrets: readonly string[];
+  allowLocalServiceAccess: boolean;
+}
+
+/** To the Worker itself, once; the port is transferred. */
+export interface BootMessage {
+  type: "boot";
+  boot: PlaceBoot;
+  port: MessagePort;
+}
+
+/** What a place is asked to do. */
+export type PlaceCall =
+  /** Answered when it has ended, however that came. */
+  | { op: "start" }
+  | { op: "stop" }
+  | { op: "send"; message: OutboundMessage }
+  | { op: "send_delta"; piece: StreamDelta }
+  | { op: "send_reasoning_delta"; piece: ReasoningDelta }
+  | { op: "send_reasoning_end"; end: Omit<ReasoningDelta, "delta"> }
+  | { op: "send_reasoning"; message: OutboundMessage }
+  | { op: "login"; force: boolean }
+  | { op: "refresh"; instanceId?: string }
+  | { op: "validate"; values: Readonly<Record<string, unknown>> }
+  | { op: "connect"; action: "start" | "poll" | "cancel"; query: Readonly<Record<string, string>> }
+  /** Answered at once by a place that is alive. */
+  | { op: "ping" };
+
+/** How a call went wrong. */
+export interface PlaceFault {
+  kind: "temporary" | "permanent" | "later";
+  message: string;
+  /** Milliseconds, with `later`. */
+  retryAfterMs?: number;
+}
+
+/** What a call came to, beside having been done. */
+export interface PlaceResults {
+  login: boolean;
+  refresh: FeatureMetadata | undefined;
+  validate: SetupFinding[];
+  connect: ConnectAnswer;
+}
+
+/** To a place, over its port. */
+export type ToPlace =
+  | { type: "call"; id: number; call: PlaceCall }
+  | { type: "published"; id: number; result: Published | { error: ErrorData } }
+  | { type: "transcribed"; id: number; result: string | { error: ErrorData } };
+
+/** From a place, over its port. */
+export type FromPlace =
+  /** The module is loaded and the channel is made; said once, before anything else. */
+  | { type: "ready"; supportsStreaming: boolean }
+  /** It could not be: the place is of no use. */
+  | { type: "unusable"; message: string }
+  | { type: "answer"; id: number; result?: unknown; fault?: PlaceFault }
+  | { type: "publish"; id: number; message: InboundMessage }
+  | { type: "transcribe"; id: number; path: string }
+  | { type: "running"; isRunning: boolean }
+  | { type: "detail"; detail: string }
+  | { type: "log"; level: "info" | "warning" | "error"; message: string; data?: object };
