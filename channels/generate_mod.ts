@@ -7,12 +7,15 @@
 /** A folder of `channels/`, by what lies in it. */
 export interface ChannelFolder {
   name: string;
+  /** Paths in the folder. */
   files: readonly string[];
 }
 
 const HEAD = `/**
- * Every channel: manifests as they are, runtimes by their paths, so that a start loads the packages of no
- * channel but those that it starts (decisions D1). Written by \`deno task generate\`.
+ * Every channel: a manifest that is loaded when it is asked for, and the modules that a manifest may
+ * name, by their URLs. Nothing is imported here, so that one that is broken hurts no other and a start
+ * loads the packages of no channel but those that it starts (decisions D1). Written by
+ * \`deno task generate\`.
  *
  * @module
  */
@@ -30,32 +33,32 @@ export function channelsModule(folders: readonly ChannelFolder[]): string {
     }
     if (!files.includes("runtime.ts")) throw new Error(`channels/${name} has no runtime.ts`);
   }
-  const imports = channels.map(({ name }) => `import ${name} from "./${name}/manifest.ts";\n`);
-  const entries = channels.map(({ name }) =>
-    `  ${name}: { manifest: ${name}, runtimePath: "./${name}/runtime.ts" },\n`
-  );
   return `${HEAD}
-import type { ChannelDescriptor } from "../lib/channel/descriptor.ts";
-${imports.join("")}
-/** A channel, before anything of it runs. */
-export interface ChannelEntry {
-  manifest: ChannelDescriptor;
-  /** From here; import it by {@linkcode runtimeUrl} alone. */
-  runtimePath: string;
-}
+import type { ChannelPackage } from "../lib/channel/channel_package.ts";
 
-/** The channels by their names. */
-export const CHANNELS = {
-${entries.join("")}} as const satisfies Readonly<Record<string, ChannelEntry>>;
-
-/** Name of a channel. */
-export type ChannelName = keyof typeof CHANNELS;
-
-/** Where the runtime of a channel is imported from. */
-export function runtimeUrl(name: ChannelName): string {
-  return new URL(CHANNELS[name].runtimePath, import.meta.url).href;
-}
+/** The channels, in the order of their folders. */
+export const CHANNELS: readonly ChannelPackage[] = [
+${channels.map(entry).join("")}];
 `;
+}
+
+function entry({ name, files }: ChannelFolder): string {
+  const modules = files.filter(mayBeNamed).toSorted().map((file) =>
+    `      "${file}": new URL("./${name}/${file}", import.meta.url).href,\n`
+  );
+  return `  {
+    folder: "${name}",
+    loadManifest: () => import("./${name}/manifest.ts"),
+    modules: {
+${modules.join("")}    },
+  },
+`;
+}
+
+/** Whether a manifest may name a file: a module of the folder itself, or its part of the settings page. */
+function mayBeNamed(file: string): boolean {
+  if (/^webui\/index\.tsx?$/.test(file)) return true;
+  return /^\w[\w-]*\.ts$/.test(file) && file !== "manifest.ts" && !file.endsWith("_test.ts");
 }
 
 /** The folders of `channels/`. */
@@ -63,13 +66,23 @@ export async function readChannelFolders(channels: URL): Promise<ChannelFolder[]
   const folders: ChannelFolder[] = [];
   for await (const { name, isDirectory } of Deno.readDir(channels)) {
     if (!isDirectory) continue;
-    const files: string[] = [];
-    for await (const file of Deno.readDir(new URL(`${name}/`, channels))) {
-      if (file.isFile) files.push(file.name);
-    }
-    folders.push({ name, files });
+    const files = await filesIn(new URL(`${encodeURIComponent(name)}/`, channels));
+    if (files.includes("manifest.ts")) folders.push({ name, files });
   }
   return folders;
+}
+
+/** Its files, and those of its `webui`. */
+async function filesIn(folder: URL): Promise<string[]> {
+  const files: string[] = [];
+  for await (const { name, isFile, isDirectory } of Deno.readDir(folder)) {
+    if (isFile) files.push(name);
+    if (!isDirectory || name !== "webui") continue;
+    for await (const inner of Deno.readDir(new URL("webui/", folder))) {
+      if (inner.isFile) files.push(`webui/${inner.name}`);
+    }
+  }
+  return files;
 }
 
 if (import.meta.main) {

@@ -1,10 +1,11 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { checkDescriptor } from "../lib/channel/check_descriptor.ts";
-import { BaseChannel } from "../lib/channel/base_channel.ts";
+import { Channel } from "../lib/channel/channel.ts";
+import { openRegistry } from "../lib/channel/registry/open_registry.ts";
 import { channelsModule, readChannelFolders } from "./generate_mod.ts";
-import { type ChannelName, CHANNELS, runtimeUrl } from "./mod.ts";
+import { CHANNELS } from "./mod.ts";
 
 const HERE = new URL("./", import.meta.url);
+const ROOT = new URL("../", HERE);
 
 Deno.test("channels/mod.ts is what the folders give; deno task generate writes it anew", async () => {
   assertEquals(
@@ -14,39 +15,114 @@ Deno.test("channels/mod.ts is what the folders give; deno task generate writes i
 });
 
 Deno.test("channelsModule() lists folders with a manifest alone, and refuses names that are none (C1, C3)", () => {
+  const files = ["runtime.ts", "manifest.ts", "runtime_test.ts", "webui/index.tsx", "README.md"];
   const text = channelsModule([
-    { name: "b_1", files: ["runtime.ts", "manifest.ts"] },
+    { name: "b_1", files },
     { name: "loose", files: ["runtime.ts"] },
-    { name: "a", files: ["manifest.ts", "runtime.ts"] },
+    { name: "a", files: ["manifest.ts", "runtime.ts", "connect.ts"] },
   ]);
-  assertStringIncludes(
-    text,
-    'import a from "./a/manifest.ts";\nimport b_1 from "./b_1/manifest.ts";\n',
-  );
-  assert(!text.includes("loose"));
+  const loads = [...text.matchAll(/import\(.*\)/g)].map(([found]) => found);
+  assertEquals(loads, ['import("./a/manifest.ts")', 'import("./b_1/manifest.ts")']);
+  const modules = [...text.matchAll(/^ {6}"(.*)": new URL\("(.*)", import/gm)]
+    .map(([, file, url]) => [file, url]);
+  assertEquals(modules, [
+    ["connect.ts", "./a/connect.ts"],
+    ["runtime.ts", "./a/runtime.ts"],
+    ["runtime.ts", "./b_1/runtime.ts"],
+    ["webui/index.tsx", "./b_1/webui/index.tsx"],
+  ]);
   for (const name of ["google-chat", "1abc", "", "tëst"]) {
-    assertThrows(
-      () => channelsModule([{ name, files: ["manifest.ts", "runtime.ts"] }]),
-      Error,
-      "cannot be a channel",
-    );
+    assertThrows(() => channelsModule([{ name, files }]), Error, "cannot be a channel");
   }
   assertThrows(() => channelsModule([{ name: "a", files: ["manifest.ts"] }]), Error, "runtime.ts");
 });
 
-Deno.test("CHANNELS holds descriptors, and each runtime has the class that its descriptor names", async () => {
-  for (const [name, { manifest }] of Object.entries(CHANNELS)) {
-    const { runtime } = checkDescriptor(manifest, name);
-    const module = await import(runtimeUrl(name as ChannelName));
-    const channel = module[runtime.split(":")[1]!];
-    assert(channel?.prototype instanceof BaseChannel, runtime);
+Deno.test("each channel is usable, and its runtime has the class that its descriptor names", async () => {
+  const { usable, broken } = await openRegistry(CHANNELS);
+  assertEquals(broken, []);
+  for (const { runtime: { module, exportName } } of usable.values()) {
+    const channel = (await import(module))[exportName];
+    assert(channel?.prototype instanceof Channel, module);
   }
 });
 
 Deno.test("manifests name the versions that deno.json has", async () => {
-  const { imports } = JSON.parse(await Deno.readTextFile(new URL("../deno.json", HERE)));
+  const { imports } = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
   const known = new Set(Object.values(imports));
-  for (const { manifest } of Object.values(CHANNELS)) {
-    for (const dependency of manifest.dependencies) assert(known.has(dependency), dependency);
+  const { usable } = await openRegistry(CHANNELS);
+  for (const { descriptor } of usable.values()) {
+    for (const dependency of descriptor.dependencies) assert(known.has(dependency), dependency);
   }
+});
+
+Deno.test("manifests and adapters bring no runtime and no package with them, by the module graph (C6)", async () => {
+  const { usable } = await openRegistry(CHANNELS);
+  const entries = [new URL("mod.ts", HERE).href];
+  for (const { folder, descriptor: { management } } of usable.values()) {
+    const file = management?.adapter?.split(":")[0];
+    if (file !== undefined) entries.push(new URL(file, ROOT).href);
+    entries.push(new URL(`${folder}/manifest.ts`, HERE).href);
+  }
+  for (const entry of entries) {
+    const modules = await graphOf(entry);
+    assert(modules.includes(entry));
+    const strangers = modules.filter((one) =>
+      !one.startsWith("file:") || /^\w+:.*\/runtime\.ts$/.test(one)
+    );
+    assertEquals(strangers, [], entry);
+  }
+});
+
+Deno.test("manifests and adapters are loaded with nothing allowed but to read the folder (C6)", async () => {
+  const program = `
+    const { openRegistry } = await import(${JSON.stringify(registryUrl())});
+    const { CHANNELS } = await import(${JSON.stringify(new URL("mod.ts", HERE).href)});
+    const { usable, broken } = await openRegistry(CHANNELS);
+    console.log(JSON.stringify({ usable: [...usable.keys()], broken }));`;
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--no-prompt",
+      "--cached-only",
+      "--no-check",
+      `--config=${new URL("deno.json", ROOT).pathname}`,
+      `--allow-read=${ROOT.pathname}`,
+      `data:text/javascript,${encodeURIComponent(program)}`,
+    ],
+    cwd: ROOT.pathname,
+  }).output();
+  assert(success, new TextDecoder().decode(stderr));
+  const { usable, broken } = JSON.parse(new TextDecoder().decode(stdout));
+  assertEquals(broken, []);
+  assertEquals(usable, CHANNELS.map(({ folder }) => folder));
+});
+
+function registryUrl(): string {
+  return new URL("lib/channel/registry/open_registry.ts", ROOT).href;
+}
+
+/** What a module brings with it when it runs, by `deno info`; literal `import()`s too. */
+async function graphOf(entry: string): Promise<string[]> {
+  const { stdout, success } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", entry],
+    cwd: ROOT.pathname,
+  }).output();
+  assert(success);
+  const { modules } = JSON.parse(new TextDecoder().decode(stdout)) as {
+    modules: { specifier: string; dependencies?: { code?: { specifier: string } }[] }[];
+  };
+  const bySpecifier = new Map(modules.map((module) => [module.specifier, module]));
+  const seen = new Set([entry]);
+  for (const specifier of seen) {
+    for (const { code } of bySpecifier.get(specifier)?.dependencies ?? []) {
+      if (code !== undefined) seen.add(code.specifier);
+    }
+  }
+  return [...seen];
+}
+
+Deno.test("graphOf() would see a package and a runtime", async () => {
+  const modules = await graphOf(new URL("websocket/runtime.ts", HERE).href);
+  assert(modules.some((one) => one.startsWith("npm:ws@")), modules.join("\n"));
+  assertStringIncludes(modules.join("\n"), "/websocket/runtime.ts");
 });

@@ -29,14 +29,20 @@ const command: Command = {
   },
 };
 
-/** Every channel of the static map, which nothing else loads (case W14). */
+/** The channels that the service runs itself; nothing else loads the static map (case W14). */
 async function channelModules(): Promise<ChannelModule[]> {
-  const { CHANNELS, runtimeUrl } = await import("../../channels/mod.ts");
-  return Object.values(CHANNELS).map(({ manifest: { name, runtime } }) => ({
-    name,
-    module: runtimeUrl(name as keyof typeof CHANNELS),
-    className: runtime.slice(runtime.indexOf(":") + 1),
-  }));
+  const [{ CHANNELS }, { openRegistry }] = await Promise.all([
+    import("../../channels/mod.ts"),
+    import("../../lib/channel/registry/open_registry.ts"),
+  ]);
+  const { usable } = await openRegistry(CHANNELS);
+  return [...usable.values()]
+    .filter(({ descriptor }) => descriptor.capabilities.includes("in_service"))
+    .map(({ descriptor: { name }, runtime: { module, exportName } }) => ({
+      name,
+      module,
+      className: exportName,
+    }));
 }
 
 /** Where the service listens, and what it takes to get in. */

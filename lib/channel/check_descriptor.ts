@@ -6,10 +6,20 @@
 
 import { z } from "zod";
 import { ServiceError } from "../errors.ts";
-import { CHANNEL_CAPABILITIES, type ChannelDescriptor, type SetupContract } from "./descriptor.ts";
+import {
+  CHANNEL_CAPABILITIES,
+  type ChannelDescriptor,
+  type ChannelPermissions,
+  type SetupContract,
+} from "./descriptor.ts";
+import { placeholdersIn } from "./permission_fields.ts";
+import { COMMON_FIELDS } from "./setup/common_fields.ts";
 
 /** Letters, digits and underscores of ASCII, a letter first (document 3 "Naming", case C3). */
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
+
+/** A field's name in camelCase, so that its snake_case is one other spelling and no third. */
+const FIELD_NAME = /^[a-z][A-Za-z0-9]*$/;
 
 const text = z.string().trim().min(1);
 const label = z.string().optional();
@@ -65,6 +75,9 @@ const descriptor = z.strictObject({
  * in which file what has to be changed.
  */
 export function checkDescriptor(value: unknown, folder: string): ChannelDescriptor {
+  if (value === undefined) {
+    throw fault(folder, "", "it has no default export: expected export default manifest");
+  }
   const parsed = descriptor.safeParse(value);
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0]!;
@@ -91,6 +104,7 @@ export function checkDescriptor(value: unknown, folder: string): ChannelDescript
     throw fault(folder, "management.adapter", "management.multiInstance needs management.adapter");
   }
   requireSetup(folder, data.setup);
+  requirePlaceholders(folder, data.setup, data.permissions);
   return data;
 }
 
@@ -117,6 +131,26 @@ function requireSetup(folder: string, { fields, required }: SetupContract): void
   }
   for (const [name, spec] of Object.entries(fields)) {
     const key = `setup.fields.${name}`;
+    if (!FIELD_NAME.test(name)) {
+      throw fault(
+        folder,
+        key,
+        `${key} is no name of a field: expected camelCase, such as botToken`,
+      );
+    }
+    const common = Object.hasOwn(COMMON_FIELDS, name)
+      ? COMMON_FIELDS[name as keyof typeof COMMON_FIELDS]
+      : undefined;
+    if (common !== undefined && spec.kind !== common.kind) {
+      throw fault(
+        folder,
+        key,
+        `${key}.kind is ${spec.kind}: every channel has that field, as ${common.kind}`,
+      );
+    }
+    if (spec.kind === "int" && (spec.min ?? -Infinity) > (spec.max ?? Infinity)) {
+      throw fault(folder, key, `${key}.min ${spec.min} is over its max ${spec.max}`);
+    }
     if (spec.kind === "enum" && spec.default !== undefined) {
       if (!spec.choices.includes(spec.default)) {
         throw fault(folder, key, `${key}.default "${spec.default}" is none of its choices`);
@@ -125,6 +159,31 @@ function requireSetup(folder: string, { fields, required }: SetupContract): void
     if (spec.kind === "int" && spec.default !== undefined) {
       if (spec.default < (spec.min ?? -Infinity) || spec.default > (spec.max ?? Infinity)) {
         throw fault(folder, key, `${key}.default ${spec.default} is not between its min and max`);
+      }
+    }
+  }
+}
+
+/** What a place may reach is shown to whoever asks, so no secret may be a part of it. */
+function requirePlaceholders(
+  folder: string,
+  { fields }: SetupContract,
+  { hosts, paths }: ChannelPermissions,
+): void {
+  for (
+    const [key, entries] of [["permissions.hosts", hosts], ["permissions.paths", paths]] as const
+  ) {
+    for (const name of entries.flatMap(placeholdersIn)) {
+      const kind = Object.hasOwn(fields, name) ? fields[name]!.kind : undefined;
+      if (kind === undefined) {
+        throw fault(folder, key, `${key} names {${name}}, which is no field of setup.fields`);
+      }
+      if (kind === "secret" || kind === "bool") {
+        throw fault(
+          folder,
+          key,
+          `${key} names {${name}}, which is a ${kind}: expected a string, int, enum or list`,
+        );
       }
     }
   }

@@ -32,7 +32,8 @@ Deno.test("checkDescriptor() gives back what is right", () => {
 
 Deno.test("checkDescriptor() says of what is wrong what to change (C3, C4, C5, C13)", () => {
   const cases: [unknown, string][] = [
-    [undefined, "the default export"],
+    [undefined, "no default export"],
+    [null, "the default export"],
     [{ ...GOOD, extra: 1 }, "extra"],
     [{ ...GOOD, name: "b" }, 'name is "b" and the folder is "a_1"'],
     [{ ...GOOD, displayName: " " }, "displayName"],
@@ -60,6 +61,26 @@ Deno.test("checkDescriptor() says of what is wrong what to change (C3, C4, C5, C
     [
       { ...GOOD, setup: { fields: { m: { kind: "int", default: 9, max: 3 } }, required: [] } },
       "not between",
+    ],
+    [
+      { ...GOOD, setup: { fields: { m: { kind: "int", min: 9, max: 3 } }, required: [] } },
+      "over its max",
+    ],
+    [
+      { ...GOOD, setup: { fields: { bot_token: { kind: "string" } }, required: [] } },
+      "setup.fields.bot_token is no name of a field",
+    ],
+    [
+      { ...GOOD, setup: { fields: { allowFrom: { kind: "string" } }, required: [] } },
+      "every channel has that field, as list",
+    ],
+    [
+      { ...GOOD, permissions: { hosts: ["{server}:443"], paths: [], variables: [] } },
+      "names {server}, which is no field",
+    ],
+    [
+      { ...GOOD, permissions: { hosts: [], paths: ["/a/{token}"], variables: [] } },
+      "names {token}, which is a secret",
     ],
     [{ ...GOOD, setup: { fields: { m: { kind: "date" } }, required: [] } }, "setup.fields.m"],
   ];

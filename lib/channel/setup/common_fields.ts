@@ -1,0 +1,46 @@
+/**
+ * What the section of every channel may hold beside the fields of its own contract.
+ *
+ * @module
+ */
+
+import type { ChannelDescriptor, SetupField } from "../descriptor.ts";
+
+/** Flags that a section takes from `channels` where it does not set them (document 3 part 6). */
+export const FLAG_FIELDS = ["sendProgress", "sendToolHints", "showReasoning"] as const;
+
+/** By name. A contract may give one of them another default, never another kind. */
+export const COMMON_FIELDS = {
+  enabled: { kind: "bool", label: "On" },
+  /** Absent: nobody (decisions D7). */
+  allowFrom: { kind: "list", label: "Ids of senders who may write; * for all" },
+  streaming: { kind: "bool", label: "Send answers piece by piece" },
+  sendProgress: { kind: "bool", label: "Send progress" },
+  sendToolHints: { kind: "bool", label: "Send tool breadcrumbs" },
+  showReasoning: { kind: "bool", label: "Send reasoning" },
+  sendMaxRetries: { kind: "int", min: 0, max: 100, label: "Attempts to deliver a message" },
+} as const satisfies Readonly<Record<string, SetupField>>;
+
+/** Every field that a channel's section may hold, those of the contract last. */
+export function sectionFields(
+  { setup }: Pick<ChannelDescriptor, "setup">,
+): Readonly<Record<string, SetupField>> {
+  return { ...COMMON_FIELDS, ...setup.fields };
+}
+
+/** What a field is where nothing is set; undefined for what has no default (document 3 "Setup contract"). */
+export function defaultOf(field: SetupField): unknown {
+  switch (field.kind) {
+    case "string":
+      return field.default ?? "";
+    case "secret":
+      return "";
+    case "bool":
+      return field.default ?? false;
+    case "list":
+      return [...field.default ?? []];
+    case "int":
+    case "enum":
+      return field.default;
+  }
+}
