@@ -1,0 +1,90 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import fc from "fast-check";
+import type { SetupField } from "../descriptor.ts";
+import { MAX_LIST_ITEMS, MAX_TEXT_CHARS, parseValue } from "./parse_value.ts";
+
+const INT: SetupField = { kind: "int", min: 1, max: 9 };
+const ENUM: SetupField = { kind: "enum", choices: ["all", "mention"] };
+
+function value(field: SetupField, given: unknown): unknown {
+  const parsed = parseValue(field, given);
+  assert("value" in parsed, JSON.stringify([field, given, parsed]));
+  return parsed.value;
+}
+
+function expected(field: SetupField, given: unknown): string {
+  const parsed = parseValue(field, given);
+  assert("expected" in parsed, JSON.stringify([field, given, parsed]));
+  return parsed.expected;
+}
+
+Deno.test("parseValue() takes lists as lists and as one text (C12)", () => {
+  assertEquals(value({ kind: "list" }, "a, b,,c"), ["a", "b", "c"]);
+  assertEquals(value({ kind: "list" }, ["a ", "", "b,c"]), ["a", "b,c"]);
+  assertEquals(value({ kind: "list" }, ""), []);
+  for (const given of [[1], { 0: "a" }, 5, true, [["a"]]]) {
+    assertStringIncludes(expected({ kind: "list" }, given), "a list of texts");
+  }
+  assertStringIncludes(expected({ kind: "list" }, Array(MAX_LIST_ITEMS + 1).fill("a")), "at most");
+});
+
+Deno.test("parseValue() takes truths in the words that people write (C12)", () => {
+  for (const given of [true, "yes", "TRUE", " on ", "1"]) {
+    assertEquals(value({ kind: "bool" }, given), true);
+  }
+  for (const given of [false, "No", "false", "off", "0"]) {
+    assertEquals(value({ kind: "bool" }, given), false);
+  }
+  for (const given of ["maybe", 1, [], {}]) {
+    assertEquals(expected({ kind: "bool" }, given), "true or false");
+  }
+});
+
+Deno.test("parseValue() takes integers in their range alone", () => {
+  assertEquals([value(INT, 1), value(INT, " 9 "), value(INT, "+3")], [1, 9, 3]);
+  assertEquals(value({ kind: "int" }, "-0"), 0);
+  for (const given of [0, 10, "10", 1.5, "1e0", "0x1", NaN, Infinity, "9".repeat(17), true, [1]]) {
+    assertEquals(expected(INT, given), "an integer from 1 to 9");
+  }
+  assertEquals(expected({ kind: "int", min: 3 }, 2), "an integer of at least 3");
+  assertEquals(expected({ kind: "int", max: 3 }, 4), "an integer of at most 3");
+});
+
+Deno.test("parseValue() takes choices exactly, and names them (C12)", () => {
+  assertEquals(value(ENUM, "mention"), "mention");
+  for (const given of ["Mention", "none", 1, null, "constructor"]) {
+    assertEquals(expected(ENUM, given), 'one of "all", "mention"');
+  }
+});
+
+Deno.test("parseValue() has blanks stand for nothing where a blank is no value", () => {
+  for (const field of [INT, ENUM, { kind: "bool" }] as const) {
+    assertEquals(value(field, " "), undefined);
+  }
+});
+
+Deno.test("parseValue() leaves secrets as they are, and takes blanks from texts", () => {
+  assertEquals(value({ kind: "secret" }, " a b "), " a b ");
+  assertEquals(value({ kind: "string" }, " a b "), "a b");
+  assertEquals(expected({ kind: "secret" }, 12_345_678), "a text");
+  assertStringIncludes(expected({ kind: "string" }, "x".repeat(MAX_TEXT_CHARS + 1)), "at most");
+  assertStringIncludes(expected({ kind: "string" }, "a\0b"), "NUL");
+  assertStringIncludes(expected({ kind: "secret" }, "\ud800"), "halves");
+});
+
+Deno.test("parseValue() never throws, and takes what it gave", () => {
+  const fields: SetupField[] = [
+    INT,
+    ENUM,
+    { kind: "string" },
+    { kind: "secret" },
+    { kind: "bool" },
+    { kind: "list" },
+  ];
+  fc.assert(fc.property(fc.constantFrom(...fields), fc.anything(), (field, given) => {
+    const parsed = parseValue(field, given);
+    if ("value" in parsed && parsed.value !== undefined) {
+      assertEquals(parseValue(field, parsed.value), parsed);
+    }
+  }));
+});
