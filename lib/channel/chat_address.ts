@@ -6,7 +6,7 @@
  */
 
 /** A channel, or one of its instances: `telegram`, `telegram.work` (decisions C3, C16). */
-export const CHANNEL_NAME = /^[a-z][a-z0-9_]*(\.[A-Za-z0-9_-]+)?$/;
+export const CHANNEL_NAME = /^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_-]+)?$/;
 
 /** Characters of a channel's name with its instance. */
 export const MAX_CHANNEL_CHARS = 128;

@@ -13,10 +13,25 @@ import {
   type SetupContract,
 } from "./descriptor.ts";
 import { placeholdersIn } from "./permission_fields.ts";
-import { COMMON_FIELDS } from "./setup/common_fields.ts";
+import { COMMON_FIELDS, FLAG_FIELDS } from "./setup/common_fields.ts";
 
 /** Letters, digits and underscores of ASCII, a letter first (document 3 "Naming", case C3). */
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
+
+/**
+ * Names that stand for who opened a turn where no channel did, or for something else in the section
+ * `channels`; in small letters.
+ */
+const RESERVED: readonly string[] = [
+  "api",
+  "automation",
+  "cli",
+  "mcp",
+  "webui",
+  "allowlocalserviceaccess",
+  ...FLAG_FIELDS.map((name) => name.toLowerCase()),
+  "sendmaxretries",
+];
 
 /** A field's name in camelCase, so that its snake_case is one other spelling and no third. */
 const FIELD_NAME = /^[a-z][A-Za-z0-9]*$/;
@@ -90,6 +105,13 @@ export function checkDescriptor(value: unknown, folder: string): ChannelDescript
       folder,
       "name",
       `name is "${data.name}" and the folder is "${folder}": rename one of them`,
+    );
+  }
+  if (RESERVED.includes(folder.toLowerCase())) {
+    throw fault(
+      folder,
+      "name",
+      `the name "${folder}" stands for something else already: choose another`,
     );
   }
   requireTarget(folder, "runtime", data.runtime, "runtime.ts");

@@ -307,7 +307,7 @@ const gates = section({
   }),
   approvers: z.array(
     z.string().refine(
-      (text) => /^[a-z][a-z0-9_]*:[^\s\p{C}]{1,256}$/u.test(text),
+      (text) => /^[A-Za-z][A-Za-z0-9_]*:[^\s\p{C}]{1,256}$/u.test(text),
       "<channel>:<immutable id of a sender>, such as telegram:12345",
     ),
   ).max(1_000).default([]).meta({

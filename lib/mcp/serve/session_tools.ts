@@ -146,7 +146,7 @@ function idOf({ key }: Session, { channel, readsAll }: AgentAccess): string | un
 
 function keyOf(id: string, { channel, readsAll }: AgentAccess): string {
   // As `list_sessions` names one of another channel; an id of its own channel may hold a colon too.
-  const isKey = readsAll && /^[a-z][a-z0-9_]*:/.test(id);
+  const isKey = readsAll && /^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_-]+)?:/.test(id);
   return isKey ? id : `${channel}:${id}`;
 }
 
