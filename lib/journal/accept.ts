@@ -1,4 +1,5 @@
 import { estimateTokens } from "../agent/tokens.ts";
+import { encodeDelivery } from "./channel_turns.ts";
 import { checkName, invalid } from "./checks.ts";
 import { keyConflict } from "./request_keys.ts";
 import { filesOf } from "./session_files.ts";
@@ -18,7 +19,8 @@ export interface AcceptanceDependencies {
 export function createAcceptance(
   { writer, parts }: AcceptanceDependencies,
 ): Pick<Journal, "accept" | "repeated"> {
-  const { sessions, turns, events, openTurns, requestKeys, responses, files, now } = parts;
+  const { sessions, turns, events, openTurns, requestKeys, responses, files, channelTurns, now } =
+    parts;
 
   function turnOf(key: RequestKey): Turn | Refused | undefined {
     const found = requestKeys.find(key);
@@ -27,7 +29,7 @@ export function createAcceptance(
   }
 
   return {
-    async accept(turn, { requestKey, response } = {}) {
+    async accept(turn, { requestKey, response, delivery } = {}) {
       for (const name of ["id", "sessionKey", "channel", "actor"] as const) {
         checkName(name, turn[name]);
       }
@@ -36,6 +38,7 @@ export function createAcceptance(
       }
       if (requestKey !== undefined) checkKey(requestKey);
       if (response !== undefined) checkName("credential", response.credential);
+      const place = delivery && encodeDelivery(delivery);
       const { id, sessionKey, channel, actor, input, durable, automation } = turn;
       const hashes = filesOf(input);
       const body = JSON.stringify(input);
@@ -61,6 +64,7 @@ export function createAcceptance(
         requestKeys.purge();
         if (requestKey !== undefined) requestKeys.insert(rowid, requestKey);
         if (response !== undefined) responses.insert(rowid, response.credential, request!);
+        if (place !== undefined) channelTurns.insert(rowid, afterSeq, place);
         openTurns.add({
           turn: rowid,
           id,
@@ -90,7 +94,7 @@ export function createAcceptance(
           },
           repeated: false,
         };
-      }, body.length + (request?.length ?? 0));
+      }, body.length + (request?.length ?? 0) + (place?.metadata.length ?? 0));
     },
     repeated(key) {
       checkKey(key);

@@ -1,8 +1,9 @@
 import type { AgentEvent } from "../agent/events.ts";
 import type { Message } from "../agent/messages.ts";
 import type { AutomationStore } from "../automation/automation_store.ts";
+import type { DeliveryStore } from "../channel/delivery/delivery_store.ts";
 import { createAcceptance } from "./accept.ts";
-import { checkInteger, checkName, invalid } from "./checks.ts";
+import { checkInteger, invalid } from "./checks.ts";
 import type { SessionDeletion } from "./delete_session.ts";
 import type { Epochs } from "./epochs.ts";
 import type { KeyFollowers } from "./follow_key.ts";
@@ -12,7 +13,8 @@ import type { SessionForks } from "./fork_session.ts";
 import { type EncodedEvent, encodeEvent } from "./event_rows.ts";
 import type { Followers } from "./follow.ts";
 import type { OpenTurn } from "./open_turns.ts";
-import type { Outbox } from "./outbox.ts";
+import { checkMessage, type Outbox } from "./outbox.ts";
+import type { OutboxLanes } from "./outbox_lanes.ts";
 import { recover } from "./recover.ts";
 import type { JournalParts, TurnWrites } from "./turn_writes.ts";
 import type { Durability, Journal } from "./types.ts";
@@ -29,6 +31,8 @@ export interface JournalDependencies {
   deletion: SessionDeletion;
   forks: SessionForks;
   outbox: Outbox;
+  lanes: OutboxLanes;
+  deliveries: DeliveryStore;
   automations: AutomationStore;
   /** Closes the file. */
   close: () => void;
@@ -60,6 +64,8 @@ export function createJournal(
     deletion,
     forks,
     outbox,
+    lanes,
+    deliveries,
     automations,
     close,
   }: JournalDependencies,
@@ -151,8 +157,7 @@ export function createJournal(
     },
     hasFile: (sha256) => files.has(sha256),
     async enqueue(message) {
-      for (const name of ["id", "channel", "chatId"] as const) checkName(name, message[name]);
-      if (message.turnId !== undefined) checkName("turnId", message.turnId);
+      checkMessage(message);
       return await writer.write("full", () => outbox.enqueue(message), message.content.length);
     },
     outbox(afterRowid, limit) {
@@ -161,6 +166,7 @@ export function createJournal(
       return outbox.list(afterRowid, limit);
     },
 
+    deliveries,
     automations,
 
     session: (key) => sessions.find(key),
@@ -178,6 +184,7 @@ export function createJournal(
     deleteSession: (key) => deletion.delete(key),
     async recover() {
       await deletion.finish();
+      await writer.write("full", () => lanes.recover());
       return await recover({ writer, parts, writes });
     },
     counts: () => ({

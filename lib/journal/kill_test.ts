@@ -24,6 +24,7 @@ function requestOf(lane: number, n: number): { turn: NewTurn; options: Required<
     options: {
       requestKey: requestKey(id),
       response: { credential: "me", request: { metadata: { id } } },
+      delivery: { runtimeName: "test", chatId: `${lane}`, metadata: { id }, streaming: false },
     },
   };
 }
@@ -138,6 +139,7 @@ async function checkAcknowledged(path: string, lines: readonly string[]): Promis
         const { request } = journal.responses.find(turn.id, "me")!;
         assertEquals(request, options.response.request, line);
         assert(journal.hasFile(hash(fileOf(lane, n))), line);
+        assertEquals(journal.deliveries.turn(turn.id)?.metadata, { id: turn.id }, line);
         break;
       }
       case "queued":

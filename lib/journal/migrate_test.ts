@@ -146,6 +146,29 @@ async function assertAutomations(journal: Journal): Promise<void> {
   assertEquals(journal.turn("turn-1")?.automation, undefined);
 }
 
+/** What came with version 6: what is known of messages, counts of them, and answers under way. */
+function assertDeliveries(journal: Journal): void {
+  const { deliveries } = journal;
+  const [hello, , , piece] = journal.outbox(0, 9);
+  assertEquals(
+    [hello!.media, hello!.metadata, hello!.event, hello!.attempts, hello!.notBefore, hello!.error],
+    [["/data/a.png"], { message_id: "7" }, { type: "goal_status" }, 2, 3_000, "no answer"],
+  );
+  assertEquals([piece!.state, piece!.isPiece], ["unknown", true]);
+  assertEquals(deliveries.counts("irc.b"), { waiting: 0, unknown: 1, dead: 0 });
+  assertEquals(deliveries.turns(0, 9), [{
+    rowid: 2,
+    turnId: "turn-2",
+    sessionId: 1,
+    runtimeName: "irc.b",
+    chatId: "#a",
+    metadata: { message_id: "8" },
+    streaming: true,
+    seq: 6,
+    stream: { streamId: "s2", acked: 2, sending: 4 },
+  }]);
+}
+
 /** What came with version 3, on rows of any version: what is open and what is forgotten is told apart. */
 async function assertForks(journal: Journal, { preset }: { preset?: string }): Promise<void> {
   const { id } = journal.session("api:default")!;
@@ -232,6 +255,9 @@ for (const [index, fixture] of FIXTURES.entries()) {
       if (version >= 4) await assertVersion4(journal);
       await assertForks(journal, { preset: version < 3 ? undefined : "fast" });
       if (version >= 5) await assertAutomations(journal);
+      const waiting = version < 2 ? 0 : 1;
+      assertEquals(journal.deliveries.counts("telegram"), { waiting, unknown: 0, dead: 0 });
+      if (version >= 6) assertDeliveries(journal);
       const { interrupted, resume } = await journal.recover();
       assertEquals(interrupted, 0);
       assertEquals(resume.map(({ id, attempts }) => ({ id, attempts })), [

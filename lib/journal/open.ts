@@ -1,4 +1,6 @@
 import { createAutomationStore } from "./automations.ts";
+import { createChannelTurnRows } from "./channel_turns.ts";
+import { createDeliveryStore } from "./deliveries.ts";
 import { createSessionDeletion } from "./delete_session.ts";
 import { createDeltaLog, type DeltaLimits } from "./delta_log.ts";
 import { cannotOpen, openDatabase } from "./database.ts";
@@ -12,6 +14,7 @@ import { createMessageLog } from "./messages.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { createOpenTurns } from "./open_turns.ts";
 import { createOutbox } from "./outbox.ts";
+import { createOutboxLanes } from "./outbox_lanes.ts";
 import { createRequestKeys } from "./request_keys.ts";
 import { createResponseIndex } from "./responses.ts";
 import { createSaidLog } from "./said.ts";
@@ -86,6 +89,9 @@ export function openJournal(
     const requestKeys = createRequestKeys(db, now);
     const responses = createResponseIndex(db);
     const files = createSessionFiles(db);
+    const channelTurns = createChannelTurnRows(db);
+    const outbox = createOutbox(db, now);
+    const lanes = createOutboxLanes(db, now);
     const parts = {
       sessions,
       turns,
@@ -96,6 +102,7 @@ export function openJournal(
       requestKeys,
       responses,
       files,
+      channelTurns,
       now,
     };
     writer.participate({
@@ -130,7 +137,9 @@ export function openJournal(
       epochs,
       deletion,
       forks: createSessionForks({ db, writer, parts }),
-      outbox: createOutbox(db, now),
+      outbox,
+      lanes,
+      deliveries: createDeliveryStore({ writer, outbox, lanes, channelTurns }),
       automations: createAutomationStore({ db, writer }),
       close: () => db.close(),
     });

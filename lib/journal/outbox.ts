@@ -1,16 +1,23 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { AddedMessage } from "../channel/delivery/delivery_store.ts";
 import { ServiceError } from "../errors.ts";
+import { checkName, invalid } from "./checks.ts";
+import { OUTBOX_COLUMNS, type OutboxColumns, toOutboxRow } from "./outbox_rows.ts";
 import { query } from "./query.ts";
 import type { OutboxMessage, OutboxRow } from "./types.ts";
 import { Refused } from "./writer.ts";
 
 const HOUR_MS = 60 * 60 * 1_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** How long a message waits to be delivered (decisions D4). */
-const WAITS_MS = 24 * HOUR_MS;
+export const WAITS_MS = DAY_MS;
 
 /** How long its row stays once it has expired or was sent, so that it can be asked about. */
-const KEPT_MS = 7 * 24 * HOUR_MS;
+const KEPT_MS = 7 * DAY_MS;
+
+/** The same for one that is dead or unknown, unless somebody decides. */
+const UNDECIDED_MS = 29 * DAY_MS;
 
 /** Messages of a channel that may wait. */
 const MAX_WAITING = 10_000;
@@ -18,7 +25,19 @@ const MAX_WAITING = 10_000;
 /** Rows that one message marks or removes: more than it adds, so they do not pile up. */
 const TIDIED_AT_ONCE = 32;
 
-/** Messages to other channels as rows. What changes them is called inside a batch of the writer. */
+/** How long it is not looked for old rows once there were none. */
+const QUIET_MS = 1_000;
+
+/** Files of one message. */
+const MAX_MEDIA = 64;
+
+/** Characters of a message's metadata, and of its event, as JSON. */
+const MAX_JSON_CHARS = 64 * 1024;
+
+/** Characters of an error that are kept. */
+const MAX_ERROR_CHARS = 500;
+
+/** Messages to channels as rows. What changes them is called inside a batch of the writer. */
 export interface Outbox {
   /** False when the id is on record; refuses with `overloaded` when the channel's queue is full. */
   enqueue(message: OutboxMessage): boolean | Refused;
@@ -27,84 +46,103 @@ export interface Outbox {
    * is on record in any other state: then it must not go out.
    */
   sent(message: OutboxMessage): boolean;
-  /** How many wait. */
+  /** Adds what a turn has said, which no queue refuses, unless its id is on record. */
+  add(added: AddedMessage): void;
+  /** Ends the wait of a message that nobody needs any more. */
+  withdraw(id: string): void;
+  tidy(): void;
+  /** How many wait; those that have expired may be among them until the next write. */
   waiting(): number;
   /** Rows after a place, in the order of delivery. */
   list(afterRowid: number, limit: number): OutboxRow[];
 }
 
-type Row = [
-  rowid: number,
-  id: string,
-  turnId: string,
-  channel: string,
-  chatId: string,
-  content: string,
-  state: OutboxRow["state"],
-  createdAt: number,
-  expiresAt: number,
-];
-
 /** An {@linkcode Outbox} over the table `outbox`. */
 export function createOutbox(db: DatabaseSync, now: () => number): Outbox {
-  const selectId = query<[number]>(db, "SELECT 1 FROM outbox WHERE id = ?");
-  const countWaiting = query<[number]>(
-    db,
-    `SELECT count(*) FROM (SELECT 1 FROM outbox
-     WHERE channel = ? AND state = 'pending' AND expires_at > ? LIMIT ${MAX_WAITING})`,
-  );
-  const countAll = query<[number]>(
-    db,
-    "SELECT count(*) FROM outbox WHERE state = 'pending' AND expires_at > ?",
-  );
+  const countWaiting = query<[number]>(db, "SELECT waiting FROM outbox_counts WHERE channel = ?");
+  const countAll = query<[number]>(db, "SELECT coalesce(sum(waiting), 0) FROM outbox_counts");
   const insert = query(
     db,
-    `INSERT INTO outbox (id, turn_id, channel, chat_id, content, state, created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR IGNORE INTO outbox (id, turn_id, channel, chat_id, content, media, metadata, event,
+       state, created_at, expires_at, error, piece)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const selectState = query<[OutboxRow["state"], expiresAt: number]>(
     db,
     "SELECT state, expires_at FROM outbox WHERE id = ?",
   );
   const markSent = query(db, "UPDATE outbox SET state = 'sent' WHERE id = ?");
+  const markWithdrawn = query(
+    db,
+    `UPDATE outbox SET state = 'expired', expires_at = min(expires_at, ?2)
+     WHERE id = ?1 AND state = 'pending'`,
+  );
   const markExpired = query(
     db,
     `UPDATE outbox SET state = 'expired' WHERE message IN
-       (SELECT message FROM outbox WHERE state = 'pending' AND expires_at <= ?
-        ORDER BY expires_at LIMIT ${TIDIED_AT_ONCE})`,
+       (SELECT message FROM outbox WHERE state IN ('pending', 'sending') AND expires_at <= ?
+        ORDER BY expires_at LIMIT ${TIDIED_AT_ONCE}) AND state = 'pending'`,
   );
-  const removeOld = query(
-    db,
-    `DELETE FROM outbox WHERE message IN
-       (SELECT message FROM outbox WHERE state = ? AND expires_at <= ?
-        ORDER BY expires_at LIMIT ${TIDIED_AT_ONCE})`,
+  const removeOld = ["('sent', 'expired')", "('unknown', 'dead')"].map((states) =>
+    query(
+      db,
+      `DELETE FROM outbox WHERE message IN
+         (SELECT message FROM outbox WHERE state IN ${states} AND expires_at <= ?
+          ORDER BY expires_at LIMIT ${TIDIED_AT_ONCE})`,
+    )
   );
   // One that has expired is shown so, whether it was marked yet or not.
-  const selectPage = query<Row>(
+  const selectPage = query<OutboxColumns>(
     db,
-    `SELECT message, id, turn_id, channel, chat_id, content,
-       CASE WHEN state = 'pending' AND expires_at <= ? THEN 'expired' ELSE state END,
-       created_at, expires_at
+    `SELECT ${OUTBOX_COLUMNS},
+       CASE WHEN state = 'pending' AND expires_at <= ? THEN 'expired' ELSE state END
      FROM outbox WHERE message > ? ORDER BY message LIMIT ?`,
   );
+  /** When it was found that nothing was to be tidied. */
+  let quietSince = -Infinity;
 
   function tidy(time: number): void {
-    markExpired.run(time);
-    for (const state of ["expired", "sent"]) removeOld.run(state, time - KEPT_MS);
+    // A clock that was set back has a look too.
+    if (time >= quietSince && time < quietSince + QUIET_MS) return;
+    const done = markExpired.run(time) + removeOld[0]!.run(time - KEPT_MS) +
+      removeOld[1]!.run(time - UNDECIDED_MS);
+    quietSince = done === 0 ? time : -Infinity;
   }
 
-  function add(message: OutboxMessage, state: OutboxRow["state"], time: number): void {
-    const { id, turnId = "", channel, chatId, content } = message;
+  function add(
+    { id, turnId = "", channel, chatId, content, media, metadata, event }: OutboxMessage,
+    state: OutboxRow["state"],
+    { error, expiresAt = Infinity, isPiece = false }: Omit<AddedMessage, "message"> = {},
+  ): boolean {
+    const time = Math.floor(now());
     tidy(time);
-    insert.run(id, turnId, channel, chatId, JSON.stringify(content), state, time, time + WAITS_MS);
+    return insert.run(
+      id,
+      turnId,
+      channel,
+      chatId,
+      JSON.stringify(content),
+      media === undefined || media.length === 0 ? null : JSON.stringify(media),
+      metadata === undefined ? null : JSON.stringify(metadata),
+      event === undefined ? null : JSON.stringify(event),
+      state,
+      time,
+      Math.min(Math.floor(expiresAt), time + WAITS_MS),
+      error === undefined ? null : storedError(error),
+      isPiece ? 1 : 0,
+    ) > 0;
   }
 
   return {
     enqueue(message) {
       const { id, channel } = message;
-      const time = Math.floor(now());
-      if (selectId.get(id) !== undefined) return false;
-      if (countWaiting.get(channel, time)![0] >= MAX_WAITING) {
+      if (selectState.get(id) !== undefined) return false;
+      if ((countWaiting.get(channel)?.[0] ?? 0) >= MAX_WAITING) {
+        // Those that have expired do not count.
+        quietSince = -Infinity;
+        tidy(Math.floor(now()));
+      }
+      if ((countWaiting.get(channel)?.[0] ?? 0) >= MAX_WAITING) {
         return new Refused(
           new ServiceError(
             "overloaded",
@@ -113,39 +151,48 @@ export function createOutbox(db: DatabaseSync, now: () => number): Outbox {
           ),
         );
       }
-      add(message, "pending", time);
-      return true;
+      return add(message, "pending");
     },
     sent(message) {
-      const time = Math.floor(now());
       const found = selectState.get(message.id);
-      if (found === undefined) {
-        add(message, "sent", time);
-        return true;
-      }
+      if (found === undefined) return add(message, "sent");
       const [state, expiresAt] = found;
-      if (state !== "pending" || expiresAt <= time) return false;
+      if (state !== "pending" || expiresAt <= Math.floor(now())) return false;
       markSent.run(message.id);
       return true;
     },
-    waiting: () => countAll.get(Math.floor(now()))![0],
+    add({ message, state = "pending", ...rest }) {
+      add(message, state, rest);
+    },
+    withdraw(id) {
+      markWithdrawn.run(id, Math.floor(now()));
+    },
+    tidy() {
+      tidy(Math.floor(now()));
+    },
+    waiting: () => countAll.get()![0],
     list: (afterRowid, limit) =>
       selectPage.all(Math.floor(now()), afterRowid, limit).map(toOutboxRow),
   };
 }
 
-function toOutboxRow(
-  [rowid, id, turnId, channel, chatId, content, state, createdAt, expiresAt]: Row,
-): OutboxRow {
-  return {
-    rowid,
-    id,
-    ...turnId !== "" && { turnId },
-    channel,
-    chatId,
-    content: JSON.parse(content),
-    state,
-    createdAt,
-    expiresAt,
-  };
+/** Throws `invalid_request` for a message that cannot be kept as it is. */
+export function checkMessage(message: OutboxMessage): void {
+  for (const name of ["id", "channel", "chatId"] as const) checkName(name, message[name]);
+  if (message.turnId !== undefined) checkName("turnId", message.turnId);
+  const { media = [] } = message;
+  if (media.length > MAX_MEDIA) {
+    throw invalid("media", `Cannot send ${media.length} files at once: ${MAX_MEDIA} are the most`);
+  }
+  for (const name of ["metadata", "event"] as const) {
+    const chars = message[name] === undefined ? 0 : JSON.stringify(message[name]).length;
+    if (chars <= MAX_JSON_CHARS) continue;
+    const most = `${MAX_JSON_CHARS} are the most`;
+    throw invalid(name, `Cannot keep ${name} of ${chars} characters: ${most}`);
+  }
+}
+
+/** An error as the table takes it. */
+export function storedError(error: string): string {
+  return error.slice(0, MAX_ERROR_CHARS).replaceAll("\0", " ").toWellFormed();
 }

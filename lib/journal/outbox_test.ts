@@ -26,6 +26,7 @@ Deno.test("enqueue() keeps a message as it is, in the order of calls", async () 
     state: "pending",
     createdAt: 1_000,
     expiresAt: 1_000 + DAY_MS,
+    attempts: 0,
   }]);
   assertEquals(journal.outbox(1, 10).map(({ id, rowid }) => [id, rowid]), [["a", 2]]);
   assertEquals(journal.outbox(2, 10), []);

@@ -13,8 +13,10 @@ const MAY_SCAN: Record<string, string> = {
   "SELECT id FROM turns INDEXED BY open_turns": "only turns that have not ended are in that index",
   "SELECT body FROM delta_log": "the log is emptied at a thousand rows",
   "SELECT count(*) FROM responses": "the index has 4,096 entries",
-  "SELECT count(*) FROM (SELECT 1 FROM outbox": "it is the rows of the inner one that are counted",
-  "SELECT count(*) FROM (SELECT 1 FROM automation_runs": "as above, 200 at most",
+  "SELECT coalesce(sum(waiting), 0) FROM outbox_counts": "a row a runtime name",
+  "UPDATE outbox INDEXED BY outbox_lanes":
+    "only what waits is in that index, and once at the start",
+  "SELECT count(*) FROM (SELECT 1 FROM automation_runs": "rows of the inner one, 200 at most",
   "SELECT count(*) FROM automations": "there are 1,000 at most",
   "SELECT count(*) FROM deleted_keys": "10,000 are remembered",
   "DELETE FROM responses WHERE turn = (SELECT turn FROM responses ORDER BY used LIMIT 1)":

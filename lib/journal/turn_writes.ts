@@ -1,5 +1,6 @@
 import type { AgentEvent } from "../agent/events.ts";
 import type { Message } from "../agent/messages.ts";
+import type { ChannelTurnRows } from "./channel_turns.ts";
 import type { ErrorData } from "../errors.ts";
 import { type EncodedEvent, encodeEvent } from "./event_rows.ts";
 import type { EventLog } from "./events.ts";
@@ -24,6 +25,7 @@ export interface JournalParts {
   requestKeys: RequestKeys;
   responses: ResponseIndex;
   files: SessionFiles;
+  channelTurns: ChannelTurnRows;
   now: () => number;
 }
 

@@ -12,6 +12,8 @@ import type { AgentEvent, StoredEvent, TurnStatus, Usage } from "../agent/events
 import type { Message, UserPart } from "../agent/messages.ts";
 import type { TurnAutomation } from "../agent/turns.ts";
 import type { AutomationStore } from "../automation/automation_store.ts";
+import type { DeliveryStore } from "../channel/delivery/delivery_store.ts";
+import type { OutboundEvent } from "../channel/outbound_message.ts";
 import type { ErrorData } from "../errors.ts";
 
 /** A conversation. */
@@ -81,6 +83,19 @@ export interface AcceptOptions {
   /** Kept for 8 days; gone when the turn is cancelled before any tool ran, or with its session. */
   requestKey?: RequestKey;
   response?: ResponseFacts;
+  /** Notes that the turn's answer goes to a chat of a channel. */
+  delivery?: TurnDelivery;
+}
+
+/** Where a turn's answer goes (decisions D4). */
+export interface TurnDelivery {
+  runtimeName: string;
+  /** As the channel names it. */
+  chatId: string;
+  /** Plain JSON that goes out with everything that answers the message. */
+  metadata: Readonly<Record<string, unknown>>;
+  /** Whether the channel takes the answer piece by piece. */
+  streaming: boolean;
 }
 
 /** A message for a chat on another channel, as it waits to be delivered. */
@@ -89,9 +104,15 @@ export interface OutboxMessage {
   id: string;
   /** Turn that sends it, if one does. */
   turnId?: string;
+  /** Runtime name: the channel, or one of its instances. */
   channel: string;
   chatId: string;
   content: string;
+  /** Paths on this machine, in a folder that the channel may read. */
+  media?: readonly string[];
+  /** Plain JSON: what the channel is to know of the message that it answers. */
+  metadata?: Readonly<Record<string, unknown>>;
+  event?: OutboundEvent;
 }
 
 /** A row of the outbox. */
@@ -101,8 +122,16 @@ export interface OutboxRow extends OutboxMessage {
   state: "pending" | "sending" | "sent" | "unknown" | "dead" | "expired";
   /** Milliseconds since 1970. */
   createdAt: number;
-  /** 24 h later (decisions D4). */
+  /** 24 h later (decisions D4), or less where it is of no use as long; later once it was resent. */
   expiresAt: number;
+  /** Tries so far, each counted before it is made. */
+  attempts: number;
+  /** Milliseconds since 1970 before which it is not tried again. */
+  notBefore?: number;
+  /** How the last attempt went wrong. */
+  error?: string;
+  /** It is text of a stream, which may have arrived as a part of it. */
+  isPiece?: true;
 }
 
 /** A turn on record. */
@@ -311,9 +340,12 @@ export interface Journal {
   enqueue(message: OutboxMessage): Promise<boolean>;
   /**
    * Rows of the outbox after a rowid, the expired ones marked as such. Those that have expired or
-   * were sent go 8 days after they came.
+   * were sent go 8 days after they came, those that are dead or unknown after 30.
    */
   outbox(afterRowid: number, limit: number): OutboxRow[];
+
+  /** What waits for channels and how far it is, in the same file. */
+  deliveries: DeliveryStore;
 
   /** Automations and their runs, in the same file; it holds no turns of them. */
   automations: AutomationStore;
@@ -358,7 +390,7 @@ export interface Journal {
    * record keep their output), foreground turns end as `interrupted`, durable ones are returned to be run
    * again, those with two crashed attempts end as `failed`. Text that was said and is in no message
    * becomes an assistant message, unless the turn goes on (a model says it again) or is forgotten
-   * (no tool ran). `interrupted` counts the turns that were ended here. Called once, before anything
+   * (no tool ran). Messages that were being sent are `unknown`. `interrupted` counts the turns that were ended here. Called once, before anything
    * is accepted; does the rest when it was itself cut off.
    */
   recover(): Promise<{ interrupted: number; resume: Turn[] }>;

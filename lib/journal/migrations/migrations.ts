@@ -4,6 +4,7 @@ import { requestsAndFiles } from "./0002_requests_and_files.ts";
 import { sessionChanges } from "./0003_session_changes.ts";
 import { chats } from "./0004_chats.ts";
 import { automations } from "./0005_automations.ts";
+import { deliveries } from "./0006_deliveries.ts";
 
 /**
  * Every step from an empty file to the current shape, in order. One that was released is never
@@ -15,4 +16,5 @@ export const MIGRATIONS: readonly Migration[] = [
   sessionChanges,
   chats,
   automations,
+  deliveries,
 ];

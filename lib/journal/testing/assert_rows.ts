@@ -6,8 +6,8 @@ import { filesOf } from "../session_files.ts";
 /**
  * Asserts what must hold of the tables of a journal that was closed in order, over all sessions:
  * nothing that is damaged or refers to nothing, no session half deleted, no request key on a turn
- * that was cancelled before a tool ran, references to exactly the files of the inputs on record, and of
- * each automation the run that is next.
+ * that was cancelled before a tool ran, references to exactly the files of the inputs on record, of each
+ * automation the run that is next, and of each channel how many messages wait.
  */
 export function assertRows(path: string): void {
   const db = new DatabaseSync(path, { readOnly: true });
@@ -58,8 +58,20 @@ export function assertRows(path: string): void {
       assertEquals(typeof JSON.parse(content as string), "string");
     }
     assertEquals(
-      rowsOf(`SELECT id FROM outbox WHERE expires_at <> created_at + 86400000 OR state NOT IN
+      rowsOf(`SELECT id FROM outbox WHERE expires_at < created_at OR attempts < 0 OR state NOT IN
         ('pending', 'sending', 'sent', 'unknown', 'dead', 'expired')`),
+      [],
+    );
+    assertEquals(
+      rowsOf("SELECT * FROM outbox_counts WHERE waiting + unknown + dead > 0 ORDER BY channel"),
+      rowsOf(`SELECT channel, sum(state IN ('pending', 'sending')) AS waiting,
+          sum(state = 'unknown') AS unknown, sum(state = 'dead') AS dead
+        FROM outbox WHERE state IN ('pending', 'sending', 'unknown', 'dead')
+        GROUP BY channel ORDER BY channel`),
+    );
+    assertEquals(
+      rowsOf(`SELECT turn FROM channel_turns WHERE acked > sending
+        OR (stream IS NULL AND sending > 0) OR json_type(metadata) <> 'object'`),
       [],
     );
     assertEquals(
