@@ -15,6 +15,18 @@ import type { OutboundMessage, ReasoningDelta, StreamDelta } from "../outbound_m
 /** Messages that a place may have published without an answer; more wait in the place. */
 export const MAX_PUBLISHING = 64;
 
+/** Audio files that a place may have asked to be transcribed without an answer; more wait in the place. */
+export const MAX_TRANSCRIBING = 4;
+
+/** Calls that a place may have without an answer; further ones fail at once. */
+export const MAX_CALLING = 256;
+
+/** How long a channel's own check of its settings may take, milliseconds; its signal comes before. */
+export const VALIDATE_TIMEOUT_MS = 15_000;
+
+/** Lines of a channel that reach the log: so many a second, and so many at once. */
+export const LOG_RATE = { perSecond: 20, burst: 200 };
+
 /** What a place is started with. Never leaves the authority but to this one Worker. */
 export interface PlaceBoot {
   runtimeName: string;
@@ -78,11 +90,17 @@ export type ToPlace =
   | { type: "published"; id: number; result: Published | { error: ErrorData } }
   | { type: "transcribed"; id: number; result: string | { error: ErrorData } };
 
+/** From the Worker itself to whoever started it, as its last word. */
+export interface EndedMessage {
+  type: "ended";
+  reason: string;
+}
+
 /** From a place, over its port. */
 export type FromPlace =
-  /** The module is loaded and the channel is made; said once, before anything else. */
+  /** The module is loaded and the channel is made; said once, before anything but lines of the log. */
   | { type: "ready"; supportsStreaming: boolean }
-  /** It could not be: the place is of no use. */
+  /** It could not be, or it is over: the place is of no use (any more). Said last. */
   | { type: "unusable"; message: string }
   | { type: "answer"; id: number; result?: unknown; fault?: PlaceFault }
   | { type: "publish"; id: number; message: InboundMessage }

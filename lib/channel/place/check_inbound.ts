@@ -1,0 +1,123 @@
+/**
+ * Whether what a runtime publishes is a message: asked in its place, where the runtime is told what is
+ * wrong, and again by the service, which believes no place.
+ *
+ * @module
+ */
+
+import { isChatId, MAX_CHAT_ID_CHARS } from "../chat_address.ts";
+import { ServiceError } from "../../errors.ts";
+import { type InboundMessage, MAX_INBOUND_CHARS, MAX_METADATA_CHARS } from "../inbound_message.ts";
+import { plainJson } from "./plain_json.ts";
+import { isInside } from "./state_dir.ts";
+
+/** Files that may come with one message. */
+export const MAX_INBOUND_FILES = 20;
+
+const MAX_ID_CHARS = 256;
+const MAX_PATH_CHARS = 4_096;
+
+/** Whose message it is. */
+export interface InboundPlace {
+  runtimeName: string;
+  /** Where its files have to lie. */
+  stateDir: string;
+}
+
+/** A clean copy of a message. Throws `invalid_request`, naming the field and what is expected. */
+export function checkInbound(value: unknown, place: InboundPlace): InboundMessage {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw fault("message", value, "an object");
+  }
+  const {
+    senderId,
+    chatId,
+    content,
+    media,
+    metadata,
+    sessionKey,
+    messageId,
+    senderName,
+    streaming,
+  } = value as Record<string, unknown>;
+  if (typeof chatId !== "string" || !isChatId(chatId)) {
+    throw fault(
+      "chatId",
+      chatId,
+      `1 to ${MAX_CHAT_ID_CHARS} visible characters, and not * alone`,
+    );
+  }
+  if (typeof content !== "string" || content.length > MAX_INBOUND_CHARS) {
+    throw fault("content", content, `a text of at most ${MAX_INBOUND_CHARS} characters`);
+  }
+  if (typeof streaming !== "boolean") throw fault("streaming", streaming, "true or false");
+  const key = optionalId("sessionKey", sessionKey);
+  if (key !== undefined && !key.startsWith(`${place.runtimeName}:`)) {
+    throw fault("sessionKey", key, `a text that begins with ${place.runtimeName}:`);
+  }
+  const message: InboundMessage = {
+    senderId: id("senderId", senderId),
+    chatId,
+    content,
+    streaming,
+  };
+  if (media !== undefined) message.media = paths(media, place.stateDir);
+  if (metadata !== undefined) message.metadata = record(metadata);
+  if (key !== undefined) message.sessionKey = key;
+  const platformId = optionalId("messageId", messageId);
+  if (platformId !== undefined) message.messageId = platformId;
+  const name = optionalId("senderName", senderName);
+  if (name !== undefined) message.senderName = name;
+  return message;
+}
+
+function id(field: string, value: unknown): string {
+  if (typeof value !== "string" || value.trim() === "" || value.length > MAX_ID_CHARS) {
+    throw fault(field, value, `a text of 1 to ${MAX_ID_CHARS} characters`);
+  }
+  return value;
+}
+
+function optionalId(field: string, value: unknown): string | undefined {
+  return value === undefined ? undefined : id(field, value);
+}
+
+function paths(value: unknown, stateDir: string): string[] {
+  if (!Array.isArray(value) || value.length > MAX_INBOUND_FILES) {
+    throw fault("media", value, `a list of at most ${MAX_INBOUND_FILES} paths`);
+  }
+  return Array.from(value, (path: unknown) => {
+    if (
+      typeof path !== "string" || path.length > MAX_PATH_CHARS || !isInside(stateDir, path)
+    ) throw fault("media", path, `a path in ${stateDir}, without . or ..`);
+    return path;
+  });
+}
+
+function record(value: unknown): Record<string, unknown> {
+  const copy = plainJson(value, MAX_METADATA_CHARS);
+  if (typeof copy !== "object" || copy === null || Array.isArray(copy)) {
+    throw fault(
+      "metadata",
+      value,
+      `an object of plain JSON of at most ${MAX_METADATA_CHARS} characters`,
+    );
+  }
+  return copy as Record<string, unknown>;
+}
+
+/** Text is shown cut; of anything else, what it is. */
+function fault(param: string, value: unknown, expected: string): ServiceError {
+  const shown = typeof value === "string"
+    ? `${JSON.stringify(value.slice(0, 80))}${value.length > 80 ? "…" : ""}`
+    : value === null
+    ? "null"
+    : Array.isArray(value)
+    ? `a list of ${value.length}`
+    : typeof value;
+  return new ServiceError(
+    "invalid_request",
+    `Cannot publish a message: ${param} is ${shown}, expected ${expected}`,
+    { param },
+  );
+}

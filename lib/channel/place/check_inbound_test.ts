@@ -1,0 +1,55 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { ServiceError } from "../../errors.ts";
+import { MAX_INBOUND_CHARS } from "../inbound_message.ts";
+import { checkInbound } from "./check_inbound.ts";
+
+const PLACE = { runtimeName: "irc.work", stateDir: "/data/channels/irc.work" };
+const GOOD = { senderId: "a", chatId: "#b", content: "hi", streaming: false };
+
+Deno.test("checkInbound() copies a message whole, and nothing else", () => {
+  assertEquals(checkInbound({ ...GOOD, more: 1 }, PLACE), GOOD);
+  const full = {
+    ...GOOD,
+    media: ["/data/channels/irc.work/in/a.png"],
+    metadata: { message_id: 7, deep: [{ a: null }] },
+    sessionKey: "irc.work:thread-1",
+    messageId: "m1",
+    senderName: "Ann",
+  };
+  assertEquals(checkInbound(structuredClone(full), PLACE), full);
+  assertEquals(checkInbound({ ...GOOD, content: "" }, PLACE).content, "");
+});
+
+Deno.test("checkInbound() names the field, the value and what is expected", () => {
+  const refuse = (change: Record<string, unknown>, param: string) => {
+    const error = assertThrows(() => checkInbound({ ...GOOD, ...change }, PLACE), ServiceError);
+    assertEquals(error.details.param, param);
+    return error.message;
+  };
+  assertEquals(
+    refuse({ sessionKey: "telegram:1" }, "sessionKey"),
+    'Cannot publish a message: sessionKey is "telegram:1", expected a text that begins with irc.work:',
+  );
+  refuse({ sessionKey: "irc.work" }, "sessionKey");
+  refuse({ senderId: 7 }, "senderId");
+  refuse({ senderId: " " }, "senderId");
+  refuse({ chatId: "*" }, "chatId");
+  refuse({ chatId: undefined }, "chatId");
+  refuse({ chatId: "x".repeat(257) }, "chatId");
+  refuse({ content: "x".repeat(MAX_INBOUND_CHARS + 1) }, "content");
+  refuse({ content: null }, "content");
+  refuse({ streaming: "yes" }, "streaming");
+  refuse({ media: ["/etc/passwd"] }, "media");
+  refuse({ media: ["/data/channels/irc.work/../email/a"] }, "media");
+  refuse({ media: "/data/channels/irc.work/a" }, "media");
+  refuse({ media: new Array(21).fill("/data/channels/irc.work/a") }, "media");
+  refuse({ media: [, "/data/channels/irc.work/a"] }, "media");
+  refuse({ metadata: [] }, "metadata");
+  refuse({ metadata: { when: new Date(0) } }, "metadata");
+  refuse({ metadata: { text: "x".repeat(16 * 1024) } }, "metadata");
+  refuse({ messageId: "" }, "messageId");
+  refuse({ senderName: "x".repeat(257) }, "senderName");
+  for (const value of [null, undefined, 1, "text", []]) {
+    assertThrows(() => checkInbound(value, PLACE), ServiceError);
+  }
+});

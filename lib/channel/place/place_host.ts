@@ -1,0 +1,105 @@
+/**
+ * The host of a channel in a place: what it asks goes over the port (`ChannelHost`).
+ *
+ * @module
+ */
+
+import type { Clock } from "../../agent/clock.ts";
+import { fromErrorData, ServiceError } from "../../errors.ts";
+import type { ChannelHost } from "../channel_host.ts";
+import type { InboundMessage, Published } from "../inbound_message.ts";
+import { checkInbound } from "./check_inbound.ts";
+import type { PlaceLog } from "./place_log.ts";
+import { placeListen } from "./place_listen.ts";
+import { type FromPlace, MAX_TRANSCRIBING, type PlaceBoot, type ToPlace } from "./protocol.ts";
+import { PublishQueue } from "./publish_queue.ts";
+import { isInside } from "./state_dir.ts";
+
+/** Audio files that may wait to be transcribed; further ones are refused. */
+const MAX_WAITING_AUDIO = 64;
+
+/** A host, and where answers to what it asked are handed in. */
+export interface PlaceHost {
+  host: ChannelHost;
+  answered(answer: Exclude<ToPlace, { type: "call" }>): void;
+}
+
+/** What a host is made of. */
+export interface PlaceHostDeps {
+  boot: Pick<PlaceBoot, "runtimeName" | "stateDir">;
+  say: (message: FromPlace) => void;
+  setDetail: (detail: string) => void;
+  log: PlaceLog;
+  clock: Clock;
+}
+
+/** See the module. */
+export function createPlaceHost(deps: PlaceHostDeps): PlaceHost {
+  const { boot, say, log, clock } = deps;
+  const waiting = new Map<number, (result: unknown) => void>();
+  const queue = new PublishQueue();
+  const audio: (() => void)[] = [];
+  let transcribing = 0;
+  let lastId = 0;
+
+  function ask<T>(message: (id: number) => FromPlace): Promise<T> {
+    const id = ++lastId;
+    return new Promise<T>((resolve, reject) => {
+      waiting.set(id, (result) => {
+        if (typeof result === "object" && result !== null && "error" in result) {
+          reject(fromErrorData(result.error as Parameters<typeof fromErrorData>[0]));
+        } else resolve(result as T);
+      });
+      say(message(id));
+    });
+  }
+
+  async function transcribe(path: string): Promise<string> {
+    if (typeof path !== "string" || !isInside(boot.stateDir, path)) {
+      throw new ServiceError(
+        "invalid_request",
+        `Cannot transcribe ${JSON.stringify(path)}: expected a file in ${boot.stateDir}`,
+        { param: "path" },
+      );
+    }
+    if (transcribing === MAX_TRANSCRIBING) {
+      if (audio.length === MAX_WAITING_AUDIO) {
+        throw new ServiceError("queue_full", "Too many audio files wait to be transcribed");
+      }
+      await new Promise<void>((go) => audio.push(go));
+    } else transcribing += 1;
+    try {
+      return await ask<string>((id) => ({ type: "transcribe", id, path }));
+    } finally {
+      // Whoever waited takes the place over.
+      const next = audio.shift();
+      if (next === undefined) transcribing -= 1;
+      else next();
+    }
+  }
+
+  return {
+    host: {
+      name: boot.runtimeName,
+      stateDir: boot.stateDir,
+      async publish(message: InboundMessage): Promise<Published> {
+        const checked = checkInbound(message, boot);
+        return await queue.run(
+          { chat: checked.sessionKey ?? checked.chatId, chars: checked.content.length },
+          () => ask<Published>((id) => ({ type: "publish", id, message: checked })),
+        );
+      },
+      transcribe,
+      setDetail: deps.setDetail,
+      listen: (address, handler) =>
+        placeListen(address, handler, { runtimeName: boot.runtimeName, log }),
+      log,
+      clock,
+    },
+    answered({ id, result }) {
+      const settle = waiting.get(id);
+      waiting.delete(id);
+      settle?.(result);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * Tells the service how a runtime is: whether it is running, and what it says of itself. A runtime says
+ * nothing when `isRunning` changes, so it is looked at; what changes fast is told a few times a second.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../agent/clock.ts";
+import type { FromPlace } from "./protocol.ts";
+
+/** Characters of a detail. */
+export const MAX_DETAIL_CHARS = 200;
+
+/** How soon a change is seen, milliseconds. */
+const LOOK_MS = 250;
+
+/** See the module. */
+export class PlaceState {
+  readonly #say: (message: FromPlace) => void;
+  readonly #clock: Pick<Clock, "after">;
+  #isRunning: () => boolean = () => false;
+  #told = false;
+  #detail: string | undefined;
+  #toldDetail: string | undefined;
+
+  constructor(
+    { say, clock }: { say: (message: FromPlace) => void; clock: Pick<Clock, "after"> },
+  ) {
+    this.#say = say;
+    this.#clock = clock;
+  }
+
+  setDetail(detail: string): void {
+    this.#detail = detail.slice(0, MAX_DETAIL_CHARS);
+  }
+
+  /** Looks at a runtime from now on, for as long as the place is there. */
+  follow(isRunning: () => boolean): void {
+    this.#isRunning = isRunning;
+    const look = () => {
+      this.tell();
+      this.#clock.after(LOOK_MS, look);
+    };
+    look();
+  }
+
+  /** Tells what has changed; before an answer, so that it is never behind it. */
+  tell(): void {
+    const isRunning = this.#isRunning();
+    if (isRunning !== this.#told) {
+      this.#told = isRunning;
+      this.#say({ type: "running", isRunning });
+    }
+    if (this.#detail !== undefined && this.#detail !== this.#toldDetail) {
+      this.#toldDetail = this.#detail;
+      this.#say({ type: "detail", detail: this.#detail });
+    }
+  }
+}

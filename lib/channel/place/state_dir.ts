@@ -1,0 +1,18 @@
+/**
+ * The folder of an instance of a channel: the only one that its place may write to.
+ *
+ * @module
+ */
+
+import { isAbsolute, join, normalize } from "@std/path";
+
+/** The folder of a runtime name in the data of a home. */
+export function channelStateDir(dataDir: string, runtimeName: string): string {
+  return join(dataDir, "channels", runtimeName);
+}
+
+/** Whether a path is that of something in a folder, and spelled in one way only. */
+export function isInside(folder: string, path: string): boolean {
+  return isAbsolute(path) && !path.includes("\0") && normalize(path) === path &&
+    path.startsWith(folder.endsWith("/") ? folder : `${folder}/`) && !path.endsWith("/");
+}
