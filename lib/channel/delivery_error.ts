@@ -21,3 +21,11 @@ export class RetryLaterError extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 }
+
+/**
+ * It may have arrived: whoever was to say so is gone, or did not answer in time. What is not safe to
+ * repeat is `unknown` then, and never sent again by itself (decisions D4).
+ */
+export class UncertainDeliveryError extends Error {
+  override readonly name = "UncertainDeliveryError";
+}
