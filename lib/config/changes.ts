@@ -60,7 +60,9 @@ export function classifyChanges(
       // A key that nobody knows has no effect. One that a part of its own checks takes what its
       // section takes.
       if (child === undefined && !isForeign(node, own(a, key) ?? own(b, key))) continue;
-      const ofChild = child === undefined ? takes : child.meta.takes ?? "live";
+      const ofChild = child === undefined
+        ? node.meta.openTakes ?? takes
+        : child.meta.takes ?? "live";
       compare(own(a, key), own(b, key), child, ofChild, [...path, key]);
     }
   }

@@ -15,7 +15,11 @@ Deno.test("classifyChanges() says what each key takes, its own word over its sec
     agent: { model: "a/b", maxSteps: 9 },
     providers: { a: {} },
     api: { attended: false, port: 1 },
-    channels: { telegram: { token: "x" } },
+    channels: {
+      telegram: { token: "x" },
+      websocket: { streaming: false },
+      allowLocalServiceAccess: false,
+    },
     mcp: { servers: { s: {} } },
     log: { level: "debug" },
     unknownKey: 1,
@@ -26,7 +30,9 @@ Deno.test("classifyChanges() says what each key takes, its own word over its sec
     { path: "providers.a", takes: "restart" },
     { path: "api.port", takes: "restart" },
     { path: "api.attended", takes: "live" },
-    { path: "channels.telegram", takes: "restart" },
+    { path: "channels.allowLocalServiceAccess", takes: "live" },
+    { path: "channels.websocket.streaming", takes: "restart" },
+    { path: "channels.telegram", takes: "live" },
     { path: "mcp.servers.s", takes: "restart" },
     { path: "log.level", takes: "restart" },
   ]);

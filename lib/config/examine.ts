@@ -7,6 +7,7 @@
 import { readSecrets } from "../authority/state/operator_state.ts";
 import { SECRETS_KEY_VARIABLE } from "../authority/state/secret_key.ts";
 import { canonicalize } from "./canonicalize.ts";
+import { channelSectionProblems } from "./channel_sections.ts";
 import { crossCheck } from "./cross_checks.ts";
 import { type EnvironmentProvider, withEnvironmentProviders } from "./environment_providers.ts";
 import { type JsonNode, JsonSyntaxError, parseJsonc, positionOf, toValue } from "./jsonc.ts";
@@ -79,7 +80,8 @@ export function examine(inputs: ExamineInputs): Examined {
   const problems = [
     ...canonical.problems,
     ...resolved.problems,
-    ...validated.problems.filter((each) => !contains(unresolved, each.path)),
+    ...[...validated.problems, ...channelSectionProblems(resolved.value, canonical.value)]
+      .filter((each) => !contains(unresolved, each.path)),
   ];
   const withEnv = validated.value && withEnvironmentProviders(validated.value, env);
   const checked = withEnv && crossCheck(withEnv.config, paths, problems.map(({ path }) => path));

@@ -32,6 +32,7 @@ function toStandard(json: z.core.JSONSchema.BaseSchema & KeyMeta): void {
   delete json.secret;
   delete json.strict;
   delete json.open;
+  delete json.openTakes;
   delete json.takes;
   if (secret) json.writeOnly = true;
   if (strict) json.additionalProperties = false;

@@ -76,7 +76,7 @@ Deno.test("loadConfig() takes message targets, and refuses an entry that is none
       "*:*",
       "*",
       "google-chat:1",
-      "Telegram:1",
+      "Télégram:1",
       "telegram:a\nb",
       "telegram:\u202e1",
       "${BAD}",

@@ -8,10 +8,17 @@ import type { EnvironmentProvider } from "./environment_providers.ts";
 import { isObject, type KeyPath, valueAt } from "./key_path.ts";
 import { hasReference, isReference } from "./references.ts";
 import { childNode, rootNode, type Schema, type SchemaNode } from "./schema_tree.ts";
+import { canonicalKey } from "./spelling.ts";
 import { withoutUserinfo } from "./validate.ts";
 
 /** Stands for a secret that is set. */
 export const HIDDEN = "********";
+
+/**
+ * By channel: whether a field of its section is a secret, by its name in camelCase. It counts in each of
+ * the channel's instances. What is not named here goes by how it is called.
+ */
+export type ChannelSecrets = Readonly<Record<string, Readonly<Record<string, boolean>>>>;
 
 // Names of secrets in sections whose schema is not known here.
 const SECRET_NAME = /key|token|secret|passw|credential|authorization|cookie/i;
@@ -24,13 +31,16 @@ export interface RedactInputs {
   written: unknown;
   schema: Schema;
   environmentProviders?: readonly EnvironmentProvider[];
+  channels?: ChannelSecrets;
 }
 
 /**
  * The configuration in force: a text with a reference is shown as it is written, a secret as
  * {@linkcode HIDDEN}, an empty secret as empty.
  */
-export function redact({ config, written, schema, environmentProviders }: RedactInputs): unknown {
+export function redact(
+  { config, written, schema, environmentProviders, channels }: RedactInputs,
+): unknown {
   const fromEnvironment = new Map<string, string>();
   for (const { name, variables } of environmentProviders ?? []) {
     for (const [key, variable] of Object.entries(variables)) {
@@ -45,16 +55,20 @@ export function redact({ config, written, schema, environmentProviders }: Redact
       return !secret || isReference(raw) ? withoutUserinfo(raw) : HIDDEN;
     }
     return secret && value !== "" ? HIDDEN : withoutUserinfo(value);
-  });
+  }, channels);
 }
 
 /** Whether a secret stands in a file itself, and not as a reference. */
-export function hasLiteralSecret(written: unknown, schema: Schema): boolean {
+export function hasLiteralSecret(
+  written: unknown,
+  schema: Schema,
+  channels?: ChannelSecrets,
+): boolean {
   let found = false;
   mapTexts(written, schema, (value, secret) => {
     found ||= secret && value !== "" && !isReference(value);
     return value;
-  });
+  }, channels);
   return found;
 }
 
@@ -66,12 +80,16 @@ export interface NamedSecret {
 }
 
 /** Every secret that is set in a resolved configuration. */
-export function secretsIn(config: unknown, schema: Schema): NamedSecret[] {
+export function secretsIn(
+  config: unknown,
+  schema: Schema,
+  channels?: ChannelSecrets,
+): NamedSecret[] {
   const secrets: NamedSecret[] = [];
   mapTexts(config, schema, (value, secret, path) => {
     if (secret && value !== "") secrets.push({ name: path.join("."), value });
     return value;
-  });
+  }, channels);
   return secrets;
 }
 
@@ -80,6 +98,7 @@ function mapTexts(
   root: unknown,
   schema: Schema,
   replace: (value: string, secret: boolean, path: KeyPath) => string,
+  channels: ChannelSecrets = {},
 ): unknown {
   return walk(root, rootNode(schema), [], false);
 
@@ -93,7 +112,8 @@ function mapTexts(
     if (typeof value === "string") return replace(value, secret, path);
     const below = (key: string | number, inner: unknown) => {
       const child = node && childNode(node, key);
-      const named = secretName || (child === undefined && SECRET_NAME.test(String(key)));
+      const named = fieldOf(path, key, channels) ??
+        (secretName || (child === undefined && SECRET_NAME.test(String(key))));
       return walk(inner, child, [...path, key], named);
     };
     if (Array.isArray(value)) return value.map((item, at) => below(at, item));
@@ -102,4 +122,18 @@ function mapTexts(
       Object.entries(value).map(([key, inner]) => [key, below(key, inner)]),
     );
   }
+}
+
+/** Whether a key below `channels.<name>` is a secret, as far as that channel's manifest says. */
+function fieldOf(
+  [section, channel]: KeyPath,
+  key: string | number,
+  channels: ChannelSecrets,
+): boolean | undefined {
+  if (section !== "channels" || typeof channel !== "string" || typeof key !== "string") {
+    return undefined;
+  }
+  const fields = Object.hasOwn(channels, channel) ? channels[channel]! : {};
+  const field = canonicalKey(key, Object.keys(fields));
+  return field === undefined ? undefined : fields[field];
 }

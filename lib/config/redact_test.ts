@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { examine } from "./examine.ts";
-import { hasLiteralSecret, HIDDEN, redact } from "./redact.ts";
+import { hasLiteralSecret, HIDDEN, redact, secretsIn } from "./redact.ts";
 import { configSchema } from "./schema.ts";
 import { tempHome } from "./testing/temp_home.ts";
 
@@ -64,4 +64,34 @@ Deno.test("hasLiteralSecret() does not take a reference or an empty text for a s
   assertEquals(has({ api: { apiKey: "Bearer sk${secret:KEY}" } }), true);
   assertEquals(has({ api: { apiKey: "sk${KEY}" } }), true);
   assertEquals(has({ channels: { irc: { password: "p" } } }), true);
+});
+
+Deno.test("secretsIn() and redact() take secrets of channels from what their manifests say", () => {
+  const config = configSchema.parse({
+    channels: {
+      chat: {
+        pass_phrase: "first-secret",
+        tokenFile: "/run/token",
+        accounts: { a: { passPhrase: "second-secret", tokenFile: "/run/a" }, b: { apiKey: "k" } },
+      },
+    },
+  });
+  const channels = { chat: { passPhrase: true, tokenFile: false } };
+  assertEquals(secretsIn(config, configSchema, channels), [
+    { name: "channels.chat.pass_phrase", value: "first-secret" },
+    { name: "channels.chat.accounts.a.passPhrase", value: "second-secret" },
+    { name: "channels.chat.accounts.b.apiKey", value: "k" },
+  ]);
+  const shown = redact({ config, written: {}, schema: configSchema, channels }) as Json;
+  assertEquals(shown.channels.chat, {
+    pass_phrase: HIDDEN,
+    tokenFile: "/run/token",
+    accounts: { a: { passPhrase: HIDDEN, tokenFile: "/run/a" }, b: { apiKey: HIDDEN } },
+  });
+  // Without a manifest, names alone tell.
+  assertEquals(secretsIn(config, configSchema).map(({ name }) => name), [
+    "channels.chat.tokenFile",
+    "channels.chat.accounts.a.tokenFile",
+    "channels.chat.accounts.b.apiKey",
+  ]);
 });

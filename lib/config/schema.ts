@@ -31,6 +31,8 @@ export interface KeyMeta {
    * one, or those that hold an object.
    */
   open?: "keys" | "sections";
+  /** What a change of such keys takes; unset: what the section takes. */
+  openTakes?: "live" | "restart";
 }
 
 /** A section whose every key has a default, so that an absent section is the same as an empty one. */
@@ -182,6 +184,11 @@ const channels = section({
   sendMaxRetries: z.int().min(0).max(100).default(3).meta({
     description: "Attempts to deliver a message; 0 counts as 1.",
   }),
+  allowLocalServiceAccess: z.boolean().default(true).meta({
+    description:
+      "Whether settings of channels may name services on this machine and in its network.",
+    takes: "live",
+  }),
   websocket: section({
     enabled: z.boolean().default(true).meta({ description: "Serve it from the gateway." }),
     host: z.string().min(1).default("127.0.0.1").meta({
@@ -262,6 +269,7 @@ const channels = section({
   description: "Channels; each has a section of its own name.",
   takes: "restart",
   open: "sections",
+  openTakes: "live",
 });
 
 /** Without what a person cannot see, since these are compared exactly. */

@@ -44,7 +44,7 @@ export function viewSettings(
       const known = keysOf(node)!;
       for (const key of known) walk(own(inner, key), childNode(node, key)!, [...path, key]);
       for (const key of Object.keys(inner)) {
-        if (!known.includes(key)) settings.push(foreign([...path, key]));
+        if (!known.includes(key)) settings.push(foreign([...path, key], node));
       }
     } else if (kind === "record" && isObject(value) && Object.keys(value).length > 0) {
       for (const [key, each] of Object.entries(value)) {
@@ -73,12 +73,12 @@ export function viewSettings(
 }
 
 /** Who knows what is in it is not here, so it may be a secret. */
-function foreign(path: KeyPath): Setting {
+function foreign(path: KeyPath, { meta }: SchemaNode): Setting {
   return {
     path: formatPath(path),
     value: HIDDEN,
     description: "A part of the program, or nobody, knows what this is.",
-    takes: "restart",
+    takes: meta.openTakes ?? "restart",
     secret: true,
     isSet: true,
     source: "file",
