@@ -13,6 +13,11 @@ export const MAX_FAULT_CHARS = 1_000;
 /** Characters in which secrets are looked for. */
 const MAX_SCRUBBED_CHARS = 64 * 1024;
 
+// deno-lint-ignore no-control-regex
+const COLOURS = /\u001b\[[0-9;]*m/g;
+// deno-lint-ignore no-control-regex
+const SPACES = /[\s\u0000-\u001f]+/g;
+
 /** Longest wait that a platform is believed, milliseconds. */
 const MAX_RETRY_MS = 24 * 60 * 60 * 1_000;
 
@@ -51,11 +56,7 @@ export function messageOf(error: unknown, scrub = (text: string) => text): strin
     // Whatever was thrown has no text.
     text = "it failed without words";
   }
-  // deno-lint-ignore no-control-regex
-  const plain = text.slice(0, MAX_SCRUBBED_CHARS).replace(/\u001b\[[0-9;]*m/g, "").replace(
-    /[\s\u0000-\u001f]+/g,
-    " ",
-  ).trim();
+  const plain = text.slice(0, MAX_SCRUBBED_CHARS).replace(COLOURS, "").replace(SPACES, " ").trim();
   return scrub(plain).slice(0, MAX_FAULT_CHARS) || "it failed without words";
 }
 

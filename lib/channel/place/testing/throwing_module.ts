@@ -1,0 +1,3 @@
+/** Cannot be loaded. */
+
+throw new Error("this module throws");
