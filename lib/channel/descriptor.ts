@@ -84,7 +84,8 @@ export interface ManagementSpec {
 export interface ChannelPermissions {
   /**
    * `<host>` or `<host>:<port>`, to connect to or to listen at. `{field}` stands for the value of a field
-   * of the contract, and an entry with one that is empty falls away: `{imapHost}:{imapPort}`.
+   * of the contract, and an entry with one that is empty falls away: `{imapHost}:{imapPort}`. One with a
+   * list is there for each item; `{field}` alone may be a URL, and stands for its host and port.
    */
   hosts: readonly string[];
   /** Folders and files beside its own folder, to read; `{field}` as above. */

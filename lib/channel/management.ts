@@ -24,10 +24,16 @@ export interface FeatureInstance extends FeatureMetadata {
 /** What `setup.management.adapter` names. Each throws for stored data that is malformed (part 7, 3). */
 export interface ManagementAdapter {
   instanceSpecs(section: Section, enabledOnly?: boolean): ChannelInstanceSpec[];
-  /** The section with new values for one instance; the siblings are the very same values (case C18). */
+  /**
+   * The section with new values for one instance; the siblings are the very same values (case C18).
+   * `values` are of the contract's fields, and `enabled`; null takes one out, and one that is absent stays.
+   */
   updateInstanceConfig(section: Section, values: Section, instanceId: string): Section;
   defaultConfig?(): Record<string, unknown>;
-  /** The one source of routing names: the channel's name, or one that begins with `<name>.`. */
+  /**
+   * The one source of routing names: the channel's name, or one that begins with `<name>.`. Absent:
+   * `default` is called like the channel, any other `<name>.<id>`.
+   */
   runtimeName?(channelName: string, instanceId: string): string;
   featureInstances?(section: Section): FeatureInstance[] | undefined;
   /** Whether a login is kept on this machine. */

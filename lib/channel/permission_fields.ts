@@ -4,24 +4,40 @@
  * @module
  */
 
+import type { ChannelPermissions } from "./descriptor.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
 /** Names of the fields that stand in an entry. */
 export function placeholdersIn(entry: string): string[] {
   return [...entry.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!);
 }
 
 /**
- * The entry for each item of a list that stands in it, else once; none where a value is empty. Throws
- * RangeError for more than one list.
+ * The permissions with values in the places of fields. An entry with an empty value falls away, one with a
+ * list is there for each of its items. A host that is nothing but `{field}` may be a URL: its host and port
+ * count. Throws RangeError for an entry with two lists.
  */
-export function fillEntry(entry: string, values: Readonly<Record<string, unknown>>): string[] {
+export function fillPermissions(
+  { hosts, paths, variables }: ChannelPermissions,
+  values: Values,
+): ChannelPermissions {
+  return {
+    hosts: hosts.flatMap((entry) => fillEntry(entry, values, asHost).map(hostOfUrl)),
+    paths: paths.flatMap((entry) => fillEntry(entry, values, (text) => text)),
+    variables: [...variables],
+  };
+}
+
+function fillEntry(entry: string, values: Values, write: (text: string) => string): string[] {
   const names = placeholdersIn(entry);
-  const lists = names.filter((name) => Array.isArray(values[name]));
-  if (lists.length > 1) throw new RangeError(`"${entry}" holds more than one list`);
+  const lists = new Set(names.filter((name) => Array.isArray(values[name])));
+  if (lists.size > 1) throw new RangeError(`"${entry}" names more than one list`);
   const [list] = lists;
   const items = list === undefined ? [undefined] : values[list] as unknown[];
   return items.flatMap((item) => {
-    const parts = names.map((name) => textOf(name === list ? item : values[name]));
-    if (parts.some((part) => part === "")) return [];
+    const parts = names.map((name) => write(textOf(name === list ? item : values[name])));
+    if (parts.includes("")) return [];
     let at = 0;
     return [entry.replace(/\{[^{}]*\}/g, () => parts[at++]!)];
   });
@@ -29,4 +45,22 @@ export function fillEntry(entry: string, values: Readonly<Record<string, unknown
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value.trim() : typeof value === "number" ? String(value) : "";
+}
+
+/** An IPv6 address in brackets, as a port may follow. */
+function asHost(text: string): string {
+  return /^[0-9A-Fa-f:.]+$/.test(text) && text.split(":").length > 2 ? `[${text}]` : text;
+}
+
+const PORTS: Readonly<Record<string, number>> = {
+  "http:": 80,
+  "ws:": 80,
+  "https:": 443,
+  "wss:": 443,
+};
+
+function hostOfUrl(host: string): string {
+  const url = host.includes("://") ? URL.parse(host) : null;
+  const usual = url === null ? undefined : PORTS[url.protocol];
+  return usual === undefined ? host : `${url!.hostname}:${url!.port || usual}`;
 }
