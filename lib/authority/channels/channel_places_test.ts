@@ -322,3 +322,18 @@ Deno.test("ChannelPlaces.connect(), login() and refresh() ask a place of their o
   assertEquals(results.filter((result) => result === "overloaded").length, 6);
   await fixture.close();
 });
+
+Deno.test("a place that is busy for ever is declared lost, and another one takes over", async () => {
+  // In a process of its own: nothing ends the thread of a place that is busy but the end of its process.
+  const program = new URL("../../channel/place/testing/busy_place.ts", import.meta.url);
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--cached-only", "--quiet", program.pathname],
+    cwd: new URL("../../../", import.meta.url),
+  }).output();
+  assertEquals(code, 0, new TextDecoder().decode(stderr));
+  const seen = JSON.parse(new TextDecoder().decode(stdout));
+  assertStringIncludes(seen.lost, "answered nothing for 60 s");
+  assertStringIncludes(seen.lost, "takes a processor until the service is restarted");
+  assertStringIncludes(seen.sending, "The channel is gone");
+  assertEquals(seen.works, "1");
+});

@@ -18,6 +18,8 @@ import { isInside } from "./state_dir.ts";
 /** Audio files that may wait to be transcribed; further ones are refused. */
 const MAX_WAITING_AUDIO = 64;
 
+const MAX_PATH_CHARS = 4_096;
+
 /** A host, and where answers to what it asked are handed in. */
 export interface PlaceHost {
   host: ChannelHost;
@@ -55,10 +57,14 @@ export function createPlaceHost(deps: PlaceHostDeps): PlaceHost {
   }
 
   async function transcribe(path: string): Promise<string> {
-    if (typeof path !== "string" || !isInside(boot.stateDir, path)) {
+    if (
+      typeof path !== "string" || path.length > MAX_PATH_CHARS || !isInside(boot.stateDir, path)
+    ) {
       throw new ServiceError(
         "invalid_request",
-        `Cannot transcribe ${JSON.stringify(path)}: expected a file in ${boot.stateDir}`,
+        `Cannot transcribe ${
+          JSON.stringify(String(path).slice(0, 80))
+        }: expected a file in ${boot.stateDir}`,
         { param: "path" },
       );
     }

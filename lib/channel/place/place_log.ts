@@ -15,6 +15,9 @@ import type { Rate } from "./rate.ts";
 export const MAX_LINE_CHARS = 2_000;
 export const MAX_FIELDS_CHARS = 4_000;
 
+/** Characters of fields without secrets; what comes to more is left out. */
+const MAX_SCRUBBED_FIELDS_CHARS = 6_000;
+
 /** Characters in which secrets are looked for. */
 const MAX_SCRUBBED_CHARS = 64 * 1024;
 
@@ -31,13 +34,15 @@ export function createPlaceLog({ say, rate, scrubber }: {
   const line = (level: keyof PlaceLog) => (message: string, fields?: object) => {
     if (!rate.take()) return void leftOut++;
     const data = fields === undefined ? undefined : plainJson(fields, MAX_FIELDS_CHARS);
+    // A placeholder may be longer than its secret.
+    const scrubbed = data && plainJson(scrubber.value(data), MAX_SCRUBBED_FIELDS_CHARS);
     say({
       type: "log",
       level,
       // Scrubbed before the cut, which may go through a secret.
       message: scrubber.text(String(message).slice(0, MAX_SCRUBBED_CHARS)).slice(0, MAX_LINE_CHARS),
       data: {
-        ...scrubber.value(data) as object | undefined,
+        ...scrubbed as object | undefined,
         ...leftOut > 0 && { lines_left_out: leftOut },
       },
     });

@@ -24,6 +24,8 @@ export const ATTEMPTS: Readonly<Record<string, (facts: Facts) => unknown>> = {
   fetch_own: async (facts) => await (await fetch(`http://127.0.0.1:${facts.ownPort}/`)).text(),
   env_own: () => Deno.env.get("PLACE_TEST_OWN"),
 
+  query: (facts) => Deno.permissions.querySync(facts.descriptor as Deno.PermissionDescriptor).state,
+
   read_other: (facts) => file(`${facts.otherDir}/secret.txt`),
   read_other_up: (facts) => file(`${facts.stateDir}/../other/secret.txt`),
   read_channels: (facts) => [...Deno.readDirSync(`${facts.stateDir}/..`)].length,
@@ -74,7 +76,13 @@ export const ATTEMPTS: Readonly<Record<string, (facts: Facts) => unknown>> = {
   fetch_redirect: (facts) => fetch(`http://127.0.0.1:${facts.ownPort}/redirect`),
   fetch_file: (facts) => fetch(`file://${facts.otherDir}/secret.txt`),
   websocket: (facts) => new WebSocket(`ws://127.0.0.1:${facts.otherPort}/`),
-  event_source: (facts) => new EventSource(`http://127.0.0.1:${facts.otherPort}/`),
+  event_source: async (facts) => {
+    const source = new EventSource(`http://127.0.0.1:${facts.otherPort}/`);
+    await new Promise((resolve, reject) => {
+      source.onopen = resolve;
+      source.onerror = () => reject(new Error("no connection"));
+    }).finally(() => source.close());
+  },
   datagram: () => Deno.listenDatagram({ port: 0, transport: "udp", hostname: "127.0.0.1" }),
   listen_other: () => Deno.listen({ hostname: "127.0.0.1", port: 0 }),
   serve_other: () => Deno.serve({ hostname: "127.0.0.1", port: 0 }, () => new Response()),
