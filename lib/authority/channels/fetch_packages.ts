@@ -78,7 +78,11 @@ export function createPackageFetcher(deps: FetchPackagesDeps): PackageFetcher {
       AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
     );
     if (code === 0) return;
-    log.warning("The packages of a channel cannot be fetched", { channel: runtimeName, output });
+    log.warning("The packages of a channel cannot be fetched", {
+      channel: runtimeName,
+      // An address of a registry may hold a password.
+      output: output.replace(/\/\/[^\s/@]*@/g, "//"),
+    });
   }
 
   async function ensure(wanted: WantedPackages): Promise<void> {
