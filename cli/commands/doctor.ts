@@ -68,6 +68,13 @@ async function processDeps(globals: Globals): Promise<DoctorDeps> {
       const { auditDir: dir, keysDir } = paths;
       return await verifyAudit({ dir, keys: (await findTrustedKeys({ dir, keysDir })).keys });
     },
+    channels: async () => {
+      const [{ CHANNELS }, { openRegistry }] = await Promise.all([
+        import("../../channels/mod.ts"),
+        import("../../lib/channel/registry/open_registry.ts"),
+      ]);
+      return await openRegistry(CHANNELS);
+    },
     fetch,
     listen: (options) => Deno.listen(options),
   };
@@ -91,7 +98,7 @@ async function tryConfinement(): Promise<{ confined: boolean; reason: string }> 
 const doctor: Command = {
   description:
     "Checks the runtime, the configuration, the home's folders, the database, the audit, the " +
-    "secrets, the sandbox, the port and the model provider, and says what to do about each problem. Changes " +
+    "secrets, the sandbox, the channels, the port and the model provider, and says what to do about each problem. Changes " +
     "nothing. Exits with 1 when something is broken.",
   examples: ["service doctor", "service doctor --json", "service doctor --sandbox"],
   options: [{

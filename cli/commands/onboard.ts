@@ -7,11 +7,13 @@
 import { ServiceError } from "../../lib/errors.ts";
 import { type Command, EXIT, type ExitCode } from "../command.ts";
 import { processConfirm } from "../confirm.ts";
+import type { ChannelDefaults } from "../onboard/add_channels.ts";
 import { createDialogue, DialogueEndedError } from "../onboard/dialogue.ts";
 
 const command: Command = {
   description:
-    "Writes a first configuration: which model answers, and in which folder the agent works. It " +
+    "Writes a first configuration: which model answers, in which folder the agent works, and what " +
+    "can be set of each channel. It " +
     "offers keys that it finds in the environment, as references, and model servers that run on " +
     "this machine. With --yes it takes the first that it finds. A configuration that is there is " +
     "kept, and only what it lacks is added, unless you say otherwise or give --force.",
@@ -39,6 +41,7 @@ const command: Command = {
         paths: homePaths(globals),
         env: (name) => Deno.env.get(name),
         fetch,
+        channels: await channelDefaults(),
         force: options["force"] === true,
         dialogue: options["yes"] === true ? undefined : createDialogue(out, terminal),
       });
@@ -51,5 +54,15 @@ const command: Command = {
     }
   },
 };
+
+/** What can be set of each channel; one that is broken is left out, and `service doctor` names it. */
+async function channelDefaults(): Promise<ChannelDefaults> {
+  const [{ CHANNELS }, { openRegistry }, { defaultSections }] = await Promise.all([
+    import("../../channels/mod.ts"),
+    import("../../lib/channel/registry/open_registry.ts"),
+    import("../../lib/channel/registry/channel_defaults.ts"),
+  ]);
+  return defaultSections(await openRegistry(CHANNELS));
+}
 
 export default command;

@@ -11,7 +11,9 @@ import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Env } from "../../lib/config/references.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
+import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
 import type { Check, Finding } from "./check.ts";
+import { checkChannels } from "./check_channels.ts";
 import { checkDatabase } from "./check_database.ts";
 import { checkDeno } from "./check_deno.ts";
 import { checkHome, checkWorkspace } from "./check_folders.ts";
@@ -39,6 +41,8 @@ export interface DoctorDeps {
   verifyAudit(): Promise<
     Pick<AuditWhole, "ok" | "records" | "unknown"> | Pick<AuditDamage, "ok" | "message">
   >;
+  /** The packages of channels, without their runtimes. */
+  channels(): Promise<ChannelRegistry>;
   fetch: typeof fetch;
   listen(options: { hostname: string; port: number }): { close(): void };
 }
@@ -65,6 +69,15 @@ export async function doctorChecks(deps: DoctorDeps): Promise<Check[]> {
     { name: "operators", run: () => Promise.resolve(checkOperators(paths)) },
     { name: "secrets", run: () => Promise.resolve(checkSecrets(deps)) },
     { name: "sandbox", run: () => checkSandbox(deps) },
+    {
+      name: "channels",
+      run: async () =>
+        checkChannels({
+          registry: await deps.channels(),
+          ...!("error" in loaded) && { config: loaded.config },
+          paths,
+        }),
+    },
     { name: "service", run: async () => checkService(await status, version) },
   ];
   if ("error" in loaded) return checks;

@@ -256,6 +256,7 @@ function healthy(paths: HomePaths, changes: Partial<DoctorDeps> = {}): DoctorDep
     confinement: () => Promise.resolve({ confined: true, reason: "/usr/bin/bwrap" }),
     verifyAudit: () =>
       Promise.resolve({ ok: true, records: 3, head: "", tornBytes: 0, unknown: [] }),
+    channels: () => Promise.resolve({ usable: new Map(), broken: [] }),
     fetch: listing("qwen"),
     listen: () => ({ close: () => {} }),
     ...changes,
@@ -275,6 +276,7 @@ Deno.test("doctorChecks() finds nothing wrong on a healthy machine", () =>
       "operators ok",
       "secrets ok",
       "sandbox ok",
+      "channels ok",
       "service ok",
       "port ok",
       "model ok",

@@ -14,6 +14,7 @@ import { configError, formatProblem } from "../../lib/config/problem.ts";
 import type { Env } from "../../lib/config/references.ts";
 import { sameJson } from "../../lib/config/rewrite.ts";
 import { configText, saveConfig } from "../../lib/config/save.ts";
+import { addChannels, type ChannelDefaults } from "./add_channels.ts";
 import { type Choice, chooseModel, firstChoice } from "./choose_model.ts";
 import type { Dialogue } from "./dialogue.ts";
 import { makeWorkspace } from "./make_workspace.ts";
@@ -24,6 +25,8 @@ export interface OnboardOptions {
   paths: HomePaths;
   env: Env;
   fetch: typeof fetch;
+  /** Sections of channels with every default. */
+  channels: ChannelDefaults;
   /** Replace a configuration that is there. */
   force: boolean;
   /** Asks; without one the first offer is taken. */
@@ -103,7 +106,10 @@ async function wantsReplacing(
   return await dialogue.confirm("Replace it? (No keeps it and adds what it lacks; a copy is kept)");
 }
 
-/** Puts in what is not there: a model with its provider, and a workspace of the person's choice. */
+/**
+ * Puts in what is not there: a model with its provider, a workspace of the person's choice, and what can
+ * be set of channels.
+ */
 async function fill(
   base: unknown,
   kept: Examined | undefined,
@@ -137,7 +143,7 @@ async function fill(
     });
     if (answer !== paths.workspace) value = withValue(value, ["agent", "workspace"], answer);
   }
-  return value as Record<string, unknown>;
+  return addChannels(value, options.channels) as Record<string, unknown>;
 }
 
 async function choose(
@@ -149,11 +155,16 @@ async function choose(
     : await chooseModel(dialogue, offers, { env, fetch });
 }
 
-/** Keys that the file has now and had not before. */
+/** Keys that the file has now and had not before; of a channel's section that is new, the section. */
 function difference(old: Examined, next: Examined): string[] {
-  return leaves(next.canonical, [])
+  const changed = leaves(next.canonical, [])
     .filter((path) => !sameJson(valueAt(old.canonical, path), valueAt(next.canonical, path)))
-    .map(formatPath);
+    .map((path) => {
+      const section = path.slice(0, 2);
+      const isNew = path[0] === "channels" && valueAt(old.canonical, section) === undefined;
+      return formatPath(isNew ? section : path);
+    });
+  return [...new Set(changed)];
 }
 
 function leaves(value: unknown, path: string[]): string[][] {

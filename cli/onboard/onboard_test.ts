@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { type TempHome, tempHome } from "../../lib/config/testing/temp_home.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
+import type { ChannelDefaults } from "./add_channels.ts";
 import { createDialogue, DialogueEndedError } from "./dialogue.ts";
 import { onboard } from "./onboard.ts";
 import { printOnboarded } from "./print.ts";
@@ -24,19 +25,21 @@ interface Run {
   /** Lines that the person types; without them it is --yes. */
   lines?: string[];
   force?: boolean;
+  channels?: ChannelDefaults;
 }
 
-async function run(home: TempHome, { servers, lines, force = false }: Run = {}) {
+async function run(home: TempHome, { servers, lines, force = false, channels = {} }: Run = {}) {
   const { out, stdout, stderr } = memoryOutput();
   const readLine = () => Promise.resolve(lines!.shift());
   const dialogue = lines && createDialogue(out, { isTerminal: true, readLine });
-  const failure = await onboard({ ...home, fetch: network(servers), force, dialogue }).then(
-    (done) => {
-      printOnboarded(out, done, false);
-      return undefined;
-    },
-    (error) => error,
-  );
+  const failure = await onboard({ ...home, fetch: network(servers), force, dialogue, channels })
+    .then(
+      (done) => {
+        printOnboarded(out, done, false);
+        return undefined;
+      },
+      (error) => error,
+    );
   if (lines !== undefined && failure === undefined) assertEquals(lines, [], "unread answers");
   return { failure, stdout: stdout.text, stderr: stderr.text };
 }
@@ -246,7 +249,7 @@ Deno.test("onboard() says when the workspace cannot be made", async () => {
 
 Deno.test("printOnboarded() prints JSON of what was done", async () => {
   await using home = await tempHome();
-  const done = await onboard({ ...home, fetch: network(), force: false });
+  const done = await onboard({ ...home, fetch: network(), force: false, channels: {} });
   const { out, stdout } = memoryOutput();
   printOnboarded(out, done, true);
   assertEquals(JSON.parse(stdout.text), {
@@ -258,4 +261,43 @@ Deno.test("printOnboarded() prints JSON of what was done", async () => {
     workspace: home.paths.workspace,
     workspaceIsNew: true,
   });
+});
+
+Deno.test("onboard() adds every channel's defaults, and keeps comments and what is there (C15)", async () => {
+  await using home = await tempHome();
+  const channels = {
+    chat: { enabled: false, botToken: "", allowFrom: [] },
+    mail: { enabled: false, host: "" },
+  };
+  const first = await ok(home, { channels });
+  assertEquals(first.config.channels, channels);
+  await home.write(`{
+  "agent": { "model": "offline" },
+  "channels": {
+    // Of the house.
+    "chat": { "bot_token": "kept" } // not shown
+  }
+}
+`);
+  const { stdout } = await run(home, { channels });
+  assertEquals(
+    await home.read(),
+    `{
+  "agent": { "model": "offline" },
+  "channels": {
+    // Of the house.
+    "chat": { "bot_token": "kept", "enabled": false, "allowFrom": [] }, // not shown
+    "mail": {
+      "enabled": false,
+      "host": ""
+    }
+  }
+}
+`,
+  );
+  assertStringIncludes(
+    stdout,
+    "and added channels.chat.enabled, channels.chat.allowFrom, channels.mail\n",
+  );
+  assertStringIncludes((await run(home, { channels })).stdout, "it has everything");
 });

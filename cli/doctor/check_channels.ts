@@ -1,0 +1,55 @@
+/**
+ * Whether the packages of channels can be used, and those that are switched on can start. No runtime is
+ * loaded, and nobody is asked.
+ *
+ * @module
+ */
+
+import { channelSpecs } from "../../lib/channel/registry/channel_specs.ts";
+import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
+import { unknownChannelKeys } from "../../lib/channel/registry/unknown_channel_keys.ts";
+import type { HomePaths } from "../../lib/config/paths.ts";
+import type { Config } from "../../lib/config/schema.ts";
+import type { Finding } from "./check.ts";
+
+/** What it looks at. */
+export interface CheckChannelsOptions {
+  registry: ChannelRegistry;
+  /** Absent: there is none that loads. */
+  config?: Pick<Config, "channels">;
+  paths: Pick<HomePaths, "dataDir" | "configFile">;
+}
+
+/** What is broken, each for itself; what works in one line. */
+export function checkChannels(
+  { registry, config, paths: { dataDir, configFile } }: CheckChannelsOptions,
+): Finding[] {
+  const findings: Finding[] = registry.broken.map(({ problem }) => ({
+    status: "fail",
+    detail: problem,
+    fix: "Correct the package or take its folder out; other channels are not touched",
+  }));
+  const names = [...registry.usable.keys()];
+  if (config === undefined) return [...findings, { status: "ok", detail: names.join(", ") }];
+  const broken = new Set(registry.broken.map(({ folder }) => folder));
+  // Of nothing here is a fingerprint compared.
+  const specs = channelSpecs({ registry, config, dataDir, fingerprintKey: new Uint8Array(32) })
+    .filter(({ channel }) => !broken.has(channel));
+  for (const { channel, problem } of specs) {
+    if (problem === undefined) continue;
+    findings.push({
+      status: "fail",
+      detail: problem,
+      fix: `Correct it in ${configFile}, or switch the channel off: ` +
+        `service config set channels.${channel}.enabled false`,
+    });
+  }
+  for (const detail of unknownChannelKeys({ registry, config })) {
+    findings.push({ status: "warn", detail, fix: `Correct it in ${configFile}` });
+  }
+  const on = specs.filter(({ enabled, problem }) => enabled && problem === undefined)
+    .map(({ runtimeName }) => runtimeName);
+  if (config.channels.websocket.enabled) on.unshift("websocket");
+  const can = on.length === 0 ? "none is switched on" : `can start: ${on.join(", ")}`;
+  return [...findings, { status: "ok", detail: `${names.length} there are; ${can}` }];
+}

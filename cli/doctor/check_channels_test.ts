@@ -1,0 +1,59 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { CHANNELS } from "../../channels/mod.ts";
+import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
+import { openRegistry } from "../../lib/channel/registry/open_registry.ts";
+import { testChannel, testRegistry } from "../../lib/channel/registry/testing/test_registry.ts";
+import { testDescriptor } from "../../lib/channel/setup/testing/test_descriptor.ts";
+import { configSchema } from "../../lib/config/schema.ts";
+import { checkChannels } from "./check_channels.ts";
+
+const paths = { dataDir: "/home/data", configFile: "/home/config.json" };
+
+function check(registry: ChannelRegistry, channels?: unknown) {
+  return checkChannels({
+    registry,
+    ...channels !== undefined && { config: configSchema.parse({ channels }) },
+    paths,
+  });
+}
+
+const CHAT = testRegistry(
+  [testChannel(testDescriptor())],
+  [{ folder: "odd", problem: "Cannot use channels/odd/manifest.ts: it throws" }],
+);
+
+Deno.test("checkChannels() tells of each package and section that is broken, and what to do (C2)", () => {
+  const [odd, chat, key, rest, ...others] = check(CHAT, {
+    chat: { enabled: true, server: "a", colour: "red", nik: "b" },
+    odd: { enabled: true },
+  });
+  assertEquals([odd!.status, odd!.detail], [
+    "fail",
+    "Cannot use channels/odd/manifest.ts: it throws",
+  ]);
+  assertEquals(chat!.status, "fail");
+  assertStringIncludes(chat!.detail, "channels.chat: botToken, or tokenFile is not set");
+  assertStringIncludes(chat!.fix!, "service config set channels.chat.enabled false");
+  assertEquals([key!.status, key!.detail], ["warn", "channels.chat.colour is no field"]);
+  assertEquals([rest!.status, rest!.detail], [
+    "warn",
+    "channels.chat.nik is no field; did you mean channels.chat.nick?",
+  ]);
+  assertEquals(others.map(({ detail }) => detail), ["1 there are; can start: websocket"]);
+});
+
+Deno.test("checkChannels() is content with the channels that there are", async () => {
+  const registry = await openRegistry(CHANNELS);
+  const [finding, ...others] = check(registry, {});
+  assertEquals([finding!.status, others], ["ok", []]);
+  assertEquals(check(registry, { websocket: { enabled: false } })[0]!.status, "ok");
+});
+
+Deno.test("checkChannels() names a section that no package is for", () => {
+  const [, finding] = check(CHAT, { chta: { enabled: true } });
+  assertStringIncludes(finding!.detail, 'There is no channel "chta"');
+});
+
+Deno.test("checkChannels() says what it can without a configuration", () => {
+  assertEquals(check(CHAT).map(({ status }) => status), ["fail", "ok"]);
+});
