@@ -52,7 +52,9 @@ export function placePermissions(
     }
     table.push({ kind: "net", value, askedBy });
   }
-  const sources = Deno.build.standalone ? [] : [LIB, new URL("./", module)];
+  const sources = Deno.build.standalone
+    ? []
+    : [LIB, new URL("./", module)].filter(({ protocol }) => protocol === "file:");
   const read = [stateDir, ...permissions.paths, ...sources.map(fromFileUrl)];
   for (const value of new Set(read)) {
     if (!isAbsolute(value) || value.includes("\0")) throw wrong("path", value, "an absolute path");

@@ -1,0 +1,56 @@
+/**
+ * The places of a home's channels.
+ *
+ * @module
+ */
+
+import { systemClock } from "../../agent/clock.ts";
+import type { ConfiguredChannels } from "../../channel/registry/place_source_of.ts";
+import { placeSourceOf } from "../../channel/registry/place_source_of.ts";
+import type { HomePaths } from "../../config/paths.ts";
+import type { Log } from "../../log.ts";
+import type { Scrubber } from "../../secrets/scrubber.ts";
+import { childPackages } from "../executor/child_packages.ts";
+import { type ChannelPlaces, createChannelPlaces } from "./channel_places.ts";
+import { createPackageFetcher } from "./fetch_packages.ts";
+
+/** What they are opened with. */
+export interface OpenChannelPlaces {
+  /** As it is configured at the moment. */
+  configured: () => ConfiguredChannels;
+  paths: HomePaths;
+  /** Folder of Deno's packages. */
+  denoDir: string | undefined;
+  env: (name: string) => string | undefined;
+  scrubber: Pick<Scrubber, "text">;
+  log: Log;
+}
+
+/** See the module; nothing is started by it. */
+export function openChannelPlaces(
+  { configured, paths, denoDir, env, scrubber, log }: OpenChannelPlaces,
+): ChannelPlaces {
+  return createChannelPlaces({
+    sourceOf: (runtimeName) => placeSourceOf(configured(), { runtimeName }),
+    packages: createPackageFetcher({ packages: childPackages(denoDir), env, log }),
+    forbidden: ownFolders(paths),
+    scrub: (text) => scrubber.text(text),
+    clock: systemClock,
+    log,
+  });
+}
+
+/** Everything of a home, wherever it lies, but the workspace. */
+function ownFolders(paths: HomePaths): string[] {
+  return [
+    paths.configFile,
+    paths.lastGoodFile,
+    paths.dataDir,
+    paths.auditDir,
+    paths.keysDir,
+    paths.operatorDir,
+    paths.mcpDir,
+    paths.runDir,
+    paths.socketDir,
+  ];
+}
