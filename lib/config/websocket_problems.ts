@@ -122,6 +122,9 @@ function checkIssuePath({ tokenIssuePath, path }: WebsocketConfig, refuse: Tell)
     given === "/" || RESERVED.some((own) => given === own || given.startsWith(`${own}/`))
   ) {
     refuse(at, `${shown(tokenIssuePath)} is a path of the service's own; take another one`);
+  } else if (given !== tokenIssuePath) {
+    // A route is one spelling of its path, unlike the upgrade's.
+    refuse(at, `${shown(tokenIssuePath)} ends with a slash; write ${shown(given)}`);
   }
 }
 

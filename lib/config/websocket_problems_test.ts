@@ -70,6 +70,7 @@ for (
     [{ tokenIssuePath: "/token?a" }, "tokenIssuePath", "query"],
     [{ tokenIssuePath: "/token/:a" }, "tokenIssuePath", "no plain path"],
     [{ tokenIssuePath: "/*" }, "tokenIssuePath", "no plain path"],
+    [{ tokenIssuePath: "/token/" }, "tokenIssuePath", 'ends with a slash; write "/token"'],
     ...["/api", "/api/x", "/webui", "/webui/bootstrap", "/media/", "/health", "/ready"].map(
       (tokenIssuePath) => [{ tokenIssuePath }, "tokenIssuePath", "service's own"] as const,
     ),
