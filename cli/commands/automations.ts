@@ -7,7 +7,7 @@
 import type { RunView } from "../../lib/automation/automation_view.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
-import type { Operation, Operations } from "../../lib/local/protocol.ts";
+import type { Operations } from "../../lib/local/protocol.ts";
 import { COMMISSION_COMMANDS, runCommission } from "../automations/commission.ts";
 import { allAutomations, automationId } from "../automations/find_automation.ts";
 import {
@@ -20,6 +20,7 @@ import {
 import { AUTOMATION_OPTIONS, nameOf, typedAutomation } from "../automations/typed_automation.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { confirm, type ConfirmDeps, processConfirm } from "../confirm.ts";
+import { oneAnswer } from "../one_answer.ts";
 import { jsonLine, type Output } from "../output.ts";
 
 /** What the command reaches outside of itself. */
@@ -59,30 +60,30 @@ export async function runAutomations(
   return await deps.withService(globals, async (client) => {
     if (subcommand === "list") return await list(client, invocation, deps);
     if (subcommand === "create") {
-      const view = await one(client, "automation_create", { automation: fields });
+      const view = await oneAnswer(client, "automation_create", { automation: fields });
       return shown(view, view.id);
     }
     const id = await automationId(client, args[0]!);
     switch (subcommand) {
       case "show": {
-        const view = await one(client, "automation", { id });
+        const view = await oneAnswer(client, "automation", { id });
         if (globals.json) out.json(view);
         else printAutomation(out, view, deps.timeZone);
         return EXIT.done;
       }
       case "update":
-        return shown(await one(client, "automation_update", { id, change: fields }), id);
+        return shown(await oneAnswer(client, "automation_update", { id, change: fields }), id);
       case "enable":
       case "disable": {
         const enabled = subcommand === "enable";
-        return shown(await one(client, "automation_enable", { id, enabled }), id);
+        return shown(await oneAnswer(client, "automation_enable", { id, enabled }), id);
       }
       case "run":
         return await run(client, invocation, { id, requestId });
       case "history":
         return await history(client, invocation, deps, { id, before, limit });
       default: {
-        const answer = await one(client, "automation_delete", { id });
+        const answer = await oneAnswer(client, "automation_delete", { id });
         if (globals.json) out.json(answer);
         else out.note(`Deleted ${id}; what it said stays in the session automation:${id}`);
         return EXIT.done;
@@ -123,13 +124,13 @@ async function run(
   params: Operations["automation_run"]["params"],
 ): Promise<ExitCode> {
   const { id } = params;
-  const run = await one(client, "automation_run", params);
+  const run = await oneAnswer(client, "automation_run", params);
   if (globals.json) {
     out.json(run);
     return EXIT.done;
   }
   out.note(`Run ${run.id} is ${run.state}: service automations history ${id}`);
-  printWarnings(out, await one(client, "automation", { id }));
+  printWarnings(out, await oneAnswer(client, "automation", { id }));
   return EXIT.done;
 }
 
@@ -188,16 +189,6 @@ function parseFields(text: string, from: string): Record<string, unknown> {
     return { ...value };
   }
   throw new ServiceError("usage", `${what} holds no JSON object`, { param: "from" });
-}
-
-/** The one answer of an operation. */
-async function one<Op extends Operation>(
-  client: LocalClient,
-  op: Op,
-  params: Operations[Op]["params"],
-): Promise<Operations[Op]["data"]> {
-  for await (const data of client.request(op, params)) return data;
-  throw new ServiceError("internal", `The service answered ${op} with nothing`);
 }
 
 function wholeNumber(

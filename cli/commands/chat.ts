@@ -8,10 +8,9 @@ import { ServiceError } from "../../lib/errors.ts";
 import { CHAT_ID, type ServerFrame } from "../../lib/wire/frames.ts";
 import { WireClient } from "../../lib/wire/wire_client.ts";
 import { ask, type TurnClient } from "../agent/ask.ts";
-import { attachFile } from "../agent/attach_file.ts";
 import { gatherMessage, type MessageSources } from "../agent/gather_message.ts";
 import { processSignals, type Signals, withInterrupts } from "../agent/interrupts.ts";
-import { readPiped } from "../agent/read_piped.ts";
+import { processSources } from "../agent/process_sources.ts";
 import { wireToken } from "../chat/wire_access.ts";
 import { WireTurns } from "../chat/wire_turns.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
@@ -176,19 +175,6 @@ async function ownPort(globals: Globals): Promise<{ url: string; secret?: string
   const at = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   const bracketed = at.includes(":") ? `[${at}]` : at;
   return { url: `${sslCertfile === "" ? "ws" : "wss"}://${bracketed}:${port}${path}`, secret };
-}
-
-/** The sources of this process. */
-function processSources(out: Output): MessageSources {
-  return {
-    stdinIsTerminal: Deno.stdin.isTerminal(),
-    readStdin: () =>
-      readPiped({
-        stdin: Deno.stdin.readable,
-        onWait: () => out.note("Waiting for standard input to end; --no-stdin leaves it out"),
-      }),
-    attach: (path) => attachFile(path),
-  };
 }
 
 const chatCommand: Command = {
