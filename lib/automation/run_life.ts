@@ -71,7 +71,12 @@ export async function followRun(
     const current = await store.find(run.automationId);
     if (current === undefined) return;
     const error = result.status === "failed" ? result.error.slice(0, MAX_ERROR_CHARS) : undefined;
-    const waitMs = error === undefined ? undefined : retryWaitMs(attempt, current.spec.retries);
+    // Switched off meanwhile, a slot makes no further attempt: then this was the last one, and is
+    // told as such.
+    const goesOn = run.slotAt === undefined || current.spec.enabled;
+    const waitMs = error === undefined || !goesOn
+      ? undefined
+      : retryWaitMs(attempt, current.spec.retries);
     const ending = { rowid, attempt, state: result.status, error, now: now() };
     if (waitMs !== undefined) {
       await store.settle({ ...ending, retryAt: ending.now + waitMs });

@@ -199,6 +199,26 @@ Deno.test("Scheduler tries again what failed, with waits, under keys of their ow
   await scheduler.stop();
 });
 
+Deno.test("Scheduler says that a run failed whose automation was switched off meanwhile", async () => {
+  const world = new SchedulerWorld();
+  world.turns.durationMs = 90_000;
+  await world.add("a", {
+    schedule: { every: 3_600 },
+    retries: 3,
+    delivery: { when: "error", channel: "test", chatId: "1" },
+  });
+  world.turns.resultOf = () => ({ status: "failed", error: "no model" });
+  const scheduler = world.start();
+  await world.pass(HOUR_MS);
+  await change(world, "a", { enabled: false });
+  await world.pass(2 * MINUTE_MS);
+  assertEquals((await historyOf(world, "a")).map(({ state, attempts }) => [state, attempts]), [
+    ["failed", 1],
+  ]);
+  assertEquals([...world.turns.outbox.values()], ["failed: no model"]);
+  await scheduler.stop();
+});
+
 Deno.test("Scheduler counts a turn that is not accepted as an attempt, and says so", async () => {
   const world = new SchedulerWorld();
   await world.add("a", { schedule: { every: 3_600 }, retries: 1 });
