@@ -5,6 +5,7 @@
  * @module
  */
 
+import { upgradePath } from "../channel/upgrade_path.ts";
 import { isLoopbackHost } from "../loopback_host.ts";
 import { issueSecret } from "./issue_secret.ts";
 import type { KeyPath } from "./key_path.ts";
@@ -24,11 +25,6 @@ const MAX_SOCKET_PATH_BYTES = 100;
 
 /** Routes of the port that no path for tokens may stand in the way of. */
 const RESERVED = ["/api", "/webui", "/media", "/health", "/ready", "/openapi.json"];
-
-/** A path without the slashes at its end; the root stays `/` (document 2 part 2). */
-export function normalizeWsPath(path: string): string {
-  return path.replace(/\/+$/, "") || "/";
-}
 
 /** Why a section refuses to load; empty for one that may be used. Holds no secret. */
 export function websocketProblems(
@@ -113,10 +109,10 @@ function checkBind(
 
 function checkIssuePath({ tokenIssuePath, path }: WebsocketConfig, refuse: Tell): void {
   const at: KeyPath = ["tokenIssuePath"];
-  const given = normalizeWsPath(tokenIssuePath);
+  const given = upgradePath(tokenIssuePath);
   const problem = pathProblem(tokenIssuePath);
   if (problem !== undefined) refuse(at, `${shown(tokenIssuePath)} ${problem}`);
-  else if (given === normalizeWsPath(path)) {
+  else if (given === upgradePath(path)) {
     refuse(at, `${shown(tokenIssuePath)} is path too; it has to be another one`);
   } else if (
     given === "/" || RESERVED.some((own) => given === own || given.startsWith(`${own}/`))
@@ -138,7 +134,7 @@ function checkPublicUrl({ publicWsUrl, path }: WebsocketConfig, refuse: Tell): v
   } else if (/[?#]/.test(publicWsUrl)) {
     // It may hold a token.
     refuse(at, "it has a query or fragment; clients add their own query");
-  } else if (normalizeWsPath(url.pathname) !== normalizeWsPath(path)) {
+  } else if (upgradePath(url.pathname) !== upgradePath(path)) {
     refuse(at, `its path is ${shown(url.pathname)}, expected that of path, ${shown(path)}`);
   }
 }
@@ -160,7 +156,7 @@ function checkTls({ sslCertfile, sslKeyfile }: WebsocketConfig, refuse: Tell): v
 function pathProblem(path: string): string | undefined {
   if (!path.startsWith("/")) return "does not begin with /";
   if (/[?#]/.test(path)) return "has a query or fragment";
-  const parts = normalizeWsPath(path).split("/").slice(1);
+  const parts = upgradePath(path).split("/").slice(1);
   const isPlain = path.match(/^\/+$/) !== null ||
     parts.every((part) => /^[A-Za-z0-9._~-]+$/.test(part) && !/^\.{1,2}$/.test(part));
   return isPlain

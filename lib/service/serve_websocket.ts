@@ -9,6 +9,7 @@ import { systemClock } from "../agent/clock.ts";
 import type { OwnedTurns } from "../agent/create_turns.ts";
 import type { SocketChannelClass } from "../channel/socket_channel.ts";
 import type { SocketHost } from "../channel/socket_host.ts";
+import { upgradePath } from "../channel/upgrade_path.ts";
 import { withChannelFlags } from "../channel/with_channel_flags.ts";
 import { ServiceError } from "../errors.ts";
 import { createAccessLog } from "../http/access_log.ts";
@@ -162,7 +163,7 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
         },
       });
       return {
-        url: `${listener.url.replace(/^http/, "ws")}${section.path.replace(/\/+$/, "") || "/"}`,
+        url: `${listener.url.replace(/^http/, "ws")}${upgradePath(section.path)}`,
         port: listener.port,
         close: (graceMs) => listener.close(graceMs),
       };

@@ -14,8 +14,9 @@ import { WebSocketServer } from "ws";
 import type { Clock } from "../../../lib/agent/clock.ts";
 import { refuseUpgrade, type UpgradeRefusal } from "../../../lib/channel/refuse_upgrade.ts";
 import type { Peer, SocketAdmission } from "../../../lib/channel/socket_host.ts";
+import { upgradePath } from "../../../lib/channel/upgrade_path.ts";
 import type { Log } from "../../../lib/log.ts";
-import { checkUpgrade, normalizePath, refusal } from "./check_upgrade.ts";
+import { checkUpgrade, refusal } from "./check_upgrade.ts";
 import type { Connection } from "./connection.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { InboundBytes } from "./inbound_bytes.ts";
@@ -76,7 +77,7 @@ export interface SocketServer {
 /** Makes a server. */
 export function createSocketServer(options: SocketServerOptions): SocketServer {
   const { admission, maxMessageBytes, clock, log, limits } = options;
-  const path = normalizePath(options.path);
+  const path = upgradePath(options.path);
   const protocols = new WeakMap<IncomingMessage, string>();
   const connections = new Set<WsConnection>();
   const admitting = new Map<Duplex, () => boolean>();

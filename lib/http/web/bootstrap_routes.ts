@@ -8,6 +8,7 @@
 import { z } from "zod";
 import type { Credential, OperatorAnswer, OperatorRequest } from "../../authority/operator.ts";
 import type { IssuedToken } from "../../authority/operator.ts";
+import { upgradePath } from "../../channel/upgrade_path.ts";
 import type { WebsocketConfig } from "../../config/schema.ts";
 import { MAX_TEXT_BYTES, MEDIA_LIMITS } from "../../wire/envelopes.ts";
 import type { Admission } from "./admission/create_admission.ts";
@@ -51,7 +52,7 @@ export function createBootstrapRoutes(deps: BootstrapDeps): WebRoute[] {
 
   function about(request: Request): Omit<z.infer<typeof bootstrapAnswer>, "token"> {
     return {
-      ws_path: config.path.replace(/\/+$/, "") || "/",
+      ws_path: upgradePath(config.path),
       ws_url: wsUrl(request, config),
       model_name: model(),
       limits: {
@@ -106,5 +107,5 @@ function wsUrl(
   if (publicWsUrl !== "") return publicWsUrl;
   const at = headers.get("host")?.trim().toLowerCase() ??
     `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  return `${sslCertfile === "" ? "ws" : "wss"}://${at}${path.replace(/\/+$/, "") || "/"}`;
+  return `${sslCertfile === "" ? "ws" : "wss"}://${at}${upgradePath(path)}`;
 }
