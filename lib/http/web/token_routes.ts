@@ -22,6 +22,8 @@ export interface TokenRoutesDeps {
   config: WebsocketConfig;
   admission: Pick<Admission, "refuseSecret" | "socketTokens">;
   operate(request: OperatorRequest, credential: Credential): Promise<OperatorAnswer>;
+  /** Milliseconds since 1970. */
+  now: () => number;
 }
 
 const KINDS = ["socket", "api"] as const;
@@ -38,7 +40,7 @@ const issueAnswer = z.object({
 
 /** The routes; the issue path is among them when there is one. */
 export function createTokenRoutes(deps: TokenRoutesDeps): WebRoute[] {
-  const { config, admission: { socketTokens }, operate } = deps;
+  const { config, admission: { socketTokens }, operate, now } = deps;
 
   const issue: WebRoute = {
     method: "GET",
@@ -71,14 +73,18 @@ export function createTokenRoutes(deps: TokenRoutesDeps): WebRoute[] {
     scope: "read",
     summary: "Gives a token for one WebSocket with the caller's own scopes",
     docs: { answer: issueAnswer, errors: ["too_many_tokens"] },
-    handle({ caller: { scopes } }) {
+    handle({ caller: { scopes, credential, expiresAt = Infinity } }) {
       if (scopes === undefined) {
         throw new ServiceError(
           "invalid_request",
           "Behind the trusted proxy a WebSocket needs no token: open it as it is",
         );
       }
-      return Response.json({ token: socketTokens.issue(scopes), expires_in: config.tokenTtlS });
+      const leftS = Math.max(0, Math.floor((expiresAt - now()) / 1_000));
+      return Response.json({
+        token: socketTokens.issue(scopes, credential),
+        expires_in: Math.min(config.tokenTtlS, leftS),
+      });
     },
   };
 

@@ -132,6 +132,43 @@ Deno.test("POST /api/webui/socket-token exchanges a lasting token for a socket w
   assertEquals((await post(token)).status, 401, "a socket token makes no other");
 });
 
+Deno.test("a token for a socket opens none once the token that it was exchanged for is revoked", async () => {
+  await using port = await issuing();
+  const exchange = async (token: string) =>
+    parse(
+      await port.request("POST", "/api/webui/socket-token", {
+        Authorization: `Bearer ${token}`,
+        "Content-Length": "0",
+      }),
+    );
+  const before = await exchange("lasting_all");
+  assertEquals((await port.handshake(`/?token=${before.token}`)).status, 101);
+  const kept = await exchange("lasting_reader");
+  const gone = await exchange("lasting_all");
+  delete port.lasting.lasting_all;
+  const refused = await port.handshake(`/?token=${gone.token}`);
+  assertEquals([refused.status, parse(refused).error.code], [401, "invalid_token"]);
+  assertEquals((await port.handshake(`/?token=${kept.token}`)).status, 101);
+});
+
+Deno.test("a token for a socket ends with the token that it was exchanged for, and says so", async () => {
+  await using port = await issuing();
+  const { token } = parse(await port.request("GET", "/token?kind=api", SECRET));
+  const exchange = async () =>
+    parse(
+      await port.request("POST", "/api/webui/socket-token", {
+        Authorization: `Bearer ${token}`,
+        "Content-Length": "0",
+      }),
+    );
+  port.clock.advance(290_000);
+  const late = await exchange();
+  assertEquals(late.expires_in, 10);
+  assertEquals((await port.handshake(`/?token=${(await exchange()).token}`)).status, 101);
+  port.clock.advance(10_000);
+  assertEquals((await port.handshake(`/?token=${late.token}`)).status, 401);
+});
+
 Deno.test("POST /api/webui/socket-token has none for whoever comes through the proxy", async () => {
   await using port = await openAdmissionPort({
     trustedProxyAuth: {

@@ -19,6 +19,8 @@ export interface Caller {
   credential: Credential;
   /** Absent for whoever a trusted proxy vouches for, who is not narrowed. */
   scopes?: readonly Scope[];
+  /** When the token ends, milliseconds since 1970; absent: until it is revoked. */
+  expiresAt?: number;
   /** Whose chats are meant; absent: the default workspace. */
   workspaceKey?: string;
   /** The proxy's path to sign out, where there is one. */

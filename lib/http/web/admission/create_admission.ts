@@ -85,14 +85,31 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     );
   }
 
+  /** What the authority knows of a token for routes; undefined for one that is not in force. */
+  async function checked(credential: Credential): Promise<CheckedToken | undefined> {
+    try {
+      const answer = await operate({ op: "tokens.check" }, credential);
+      return (answer as { token: CheckedToken }).token;
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === "invalid_token") return undefined;
+      throw error;
+    }
+  }
+
   /** The scopes that a client has shown; undefined: nothing narrows it. */
-  function scopesOf(offered: Offered, arrival: Arrival): readonly Scope[] | undefined {
+  async function scopesOf(
+    offered: Offered,
+    arrival: Arrival,
+  ): Promise<readonly Scope[] | undefined> {
     const [token] = offered.tokens;
     const isOpen = config.token === "" && !config.websocketRequiresToken;
     if (!offered.tokenAlone && token !== undefined && offered.tokens.length === 1) {
       if (config.token !== "" && sameSecret(token, config.token)) return undefined;
-      const scopes = socketTokens.take(token);
-      if (scopes !== undefined) return scopes;
+      const grant = socketTokens.take(token);
+      // A token that was revoked takes with it what it was exchanged for.
+      if (grant !== undefined && (grant.from === undefined || await checked(grant.from))) {
+        return grant.scopes;
+      }
     }
     if (isOpen && !offered.tokenAlone) return undefined;
     return refuseSecret(arrival, "A right token is needed to open this WebSocket");
@@ -119,7 +136,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     });
     const offered = readOffered(url, arrival.headerValues("sec-websocket-protocol"));
     const identity = await proxy?.authenticate(arrival);
-    const scopes = identity === undefined ? scopesOf(offered, arrival) : undefined;
+    const scopes = identity === undefined ? await scopesOf(offered, arrival) : undefined;
     if (!mayComeIn(offered.clientId)) {
       throw new ServiceError("forbidden_client", "This client_id is not let in here");
     }
@@ -171,13 +188,15 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       const token = bearer(request.headers.get("authorization"));
       if (token === undefined || token.length > MAX_TOKEN_CHARS) return undefined;
       const credential: Credential = { kind: "token", token };
-      const answer = await operate({ op: "tokens.check" }, credential).catch((error) => {
-        if (error instanceof ServiceError && error.code === "invalid_token") return undefined;
-        throw error;
-      });
-      if (answer === undefined) return undefined;
-      const { token: { scopes } } = answer as { token: CheckedToken };
-      return { actor: "websocket:token", credential, scopes };
+      const known = await checked(credential);
+      if (known === undefined) return undefined;
+      const { scopes, expiresAt } = known;
+      return {
+        actor: "websocket:token",
+        credential,
+        scopes,
+        ...expiresAt !== undefined && { expiresAt },
+      };
     },
   };
 }
