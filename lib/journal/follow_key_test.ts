@@ -148,3 +148,22 @@ Deno.test("followKey() goes on waiting for a session whose batch was undone", as
   assertThrows(() => journal.followKey("websocket:a", { afterSeq: -1 }), ServiceError);
   await journal.close();
 });
+
+Deno.test("followKey() ends at once by return(), before and after its session is there, and is forgotten", async () => {
+  const journal = openJournal({ path: ":memory:" });
+  for (
+    const make of [() => Promise.resolve(), () => journal.setModelPreset("websocket:a", "fast")]
+  ) {
+    await make();
+    const { seq } = journal.session("websocket:a") === undefined ? { seq: 0 } : { seq: 1 };
+    const follow = journal.followKey("websocket:a", { afterSeq: seq });
+    const events = follow[Symbol.asyncIterator]();
+    const next = events.next();
+    assertEquals(journal.counts().waitingFollowers, 1);
+    await follow.return();
+    assertEquals((await next).done, true);
+    assertEquals((await events.next()).done, true);
+    assertEquals(journal.counts().waitingFollowers, 0);
+  }
+  await journal.close();
+});

@@ -1,5 +1,12 @@
 import type { AgentEvent, StoredEvent } from "../../../lib/agent/events.ts";
-import type { ChatHead, ChatMessage, ChatPlace, Chats, Sent } from "../../../lib/channel/chats.ts";
+import type {
+  ChatHead,
+  ChatMessage,
+  ChatPlace,
+  Chats,
+  Follow,
+  Sent,
+} from "../../../lib/channel/chats.ts";
 import { ServiceError } from "../../../lib/errors.ts";
 
 interface Chat {
@@ -62,7 +69,19 @@ export class FakeChats implements Chats {
     return { seq: events.length, epoch: `epoch-${generation}` };
   }
 
-  async *follow(
+  follow(place: ChatPlace, { afterSeq }: { afterSeq: number }): Follow {
+    const stopping = new AbortController();
+    const events = this.#follow(place, { afterSeq, signal: stopping.signal });
+    return {
+      [Symbol.asyncIterator]: () => events,
+      return() {
+        stopping.abort();
+        return events.return(undefined);
+      },
+    };
+  }
+
+  async *#follow(
     place: ChatPlace,
     { afterSeq, signal }: { afterSeq: number; signal: AbortSignal },
   ): AsyncGenerator<StoredEvent> {
