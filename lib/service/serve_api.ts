@@ -9,6 +9,7 @@ import type { Turns } from "../agent/turns.ts";
 import type { DocumentReader } from "../documents/types.ts";
 import { createAccessLog } from "../http/access_log.ts";
 import { createApi } from "../http/api/app.ts";
+import { connectionRoom } from "../http/connection_room.ts";
 import { listen } from "../http/listen.ts";
 import type { Journal } from "../journal/types.ts";
 import type { AgentAccess } from "../mcp/serve/agent_access.ts";
@@ -86,6 +87,7 @@ export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
     port: config.api.port,
     setting: "api",
     handler: (request, peer) => api.fetch(request, peer),
+    limits: { maxConnections: connectionRoom(boot.maxOpenFiles).api },
     onUnreadable: ({ peerAddress, status, reason }) =>
       accessLog({
         requestId: "-",

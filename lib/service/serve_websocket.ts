@@ -13,6 +13,7 @@ import { upgradePath } from "../channel/upgrade_path.ts";
 import { withChannelFlags } from "../channel/with_channel_flags.ts";
 import { ServiceError } from "../errors.ts";
 import { createAccessLog } from "../http/access_log.ts";
+import { connectionRoom } from "../http/connection_room.ts";
 import { listen } from "../http/listen.ts";
 import { createAdmission } from "../http/web/admission/create_admission.ts";
 import { posture } from "../http/web/admission/posture.ts";
@@ -158,7 +159,7 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
             reason,
           }),
         limits: {
-          maxConnections: MAX_CONNECTIONS,
+          maxConnections: connectionRoom(boot.maxOpenFiles).web,
           maxConnectionsPerAddress: section.maxConnectionsPerAddress,
         },
       });
@@ -186,9 +187,6 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
   ]);
   return { url, stop: () => channel.stop() };
 }
-
-/** Sockets and requests at once; each takes a file descriptor of this process. */
-const MAX_CONNECTIONS = 10_000;
 
 /** The module comes from the static map of channels alone (decisions D1). */
 async function loadRuntime({ module, className }: ChannelModule): Promise<SocketChannelClass> {
