@@ -70,7 +70,8 @@ export function createTokenRoutes(deps: TokenRoutesDeps): WebRoute[] {
   const exchange: WebRoute = {
     method: "POST",
     path: SOCKET_TOKEN_PATH,
-    scope: "read",
+    // Either may open a WebSocket; what it may do there is by the scopes again.
+    scope: ["read", "chat"],
     summary: "Gives a token for one WebSocket with the caller's own scopes",
     docs: { answer: issueAnswer, errors: ["too_many_tokens"] },
     handle({ caller: { scopes, credential, expiresAt = Infinity } }) {

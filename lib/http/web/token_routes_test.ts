@@ -118,7 +118,11 @@ Deno.test("POST /api/webui/socket-token exchanges a lasting token for a socket w
       "Content-Length": "0",
     });
   for (
-    const [name, scopes] of [["lasting_all", ["operate"]], ["lasting_reader", ["read"]]] as const
+    const [name, scopes] of [
+      ["lasting_all", ["operate"]],
+      ["lasting_reader", ["read"]],
+      ["lasting_chatter", ["chat"]],
+    ] as const
   ) {
     const answer = await post(name);
     assertEquals([answer.status, answer.headers["cache-control"]], [200, "no-store"]);

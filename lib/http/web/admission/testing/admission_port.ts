@@ -35,6 +35,7 @@ const KEY = "dGhlIHNhbXBsZSBub25jZQ==";
 const LASTING: Readonly<Record<string, readonly Scope[]>> = {
   lasting_all: ["operate"],
   lasting_reader: ["read"],
+  lasting_chatter: ["chat"],
   lasting_approver: ["approve"],
 };
 
