@@ -2,8 +2,9 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { WebSocket } from "ws";
+import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
-import { bootstrap, httpOf, WireSocket } from "./support/wire_socket.ts";
+import { bootstrap, httpOf, transcript, WireSocket } from "./support/wire_socket.ts";
 
 /** A gateway with that section, and its address. */
 async function open(websocket: object) {
@@ -213,4 +214,36 @@ Deno.test("W3 an unclean start is another epoch, whose clients are shown all; a 
   assertEquals(end.seq, last_seq);
   const first = socket.frames.find((frame) => "seq" in frame)!;
   assertEquals("seq" in first && (first.seq_from ?? first.seq), 1);
+});
+
+Deno.test("W12 a reload ends no turn and no connection: the turn that runs goes on, the next one has the new model", async () => {
+  const release = Promise.withResolvers<void>();
+  await using fake = startModelServer({
+    script: async ({ index }) => {
+      if (index === 0) await release.promise;
+      return { text: ["answer", String(index)] };
+    },
+  });
+  const config = (model: string, websocket: object = {}) => ({
+    agent: { model: `local/${model}` },
+    providers: { local: { baseUrl: fake.baseUrl } },
+    channels: { websocket },
+  });
+  await using home = await makeHome(config("first"));
+  await using gateway = await home.start(["gateway", "--json"]);
+  using socket = await WireSocket.open(gateway.wsUrl);
+  socket.send("begin");
+  await fake.request(0);
+  // Of the section itself nothing is live: the port stays as it was, and so do those on it.
+  await home.configure(config("second", { streaming: false, pingIntervalS: 5 }));
+  const { model_name } = await socket.next("runtime_model_updated");
+  assertEquals(model_name, "local/second");
+  release.resolve();
+  assertEquals((await socket.next("turn_end")).status, "done");
+  assertEquals(transcript(socket.frames, socket.chatId).texts, ["answer0"]);
+
+  const from = socket.frames.length;
+  socket.send("and now?");
+  assertEquals((await socket.next("turn_end", undefined, from)).status, "done");
+  assertEquals(fake.requests.map(({ body }) => body.model), ["first", "second"]);
 });
