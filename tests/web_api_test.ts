@@ -46,6 +46,9 @@ Deno.test("every route that lists something answers as the OpenAPI document says
   );
   assert(listing.length > 12);
   for (const [path] of listing) assertEquals((await call("GET", path, path)).status, 200, path);
+  const verify = "/api/webui/audit/verify";
+  const { status, json } = await call("POST", verify, verify, {});
+  assertEquals([status, json.ok], [200, true]);
 });
 
 Deno.test("a chat of the socket is a session of the routes: read, renamed, forked, exported, deleted", async () => {
