@@ -72,7 +72,7 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
     log,
     network: link.signingKeys,
   });
-  log.info(posture(section, proxy));
+  log.info(`Let in at the WebSocket port: ${posture(section, proxy)}`);
   const admission = createAdmission({
     config: section,
     operate: link.operate,
