@@ -137,6 +137,10 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     const offered = readOffered(url, arrival.headerValues("sec-websocket-protocol"));
     const identity = await proxy?.authenticate(arrival);
     const scopes = identity === undefined ? await scopesOf(offered, arrival) : undefined;
+    // Who came in by such an id could say nothing: no record takes it.
+    if (offered.clientId?.includes("\0")) {
+      throw new ServiceError("forbidden_client", "A client_id cannot hold NUL");
+    }
     if (!mayComeIn(offered.clientId)) {
       throw new ServiceError("forbidden_client", "This client_id is not let in here");
     }
