@@ -15,7 +15,7 @@ import { beginRun, followRun } from "./run_life.ts";
 import { slotKey } from "./slot_key.ts";
 
 /** Longest sleep: a timer does not notice that the wall clock was set, or that the machine slept. */
-export const MAX_SLEEP_MS = 60_000;
+const MAX_SLEEP_MS = 60_000;
 
 /** Shortest sleep, so that two schedulers that share a store do not chase each other. */
 const MIN_SLEEP_MS = 10;

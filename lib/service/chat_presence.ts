@@ -9,7 +9,7 @@ import type { Clock } from "../agent/clock.ts";
 import type { Turns } from "../agent/turns.ts";
 
 /** How long a chat may be without a connection before its people count as gone. */
-export const GONE_MS = 60_000;
+const GONE_MS = 60_000;
 
 /** Turns of a chat that are remembered before those that have ended are looked for. */
 const TURNS_UNCHECKED = 16;

@@ -24,7 +24,7 @@ export interface QueueBounds {
 }
 
 /** As decisions C "Slow reader" says. */
-export const QUEUE_BOUNDS: QueueBounds = { maxFrames: 256, maxBytes: 8 * 1024 * 1024 };
+const QUEUE_BOUNDS: QueueBounds = { maxFrames: 256, maxBytes: 8 * 1024 * 1024 };
 
 /** Frames and bytes beyond which nothing is written: what is still here can merge. */
 const MAX_FLYING_FRAMES = 32;

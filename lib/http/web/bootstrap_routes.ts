@@ -16,7 +16,7 @@ import { requireIssueSecret, requireLocal } from "./admission/issue_access.ts";
 import type { WebRoute } from "./web_route.ts";
 
 /** Where it is. */
-export const BOOTSTRAP_PATH = "/webui/bootstrap";
+const BOOTSTRAP_PATH = "/webui/bootstrap";
 
 /** What the route needs. */
 export interface BootstrapDeps {

@@ -15,7 +15,7 @@ import { requireIssueSecret, requireLocal } from "./admission/issue_access.ts";
 import type { WebRoute } from "./web_route.ts";
 
 /** Where a token for routes is exchanged. */
-export const SOCKET_TOKEN_PATH = "/api/webui/socket-token";
+const SOCKET_TOKEN_PATH = "/api/webui/socket-token";
 
 /** What the routes need. */
 export interface TokenRoutesDeps {

@@ -93,7 +93,7 @@ export function pathOf({ path }: Pick<WebRoute, "path">): string {
 }
 
 /** Such as `getSessionsMessages`. */
-export function operationIdOf({ method, path }: Pick<WebRoute, "method" | "path">): string {
+function operationIdOf({ method, path }: Pick<WebRoute, "method" | "path">): string {
   const words = path.replace(/^\/(api\/)?(webui\/)?/, "").split(/\W+/).filter((word) =>
     word !== ""
   );
