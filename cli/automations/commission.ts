@@ -16,6 +16,7 @@ import { oneAnswer } from "../one_answer.ts";
 import { approverToken, type TokenSource } from "../operator/approver_token.ts";
 import type { Output } from "../output.ts";
 import { automationId } from "./find_automation.ts";
+import { refuseOptions } from "./refuse_options.ts";
 
 /** What the subcommands reach outside of themselves. */
 export interface CommissionDeps {
@@ -33,7 +34,7 @@ export async function runCommission(
   deps: CommissionDeps,
 ): Promise<ExitCode> {
   const { subcommand, args, options, globals, out } = invocation;
-  refuseOthers(subcommand!, options);
+  refuseOptions(subcommand!, options);
   const token = await approverToken(deps.token(out), "operate");
   return await deps.withService(globals, async (client) => {
     const id = await automationId(client, args[0]!);
@@ -134,14 +135,4 @@ function printFinding(line: Output["line"], finding: Finding): void {
   if (left > 0) line(`${left} more, which were not kept: the grants are not all`);
   line(`grants: ${grants.length}`);
   line(`digest: ${digest.slice(0, 8)} ${digest.slice(8)}`);
-}
-
-/** An option of another subcommand was meant to do something. */
-function refuseOthers(subcommand: string, options: Invocation["options"]): void {
-  const own = subcommand === "grant" ? "digest" : undefined;
-  const other = Object.keys(options).find((name) => options[name] !== undefined && name !== own);
-  if (other === undefined) return;
-  throw new ServiceError("usage", `service automations ${subcommand} takes no --${other}`, {
-    param: other,
-  });
 }

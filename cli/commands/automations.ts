@@ -17,6 +17,7 @@ import {
   printRuns,
   printWarnings,
 } from "../automations/print_automation.ts";
+import { refuseOptions } from "../automations/refuse_options.ts";
 import { AUTOMATION_OPTIONS, nameOf, typedAutomation } from "../automations/typed_automation.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { confirm, type ConfirmDeps, processConfirm } from "../confirm.ts";
@@ -43,6 +44,7 @@ export async function runAutomations(
   deps: AutomationsDeps,
 ): Promise<ExitCode> {
   const { subcommand = "list", args, options, globals, out } = invocation;
+  refuseOptions(subcommand, options);
   // What was typed is read before the service is opened, so that nobody waits for it.
   const fields = subcommand === "create" || subcommand === "update"
     ? await readFields(invocation, deps)
