@@ -18,6 +18,7 @@ Deno.test("redact() hides secrets and shows references as they are written", asy
         headers: { X: "Bearer ${KEY}", Y: "v${KEY}" },
         base_url: "http://u:p@h/v1?a=@",
       },
+      d: { baseUrl: "https://h/v1?v=1&subscription-Key=sk-3&token=${KEY}#f" },
       c: {},
     },
     channels: { telegram: { token: "t", allowFrom: ["1"], nested: { apiKeys: ["x"] } } },
@@ -45,6 +46,12 @@ Deno.test("redact() hides secrets and shows references as they are written", asy
       model: "",
     },
     c: { apiKey: "", headers: {}, model: "" },
+    d: {
+      apiKey: "",
+      baseUrl: "https://h/v1?v=1&subscription-Key=***&token=${KEY}#f",
+      headers: {},
+      model: "",
+    },
     anthropic: { type: "anthropic", apiKey: "${ANTHROPIC_API_KEY}", headers: {}, model: "" },
   });
   assertEquals(shown.channels.telegram, {
