@@ -39,6 +39,11 @@ export type Sent =
   /** It was a command of the chat, which is on no record. */
   | { kind: "command"; text: string };
 
+/** A wait that can be given up. */
+export interface Waiting {
+  return(): void;
+}
+
 /** Events of a chat as they come. */
 export interface Follow extends AsyncIterable<StoredEvent> {
   /** Ends it at once, also while it waits. */
@@ -56,6 +61,11 @@ export interface ChatHead {
 /** See the module. Everything rejects with a ServiceError whose message is for the client. */
 export interface Chats {
   head(place: ChatPlace): ChatHead;
+  /**
+   * Calls when a chat that is not there yet is made, in time to follow it from its first event on.
+   * Undefined, and nothing is called, when it is there. An idle connection holds this and no more.
+   */
+  whenMade(place: ChatPlace, call: () => void): Waiting | undefined;
   /**
    * Events of a chat after a number, then live ones. A chat that is not there yet is waited for, at the
    * cost of an entry in a map. Ends when the chat is deleted.

@@ -1,7 +1,7 @@
 import type { StoredEvent } from "../agent/events.ts";
 import { checkInteger } from "./checks.ts";
 import type { Followers } from "./follow.ts";
-import type { FollowOptions, KeyFollow } from "./types.ts";
+import type { FollowOptions, KeyFollow, Waiting } from "./types.ts";
 
 type KeyFollowOptions = Omit<FollowOptions, "live">;
 
@@ -14,6 +14,7 @@ export interface KeyFollowSource {
 
 /** The readers of sessions that need not be there yet. */
 export interface KeyFollowers {
+  whenMade(key: string, call: () => void): Waiting | undefined;
   follow(key: string, options: KeyFollowOptions): KeyFollow;
   /** A session was made, and that is on record. */
   made(key: string): void;
@@ -24,12 +25,12 @@ export interface KeyFollowers {
 }
 
 /**
- * Followers of sessions by their keys. There are thousands of them that wait, one for each idle
- * connection, so each is one object and what all share stands here. One whose session is there is a follower of that session and
- * nothing else; before that it is an entry in a map, which whatever makes the session wakes.
+ * Followers of sessions by their keys. One whose session is there is a follower of that session and
+ * nothing else; before that it is an entry in a map, which whatever makes the session wakes. Thousands
+ * may wait, one for each idle connection, so what all share stands here.
  */
 export function createKeyFollowers(source: KeyFollowSource): KeyFollowers {
-  const waiting = new Map<string, Set<KeyFollower>>();
+  const waiting = new Map<string, Set<Waiter>>();
   let ended = false;
   const room: WaitingRoom = {
     isEnded: () => ended,
@@ -39,18 +40,24 @@ export function createKeyFollowers(source: KeyFollowSource): KeyFollowers {
         ? undefined
         : source.followers.follow(id, options)[Symbol.asyncIterator]();
     },
-    enter(key, follower) {
+    enter(key, waiter) {
       const others = waiting.get(key);
-      if (others) others.add(follower);
-      else waiting.set(key, new Set([follower]));
+      if (others) others.add(waiter);
+      else waiting.set(key, new Set([waiter]));
     },
-    leave(key, follower) {
+    leave(key, waiter) {
       const others = waiting.get(key);
-      if (others?.delete(follower) && others.size === 0) waiting.delete(key);
+      if (others?.delete(waiter) && others.size === 0) waiting.delete(key);
     },
   };
 
   return {
+    whenMade(key, call) {
+      if (source.find(key) !== undefined) return undefined;
+      const caller = new Caller(room, key, call);
+      if (!ended) room.enter(key, caller);
+      return caller;
+    },
     follow(key, options) {
       checkInteger("afterSeq", options.afterSeq, 0);
       return new KeyFollower(room, key, options);
@@ -59,15 +66,15 @@ export function createKeyFollowers(source: KeyFollowSource): KeyFollowers {
       const woken = waiting.get(key);
       if (woken === undefined) return;
       waiting.delete(key);
-      for (const follower of woken) follower.wake();
+      for (const waiter of woken) waiter.wake();
     },
     endAll() {
       ended = true;
-      for (const followers of [...waiting.values()]) {
-        for (const follower of [...followers]) follower.return();
+      for (const waiters of [...waiting.values()]) {
+        for (const waiter of [...waiters]) waiter.return();
       }
     },
-    waiting: () => waiting.values().reduce((sum, followers) => sum + followers.size, 0),
+    waiting: () => waiting.values().reduce((sum, waiters) => sum + waiters.size, 0),
   };
 }
 
@@ -75,7 +82,14 @@ type Result = IteratorResult<StoredEvent, undefined>;
 
 const DONE: Result = { done: true, value: undefined };
 
-/** Where followers wait for their sessions. */
+/** Who waits for a session. */
+interface Waiter {
+  /** It is there. */
+  wake(): void;
+  return(): unknown;
+}
+
+/** Where they wait. */
 interface WaitingRoom {
   isEnded(): boolean;
   /** The session's events; undefined while there is none. */
@@ -83,15 +97,36 @@ interface WaitingRoom {
     key: string,
     options: KeyFollowOptions,
   ): AsyncIterator<StoredEvent, undefined> | undefined;
-  enter(key: string, follower: KeyFollower): void;
-  leave(key: string, follower: KeyFollower): void;
+  enter(key: string, waiter: Waiter): void;
+  leave(key: string, waiter: Waiter): void;
+}
+
+/** Who wants to be called once. */
+class Caller implements Waiter, Waiting {
+  readonly #room: WaitingRoom;
+  readonly #key: string;
+  readonly #call: () => void;
+
+  constructor(room: WaitingRoom, key: string, call: () => void) {
+    this.#room = room;
+    this.#key = key;
+    this.#call = call;
+  }
+
+  wake(): void {
+    this.#call();
+  }
+
+  return(): void {
+    this.#room.leave(this.#key, this);
+  }
 }
 
 /**
  * One reader of one key, to be gone through once. By hand for the same reason as the follower of a
  * session: `return` ends it at once, also while it waits.
  */
-class KeyFollower implements KeyFollow, AsyncIterator<StoredEvent, undefined> {
+class KeyFollower implements Waiter, KeyFollow, AsyncIterator<StoredEvent, undefined> {
   readonly #room: WaitingRoom;
   readonly #key: string;
   readonly #options: KeyFollowOptions;

@@ -28,7 +28,7 @@ const MAX_KEY_CHARS = 128;
 export interface ChatsDeps {
   /** Scrubbed (`scrubbedTurns`): what people send is on record without secrets. */
   turns: Pick<OwnedTurns, "submit" | "repeated" | "command" | "find" | "cancelRunning">;
-  journal: Pick<Journal, "session" | "epoch" | "followKey" | "say" | "forkSession">;
+  journal: Pick<Journal, "session" | "epoch" | "whenMade" | "followKey" | "say" | "forkSession">;
   documents: DocumentReader;
   /** Takes secrets out of a text that will be on record. */
   scrub: (text: string) => string;
@@ -68,6 +68,7 @@ export function createChats(deps: ChatsDeps): Chats {
       const key = chatSessionKey(place);
       return { seq: journal.session(key)?.lastSeq ?? 0, epoch: journal.epoch(key) };
     },
+    whenMade: (place, call) => journal.whenMade(chatSessionKey(place), call),
     follow: (place, options) => journal.followKey(chatSessionKey(place), options),
     async send(message, signal) {
       const sessionKey = chatSessionKey(message);

@@ -50,8 +50,7 @@ async function send(chats: Chats, asked: ChatMessage): Promise<Extract<Sent, { k
 /** Events of a chat up to the end of so many turns. */
 async function until(chats: Chats, place: ChatPlace, ends: number): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
-  const stop = new AbortController();
-  for await (const event of chats.follow(place, { afterSeq: 0, signal: stop.signal })) {
+  for await (const event of chats.follow(place, { afterSeq: 0 })) {
     events.push(event);
     if (event.event.type === "turn_end" && --ends === 0) break;
   }
@@ -306,7 +305,7 @@ Deno.test("say() puts a message into a chat once, without secrets", async () => 
   await chats.say(said);
   const { seq, epoch } = chats.head({ chatId: "a" });
   assertEquals(seq, 1);
-  for await (const { event } of chats.follow({ chatId: "a" }, { afterSeq: 0, signal: NEVER })) {
+  for await (const { event } of chats.follow({ chatId: "a" }, { afterSeq: 0 })) {
     assertEquals(event, { type: "message", text: "the key is [secret]" });
     break;
   }

@@ -7,13 +7,13 @@
 
 import { setImmediate } from "node:timers/promises";
 import type { StoredEvent } from "../../../lib/agent/events.ts";
-import type { ChatHead, ChatPlace, Chats, Follow } from "../../../lib/channel/chats.ts";
+import type { ChatHead, ChatPlace, Chats } from "../../../lib/channel/chats.ts";
 import type { Connection } from "../socket/connection.ts";
 import { ChatFrames, type FrameSource } from "./chat_frames.ts";
 
 /** What a cursor works with. */
 export interface ChatCursorDeps {
-  chats: Pick<Chats, "follow" | "head">;
+  chats: Pick<Chats, "whenMade" | "follow" | "head">;
   connection: Pick<Connection, "send" | "whenDrained">;
   source: FrameSource;
 }
@@ -28,7 +28,8 @@ const EVENTS_AT_ONCE = 512;
 export class ChatCursor {
   readonly #deps: ChatCursorDeps;
   readonly #place: ChatPlace;
-  #events: Follow | undefined;
+  /** What it waits in. */
+  #wait: { return(): unknown } | undefined;
   #isStopped = false;
 
   constructor(deps: ChatCursorDeps, place: ChatPlace) {
@@ -43,7 +44,13 @@ export class ChatCursor {
   /** Sends nothing any more, and waits for nothing. */
   stop(): void {
     this.#isStopped = true;
-    void this.#events?.return();
+    void this.#wait?.return();
+  }
+
+  /** Calls when the chat is there, which may be now, unless it is stopped before. */
+  whenThere(call: () => void): void {
+    this.#wait = this.#deps.chats.whenMade(this.#place, call);
+    if (this.#wait === undefined) call();
   }
 
   /**
@@ -65,8 +72,9 @@ export class ChatCursor {
       const frames = new ChatFrames(source, place.chatId, afterSeq);
       let isWhole = from === 0 || from === afterSeq;
       let seq = afterSeq;
-      this.#events = chats.follow(place, { afterSeq: from });
-      for await (const stored of this.#events) {
+      const events = chats.follow(place, { afterSeq: from });
+      this.#wait = events;
+      for await (const stored of events) {
         // A long replay of what is not shown waits for no client, and would hold up all others.
         if (!isLive && ++replayed % EVENTS_AT_ONCE === 0) await setImmediate();
         if (this.#isStopped) return { seq, epoch };

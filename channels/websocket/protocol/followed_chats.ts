@@ -18,7 +18,7 @@ export const MAX_CHATS = 256;
 
 /** What the chats of a connection work with. */
 export interface FollowedChatsDeps {
-  chats: Pick<Chats, "follow" | "head" | "join">;
+  chats: Pick<Chats, "whenMade" | "follow" | "head" | "join">;
   connection: Pick<Connection, "peer" | "send" | "whenDrained" | "close">;
   source: FrameSource;
   /** A cursor failed, and with it the connection, since it would show a gap. */
@@ -136,19 +136,27 @@ export class FollowedChats {
     return new ChatCursor(this.#deps, this.place(chatId));
   }
 
-  /** No async function: it would be held beside the cursor's own by each idle connection. */
   #run(chatId: string, afterSeq: number, cursor: ChatCursor): void {
-    cursor.run(afterSeq).then((seen) => {
-      if (!cursor.isStopped) this.#goOn(chatId, seen, cursor);
-    }).catch((error) => {
-      if (cursor.isStopped) return;
-      this.#deps.onFailure(chatId, error);
-      this.#deps.connection.close(1011, "Internal error: reconnect and resume");
-    });
+    try {
+      cursor.whenThere(() =>
+        cursor.run(afterSeq)
+          .then((seen) => this.#goOn(chatId, seen, cursor))
+          .catch((error) => this.#fail(chatId, error, cursor))
+      );
+    } catch (error) {
+      this.#fail(chatId, error, cursor);
+    }
+  }
+
+  #fail(chatId: string, error: unknown, cursor: ChatCursor): void {
+    if (cursor.isStopped) return;
+    this.#deps.onFailure(chatId, error);
+    this.#deps.connection.close(1011, "Internal error: reconnect and resume");
   }
 
   /** A cursor has ended by itself. */
   #goOn(chatId: string, seen: ChatHead, cursor: ChatCursor): void {
+    if (cursor.isStopped) return;
     const now = this.#deps.chats.head(this.place(chatId));
     // It ended and is what it was: the service stops, and the connection with it.
     if (now.seq >= seen.seq && now.epoch === seen.epoch) return;

@@ -6,6 +6,7 @@ import type {
   Chats,
   Follow,
   Sent,
+  Waiting,
 } from "../../../lib/channel/chats.ts";
 import { ServiceError } from "../../../lib/errors.ts";
 
@@ -67,6 +68,22 @@ export class FakeChats implements Chats {
   head(place: ChatPlace): ChatHead {
     const { events, generation } = this.#chat(place);
     return { seq: events.length, epoch: `epoch-${generation}` };
+  }
+
+  whenMade(place: ChatPlace, call: () => void): Waiting | undefined {
+    this.onFollow(place);
+    const { events, waiting } = this.#chat(place);
+    if (events.length > 0) return undefined;
+    const wake = () => {
+      leave();
+      if (!this.isStopped) call();
+    };
+    const leave = () => {
+      if (waiting.delete(wake)) this.following--;
+    };
+    waiting.add(wake);
+    this.following++;
+    return { return: leave };
   }
 
   follow(place: ChatPlace, { afterSeq }: { afterSeq: number }): Follow {
