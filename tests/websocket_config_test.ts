@@ -83,6 +83,14 @@ Deno.test("client_id is cut to 128, and allowFrom sees it once the token is righ
     assertEquals([shaken.status, shaken.said.error?.code], [status, code], query);
     if (status === 101) assert([id, "alice"].includes(shaken.said.client_id));
   }
+  // Each has its line in the log, which is whole once the gateway has stopped, and none a token.
+  await port.gateway.stop();
+  const lines = port.gateway.log().split("\n").filter((line) => / GET \/ \d+ /.test(line));
+  assertEquals(
+    lines.map((line) => [Number(/ GET \/ (\d+) /.exec(line)![1]), /reason="(.*)"/.exec(line)?.[1]]),
+    rows.map(([, status, code]) => [status, code]),
+  );
+  assertEquals(port.gateway.log().includes("static-"), false);
 });
 
 Deno.test("a token of the issue path opens one socket with its scopes; only its secret is asked for there", async () => {

@@ -16,6 +16,7 @@ import { createAccessLog } from "../http/access_log.ts";
 import { connectionRoom } from "../http/connection_room.ts";
 import { listen } from "../http/listen.ts";
 import { createAdmission } from "../http/web/admission/create_admission.ts";
+import { withHandshakeLog } from "../http/web/admission/handshake_log.ts";
 import { posture } from "../http/web/admission/posture.ts";
 import { createWebApp } from "../http/web/app.ts";
 import { arrivalOf } from "../http/web/arrival.ts";
@@ -136,7 +137,7 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
       scrub: (text) => scrubber.text(text),
       clock: systemClock,
     }),
-    admission,
+    admission: withHandshakeLog(admission, { accessLog, clock: systemClock }),
     media: links,
     async openPort(onUpgrade) {
       const { sslCertfile, sslKeyfile, socketPath } = section;
