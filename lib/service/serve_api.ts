@@ -7,7 +7,7 @@
 
 import type { Turns } from "../agent/turns.ts";
 import type { DocumentReader } from "../documents/types.ts";
-import { createAccessLog } from "../http/access_log.ts";
+import { createAccessLog, unreadableLog } from "../http/access_log.ts";
 import { createApi } from "../http/api/app.ts";
 import { connectionRoom } from "../http/connection_room.ts";
 import { listen } from "../http/listen.ts";
@@ -88,16 +88,7 @@ export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
     setting: "api",
     handler: (request, peer) => api.fetch(request, peer),
     limits: { maxConnections: connectionRoom(boot.maxOpenFiles).api },
-    onUnreadable: ({ peerAddress, status, reason }) =>
-      accessLog({
-        requestId: "-",
-        peer: peerAddress,
-        method: "-",
-        path: "-",
-        status,
-        durationMs: 0,
-        reason,
-      }),
+    onUnreadable: unreadableLog(accessLog),
   });
   return {
     url: listener.url,

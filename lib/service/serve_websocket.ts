@@ -12,13 +12,13 @@ import type { SocketHost } from "../channel/socket_host.ts";
 import { upgradePath } from "../channel/upgrade_path.ts";
 import { withChannelFlags } from "../channel/with_channel_flags.ts";
 import { ServiceError } from "../errors.ts";
-import { createAccessLog } from "../http/access_log.ts";
+import { type AccessEntry, createAccessLog, unreadableLog } from "../http/access_log.ts";
 import { connectionRoom } from "../http/connection_room.ts";
 import { listen } from "../http/listen.ts";
 import { createAdmission } from "../http/web/admission/create_admission.ts";
 import { withHandshakeLog } from "../http/web/admission/handshake_log.ts";
 import { posture } from "../http/web/admission/posture.ts";
-import { createWebApp } from "../http/web/app.ts";
+import { createWebApp, type WebApp } from "../http/web/app.ts";
 import { arrivalOf } from "../http/web/arrival.ts";
 import { createMediaLinks } from "../http/web/media_links.ts";
 import { createWebRoutes } from "../http/web/routes.ts";
@@ -139,37 +139,7 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
     }),
     admission: withHandshakeLog(admission, { accessLog, clock: systemClock }),
     media: links,
-    async openPort(onUpgrade) {
-      const { sslCertfile, sslKeyfile, socketPath } = section;
-      const listener = await listen({
-        host: section.host,
-        port: section.port,
-        ...socketPath !== "" && { socketPath },
-        ...sslCertfile !== "" && { tls: { cert: sslCertfile, key: sslKeyfile } },
-        setting: "channels.websocket",
-        handler: (request, _peer, incoming) => app.fetch(request, arrivalOf(incoming)),
-        onUpgrade,
-        onUnreadable: ({ peerAddress, status, reason }) =>
-          accessLog({
-            requestId: "-",
-            peer: peerAddress,
-            method: "-",
-            path: "-",
-            status,
-            durationMs: 0,
-            reason,
-          }),
-        limits: {
-          maxConnections: connectionRoom(boot.maxOpenFiles).web,
-          maxConnectionsPerAddress: section.maxConnectionsPerAddress,
-        },
-      });
-      return {
-        url: `${listener.url.replace(/^http/, "ws")}${upgradePath(section.path)}`,
-        port: listener.port,
-        close: (graceMs) => listener.close(graceMs),
-      };
-    },
+    openPort: portOf(boot, app, accessLog),
     onModelChange: models.onModelChange,
     scrub: (text) => scrubber.text(text),
     clock: systemClock,
@@ -187,6 +157,37 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
     }),
   ]);
   return { url, stop: () => channel.stop() };
+}
+
+/** Opens the section's host and port, or its socket: upgrades go to the channel, the rest to the routes. */
+function portOf(
+  { config, maxOpenFiles }: ServiceBoot,
+  app: Pick<WebApp, "fetch">,
+  accessLog: (entry: AccessEntry) => void,
+): SocketHost["openPort"] {
+  const section = config.channels.websocket;
+  const { host, port, socketPath, sslCertfile, sslKeyfile } = section;
+  return async (onUpgrade) => {
+    const listener = await listen({
+      host,
+      port,
+      ...socketPath !== "" && { socketPath },
+      ...sslCertfile !== "" && { tls: { cert: sslCertfile, key: sslKeyfile } },
+      setting: "channels.websocket",
+      handler: (request, _peer, incoming) => app.fetch(request, arrivalOf(incoming)),
+      onUpgrade,
+      onUnreadable: unreadableLog(accessLog),
+      limits: {
+        maxConnections: connectionRoom(maxOpenFiles).web,
+        maxConnectionsPerAddress: section.maxConnectionsPerAddress,
+      },
+    });
+    return {
+      url: `${listener.url.replace(/^http/, "ws")}${upgradePath(section.path)}`,
+      port: listener.port,
+      close: (graceMs) => listener.close(graceMs),
+    };
+  };
 }
 
 /** The module comes from the static map of channels alone (decisions D1). */
