@@ -103,7 +103,9 @@ export function changedAutomation(
     ...record,
     spec,
     revision: record.revision + 1,
-    cursor: same ? record.cursor : now,
+    // One of a future that was set back would otherwise have its first slot as far away; nothing
+    // rewinds it once its cursor is here.
+    ...!same && { createdAt: Math.min(record.createdAt, now), cursor: now },
   };
   return { ...changed, nextAt: nextAtOf(changed) };
 }

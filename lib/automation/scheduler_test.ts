@@ -139,6 +139,20 @@ Deno.test("Scheduler goes on when what waits, and the automation, are of a year 
   await scheduler.stop();
 });
 
+Deno.test("Scheduler runs what was created off in a year that was set back, once it is switched on", async () => {
+  const world = new SchedulerWorld();
+  world.setAheadMs = 365 * 24 * HOUR_MS;
+  await world.add("off", { enabled: false });
+  await world.add("slow", { schedule: { every: 600 } });
+  world.setAheadMs = 0;
+  await change(world, "off", { enabled: true });
+  await change(world, "slow", { schedule: { every: 120 } });
+  const scheduler = world.start();
+  await world.pass(2 * MINUTE_MS);
+  assertEquals(ranAt(world).toSorted(), [1, 2, 2]);
+  await scheduler.stop();
+});
+
 Deno.test("Scheduler ends a run whose result no chat can take, and says why", async () => {
   const world = new SchedulerWorld();
   const deliver = world.turns.deliver;
