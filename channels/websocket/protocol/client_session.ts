@@ -42,11 +42,7 @@ export class ClientSession {
       chats: host.chats,
       connection,
       source,
-      onFailure: (chatId, error) =>
-        host.log.error("A chat could not be followed", {
-          chat_id: chatId,
-          reason: reasonOf(error),
-        }),
+      log: host.log,
     });
     this.#defaultChatId = host.random();
   }

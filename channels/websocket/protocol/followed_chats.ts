@@ -6,6 +6,7 @@
 
 import type { ChatHead, ChatPlace, Chats } from "../../../lib/channel/chats.ts";
 import { ServiceError } from "../../../lib/errors.ts";
+import type { Log } from "../../../lib/log.ts";
 import type { ServerFrame } from "../../../lib/wire/frames.ts";
 import type { Connection } from "../socket/connection.ts";
 import { OutFrame } from "../socket/out_frame.ts";
@@ -21,8 +22,7 @@ export interface FollowedChatsDeps {
   chats: Pick<Chats, "whenMade" | "follow" | "head" | "join">;
   connection: Pick<Connection, "peer" | "send" | "whenDrained" | "close">;
   source: FrameSource;
-  /** A cursor failed, and with it the connection, since it would show a gap. */
-  onFailure(chatId: string, error: unknown): void;
+  log: Pick<Log, "error">;
 }
 
 /** A chat that is followed. */
@@ -150,7 +150,11 @@ export class FollowedChats {
 
   #fail(chatId: string, error: unknown, cursor: ChatCursor): void {
     if (cursor.isStopped) return;
-    this.#deps.onFailure(chatId, error);
+    this.#deps.log.error("A chat could not be followed", {
+      chat_id: chatId,
+      reason: error instanceof Error ? error.message : String(error),
+    });
+    // Or it would show a gap.
     this.#deps.connection.close(1011, "Internal error: reconnect and resume");
   }
 
