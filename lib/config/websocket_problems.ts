@@ -64,6 +64,22 @@ export function websocketWarnings(config: WebsocketConfig): WebsocketProblem[] {
       "gives a token to whoever asks, since neither tokenIssueSecret nor token is set",
     );
   }
+  config.allowedOrigins.forEach((origin, at) => {
+    if (isOrigin(origin)) return;
+    warn(
+      ["allowedOrigins", at],
+      `${
+        shown(origin)
+      } is no origin as browsers send one, such as https://app.example, so it lets in nobody`,
+    );
+  });
+  config.allowedHosts.forEach((host, at) => {
+    if (/^\s*(?:[a-z0-9._-]*[a-z0-9]|\[[0-9a-f:.]+\])(?::\d{1,5})?\s*$/i.test(host)) return;
+    warn(
+      ["allowedHosts", at],
+      `${shown(host)} is no name of a host, such as agent.example, so it lets in nobody`,
+    );
+  });
   if (config.socketPath !== "" && config.trustedProxyAuth !== null) {
     warn(
       ["trustedProxyAuth"],
@@ -169,6 +185,13 @@ function isSameHost(one: string, other: string): boolean {
   const isAny = (host: string) => host === "0.0.0.0" || host === "::";
   return one.toLowerCase() === other.toLowerCase() || isAny(one) || isAny(other) ||
     [one, other].every((host) => host === "127.0.0.1" || host.toLowerCase() === "localhost");
+}
+
+/** Whether some page can have it: browsers leave out a usual port, and pages of apps have schemes of their own. */
+function isOrigin(text: string): boolean {
+  const origin = text.trim().toLowerCase().replace(/\/$/, "");
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#@*\s]+$/.test(origin)) return false;
+  return !/^https?:/.test(origin) || URL.parse(origin)?.origin === origin;
 }
 
 function shown(text: string): string {
