@@ -37,6 +37,7 @@ Deno.test("kill -9 during the run of an automation: commands leave it alone, and
     assertEquals(code, 0, stderr);
   }
   await runIn(home, id, "running");
+  assertEquals(model.requests.length, 1, "a command went on with it");
   await using _gateway = await home.start(["gateway", "--json"]);
   const run = await runIn(home, id, "done");
   assertEquals([run.attempts, run.answer], [1, "all is well"]);
