@@ -6,7 +6,7 @@
 
 import type { RequestKey } from "../journal/types.ts";
 import type { Automation } from "./automation.ts";
-import { nextSlot } from "./slots_between.ts";
+import { nextSlot } from "./next_slot.ts";
 
 /** An automation on record. Instants are milliseconds since 1970. */
 export interface AutomationRecord {
