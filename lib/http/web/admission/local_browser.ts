@@ -28,7 +28,10 @@ export function foreignReason(
   { peerAddress }: Pick<Arrival, "peerAddress">,
   proxy: Pick<TrustedProxyConfig, "trustedPeerCidrs"> | null,
 ): string | undefined {
-  if (peerAddress === undefined || !isLoopbackHost(peerAddress.replace(/^::ffff:/i, ""))) {
+  if (peerAddress === undefined) {
+    return "it comes over a Unix socket, where whoever asks a proxy cannot be told from who is here";
+  }
+  if (!isLoopbackHost(peerAddress.replace(/^::ffff:/i, ""))) {
     return "it comes from another machine";
   }
   if (proxy !== null && isInNetworks(peerAddress, networksOf(proxy))) {
