@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome, type TestHome } from "./support/home.ts";
 
@@ -41,4 +41,26 @@ Deno.test("kill -9 during the run of an automation: commands leave it alone, and
   await using _gateway = await home.start(["gateway", "--json"]);
   const run = await runIn(home, id, "done");
   assertEquals([run.attempts, run.answer], [1, "all is well"]);
+});
+
+Deno.test("SIGTERM during the run of an automation: it is ended, and said in its chat, before the gateway is", async () => {
+  await using model = startModelServer({
+    script: [{ text: ["all ", "is ", "well"], delayMs: 200 }],
+  });
+  await using home = await makeHome({
+    agent: { model: "local/fake" },
+    providers: { local: { baseUrl: model.baseUrl } },
+  });
+  const gateway = await home.start(["gateway", "--json"]);
+  const created = await home.run(
+    ["automations", "create", "-m", "go", "--every", "1d", "--deliver", "websocket:c1"],
+  );
+  const id = created.stdout.trim();
+  await home.run(["automations", "run", id]);
+  await model.request(0);
+  assertEquals(await gateway.stop(), 0, gateway.log());
+  const run = await runIn(home, id, "done");
+  assertEquals([run.attempts, run.answer], [1, "all is well"]);
+  const { stdout } = await home.run(["sessions", "export", "websocket:c1"]);
+  assertStringIncludes(stdout, "all is well");
 });

@@ -293,6 +293,24 @@ Deno.test("Scheduler follows a run to its end when its automation is deleted, an
   await scheduler.stop();
 });
 
+Deno.test("Scheduler.stop() follows what runs for as long as it is told, and no longer", async () => {
+  for (const endsAfter of [10_000, 60_000]) {
+    const world = new SchedulerWorld();
+    world.turns.durationMs = endsAfter;
+    await world.add("a", { delivery: { when: "always", channel: "test", chatId: "1" } });
+    const scheduler = world.start();
+    await world.pass(MINUTE_MS);
+    assertEquals(scheduler.running, 1);
+    const stopped = scheduler.stop({ graceMs: 30_000 });
+    await world.pass(30_000, 10_000);
+    await stopped;
+    const isInTime = endsAfter < 30_000;
+    assertEquals((await historyOf(world, "a"))[0]!.state, isInTime ? "done" : "running");
+    assertEquals([world.turns.outbox.size, world.ticking.timers()], [isInTime ? 1 : 0, 0]);
+    assertEquals([scheduler.running, world.errors], [0, []]);
+  }
+});
+
 Deno.test("Scheduler runs at once what somebody asks for, once a request", async () => {
   const world = new SchedulerWorld();
   await world.add("a", { enabled: false });

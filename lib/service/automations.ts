@@ -51,8 +51,13 @@ export interface AutomationsDeps {
 export interface Automations {
   /** Begins to run what is due; for a service that stays. Nothing while they are off. */
   start(): void;
-  /** Begins nothing more, to be awaited before turns are drained; turns that run go on. */
-  stop(): Promise<void>;
+  /** Begins nothing more, to be awaited before turns are drained; what runs is followed still. */
+  pause(): Promise<void>;
+  /**
+   * Begins nothing more, and leaves what does not end within `graceMs` to the next start. To be awaited
+   * once turns are drained, so that what came of them is on record and sent before the end.
+   */
+  stop(options?: { graceMs: number }): Promise<void>;
   /** What to do to have them on; undefined while they are. */
   off(): string | undefined;
   /** In the order of ids, after one. */
@@ -170,9 +175,13 @@ export function createAutomations(deps: AutomationsDeps): Automations {
       started = true;
       scheduler.start();
     },
-    async stop() {
+    async pause() {
       started = false;
-      await scheduler.stop();
+      await scheduler.pause();
+    },
+    async stop(options) {
+      started = false;
+      await scheduler.stop(options);
     },
     async list({ after, limit }) {
       checkOn();

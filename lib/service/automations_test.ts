@@ -299,6 +299,35 @@ Deno.test("createAutomations() goes on after a crash with what ran, and delivers
     assertEquals([again.turnsOf(id), again.delivered], [["done"], ["telegram:12 b"]]);
   }));
 
+Deno.test("createAutomations() delivers at a stop what ends within its time, and begins nothing more", async () => {
+  const answer = Promise.withResolvers<void>();
+  const scripted = scriptedModel([says("b")]);
+  const model = {
+    ...scripted,
+    async *stream(request: Parameters<typeof scripted.stream>[0]) {
+      await answer.promise;
+      yield* scripted.stream(request);
+    },
+  };
+  await using world = new AutomationWorld({ model });
+  world.automations.start();
+  const [{ id }, other] = [
+    await world.automations.create({ ...HOURLY, delivery: telegram }),
+    await world.automations.create(HOURLY),
+  ];
+  await world.automations.run(id, {});
+  await eventually(async () => (await world.runs(id))[0]?.turnId !== undefined);
+  await world.automations.pause();
+  await world.automations.run(other.id, {});
+  const drained = world.agent.turns.drain({ graceMs: 30_000 });
+  answer.resolve();
+  await drained;
+  await world.automations.stop({ graceMs: 2_000 });
+  assertEquals((await world.runs(id)).map(({ state }) => state), ["done"]);
+  assertEquals((await world.runs(other.id)).map(({ state }) => state), ["waiting"]);
+  assertEquals([world.delivered, world.errors], [["telegram:12 b"], []]);
+});
+
 Deno.test("createAutomations() makes another attempt of what a stop of the service cut off, if it may", () =>
   withFolder(async (folder) => {
     for (const retries of [0, 1]) {

@@ -254,10 +254,11 @@ export async function startService(
     if (afterGuests) {
       while (guests.size > 0) await Promise.all(guests);
     }
-    await automations.stop();
+    await automations.pause();
     local.close();
     const stopped = api?.stopAccepting(graceMs + ANSWER_MS);
     const ended = await turns.drain({ graceMs });
+    await automations.stop({ graceMs: ANSWER_MS });
     // Every turn has ended and its readers see that; what is open now only waits to be told.
     await websocket?.stop();
     api?.endStreams();
