@@ -81,9 +81,10 @@ export function createTokenRoutes(deps: TokenRoutesDeps): WebRoute[] {
           "Behind the trusted proxy a WebSocket needs no token: open it as it is",
         );
       }
+      const from = credential.kind === "token" ? { credential, expiresAt } : undefined;
       const leftS = Math.max(0, Math.floor((expiresAt - now()) / 1_000));
       return Response.json({
-        token: socketTokens.issue(scopes, credential),
+        token: socketTokens.issue(scopes, from),
         expires_in: Math.min(config.tokenTtlS, leftS),
       });
     },

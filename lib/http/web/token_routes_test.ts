@@ -1,4 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { once } from "node:events";
+// @ts-types="@types/ws"
+import { WebSocket } from "ws";
+import { RECHECK_MS } from "./admission/revoked_tokens.ts";
 import { openAdmissionPort, type RawAnswer } from "./admission/testing/admission_port.ts";
 
 const parse = ({ body }: RawAnswer) => JSON.parse(body);
@@ -153,6 +157,31 @@ Deno.test("a token for a socket opens none once the token that it was exchanged 
   const refused = await port.handshake(`/?token=${gone.token}`);
   assertEquals([refused.status, parse(refused).error.code], [401, "invalid_token"]);
   assertEquals((await port.handshake(`/?token=${kept.token}`)).status, 101);
+});
+
+Deno.test("an open socket is closed with 1008 soon after the token was revoked that it stands on", async () => {
+  await using port = await issuing();
+  const open = async (token: string) => {
+    const exchanged = parse(
+      await port.request("POST", "/api/webui/socket-token", {
+        Authorization: `Bearer ${token}`,
+        "Content-Length": "0",
+      }),
+    );
+    const socket = new WebSocket(`ws://127.0.0.1:${port.port}/?token=${exchanged.token}`);
+    const closed = once(socket, "close");
+    await once(socket, "open");
+    return { socket, closed };
+  };
+  const revoked = await open("lasting_all");
+  const kept = await open("lasting_reader");
+  delete port.lasting.lasting_all;
+  port.clock.advance(RECHECK_MS);
+  const [code, reason] = await revoked.closed;
+  assertEquals([code, String(reason)], [1008, "The token was revoked"]);
+  assertEquals(kept.socket.readyState, WebSocket.OPEN);
+  kept.socket.terminate();
+  await kept.closed;
 });
 
 Deno.test("a token for a socket ends with the token that it was exchanged for, and says so", async () => {

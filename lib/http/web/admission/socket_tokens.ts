@@ -9,9 +9,10 @@
  * @module
  */
 
-import type { Credential, Scope } from "../../../authority/operator.ts";
+import type { Scope } from "../../../authority/operator.ts";
 import { ServiceError } from "../../../errors.ts";
 import { ExpiringTokens } from "../../../expiring_tokens.ts";
+import type { LastingToken } from "./revoked_tokens.ts";
 
 /** What they are made of. */
 export interface SocketTokensOptions {
@@ -27,7 +28,7 @@ export interface SocketTokensOptions {
 export interface SocketGrant {
   scopes: readonly Scope[];
   /** What it was exchanged for; absent: it stands for itself. */
-  from?: Credential;
+  from?: LastingToken;
 }
 
 /** See the module. */
@@ -47,7 +48,7 @@ export class SocketTokens {
   }
 
   /** A new one. Throws `too_many_tokens` while 10,000 are outstanding. */
-  issue(scopes: readonly Scope[], from?: Credential): string {
+  issue(scopes: readonly Scope[], from?: LastingToken): string {
     const token = this.#tokens.issue({
       scopes: [...scopes],
       ...from !== undefined && { from },
