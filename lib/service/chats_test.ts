@@ -162,6 +162,21 @@ Deno.test("send() answers commands, with the scopes of the sender, and keeps the
   await agent[Symbol.asyncDispose]();
 });
 
+Deno.test("W2 send() of a command again gives the answer of the first time and does nothing", async () => {
+  const { agent, chats } = world({ model: scriptedModel([hangs()]) });
+  const stop = message("/stop", { clientMsgId: "s1" });
+  const first = await Promise.all([chats.send(stop, NEVER), chats.send(stop, NEVER)]);
+  const { turnId } = await send(chats, message("hello"));
+  assertEquals([await chats.send(stop, NEVER), ...first], Array(3).fill(first[0]));
+  assertEquals(agent.journal.turn(turnId)!.endedAt, undefined);
+  // Another id is another command, and so is the same one in another chat.
+  await chats.send(message("/stop", { clientMsgId: "s1", chatId: "b" }), NEVER);
+  assertEquals(agent.journal.turn(turnId)!.endedAt, undefined);
+  await chats.send(message("/stop", { clientMsgId: "s2" }), NEVER);
+  const ended = (await until(chats, { chatId: "a" }, 1)).at(-1)!.event;
+  assert(ended.type === "turn_end" && ended.status === "cancelled");
+});
+
 Deno.test("send() takes images and documents; one bad file rejects all and leaves none", async () => {
   const { agent, chats } = world();
   const file = (name: string, text: string | Uint8Array<ArrayBuffer>) => ({
