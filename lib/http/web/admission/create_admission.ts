@@ -111,7 +111,10 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       ) return grant;
     }
     if (isOpen && !offered.tokenAlone) return undefined;
-    return refuseSecret(arrival, "A right token is needed to open this WebSocket");
+    return refuseSecret(
+      arrival,
+      "A right token is needed to open this WebSocket; GET /webui/bootstrap gives one",
+    );
   }
 
   function mayComeIn(clientId: string | undefined): boolean {
