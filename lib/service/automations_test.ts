@@ -131,6 +131,22 @@ Deno.test("createAutomations() cancels what runs of an automation that is delete
   assertEquals((await refusalOf(() => world.automations.remove(id))).code, "not_found");
 });
 
+Deno.test("Automations.remove() stops what runs before it waits for the grants to be taken back", async () => {
+  const revoked = Promise.withResolvers<void>();
+  await using world = new AutomationWorld({
+    model: scriptedModel([hangs()]),
+    onRemoved: () => revoked.promise,
+  });
+  world.automations.start();
+  const { id } = await world.automations.create(HOURLY);
+  await world.automations.run(id, {});
+  await eventually(() => world.turnsOf(id)[0] === "running");
+  const removed = world.automations.remove(id);
+  await eventually(() => world.turnsOf(id)[0] === "cancelled");
+  revoked.resolve();
+  await removed;
+});
+
 Deno.test("createAutomations() opens one turn a slot, however many schedulers share the store (W4)", () =>
   withFolder(async (folder) => {
     await using world = new AutomationWorld({ path: `${folder}/journal.db` });
