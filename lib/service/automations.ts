@@ -229,7 +229,8 @@ export function createAutomations(deps: AutomationsDeps): Automations {
       const open = (await store.history(id, LAST, 1_000)).find(({ state }) => state === "running");
       if (!await store.remove(id)) throw notFound(id);
       wake();
-      // Before its grants are taken back, which takes time. By its key, since the row may not know the turn yet.
+      // Before its grants are taken back, which takes time; by its key, since the row may not know the
+      // turn yet.
       if (open !== undefined) turns.repeated(attemptKey(open.key, open.attempts))?.cancel();
       await deps.onRemoved?.(id).catch((error) =>
         log.warning("What was granted to a deleted automation could not be taken back", {
