@@ -19,10 +19,15 @@ export interface ConnectionRoom {
   web: number;
 }
 
-/** Shares them out. `maxOpenFiles`: of this process; undefined: unbounded. */
-export function connectionRoom(maxOpenFiles = Infinity): ConnectionRoom {
-  // Of few, half: a service that can be asked and do nothing is of no use either.
+/** Shares them out between the listeners that are served. `maxOpenFiles`: of this process; undefined: unbounded. */
+export function connectionRoom(
+  maxOpenFiles = Infinity,
+  served: { api: boolean; web: boolean } = { api: true, web: true },
+): ConnectionRoom {
+  // Of few, half: whoever is connected wants something done, and that takes files too.
   const forBoth = maxOpenFiles - Math.min(RESERVED, Math.ceil(maxOpenFiles / 2));
-  const api = Math.max(1, Math.min(MAX_API, Math.floor(forBoth / 5)));
-  return { api, web: Math.max(1, Math.min(MAX_WEB, forBoth - api)) };
+  const forApi = !served.api ? 0 : served.web ? Math.floor(forBoth / 5) : forBoth;
+  const api = Math.min(MAX_API, forApi);
+  const web = served.web ? Math.min(MAX_WEB, forBoth - api) : 0;
+  return { api: Math.max(1, api), web: Math.max(1, web) };
 }

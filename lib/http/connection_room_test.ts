@@ -7,6 +7,12 @@ Deno.test("connectionRoom() gives what listeners can use where files are many or
   assertEquals(connectionRoom(1_048_576), { api: 1_000, web: 10_000 });
 });
 
+Deno.test("connectionRoom() gives all of it to a listener that is alone", () => {
+  assertEquals(connectionRoom(1_024, { api: true, web: false }).api, 512);
+  assertEquals(connectionRoom(1_024, { api: false, web: true }).web, 512);
+  assertEquals(connectionRoom(4_096, { api: true, web: false }).api, 1_000);
+});
+
 Deno.test("connectionRoom() leaves 512 files for the rest, or half of them where they are few", () => {
   assertEquals(connectionRoom(4_096), { api: 716, web: 2_868 });
   assertEquals(connectionRoom(1_024), { api: 102, web: 410 });

@@ -10,6 +10,7 @@ import type { DocumentReader } from "../documents/types.ts";
 import { createAccessLog, unreadableLog } from "../http/access_log.ts";
 import { createApi } from "../http/api/app.ts";
 import { connectionRoom } from "../http/connection_room.ts";
+import { listenersOf } from "./listeners_of.ts";
 import { listen } from "../http/listen.ts";
 import type { Journal } from "../journal/types.ts";
 import type { AgentAccess } from "../mcp/serve/agent_access.ts";
@@ -87,7 +88,7 @@ export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
     port: config.api.port,
     setting: "api",
     handler: (request, peer) => api.fetch(request, peer),
-    limits: { maxConnections: connectionRoom(boot.maxOpenFiles).api },
+    limits: { maxConnections: connectionRoom(boot.maxOpenFiles, listenersOf(boot)).api },
     onUnreadable: unreadableLog(accessLog),
   });
   return {

@@ -32,6 +32,7 @@ import type { Automations } from "./automations.ts";
 import type { ChannelModule, ServiceBoot } from "./bridge.ts";
 import { createChats } from "./chats.ts";
 import type { Commission } from "./commission.ts";
+import { listenersOf } from "./listeners_of.ts";
 import type { LiveModels } from "./live_models.ts";
 import type { AuthorityLink } from "./remote_actions.ts";
 
@@ -161,11 +162,11 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
 
 /** Opens the section's host and port, or its socket: upgrades go to the channel, the rest to the routes. */
 function portOf(
-  { config, maxOpenFiles }: ServiceBoot,
+  boot: ServiceBoot,
   app: Pick<WebApp, "fetch">,
   accessLog: (entry: AccessEntry) => void,
 ): SocketHost["openPort"] {
-  const section = config.channels.websocket;
+  const section = boot.config.channels.websocket;
   const { host, port, socketPath, sslCertfile, sslKeyfile } = section;
   return async (onUpgrade) => {
     const listener = await listen({
@@ -178,7 +179,7 @@ function portOf(
       onUpgrade,
       onUnreadable: unreadableLog(accessLog),
       limits: {
-        maxConnections: connectionRoom(maxOpenFiles).web,
+        maxConnections: connectionRoom(boot.maxOpenFiles, listenersOf(boot)).web,
         maxConnectionsPerAddress: section.maxConnectionsPerAddress,
       },
     });
