@@ -18,18 +18,15 @@ import {
   printWarnings,
 } from "../automations/print_automation.ts";
 import { refuseOptions } from "../automations/refuse_options.ts";
-import { AUTOMATION_OPTIONS, nameOf, typedAutomation } from "../automations/typed_automation.ts";
+import { type FieldSources, readFields } from "../automations/read_fields.ts";
+import { AUTOMATION_OPTIONS } from "../automations/typed_automation.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { confirm, type ConfirmDeps, processConfirm } from "../confirm.ts";
 import { oneAnswer } from "../one_answer.ts";
 import { jsonLine, type Output } from "../output.ts";
 
 /** What the command reaches outside of itself. */
-export interface AutomationsDeps {
-  /** This machine's zone of the IANA database. */
-  timeZone: string;
-  /** A file's text, `-` for standard input. */
-  readText(path: string, out: Output): Promise<string>;
+export interface AutomationsDeps extends FieldSources {
   confirm(out: Output): ConfirmDeps;
   withService<T>(globals: Globals, use: (client: LocalClient) => Promise<T>): Promise<T>;
 }
@@ -153,44 +150,6 @@ async function history(
     out.note(`Earlier ones: service automations history ${params.id} --before ${runs.at(-1)!.id}`);
   }
   return EXIT.done;
-}
-
-/** The fields of a file with those that were typed over them. */
-async function readFields(
-  { subcommand, options, out }: Invocation,
-  { timeZone, readText }: AutomationsDeps,
-): Promise<Record<string, unknown>> {
-  const typed = typedAutomation(options, { timeZone });
-  const from = options["from"] as string | undefined;
-  const fields = {
-    ...from === undefined ? {} : parseFields(await readText(from, out), from),
-    ...typed,
-  };
-  if (Object.keys(fields).length === 0) {
-    throw new ServiceError(
-      "usage",
-      subcommand === "create"
-        ? "Nothing says what to do: give --message and --every, --cron or --at, or --from FILE"
-        : "Nothing says what to change: give options such as --every 1h, or --from FILE",
-    );
-  }
-  if (subcommand === "create") fields["name"] ??= nameOf(fields["message"]);
-  return fields;
-}
-
-function parseFields(text: string, from: string): Record<string, unknown> {
-  const what = from === "-" ? "Standard input" : `The file ${JSON.stringify(from)}`;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ServiceError("usage", `${what} is not JSON: ${why}`, { param: "from" }, { cause });
-  }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    return { ...value };
-  }
-  throw new ServiceError("usage", `${what} holds no JSON object`, { param: "from" });
 }
 
 function wholeNumber(

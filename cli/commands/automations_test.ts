@@ -235,6 +235,21 @@ Deno.test("runAutomations() refuses what was typed wrongly before it opens anyth
   }
 });
 
+Deno.test("runAutomations() names the options that a new automation needs", async () => {
+  for (
+    const [options, part] of [
+      [{ name: "n", every: "1h" }, "--message"],
+      [{ message: "m" }, "--every, --cron or --at"],
+      [{ from: "half.json" }, "--every, --cron or --at"],
+    ] as [Invocation["options"], string][]
+  ) {
+    const files = { "half.json": `{"message":"m"}` };
+    const { run, opened } = setUp({ subcommand: "create", options }, { files });
+    const error = await assertRejects(run, ServiceError, part);
+    assertEquals([error.code, opened()], ["usage", 0]);
+  }
+});
+
 Deno.test("runAutomations() refuses options of other subcommands, and does nothing", async () => {
   const cases: [subcommand: string, Invocation["options"]][] = [
     ["list", { limit: "5" }],
