@@ -5,7 +5,7 @@
  * @module
  */
 
-import { upgradePath } from "../channel/upgrade_path.ts";
+import { upgradePath } from "../upgrade_path.ts";
 import { isLoopbackHost } from "../loopback_host.ts";
 import { issueSecret } from "./issue_secret.ts";
 import type { KeyPath } from "./key_path.ts";

@@ -9,7 +9,7 @@ import { systemClock } from "../agent/clock.ts";
 import type { OwnedTurns } from "../agent/create_turns.ts";
 import type { SocketChannelClass } from "../channel/socket_channel.ts";
 import type { SocketHost } from "../channel/socket_host.ts";
-import { upgradePath } from "../channel/upgrade_path.ts";
+import { upgradePath } from "../upgrade_path.ts";
 import { withChannelFlags } from "../channel/with_channel_flags.ts";
 import { ServiceError } from "../errors.ts";
 import { type AccessEntry, createAccessLog, unreadableLog } from "../http/access_log.ts";

@@ -8,7 +8,7 @@
 import { z } from "zod";
 import type { Credential, OperatorAnswer, OperatorRequest } from "../../authority/operator.ts";
 import type { IssuedToken } from "../../authority/operator.ts";
-import { upgradePath } from "../../channel/upgrade_path.ts";
+import { upgradePath } from "../../upgrade_path.ts";
 import type { WebsocketConfig } from "../../config/schema.ts";
 import { MAX_TEXT_BYTES, MEDIA_LIMITS } from "../../wire/envelopes.ts";
 import type { Admission } from "./admission/create_admission.ts";
