@@ -62,6 +62,22 @@ Deno.test("redact() hides secrets and shows references as they are written", asy
   assertEquals(/sk-|pw|u:p/.test(JSON.stringify(shown)), false);
 });
 
+Deno.test("redact() hides a key in an argument of an MCP server's command", async () => {
+  await using home = await tempHome({ KEY: "sk-1" });
+  const command = ["serve", "--api-key=sk-2", "--Token=${KEY}", "--port=1", "-auth=sk-3", "--x"];
+  const text = JSON.stringify({ mcp: { servers: { a: { command } } } });
+  const { config, canonical } = examine({ ...home, text });
+  const shown = redact({ config, written: canonical, schema: configSchema }) as Json;
+  assertEquals(shown.mcp.servers.a.command, [
+    "serve",
+    "--api-key=***",
+    "--Token=${KEY}",
+    "--port=1",
+    "-auth=***",
+    "--x",
+  ]);
+});
+
 Deno.test("hasLiteralSecret() does not take a reference or an empty text for a secret", () => {
   const has = (value: unknown) => hasLiteralSecret(value, configSchema);
   assertEquals(has({ api: { apiKey: "${KEY}" }, providers: { a: { apiKey: "" } } }), false);

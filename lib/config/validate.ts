@@ -159,8 +159,13 @@ function shown(value: unknown, node: SchemaNode | undefined): string {
 const KEY_IN_QUERY =
   /([?&][^=&#\s]*(?:key|token|secret|passw|credential|auth|sig)[^=&#\s]*=)(?!\$\{[^}]*\}(?:[&#\s]|$))[^&#\s]+/gi;
 
-/** A URL without the name, password and keys that may stand in it. */
+/** The same as an argument of a program, such as a server's own. */
+const KEY_IN_FLAG =
+  /^(--?[\w-]*(?:key|token|secret|passw|credential|auth)[\w-]*=)(?!\$\{[^}]*\}$).+$/is;
+
+/** A URL or an argument without the name, password and keys that may stand in it. */
 export function withoutCredentials(text: string): string {
-  if (!text.includes("://")) return text;
-  return text.replace(/(:\/\/)[^/?#\s]*@/, "$1***@").replace(KEY_IN_QUERY, "$1***");
+  const plain = text.replace(KEY_IN_FLAG, "$1***");
+  if (!plain.includes("://")) return plain;
+  return plain.replace(/(:\/\/)[^/?#\s]*@/, "$1***@").replace(KEY_IN_QUERY, "$1***");
 }
