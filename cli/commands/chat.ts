@@ -88,7 +88,7 @@ export async function runChat(invocation: Invocation, deps: ChatCommandDeps): Pr
         style: "yellow",
       });
     },
-    onBack: () => out.note({ text: "Connected again; nothing was lost", style: "dim" }),
+    onBack: () => out.note({ text: "Connected again", style: "dim" }),
   });
   const turns = new WireTurns(client);
   const onFirst = () => out.note({ text: "Cancelling; Ctrl-C again leaves at once", style: "dim" });
