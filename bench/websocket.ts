@@ -80,7 +80,7 @@ async function parallel(total: number, lanes: number, run: () => Promise<void>):
 }
 
 const handshakes = (url: string) =>
-  parallel(500, 16, async () => {
+  parallel(2_000, 16, async () => {
     const socket = await open(url);
     socket.terminate();
   });

@@ -153,10 +153,10 @@ export class OutQueue {
       this.#sink.bufferedBytes() + wire.length >= MAX_FLYING_BYTES;
     if (!isFull || this.#isAwaited) return this.#sink.write(wire);
     this.#isAwaited = true;
-    this.#sink.write(wire, this.#onWritten);
+    this.#sink.write(wire, () => this.#onWritten());
   }
 
-  readonly #onWritten = (): void => {
+  #onWritten(): void {
     this.#isAwaited = false;
     this.#flying = 0;
     this.#oversizeBytes = 0;
@@ -171,7 +171,7 @@ export class OutQueue {
       this.#write(entry.frame.wire);
     }
     if (this.isDrained) this.#tellDrained();
-  };
+  }
 
   #tellDrained(): void {
     const waiting = this.#drained;
