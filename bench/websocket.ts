@@ -80,7 +80,7 @@ async function parallel(total: number, lanes: number, run: () => Promise<void>):
 }
 
 const handshakes = (url: string) =>
-  parallel(500, 16, async () => {
+  parallel(2_000, 16, async () => {
     const socket = await open(url);
     socket.terminate();
   });
@@ -189,18 +189,26 @@ async function bareFanOut(url: string): Promise<number> {
   return rate;
 }
 
-/** Memory that an idle connection takes, KiB. */
+/**
+ * Memory that an idle connection takes beside the first thousand, KiB: with those a heap grows once to the
+ * size at which it looks for garbage.
+ */
 async function idleKib({ line, pid }: Started): Promise<number> {
-  const warm = await Promise.all(Array.from({ length: 200 }, () => openAny(line)));
+  const sockets = await openMany(line, 1_000);
   const before = await residentMb(pid);
-  const sockets: WebSocket[] = [];
-  for (let at = 0; at < idle; at += 100) {
-    sockets.push(...await Promise.all(Array.from({ length: 100 }, () => openAny(line))));
-  }
+  sockets.push(...await openMany(line, idle));
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   const after = await residentMb(pid);
-  for (const socket of [...warm, ...sockets]) socket.terminate();
+  for (const socket of sockets) socket.terminate();
   return (after - before) * 1024 / idle;
+}
+
+async function openMany(url: string, count: number): Promise<WebSocket[]> {
+  const sockets: WebSocket[] = [];
+  while (sockets.length < count) {
+    sockets.push(...await Promise.all(Array.from({ length: 100 }, () => openAny(url))));
+  }
+  return sockets;
 }
 
 const openAny = async (url: string) =>
@@ -266,38 +274,51 @@ const TOKENS = 200;
     for (const stamp of text.matchAll(/(\d{13}\.\d{3});/g)) ages.push(now() - Number(stamp[1]));
   };
 
-  const direct: number[] = [];
-  await Promise.all(Array.from({ length: streams }, async () => {
-    const response = await fetch(`${model.line}/chat/completions`, { method: "POST", body: "{}" });
-    const text = response.body!.pipeThrough(new TextDecoderStream());
-    for await (const piece of text) agesOf(piece, direct);
-  }));
-
-  const over: number[] = [];
-  const sockets = await Promise.all(Array.from({ length: streams }, () => openReady(gateway.line)));
-  await Promise.all(sockets.map(({ socket, chatId }) =>
-    new Promise<void>((resolve) => {
-      socket.on("message", (data) => {
-        const frame = JSON.parse(String(data)) as Frame;
-        if (frame.event === "delta") agesOf(frame.text!, over);
-        else if (frame.event === "turn_end") resolve();
-      });
-      socket.send(JSON.stringify({ type: "message", chat_id: chatId, content: "hi" }));
-    })
-  ));
-  for (const { socket } of sockets) socket.terminate();
-  if (over.length !== streams * tokens) {
-    throw new Error(`Wanted ${streams * tokens} tokens, got ${over.length}`);
+  const readDirectly = async () => {
+    const ages: number[] = [];
+    await Promise.all(Array.from({ length: streams }, async () => {
+      const request = { method: "POST", body: "{}" };
+      const response = await fetch(`${model.line}/chat/completions`, request);
+      const text = response.body!.pipeThrough(new TextDecoderStream());
+      for await (const piece of text) agesOf(piece, ages);
+    }));
+    return ages;
+  };
+  const readOver = async () => {
+    const ages: number[] = [];
+    const all = Array.from({ length: streams }, () => openReady(gateway.line));
+    const sockets = await Promise.all(all);
+    await Promise.all(sockets.map(({ socket, chatId }) =>
+      new Promise<void>((resolve) => {
+        socket.on("message", (data) => {
+          const frame = JSON.parse(String(data)) as Frame;
+          if (frame.event === "delta") agesOf(frame.text!, ages);
+          else if (frame.event === "turn_end") resolve();
+        });
+        socket.send(JSON.stringify({ type: "message", chat_id: chatId, content: "hi" }));
+      })
+    ));
+    for (const { socket } of sockets) socket.terminate();
+    return ages;
+  };
+  const samples: { direct: number[]; over: number[] }[] = [];
+  for (let round = 0; round <= rounds; round++) {
+    const ages = { direct: await readDirectly(), over: await readOver() };
+    for (const [way, { length }] of Object.entries(ages)) {
+      if (length !== streams * tokens) throw new Error(`${way}: ${length} tokens`);
+    }
+    // The first round warms up.
+    if (round > 0) samples.push(ages);
   }
   const at = (ages: number[], share: number) =>
     ages.sort((a, b) => a - b)[Math.floor(ages.length * share)]!;
   for (const [name, share, aim] of [["p50", 0.5, 2], ["p99", 0.99, undefined]] as const) {
-    const own = at(direct, share);
+    const own = median(samples.map(({ direct }) => at(direct, share)));
     figures.push({
       name: `delta later than the model's own, ${streams} streams, ${name} (own: ${
         own.toFixed(2)
       } ms)`,
-      value: at(over, share) - own,
+      value: median(samples.map(({ direct, over }) => at(over, share) - at(direct, share))),
       unit: "ms",
       aim: aim === undefined ? undefined : { atMost: aim },
     });

@@ -64,7 +64,9 @@ function formatJson({ timestamp, level, message, properties }: LogRecord): strin
 }
 
 function formatText({ timestamp, level, message, properties }: LogRecord): string {
-  const fields = Object.entries(properties).map(([key, value]) =>
+  // What is not known is left out, as in JSON.
+  const known = Object.entries(properties).filter(([, value]) => value !== undefined);
+  const fields = known.map(([key, value]) =>
     ` ${key}=${typeof value === "string" && /^[\w.:/@+-]+$/.test(value) ? value : toJson(value)}`
   );
   const text = `${new Date(timestamp).toISOString()} ${level} ${message.join("")}${

@@ -10,6 +10,8 @@ Deno.test("createLog() writes one line a record, whatever is in it", () => {
   assertMatch(lines[0]!, /^\S+ info up url=http:\/\/127\.0\.0\.1:1\/ odd="a b\\n\\u001b\[31m"$/);
   log.warning("bad\r\nline {url}");
   assertMatch(lines[1]!, /^\S+ warning bad\\x0d\\x0aline \{url\}$/);
+  log.info("cut", { code: undefined, why: "slow" });
+  assertMatch(lines[2]!, /^\S+ info cut why=slow$/);
 });
 
 Deno.test("createLog() writes JSON lines that facts cannot forge", () => {

@@ -62,6 +62,76 @@ Deno.test({
 });
 
 Deno.test({
+  name:
+    "the start page shows text as text, sends nothing while characters are composed, and fits a phone",
+  ignore: !isInstalled,
+  async fn() {
+    const markup =
+      `<img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
+    await using model = startModelServer({
+      script: ({ index }) =>
+        index === 0
+          ? { text: markup, calls: [{ tool: "list_files", args: { path: markup } }] }
+          : { text: [markup, " ", "w".repeat(300)] },
+    });
+    await using home = await makeHome({
+      agent: { model: "local/fake" },
+      providers: { local: { baseUrl: model.baseUrl } },
+      channels: { sendToolHints: true, sendProgress: true },
+    });
+    await using gateway = await home.start(["gateway", "--json"]);
+    await using browser = await openBrowser();
+    const page = await browser.page(`${httpOf(gateway.wsUrl).href}#no%20chat`);
+    await page.setViewportSize({ width: 320, height: 568 });
+    await page.getByText("local/fake").waitFor();
+    const box = page.getByLabel("Message");
+    await box.fill(markup);
+    await box.dispatchEvent("keydown", { key: "Enter", isComposing: true });
+    assertEquals(await page.locator(".me").count(), 0);
+    await box.press("Enter");
+    await page.locator(".agent", { hasText: "www" }).waitFor();
+    // Said again from the begin after a reload, in the same chat.
+    const chat = new URL(page.url()).hash;
+    await page.reload();
+    await page.locator(".agent", { hasText: "www" }).waitFor();
+    assertEquals(new URL(page.url()).hash, chat);
+    assertEquals(await page.locator("#log img, #log script").count(), 0);
+    assertEquals(await page.title(), "service");
+    const width = await page.evaluate("document.documentElement.scrollWidth");
+    assertEquals(width, 320);
+    for (const name of ["Send", "Stop"]) {
+      const place = await page.getByRole("button", { name }).boundingBox();
+      assert(place !== null && place.x + place.width <= 320, `${name} is out of sight`);
+    }
+  },
+});
+
+Deno.test({
+  name: "the start page asks once for a secret that is not given",
+  ignore: !isInstalled,
+  async fn() {
+    await using home = await makeHome({
+      channels: { websocket: { tokenIssueSecret: "the-port-secret" } },
+    });
+    await using gateway = await home.start(["gateway", "--json"]);
+    await using browser = await openBrowser();
+    const page = await browser.page("about:blank");
+    const given: (string | undefined)[] = ["wrong", undefined, "the-port-secret"];
+    let asked = 0;
+    page.on("dialog", (dialog) => {
+      const secret = given[asked++];
+      return secret === undefined ? dialog.dismiss() : dialog.accept(secret);
+    });
+    await page.goto(httpOf(gateway.wsUrl).href);
+    await page.getByText("reload the page").waitFor();
+    assertEquals(asked, 2);
+    await page.reload();
+    await page.getByText("offline", { exact: true }).waitFor();
+    assertEquals(asked, 3);
+  },
+});
+
+Deno.test({
   name: "G23 a page of another origin opens no socket, bootstraps nothing and posts nothing",
   ignore: !isInstalled,
   async fn() {

@@ -1,6 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { startModelServer } from "./fakes/model_server.ts";
-import { makeHome } from "./support/home.ts";
+import { freePort } from "./support/free_port.ts";
+import { makeHome, type Running } from "./support/home.ts";
 import { WireSocket } from "./support/wire_socket.ts";
 
 Deno.test("service chat -m asks over the wire, goes on in a chat, and answers commands", async () => {
@@ -69,14 +70,100 @@ Deno.test("service chat --watch --replay prints the frames of a chat as JSON lin
   assertEquals(frames[1].seq, 1);
 });
 
+Deno.test("service chat --watch ends when nobody reads what it prints", async () => {
+  await using home = await makeHome({});
+  await using gateway = await home.start(["gateway", "--json"]);
+  using socket = await WireSocket.open(gateway.wsUrl);
+  const watching = home.spawn(["chat", "--url", gateway.wsUrl, "--chat", socket.chatId, "--watch"]);
+  const reader = watching.stdout.getReader();
+  await reader.read();
+  await reader.cancel();
+  const errors = new Response(watching.stderr).text();
+  socket.send({ type: "message", chat_id: socket.chatId, content: "hi" });
+  const { code } = await watching.status;
+  assertEquals([code, await errors], [0, ""]);
+});
+
+Deno.test("W3 service chat prints an answer once when the service is killed under it", async () => {
+  const words = Array.from({ length: 8 }, (_, at) => `w${at} `);
+  await using model = startModelServer({
+    script: ({ index }) => index === 0 ? { text: words, hang: 4 } : { text: words },
+  });
+  await using home = await makeHome({
+    agent: { model: "local/fake" },
+    providers: { local: { baseUrl: model.baseUrl } },
+    channels: { websocket: { port: freePort() } },
+  });
+  const first = await home.start(["gateway", "--json"]);
+  const asking = home.spawn(
+    ["chat", "--url", first.wsUrl, "--no-stdin", "--chat", "ops", "-m", "hi"],
+  );
+  const errors = new Response(asking.stderr).text();
+  let text = "";
+  let second: Running | undefined;
+  try {
+    for await (const piece of asking.stdout.pipeThrough(new TextDecoderStream())) {
+      text += piece;
+      if (second !== undefined || !text.includes("w2")) continue;
+      await first.kill();
+      second = await home.start(["gateway", "--json"]);
+    }
+    assertEquals((await asking.status).code, 0, await errors);
+  } finally {
+    await second?.[Symbol.asyncDispose]();
+  }
+  // What was cut off, and the answer of the turn that was begun again.
+  assertEquals(text, `w0 w1 w2 \n\n${words.join("")}\n`);
+});
+
+Deno.test("service chat ends when its secret counts no more after a restart", async () => {
+  await using model = startModelServer({ script: { text: ["never ", "ended"], hang: 2 } });
+  const config = (tokenIssueSecret: string) => ({
+    agent: { model: "local/fake" },
+    providers: { local: { baseUrl: model.baseUrl } },
+    channels: { websocket: { port, tokenIssueSecret } },
+  });
+  const port = freePort();
+  await using home = await makeHome(config("the-first-secret"));
+  const first = await home.start(["gateway", "--json"]);
+  const asking = home.spawn(["chat", "--url", first.wsUrl, "--no-stdin", "-m", "hi"], {
+    env: { SERVICE_TOKEN: "the-first-secret" },
+  });
+  const output = asking.output();
+  await (await model.request(0)).hanging;
+  await first.kill();
+  await home.configure(config("another-secret"));
+  await using _second = await home.start(["gateway", "--json"]);
+  const { code, stderr } = await output;
+  const said = new TextDecoder().decode(stderr);
+  assertEquals(code, 5, said);
+  assertStringIncludes(said, "does not know the token or secret in SERVICE_TOKEN");
+});
+
+Deno.test("service chat says why it is not let in", async () => {
+  await using home = await makeHome({ channels: { websocket: { allowFrom: ["alice"] } } });
+  await using gateway = await home.start(["gateway", "--json"]);
+  const { code, stderr } = await home.run(
+    ["chat", "--url", gateway.wsUrl, "--no-stdin", "--client-id", "bob", "-m", "hi"],
+  );
+  assertEquals(code, 1);
+  assertStringIncludes(stderr, "The server refused the connection");
+  assertStringIncludes(stderr, "403");
+  assertEquals(stderr.includes("not expected"), false);
+});
+
 Deno.test("the script of the documentation works as it stands", async () => {
   await using home = await makeHome({});
   await using gateway = await home.start(["gateway", "--json"]);
   const script = new URL("../docs/examples/ask.ts", import.meta.url).pathname;
-  const { code, stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--allow-net", "--allow-env", script, "hello"],
-    env: { SERVICE_URL: gateway.wsUrl.replace("ws:", "http:") },
-  }).output();
-  assertEquals(code, 0);
-  assertStringIncludes(new TextDecoder().decode(stdout), "offline");
+  for (
+    const [question, code, said] of [["hello", 0, "offline"], ["/help", 0, "/status"]] as const
+  ) {
+    const output = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--allow-net", "--allow-env", script, question],
+      env: { SERVICE_URL: gateway.wsUrl.replace("ws:", "http:") },
+    }).output();
+    assertEquals(output.code, code);
+    assertStringIncludes(new TextDecoder().decode(output.stdout), said);
+  }
 });

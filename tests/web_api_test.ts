@@ -46,6 +46,9 @@ Deno.test("every route that lists something answers as the OpenAPI document says
   );
   assert(listing.length > 12);
   for (const [path] of listing) assertEquals((await call("GET", path, path)).status, 200, path);
+  const verify = "/api/webui/audit/verify";
+  const { status, json } = await call("POST", verify, verify, {});
+  assertEquals([status, json.ok], [200, true]);
 });
 
 Deno.test("a chat of the socket is a session of the routes: read, renamed, forked, exported, deleted", async () => {
@@ -84,4 +87,41 @@ Deno.test("a chat of the socket is a session of the routes: read, renamed, forke
   assertEquals((await call("DELETE", ONE, at)).status, 404);
   const left = await call("GET", ALL, ALL);
   assertEquals(left.json.sessions.map(({ key }: Json) => key), [fork.json.key]);
+});
+
+Deno.test("every path takes its own methods alone (405 with Allow), what is unknown is 404, and what is off is 503", async () => {
+  await using home = await makeHome({ automations: { enabled: false } });
+  await using gateway = await home.start(["gateway", "--json"]);
+  const { api_token } = await bootstrap(gateway.wsUrl);
+  const ask = async (method: string, path: string) => {
+    const response = await fetch(new URL(path, httpOf(gateway.wsUrl)), {
+      method,
+      headers: { authorization: `Bearer ${api_token}`, "content-type": "application/json" },
+      body: method === "GET" ? undefined : "{}",
+    });
+    const text = await response.text();
+    const code = response.ok ? undefined : JSON.parse(text).error.code;
+    return { status: response.status, code, allow: response.headers.get("allow"), text };
+  };
+  const document: Json = JSON.parse((await ask("GET", "/openapi.json")).text);
+  const methods = ["GET", "POST", "PUT", "DELETE", "PATCH"];
+  for (const [route, operations] of Object.entries<Json>(document.paths)) {
+    const path = route.replaceAll(/\{\w+\}/g, "x");
+    const own = methods.filter((method) => method.toLowerCase() in operations);
+    for (const method of methods) {
+      if (own.includes(method)) continue;
+      const { status, allow } = await ask(method, path);
+      assertEquals(status, 405, `${method} ${path}`);
+      for (const each of own) assert(allow?.includes(each), `${method} ${path}: ${allow}`);
+    }
+    if (!path.startsWith("/api/webui/automations")) continue;
+    for (const method of own) {
+      const { status, code } = await ask(method, path);
+      assertEquals([status, code], [503, "not_enabled"], `${method} ${path}`);
+    }
+  }
+  for (const path of ["/api", "/api/", "/api/webui", "/api/webui/nothing", "/api/v2", "/webui"]) {
+    const { status, code } = await ask("GET", path);
+    assertEquals([status, code], [404, "not_found"], path);
+  }
 });

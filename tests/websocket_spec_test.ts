@@ -312,6 +312,17 @@ Deno.test("cancel ends the running turn, fork_chat begins a chat with what stood
   assertStringIncludes(detail, "not enabled");
 });
 
+Deno.test("cancel ends the turn of a message that was sent right before it", async () => {
+  await using set = await open();
+  using socket = await set.connect();
+  for (const chat_id of ["one", "two", "three"]) {
+    socket.send({ type: "message", chat_id, content: "hi" });
+    socket.send({ type: "cancel", chat_id });
+    const { status } = await socket.next("turn_end", (frame) => frame.chat_id === chat_id);
+    assertEquals(status, "cancelled");
+  }
+});
+
 Deno.test("media of a message reaches the model; one bad item rejects all of it and leaves no file", async () => {
   await using set = await open();
   using socket = await set.connect();

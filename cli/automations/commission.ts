@@ -10,12 +10,13 @@ import { visibleLine } from "../../lib/authority/visible_text.ts";
 import type { CommissionReport } from "../../lib/automation/commission_report.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
-import type { Operation, Operations } from "../../lib/local/protocol.ts";
 import { EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import type { ConfirmDeps } from "../confirm.ts";
+import { oneAnswer } from "../one_answer.ts";
 import { approverToken, type TokenSource } from "../operator/approver_token.ts";
 import type { Output } from "../output.ts";
 import { automationId } from "./find_automation.ts";
+import { refuseOptions } from "./refuse_options.ts";
 
 /** What the subcommands reach outside of themselves. */
 export interface CommissionDeps {
@@ -33,18 +34,18 @@ export async function runCommission(
   deps: CommissionDeps,
 ): Promise<ExitCode> {
   const { subcommand, args, options, globals, out } = invocation;
-  refuseOthers(subcommand!, options);
+  refuseOptions(subcommand!, options);
   const token = await approverToken(deps.token(out), "operate");
   return await deps.withService(globals, async (client) => {
     const id = await automationId(client, args[0]!);
     if (subcommand === "commission") {
       if (!globals.json) out.note("Rehearsing: nothing of it runs …");
-      const report = await one(client, "automation_commission", { id, token });
+      const report = await oneAnswer(client, "automation_commission", { id, token });
       if (globals.json) out.json(report);
       else printReport(out, report);
       return report.finding.outcome === "done" ? EXIT.done : EXIT.failed;
     }
-    const { finding, isCurrent } = await one(client, "automation_finding", { id, token });
+    const { finding, isCurrent } = await oneAnswer(client, "automation_finding", { id, token });
     if (subcommand === "finding") {
       if (globals.json) out.json({ finding, isCurrent });
       else {
@@ -59,7 +60,7 @@ export async function runCommission(
       out.note("Nothing was granted");
       return EXIT.failed;
     }
-    const { grants } = await one(client, "automation_grant", { id, token, digest });
+    const { grants } = await oneAnswer(client, "automation_grant", { id, token, digest });
     if (globals.json) out.json({ automationId: id, digest, grants });
     else {
       for (const grant of grants) {
@@ -134,23 +135,4 @@ function printFinding(line: Output["line"], finding: Finding): void {
   if (left > 0) line(`${left} more, which were not kept: the grants are not all`);
   line(`grants: ${grants.length}`);
   line(`digest: ${digest.slice(0, 8)} ${digest.slice(8)}`);
-}
-
-async function one<Op extends Operation>(
-  client: LocalClient,
-  op: Op,
-  params: Operations[Op]["params"],
-): Promise<Operations[Op]["data"]> {
-  for await (const data of client.request(op, params)) return data;
-  throw new ServiceError("internal", `The service answered ${op} with nothing`);
-}
-
-/** An option of another subcommand was meant to do something. */
-function refuseOthers(subcommand: string, options: Invocation["options"]): void {
-  const own = subcommand === "grant" ? "digest" : undefined;
-  const other = Object.keys(options).find((name) => options[name] !== undefined && name !== own);
-  if (other === undefined) return;
-  throw new ServiceError("usage", `service automations ${subcommand} takes no --${other}`, {
-    param: other,
-  });
 }

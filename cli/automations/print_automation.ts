@@ -18,7 +18,7 @@ const UNITS: readonly (readonly [seconds: number, name: string])[] = [
 ];
 
 /** `YYYY-MM-DD HH:MM <zone>` of an instant, milliseconds since 1970, in a zone. */
-export function localTime(ms: number, timeZone: string): string {
+function localTime(ms: number, timeZone: string): string {
   const parts = new Intl.DateTimeFormat("en-GB", {
     timeZone,
     year: "numeric",
@@ -36,7 +36,7 @@ export function localTime(ms: number, timeZone: string): string {
 }
 
 /** When an automation is due, in few words. */
-export function scheduleText({ at, every, cron, timeZone }: Schedule, localZone: string): string {
+function scheduleText({ at, every, cron, timeZone }: Schedule, localZone: string): string {
   if (at !== undefined) return `at ${localTime(Date.parse(at), localZone)}`;
   if (cron !== undefined) return `${cron} (${timeZone})`;
   const [unit, name] = UNITS.find(([unit]) => every! % unit === 0)!;

@@ -96,10 +96,13 @@ function seconds(typed: string): number {
 
 /** A time without an offset is one of this machine's zone. */
 function instant(typed: string): string {
-  const local = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)$/.exec(typed);
+  const local = /^(\d{4}-\d\d-(\d\d))[T ](\d\d:\d\d(?::\d\d)?)$/.exec(typed);
   if (local === null) return typed;
-  const date = new Date(`${local[1]}T${local[2]}`);
-  if (!Number.isNaN(date.getTime())) return date.toISOString();
+  const [, day, dayOfMonth, time] = local;
+  const date = new Date(`${day}T${time}`);
+  // A 30th of February would silently become a day in March.
+  const isDay = new Date(`${day}T00:00Z`).getUTCDate() === Number(dayOfMonth);
+  if (isDay && !Number.isNaN(date.getTime())) return date.toISOString();
   throw usage(
     "at",
     `Option --at is ${JSON.stringify(typed)}; it takes a date and time such as '2026-03-01 08:30'`,

@@ -8,18 +8,33 @@ import type { StoredEvent } from "../../lib/agent/events.ts";
 import { ERROR_CODES, type ErrorCode, ServiceError } from "../../lib/errors.ts";
 import type { AskedPart } from "../../lib/local/protocol.ts";
 import type { ServerFrame } from "../../lib/wire/frames.ts";
-import { type SendOutcome, type WireClient, WireError } from "../../lib/wire/wire_client.ts";
+import { type WireClient, WireError } from "../../lib/wire/wire_client.ts";
 import { frameEvent } from "./frame_event.ts";
+import { Heard } from "./heard.ts";
 
 /** A turn's events that wait to be read. */
 class EventQueue {
+  readonly chatId: string;
+  /** Somebody of this terminal asked for the turn. */
+  isRead = false;
   readonly #events: StoredEvent[] = [];
+  readonly #heard = new Heard();
   #wake = Promise.withResolvers<void>();
   #error: unknown;
 
-  add(event: StoredEvent): void {
-    this.#events.push(event);
+  constructor(chatId: string) {
+    this.chatId = chatId;
+  }
+
+  add(stored: StoredEvent): void {
+    const event = this.#heard.hear(stored.event);
+    if (event === undefined) return;
+    this.#events.push({ ...stored, event });
     this.#wake.resolve();
+  }
+
+  beginAnew(): void {
+    this.#heard.beginAnew();
   }
 
   fail(error: unknown): void {
@@ -63,19 +78,27 @@ export class WireTurns {
   /** Takes a frame; false when it is of no turn of this terminal. */
   take(frame: ServerFrame): boolean {
     const stored = frameEvent(frame);
-    if (stored === undefined) return false;
+    if (stored === undefined || !("chat_id" in frame)) return false;
     let queue = this.#turns.get(stored.turnId);
     if (queue === undefined && this.#sending > 0) {
-      queue = new EventQueue();
+      queue = new EventQueue(frame.chat_id!);
       this.#turns.set(stored.turnId, queue);
     }
     queue?.add(stored);
     return queue !== undefined;
   }
 
-  /** The connection is gone for good. */
-  fail(error: unknown): void {
-    for (const queue of this.#turns.values()) queue.fail(error);
+  /** A chat is told from its first frame again. */
+  beginAnew(chatId: string): void {
+    for (const queue of this.#turns.values()) if (queue.chatId === chatId) queue.beginAnew();
+  }
+
+  /** Nothing more comes of a chat, or without one of any. */
+  fail(error: unknown, chatId?: string): void {
+    if (chatId !== undefined) this.#attached.delete(chatId);
+    for (const queue of this.#turns.values()) {
+      if (chatId === undefined || queue.chatId === chatId) queue.fail(refusal(error));
+    }
   }
 
   /** One message and the events of its turn. An abort cancels it, and its end is still read. */
@@ -84,11 +107,9 @@ export class WireTurns {
       await this.#client.attach(chatId).catch(rethrow);
       this.attached(chatId);
     }
-    const outcome = await this.#send(chatId, input);
-    if ("answer" in outcome) return yield* answered(outcome.answer);
-    const { turnId } = outcome;
-    const queue = this.#turns.get(turnId) ?? new EventQueue();
-    this.#turns.set(turnId, queue);
+    const claimed = await this.#send(chatId, input);
+    if (typeof claimed === "string") return yield* answered(claimed);
+    const [turnId, queue] = claimed;
     const cancel = () => this.#client.cancel(chatId);
     if (signal?.aborted) cancel();
     signal?.addEventListener("abort", cancel);
@@ -100,7 +121,8 @@ export class WireTurns {
     }
   }
 
-  async #send(chatId: string, input: AskedPart[]): Promise<SendOutcome> {
+  /** The turn of a message, or the answer to a command. */
+  async #send(chatId: string, input: AskedPart[]): Promise<[string, EventQueue] | string> {
     const text = input.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n");
     const media = input.flatMap((part) =>
       part.type === "file"
@@ -109,11 +131,23 @@ export class WireTurns {
     );
     this.#sending += 1;
     try {
-      return await this.#client.send(chatId, text, media.length === 0 ? undefined : media)
+      const outcome = await this.#client.send(chatId, text, media.length === 0 ? undefined : media)
         .catch(rethrow);
+      if ("answer" in outcome) return outcome.answer;
+      const { turnId } = outcome;
+      const queue = this.#turns.get(turnId) ?? new EventQueue(chatId);
+      this.#turns.set(turnId, queue);
+      queue.isRead = true;
+      return [turnId, queue];
     } finally {
       this.#sending -= 1;
+      if (this.#sending === 0) this.#forgetOthers();
     }
+  }
+
+  /** Turns that others asked for are read by nobody here. */
+  #forgetOthers(): void {
+    for (const [id, { isRead }] of this.#turns) if (!isRead) this.#turns.delete(id);
   }
 }
 
@@ -130,9 +164,13 @@ function* answered(text: string): Generator<StoredEvent> {
 }
 
 /** A refusal of the server as this program knows errors. */
-function rethrow(error: unknown): never {
-  if (!(error instanceof WireError)) throw error;
+export function refusal(error: unknown): unknown {
+  if (!(error instanceof WireError)) return error;
   const isKnown = (code: string): code is ErrorCode =>
     (ERROR_CODES as readonly string[]).includes(code);
-  throw new ServiceError(isKnown(error.code) ? error.code : "invalid_request", error.message);
+  return new ServiceError(isKnown(error.code) ? error.code : "invalid_request", error.message);
+}
+
+function rethrow(error: unknown): never {
+  throw refusal(error);
 }

@@ -10,11 +10,10 @@ import type { Operator } from "../../lib/authority/approvals/operate.ts";
 import { ApprovalPrompt } from "../agent/approval_prompt.ts";
 import { type ApproverSources, openApprover } from "../agent/approver.ts";
 import { ask } from "../agent/ask.ts";
-import { attachFile } from "../agent/attach_file.ts";
 import { gatherMessage, type MessageSources } from "../agent/gather_message.ts";
 import { processSignals, type Signals, withInterrupts } from "../agent/interrupts.ts";
 import type { LineReader } from "../agent/line_reader.ts";
-import { readPiped } from "../agent/read_piped.ts";
+import { processSources } from "../agent/process_sources.ts";
 import { DEFAULT_SESSION, parseSessionName, sessionKey } from "../agent/session_name.ts";
 import type { Command, ExitCode, Globals, Invocation } from "../command.ts";
 import type { Output } from "../output.ts";
@@ -177,19 +176,6 @@ async function startChat(
       reader.close();
     }
   });
-}
-
-/** The sources of this process. */
-function processSources(out: Output): MessageSources {
-  return {
-    stdinIsTerminal: Deno.stdin.isTerminal(),
-    readStdin: () =>
-      readPiped({
-        stdin: Deno.stdin.readable,
-        onWait: () => out.note("Waiting for standard input to end; --no-stdin leaves it out"),
-      }),
-    attach: (path) => attachFile(path),
-  };
 }
 
 const agent: Command = {

@@ -7,7 +7,7 @@
 import type { RunView } from "../../lib/automation/automation_view.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
-import type { Operation, Operations } from "../../lib/local/protocol.ts";
+import type { Operations } from "../../lib/local/protocol.ts";
 import { COMMISSION_COMMANDS, runCommission } from "../automations/commission.ts";
 import { allAutomations, automationId } from "../automations/find_automation.ts";
 import {
@@ -17,17 +17,16 @@ import {
   printRuns,
   printWarnings,
 } from "../automations/print_automation.ts";
-import { AUTOMATION_OPTIONS, nameOf, typedAutomation } from "../automations/typed_automation.ts";
+import { refuseOptions } from "../automations/refuse_options.ts";
+import { type FieldSources, readFields } from "../automations/read_fields.ts";
+import { AUTOMATION_OPTIONS } from "../automations/typed_automation.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { confirm, type ConfirmDeps, processConfirm } from "../confirm.ts";
+import { oneAnswer } from "../one_answer.ts";
 import { jsonLine, type Output } from "../output.ts";
 
 /** What the command reaches outside of itself. */
-export interface AutomationsDeps {
-  /** This machine's zone of the IANA database. */
-  timeZone: string;
-  /** A file's text, `-` for standard input. */
-  readText(path: string, out: Output): Promise<string>;
+export interface AutomationsDeps extends FieldSources {
   confirm(out: Output): ConfirmDeps;
   withService<T>(globals: Globals, use: (client: LocalClient) => Promise<T>): Promise<T>;
 }
@@ -42,6 +41,7 @@ export async function runAutomations(
   deps: AutomationsDeps,
 ): Promise<ExitCode> {
   const { subcommand = "list", args, options, globals, out } = invocation;
+  refuseOptions(subcommand, options);
   // What was typed is read before the service is opened, so that nobody waits for it.
   const fields = subcommand === "create" || subcommand === "update"
     ? await readFields(invocation, deps)
@@ -59,30 +59,30 @@ export async function runAutomations(
   return await deps.withService(globals, async (client) => {
     if (subcommand === "list") return await list(client, invocation, deps);
     if (subcommand === "create") {
-      const view = await one(client, "automation_create", { automation: fields });
+      const view = await oneAnswer(client, "automation_create", { automation: fields });
       return shown(view, view.id);
     }
     const id = await automationId(client, args[0]!);
     switch (subcommand) {
       case "show": {
-        const view = await one(client, "automation", { id });
+        const view = await oneAnswer(client, "automation", { id });
         if (globals.json) out.json(view);
         else printAutomation(out, view, deps.timeZone);
         return EXIT.done;
       }
       case "update":
-        return shown(await one(client, "automation_update", { id, change: fields }), id);
+        return shown(await oneAnswer(client, "automation_update", { id, change: fields }), id);
       case "enable":
       case "disable": {
         const enabled = subcommand === "enable";
-        return shown(await one(client, "automation_enable", { id, enabled }), id);
+        return shown(await oneAnswer(client, "automation_enable", { id, enabled }), id);
       }
       case "run":
         return await run(client, invocation, { id, requestId });
       case "history":
         return await history(client, invocation, deps, { id, before, limit });
       default: {
-        const answer = await one(client, "automation_delete", { id });
+        const answer = await oneAnswer(client, "automation_delete", { id });
         if (globals.json) out.json(answer);
         else out.note(`Deleted ${id}; what it said stays in the session automation:${id}`);
         return EXIT.done;
@@ -123,13 +123,13 @@ async function run(
   params: Operations["automation_run"]["params"],
 ): Promise<ExitCode> {
   const { id } = params;
-  const run = await one(client, "automation_run", params);
+  const run = await oneAnswer(client, "automation_run", params);
   if (globals.json) {
     out.json(run);
     return EXIT.done;
   }
   out.note(`Run ${run.id} is ${run.state}: service automations history ${id}`);
-  printWarnings(out, await one(client, "automation", { id }));
+  printWarnings(out, await oneAnswer(client, "automation", { id }));
   return EXIT.done;
 }
 
@@ -150,54 +150,6 @@ async function history(
     out.note(`Earlier ones: service automations history ${params.id} --before ${runs.at(-1)!.id}`);
   }
   return EXIT.done;
-}
-
-/** The fields of a file with those that were typed over them. */
-async function readFields(
-  { subcommand, options, out }: Invocation,
-  { timeZone, readText }: AutomationsDeps,
-): Promise<Record<string, unknown>> {
-  const typed = typedAutomation(options, { timeZone });
-  const from = options["from"] as string | undefined;
-  const fields = {
-    ...from === undefined ? {} : parseFields(await readText(from, out), from),
-    ...typed,
-  };
-  if (Object.keys(fields).length === 0) {
-    throw new ServiceError(
-      "usage",
-      subcommand === "create"
-        ? "Nothing says what to do: give --message and --every, --cron or --at, or --from FILE"
-        : "Nothing says what to change: give options such as --every 1h, or --from FILE",
-    );
-  }
-  if (subcommand === "create") fields["name"] ??= nameOf(fields["message"]);
-  return fields;
-}
-
-function parseFields(text: string, from: string): Record<string, unknown> {
-  const what = from === "-" ? "Standard input" : `The file ${JSON.stringify(from)}`;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ServiceError("usage", `${what} is not JSON: ${why}`, { param: "from" }, { cause });
-  }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    return { ...value };
-  }
-  throw new ServiceError("usage", `${what} holds no JSON object`, { param: "from" });
-}
-
-/** The one answer of an operation. */
-async function one<Op extends Operation>(
-  client: LocalClient,
-  op: Op,
-  params: Operations[Op]["params"],
-): Promise<Operations[Op]["data"]> {
-  for await (const data of client.request(op, params)) return data;
-  throw new ServiceError("internal", `The service answered ${op} with nothing`);
 }
 
 function wholeNumber(

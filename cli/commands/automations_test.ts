@@ -212,6 +212,10 @@ Deno.test("runAutomations() refuses what was typed wrongly before it opens anyth
     [{ every: "" }, "--every"],
     [{ "time-zone": "UTC" }, "--cron"],
     [{ at: "2026-13-01 08:30" }, "--at"],
+    [{ at: "2027-02-29 08:30" }, "--at"],
+    [{ at: "2026-06-31T08:30" }, "--at"],
+    [{ every: "1h", limit: "5" }, "takes no --limit"],
+    [{ every: "1h", yes: true }, "takes no --yes"],
     [{ deliver: "telegram" }, "<channel>:<chat>"],
     [{ deliver: ":1" }, "<channel>:<chat>"],
     [{ when: "always" }, "--deliver"],
@@ -228,6 +232,40 @@ Deno.test("runAutomations() refuses what was typed wrongly before it opens anyth
       const error = await assertRejects(run, ServiceError, part);
       assertEquals([error.code, opened()], ["usage", 0]);
     }
+  }
+});
+
+Deno.test("runAutomations() names the options that a new automation needs", async () => {
+  for (
+    const [options, part] of [
+      [{ name: "n", every: "1h" }, "--message"],
+      [{ message: "m" }, "--every, --cron or --at"],
+      [{ from: "half.json" }, "--every, --cron or --at"],
+    ] as [Invocation["options"], string][]
+  ) {
+    const files = { "half.json": `{"message":"m"}` };
+    const { run, opened } = setUp({ subcommand: "create", options }, { files });
+    const error = await assertRejects(run, ServiceError, part);
+    assertEquals([error.code, opened()], ["usage", 0]);
+  }
+});
+
+Deno.test("runAutomations() refuses options of other subcommands, and does nothing", async () => {
+  const cases: [subcommand: string, Invocation["options"]][] = [
+    ["list", { limit: "5" }],
+    ["show", { every: "1h" }],
+    ["enable", { message: "another" }],
+    ["disable", { yes: true }],
+    ["run", { message: "another" }],
+    ["delete", { "request-id": "r1" }],
+    ["history", { digest: "d" }],
+  ];
+  for (const [subcommand, options] of cases) {
+    const { run, opened } = setUp({ subcommand, args: ["aut_a"], options });
+    const [name] = Object.keys(options);
+    const message = `service automations ${subcommand} takes no --${name}`;
+    const error = await assertRejects(run, ServiceError, message);
+    assertEquals([error.code, error.details.param, opened()], ["usage", name, 0]);
   }
 });
 

@@ -8,12 +8,11 @@ import { ServiceError } from "../../lib/errors.ts";
 import { CHAT_ID, type ServerFrame } from "../../lib/wire/frames.ts";
 import { WireClient } from "../../lib/wire/wire_client.ts";
 import { ask, type TurnClient } from "../agent/ask.ts";
-import { attachFile } from "../agent/attach_file.ts";
 import { gatherMessage, type MessageSources } from "../agent/gather_message.ts";
 import { processSignals, type Signals, withInterrupts } from "../agent/interrupts.ts";
-import { readPiped } from "../agent/read_piped.ts";
+import { processSources } from "../agent/process_sources.ts";
 import { wireToken } from "../chat/wire_access.ts";
-import { WireTurns } from "../chat/wire_turns.ts";
+import { refusal, WireTurns } from "../chat/wire_turns.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
 
@@ -49,6 +48,14 @@ export async function runChat(invocation: Invocation, deps: ChatCommandDeps): Pr
   const secret = deps.env("SERVICE_TOKEN") ?? own?.secret;
 
   const gone = Promise.withResolvers<void>();
+  let failure: { error: unknown } | undefined;
+  /** Nothing that is waited for will come. */
+  const leave = (error: unknown) => {
+    failure ??= { error };
+    turns.fail(error);
+    client.close(error);
+    gone.resolve();
+  };
   const watched = async (frame: ServerFrame) => {
     if ("chat_id" in frame && frame.chat_id === wanted) await out.stream(jsonLine(frame) + "\n");
   };
@@ -59,20 +66,34 @@ export async function runChat(invocation: Invocation, deps: ChatCommandDeps): Pr
     token: () => wireToken({ url, secret, fetch: deps.fetch }),
     onFrame(frame) {
       if (isWatching) {
-        printing = printing.then(() => watched(frame)).catch(() => client.close());
+        printing = printing.then(() => watched(frame)).catch(leave);
       } else if (!turns.take(frame) && frame.event === "message" && frame.seq !== undefined) {
         out.note({ text: `Message: ${frame.text}`, style: "bold" });
       }
     },
-    onReset: (chatId) => out.note({ text: `${chatId} begins anew`, style: "yellow" }),
-    onLost: (ms) =>
-      out.note({ text: `Connection lost; again in ${Math.ceil(ms / 1000)} s`, style: "yellow" }),
-    onBack: () => out.note({ text: "Connected again; nothing was lost", style: "dim" }),
+    onReset(chatId) {
+      turns.beginAnew(chatId);
+      out.note({ text: `${chatId} begins anew`, style: "yellow" });
+    },
+    onRefused(chatId, error) {
+      if (isWatching && chatId === wanted) leave(error);
+      else turns.fail(error, chatId);
+    },
+    onLost(ms, error) {
+      // Another attempt would be refused alike.
+      if (error instanceof ServiceError && error.code === "invalid_token") return leave(error);
+      const why = error instanceof Error ? error.message : String(error);
+      out.note({
+        text: `Connection lost; again in ${Math.ceil(ms / 1000)} s (${why})`,
+        style: "yellow",
+      });
+    },
+    onBack: () => out.note({ text: "Connected again", style: "dim" }),
   });
   const turns = new WireTurns(client);
   const onFirst = () => out.note({ text: "Cancelling; Ctrl-C again leaves at once", style: "dim" });
   try {
-    const ready = await client.connect();
+    const ready = await client.connect().catch(rethrow);
     turns.attached(ready.chat_id);
     const chatId = wanted ?? ready.chat_id;
     const answering: TurnClient = {
@@ -82,9 +103,11 @@ export async function runChat(invocation: Invocation, deps: ChatCommandDeps): Pr
     if (isWatching) {
       return await withInterrupts(deps.signals, () => client.close(), async (signal) => {
         const seen = options["replay"] === true ? { afterSeq: 0 } : undefined;
-        await client.attach(chatId, seen);
-        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+        signal.addEventListener("abort", () => gone.resolve());
+        await client.attach(chatId, seen).catch(rethrow);
+        await gone.promise;
         await printing;
+        if (failure !== undefined) throw refusal(failure.error);
         return EXIT.interrupted;
       });
     }
@@ -104,6 +127,10 @@ export async function runChat(invocation: Invocation, deps: ChatCommandDeps): Pr
     gone.resolve();
     client.close();
   }
+}
+
+function rethrow(error: unknown): never {
+  throw refusal(error);
 }
 
 async function talk(
@@ -176,19 +203,6 @@ async function ownPort(globals: Globals): Promise<{ url: string; secret?: string
   const at = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   const bracketed = at.includes(":") ? `[${at}]` : at;
   return { url: `${sslCertfile === "" ? "ws" : "wss"}://${bracketed}:${port}${path}`, secret };
-}
-
-/** The sources of this process. */
-function processSources(out: Output): MessageSources {
-  return {
-    stdinIsTerminal: Deno.stdin.isTerminal(),
-    readStdin: () =>
-      readPiped({
-        stdin: Deno.stdin.readable,
-        onWait: () => out.note("Waiting for standard input to end; --no-stdin leaves it out"),
-      }),
-    attach: (path) => attachFile(path),
-  };
 }
 
 const chatCommand: Command = {

@@ -74,6 +74,13 @@ const config: Command = {
       paths: homePaths(invocation.globals),
       lastGood: invocation.globals.lastGood,
       env: (name) => Deno.env.get(name),
+      channels: async () => {
+        const [{ CHANNELS }, { openRegistry }] = await Promise.all([
+          import("../../channels/mod.ts"),
+          import("../../lib/channel/registry/open_registry.ts"),
+        ]);
+        return await openRegistry(CHANNELS);
+      },
       stdin: Deno.stdin,
     });
   },

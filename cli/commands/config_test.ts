@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { testChannel, testRegistry } from "../../lib/channel/registry/testing/test_registry.ts";
+import { testDescriptor } from "../../lib/channel/setup/testing/test_descriptor.ts";
 import { loadConfig } from "../../lib/config/load.ts";
 import { type TempHome, tempHome } from "../../lib/config/testing/temp_home.ts";
 import { ServiceError } from "../../lib/errors.ts";
@@ -15,6 +17,7 @@ async function run(home: TempHome, line: string[], stdin = "") {
     paths: home.paths,
     env: home.env,
     lastGood: parsed.globals.lastGood,
+    channels: () => Promise.resolve(testRegistry([testChannel(testDescriptor())])),
     stdin: { readable: new Blob([stdin]).stream(), isTerminal: () => false },
   });
   return { exit, stdout: stdout.text, stderr: stderr.text };
@@ -254,4 +257,46 @@ Deno.test("config schema prints what stands in config.schema.json", async () => 
   const file = await Deno.readTextFile(new URL("../../config.schema.json", import.meta.url));
   assertEquals((await run(home, ["schema"])).stdout, file);
   assertEquals(JSON.parse((await run(home, ["schema", "--json"])).stdout), JSON.parse(file));
+});
+
+Deno.test("config set knows the fields of channels, in both spellings (C10, C12)", async () => {
+  await using home = await tempHome();
+  await home.write({ channels: { chat: { bot_token: "old-token-1", nick: "a" } } });
+  const set = async (key: string, value: string) => await run(home, ["set", key, value]);
+  await set("channels.chat.botToken", "12345678");
+  await set("channels.chat.allow_from", "alice, bob");
+  await set("channels.chat.rooms", '["#a"]');
+  await set("channels.chat.port", "7000");
+  await set("channels.chat.enabled", "true");
+  assertEquals(JSON.parse(await home.read()).channels.chat, {
+    botToken: "12345678",
+    nick: "a",
+    allowFrom: ["alice", "bob"],
+    rooms: ["#a"],
+    port: 7000,
+    enabled: true,
+  });
+  const before = await home.read();
+  const unknown = await assertRejects(() => set("channels.chat.nik", "b"), ServiceError);
+  assertEquals(unknown.code, "usage");
+  assertStringIncludes(unknown.message, "did you mean channels.chat.nick?");
+  await assertRejects(() => set("channels.chat.enabled", "maybe"), ServiceError, "true or false");
+  assertEquals(await home.read(), before);
+});
+
+Deno.test("config get hides the secrets of channels, and shows what only sounds like one (C11)", async () => {
+  await using home = await tempHome();
+  await home.write({ channels: { chat: { bot_token: "a-secret-token", tokenFile: "/run/t" } } });
+  const { stdout } = await run(home, ["get", "channels.chat"]);
+  assertEquals(JSON.parse(stdout), { bot_token: "********", tokenFile: "/run/t" });
+});
+
+Deno.test("config check warns of what keeps a channel from starting, and of that channel alone", async () => {
+  await using home = await tempHome();
+  await home.write({ channels: { chat: { enabled: true, port: 0, colour: "red" } } });
+  const { exit, stdout } = await run(home, ["check"]);
+  assertEquals(exit, EXIT.done);
+  assertStringIncludes(stdout, "channels.chat: port is 0: expected an integer from 1 to 65535");
+  assertStringIncludes(stdout, "server is not set");
+  assertStringIncludes(stdout, "channels.chat.colour is no field");
 });

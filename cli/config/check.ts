@@ -4,6 +4,7 @@
  * @module
  */
 
+import { channelProblems } from "../../lib/channel/registry/channel_problems.ts";
 import { type Change, classifyChanges } from "../../lib/config/changes.ts";
 import { readConfigText } from "../../lib/config/config_file.ts";
 import { examine, type Examined } from "../../lib/config/examine.ts";
@@ -30,7 +31,7 @@ export async function check(out: Output, deps: ConfigDeps, json: boolean): Promi
   const { file, text } = await readConfig(deps);
   const examined = examine({ ...deps, text });
   const problems = [...examined.problems, ...await brokenCases(examined, deps)];
-  const { warnings } = examined;
+  const warnings = [...examined.warnings, ...await channelWarnings(examined, deps)];
   const changes = await changesSinceLastGood(examined, deps);
   const ok = problems.length === 0;
   if (json) {
@@ -57,6 +58,19 @@ export async function check(out: Output, deps: ConfigDeps, json: boolean): Promi
   const what = text === undefined ? `There is no ${file}; the defaults hold` : file;
   out.line(`${what}: ${count(problems.length, "problem")}, ${count(warnings.length, "warning")}`);
   return ok ? EXIT.done : EXIT.config;
+}
+
+/** What keeps a channel from starting keeps nothing else from it. */
+async function channelWarnings(
+  { config, problems }: Examined,
+  { channels, paths: { dataDir } }: ConfigDeps,
+): Promise<Warning[]> {
+  if (config === undefined || problems.length > 0) return [];
+  return channelProblems({ registry: await channels(), config, dataDir }).map((message) => ({
+    path: [],
+    kind: "conflict",
+    message,
+  }));
 }
 
 /** What the cases of `policy.test.json` say; they can be run only on a configuration that is whole. */

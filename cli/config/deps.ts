@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Env } from "../../lib/config/references.ts";
 
@@ -13,5 +14,7 @@ export interface ConfigDeps {
   /** Look at the last configuration that loaded instead of the file. */
   lastGood: boolean;
   env: Env;
+  /** The packages of channels, without their runtimes. */
+  channels(): Promise<ChannelRegistry>;
   stdin: { readonly readable: ReadableStream<Uint8Array>; isTerminal(): boolean };
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { channelSecrets } from "../../lib/channel/registry/channel_defaults.ts";
 import { examine } from "../../lib/config/examine.ts";
 import { valueAt } from "../../lib/config/key_path.ts";
 import { readConfig } from "../../lib/config/load.ts";
@@ -36,6 +37,7 @@ export async function get(
     written: examined.canonical,
     schema: configSchema,
     environmentProviders: examined.environmentProviders,
+    channels: channelSecrets(await deps.channels()),
   });
   const value = valueAt(shown, path);
   if (value === undefined) requireKnown(path, value);

@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { SetupField } from "../../lib/channel/descriptor.ts";
+import { parseValue } from "../../lib/channel/setup/parse_value.ts";
 import { classifyChanges } from "../../lib/config/changes.ts";
 import { readConfigText } from "../../lib/config/config_file.ts";
 import { withValue } from "../../lib/config/edit.ts";
@@ -23,6 +25,7 @@ import { configSchema } from "../../lib/config/schema.ts";
 import { kindOf, nodeAt } from "../../lib/config/schema_tree.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { Output } from "../output.ts";
+import { channelKey, isChannelKey, withPlainKeys } from "./channel_key.ts";
 import type { ConfigDeps } from "./deps.ts";
 import { parseKey, requireKnown } from "./key.ts";
 
@@ -46,8 +49,12 @@ const MAX_STDIN_BYTES = 1_000_000;
  */
 export async function set(inputs: SetInputs, deps: ConfigDeps): Promise<void> {
   const { key, out } = inputs;
-  const path = parseKey(key);
-  const value = await takeValue(inputs, path, deps);
+  const typed = parseKey(key);
+  const ofChannel = isChannelKey(typed)
+    ? channelKey(await deps.channels(), typed, { anything: inputs.unset })
+    : undefined;
+  const path = ofChannel?.path ?? typed;
+  const value = await takeValue(inputs, path, ofChannel?.field, deps);
   // An unknown key may be taken out, but not put in.
   if (!inputs.unset) requireKnown(path, value);
 
@@ -60,7 +67,8 @@ export async function set(inputs: SetInputs, deps: ConfigDeps): Promise<void> {
     throw configError(`Cannot change ${configFile}`, unreadable);
   }
 
-  const changed = edit(old.canonical, path, value);
+  const base = ofChannel === undefined ? old.canonical : withPlainKeys(old.canonical, ofChannel);
+  const changed = edit(base, path, value);
   const text = configText(before, changed);
   const next = examine({ ...deps, text });
   refuseUnknown(next, path, inputs.unset);
@@ -81,6 +89,7 @@ export async function set(inputs: SetInputs, deps: ConfigDeps): Promise<void> {
 async function takeValue(
   { value, unset, key, out }: SetInputs,
   path: KeyPath,
+  field: SetupField | undefined,
   { stdin }: ConfigDeps,
 ): Promise<unknown> {
   const usage = (message: string) => new ServiceError("usage", message, { param: key });
@@ -93,14 +102,22 @@ async function takeValue(
   if (value === "-") {
     if (stdin.isTerminal()) out.note(`Value of ${formatPath(path)}, ended by Ctrl-D:`);
     value = (await readAll(stdin.readable)).replace(/\r?\n$/, "");
-  } else if (node?.meta.secret && value !== "" && !isReference(value)) {
+  } else if (
+    (node?.meta.secret || field?.kind === "secret") && value !== "" && !isReference(value)
+  ) {
     out.note(
       "Shells keep what is typed in their history. Keep it with service secrets set NAME and write " +
         "'${secret:NAME}' here, or '${NAME}' for an environment variable, or give it with - on standard " +
         "input",
     );
   }
-  if (node !== undefined && ["string", "enum"].includes(kindOf(node))) return value;
+  const kind = node === undefined ? field?.kind : kindOf(node);
+  if (kind !== undefined && ["string", "secret", "enum"].includes(kind)) return value;
+  // Who may write has to be a list in the file, and a list may be typed with commas.
+  if (field?.kind === "list" && !value.trimStart().startsWith("[")) {
+    const parsed = parseValue(field, value);
+    return "value" in parsed ? parsed.value : value;
+  }
   try {
     return JSON.parse(value);
   } catch {

@@ -37,8 +37,15 @@ socket.onmessage = ({ data }) => {
     case "progress":
       console.error(`· ${frame.text}`);
       break;
+    case "message":
+      // Whole, where the port does not stream. The answer to a command, such as /help, is no turn.
+      console.log(frame.text);
+      if (frame.client_msg_id !== undefined) Deno.exit(0);
+      break;
     case "error":
       console.error(frame.detail);
+      // The message was refused; a turn that fails has an end of its own.
+      if (frame.turn_id === undefined) Deno.exit(1);
       break;
     case "turn_end":
       console.log();

@@ -29,15 +29,14 @@ import { type Check, checkChildren } from "./check_children.ts";
 import { type JobSettings, resolverJob } from "./child_job.ts";
 import type { Commissions } from "./commission/commissions.ts";
 import { rehearseCall } from "./commission/rehearse_call.ts";
-import type { CommandMode } from "./executor/command_mode.ts";
 import type { CommandConfig, Commands } from "./executor/commands.ts";
 import { createCommands } from "./executor/commands.ts";
 import { createExecutor, type Executor } from "./executor/executor.ts";
+import { GateSettings } from "./gate_settings.ts";
 import type { McpServers } from "./mcp/mcp_servers.ts";
 import { Judge } from "./policy/judge.ts";
 import { judgeCall } from "./policy/judge_call.ts";
-import type { PolicySettings } from "./policy/policy.ts";
-import { type OwnPaths, type PolicyInputs, policySettings } from "./policy/policy_settings.ts";
+import type { OwnPaths, PolicyInputs } from "./policy/policy_settings.ts";
 import { headersAfterRedirect } from "./policy/redirect_headers.ts";
 import { describeTarget } from "./policy/refusal.ts";
 import { mcpTool } from "./resolve/mcp_tool.ts";
@@ -126,9 +125,7 @@ class Gate implements Actions {
   readonly #judge: Judge;
   readonly #scrubber: Scrubber;
   readonly #tools: readonly Tool[];
-  #policySettings: Promise<PolicySettings> | undefined;
-  /** Known once the first command is asked for. */
-  #execMode: CommandMode = { mode: "off", reason: "their sandbox has not been tried yet" };
+  readonly #policySettings: GateSettings;
 
   constructor(options: ActionsOptions) {
     const { config, paths, workspace, log } = options;
@@ -136,10 +133,15 @@ class Gate implements Actions {
     this.#tools = config.tools === undefined ? TOOLS : createTools(config.tools);
     this.#executor = options.executor ??
       createExecutor({ cacheDir: `${paths.runDir}/child-cache`, log });
+    this.#policySettings = new GateSettings({
+      ...options,
+      executor: this.#executor,
+      modeAtRest: () => this.#commands.modeAtRest(),
+    });
     this.#commands = createCommands({
       ...options,
       config: config.executor,
-      own: () => this.#loadSettings(),
+      own: () => this.#policySettings.load(),
       scratchDir: paths.runDir,
       onTested: ({ ok, reason, trials }) => {
         const open = trials.filter(({ held }) => !held).map(({ name }) => name);
@@ -159,10 +161,8 @@ class Gate implements Actions {
     this.#scrubber = options.scrubber ?? createScrubber();
     this.#judge = new Judge({
       ...options,
-      settings: async (how) =>
-        how === "at rest"
-          ? await this.#settingsAtRest()
-          : { ...await this.#loadSettings(), exec: this.#execMode },
+      settings: (how) =>
+        how === "at rest" ? this.#policySettings.atRest() : this.#policySettings.inForce(),
       lookUp: (target, signal) => this.#lookUp(target, signal),
     });
   }
@@ -218,7 +218,7 @@ class Gate implements Actions {
     context: ActionContext,
     options: ActOptions,
   ): Promise<ActionResult> {
-    if (tool.capability === "exec") this.#execMode = await this.#commands.mode();
+    if (tool.capability === "exec") this.#policySettings.commands = await this.#commands.mode();
     const find = (name: string) => this.#options.mcp?.find(name);
     let resolve = () => resolveTouch(tool, args, this.#workspace, { find, from: context });
     let secrets = tool.secrets?.(args) ?? [];
@@ -271,37 +271,6 @@ class Gate implements Actions {
       ? outcome.message
       : "the look-up took too long";
     return { kind: "unresolved", what: target.url, reason };
-  }
-
-  /** Made once; what failed is tried again with the next action. */
-  #loadSettings(): Promise<PolicySettings> {
-    return this.#policySettings ??= this.#makeSettings().catch((error) => {
-      this.#policySettings = undefined;
-      throw error;
-    });
-  }
-
-  /** What is known, or stands on the disk. */
-  async #settingsAtRest(): Promise<PolicySettings> {
-    const known = await this.#policySettings?.catch(() => undefined);
-    const settings = known ?? await this.#makeSettings((await this.#executor.status()).confined);
-    return { ...settings, exec: await this.#commands.modeAtRest() };
-  }
-
-  async #makeSettings(isConfined?: boolean): Promise<PolicySettings> {
-    const { paths, workspace, config: { gates, executor, mcp, tools } } = this.#options;
-    const confined = isConfined ?? (await this.#executor.confinement()).confined;
-    return await policySettings({
-      gates,
-      commandHosts: executor.hosts ?? [],
-      mcp: mcp ?? { servers: {} },
-      tools,
-      paths,
-      workspace,
-      confined,
-      // Filled in anew for each decision.
-      exec: this.#execMode,
-    });
   }
 
   checks(options: { test: boolean }): Promise<Record<string, Check>> {

@@ -38,16 +38,7 @@ export async function openOperator(
     commissions,
     servesPort,
     log,
-  }: {
-    config: Config;
-    audit: AuditLog;
-    state: OperatorState;
-    upkeep: Upkeep;
-    commissions: Commissions;
-    /** Whether this process has a WebSocket port. */
-    servesPort: boolean;
-    log: Log;
-  },
+  }: OpenOperatorDeps,
 ): Promise<{ approvals: Approvals; operator: Operator }> {
   const { pending, latches, tokens } = state;
   const approvals = new Approvals({

@@ -24,6 +24,7 @@ import { createSigningKeyFetch, type SigningKeyFetch } from "./jwks/signing_key_
 import { KnownSecrets } from "./known_secrets.ts";
 import { openMcpServers } from "./mcp/open_mcp_servers.ts";
 import { type NetworkDeps, openNetwork, removeLeftNetworks } from "./network/open_network.ts";
+import { maxOpenFiles } from "./open_files.ts";
 import { openOperator } from "./open_operator.ts";
 import { permissionTable } from "./permission_table.ts";
 import { plainNames } from "./plain_names.ts";
@@ -216,6 +217,7 @@ export async function ownHome(
       stays: options.channels !== undefined,
       channels: (options.channels ?? []).filter(({ name }) => isEnabled(config, name)),
       secretPrints: known.prints,
+      maxOpenFiles: options.channels !== undefined || api ? await maxOpenFiles() : undefined,
       // A warning that commands run without a sandbox is not to wait for the first of them.
       checks: await actions.checks({ test: api || config.executor.allowUnconfined }),
     };

@@ -6,7 +6,7 @@
 
 import type { RequestKey } from "../journal/types.ts";
 import type { Automation } from "./automation.ts";
-import { nextSlot } from "./slots_between.ts";
+import { nextSlot } from "./next_slot.ts";
 
 /** An automation on record. Instants are milliseconds since 1970. */
 export interface AutomationRecord {
@@ -103,7 +103,9 @@ export function changedAutomation(
     ...record,
     spec,
     revision: record.revision + 1,
-    cursor: same ? record.cursor : now,
+    // One of a future that was set back would otherwise have its first slot as far away; nothing
+    // rewinds it once its cursor is here.
+    ...!same && { createdAt: Math.min(record.createdAt, now), cursor: now },
   };
   return { ...changed, nextAt: nextAtOf(changed) };
 }

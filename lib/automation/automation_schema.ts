@@ -11,8 +11,8 @@ import { CHAT_CHANNEL, chatOfSession } from "../channel/chat_session.ts";
 import { CRON_FORM, MAX_CRON_CHARS } from "./cron_pattern.ts";
 
 /** Shortest and longest period of `every`, seconds: nothing more often than each minute. */
-export const MIN_EVERY_S = 60;
-export const MAX_EVERY_S = 366 * 24 * 60 * 60;
+const MIN_EVERY_S = 60;
+const MAX_EVERY_S = 366 * 24 * 60 * 60;
 
 /** Each message says what is expected; the field and its value are put before it. */
 const integer = (min: number, max: number) => {
@@ -29,7 +29,7 @@ const choice = <const T extends readonly [string, ...string[]]>(choices: T) =>
 const AT_FORM = "an instant with its offset, such as 2026-03-01T08:30:00Z";
 
 /** When an automation is due: exactly one of at, every and cron; a zone with cron. */
-export const scheduleSchema = z.strictObject({
+const scheduleSchema = z.strictObject({
   at: z.iso.datetime({ offset: true, error: AT_FORM }).max(40, { error: AT_FORM }).optional()
     .describe("An instant (ISO 8601 with Z or an offset); it runs once"),
   every: integer(MIN_EVERY_S, MAX_EVERY_S).optional()
@@ -41,7 +41,7 @@ export const scheduleSchema = z.strictObject({
 }, { error: "an object with one of at, every, or cron and timeZone" });
 
 /** Where the answer goes. */
-export const deliverySchema = z.strictObject({
+const deliverySchema = z.strictObject({
   when: choice(["always", "change", "error"]).default("always")
     .describe("Each answer, one that differs from the last, or failures alone"),
   channel: z.string({ error: "a channel's name, such as telegram" })

@@ -66,8 +66,8 @@ export interface AutomationStore {
   /**
    * Moves the cursor and adds runs. False when the record is gone, switched off, or not as it was
    * read. With overlap `skip`, nothing is added while a run of it waits or runs: all new ones are
-   * counted as overlapped. When more than `MAX_WAITING` would wait, the oldest of them are left out
-   * and counted as missed.
+   * counted as overlapped. When more than `MAX_WAITING` would wait, the oldest slots that have made
+   * no attempt yet are left out and counted as missed.
    */
   claim(claim: Claim): Promise<boolean>;
   /**

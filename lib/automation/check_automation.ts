@@ -8,7 +8,7 @@ import { ServiceError } from "../errors.ts";
 import type { Automation, Schedule } from "./automation.ts";
 import { automationSchema } from "./automation_schema.ts";
 import { CRON_FORM } from "./cron_pattern.ts";
-import { nextSlot } from "./slots_between.ts";
+import { nextSlot } from "./next_slot.ts";
 import { isTimeZone } from "./zone_stretch.ts";
 
 /** Most characters of a value in a message, and most problems that are named. */

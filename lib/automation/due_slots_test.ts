@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { dueSlots, MAX_MADE_UP, ON_TIME_MS, type SlotState } from "./due_slots.ts";
-import { slotsBetween } from "./slots_between.ts";
+import { slotsBetween } from "./testing/slots_between.ts";
 
 const START = Date.parse("2026-03-01T00:00:00Z");
 const MINUTE_MS = 60_000;

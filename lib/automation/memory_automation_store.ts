@@ -95,7 +95,8 @@ export class MemoryAutomationStore implements AutomationStore {
       return Promise.resolve(true);
     }
     for (const { key, slotAt } of fresh) this.#add(entry, key, claim.now, slotAt);
-    const slots = waiting(entry).filter((run) => run.slotAt !== undefined);
+    // One that has made an attempt has run: it does not become one that was missed.
+    const slots = waiting(entry).filter((run) => run.slotAt !== undefined && run.attempts === 0);
     for (const run of slots.slice(0, Math.max(0, waiting(entry).length - MAX_WAITING))) {
       entry.runs.delete(run.rowid);
       record.missed += 1;

@@ -19,6 +19,8 @@ export interface RunLifeDependencies {
   turns: AutomationTurns;
   /** Milliseconds since 1970. */
   now: () => number;
+  /** Whether turns may be refused because the service stops, which is no failure of a run. */
+  isStopping: () => boolean;
 }
 
 /** Longest text of an error that is kept, characters. */
@@ -40,7 +42,7 @@ export async function beginRun(
 /** Goes on with a run that runs, from wherever it stands; rejects as {@linkcode beginRun} does. */
 export async function followRun(
   run: AutomationRun,
-  { store, turns, now }: RunLifeDependencies,
+  { store, turns, now, isStopping }: RunLifeDependencies,
   signal: AbortSignal,
 ): Promise<void> {
   const automation = await store.find(run.automationId);
@@ -58,7 +60,7 @@ export async function followRun(
     try {
       turnId = await turns.accept({ automation, key: attemptKey(run.key, attempt) });
     } catch (error) {
-      if (signal.aborted) throw error;
+      if (isStopping()) throw error;
       await settle(run, { status: "failed", error: textOf(error) });
       return;
     }
@@ -71,7 +73,12 @@ export async function followRun(
     const current = await store.find(run.automationId);
     if (current === undefined) return;
     const error = result.status === "failed" ? result.error.slice(0, MAX_ERROR_CHARS) : undefined;
-    const waitMs = error === undefined ? undefined : retryWaitMs(attempt, current.spec.retries);
+    // Switched off meanwhile, a slot makes no further attempt: then this was the last one, and is
+    // told as such.
+    const goesOn = run.slotAt === undefined || current.spec.enabled;
+    const waitMs = error === undefined || !goesOn
+      ? undefined
+      : retryWaitMs(attempt, current.spec.retries);
     const ending = { rowid, attempt, state: result.status, error, now: now() };
     if (waitMs !== undefined) {
       await store.settle({ ...ending, retryAt: ending.now + waitMs });

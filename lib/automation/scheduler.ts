@@ -15,7 +15,7 @@ import { beginRun, followRun } from "./run_life.ts";
 import { slotKey } from "./slot_key.ts";
 
 /** Longest sleep: a timer does not notice that the wall clock was set, or that the machine slept. */
-export const MAX_SLEEP_MS = 60_000;
+const MAX_SLEEP_MS = 60_000;
 
 /** Shortest sleep, so that two schedulers that share a store do not chase each other. */
 const MIN_SLEEP_MS = 10;
@@ -41,6 +41,8 @@ export interface SchedulerDependencies {
 export class Scheduler {
   readonly #deps: SchedulerDependencies;
   readonly #stopping = new AbortController();
+  /** What runs is followed no longer. */
+  readonly #leaving = new AbortController();
   /** Runs that this scheduler follows, by row. */
   readonly #followed = new Map<number, Promise<void>>();
   #cancelTimer: (() => void) | undefined;
@@ -64,12 +66,28 @@ export class Scheduler {
     this.#round ??= this.#rounds().finally(() => this.#round = undefined);
   }
 
-  /** Begins nothing more. Resolves when nothing of it is under way; turns go on without it. */
-  async stop(): Promise<void> {
+  /** Begins nothing more, and follows what runs still. */
+  async pause(): Promise<void> {
     this.#stopping.abort();
     this.#cancelTimer?.();
     await this.#round;
-    await Promise.allSettled(this.#followed.values());
+  }
+
+  /**
+   * Begins nothing more. Resolves when nothing of it is under way: what has not been followed to its end
+   * within `graceMs` goes on without it.
+   */
+  async stop({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
+    await this.pause();
+    const followed = Promise.allSettled(this.#followed.values());
+    if (graceMs > 0) {
+      const late = Promise.withResolvers<void>();
+      const cancelTimer = this.#deps.clock.after(graceMs, late.resolve);
+      await Promise.race([followed, late.promise]);
+      cancelTimer();
+    }
+    this.#leaving.abort();
+    await followed;
   }
 
   /** Resolves when nothing is being looked for; runs may go on. */
@@ -181,18 +199,24 @@ export class Scheduler {
 
   get #life() {
     const { store, turns, clock } = this.#deps;
-    return { store, turns, now: () => clock.now() };
+    return {
+      store,
+      turns,
+      now: () => clock.now(),
+      isStopping: () => this.#stopping.signal.aborted,
+    };
   }
 
   #follow(rowid: number, work: (signal: AbortSignal) => Promise<void>): void {
     if (this.#followed.has(rowid)) return;
-    const { signal } = this.#stopping;
+    const { signal } = this.#leaving;
     const following = work(signal).then(() => {
       this.#followed.delete(rowid);
       this.wake();
     }, (error) => {
       this.#followed.delete(rowid);
-      if (signal.aborted) return;
+      // What was refused because all is stopping is taken up by the next start.
+      if (this.#stopping.signal.aborted) return;
       this.#deps.onError(error);
       // It may run on record: adopting it again, after a pause, goes on from where it stands.
       this.#adopted = false;

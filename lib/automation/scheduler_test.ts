@@ -139,6 +139,20 @@ Deno.test("Scheduler goes on when what waits, and the automation, are of a year 
   await scheduler.stop();
 });
 
+Deno.test("Scheduler runs what was created off in a year that was set back, once it is switched on", async () => {
+  const world = new SchedulerWorld();
+  world.setAheadMs = 365 * 24 * HOUR_MS;
+  await world.add("off", { enabled: false });
+  await world.add("slow", { schedule: { every: 600 } });
+  world.setAheadMs = 0;
+  await change(world, "off", { enabled: true });
+  await change(world, "slow", { schedule: { every: 120 } });
+  const scheduler = world.start();
+  await world.pass(2 * MINUTE_MS);
+  assertEquals(ranAt(world).toSorted(), [1, 2, 2]);
+  await scheduler.stop();
+});
+
 Deno.test("Scheduler ends a run whose result no chat can take, and says why", async () => {
   const world = new SchedulerWorld();
   const deliver = world.turns.deliver;
@@ -196,6 +210,26 @@ Deno.test("Scheduler tries again what failed, with waits, under keys of their ow
   assertEquals([...world.turns.outbox], [[key, "failed: no model"]]);
   const [run] = await historyOf(world, "a");
   assertEquals([run!.state, run!.attempts, run!.error], ["failed", 3, "no model"]);
+  await scheduler.stop();
+});
+
+Deno.test("Scheduler says that a run failed whose automation was switched off meanwhile", async () => {
+  const world = new SchedulerWorld();
+  world.turns.durationMs = 90_000;
+  await world.add("a", {
+    schedule: { every: 3_600 },
+    retries: 3,
+    delivery: { when: "error", channel: "test", chatId: "1" },
+  });
+  world.turns.resultOf = () => ({ status: "failed", error: "no model" });
+  const scheduler = world.start();
+  await world.pass(HOUR_MS);
+  await change(world, "a", { enabled: false });
+  await world.pass(2 * MINUTE_MS);
+  assertEquals((await historyOf(world, "a")).map(({ state, attempts }) => [state, attempts]), [
+    ["failed", 1],
+  ]);
+  assertEquals([...world.turns.outbox.values()], ["failed: no model"]);
   await scheduler.stop();
 });
 
@@ -257,6 +291,24 @@ Deno.test("Scheduler follows a run to its end when its automation is deleted, an
   await world.pass(MINUTE_MS);
   assertEquals([scheduler.running, world.turns.outbox.size, world.errors], [0, 0, []]);
   await scheduler.stop();
+});
+
+Deno.test("Scheduler.stop() follows what runs for as long as it is told, and no longer", async () => {
+  for (const endsAfter of [10_000, 60_000]) {
+    const world = new SchedulerWorld();
+    world.turns.durationMs = endsAfter;
+    await world.add("a", { delivery: { when: "always", channel: "test", chatId: "1" } });
+    const scheduler = world.start();
+    await world.pass(MINUTE_MS);
+    assertEquals(scheduler.running, 1);
+    const stopped = scheduler.stop({ graceMs: 30_000 });
+    await world.pass(30_000, 10_000);
+    await stopped;
+    const isInTime = endsAfter < 30_000;
+    assertEquals((await historyOf(world, "a"))[0]!.state, isInTime ? "done" : "running");
+    assertEquals([world.turns.outbox.size, world.ticking.timers()], [isInTime ? 1 : 0, 0]);
+    assertEquals([scheduler.running, world.errors], [0, []]);
+  }
 });
 
 Deno.test("Scheduler runs at once what somebody asks for, once a request", async () => {

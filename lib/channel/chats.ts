@@ -39,6 +39,17 @@ export type Sent =
   /** It was a command of the chat, which is on no record. */
   | { kind: "command"; text: string };
 
+/** A wait that can be given up. */
+export interface Waiting {
+  return(): void;
+}
+
+/** Events of a chat as they come. */
+export interface Follow extends AsyncIterable<StoredEvent> {
+  /** Ends it at once, also while it waits. */
+  return(): Promise<unknown>;
+}
+
 /** How far a chat is. */
 export interface ChatHead {
   /** Newest event; 0 for a chat that is empty or unknown, which nobody can tell apart. */
@@ -51,13 +62,15 @@ export interface ChatHead {
 export interface Chats {
   head(place: ChatPlace): ChatHead;
   /**
-   * Events of a chat after a number, then live ones. A chat that is not there yet is waited for, at the
-   * cost of an entry in a map. Ends when the chat is deleted, or the signal aborts.
+   * Calls when a chat that is not there yet is made, in time to follow it from its first event on.
+   * Undefined, and nothing is called, when it is there. An idle connection holds this and no more.
    */
-  follow(
-    place: ChatPlace,
-    options: { afterSeq: number; signal: AbortSignal },
-  ): AsyncIterable<StoredEvent>;
+  whenMade(place: ChatPlace, call: () => void): Waiting | undefined;
+  /**
+   * Events of a chat after a number, then live ones. A chat that is not there yet is waited for, at the
+   * cost of an entry in a map. Ends when the chat is deleted.
+   */
+  follow(place: ChatPlace, options: { afterSeq: number }): Follow;
   /** Accepts a message: resolves when it is on the disk (the signal aborts reading its files alone). */
   send(message: ChatMessage, signal: AbortSignal): Promise<Sent>;
   /** Ends the turn that runs; false when none does. */

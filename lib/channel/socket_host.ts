@@ -21,7 +21,12 @@ export interface Peer extends Sender {
 export interface SocketAdmission {
   /** Never rejects. `protocol` is to be selected, if any. */
   admit(request: IncomingMessage): Promise<
-    | { peer: Peer; protocol?: string }
+    | {
+      peer: Peer;
+      protocol?: string;
+      /** Calls once when what let the peer in was taken back; returns how to stop. Absent: that cannot be. */
+      onRevoked?: (leave: () => void) => () => void;
+    }
     /** A short JSON body that never says which secret failed. */
     | { status: 401 | 403 | 404 | 429 | 503; body: string; headers: Record<string, string> }
   >;

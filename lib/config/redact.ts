@@ -9,7 +9,7 @@ import { isObject, type KeyPath, valueAt } from "./key_path.ts";
 import { hasReference, isReference } from "./references.ts";
 import { childNode, rootNode, type Schema, type SchemaNode } from "./schema_tree.ts";
 import { canonicalKey } from "./spelling.ts";
-import { withoutUserinfo } from "./validate.ts";
+import { withoutCredentials } from "./validate.ts";
 
 /** Stands for a secret that is set. */
 export const HIDDEN = "********";
@@ -52,9 +52,9 @@ export function redact(
     if (reference !== undefined) return reference;
     const raw = valueAt(written, path);
     if (typeof raw === "string" && hasReference(raw)) {
-      return !secret || isReference(raw) ? withoutUserinfo(raw) : HIDDEN;
+      return !secret || isReference(raw) ? withoutCredentials(raw) : HIDDEN;
     }
-    return secret && value !== "" ? HIDDEN : withoutUserinfo(value);
+    return secret && value !== "" ? HIDDEN : withoutCredentials(value);
   }, channels);
 }
 

@@ -18,6 +18,7 @@ Deno.test("redact() hides secrets and shows references as they are written", asy
         headers: { X: "Bearer ${KEY}", Y: "v${KEY}" },
         base_url: "http://u:p@h/v1?a=@",
       },
+      d: { baseUrl: "https://h/v1?v=1&subscription-Key=sk-3&token=${KEY}#f" },
       c: {},
     },
     channels: { telegram: { token: "t", allowFrom: ["1"], nested: { apiKeys: ["x"] } } },
@@ -45,6 +46,12 @@ Deno.test("redact() hides secrets and shows references as they are written", asy
       model: "",
     },
     c: { apiKey: "", headers: {}, model: "" },
+    d: {
+      apiKey: "",
+      baseUrl: "https://h/v1?v=1&subscription-Key=***&token=${KEY}#f",
+      headers: {},
+      model: "",
+    },
     anthropic: { type: "anthropic", apiKey: "${ANTHROPIC_API_KEY}", headers: {}, model: "" },
   });
   assertEquals(shown.channels.telegram, {
@@ -53,6 +60,22 @@ Deno.test("redact() hides secrets and shows references as they are written", asy
     nested: { apiKeys: [HIDDEN] },
   });
   assertEquals(/sk-|pw|u:p/.test(JSON.stringify(shown)), false);
+});
+
+Deno.test("redact() hides a key in an argument of an MCP server's command", async () => {
+  await using home = await tempHome({ KEY: "sk-1" });
+  const command = ["serve", "--api-key=sk-2", "--Token=${KEY}", "--port=1", "-auth=sk-3", "--x"];
+  const text = JSON.stringify({ mcp: { servers: { a: { command } } } });
+  const { config, canonical } = examine({ ...home, text });
+  const shown = redact({ config, written: canonical, schema: configSchema }) as Json;
+  assertEquals(shown.mcp.servers.a.command, [
+    "serve",
+    "--api-key=***",
+    "--Token=${KEY}",
+    "--port=1",
+    "-auth=***",
+    "--x",
+  ]);
 });
 
 Deno.test("hasLiteralSecret() does not take a reference or an empty text for a secret", () => {

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { upgradePath } from "../upgrade_path.ts";
 import { isLoopbackHost } from "../loopback_host.ts";
 import { issueSecret } from "./issue_secret.ts";
 import type { KeyPath } from "./key_path.ts";
@@ -24,11 +25,6 @@ const MAX_SOCKET_PATH_BYTES = 100;
 
 /** Routes of the port that no path for tokens may stand in the way of. */
 const RESERVED = ["/api", "/webui", "/media", "/health", "/ready", "/openapi.json"];
-
-/** A path without the slashes at its end; the root stays `/` (document 2 part 2). */
-export function normalizeWsPath(path: string): string {
-  return path.replace(/\/+$/, "") || "/";
-}
 
 /** Why a section refuses to load; empty for one that may be used. Holds no secret. */
 export function websocketProblems(
@@ -68,6 +64,22 @@ export function websocketWarnings(config: WebsocketConfig): WebsocketProblem[] {
       "gives a token to whoever asks, since neither tokenIssueSecret nor token is set",
     );
   }
+  config.allowedOrigins.forEach((origin, at) => {
+    if (isOrigin(origin)) return;
+    warn(
+      ["allowedOrigins", at],
+      `${
+        shown(origin)
+      } is no origin as browsers send one, such as https://app.example, so it lets in nobody`,
+    );
+  });
+  config.allowedHosts.forEach((host, at) => {
+    if (/^\s*(?:[a-z0-9._-]*[a-z0-9]|\[[0-9a-f:.]+\])(?::\d{1,5})?\s*$/i.test(host)) return;
+    warn(
+      ["allowedHosts", at],
+      `${shown(host)} is no name of a host, such as agent.example, so it lets in nobody`,
+    );
+  });
   if (config.socketPath !== "" && config.trustedProxyAuth !== null) {
     warn(
       ["trustedProxyAuth"],
@@ -113,15 +125,18 @@ function checkBind(
 
 function checkIssuePath({ tokenIssuePath, path }: WebsocketConfig, refuse: Tell): void {
   const at: KeyPath = ["tokenIssuePath"];
-  const given = normalizeWsPath(tokenIssuePath);
+  const given = upgradePath(tokenIssuePath);
   const problem = pathProblem(tokenIssuePath);
   if (problem !== undefined) refuse(at, `${shown(tokenIssuePath)} ${problem}`);
-  else if (given === normalizeWsPath(path)) {
+  else if (given === upgradePath(path)) {
     refuse(at, `${shown(tokenIssuePath)} is path too; it has to be another one`);
   } else if (
     given === "/" || RESERVED.some((own) => given === own || given.startsWith(`${own}/`))
   ) {
     refuse(at, `${shown(tokenIssuePath)} is a path of the service's own; take another one`);
+  } else if (given !== tokenIssuePath) {
+    // A route is one spelling of its path, unlike the upgrade's.
+    refuse(at, `${shown(tokenIssuePath)} ends with a slash; write ${shown(given)}`);
   }
 }
 
@@ -135,7 +150,7 @@ function checkPublicUrl({ publicWsUrl, path }: WebsocketConfig, refuse: Tell): v
   } else if (/[?#]/.test(publicWsUrl)) {
     // It may hold a token.
     refuse(at, "it has a query or fragment; clients add their own query");
-  } else if (normalizeWsPath(url.pathname) !== normalizeWsPath(path)) {
+  } else if (upgradePath(url.pathname) !== upgradePath(path)) {
     refuse(at, `its path is ${shown(url.pathname)}, expected that of path, ${shown(path)}`);
   }
 }
@@ -157,7 +172,7 @@ function checkTls({ sslCertfile, sslKeyfile }: WebsocketConfig, refuse: Tell): v
 function pathProblem(path: string): string | undefined {
   if (!path.startsWith("/")) return "does not begin with /";
   if (/[?#]/.test(path)) return "has a query or fragment";
-  const parts = normalizeWsPath(path).split("/").slice(1);
+  const parts = upgradePath(path).split("/").slice(1);
   const isPlain = path.match(/^\/+$/) !== null ||
     parts.every((part) => /^[A-Za-z0-9._~-]+$/.test(part) && !/^\.{1,2}$/.test(part));
   return isPlain
@@ -170,6 +185,13 @@ function isSameHost(one: string, other: string): boolean {
   const isAny = (host: string) => host === "0.0.0.0" || host === "::";
   return one.toLowerCase() === other.toLowerCase() || isAny(one) || isAny(other) ||
     [one, other].every((host) => host === "127.0.0.1" || host.toLowerCase() === "localhost");
+}
+
+/** Whether some page can have it: browsers leave out a usual port, and pages of apps have schemes of their own. */
+function isOrigin(text: string): boolean {
+  const origin = text.trim().toLowerCase().replace(/\/$/, "");
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#@*\s]+$/.test(origin)) return false;
+  return !/^https?:/.test(origin) || URL.parse(origin)?.origin === origin;
 }
 
 function shown(text: string): string {

@@ -70,6 +70,7 @@ for (
     [{ tokenIssuePath: "/token?a" }, "tokenIssuePath", "query"],
     [{ tokenIssuePath: "/token/:a" }, "tokenIssuePath", "no plain path"],
     [{ tokenIssuePath: "/*" }, "tokenIssuePath", "no plain path"],
+    [{ tokenIssuePath: "/token/" }, "tokenIssuePath", 'ends with a slash; write "/token"'],
     ...["/api", "/api/x", "/webui", "/webui/bootstrap", "/media/", "/health", "/ready"].map(
       (tokenIssuePath) => [{ tokenIssuePath }, "tokenIssuePath", "service's own"] as const,
     ),
@@ -118,6 +119,37 @@ Deno.test("websocketProblems() wants a port of its own beside the API's, where b
   assertEquals((await said({ port, host: "127.0.0.2" }, { api: { enabled: true } })).problems, []);
   const free = { api: { enabled: true, port: 0 } };
   assertEquals((await said({ port: 0 }, free)).problems, []);
+});
+
+Deno.test("websocketWarnings() name hosts and origins that match nothing", async () => {
+  const { problems, warnings } = await said({
+    allowedOrigins: [
+      "https://app.example",
+      "HTTP://app.example:8080/",
+      "tauri://localhost",
+      "*",
+      "null",
+      "app.example",
+      "https://app.example:443",
+      "https://app.example/app",
+      "https://*.example",
+      "https://bücher.example",
+    ],
+    allowedHosts: [
+      "agent.example",
+      "Agent.example:8443",
+      "https://agent.example",
+      "*.example",
+      "agent.example.",
+      "",
+      "[::1]",
+    ],
+  });
+  assertEquals(problems, []);
+  assertEquals(warnings.map((each) => each.split(":")[0]), [
+    ...[3, 4, 5, 6, 7, 8, 9].map((index) => `allowedOrigins[${index}]`),
+    ...[2, 3, 4, 5].map((index) => `allowedHosts[${index}]`),
+  ]);
 });
 
 Deno.test("websocketWarnings() name what lets in whoever asks", async () => {

@@ -42,6 +42,22 @@ export function createAccessLog(
   return (entry) => write(toLine(entry, new Date(now()).toISOString()));
 }
 
+/** Logs what was no request at all, as a listener tells of it. */
+export function unreadableLog(
+  accessLog: (entry: AccessEntry) => void,
+): (found: { peerAddress: string; status: number; reason: string }) => void {
+  return ({ peerAddress, status, reason }) =>
+    accessLog({
+      requestId: "-",
+      peer: peerAddress,
+      method: "-",
+      path: "-",
+      status,
+      durationMs: 0,
+      reason,
+    });
+}
+
 function toText(entry: AccessEntry, time: string): string {
   const { method, status, durationMs, peer, requestId, stream, reason } = entry;
   let line = `${time} ${method} ${cut(entry.path)} ${status} ${durationMs.toFixed(1)}ms ` +

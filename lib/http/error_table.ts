@@ -100,7 +100,8 @@ export const HTTP_ERRORS = {
     status: 409,
     type: "conflict_error",
     slug: "idempotency_key_reused",
-    meaning: "The Idempotency-Key was used before in this session, with another request.",
+    meaning:
+      "The Idempotency-Key or client_msg_id was used before in this session, with other content.",
   },
   response_not_found: {
     status: 404,
@@ -133,25 +134,28 @@ export const HTTP_ERRORS = {
     status: 403,
     type: "authentication_error",
     slug: "forbidden_host",
-    meaning: "The Host header is no IP address, no loopback name and not in api.allowedHosts.",
+    meaning:
+      "The Host header is no IP address, no loopback name and not in the port's allowedHosts.",
   },
   forbidden_origin: {
     status: 403,
     type: "authentication_error",
     slug: "forbidden_origin",
-    meaning: "A browser sent it for a page of another origin that is not in api.allowedOrigins.",
+    meaning:
+      "A page of another origin, which is not in the port's allowedOrigins, or somebody elsewhere sent it.",
   },
   too_many_auth_failures: {
     status: 429,
     type: "rate_limit_error",
     slug: "too_many_auth_failures",
-    meaning: "Too many wrong keys came from this address within a minute.",
+    meaning: "Too many wrong keys or tokens came from this address within a minute.",
   },
   invalid_token: {
     status: 401,
     type: "authentication_error",
     slug: "invalid_token",
-    meaning: "The route wants a token of an approver or operator, and this is none, or no longer.",
+    meaning:
+      "A token or secret is needed, and this is none of those that count here, or no longer.",
     headers: { "www-authenticate": "Bearer" },
   },
   insufficient_scope: {
@@ -318,7 +322,7 @@ export const HTTP_ERRORS = {
     status: 503,
     type: "server_error",
     slug: "overloaded",
-    meaning: "Too much is being uploaded or read at the same time; nothing was stored.",
+    meaning: "Too much is being uploaded, read or decided at the same time; nothing was stored.",
   },
   draining: {
     status: 503,

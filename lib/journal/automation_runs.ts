@@ -16,7 +16,10 @@ export interface AutomationRunRows {
   /** How many wait, counted up to one more than may. */
   countWaiting(automationId: string): number;
   isRunning(automationId: string): boolean;
-  /** Removes slots that wait, the oldest first. Returns how many there were. */
+  /**
+   * Removes slots that wait and have made no attempt yet, the oldest first. Returns how many there
+   * were.
+   */
   leaveOut(automationId: string, count: number): number;
   /** Ends the slots that wait as dropped. */
   dropSlots(automationId: string, endedAt: number): void;
@@ -58,7 +61,7 @@ export function createAutomationRunRows(db: DatabaseSync): AutomationRunRows {
   const removeOldest = query(
     db,
     `DELETE FROM automation_runs WHERE run IN
-       (SELECT run ${waiting} AND slot_at NOT NULL ORDER BY run LIMIT ?)`,
+       (SELECT run ${waiting} AND slot_at NOT NULL AND attempts = 0 ORDER BY run LIMIT ?)`,
   );
   const updateDropped = query(
     db,

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { StoredEvent } from "../agent/events.ts";
 import { ServiceError } from "../errors.ts";
 import { openJournal } from "./open.ts";
@@ -148,3 +148,49 @@ Deno.test("followKey() goes on waiting for a session whose batch was undone", as
   assertThrows(() => journal.followKey("websocket:a", { afterSeq: -1 }), ServiceError);
   await journal.close();
 });
+
+Deno.test("followKey() ends at once by return(), before and after its session is there, and is forgotten", async () => {
+  const journal = openJournal({ path: ":memory:" });
+  for (
+    const make of [() => Promise.resolve(), () => journal.setModelPreset("websocket:a", "fast")]
+  ) {
+    await make();
+    const { seq } = journal.session("websocket:a") === undefined ? { seq: 0 } : { seq: 1 };
+    const follow = journal.followKey("websocket:a", { afterSeq: seq });
+    const events = follow[Symbol.asyncIterator]();
+    const next = events.next();
+    assertEquals(journal.counts().waitingFollowers, 1);
+    await follow.return();
+    assertEquals((await next).done, true);
+    assertEquals((await events.next()).done, true);
+    assertEquals(journal.counts().waitingFollowers, 0);
+  }
+  await journal.close();
+});
+
+for (const [name, make] of Object.entries(MAKERS)) {
+  Deno.test(`whenMade() calls when ${name} makes the session, in time to see what all others see`, async () => {
+    const journal = openJournal({ path: ":memory:" });
+    const key = "websocket:a";
+    const others = take(journal.followKey(key, { afterSeq: 0 }), 1);
+    const mine = Promise.withResolvers<StoredEvent[]>();
+    let calls = 0;
+    const call = () => {
+      calls++;
+      mine.resolve(take(journal.followKey(key, { afterSeq: 0 }), 1));
+    };
+    const other = { calls: 0 };
+    journal.whenMade(key, call);
+    const given = journal.whenMade(key, () => other.calls++);
+    assertEquals(journal.counts().waitingFollowers, 3);
+    given!.return();
+    await make(journal);
+    assertEquals(await mine.promise, await others);
+    assertEquals(journal.whenMade(key, call), undefined);
+    assertEquals([calls, other.calls], [1, 0]);
+    assertEquals(journal.counts().waitingFollowers, 0);
+    assert(journal.whenMade("websocket:never", call) !== undefined);
+    await journal.close();
+    assertEquals(calls, 1);
+  });
+}

@@ -139,6 +139,7 @@ export function createJournal(
     },
     contextTokens: (sessionId) => messages.contextTokens(sessionId),
     follow: (sessionId, options) => followers.follow(sessionId, options),
+    whenMade: (key, call) => keyFollowers.whenMade(key, call),
     followKey: (key, options) => keyFollowers.follow(key, options),
     epoch: (key) => epochs.of(key),
 

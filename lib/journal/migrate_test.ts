@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import { DatabaseSync } from "node:sqlite";
 import { ServiceError } from "../errors.ts";
 import { migrate, type Migration, userVersion } from "./migrate.ts";
-import { FIXTURES } from "./migrations/fixtures.ts";
+import { FIXTURES } from "./migrations/testing/fixtures.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { openJournal } from "./open.ts";
 import { replay, withFolder } from "./testing/steps.ts";

@@ -222,6 +222,18 @@ export interface FollowOptions {
   live?: boolean;
 }
 
+/** A wait that can be given up. */
+export interface Waiting {
+  /** It waits no more. */
+  return(): void;
+}
+
+/** Events of a session that need not be there yet. */
+export interface KeyFollow extends AsyncIterable<StoredEvent> {
+  /** Ends it at once, also while it waits: a signal would be dearer than all else that it holds. */
+  return(): Promise<unknown>;
+}
+
 /** What of the journal is in motion, for health and for tests. */
 export interface JournalCounts {
   /** Writes that are not committed yet. */
@@ -303,10 +315,15 @@ export interface Journal {
   follow(sessionId: number, options: FollowOptions): AsyncIterable<StoredEvent>;
 
   /**
+   * Calls when a session of the key is made, in time to follow it from its first event on; never after the
+   * end. Undefined, and nothing is called, when there is one. It holds less than a follower that waits.
+   */
+  whenMade(key: string, call: () => void): Waiting | undefined;
+  /**
    * As `follow`, by the key, also of a session that is not there yet: that one is waited for, by
    * whatever it is made, at the cost of an entry in a map. Ends when the session is deleted.
    */
-  followKey(key: string, options: Omit<FollowOptions, "live">): AsyncIterable<StoredEvent>;
+  followKey(key: string, options: Omit<FollowOptions, "live">): KeyFollow;
   /**
    * Another text than before means that numbers of the key's session that were seen before do not count
    * any more: after a start that found the file not closed, and after the session was deleted. The same

@@ -5,9 +5,9 @@
  */
 
 import { z } from "zod";
-import { ServiceError } from "../errors.ts";
 import type { OperationHandlers } from "../local/server.ts";
 import type { Automations } from "./automations.ts";
+import { checkParams } from "./check_params.ts";
 
 const id = z.string().min(1).max(200);
 const limit = z.int().min(1).max(200);
@@ -26,42 +26,34 @@ export function createAutomationOperations(
 ): Partial<OperationHandlers> {
   return {
     async *automations(params) {
-      yield* await automations.list(check(pageParams, params));
+      yield* await automations.list(checkParams(pageParams, params));
     },
     async *automation(params) {
-      yield await automations.get(check(idParams, params).id);
+      yield await automations.get(checkParams(idParams, params).id);
     },
     async *automation_create(params) {
-      yield await automations.create(check(createParams, params).automation);
+      yield await automations.create(checkParams(createParams, params).automation);
     },
     async *automation_update(params) {
-      const { id, change } = check(updateParams, params);
+      const { id, change } = checkParams(updateParams, params);
       yield await automations.update(id, change);
     },
     async *automation_enable(params) {
-      const { id, enabled } = check(enableParams, params);
+      const { id, enabled } = checkParams(enableParams, params);
       yield await automations.setEnabled(id, enabled);
     },
     async *automation_delete(params) {
-      const { id } = check(idParams, params);
+      const { id } = checkParams(idParams, params);
       await automations.remove(id);
       yield { id, deleted: true };
     },
     async *automation_run(params) {
-      const { id, requestId } = check(runParams, params);
+      const { id, requestId } = checkParams(runParams, params);
       yield await automations.run(id, { requestId });
     },
     async *automation_history(params) {
-      const { id, before, limit } = check(historyParams, params);
+      const { id, before, limit } = checkParams(historyParams, params);
       yield* await automations.history(id, { before, limit });
     },
   };
-}
-
-function check<T>(schema: z.ZodType<T>, params: unknown): T {
-  const result = schema.safeParse(params);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0]!;
-  const param = issue.path.join(".");
-  throw new ServiceError("invalid_request", `${param}: ${issue.message}`, { param });
 }

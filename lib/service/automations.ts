@@ -51,8 +51,13 @@ export interface AutomationsDeps {
 export interface Automations {
   /** Begins to run what is due; for a service that stays. Nothing while they are off. */
   start(): void;
-  /** Begins nothing more, to be awaited before turns are drained; turns that run go on. */
-  stop(): Promise<void>;
+  /** Begins nothing more, to be awaited before turns are drained; what runs is followed still. */
+  pause(): Promise<void>;
+  /**
+   * Begins nothing more, and leaves what does not end within `graceMs` to the next start. To be awaited
+   * once turns are drained, so that what came of them is on record and sent before the end.
+   */
+  stop(options?: { graceMs: number }): Promise<void>;
   /** What to do to have them on; undefined while they are. */
   off(): string | undefined;
   /** In the order of ids, after one. */
@@ -170,9 +175,13 @@ export function createAutomations(deps: AutomationsDeps): Automations {
       started = true;
       scheduler.start();
     },
-    async stop() {
+    async pause() {
       started = false;
-      await scheduler.stop();
+      await scheduler.pause();
+    },
+    async stop(options) {
+      started = false;
+      await scheduler.stop(options);
     },
     async list({ after, limit }) {
       checkOn();
@@ -219,15 +228,16 @@ export function createAutomations(deps: AutomationsDeps): Automations {
       checkOn();
       const open = (await store.history(id, LAST, 1_000)).find(({ state }) => state === "running");
       if (!await store.remove(id)) throw notFound(id);
+      wake();
+      // Before its grants are taken back, which takes time; by its key, since the row may not know the
+      // turn yet.
+      if (open !== undefined) turns.repeated(attemptKey(open.key, open.attempts))?.cancel();
       await deps.onRemoved?.(id).catch((error) =>
         log.warning("What was granted to a deleted automation could not be taken back", {
           id,
           reason: String(error),
         })
       );
-      // By its key, since the row may not know the turn yet.
-      if (open !== undefined) turns.repeated(attemptKey(open.key, open.attempts))?.cancel();
-      wake();
     },
     async run(id, { requestId = randomId("req_") }) {
       checkOn();

@@ -131,6 +131,22 @@ Deno.test("createAutomations() cancels what runs of an automation that is delete
   assertEquals((await refusalOf(() => world.automations.remove(id))).code, "not_found");
 });
 
+Deno.test("Automations.remove() stops what runs before it waits for the grants to be taken back", async () => {
+  const revoked = Promise.withResolvers<void>();
+  await using world = new AutomationWorld({
+    model: scriptedModel([hangs()]),
+    onRemoved: () => revoked.promise,
+  });
+  world.automations.start();
+  const { id } = await world.automations.create(HOURLY);
+  await world.automations.run(id, {});
+  await eventually(() => world.turnsOf(id)[0] === "running");
+  const removed = world.automations.remove(id);
+  await eventually(() => world.turnsOf(id)[0] === "cancelled");
+  revoked.resolve();
+  await removed;
+});
+
 Deno.test("createAutomations() opens one turn a slot, however many schedulers share the store (W4)", () =>
   withFolder(async (folder) => {
     await using world = new AutomationWorld({ path: `${folder}/journal.db` });
@@ -298,6 +314,35 @@ Deno.test("createAutomations() goes on after a crash with what ran, and delivers
     await eventually(async () => (await again.runs(id))[0]!.state === "done");
     assertEquals([again.turnsOf(id), again.delivered], [["done"], ["telegram:12 b"]]);
   }));
+
+Deno.test("createAutomations() delivers at a stop what ends within its time, and begins nothing more", async () => {
+  const answer = Promise.withResolvers<void>();
+  const scripted = scriptedModel([says("b")]);
+  const model = {
+    ...scripted,
+    async *stream(request: Parameters<typeof scripted.stream>[0]) {
+      await answer.promise;
+      yield* scripted.stream(request);
+    },
+  };
+  await using world = new AutomationWorld({ model });
+  world.automations.start();
+  const [{ id }, other] = [
+    await world.automations.create({ ...HOURLY, delivery: telegram }),
+    await world.automations.create(HOURLY),
+  ];
+  await world.automations.run(id, {});
+  await eventually(async () => (await world.runs(id))[0]?.turnId !== undefined);
+  await world.automations.pause();
+  await world.automations.run(other.id, {});
+  const drained = world.agent.turns.drain({ graceMs: 30_000 });
+  answer.resolve();
+  await drained;
+  await world.automations.stop({ graceMs: 2_000 });
+  assertEquals((await world.runs(id)).map(({ state }) => state), ["done"]);
+  assertEquals((await world.runs(other.id)).map(({ state }) => state), ["waiting"]);
+  assertEquals([world.delivered, world.errors], [["telegram:12 b"], []]);
+});
 
 Deno.test("createAutomations() makes another attempt of what a stop of the service cut off, if it may", () =>
   withFolder(async (folder) => {

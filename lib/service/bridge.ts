@@ -50,6 +50,8 @@ export interface ServiceBoot {
   channels: readonly ChannelModule[];
   /** By what values of secrets are known, without being them. */
   secretPrints: readonly SecretPrint[];
+  /** How many files this process may have open at once; undefined: any number. */
+  maxOpenFiles: number | undefined;
   /** Health of what the authority holds, for GET /ready. */
   checks: Record<string, { ok: boolean; detail: string }>;
 }

@@ -9,7 +9,7 @@ import type { Clock } from "../agent/clock.ts";
 import type { Turns } from "../agent/turns.ts";
 
 /** How long a chat may be without a connection before its people count as gone. */
-export const GONE_MS = 60_000;
+const GONE_MS = 60_000;
 
 /** Turns of a chat that are remembered before those that have ended are looked for. */
 const TURNS_UNCHECKED = 16;
@@ -23,8 +23,8 @@ export interface ChatPresenceDeps {
 interface Chat {
   connections: number;
   present: boolean;
-  /** Turns that were opened in it and may not have ended. */
-  turnIds: Set<string>;
+  /** Turns that were opened in it and may not have ended; absent until one is. */
+  turnIds?: Set<string>;
   cancelTimer?: () => void;
 }
 
@@ -59,6 +59,7 @@ export class ChatPresence {
   /** Somebody has opened a turn in the chat: then he is there, for now at least. */
   opened(key: string, turnId: string): void {
     const chat = this.#chat(key);
+    chat.turnIds ??= new Set();
     if (chat.turnIds.size >= TURNS_UNCHECKED) this.#forgetEnded(chat);
     chat.turnIds.add(turnId);
     this.#setPresent(chat, true);
@@ -68,7 +69,7 @@ export class ChatPresence {
   #chat(key: string): Chat {
     let chat = this.#chats.get(key);
     if (chat === undefined) {
-      chat = { connections: 0, present: true, turnIds: new Set() };
+      chat = { connections: 0, present: true };
       this.#chats.set(key, chat);
     }
     return chat;
@@ -78,7 +79,7 @@ export class ChatPresence {
   #wait(key: string, chat: Chat): void {
     this.#stopTimer(chat);
     this.#forgetEnded(chat);
-    if (chat.turnIds.size === 0) {
+    if (chat.turnIds === undefined || chat.turnIds.size === 0) {
       this.#chats.delete(key);
       return;
     }
@@ -96,13 +97,13 @@ export class ChatPresence {
   #setPresent(chat: Chat, present: boolean): void {
     if (chat.present === present) return;
     chat.present = present;
-    for (const id of chat.turnIds) this.#deps.turns.find(id)?.setPresent(present);
+    for (const id of chat.turnIds ?? []) this.#deps.turns.find(id)?.setPresent(present);
   }
 
   #forgetEnded(chat: Chat): void {
-    for (const id of chat.turnIds) {
+    for (const id of chat.turnIds ?? []) {
       const turn = this.#deps.turns.find(id)?.turn;
-      if (turn === undefined || turn.endedAt !== undefined) chat.turnIds.delete(id);
+      if (turn === undefined || turn.endedAt !== undefined) chat.turnIds!.delete(id);
     }
   }
 }

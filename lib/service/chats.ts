@@ -18,6 +18,7 @@ import { ServiceError } from "../errors.ts";
 import type { Journal, RequestKey } from "../journal/types.ts";
 import { fileDigest, requestDigest } from "../request_digest.ts";
 import { MEDIA_LIMITS } from "../wire/envelopes.ts";
+import { AnsweredCommands } from "./answered_commands.ts";
 import { ChatPresence } from "./chat_presence.ts";
 import { forkSession } from "./fork_session.ts";
 
@@ -28,7 +29,7 @@ const MAX_KEY_CHARS = 128;
 export interface ChatsDeps {
   /** Scrubbed (`scrubbedTurns`): what people send is on record without secrets. */
   turns: Pick<OwnedTurns, "submit" | "repeated" | "command" | "find" | "cancelRunning">;
-  journal: Pick<Journal, "session" | "epoch" | "followKey" | "say" | "forkSession">;
+  journal: Pick<Journal, "session" | "epoch" | "whenMade" | "followKey" | "say" | "forkSession">;
   documents: DocumentReader;
   /** Takes secrets out of a text that will be on record. */
   scrub: (text: string) => string;
@@ -41,6 +42,7 @@ export interface ChatsDeps {
 export function createChats(deps: ChatsDeps): Chats {
   const { turns, journal, documents, scrub, clock } = deps;
   const presence = new ChatPresence({ turns, clock });
+  const answered = new AnsweredCommands();
 
   async function readInput(
     { text, files }: ChatMessage,
@@ -68,15 +70,23 @@ export function createChats(deps: ChatsDeps): Chats {
       const key = chatSessionKey(place);
       return { seq: journal.session(key)?.lastSeq ?? 0, epoch: journal.epoch(key) };
     },
+    whenMade: (place, call) => journal.whenMade(chatSessionKey(place), call),
     follow: (place, options) => journal.followKey(chatSessionKey(place), options),
     async send(message, signal) {
       const sessionKey = chatSessionKey(message);
       const { sender, text, files } = message;
       checkFiles(files);
       const said = [{ type: "text", text }, ...files.map(() => ({ type: "file" }))];
-      const command = turns.command({ sessionKey, ...sender, input: said });
-      if (command !== undefined) return { kind: "command", text: await textOf(command) };
       const requestKey = requestKeyOf(sessionKey, message);
+      const name = requestKey && JSON.stringify([sender.actor, ...Object.values(requestKey)]);
+      const known = name && answered.find(name);
+      if (known) return { kind: "command", text: await known };
+      const command = turns.command({ sessionKey, ...sender, input: said });
+      if (command !== undefined) {
+        const answer = textOf(command);
+        if (name) answered.keep(name, answer);
+        return { kind: "command", text: await answer };
+      }
       try {
         const turn = (requestKey && turns.repeated(requestKey)) ??
           await turns.submit({

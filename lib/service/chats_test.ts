@@ -50,8 +50,7 @@ async function send(chats: Chats, asked: ChatMessage): Promise<Extract<Sent, { k
 /** Events of a chat up to the end of so many turns. */
 async function until(chats: Chats, place: ChatPlace, ends: number): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
-  const stop = new AbortController();
-  for await (const event of chats.follow(place, { afterSeq: 0, signal: stop.signal })) {
+  for await (const event of chats.follow(place, { afterSeq: 0 })) {
     events.push(event);
     if (event.event.type === "turn_end" && --ends === 0) break;
   }
@@ -161,6 +160,21 @@ Deno.test("send() answers commands, with the scopes of the sender, and keeps the
   assertEquals(await said("/stop"), "Nothing runs here.");
   assertEquals(agent.journal.sessions({ limit: 9 }), []);
   await agent[Symbol.asyncDispose]();
+});
+
+Deno.test("W2 send() of a command again gives the answer of the first time and does nothing", async () => {
+  const { agent, chats } = world({ model: scriptedModel([hangs()]) });
+  const stop = message("/stop", { clientMsgId: "s1" });
+  const first = await Promise.all([chats.send(stop, NEVER), chats.send(stop, NEVER)]);
+  const { turnId } = await send(chats, message("hello"));
+  assertEquals([await chats.send(stop, NEVER), ...first], Array(3).fill(first[0]));
+  assertEquals(agent.journal.turn(turnId)!.endedAt, undefined);
+  // Another id is another command, and so is the same one in another chat.
+  await chats.send(message("/stop", { clientMsgId: "s1", chatId: "b" }), NEVER);
+  assertEquals(agent.journal.turn(turnId)!.endedAt, undefined);
+  await chats.send(message("/stop", { clientMsgId: "s2" }), NEVER);
+  const ended = (await until(chats, { chatId: "a" }, 1)).at(-1)!.event;
+  assert(ended.type === "turn_end" && ended.status === "cancelled");
 });
 
 Deno.test("send() takes images and documents; one bad file rejects all and leaves none", async () => {
@@ -306,7 +320,7 @@ Deno.test("say() puts a message into a chat once, without secrets", async () => 
   await chats.say(said);
   const { seq, epoch } = chats.head({ chatId: "a" });
   assertEquals(seq, 1);
-  for await (const { event } of chats.follow({ chatId: "a" }, { afterSeq: 0, signal: NEVER })) {
+  for await (const { event } of chats.follow({ chatId: "a" }, { afterSeq: 0 })) {
     assertEquals(event, { type: "message", text: "the key is [secret]" });
     break;
   }

@@ -7,8 +7,8 @@
 
 import { z } from "zod";
 import type { Credential } from "../authority/operator.ts";
-import { ServiceError } from "../errors.ts";
 import type { OperationHandlers } from "../local/server.ts";
+import { checkParams } from "./check_params.ts";
 import type { Commission } from "./commission.ts";
 
 const id = z.string().min(1).max(200);
@@ -23,15 +23,15 @@ export function createCommissionOperations(
 ): Partial<OperationHandlers> {
   return {
     async *automation_commission(params, signal) {
-      const { id, token } = check(idParams, params);
+      const { id, token } = checkParams(idParams, params);
       yield await commission.run(id, { credential: credentialOf(token), signal });
     },
     async *automation_finding(params) {
-      const { id, token } = check(idParams, params);
+      const { id, token } = checkParams(idParams, params);
       yield await commission.finding(id, { credential: credentialOf(token) });
     },
     async *automation_grant(params) {
-      const { id, token, digest } = check(grantParams, params);
+      const { id, token, digest } = checkParams(grantParams, params);
       yield await commission.grant(id, { credential: credentialOf(token), digest });
     },
   };
@@ -39,12 +39,4 @@ export function createCommissionOperations(
 
 function credentialOf(token: string): Credential {
   return { kind: "token", token };
-}
-
-function check<T>(schema: z.ZodType<T>, params: unknown): T {
-  const result = schema.safeParse(params);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0]!;
-  const param = issue.path.join(".");
-  throw new ServiceError("invalid_request", `${param}: ${issue.message}`, { param });
 }

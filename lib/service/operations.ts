@@ -14,6 +14,7 @@ import { exportSession } from "../journal/export_session.ts";
 import type { Journal, Session } from "../journal/types.ts";
 import type { AskedPart, Operations } from "../local/protocol.ts";
 import type { OperationHandlers } from "../local/server.ts";
+import { checkParams } from "./check_params.ts";
 import { forkSession } from "./fork_session.ts";
 import { operatorRequest } from "./operator_request.ts";
 import type { AuthorityLink } from "./remote_actions.ts";
@@ -105,7 +106,7 @@ export function createOperations(
 
   return {
     async *turn(params, signal) {
-      const { sessionKey, input, model } = check(turnParams, params);
+      const { sessionKey, input, model } = checkParams(turnParams, params);
       const by = requester();
       const answer = turns.command({ sessionKey, input, actor: by.actor });
       if (answer !== undefined) return yield* answer.events();
@@ -130,10 +131,10 @@ export function createOperations(
       }
     },
     async *sessions(params) {
-      yield* journal.sessions(check(pageParams, params));
+      yield* journal.sessions(checkParams(pageParams, params));
     },
     async *session(params) {
-      const { key, limit, before } = check(historyParams, params);
+      const { key, limit, before } = checkParams(historyParams, params);
       const session = find(key);
       if (limit === undefined) {
         yield { session };
@@ -145,29 +146,29 @@ export function createOperations(
       for (const message of last) yield { message };
     },
     async *rename(params) {
-      const { key, title } = check(renameParams, params);
+      const { key, title } = checkParams(renameParams, params);
       const session = await journal.renameSession(key, scrub(title));
       if (session === undefined) throw notFound(key);
       yield session;
     },
     async *fork(params) {
-      const { key, beforeUserIndex, as } = check(forkParams, params);
+      const { key, beforeUserIndex, as } = checkParams(forkParams, params);
       find(key);
       yield await forkSession(journal, { sourceKey: key, targetKey: as, beforeUserIndex });
     },
     async *export(params, signal) {
-      const session = find(check(keyParams, params).key);
+      const session = find(checkParams(keyParams, params).key);
       yield* exportSession(journal, session, signal);
     },
     async *delete(params) {
-      yield { deleted: await journal.deleteSession(check(keyParams, params).key) };
+      yield { deleted: await journal.deleteSession(checkParams(keyParams, params).key) };
     },
     async *operate(params) {
-      const { token, request } = check(operateParams, params);
+      const { token, request } = checkParams(operateParams, params);
       yield await operate(request, { kind: "token", token });
     },
     async *mcp(params) {
-      yield* await mcp(check(mcpParams, params));
+      yield* await mcp(checkParams(mcpParams, params));
     },
     async *status() {
       const { running, queued } = turns.counts();
@@ -201,12 +202,4 @@ async function readFile(
     if (!signal.aborted) throw error;
     throw new ServiceError("turn_cancelled", "The turn was cancelled before it began");
   }
-}
-
-function check<T>(schema: z.ZodType<T>, params: unknown): T {
-  const result = schema.safeParse(params);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0]!;
-  const param = issue.path.join(".");
-  throw new ServiceError("invalid_request", `${param}: ${issue.message}`, { param });
 }

@@ -7,8 +7,10 @@
 
 import type { Turns } from "../agent/turns.ts";
 import type { DocumentReader } from "../documents/types.ts";
-import { createAccessLog } from "../http/access_log.ts";
+import { createAccessLog, unreadableLog } from "../http/access_log.ts";
 import { createApi } from "../http/api/app.ts";
+import { connectionRoom } from "../http/connection_room.ts";
+import { listenersOf } from "./listeners_of.ts";
 import { listen } from "../http/listen.ts";
 import type { Journal } from "../journal/types.ts";
 import type { AgentAccess } from "../mcp/serve/agent_access.ts";
@@ -86,16 +88,8 @@ export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
     port: config.api.port,
     setting: "api",
     handler: (request, peer) => api.fetch(request, peer),
-    onUnreadable: ({ peerAddress, status, reason }) =>
-      accessLog({
-        requestId: "-",
-        peer: peerAddress,
-        method: "-",
-        path: "-",
-        status,
-        durationMs: 0,
-        reason,
-      }),
+    limits: { maxConnections: connectionRoom(boot.maxOpenFiles, listenersOf(boot)).api },
+    onUnreadable: unreadableLog(accessLog),
   });
   return {
     url: listener.url,

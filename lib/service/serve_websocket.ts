@@ -9,13 +9,16 @@ import { systemClock } from "../agent/clock.ts";
 import type { OwnedTurns } from "../agent/create_turns.ts";
 import type { SocketChannelClass } from "../channel/socket_channel.ts";
 import type { SocketHost } from "../channel/socket_host.ts";
+import { upgradePath } from "../upgrade_path.ts";
 import { withChannelFlags } from "../channel/with_channel_flags.ts";
 import { ServiceError } from "../errors.ts";
-import { createAccessLog } from "../http/access_log.ts";
+import { type AccessEntry, createAccessLog, unreadableLog } from "../http/access_log.ts";
+import { connectionRoom } from "../http/connection_room.ts";
 import { listen } from "../http/listen.ts";
 import { createAdmission } from "../http/web/admission/create_admission.ts";
+import { withHandshakeLog } from "../http/web/admission/handshake_log.ts";
 import { posture } from "../http/web/admission/posture.ts";
-import { createWebApp } from "../http/web/app.ts";
+import { createWebApp, type WebApp } from "../http/web/app.ts";
 import { arrivalOf } from "../http/web/arrival.ts";
 import { createMediaLinks } from "../http/web/media_links.ts";
 import { createWebRoutes } from "../http/web/routes.ts";
@@ -29,6 +32,7 @@ import type { Automations } from "./automations.ts";
 import type { ChannelModule, ServiceBoot } from "./bridge.ts";
 import { createChats } from "./chats.ts";
 import type { Commission } from "./commission.ts";
+import { listenersOf } from "./listeners_of.ts";
 import type { LiveModels } from "./live_models.ts";
 import type { AuthorityLink } from "./remote_actions.ts";
 
@@ -70,7 +74,7 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
     log,
     network: link.signingKeys,
   });
-  log.info(posture(section, proxy));
+  log.info(`Let in at the WebSocket port: ${posture(section, proxy)}`);
   const admission = createAdmission({
     config: section,
     operate: link.operate,
@@ -134,39 +138,9 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
       scrub: (text) => scrubber.text(text),
       clock: systemClock,
     }),
-    admission,
+    admission: withHandshakeLog(admission, { accessLog, clock: systemClock }),
     media: links,
-    async openPort(onUpgrade) {
-      const { sslCertfile, sslKeyfile, socketPath } = section;
-      const listener = await listen({
-        host: section.host,
-        port: section.port,
-        ...socketPath !== "" && { socketPath },
-        ...sslCertfile !== "" && { tls: { cert: sslCertfile, key: sslKeyfile } },
-        setting: "channels.websocket",
-        handler: (request, _peer, incoming) => app.fetch(request, arrivalOf(incoming)),
-        onUpgrade,
-        onUnreadable: ({ peerAddress, status, reason }) =>
-          accessLog({
-            requestId: "-",
-            peer: peerAddress,
-            method: "-",
-            path: "-",
-            status,
-            durationMs: 0,
-            reason,
-          }),
-        limits: {
-          maxConnections: MAX_CONNECTIONS,
-          maxConnectionsPerAddress: section.maxConnectionsPerAddress,
-        },
-      });
-      return {
-        url: `${listener.url.replace(/^http/, "ws")}${section.path.replace(/\/+$/, "") || "/"}`,
-        port: listener.port,
-        close: (graceMs) => listener.close(graceMs),
-      };
-    },
+    openPort: portOf(boot, app, accessLog),
     onModelChange: models.onModelChange,
     scrub: (text) => scrubber.text(text),
     clock: systemClock,
@@ -186,8 +160,36 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
   return { url, stop: () => channel.stop() };
 }
 
-/** Sockets and requests at once; each takes a file descriptor of this process. */
-const MAX_CONNECTIONS = 10_000;
+/** Opens the section's host and port, or its socket: upgrades go to the channel, the rest to the routes. */
+function portOf(
+  boot: ServiceBoot,
+  app: Pick<WebApp, "fetch">,
+  accessLog: (entry: AccessEntry) => void,
+): SocketHost["openPort"] {
+  const section = boot.config.channels.websocket;
+  const { host, port, socketPath, sslCertfile, sslKeyfile } = section;
+  return async (onUpgrade) => {
+    const listener = await listen({
+      host,
+      port,
+      ...socketPath !== "" && { socketPath },
+      ...sslCertfile !== "" && { tls: { cert: sslCertfile, key: sslKeyfile } },
+      setting: "channels.websocket",
+      handler: (request, _peer, incoming) => app.fetch(request, arrivalOf(incoming)),
+      onUpgrade,
+      onUnreadable: unreadableLog(accessLog),
+      limits: {
+        maxConnections: connectionRoom(boot.maxOpenFiles, listenersOf(boot)).web,
+        maxConnectionsPerAddress: section.maxConnectionsPerAddress,
+      },
+    });
+    return {
+      url: `${listener.url.replace(/^http/, "ws")}${upgradePath(section.path)}`,
+      port: listener.port,
+      close: (graceMs) => listener.close(graceMs),
+    };
+  };
+}
 
 /** The module comes from the static map of channels alone (decisions D1). */
 async function loadRuntime({ module, className }: ChannelModule): Promise<SocketChannelClass> {

@@ -29,6 +29,7 @@ import { createOperations, type OperationDeps } from "./operations.ts";
 import { createOutbox } from "./outbox.ts";
 import { mcpAgentTool } from "./mcp_agent_tool.ts";
 import { linkAuthority } from "./remote_actions.ts";
+import { takeUp } from "./take_up.ts";
 
 /** Time that requests get to write the end of their turns, after those have ended. */
 const ANSWER_MS = 2_000;
@@ -82,7 +83,11 @@ export async function startService(
     log,
   });
   const turns = scrubbedTurns(ownTurns, scrubber);
-  turns.recovered(resume);
+  await takeUp(resume, {
+    turns,
+    store: journal.automations,
+    runsAutomations: boot.stays && config.automations.enabled,
+  });
 
   const isEnabled = (channel: string) => boot.channels.some(({ name }) => name === channel);
   const outbox = createOutbox({ journal, isEnabled });
@@ -249,10 +254,11 @@ export async function startService(
     if (afterGuests) {
       while (guests.size > 0) await Promise.all(guests);
     }
-    await automations.stop();
+    await automations.pause();
     local.close();
     const stopped = api?.stopAccepting(graceMs + ANSWER_MS);
     const ended = await turns.drain({ graceMs });
+    await automations.stop({ graceMs: ANSWER_MS });
     // Every turn has ended and its readers see that; what is open now only waits to be told.
     await websocket?.stop();
     api?.endStreams();

@@ -23,8 +23,13 @@ export interface WireClientDeps {
   onFrame(frame: ServerFrame): void;
   /** The chat begins anew: what was shown of it no longer counts. */
   onReset?(chatId: string): void;
-  /** The connection was lost, and is tried again in so many milliseconds. */
-  onLost?(retryInMs: number): void;
+  /** A chat cannot be gone on with after a lost connection: it is not followed any more. */
+  onRefused?(chatId: string, error: WireError): void;
+  /**
+   * The connection was lost, or could not be made again, and is tried again in so many milliseconds; `error`
+   * is why. Whoever wants no further attempt closes the client in here.
+   */
+  onLost?(retryInMs: number, error: unknown): void;
   /** It is there again, and all chats go on. */
   onBack?(): void;
   /** Default: that of this runtime. */
@@ -54,7 +59,11 @@ interface Followed {
   seq: number;
 }
 
-type Pending<T> = PromiseWithResolvers<T> & { envelope: ClientEnvelope };
+type Pending<T> = PromiseWithResolvers<T> & {
+  envelope: ClientEnvelope;
+  /** Asked by the client itself, after each handshake anew. */
+  isOwn?: boolean;
+};
 
 /** Time for a handshake, and for an answer to a ping. */
 const ANSWER_MS = 15_000;
@@ -77,7 +86,10 @@ export class WireClient {
   #socket: WebSocket | undefined;
   #ready = Promise.withResolvers<Frame<"ready">>();
   #wasReady = false;
+  /** The server has greeted the present connection: before that, nothing is said on it. */
+  #isReady = false;
   #closed = false;
+  #closedBy: unknown;
   #attempts = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -123,6 +135,7 @@ export class WireClient {
     content: string,
     media?: { data_url: string; name?: string }[],
   ): Promise<SendOutcome> {
+    if (this.#closed) return Promise.reject(this.#closedBy);
     if (this.#sending.size >= MAX_PENDING) {
       return Promise.reject(new WireError(`${MAX_PENDING} messages wait already`, "overloaded"));
     }
@@ -145,13 +158,14 @@ export class WireClient {
     this.#put({ type: "cancel", chat_id: chatId });
   }
 
-  /** Leaves for good. What was not accepted is rejected. */
-  close(): void {
-    this.#end(new WireError("The connection was closed", "closed"));
+  /** Leaves for good. What was not accepted is rejected, with the reason if one is given. */
+  close(reason: unknown = new WireError("The connection was closed", "closed")): void {
+    this.#end(reason);
   }
 
-  #attach(envelope: ClientEnvelope): Promise<Frame<"attached">> {
-    const pending = { ...Promise.withResolvers<Frame<"attached">>(), envelope };
+  #attach(envelope: ClientEnvelope, isOwn = false): Promise<Frame<"attached">> {
+    if (this.#closed) return Promise.reject(this.#closedBy);
+    const pending = { ...Promise.withResolvers<Frame<"attached">>(), envelope, isOwn };
     this.#attaching.push(pending);
     this.#put(envelope);
     return pending.promise;
@@ -159,7 +173,7 @@ export class WireClient {
 
   /** Sends now, or not at all: what matters is kept elsewhere and sent again. */
   #put(envelope: ClientEnvelope): void {
-    if (this.#socket?.readyState === WebSocket.OPEN && this.#wasReady) {
+    if (this.#socket?.readyState === WebSocket.OPEN && this.#isReady) {
       this.#socket.send(JSON.stringify(envelope));
     }
   }
@@ -175,19 +189,17 @@ export class WireClient {
     }
     this.#socket = socket;
     this.#watch(ANSWER_MS);
-    // Errors are followed by a close.
+    let isOpen = false;
+    let cause = "";
+    socket.onopen = () => isOpen = true;
     socket.onmessage = ({ data }) => this.#take(socket, String(data));
+    // Followed by a close. Browsers say no more than that there was one.
+    socket.onerror = (event) => {
+      if ("message" in event && typeof event.message === "string") cause = event.message;
+    };
     socket.onclose = ({ code, reason }) => {
       if (this.#socket !== socket) return;
-      const why = reason === "" ? "" : `: ${reason}`;
-      this.#lost(
-        new WireError(
-          code === 1006
-            ? "The server refused the connection, or cannot be reached"
-            : `The server closed the connection (${code})${why}`,
-          "closed",
-        ),
-      );
+      this.#lost(new WireError(whyClosed({ isOpen, code, reason: reason || cause }), "closed"));
     };
   }
 
@@ -203,16 +215,20 @@ export class WireClient {
   #lost(error: unknown): void {
     clearTimeout(this.#timer);
     this.#socket = undefined;
+    this.#isReady = false;
     if (this.#closed) return;
     if (!this.#wasReady) return this.#end(error);
     const retryInMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#attempts++) *
       (0.5 + Math.random() / 2);
-    this.#deps.onLost?.(retryInMs);
+    this.#deps.onLost?.(retryInMs, error);
+    if (this.#closed) return;
     this.#timer = setTimeout(() => void this.#open(), retryInMs);
   }
 
   #end(error: unknown): void {
+    if (this.#closed) return;
     this.#closed = true;
+    this.#closedBy = error;
     clearTimeout(this.#timer);
     const socket = this.#socket;
     this.#socket = undefined;
@@ -280,18 +296,22 @@ export class WireClient {
   #begin(frame: Frame<"ready">): void {
     const isFirst = !this.#wasReady;
     this.#wasReady = true;
+    this.#isReady = true;
     this.#attempts = 0;
     // Those that the server may have answered into the void are asked again, in the order of before.
-    const asked = this.#attaching;
+    const asked = this.#attaching.filter(({ isOwn }) => !isOwn);
     this.#attaching = [];
+    if (isFirst) this.#chats.set(frame.chat_id, { seq: 0 });
     for (const [chatId, { seq, epoch }] of this.#chats) {
-      void this.attach(chatId, { afterSeq: seq, epoch }).catch(() => {});
+      // The first time that is the connection's own chat, which is followed: its epoch is asked for.
+      const from = isFirst ? {} : { after_seq: seq, ...epoch !== undefined && { epoch } };
+      this.#attach({ type: "attach", chat_id: chatId, ...from }, true)
+        .catch((error) => this.#forget(chatId, error));
     }
     for (const pending of asked) {
       this.#attaching.push(pending);
       this.#put(pending.envelope);
     }
-    if (isFirst) this.#chats.set(frame.chat_id, { seq: 0 });
     for (const { envelope } of this.#sending.values()) this.#put(envelope);
     if (isFirst) {
       this.#ready.resolve(frame);
@@ -299,6 +319,12 @@ export class WireClient {
     } else {
       this.#deps.onBack?.();
     }
+  }
+
+  #forget(chatId: string, error: unknown): void {
+    if (this.#closed || !(error instanceof WireError)) return;
+    this.#chats.delete(chatId);
+    this.#deps.onRefused?.(chatId, error);
   }
 
   #attached(frame: Frame<"attached">): void {
@@ -315,8 +341,9 @@ export class WireClient {
       this.#chats.set(frame.chat_id, { epoch: frame.epoch, seq });
     } else {
       if (known.epoch !== undefined && known.epoch !== frame.epoch) {
+        const wasShown = known.seq > 0;
         known.seq = 0;
-        this.#deps.onReset?.(frame.chat_id);
+        if (wasShown) this.#deps.onReset?.(frame.chat_id);
       }
       known.epoch = frame.epoch;
     }
@@ -351,4 +378,14 @@ export class WireClient {
 function chatOf(envelope: ClientEnvelope): string | undefined {
   if (envelope.type === "fork_chat") return envelope.source_chat_id;
   return "chat_id" in envelope ? envelope.chat_id : undefined;
+}
+
+/** Codes of a connection that ended without a word: the protocol's, and that of some runtimes. */
+const UNSAID_CODES = [0, 1006];
+
+function whyClosed({ isOpen, code, reason }: { isOpen: boolean; code: number; reason: string }) {
+  const why = reason === "" ? "" : `: ${reason}`;
+  if (!isOpen) return `The server refused the connection, or cannot be reached${why}`;
+  if (UNSAID_CODES.includes(code)) return `The connection broke${why}`;
+  return `The server closed the connection (${code})${why}`;
 }

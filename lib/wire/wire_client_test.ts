@@ -16,6 +16,8 @@ class Server {
   /** Frames of the one chat. */
   readonly record: ServerFrame[] = [];
   epoch = "1";
+  /** Attaches to nothing. */
+  isRefusing = false;
   /** Cuts the connection after so many frames of one connection. */
   cutAfter = Infinity;
   readonly #accepted = new Map<string, string>();
@@ -57,6 +59,10 @@ class Server {
       this.seen.push(envelope);
       switch (envelope.type) {
         case "attach": {
+          if (this.isRefusing) {
+            const { chat_id } = envelope;
+            return send({ event: "error", detail: "no", code: "insufficient_scope", chat_id });
+          }
           const isSame = envelope.epoch === undefined || envelope.epoch === this.epoch;
           send({
             event: "attached",
@@ -227,6 +233,92 @@ Deno.test("WireClient begins a chat anew under another epoch", async () => {
       frames.slice(before).filter((frame) => "seq" in frame && frame.seq !== undefined),
       server.record,
     );
+  } finally {
+    client.close();
+    await server.close();
+  }
+});
+
+Deno.test("WireClient says nothing before it is greeted, so that nothing is asked for twice", async () => {
+  const server = await Server.open();
+  let opened = 0;
+  let asked: Promise<unknown> | undefined;
+  const back = Promise.withResolvers<void>();
+  const client = new WireClient({
+    url: server.url,
+    onFrame() {},
+    onBack: () => back.resolve(),
+    open(url, protocols) {
+      const socket = new WebSocket(url, protocols);
+      if (++opened === 2) {
+        socket.addEventListener("open", () => asked = assertRejects(() => client.newChat()));
+      }
+      return socket;
+    },
+  });
+  try {
+    await client.connect();
+    server.drop();
+    await back.promise;
+    await client.send("c", "/status");
+    assertEquals(server.seen.filter(({ type }) => type === "new_chat").length, 1);
+  } finally {
+    client.close();
+    await asked;
+    await server.close();
+  }
+});
+
+Deno.test("WireClient knows the epoch of the connection's own chat, and goes on in it only under that", async () => {
+  const server = await Server.open();
+  const { client, back } = connect(server);
+  try {
+    const { chat_id } = await client.connect();
+    await client.send("c", "/status");
+    server.drop();
+    await back;
+    await client.send("c", "/status");
+    assertEquals(server.seen.filter(({ type }) => type === "attach"), [
+      { type: "attach", chat_id },
+      { type: "attach", chat_id, after_seq: 0, epoch: "1" },
+    ]);
+  } finally {
+    client.close();
+    await server.close();
+  }
+});
+
+Deno.test("WireClient tells of a chat that it may not go on in, and of why a connection is not made again", async () => {
+  const server = await Server.open();
+  const refused = Promise.withResolvers<[string, string]>();
+  const reasons: unknown[] = [];
+  const gone = new Error("the token has expired");
+  const left = Promise.withResolvers<void>();
+  let tokens = 0;
+  const client: WireClient = new WireClient({
+    url: server.url,
+    token: () => ++tokens < 3 ? Promise.resolve("t") : Promise.reject(gone),
+    onFrame() {},
+    onRefused: (chatId, { code }) => {
+      if (chatId === "c") refused.resolve([chatId, code]);
+    },
+    onLost(_ms, error) {
+      reasons.push(error);
+      if (error !== gone) return;
+      client.close(error);
+      left.resolve();
+    },
+  });
+  try {
+    await client.connect();
+    await client.attach("c", { afterSeq: 0 });
+    server.isRefusing = true;
+    server.drop();
+    assertEquals(await refused.promise, ["c", "insufficient_scope"]);
+    server.drop();
+    await left.promise;
+    assertEquals([reasons.length, reasons.at(-1)], [3, gone]);
+    await assertRejects(() => client.send("c", "late"), Error, "the token has expired");
   } finally {
     client.close();
     await server.close();

@@ -5,7 +5,7 @@ import type { ServerFrame } from "../../../lib/wire/frames.ts";
 import { anyChat, anyOptions } from "../testing/agent_events.ts";
 import { FakeChats } from "../testing/fake_chats.ts";
 import { FakeConnection } from "../testing/fake_connection.ts";
-import { runChatCursor } from "./chat_cursor.ts";
+import { ChatCursor } from "./chat_cursor.ts";
 import type { FrameSource } from "./chat_frames.ts";
 import type { ShownOptions } from "./event_frame.ts";
 
@@ -25,16 +25,13 @@ const chatOf = (events: readonly StoredEvent[]) => {
 /** All frames behind a number, of a chat in which nothing more happens. */
 async function replay(chats: FakeChats, source: FrameSource, afterSeq: number) {
   const connection = new FakeConnection();
-  const cursor = new AbortController();
   const { seq } = chats.head({ chatId: "x" });
-  const run = runChatCursor({ chats, connection, source, place: { chatId: "x" } }, {
-    afterSeq,
-    signal: cursor.signal,
-  });
+  const cursor = new ChatCursor({ chats, connection, source }, { chatId: "x" });
+  const run = cursor.run(afterSeq);
   while (lastSeq(connection.frames, afterSeq) < seq) {
     await connection.until(connection.frames.length + 1);
   }
-  cursor.abort();
+  cursor.stop();
   await run;
   return connection.frames;
 }
@@ -44,7 +41,7 @@ function lastSeq(frames: readonly ServerFrame[], other: number): number {
   return last !== undefined && "seq" in last ? last.seq ?? other : other;
 }
 
-Deno.test("runChatCursor() cut off at every frame and resumed shows what it would have shown (W3)", async () => {
+Deno.test("ChatCursor cut off at every frame and resumed shows what it would have shown (W3)", async () => {
   await fc.assert(
     fc.asyncProperty(anyChat, anyOptions, async (events, options) => {
       const chats = chatOf(events);
@@ -58,7 +55,7 @@ Deno.test("runChatCursor() cut off at every frame and resumed shows what it woul
   );
 });
 
-Deno.test("runChatCursor() without streaming finds the begin of a stretch far behind the client (W3)", async () => {
+Deno.test("ChatCursor without streaming finds the begin of a stretch far behind the client (W3)", async () => {
   const chats = new FakeChats();
   const delta: AgentEvent = { type: "text_delta", streamId: "s", text: "a" };
   chats.append("x", [
@@ -87,7 +84,7 @@ Deno.test("runChatCursor() without streaming finds the begin of a stretch far be
   assertEquals(chats.following, 0);
 });
 
-Deno.test("runChatCursor() lets others have their turn while it replays what is not shown", async () => {
+Deno.test("ChatCursor lets others have their turn while it replays what is not shown", async () => {
   const chats = new FakeChats();
   const hidden: AgentEvent = { type: "text_delta", streamId: "s", text: "a" };
   chats.append("x", [...Array(5_000).fill(hidden), { type: "message", text: "end", turnId: "" }]);
@@ -109,17 +106,17 @@ Deno.test("runChatCursor() lets others have their turn while it replays what is 
   });
 });
 
-Deno.test("runChatCursor() waits for the client while it replays, and for nobody once it is live (W13)", async () => {
+Deno.test("ChatCursor waits for the client while it replays, and for nobody once it is live (W13)", async () => {
   const chats = new FakeChats();
   const notice: AgentEvent = { type: "notice", text: "n" };
   chats.append("x", Array(10).fill(notice));
   const connection = new FakeConnection();
   connection.drained = Promise.withResolvers();
-  const cursor = new AbortController();
-  const run = runChatCursor(
-    { chats, connection, source: sourceOf(ALL), place: { chatId: "x" } },
-    { afterSeq: 0, signal: cursor.signal },
+  const cursor = new ChatCursor(
+    { chats, connection, source: sourceOf(ALL) },
+    { chatId: "x" },
   );
+  const run = cursor.run(0);
   await connection.until(1);
   await new Promise((resolve) => setTimeout(resolve, 0));
   assertEquals(connection.frames.length, 1);
@@ -135,6 +132,6 @@ Deno.test("runChatCursor() waits for the client while it replays, and for nobody
     connection.frames.map((frame) => "seq" in frame && frame.seq),
     Array.from({ length: 315 }, (_, at) => at + 1),
   );
-  cursor.abort();
-  assertEquals(await run, 315);
+  cursor.stop();
+  assertEquals((await run).seq, 315);
 });

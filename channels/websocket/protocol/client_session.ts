@@ -42,11 +42,7 @@ export class ClientSession {
       chats: host.chats,
       connection,
       source,
-      onFailure: (chatId, error) =>
-        host.log.error("A chat could not be followed", {
-          chat_id: chatId,
-          reason: reasonOf(error),
-        }),
+      log: host.log,
     });
     this.#defaultChatId = host.random();
   }
@@ -58,11 +54,10 @@ export class ClientSession {
 
   /** Greets the client, and listens to it until the connection ends; `onEnd` is told then. */
   begin(onEnd?: () => void): void {
-    const { peer, closed } = this.#connection;
+    const { peer } = this.#connection;
     this.say({ event: "ready", chat_id: this.#defaultChatId, client_id: peer.clientId });
     this.#followed.follow(this.#defaultChatId, 0, { isOwn: true });
-    // One listener for all: a signal's are the dearest part of an idle connection.
-    closed.addEventListener("abort", () => {
+    this.#connection.onEnd(() => {
       this.#followed.end();
       onEnd?.();
     });
@@ -111,9 +106,7 @@ export class ClientSession {
       case "message":
         return this.#send(envelope);
       case "cancel":
-        requireScope(this.#connection.peer, "chat", "end a turn");
-        this.#host.chats.cancel(this.#followed.place(envelope.chat_id));
-        return;
+        return this.#cancel(envelope);
       case "fork_chat":
         return this.#fork(envelope);
       case "transcribe_audio":
@@ -185,6 +178,15 @@ export class ClientSession {
         this.#refuse(error, { chat_id, ...client_msg_id !== undefined && { client_msg_id } });
       }
     });
+  }
+
+  #cancel({ chat_id }: Envelope<"cancel">): void | Promise<void> {
+    requireScope(this.#connection.peer, "chat", "end a turn");
+    const { chats } = this.#host;
+    const place = this.#followed.place(chat_id);
+    if (chats.cancel(place)) return;
+    // What came before it may not be a turn yet, and is meant as well.
+    return this.#followed.inOrder(chat_id, () => Promise.resolve(void chats.cancel(place)));
   }
 
   async #fork(

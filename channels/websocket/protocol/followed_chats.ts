@@ -4,12 +4,13 @@
  * @module
  */
 
-import type { ChatPlace, Chats } from "../../../lib/channel/chats.ts";
+import type { ChatHead, ChatPlace, Chats } from "../../../lib/channel/chats.ts";
 import { ServiceError } from "../../../lib/errors.ts";
+import type { Log } from "../../../lib/log.ts";
 import type { ServerFrame } from "../../../lib/wire/frames.ts";
 import type { Connection } from "../socket/connection.ts";
 import { OutFrame } from "../socket/out_frame.ts";
-import { runChatCursor } from "./chat_cursor.ts";
+import { ChatCursor } from "./chat_cursor.ts";
 import type { FrameSource } from "./chat_frames.ts";
 import { may } from "./may.ts";
 
@@ -18,18 +19,17 @@ export const MAX_CHATS = 256;
 
 /** What the chats of a connection work with. */
 export interface FollowedChatsDeps {
-  chats: Pick<Chats, "follow" | "head" | "join">;
+  chats: Pick<Chats, "whenMade" | "follow" | "head" | "join">;
   connection: Pick<Connection, "peer" | "send" | "whenDrained" | "close">;
   source: FrameSource;
-  /** A cursor failed, and with it the connection, since it would show a gap. */
-  onFailure(chatId: string, error: unknown): void;
+  log: Pick<Log, "error">;
 }
 
 /** A chat that is followed. */
 interface Followed {
   /** Nothing of it is older than the connection. */
   readonly isOwn: boolean;
-  cursor: AbortController;
+  cursor: ChatCursor;
   leave: (() => void) | undefined;
   /** What was sent to it and is not accepted yet, one after the other. */
   work: Promise<void> | undefined;
@@ -76,21 +76,16 @@ export class FollowedChats {
       const { chats, connection } = this.#deps;
       followed = {
         isOwn,
-        cursor: new AbortController(),
+        cursor: this.#cursor(chatId),
         leave: may(connection.peer, "chat") ? chats.join(this.place(chatId)) : undefined,
         work: undefined,
       };
       this.#followed.set(chatId, followed);
     } else {
-      followed.cursor.abort();
-      followed.cursor = new AbortController();
+      followed.cursor.stop();
+      followed.cursor = this.#cursor(chatId);
     }
-    const { signal } = followed.cursor;
-    this.#run(chatId, afterSeq, signal).catch((error) => {
-      if (signal.aborted) return;
-      this.#deps.onFailure(chatId, error);
-      this.#deps.connection.close(1011, "Internal error: reconnect and resume");
-    });
+    this.#run(chatId, afterSeq, followed.cursor);
   }
 
   /**
@@ -131,34 +126,52 @@ export class FollowedChats {
   end(): void {
     this.#ended = true;
     for (const { cursor, leave } of this.#followed.values()) {
-      cursor.abort();
+      cursor.stop();
       leave?.();
     }
     this.#followed.clear();
   }
 
-  async #run(chatId: string, afterSeq: number, signal: AbortSignal): Promise<void> {
-    const { chats, connection, source } = this.#deps;
-    const place = this.place(chatId);
-    for (let from = afterSeq;;) {
-      const { epoch } = chats.head(place);
-      const seen = await runChatCursor({ chats, connection, source, place }, {
-        afterSeq: from,
-        signal,
-      });
-      if (signal.aborted) return;
-      const now = chats.head(place);
-      // It ended and is what it was: the service stops, and the connection with it.
-      if (now.seq >= seen && now.epoch === epoch) return;
-      this.#say({
-        event: "session_updated",
-        chat_id: chatId,
-        scope: "deleted",
-        model_preset: null,
-      });
-      this.sayAttached(chatId);
-      from = 0;
+  #cursor(chatId: string): ChatCursor {
+    return new ChatCursor(this.#deps, this.place(chatId));
+  }
+
+  #run(chatId: string, afterSeq: number, cursor: ChatCursor): void {
+    try {
+      cursor.whenThere(() =>
+        cursor.run(afterSeq)
+          .then((seen) => this.#goOn(chatId, seen, cursor))
+          .catch((error) => this.#fail(chatId, error, cursor))
+      );
+    } catch (error) {
+      this.#fail(chatId, error, cursor);
     }
+  }
+
+  #fail(chatId: string, error: unknown, cursor: ChatCursor): void {
+    if (cursor.isStopped) return;
+    this.#deps.log.error("A chat could not be followed", {
+      chat_id: chatId,
+      reason: error instanceof Error ? error.message : String(error),
+    });
+    // Or it would show a gap.
+    this.#deps.connection.close(1011, "Internal error: reconnect and resume");
+  }
+
+  /** A cursor has ended by itself. */
+  #goOn(chatId: string, seen: ChatHead, cursor: ChatCursor): void {
+    if (cursor.isStopped) return;
+    const now = this.#deps.chats.head(this.place(chatId));
+    // It ended and is what it was: the service stops, and the connection with it.
+    if (now.seq >= seen.seq && now.epoch === seen.epoch) return;
+    this.#say({
+      event: "session_updated",
+      chat_id: chatId,
+      scope: "deleted",
+      model_preset: null,
+    });
+    this.sayAttached(chatId);
+    this.#run(chatId, 0, cursor);
   }
 
   #say(frame: ServerFrame): void {

@@ -38,7 +38,19 @@ interface Negotiated {
  */
 export function boundInflate(ws: WebSocket, maxBytes: number): () => number {
   const extension = (ws as unknown as Negotiated)._extensions["permessage-deflate"];
-  if (extension === undefined) return () => 0;
+  return extension === undefined ? nothing : bound(ws, extension, maxBytes);
+}
+
+/** One for all: what is made in a function that uses it would be held by each connection. */
+function nothing(): number {
+  return 0;
+}
+
+function bound(
+  ws: WebSocket,
+  extension: NonNullable<Negotiated["_extensions"]["permessage-deflate"]>,
+  maxBytes: number,
+): () => number {
   let parts: Uint8Array[] = [];
   let heldBytes = 0;
 

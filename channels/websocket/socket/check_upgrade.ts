@@ -6,6 +6,7 @@
 
 import type { IncomingMessage } from "node:http";
 import type { UpgradeRefusal } from "../../../lib/channel/refuse_upgrade.ts";
+import { upgradePath } from "../../../lib/channel/upgrade_path.ts";
 
 /** What of a request is looked at. */
 export type UpgradeHead = Pick<IncomingMessage, "method" | "url" | "httpVersion" | "headers">;
@@ -13,17 +14,12 @@ export type UpgradeHead = Pick<IncomingMessage, "method" | "url" | "httpVersion"
 /** Sixteen bytes in base64. */
 const KEY = /^[+/0-9A-Za-z]{21}[AQgw]==$/;
 
-/** A path without the slashes at its end; the root stays `/`. */
-export function normalizePath(path: string): string {
-  return path.replace(/\/+$/, "") || "/";
-}
-
 /** Why it is refused; undefined for an opening handshake. `path` is normalized. */
 export function checkUpgrade(
   { method, url = "", httpVersion, headers }: UpgradeHead,
   path: string,
 ): UpgradeRefusal | undefined {
-  if (normalizePath(pathOf(url)) !== path) {
+  if (upgradePath(pathOf(url)) !== path) {
     return refusal(404, "There is no WebSocket at this path");
   }
   if (method !== "GET") {

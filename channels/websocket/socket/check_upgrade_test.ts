@@ -1,18 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { normalizePath } from "./check_upgrade.ts";
 import { ACCEPT, KEY, openTestSocket, RawClient, UPGRADE } from "./testing/test_socket.ts";
-
-Deno.test("normalizePath() leaves out slashes at the end, and keeps the root", () => {
-  assertEquals(["/", "//", "", "/ws", "/ws/", "/ws//", "/a/b/"].map(normalizePath), [
-    "/",
-    "/",
-    "/",
-    "/ws",
-    "/ws",
-    "/ws",
-    "/a/b",
-  ]);
-});
 
 const WITHOUT_KEY = UPGRADE.replace(/Sec-WebSocket-Key.*\r\n/, "");
 

@@ -42,8 +42,13 @@ export interface Connection {
    * that does not answer is cut after a while.
    */
   close(code: number, reason: string): void;
-  /** Aborts when the connection has ended, whichever way. Everything done for it stops with it. */
+  /**
+   * Aborts when the connection has ended, whichever way. Everything done for it stops with it. Made when
+   * it is first asked for, because an idle connection would hold little else as dear.
+   */
   readonly closed: AbortSignal;
+  /** Sets who is told that the connection has ended. One listener, set while it is open. */
+  onEnd(listener: () => void): void;
   /** Sets who is told messages. One listener, set before the first is read. */
   onMessage(listener: MessageListener): void;
 }

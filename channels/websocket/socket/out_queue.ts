@@ -24,7 +24,7 @@ export interface QueueBounds {
 }
 
 /** As decisions C "Slow reader" says. */
-export const QUEUE_BOUNDS: QueueBounds = { maxFrames: 256, maxBytes: 8 * 1024 * 1024 };
+const QUEUE_BOUNDS: QueueBounds = { maxFrames: 256, maxBytes: 8 * 1024 * 1024 };
 
 /** Frames and bytes beyond which nothing is written: what is still here can merge. */
 const MAX_FLYING_FRAMES = 32;
@@ -153,10 +153,10 @@ export class OutQueue {
       this.#sink.bufferedBytes() + wire.length >= MAX_FLYING_BYTES;
     if (!isFull || this.#isAwaited) return this.#sink.write(wire);
     this.#isAwaited = true;
-    this.#sink.write(wire, this.#onWritten);
+    this.#sink.write(wire, () => this.#onWritten());
   }
 
-  readonly #onWritten = (): void => {
+  #onWritten(): void {
     this.#isAwaited = false;
     this.#flying = 0;
     this.#oversizeBytes = 0;
@@ -171,7 +171,7 @@ export class OutQueue {
       this.#write(entry.frame.wire);
     }
     if (this.isDrained) this.#tellDrained();
-  };
+  }
 
   #tellDrained(): void {
     const waiting = this.#drained;

@@ -13,9 +13,10 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Clock } from "../../../lib/agent/clock.ts";
 import { refuseUpgrade, type UpgradeRefusal } from "../../../lib/channel/refuse_upgrade.ts";
-import type { Peer, SocketAdmission } from "../../../lib/channel/socket_host.ts";
+import type { SocketAdmission } from "../../../lib/channel/socket_host.ts";
+import { upgradePath } from "../../../lib/channel/upgrade_path.ts";
 import type { Log } from "../../../lib/log.ts";
-import { checkUpgrade, normalizePath, refusal } from "./check_upgrade.ts";
+import { checkUpgrade, refusal } from "./check_upgrade.ts";
 import type { Connection } from "./connection.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { InboundBytes } from "./inbound_bytes.ts";
@@ -64,6 +65,8 @@ export interface SocketCounts {
   troubles: Readonly<Record<Trouble, number>>;
 }
 
+type LetIn = Extract<Awaited<ReturnType<SocketAdmission["admit"]>>, { peer: unknown }>;
+
 /** See the module. */
 export interface SocketServer {
   /** For a listener's upgrades. Never throws. */
@@ -76,9 +79,10 @@ export interface SocketServer {
 /** Makes a server. */
 export function createSocketServer(options: SocketServerOptions): SocketServer {
   const { admission, maxMessageBytes, clock, log, limits } = options;
-  const path = normalizePath(options.path);
+  const path = upgradePath(options.path);
   const protocols = new WeakMap<IncomingMessage, string>();
   const connections = new Set<WsConnection>();
+  const watches = new Map<WsConnection, () => void>();
   const admitting = new Map<Duplex, () => boolean>();
   const troubles: Record<Trouble, number> = {
     slow_reader: 0,
@@ -98,7 +102,11 @@ export function createSocketServer(options: SocketServerOptions): SocketServer {
     maxMessageBytes,
     inbound: new InboundBytes(limits?.maxInboundBytes ?? 512 * 1024 * 1024),
     onTrouble: (trouble) => troubles[trouble]++,
-    onEnd: (connection) => connections.delete(connection),
+    onEnd: (connection) => {
+      connections.delete(connection);
+      watches.get(connection)?.();
+      watches.delete(connection);
+    },
   };
   const server = new WebSocketServer({
     noServer: true,
@@ -128,7 +136,7 @@ export function createSocketServer(options: SocketServerOptions): SocketServer {
       if (!("peer" in answer)) return refuse(socket, answer);
       if (closing !== undefined) return refuse(socket, stopping());
       if (answer.protocol !== undefined) protocols.set(request, answer.protocol);
-      accept(request, socket, head, answer.peer);
+      accept(request, socket, head, answer);
     }, (error) => {
       log.error("A WebSocket handshake could not be decided about", { reason: messageOf(error) });
       if (decide()) refuse(socket, refusal(500, "Internal error"));
@@ -156,7 +164,12 @@ export function createSocketServer(options: SocketServerOptions): SocketServer {
     return decide;
   }
 
-  function accept(request: IncomingMessage, socket: Duplex, head: Uint8Array, peer: Peer): void {
+  function accept(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Uint8Array,
+    { peer, onRevoked }: LetIn,
+  ): void {
     const peerAddress = request.socket.remoteAddress ?? "unix";
     server.handleUpgrade(
       request,
@@ -166,6 +179,8 @@ export function createSocketServer(options: SocketServerOptions): SocketServer {
         const connection = new WsConnection(ws, { peer, peerAddress, socket }, deps);
         connections.add(connection);
         opened++;
+        const leave = () => connection.close(1008, "The token was revoked");
+        if (onRevoked !== undefined) watches.set(connection, onRevoked(leave));
         options.onConnection(connection);
       },
     );

@@ -57,7 +57,10 @@ export class WsConnection implements Connection, Watched, Sink, InboxDeps {
   readonly #ws: WebSocket;
   readonly #socket: Duplex;
   readonly #deps: ConnectionDeps;
-  readonly #ended = new AbortController();
+  #hasEnded = false;
+  /** Made when somebody asks for it. */
+  #ended: AbortController | undefined;
+  #onEnd: (() => void) | undefined;
   readonly #queue: OutQueue;
   readonly #inbox: Inbox;
   /** Says goodbye by itself, or waits to. */
@@ -88,6 +91,10 @@ export class WsConnection implements Connection, Watched, Sink, InboxDeps {
   }
 
   get closed(): AbortSignal {
+    if (this.#ended === undefined) {
+      this.#ended = new AbortController();
+      if (this.#hasEnded) this.#ended.abort();
+    }
     return this.#ended.signal;
   }
 
@@ -104,6 +111,10 @@ export class WsConnection implements Connection, Watched, Sink, InboxDeps {
     this.#inbox.listen(listener);
   }
 
+  onEnd(listener: () => void): void {
+    this.#onEnd = listener;
+  }
+
   send(frame: OutFrame): void {
     if (this.#isClosing || this.#ws.readyState !== this.#ws.OPEN) return;
     if (this.#queue.push(frame)) return;
@@ -116,7 +127,7 @@ export class WsConnection implements Connection, Watched, Sink, InboxDeps {
   }
 
   close(code: number, reason: string): void {
-    if (this.#isClosing || this.#ended.signal.aborted) return;
+    if (this.#isClosing || this.#hasEnded) return;
     this.#beginClose();
     if (this.#queue.isDrained) this.#sayClose(code, reason);
     else void this.#queue.whenDrained().then(() => this.#sayClose(code, reason));
@@ -165,7 +176,7 @@ export class WsConnection implements Connection, Watched, Sink, InboxDeps {
   }
 
   fail(error: unknown): void {
-    if (this.#ended.signal.aborted) return;
+    if (this.#hasEnded) return;
     const reason = error instanceof Error ? error.message : String(error);
     this.#deps.log.error("A message of a WebSocket client could not be worked on", {
       client_id: this.peer.clientId,
@@ -184,7 +195,7 @@ export class WsConnection implements Connection, Watched, Sink, InboxDeps {
 
   /** Counts what is held, with bytes that come just now, and ends what is too much for all together. */
   #hold(comingBytes: number): void {
-    if (this.#ended.signal.aborted || this.#isClosing) return;
+    if (this.#hasEnded || this.#isClosing) return;
     const bytes = comingBytes + this.#unfinishedBytes() + this.#inbox.bytes;
     if (this.#deps.inbound.set(this, bytes)) return;
     this.#trouble("overloaded", { bytes });
@@ -246,7 +257,9 @@ export class WsConnection implements Connection, Watched, Sink, InboxDeps {
     this.#socket.destroy();
     this.#deps.log.debug("A WebSocket connection ended", { client_id: this.peer.clientId, code });
     this.#deps.onEnd(this);
-    this.#ended.abort();
+    this.#hasEnded = true;
+    this.#ended?.abort();
+    this.#onEnd?.();
   }
 }
 

@@ -1,5 +1,13 @@
 import type { AgentEvent, StoredEvent } from "../../../lib/agent/events.ts";
-import type { ChatHead, ChatMessage, ChatPlace, Chats, Sent } from "../../../lib/channel/chats.ts";
+import type {
+  ChatHead,
+  ChatMessage,
+  ChatPlace,
+  Chats,
+  Follow,
+  Sent,
+  Waiting,
+} from "../../../lib/channel/chats.ts";
 import { ServiceError } from "../../../lib/errors.ts";
 
 interface Chat {
@@ -62,7 +70,35 @@ export class FakeChats implements Chats {
     return { seq: events.length, epoch: `epoch-${generation}` };
   }
 
-  async *follow(
+  whenMade(place: ChatPlace, call: () => void): Waiting | undefined {
+    this.onFollow(place);
+    const { events, waiting } = this.#chat(place);
+    if (events.length > 0) return undefined;
+    const wake = () => {
+      leave();
+      if (!this.isStopped) call();
+    };
+    const leave = () => {
+      if (waiting.delete(wake)) this.following--;
+    };
+    waiting.add(wake);
+    this.following++;
+    return { return: leave };
+  }
+
+  follow(place: ChatPlace, { afterSeq }: { afterSeq: number }): Follow {
+    const stopping = new AbortController();
+    const events = this.#follow(place, { afterSeq, signal: stopping.signal });
+    return {
+      [Symbol.asyncIterator]: () => events,
+      return() {
+        stopping.abort();
+        return events.return(undefined);
+      },
+    };
+  }
+
+  async *#follow(
     place: ChatPlace,
     { afterSeq, signal }: { afterSeq: number; signal: AbortSignal },
   ): AsyncGenerator<StoredEvent> {

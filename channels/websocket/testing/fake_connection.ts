@@ -45,6 +45,10 @@ export class FakeConnection implements Connection {
     this.end();
   }
 
+  onEnd(listener: () => void): void {
+    this.#ended.signal.addEventListener("abort", listener);
+  }
+
   onMessage(listener: MessageListener): void {
     this.#listener = listener;
   }

@@ -1,7 +1,7 @@
 /**
- * Who may answer approvals and clear latches, checked where authority is (decisions E4): a token, a
- * listed sender of a channel that verifies its senders, or the terminal that opened the turn. The
- * service passes on what it was given and cannot vouch for anybody.
+ * What operators and approvers ask for, checked where authority is (decisions E4): each request takes a
+ * scope, and whoever asks shows a token, or is a listed sender of a channel that verifies its senders, or
+ * the terminal that opened the turn. The service passes on what it was given and cannot vouch for anybody.
  *
  * @module
  */
@@ -10,6 +10,7 @@ import { ServiceError, toErrorData } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { ActionContext } from "../actions.ts";
 import type { Approvals } from "./approvals.ts";
+import { createCredentials, type Known } from "./credentials.ts";
 import type { LatchStore } from "../state/latch_store.ts";
 import {
   type Credential,
@@ -22,7 +23,7 @@ import type { Commissions } from "../commission/commissions.ts";
 import { operateCommissions } from "../commission/operate_commissions.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
 import type { IssuedTokens } from "../state/issued_tokens.ts";
-import type { TokenOwner, TokenStore } from "../state/token_store.ts";
+import type { TokenStore } from "../state/token_store.ts";
 
 /** What checking needs. */
 export interface OperatorDeps {
@@ -69,20 +70,6 @@ export interface Operator {
   canAsk(context: Pick<ActionContext, "sessionKey" | "actor" | "channel">): boolean;
 }
 
-/** Somebody who has shown who he is. */
-interface Known {
-  by: string;
-  scopes: readonly Scope[];
-  /** Undefined: any turn's. */
-  turnId?: string;
-  shortDigest: boolean;
-  isTerminal: boolean;
-  /** He could have opened a turn over the WebSocket port himself, under a `client_id` of his choice. */
-  opensSockets?: boolean;
-  /** Why he answers no approval at all. */
-  mayNotAnswer?: string;
-}
-
 /** What a request takes. */
 const NEEDED: Readonly<Record<OperatorRequest["op"], Scope>> = {
   "approvals.list": "approve",
@@ -112,115 +99,8 @@ const NEEDED: Readonly<Record<OperatorRequest["op"], Scope>> = {
 /** Makes the way in. */
 export function createOperator(deps: OperatorDeps): Operator {
   const { approvals, tokens, port, latches, gates, verifiesSenders, log } = deps;
+  const credentials = createCredentials(deps);
   const terminals = new Map<symbol, () => string>();
-
-  function ownerOf(token: string): TokenOwner & { isIssued: boolean } {
-    const lasting = tokens.verify(token);
-    const owner = lasting ?? port?.tokens.verify(token);
-    if (owner === undefined) {
-      throw new ServiceError(
-        "invalid_token",
-        "The token is none of an approver or operator, was revoked, or has expired",
-      );
-    }
-    return { ...owner, isIssued: lasting === undefined };
-  }
-
-  function knownToken(token: string): Known {
-    const { id, scopes, isIssued } = ownerOf(token);
-    return {
-      by: `token:${id}`,
-      scopes,
-      shortDigest: false,
-      isTerminal: false,
-      opensSockets: isIssued || includesScope(scopes, "chat"),
-    };
-  }
-
-  function knownIdentity(actor: string): Known {
-    if (!port?.trustsProxy || !actor.startsWith("webui:")) {
-      throw new ServiceError("invalid_token", "There is no proxy whose word would count here");
-    }
-    return {
-      by: `sender:${actor}`,
-      scopes: ["operate"],
-      shortDigest: false,
-      isTerminal: false,
-      mayNotAnswer: gates.approvers.includes(actor)
-        ? undefined
-        : "gates.approvers does not list this person",
-    };
-  }
-
-  /** What is about a credential itself. */
-  function answerOfTokens(
-    request: Extract<OperatorRequest, { op: `tokens.${string}` }>,
-    credential: Credential,
-  ): OperatorAnswer {
-    if (request.op === "tokens.check") {
-      if (credential.kind !== "token") {
-        throw new ServiceError("invalid_token", "Only a token can be checked");
-      }
-      const { id, scopes, expiresAt } = ownerOf(String(credential.token));
-      return { token: { id, scopes, ...expiresAt !== undefined && { expiresAt } } };
-    }
-    if (port === undefined) throw new ServiceError("not_enabled", "No tokens are issued here");
-    if (credential.kind !== "issue_secret") {
-      throw new ServiceError(
-        "invalid_token",
-        "A token is issued to whoever shows the secret alone",
-      );
-    }
-    const { secret } = credential;
-    return {
-      issued: port.tokens.issue({
-        scopes: request.scopes,
-        secret: secret === undefined ? undefined : String(secret),
-      }),
-    };
-  }
-
-  function knownSender(sender: string): Known {
-    const channel = sender.slice(0, Math.max(0, sender.indexOf(":")));
-    if (!verifiesSenders(channel)) {
-      throw new ServiceError(
-        "insufficient_scope",
-        `Nobody can answer an approval from here: the channel "${channel}" does not prove who writes. ` +
-          "Use a token: service approvals approve ID",
-      );
-    }
-    if (!gates.approvers.includes(sender)) {
-      throw new ServiceError("insufficient_scope", "gates.approvers does not list this sender");
-    }
-    return { by: `sender:${sender}`, scopes: ["approve"], shortDigest: true, isTerminal: false };
-  }
-
-  function identify(credential: Credential): Known {
-    switch (credential.kind) {
-      case "token":
-        return knownToken(String(credential.token));
-      case "sender":
-        return knownSender(String(credential.sender));
-      case "identity":
-        return knownIdentity(String(credential.actor));
-      default:
-        throw new ServiceError("invalid_token", "Only a token or a sender can be shown from here");
-    }
-  }
-
-  function objection(known: Known, context: ActionContext): string | undefined {
-    if (known.turnId !== undefined && known.turnId !== context.turnId) {
-      return "another terminal opened the turn";
-    }
-    if (known.mayNotAnswer !== undefined) return known.mayNotAnswer;
-    if (!gates.independentApprover) return undefined;
-    const opened = known.isTerminal || isSame(known.by, context.actor) ||
-      (known.opensSockets && context.actor.startsWith("websocket:")) ||
-      isSame(known.by.replace(/^sender:/, ""), context.actor);
-    return opened
-      ? "gates.independentApprover wants somebody else than who opened the turn"
-      : undefined;
-  }
 
   /** Records an answer of somebody who is not let through at all, if what he names waits. */
   async function refuse(request: OperatorRequest, credential: Credential, error: unknown) {
@@ -255,7 +135,7 @@ export function createOperator(deps: OperatorDeps): Operator {
             : { deny: { reason: request.reason } },
           by: known.by,
           shortDigest: known.shortDigest,
-          objection: (context) => objection(known, context),
+          objection: (context) => credentials.objection(known, context),
         });
         return { done: true };
       case "latches.list":
@@ -298,7 +178,7 @@ export function createOperator(deps: OperatorDeps): Operator {
   return {
     async operate(request, credential) {
       if (request.op === "tokens.issue_api" || request.op === "tokens.check") {
-        return answerOfTokens(request, credential);
+        return credentials.answerOfTokens(request, credential);
       }
       if (request.op === "automations.commission.finish" || request.op === "automations.revoke") {
         // The first ends what its id, known to nobody else, was begun with; the other only takes away.
@@ -306,7 +186,7 @@ export function createOperator(deps: OperatorDeps): Operator {
       }
       let known: Known;
       try {
-        known = identify(credential);
+        known = credentials.identify(credential);
       } catch (error) {
         await refuse(request, credential, error).catch((cause) =>
           log.error("A refused answer is not on record", { reason: toErrorData(cause).message })
@@ -343,16 +223,4 @@ export function createOperator(deps: OperatorDeps): Operator {
         [...terminals.values()].some((session) => session() === sessionKey);
     },
   };
-}
-
-/** Whether two names are of the same one, in any spelling; only ever used to refuse. */
-function isSame(one: string, other: string): boolean {
-  return fold(one) === fold(other);
-}
-
-function fold(name: string): string {
-  return name.normalize("NFKC").toLowerCase().replace(
-    /[\s\p{C}\p{Default_Ignorable_Code_Point}]/gu,
-    "",
-  );
 }

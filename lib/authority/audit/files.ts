@@ -74,3 +74,14 @@ export async function syncFolder(dir: string): Promise<void> {
   using folder = await Deno.open(dir);
   await folder.sync().catch(() => {});
 }
+
+/** Opens a file of the record for reading; undefined where there is none. */
+export async function openIfAny(path: string): Promise<Deno.FsFile | undefined> {
+  try {
+    await assertFile(path);
+    return await Deno.open(path, { read: true });
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}

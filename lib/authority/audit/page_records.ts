@@ -5,7 +5,7 @@
  * @module
  */
 
-import { assertFile, AUDIT_FILE, closedName, listClosed } from "./files.ts";
+import { AUDIT_FILE, closedName, listClosed, openIfAny } from "./files.ts";
 import { readLines } from "./lines.ts";
 import { type AuditRecord, MAX_LINE_BYTES, parseRecord } from "./record.ts";
 import { type AuditFilter, recordFilter } from "./record_filter.ts";
@@ -166,15 +166,5 @@ async function* linesFrom(
     at += bytes + 1;
     if (begins < from || !ended) continue;
     yield { text, at: begins };
-  }
-}
-
-async function openIfAny(path: string): Promise<Deno.FsFile | undefined> {
-  try {
-    await assertFile(path);
-    return await Deno.open(path, { read: true });
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
   }
 }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { assertFile, AUDIT_FILE, closedName, listClosed } from "./files.ts";
+import { AUDIT_FILE, closedName, listClosed, openIfAny } from "./files.ts";
 import { type AuditLine, readLines } from "./lines.ts";
 
 /** A line, and where it stands. */
@@ -106,15 +106,5 @@ async function* linesOf(
   for await (const each of readLines(file, signal)) {
     onBytes?.(each.bytes + 1);
     yield { ...each, file: name, line: ++line };
-  }
-}
-
-async function openIfAny(path: string): Promise<Deno.FsFile | undefined> {
-  try {
-    await assertFile(path);
-    return await Deno.open(path, { read: true });
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
   }
 }

@@ -26,7 +26,7 @@ export interface FindingStore {
 }
 
 /** Findings that are kept at once. */
-export const MAX_FINDINGS = 1_000;
+const MAX_FINDINGS = 1_000;
 
 /** Characters of all findings as JSON; the file takes more. */
 const MAX_CHARS = 3 * 1024 * 1024;

@@ -32,6 +32,7 @@ import {
   nodeAt,
   type SchemaNode,
 } from "../../config/schema_tree.ts";
+import { withoutCredentials } from "../../config/validate.ts";
 import { ServiceError, toErrorData } from "../../errors.ts";
 import { checkModelName, chooseModel } from "../../model/choose_model.ts";
 import type { SecretStore } from "../state/secret_store.ts";
@@ -134,6 +135,8 @@ function edited(root: unknown, path: KeyPath, wanted: unknown): unknown {
 function kept(wanted: unknown, stored: unknown, node: SchemaNode | undefined): unknown {
   if (wanted === null) return node?.nullable ? null : undefined;
   if (node?.meta.secret && (wanted === "" || wanted === HIDDEN)) return stored;
+  // As it was shown, without what stands in it for nobody to see.
+  if (typeof stored === "string" && wanted === withoutCredentials(stored)) return stored;
   if (!isObject(wanted)) return wanted;
   const within = isObject(stored) ? stored : {};
   return Object.fromEntries(

@@ -166,6 +166,21 @@ Deno.test("settings.change keeps a secret that is sent blank, and null clears it
   assertEquals(await home.filesWith(KEY), []);
 });
 
+Deno.test("settings shows no key in the query of an address, and an address that is sent as it was shown stays (C11)", async () => {
+  const baseUrl = `https://ann:${KEY}@models.example/v1?v=1&api_key=${KEY}`;
+  await using home = await upkeepFixture({
+    config: { providers: { a: { type: "openai-compatible", baseUrl } } },
+  });
+  const view = await get(home);
+  assertEquals(JSON.stringify(view).includes("hunter2"), false);
+  const shown = view.settings.find(({ path }) => path === "providers.a.baseUrl")!.value;
+  assertEquals(shown, "https://***@models.example/v1?v=1&api_key=***");
+  assertEquals(await change(home, { "providers.a.baseUrl": shown }), { written: false, live: [] });
+  const section = { type: "openai-compatible", baseUrl: shown, model: "m" };
+  assertEquals((await change(home, { "providers.a": section })).written, true);
+  assertStringIncludes(await home.home.read(), baseUrl);
+});
+
 Deno.test("settings.change refuses what widens what is allowed, who comes in or what is reached", async () => {
   await using home = await upkeepFixture({
     env: { OTHER: KEY },

@@ -10,13 +10,13 @@ import { KIND_FORM } from "../audit/record_filter.ts";
 import type { UpkeepRequest } from "./upkeep_request.ts";
 
 /** Records on one page of the audit at most. */
-export const MAX_PAGE_RECORDS = 500;
+const MAX_PAGE_RECORDS = 500;
 
 /** Keys of the configuration that one request may change. */
-export const MAX_SETTING_CHANGES = 100;
+const MAX_SETTING_CHANGES = 100;
 
 /** Characters of all values of such a request, as JSON. */
-export const MAX_SETTINGS_CHARS = 256 * 1024;
+const MAX_SETTINGS_CHARS = 256 * 1024;
 
 /** Longer values are refused by their own rule, which counts bytes. */
 const MAX_VALUE_CHARS = 70_000;
@@ -25,7 +25,7 @@ const time = z.number().min(0).max(8.64e15);
 const name = z.string().max(300);
 
 /** Fields of {@linkcode AuditFilter}. */
-export const auditFilter = z.strictObject({
+const auditFilter = z.strictObject({
   since: time.optional(),
   until: time.optional(),
   kind: z.string().max(100).regex(KIND_FORM, "a kind such as action or action.end").optional(),

@@ -209,6 +209,20 @@ export function testAutomationStore(
     assertEquals(error.code, "queue_full");
   });
 
+  test("leaves out no slot that has made an attempt", async (store) => {
+    await add(store, "a", { overlap: "queue", retries: 1 });
+    await claim(store, "a", [1]);
+    const { rowid } = (await store.ready(later, 1))[0]!;
+    await store.begin(rowid);
+    await store.settle({ rowid, attempt: 1, state: "failed", retryAt: later, now: START });
+    await claim(store, "a", Array.from({ length: MAX_WAITING }, (_, at) => at + 2));
+    assertEquals((await store.find("a"))!.missed, 1);
+    const waiting = (await store.history("a", LAST, 1_000)).reverse();
+    assertEquals(waiting.length, MAX_WAITING);
+    assertEquals(waiting.slice(0, 2).map(({ slotAt }) => (slotAt! - START) / MINUTE_MS), [1, 3]);
+    assertEquals((await store.ready(later, 1))[0]!.rowid, rowid);
+  });
+
   test("takes a request once, before slots, also while switched off", async (store) => {
     const read = await add(store, "a");
     await claim(store, "a", [1]);

@@ -21,7 +21,13 @@ import { createRequestEdge, type RequestEdgeDeps } from "../request_edge.ts";
 import { allowedMethods, describeMethods } from "../route_methods.ts";
 import { Callers, type CallersDeps } from "./callers.ts";
 import { readBody } from "./read_body.ts";
-import type { Arrival, Caller, PublicRoute, WebRoute } from "./web_route.ts";
+import {
+  type Arrival,
+  type Caller,
+  type PublicRoute,
+  scopesOf,
+  type WebRoute,
+} from "./web_route.ts";
 
 /** What the app is made of. */
 export interface WebAppDeps extends Omit<RequestEdgeDeps, "guard" | "clock">, CallersDeps {
@@ -154,12 +160,15 @@ function toRouted(method: string, path: string): Request {
   return new Request(`http://localhost${path}`, { method: routed });
 }
 
-function requireScope({ scope = "operate" }: WebRoute, { scopes }: Caller): void {
+function requireScope(route: WebRoute, { scopes }: Caller): void {
+  const needed = scopesOf(route);
   // Whoever a trusted proxy vouches for is not narrowed: the proxy is the authority.
-  if (scopes === undefined || includesScope(scopes, scope)) return;
+  if (scopes === undefined || needed.some((scope) => includesScope(scopes, scope))) return;
   throw new ServiceError(
     "insufficient_scope",
-    `The token needs the scope ${scope} for this, and has ${scopes.join(", ") || "none"}`,
+    `The token needs the scope ${needed.join(" or ")} for this, and has ${
+      scopes.join(", ") || "none"
+    }`,
   );
 }
 

@@ -5,6 +5,7 @@
  */
 
 import { z } from "zod";
+import type { Verdict } from "../../authority/audit/judge.ts";
 import type { AuditRecord } from "../../authority/audit/record.ts";
 import type { OperatorAnswer } from "../../authority/operator.ts";
 import type { Operate } from "../api/approvals.ts";
@@ -49,6 +50,31 @@ const pageAnswer = z.object({
   damages: z.int().describe("Lines that cannot be read; verify says what is wrong"),
 });
 
+const verdictAnswer = z.object({
+  ok: z.boolean(),
+  problem: z.string().optional().describe("What is wrong; absent when nothing is"),
+  message: z.string().optional(),
+  file: z.string().optional(),
+  line: z.int().optional(),
+  records: z.int().optional(),
+  files: z.int().optional(),
+  first_seq: z.int().optional(),
+  head_hash: z.string().optional(),
+  signed_seq: z.int().nullable().optional().describe("Last record that a signature covers"),
+  signed_at: z.number().nullable().optional(),
+  torn_bytes: z.int().optional().describe("At the end: being written, or cut off by a crash"),
+  unknown: z.array(z.object({
+    seq: z.int(),
+    ts: z.number(),
+    data: z.record(z.string(), z.unknown()),
+    crashed: z.boolean().describe("It cannot be running any more"),
+  })).optional().describe("Actions that began and whose end is not on record"),
+  unknown_more: z.int().optional(),
+  mirror: z.string().nullable(),
+  keys: z.array(z.object({ fingerprint: z.string(), public_key: z.string() })),
+  keys_from: z.string().describe("Why these keys count"),
+});
+
 /** The routes. `operate` asks the authority. */
 export function createAuditRoutes({ operate }: { operate: Operate }): WebRoute[] {
   return [
@@ -84,12 +110,7 @@ export function createAuditRoutes({ operate }: { operate: Operate }): WebRoute[]
       scope: "operate",
       summary: "Check every record, link and signature of the audit",
       docs: {
-        answer: z.looseObject({
-          ok: z.boolean(),
-          problem: z.string().optional(),
-          message: z.string().optional(),
-          records: z.int().optional(),
-        }),
+        answer: verdictAnswer,
         errors: ["overloaded"],
       },
       async handle({ caller }) {
@@ -97,7 +118,7 @@ export function createAuditRoutes({ operate }: { operate: Operate }): WebRoute[]
           { op: "audit.verify" },
           caller.credential,
         ) as Extract<OperatorAnswer, { verdict: unknown }>;
-        return Response.json(verdict);
+        return Response.json(toVerdict(verdict));
       },
     },
   ];
@@ -105,4 +126,28 @@ export function createAuditRoutes({ operate }: { operate: Operate }): WebRoute[]
 
 function toWire({ seq, ts, kind, data, hash }: AuditRecord) {
   return { seq, ts: ts / 1000, kind, data, hash };
+}
+
+function toVerdict(verdict: Verdict): z.infer<typeof verdictAnswer> {
+  const { firstSeq, headHash, signedSeq, signedAt, tornBytes, unknown, unknownMore } = verdict;
+  const { ok, problem, message, file, line, records, files, mirror, keys, keysFrom } = verdict;
+  return {
+    ok,
+    problem,
+    message,
+    file,
+    line,
+    records,
+    files,
+    first_seq: firstSeq,
+    head_hash: headHash,
+    signed_seq: signedSeq,
+    signed_at: typeof signedAt === "string" ? Date.parse(signedAt) / 1000 : signedAt,
+    torn_bytes: tornBytes,
+    unknown: unknown?.map(({ seq, ts, data, crashed }) => ({ seq, ts: ts / 1000, data, crashed })),
+    unknown_more: unknownMore,
+    mirror,
+    keys: keys.map(({ fingerprint, publicKey }) => ({ fingerprint, public_key: publicKey })),
+    keys_from: keysFrom,
+  };
 }

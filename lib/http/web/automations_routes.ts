@@ -21,7 +21,7 @@ import type { WebRoute } from "./web_route.ts";
 
 /** What the routes need. */
 export interface AutomationsRoutesDeps {
-  automations: Omit<Automations, "start" | "stop">;
+  automations: Omit<Automations, "start" | "pause" | "stop">;
   /** Takes secrets out of what is on record from before they were known. */
   scrubber: Pick<Scrubber, "value">;
 }

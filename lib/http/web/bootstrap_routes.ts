@@ -8,6 +8,7 @@
 import { z } from "zod";
 import type { Credential, OperatorAnswer, OperatorRequest } from "../../authority/operator.ts";
 import type { IssuedToken } from "../../authority/operator.ts";
+import { upgradePath } from "../../upgrade_path.ts";
 import type { WebsocketConfig } from "../../config/schema.ts";
 import { MAX_TEXT_BYTES, MEDIA_LIMITS } from "../../wire/envelopes.ts";
 import type { Admission } from "./admission/create_admission.ts";
@@ -15,7 +16,7 @@ import { requireIssueSecret, requireLocal } from "./admission/issue_access.ts";
 import type { WebRoute } from "./web_route.ts";
 
 /** Where it is. */
-export const BOOTSTRAP_PATH = "/webui/bootstrap";
+const BOOTSTRAP_PATH = "/webui/bootstrap";
 
 /** What the route needs. */
 export interface BootstrapDeps {
@@ -51,7 +52,7 @@ export function createBootstrapRoutes(deps: BootstrapDeps): WebRoute[] {
 
   function about(request: Request): Omit<z.infer<typeof bootstrapAnswer>, "token"> {
     return {
-      ws_path: config.path.replace(/\/+$/, "") || "/",
+      ws_path: upgradePath(config.path),
       ws_url: wsUrl(request, config),
       model_name: model(),
       limits: {
@@ -106,5 +107,5 @@ function wsUrl(
   if (publicWsUrl !== "") return publicWsUrl;
   const at = headers.get("host")?.trim().toLowerCase() ??
     `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  return `${sslCertfile === "" ? "ws" : "wss"}://${at}${path.replace(/\/+$/, "") || "/"}`;
+  return `${sslCertfile === "" ? "ws" : "wss"}://${at}${upgradePath(path)}`;
 }

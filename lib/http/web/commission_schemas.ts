@@ -28,7 +28,7 @@ const action = z.object({
 const neededGrant = z.object({ capability: z.enum(CAPABILITIES), target: z.string() });
 
 /** A finding. */
-export const findingRow = z.object({
+const findingRow = z.object({
   id: z.string().regex(/^com_/),
   automation_id: z.string(),
   automation_digest: z.string().describe("Of the automation as it was rehearsed."),

@@ -13,7 +13,7 @@ import { checkSilently } from "./check_silently.ts";
 import type { WebRoute } from "./web_route.ts";
 
 /** Where they are. */
-export const SECRETS_PATH = "/api/webui/secrets";
+const SECRETS_PATH = "/api/webui/secrets";
 
 /** A value of 64 KiB may be six times as long in JSON. */
 const MAX_BODY_BYTES = 512 * 1024;
@@ -21,7 +21,7 @@ const MAX_BODY_BYTES = 512 * 1024;
 const scope = (what: string) => z.array(z.string(what), `a list of ${what}`).max(100).optional();
 
 /** Of PUT. */
-export const secretBody = z.strictObject({
+const secretBody = z.strictObject({
   value: z.string("text").describe("8 characters at least, 64 KiB at most; never shown again."),
   hosts: scope("hosts that it may be sent to, such as api.example.com"),
   commands: scope("whole commands that it may be given to, each as text"),

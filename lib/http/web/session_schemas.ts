@@ -48,7 +48,7 @@ export const messagesQuery = z.object({
 const ofAny = { id: z.int(), turn_id: z.string().describe("Empty for one from elsewhere.") };
 
 /** A message of a session. */
-export const messageRow = z.discriminatedUnion("role", [
+const messageRow = z.discriminatedUnion("role", [
   z.object({
     ...ofAny,
     role: z.literal("user"),

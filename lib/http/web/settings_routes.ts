@@ -13,7 +13,7 @@ import { permissionAnswer, permissionToWire } from "./permissions_routes.ts";
 import type { WebRoute } from "./web_route.ts";
 
 /** Where they are. */
-export const SETTINGS_PATH = "/api/webui/settings";
+const SETTINGS_PATH = "/api/webui/settings";
 
 const MAX_CHANGES = 100;
 const MAX_BODY_BYTES = 512 * 1024;
@@ -40,7 +40,7 @@ const settingsAnswer = z.object({
 });
 
 /** Of PUT. */
-export const settingsBody = z.strictObject({
+const settingsBody = z.strictObject({
   changes: z.array(
     z.strictObject({
       path: z.string("a key such as agent.maxSteps").min(1, "a key such as agent.maxSteps")

@@ -15,13 +15,15 @@ import { requireIssueSecret, requireLocal } from "./admission/issue_access.ts";
 import type { WebRoute } from "./web_route.ts";
 
 /** Where a token for routes is exchanged. */
-export const SOCKET_TOKEN_PATH = "/api/webui/socket-token";
+const SOCKET_TOKEN_PATH = "/api/webui/socket-token";
 
 /** What the routes need. */
 export interface TokenRoutesDeps {
   config: WebsocketConfig;
   admission: Pick<Admission, "refuseSecret" | "socketTokens">;
   operate(request: OperatorRequest, credential: Credential): Promise<OperatorAnswer>;
+  /** Milliseconds since 1970. */
+  now: () => number;
 }
 
 const KINDS = ["socket", "api"] as const;
@@ -38,7 +40,7 @@ const issueAnswer = z.object({
 
 /** The routes; the issue path is among them when there is one. */
 export function createTokenRoutes(deps: TokenRoutesDeps): WebRoute[] {
-  const { config, admission: { socketTokens }, operate } = deps;
+  const { config, admission: { socketTokens }, operate, now } = deps;
 
   const issue: WebRoute = {
     method: "GET",
@@ -68,17 +70,23 @@ export function createTokenRoutes(deps: TokenRoutesDeps): WebRoute[] {
   const exchange: WebRoute = {
     method: "POST",
     path: SOCKET_TOKEN_PATH,
-    scope: "read",
+    // Either may open a WebSocket; what it may do there is by the scopes again.
+    scope: ["read", "chat"],
     summary: "Gives a token for one WebSocket with the caller's own scopes",
     docs: { answer: issueAnswer, errors: ["too_many_tokens"] },
-    handle({ caller: { scopes } }) {
+    handle({ caller: { scopes, credential, expiresAt = Infinity } }) {
       if (scopes === undefined) {
         throw new ServiceError(
           "invalid_request",
           "Behind the trusted proxy a WebSocket needs no token: open it as it is",
         );
       }
-      return Response.json({ token: socketTokens.issue(scopes), expires_in: config.tokenTtlS });
+      const from = credential.kind === "token" ? { credential, expiresAt } : undefined;
+      const leftS = Math.max(0, Math.floor((expiresAt - now()) / 1_000));
+      return Response.json({
+        token: socketTokens.issue(scopes, from),
+        expires_in: Math.min(config.tokenTtlS, leftS),
+      });
     },
   };
 

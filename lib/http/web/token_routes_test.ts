@@ -1,4 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { once } from "node:events";
+// @ts-types="@types/ws"
+import { WebSocket } from "ws";
+import { RECHECK_MS } from "./admission/revoked_tokens.ts";
 import { openAdmissionPort, type RawAnswer } from "./admission/testing/admission_port.ts";
 
 const parse = ({ body }: RawAnswer) => JSON.parse(body);
@@ -118,7 +122,11 @@ Deno.test("POST /api/webui/socket-token exchanges a lasting token for a socket w
       "Content-Length": "0",
     });
   for (
-    const [name, scopes] of [["lasting_all", ["operate"]], ["lasting_reader", ["read"]]] as const
+    const [name, scopes] of [
+      ["lasting_all", ["operate"]],
+      ["lasting_reader", ["read"]],
+      ["lasting_chatter", ["chat"]],
+    ] as const
   ) {
     const answer = await post(name);
     assertEquals([answer.status, answer.headers["cache-control"]], [200, "no-store"]);
@@ -130,6 +138,68 @@ Deno.test("POST /api/webui/socket-token exchanges a lasting token for a socket w
   assertEquals((await post("nobody")).status, 401);
   const { token } = parse(await post("lasting_all"));
   assertEquals((await post(token)).status, 401, "a socket token makes no other");
+});
+
+Deno.test("a token for a socket opens none once the token that it was exchanged for is revoked", async () => {
+  await using port = await issuing();
+  const exchange = async (token: string) =>
+    parse(
+      await port.request("POST", "/api/webui/socket-token", {
+        Authorization: `Bearer ${token}`,
+        "Content-Length": "0",
+      }),
+    );
+  const before = await exchange("lasting_all");
+  assertEquals((await port.handshake(`/?token=${before.token}`)).status, 101);
+  const kept = await exchange("lasting_reader");
+  const gone = await exchange("lasting_all");
+  delete port.lasting.lasting_all;
+  const refused = await port.handshake(`/?token=${gone.token}`);
+  assertEquals([refused.status, parse(refused).error.code], [401, "invalid_token"]);
+  assertEquals((await port.handshake(`/?token=${kept.token}`)).status, 101);
+});
+
+Deno.test("an open socket is closed with 1008 soon after the token was revoked that it stands on", async () => {
+  await using port = await issuing();
+  const open = async (token: string) => {
+    const exchanged = parse(
+      await port.request("POST", "/api/webui/socket-token", {
+        Authorization: `Bearer ${token}`,
+        "Content-Length": "0",
+      }),
+    );
+    const socket = new WebSocket(`ws://127.0.0.1:${port.port}/?token=${exchanged.token}`);
+    const closed = once(socket, "close");
+    await once(socket, "open");
+    return { socket, closed };
+  };
+  const revoked = await open("lasting_all");
+  const kept = await open("lasting_reader");
+  delete port.lasting.lasting_all;
+  port.clock.advance(RECHECK_MS);
+  const [code, reason] = await revoked.closed;
+  assertEquals([code, String(reason)], [1008, "The token was revoked"]);
+  assertEquals(kept.socket.readyState, WebSocket.OPEN);
+  kept.socket.terminate();
+  await kept.closed;
+});
+
+Deno.test("a token for a socket ends with the token that it was exchanged for, and says so", async () => {
+  await using port = await issuing();
+  const { token } = parse(await port.request("GET", "/token?kind=api", SECRET));
+  const exchange = async () =>
+    parse(
+      await port.request("POST", "/api/webui/socket-token", {
+        Authorization: `Bearer ${token}`,
+        "Content-Length": "0",
+      }),
+    );
+  port.clock.advance(290_000);
+  const late = await exchange();
+  assertEquals(late.expires_in, 10);
+  assertEquals((await port.handshake(`/?token=${(await exchange()).token}`)).status, 101);
+  port.clock.advance(10_000);
+  assertEquals((await port.handshake(`/?token=${late.token}`)).status, 401);
 });
 
 Deno.test("POST /api/webui/socket-token has none for whoever comes through the proxy", async () => {

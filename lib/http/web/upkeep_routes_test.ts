@@ -157,7 +157,11 @@ Deno.test("GET /api/webui/audit pages with filters, and POST verify judges", asy
     body: {},
   });
   const verdict = await verify.json();
-  assertEquals([verify.status, verdict.ok, verdict.keysFrom], [200, true, "own"]);
+  assertEquals([verify.status, verdict.ok, verdict.keys_from], [200, true, "own"]);
+  // As everything on this port: names of the wire, times in seconds.
+  const fields = [...Object.keys(verdict), ...Object.keys(verdict.keys[0])];
+  assertEquals(fields.filter((field) => /[A-Z]/.test(field)), []);
+  assertEquals(verdict.signed_at === null || verdict.signed_at < 10_000_000_000, true);
   assertEquals((await web.ask("/api/webui/audit/verify", { token: "operate" })).status, 405);
 });
 

@@ -19,6 +19,8 @@ export interface Caller {
   credential: Credential;
   /** Absent for whoever a trusted proxy vouches for, who is not narrowed. */
   scopes?: readonly Scope[];
+  /** When the token ends, milliseconds since 1970; absent: until it is revoked. */
+  expiresAt?: number;
   /** Whose chats are meant; absent: the default workspace. */
   workspaceKey?: string;
   /** The proxy's path to sign out, where there is one. */
@@ -75,8 +77,8 @@ interface RouteHead {
 /** A route for callers who have shown who they are. */
 export interface GuardedRoute extends RouteHead {
   access?: undefined;
-  /** Default: operate. */
-  scope?: Scope;
+  /** Default: operate. Of a list any one is enough. */
+  scope?: Scope | readonly Scope[];
   handle(call: WebCall): Response | Promise<Response>;
 }
 
@@ -90,3 +92,9 @@ export interface PublicRoute extends RouteHead {
 
 /** See the module. */
 export type WebRoute = GuardedRoute | PublicRoute;
+
+/** The scopes any one of which opens a route; none for one that asks for no token. */
+export function scopesOf({ access, scope = "operate" }: WebRoute): readonly Scope[] {
+  if (access !== undefined) return [];
+  return typeof scope === "string" ? [scope] : scope;
+}

@@ -6,7 +6,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { fetchAtAddress } from "../fetch_at_address.ts";
+import { fetchAtAddress } from "./fetch_at_address.ts";
 import type { AddressRequest, JwksNetwork } from "../fetch_jwks.ts";
 
 /** What a name resolves to unless a test says otherwise. */

@@ -15,7 +15,6 @@ import type {
   Credential,
   OperatorAnswer,
   OperatorRequest,
-  Scope,
 } from "../../../authority/operator.ts";
 import type { Peer, SocketAdmission } from "../../../channel/socket_host.ts";
 import type { WebsocketConfig } from "../../../config/schema.ts";
@@ -30,8 +29,9 @@ import { arrivalOf } from "../arrival.ts";
 import type { Arrival, Caller } from "../web_route.ts";
 import { type Offered, readOffered, SUBPROTOCOL } from "./offered.ts";
 import { createOwnGuard } from "./own_guard.ts";
+import { RevokedTokens } from "./revoked_tokens.ts";
 import { sameSecret } from "./same_secret.ts";
-import { SocketTokens } from "./socket_tokens.ts";
+import { type SocketGrant, SocketTokens } from "./socket_tokens.ts";
 
 /** What deciding needs. */
 export interface AdmissionDeps {
@@ -41,7 +41,7 @@ export interface AdmissionDeps {
   operate(request: OperatorRequest, credential: Credential): Promise<OperatorAnswer>;
   /** Absent while `trustedProxyAuth` is not set. */
   proxy?: Pick<TrustedProxy, "authenticate">;
-  clock: Pick<Clock, "elapsed">;
+  clock: Clock;
   log: Pick<Log, "error">;
   /** At least 12 letters and digits, another text each time; default: random. */
   random?: () => string;
@@ -74,6 +74,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     elapsed: clock.elapsed,
   });
   const socketTokens = new SocketTokens({ ttlS: config.tokenTtlS, elapsed: clock.elapsed });
+  const revoked = new RevokedTokens({ check: checked, clock });
 
   function refuseSecret({ peerAddress }: Arrival, message: string): never {
     const retryAfterS = failures.record(peerAddress ?? "unknown");
@@ -85,17 +86,35 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     );
   }
 
-  /** The scopes that a client has shown; undefined: nothing narrows it. */
-  function scopesOf(offered: Offered, arrival: Arrival): readonly Scope[] | undefined {
+  /** What the authority knows of a token for routes; undefined for one that is not in force. */
+  async function checked(credential: Credential): Promise<CheckedToken | undefined> {
+    try {
+      const answer = await operate({ op: "tokens.check" }, credential);
+      return (answer as { token: CheckedToken }).token;
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === "invalid_token") return undefined;
+      throw error;
+    }
+  }
+
+  /** What a client has shown; undefined: nothing narrows it. */
+  async function grantOf(offered: Offered, arrival: Arrival): Promise<SocketGrant | undefined> {
     const [token] = offered.tokens;
     const isOpen = config.token === "" && !config.websocketRequiresToken;
     if (!offered.tokenAlone && token !== undefined && offered.tokens.length === 1) {
       if (config.token !== "" && sameSecret(token, config.token)) return undefined;
-      const scopes = socketTokens.take(token);
-      if (scopes !== undefined) return scopes;
+      const grant = socketTokens.take(token);
+      // A token that was revoked takes with it what it was exchanged for.
+      if (
+        grant !== undefined &&
+        (grant.from === undefined || await checked(grant.from.credential))
+      ) return grant;
     }
     if (isOpen && !offered.tokenAlone) return undefined;
-    return refuseSecret(arrival, "A right token is needed to open this WebSocket");
+    return refuseSecret(
+      arrival,
+      "A right token is needed to open this WebSocket; GET /webui/bootstrap gives one",
+    );
   }
 
   function mayComeIn(clientId: string | undefined): boolean {
@@ -103,7 +122,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     return allowFrom.includes("*") || (clientId !== undefined && allowFrom.includes(clientId));
   }
 
-  async function letIn(request: IncomingMessage): Promise<{ peer: Peer; protocol?: string }> {
+  async function letIn(request: IncomingMessage): Promise<LetIn> {
     const { method = "GET", url = "/" } = request;
     const arrival = arrivalOf(request);
     guard.check({
@@ -119,7 +138,12 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     });
     const offered = readOffered(url, arrival.headerValues("sec-websocket-protocol"));
     const identity = await proxy?.authenticate(arrival);
-    const scopes = identity === undefined ? scopesOf(offered, arrival) : undefined;
+    const grant = identity === undefined ? await grantOf(offered, arrival) : undefined;
+    const { scopes, from } = grant ?? {};
+    // Who came in by such an id could say nothing: no record takes it.
+    if (offered.clientId?.includes("\0")) {
+      throw new ServiceError("forbidden_client", "A client_id cannot hold NUL");
+    }
     if (!mayComeIn(offered.clientId)) {
       throw new ServiceError("forbidden_client", "This client_id is not let in here");
     }
@@ -132,6 +156,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
         ...identity?.workspaceKey !== undefined && { workspaceKey: identity.workspaceKey },
       },
       ...offered.speaks && { protocol: SUBPROTOCOL },
+      ...from !== undefined && { onRevoked: (leave: () => void) => revoked.watch(from, leave) },
     };
   }
 
@@ -171,18 +196,22 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       const token = bearer(request.headers.get("authorization"));
       if (token === undefined || token.length > MAX_TOKEN_CHARS) return undefined;
       const credential: Credential = { kind: "token", token };
-      const answer = await operate({ op: "tokens.check" }, credential).catch((error) => {
-        if (error instanceof ServiceError && error.code === "invalid_token") return undefined;
-        throw error;
-      });
-      if (answer === undefined) return undefined;
-      const { token: { scopes } } = answer as { token: CheckedToken };
-      return { actor: "websocket:token", credential, scopes };
+      const known = await checked(credential);
+      if (known === undefined) return undefined;
+      const { scopes, expiresAt } = known;
+      return {
+        actor: "websocket:token",
+        credential,
+        scopes,
+        ...expiresAt !== undefined && { expiresAt },
+      };
     },
   };
 }
 
-type Refusal = Exclude<Awaited<ReturnType<SocketAdmission["admit"]>>, { peer: Peer }>;
+type Admitted = Awaited<ReturnType<SocketAdmission["admit"]>>;
+type LetIn = Extract<Admitted, { peer: Peer }>;
+type Refusal = Exclude<Admitted, { peer: Peer }>;
 
 /** What went wrong inside is nobody's business who is not in yet. */
 function refusal(error: unknown): Refusal {

@@ -180,6 +180,14 @@ Deno.test("allowFrom: * allows all, an empty list nobody, and messages are held 
   assertEquals(port.admission.isAllowed({ ...peer!, clientId: "ann" }), true);
 });
 
+Deno.test("a client_id that no record takes is refused at the handshake, after its token", async () => {
+  await using port = await openAdmissionPort({ token: "t" });
+  assertEquals((await port.handshake("/?client_id=a%00b")).status, 401);
+  const { status, body } = await port.handshake("/?client_id=a%00b&token=t");
+  assertEquals([status, code(body)], [403, "forbidden_client"]);
+  assertEquals((await port.handshake("/?client_id=a%0ab&token=t")).peer?.clientId, "a\nb");
+});
+
 Deno.test("websocketRequiresToken false lets in who shows nothing, unless there is a static token", async () => {
   await using open = await openAdmissionPort({ websocketRequiresToken: false });
   assertEquals((await open.handshake("/?client_id=a")).peer, {

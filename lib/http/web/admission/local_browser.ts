@@ -14,19 +14,13 @@ import {
 } from "../../../trusted_proxy/peer_network.ts";
 import type { Arrival } from "../web_route.ts";
 
-/** Headers by which a proxy says for whom it asks; each may hold a list. */
-const CLIENT_HEADERS = [
-  "x-forwarded-for",
-  "x-real-ip",
-  "x-client-ip",
-  "true-client-ip",
-  "cf-connecting-ip",
-  "x-forwarded-host",
-];
+/** Headers by which proxies and tunnels say for whom they ask; each may hold a list. */
+const CLIENT_HEADERS =
+  /^(?:(?:x-)?(?:original-)?forwarded-for|x-forwarded-host|x-real-ip|(?:.+-)?client-?ip|(?:.+-)?user-ip|(?:.+-)?connecting-ip(?:v6)?|x-envoy-external-address)$/;
 
-/** Headers that show a proxy, but not for whom it asks. */
+/** Headers that show one, but not for whom it asks. */
 const PROXY_HEADERS =
-  /^(?:via|x-forwarded-(?:proto|port|server|prefix|scheme|ssl|by|path|uri|method))$/;
+  /^(?:via|cdn-loop|x-forwarded(?:-.+)?|x-original-.+|x-envoy-.+|cf-.+|fly-.+|fastly-.+|x-azure-.+|x-appengine-.+|ngrok-.+|tailscale-.+)$/;
 
 /** Why a request is not taken for one of this machine; undefined for one that is. */
 export function foreignReason(
@@ -34,7 +28,10 @@ export function foreignReason(
   { peerAddress }: Pick<Arrival, "peerAddress">,
   proxy: Pick<TrustedProxyConfig, "trustedPeerCidrs"> | null,
 ): string | undefined {
-  if (peerAddress === undefined || !isLoopbackHost(peerAddress.replace(/^::ffff:/i, ""))) {
+  if (peerAddress === undefined) {
+    return "it comes over a Unix socket, where whoever asks a proxy cannot be told from who is here";
+  }
+  if (!isLoopbackHost(peerAddress.replace(/^::ffff:/i, ""))) {
     return "it comes from another machine";
   }
   if (proxy !== null && isInNetworks(peerAddress, networksOf(proxy))) {
@@ -60,9 +57,8 @@ export function foreignReason(
 function forwardedReason(headers: Headers): string | undefined {
   const foreign = "a proxy sends it for somebody on another machine";
   let named = false;
-  for (const name of CLIENT_HEADERS) {
-    const value = headers.get(name);
-    if (value === null) continue;
+  for (const [name, value] of headers) {
+    if (!CLIENT_HEADERS.test(name)) continue;
     if (!value.split(",").every(isLocalName)) return foreign;
     named ||= name !== "x-forwarded-host";
   }

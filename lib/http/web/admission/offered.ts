@@ -6,7 +6,7 @@
  */
 
 /** Characters of a client's id; what is longer is cut (document 2 part 8). */
-export const MAX_CLIENT_ID_CHARS = 128;
+const MAX_CLIENT_ID_CHARS = 128;
 
 /** The subprotocol that is selected when it is offered. */
 export const SUBPROTOCOL = "service.v1";

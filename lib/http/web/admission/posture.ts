@@ -13,7 +13,7 @@ export function posture(
   config: WebsocketConfig,
   proxy?: Pick<TrustedProxy, "posture">,
 ): string {
-  const { token, websocketRequiresToken, tokenIssuePath, allowFrom } = config;
+  const { token, websocketRequiresToken, tokenIssuePath, socketPath, allowFrom } = config;
   const isOpen = token === "" && !websocketRequiresToken;
   const tokens = isOpen
     ? "anybody who reaches the port, without a token"
@@ -21,9 +21,11 @@ export function posture(
     ? "issued tokens"
     : "the static token and issued ones";
   const to = issueSecret(config) === undefined
-    ? tokenIssuePath === ""
-      ? "browsers on this machine"
-      : `whoever asks at ${tokenIssuePath}, and browsers on this machine`
+    ? [
+      ...tokenIssuePath === "" ? [] : [`whoever asks at ${tokenIssuePath}`],
+      // On a Unix socket nobody is taken for one.
+      ...socketPath === "" ? ["browsers on this machine"] : [],
+    ].join(", and ") || "nobody"
     : `whoever shows the secret${tokenIssuePath === "" ? "" : ` (also at ${tokenIssuePath})`}`;
   const ids = allowFrom.includes("*")
     ? "any client_id"

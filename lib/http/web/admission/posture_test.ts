@@ -18,6 +18,7 @@ for (
       "anybody who reaches the port, without a token; tokens are given to whoever asks at /token, " +
       "and browsers on this machine; any client_id",
     ],
+    [{ socketPath: "/run/a.sock" }, "issued tokens, given to nobody; any client_id"],
   ] as [Record<string, unknown>, string][]
 ) {
   Deno.test(`posture() says who is let in with ${JSON.stringify(keys)}, and no secret`, () => {

@@ -3,7 +3,8 @@
  * URL-safe characters, in this process's memory as digests alone.
  *
  * A token is used up by the handshake that shows it where a token is looked at, whatever comes of that
- * handshake then: also when `allowFrom` refuses the client.
+ * handshake then: also when `allowFrom` refuses the client. One that another token was exchanged for is
+ * worth no more than that: whoever uses it asks whether the other is still in force.
  *
  * @module
  */
@@ -11,6 +12,7 @@
 import type { Scope } from "../../../authority/operator.ts";
 import { ServiceError } from "../../../errors.ts";
 import { ExpiringTokens } from "../../../expiring_tokens.ts";
+import type { LastingToken } from "./revoked_tokens.ts";
 
 /** What they are made of. */
 export interface SocketTokensOptions {
@@ -22,11 +24,18 @@ export interface SocketTokensOptions {
   maxOutstanding?: number;
 }
 
+/** What a token stands for. */
+export interface SocketGrant {
+  scopes: readonly Scope[];
+  /** What it was exchanged for; absent: it stands for itself. */
+  from?: LastingToken;
+}
+
 /** See the module. */
 export class SocketTokens {
   /** Seconds that one holds. */
   readonly ttlS: number;
-  readonly #tokens: ExpiringTokens<readonly Scope[]>;
+  readonly #tokens: ExpiringTokens<SocketGrant>;
 
   constructor({ ttlS, elapsed, maxOutstanding }: SocketTokensOptions) {
     this.ttlS = ttlS;
@@ -39,16 +48,19 @@ export class SocketTokens {
   }
 
   /** A new one. Throws `too_many_tokens` while 10,000 are outstanding. */
-  issue(scopes: readonly Scope[]): string {
-    const token = this.#tokens.issue([...scopes]);
+  issue(scopes: readonly Scope[], from?: LastingToken): string {
+    const token = this.#tokens.issue({
+      scopes: [...scopes],
+      ...from !== undefined && { from },
+    });
     if (token !== undefined) return token;
     throw new ServiceError("too_many_tokens", "Too many issued tokens are outstanding", {
       retryAfterS: Math.ceil(this.#tokens.nextExpiryMs() / 1_000),
     });
   }
 
-  /** The scopes of a token in force, which no other handshake gets in by then. */
-  take(token: string): readonly Scope[] | undefined {
+  /** What a token in force stands for; no other handshake gets in by it then. */
+  take(token: string): SocketGrant | undefined {
     return this.#tokens.take(token);
   }
 }

@@ -11,7 +11,7 @@ import { errorResponses, type ResponseDoc } from "../../api/openapi/error_respon
 import { type JsonSchema, jsonSchemas, tidy } from "../../api/openapi/json_schemas.ts";
 import type { Parameter } from "../../api/openapi/parameters.ts";
 import { errorSchema } from "../../api/openapi/service_schemas.ts";
-import type { WebRoute } from "../web_route.ts";
+import { scopesOf, type WebRoute } from "../web_route.ts";
 
 /** An operation as it stands in the document. */
 export interface WebOperation {
@@ -93,7 +93,7 @@ export function pathOf({ path }: Pick<WebRoute, "path">): string {
 }
 
 /** Such as `getSessionsMessages`. */
-export function operationIdOf({ method, path }: Pick<WebRoute, "method" | "path">): string {
+function operationIdOf({ method, path }: Pick<WebRoute, "method" | "path">): string {
   const words = path.replace(/^\/(api\/)?(webui\/)?/, "").split(/\W+/).filter((word) =>
     word !== ""
   );
@@ -117,7 +117,7 @@ function nameSchemas(routes: readonly WebRoute[]): Map<z.ZodType, string> {
 }
 
 function toOperation(route: WebRoute, names: ReadonlyMap<z.ZodType, string>): WebOperation {
-  const { summary, docs = {}, access, scope = "operate" } = route;
+  const { summary, docs = {} } = route;
   const parameters = [...pathParameters(route), ...queryParameters(docs.query)];
   const refTo = (schema: z.ZodType) => ({ $ref: `#/components/schemas/${names.get(schema)}` });
   const responses: Record<string, ResponseDoc> = { "200": { description: "It is done." } };
@@ -134,7 +134,7 @@ function toOperation(route: WebRoute, names: ReadonlyMap<z.ZodType, string>): We
   return {
     operationId: operationIdOf(route),
     summary,
-    security: access === undefined ? [{ bearer: [scope] }] : [],
+    security: scopesOf(route).map((scope) => ({ bearer: [scope] })),
     ...parameters.length > 0 && { parameters },
     ...docs.body !== undefined && {
       requestBody: {

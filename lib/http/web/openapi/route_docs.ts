@@ -5,7 +5,7 @@
  */
 
 import { markdownTable } from "../../markdown_table.ts";
-import type { WebRoute } from "../web_route.ts";
+import { scopesOf, type WebRoute } from "../web_route.ts";
 import { pathOf } from "./document.ts";
 import { ISSUE_PATH } from "./inert_routes.ts";
 
@@ -19,7 +19,7 @@ export function routeTable(routes: readonly WebRoute[]): string {
     ...routes.map((route) => [
       route.method,
       route.path === ISSUE_PATH ? "tokenIssuePath" : `\`${pathOf(route)}\``,
-      route.access === undefined ? route.scope ?? "operate" : "none",
+      scopesOf(route).join(" or ") || "none",
       route.summary,
     ]),
   ]);

@@ -32,9 +32,10 @@ import { type Admission, createAdmission } from "../create_admission.ts";
 const KEY = "dGhlIHNhbXBsZSBub25jZQ==";
 
 /** A token of `service tokens issue`, and what it may do. */
-export const LASTING: Readonly<Record<string, readonly Scope[]>> = {
+const LASTING: Readonly<Record<string, readonly Scope[]>> = {
   lasting_all: ["operate"],
   lasting_reader: ["read"],
+  lasting_chatter: ["chat"],
   lasting_approver: ["approve"],
 };
 
@@ -52,6 +53,8 @@ export interface AdmissionPort extends AsyncDisposable {
   admission: Admission;
   /** Time of tokens, failures and assertions, which say `NOW_S` at its start. */
   clock: ManualClock;
+  /** Tokens of `service tokens issue`; one that is taken out is revoked. */
+  lasting: Record<string, readonly Scope[]>;
   /** Who was let in, in order. */
   peers: Peer[];
   /** Every line of log and access log. */
@@ -72,6 +75,7 @@ export async function openAdmissionPort(
 ): Promise<AdmissionPort> {
   const config = configSchema.parse({ channels: { websocket: keys } }).channels.websocket;
   const clock = new ManualClock();
+  const lasting = { ...LASTING };
   const lines: string[] = [];
   const keep = (level: string) => (message: string, fields: unknown = {}) =>
     void lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
@@ -85,7 +89,7 @@ export async function openAdmissionPort(
     approvals: {} as never,
     tokens: {
       verify: (token) =>
-        LASTING[token] && { id: `tok_${token}`, name: "", scopes: [...LASTING[token]] },
+        lasting[token] && { id: `tok_${token}`, name: "", scopes: [...lasting[token]] },
       hasAny: () => false,
     },
     port: {
@@ -112,13 +116,13 @@ export async function openAdmissionPort(
   const app = createWebApp({
     routes: [
       ...createBootstrapRoutes({ config, admission, operate, model: () => "local/qwen3" }),
-      ...createTokenRoutes({ config, admission, operate }),
+      ...createTokenRoutes({ config, admission, operate, now: clock.now }),
       {
         method: "GET",
         path: "/api/webui/whoami",
         scope: "read",
         summary: "Who calls",
-        handle: ({ caller: { credential, ...caller } }) =>
+        handle: ({ caller: { credential, expiresAt: _, ...caller } }) =>
           Response.json({ ...caller, kind: credential.kind }),
       },
     ],
@@ -157,6 +161,7 @@ export async function openAdmissionPort(
     config,
     admission,
     clock,
+    lasting,
     peers,
     lines,
     proxy,

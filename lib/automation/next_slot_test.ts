@@ -1,9 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { nextSlot, slotsBetween } from "./slots_between.ts";
+import { nextSlot } from "./next_slot.ts";
+import { slotsBetween } from "./testing/slots_between.ts";
 
 const CREATED = Date.parse("2026-03-01T00:00:07.250Z");
 
-Deno.test("slotsBetween() counts every from creation, whenever it is asked", () => {
+Deno.test("nextSlot() counts every from creation, whenever it is asked", () => {
   const range = { createdAt: CREATED, untilInclusive: CREATED + 1_000_000_000, max: 2 };
   const every = { every: 90 };
   assertEquals(slotsBetween(every, { ...range, afterExclusive: CREATED }), [
@@ -17,7 +18,7 @@ Deno.test("slotsBetween() counts every from creation, whenever it is asked", () 
   assertEquals(slotsBetween(every, { ...range, afterExclusive: 0 })[0], CREATED + 90_000);
 });
 
-Deno.test("slotsBetween() leaves out its begin and takes its end", () => {
+Deno.test("nextSlot() leaves out its begin and takes its end", () => {
   const at = { at: "2026-03-01T09:00:00+05:45" };
   const instant = Date.parse("2026-03-01T03:15:00Z");
   const slots = (afterExclusive: number, untilInclusive: number) =>
@@ -27,7 +28,7 @@ Deno.test("slotsBetween() leaves out its begin and takes its end", () => {
   assertEquals(slots(instant - 10, instant - 1), []);
 });
 
-Deno.test("slotsBetween() stops at max and at the end", () => {
+Deno.test("nextSlot() goes on from each slot, and slotsBetween() stops at max and at the end", () => {
   const range = { createdAt: CREATED, afterExclusive: CREATED, untilInclusive: CREATED + 600_000 };
   const minutely = { cron: "* * * * *", timeZone: "America/St_Johns" };
   assertEquals(slotsBetween(minutely, { ...range, max: 3 }).length, 3);

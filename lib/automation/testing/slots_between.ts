@@ -1,11 +1,11 @@
 /**
- * The slots of a schedule as a list, for previews and for people.
+ * The slots of a schedule as a list, to hold against what was made of them.
  *
  * @module
  */
 
-import type { Schedule } from "./automation.ts";
-import { slotSeries } from "./slot_series.ts";
+import type { Schedule } from "../automation.ts";
+import { nextSlot } from "../next_slot.ts";
 
 /** Part of a schedule. Instants are milliseconds since 1970. */
 export interface SlotRange {
@@ -22,20 +22,11 @@ export function slotsBetween(
   schedule: Schedule,
   { createdAt, afterExclusive, untilInclusive, max }: SlotRange,
 ): number[] {
-  const series = slotSeries(schedule, createdAt);
   const slots: number[] = [];
-  let next = series.next(afterExclusive);
+  let next = nextSlot(schedule, { createdAt, afterExclusive });
   while (next !== undefined && next <= untilInclusive && slots.length < max) {
     slots.push(next);
-    next = series.next(next);
+    next = nextSlot(schedule, { createdAt, afterExclusive: next });
   }
   return slots;
-}
-
-/** The first slot after an instant; undefined when the schedule has none any more. */
-export function nextSlot(
-  schedule: Schedule,
-  { createdAt, afterExclusive }: Pick<SlotRange, "createdAt" | "afterExclusive">,
-): number | undefined {
-  return slotSeries(schedule, createdAt).next(afterExclusive);
 }

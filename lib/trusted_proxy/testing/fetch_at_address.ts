@@ -1,12 +1,12 @@
 /**
- * A GET to judged addresses over sockets of this process, for `JwksNetwork.fetchAt` where the process
- * may connect to them.
+ * A GET to judged addresses over sockets of this process, for `JwksNetwork.fetchAt` of tests: the service
+ * itself may connect nowhere for that, and has the authority fetch keys.
  *
  * @module
  */
 
-import { createAddressFetch } from "../mcp/address_fetch.ts";
-import { type AddressRequest, JWKS_TIMEOUT_MS } from "./fetch_jwks.ts";
+import { createAddressFetch } from "../../mcp/address_fetch.ts";
+import { type AddressRequest, JWKS_TIMEOUT_MS } from "../fetch_jwks.ts";
 
 /** Asks one of the addresses. Rejects with an Error in words for people, for a redirect too. */
 export async function fetchAtAddress(

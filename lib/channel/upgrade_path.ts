@@ -1,0 +1,3 @@
+/** For channels; the configuration has it without loading anything of theirs. @module */
+
+export { upgradePath } from "../upgrade_path.ts";
