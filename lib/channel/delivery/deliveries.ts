@@ -34,8 +34,11 @@ export interface Deliveries {
   ): () => Promise<void>;
   /** A turn was accepted whose answer goes to a chat of a channel; the journal knows which. */
   follow(turnId: string): void;
-  /** A message was put into the outbox for this runtime name. */
-  wake(runtimeName: string): void;
+  /**
+   * A message was put into the outbox for a chat of this runtime name; without a chat: its link may
+   * run again. Costs nothing when there is no link.
+   */
+  wake(runtimeName: string, chatId?: string): void;
   counts(runtimeName: string): DeliveryCounts;
   /** Ends at once what waits; what is being sent gets `graceMs`. */
   stop(graceMs: number): Promise<void>;

@@ -1,0 +1,192 @@
+/**
+ * Everything that goes out under one runtime name: its lanes, a bounded number of which is at work.
+ *
+ * @module
+ */
+
+import { setImmediate } from "node:timers";
+import type { Clock } from "../../agent/clock.ts";
+import type { Log } from "../../log.ts";
+import type { Attachment } from "./attachment.ts";
+import type { DeliveryStore } from "./delivery_store.ts";
+import { Lane, type Speaker } from "./lane.ts";
+import type { Persister } from "./persist.ts";
+
+/** Chats of a runtime that are served at once. */
+const MAX_BUSY = 32;
+
+/** Chats that are looked up at once. */
+const PAGE = 256;
+
+/** Milliseconds before it is asked again whether a runtime runs by now. */
+const ASK_AGAIN_MS = 1_000;
+
+/** What an outlet works with. */
+export interface OutletDeps {
+  runtimeName: string;
+  store: DeliveryStore;
+  persister: Persister;
+  clock: Pick<Clock, "now" | "after">;
+  log: Log;
+}
+
+/** A turn whose answer goes out here. */
+export interface OpenAnswer {
+  /** A stream of it is being sent. */
+  readonly isStreaming: boolean;
+  /** The link that streams were sent over is gone. */
+  detached(): void;
+}
+
+/** See the module. */
+export class Outlet {
+  /** Turns whose answer is not handed over. */
+  readonly answers = new Set<OpenAnswer>();
+  readonly #deps: OutletDeps;
+  readonly #lanes = new Map<string, Lane>();
+  /** Those that want to be stepped; in their order. */
+  readonly #ready = new Set<Lane>();
+  #attachment: Attachment | undefined;
+  #busy = 0;
+  #retrying = 0;
+  #sent = 0;
+  #cancelAsking: (() => void) | undefined;
+  #isStopped = false;
+  readonly #idle = Promise.withResolvers<void>();
+
+  constructor(deps: OutletDeps) {
+    this.#deps = deps;
+  }
+
+  get attachment(): Attachment | undefined {
+    return this.#attachment;
+  }
+
+  get retrying(): number {
+    return this.#retrying;
+  }
+
+  get sent(): number {
+    return this.#sent;
+  }
+
+  /** Delivers over this one. Throws when there is another. */
+  attach(attachment: Attachment): void {
+    const { runtimeName } = this.#deps;
+    if (this.#attachment !== undefined) {
+      throw new Error(`Cannot deliver for ${JSON.stringify(runtimeName)} over two links at once`);
+    }
+    this.#attachment = attachment;
+    this.#pump();
+    void this.#findChats(attachment);
+  }
+
+  /** Resolves when nothing is being sent over the attachment any more. */
+  async detach(attachment: Attachment): Promise<void> {
+    if (this.#attachment === attachment) {
+      this.#attachment = undefined;
+      // What is without a link costs no memory; it is found again.
+      for (const lane of this.#lanes.values()) lane.stop();
+      this.#lanes.clear();
+      this.#ready.clear();
+    }
+    await attachment.detach();
+    if (this.#attachment === undefined) { for (const answer of this.answers) answer.detached(); }
+  }
+
+  wake(chatId?: string): void {
+    if (this.#attachment === undefined || this.#isStopped) return;
+    if (chatId === undefined) this.#pump();
+    else this.#lane(chatId).wake();
+  }
+
+  /** The turn has something for the chat; without a link it has to come again. */
+  speak(chatId: string, speaker: Speaker): void {
+    if (this.#attachment === undefined || this.#isStopped) return;
+    this.#lane(chatId).speak(speaker);
+  }
+
+  silence(chatId: string, speaker: Speaker): void {
+    this.#lanes.get(chatId)?.silence(speaker);
+  }
+
+  /** Ends every wait at once; resolves when no chat is at work any more. */
+  stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelAsking?.();
+    this.#ready.clear();
+    for (const lane of this.#lanes.values()) lane.stop();
+    if (this.#busy === 0) this.#idle.resolve();
+    return this.#idle.promise;
+  }
+
+  async #findChats(attachment: Attachment): Promise<void> {
+    const { runtimeName, store, persister } = this.#deps;
+    if (attachment.isIdempotent) {
+      await persister.write(() => store.retryUnknown(runtimeName));
+    }
+    for (let after = "";;) {
+      if (this.#attachment !== attachment || this.#isStopped) return;
+      const chats = store.chats(runtimeName, after, PAGE);
+      for (const chatId of chats) this.#lane(chatId).wake();
+      if (chats.length < PAGE) return;
+      after = chats.at(-1)!;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  #lane(chatId: string): Lane {
+    const known = this.#lanes.get(chatId);
+    if (known !== undefined) return known;
+    const { runtimeName, store, persister, clock, log } = this.#deps;
+    const lane: Lane = new Lane({
+      runtimeName,
+      chatId,
+      store,
+      persister,
+      clock,
+      log,
+      onReady: () => {
+        if (this.#lanes.get(chatId) !== lane) return;
+        this.#ready.add(lane);
+        this.#pump();
+      },
+      onEmpty: () => {
+        if (this.#lanes.get(chatId) === lane) this.#lanes.delete(chatId);
+      },
+      onRetrying: (change) => {
+        this.#retrying += change;
+      },
+      onSent: () => {
+        this.#sent++;
+      },
+    });
+    this.#lanes.set(chatId, lane);
+    return lane;
+  }
+
+  #pump(): void {
+    const attachment = this.#attachment;
+    if (attachment === undefined || this.#isStopped) return;
+    for (const lane of this.#ready) {
+      if (this.#busy >= MAX_BUSY) return;
+      if (!attachment.isLive) return this.#askAgain();
+      this.#ready.delete(lane);
+      this.#busy++;
+      void lane.step(attachment).finally(() => {
+        this.#busy--;
+        // A pause that the step began is nobody's then.
+        if (this.#isStopped || this.#lanes.get(lane.chatId) !== lane) lane.stop();
+        if (this.#isStopped && this.#busy === 0) this.#idle.resolve();
+        this.#pump();
+      });
+    }
+  }
+
+  #askAgain(): void {
+    this.#cancelAsking ??= this.#deps.clock.after(ASK_AGAIN_MS, () => {
+      this.#cancelAsking = undefined;
+      this.#pump();
+    });
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * Writes that are to come true whatever is in the way for a while, such as a full disk.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../agent/clock.ts";
+import type { Log } from "../../log.ts";
+
+/** Milliseconds before a write is tried again. */
+const AGAIN_MS = 1_000;
+
+/** See the module. */
+export class Persister {
+  readonly #deps: { clock: Pick<Clock, "after">; log: Pick<Log, "error"> };
+  readonly #writing = new Set<Promise<unknown>>();
+  readonly #stopped = new AbortController();
+
+  constructor(deps: { clock: Pick<Clock, "after">; log: Pick<Log, "error"> }) {
+    this.#deps = deps;
+  }
+
+  /** Resolves with what the write came to, or undefined when it never did before the stop. */
+  write<T>(run: () => Promise<T>): Promise<T | undefined> {
+    const writing = this.#write(run).finally(() => this.#writing.delete(writing));
+    this.#writing.add(writing);
+    return writing;
+  }
+
+  async #write<T>(run: () => Promise<T>): Promise<T | undefined> {
+    for (;;) {
+      try {
+        return await run();
+      } catch (error) {
+        if (this.#stopped.signal.aborted) return undefined;
+        this.#deps.log.error("Cannot note how a delivery is", { reason: String(error) });
+      }
+      await this.#wait();
+      if (this.#stopped.signal.aborted) return undefined;
+    }
+  }
+
+  async #wait(): Promise<void> {
+    const { signal } = this.#stopped;
+    if (signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#deps.clock.after(AGAIN_MS, resolve);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    await promise;
+    cancel();
+  }
+
+  /** What fails from now on is not tried again; resolves when nothing is being written. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    while (this.#writing.size > 0) await Promise.all(this.#writing);
+  }
+}

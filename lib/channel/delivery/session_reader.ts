@@ -1,0 +1,107 @@
+/**
+ * One reader of a session for all its turns whose answers go to a chat: they run one after the other, so
+ * that one place in the journal serves them.
+ *
+ * @module
+ */
+
+import type { StoredEvent } from "../../agent/events.ts";
+import type { FollowOptions } from "../../journal/types.ts";
+
+/** What takes events of a turn. */
+export interface EventTaker {
+  readonly turnId: string;
+  /** Whether it takes more now; `wake` is called when it does again. */
+  readonly hasRoom: boolean;
+  feed(stored: StoredEvent, isLive: boolean): void;
+}
+
+/** What a reader works with. */
+export interface SessionReaderDeps {
+  sessionId: number;
+  follow: (sessionId: number, options: FollowOptions) => AsyncIterable<StoredEvent>;
+  /** The session is gone, or its journal is closed: nothing more comes for these. */
+  onEnd: (takers: readonly EventTaker[]) => void;
+  onError: (error: unknown) => void;
+}
+
+/** See the module. */
+export class SessionReader {
+  readonly #deps: SessionReaderDeps;
+  readonly #takers = new Map<string, EventTaker>();
+  #reading: AbortController | undefined;
+  #seq = 0;
+  #roomMade: (() => void) | undefined;
+
+  constructor(deps: SessionReaderDeps) {
+    this.#deps = deps;
+  }
+
+  get isEmpty(): boolean {
+    return this.#takers.size === 0;
+  }
+
+  /**
+   * Gives the taker the turn's events after one. Others are given some of theirs again then, which they
+   * know by their numbers. `isLive`: what is on record by now happens now, too.
+   */
+  add(taker: EventTaker, afterSeq: number, isLive: boolean): void {
+    this.#takers.set(taker.turnId, taker);
+    if (this.#reading !== undefined && this.#seq <= afterSeq) return;
+    this.#reading?.abort();
+    const reading = this.#reading = new AbortController();
+    this.#seq = afterSeq;
+    this.#read(reading.signal, isLive).catch((error) => {
+      if (!reading.signal.aborted) this.#deps.onError(error);
+    }).finally(() => {
+      if (reading.signal.aborted) return;
+      this.#reading = undefined;
+      const takers = [...this.#takers.values()];
+      this.#takers.clear();
+      this.#deps.onEnd(takers);
+    });
+  }
+
+  remove(turnId: string): void {
+    this.#takers.delete(turnId);
+    if (this.#takers.size === 0) this.stop();
+  }
+
+  /** Somebody takes more again. */
+  wake(): void {
+    this.#roomMade?.();
+  }
+
+  stop(): void {
+    this.#reading?.abort();
+    this.#reading = undefined;
+    this.#roomMade?.();
+  }
+
+  async #read(signal: AbortSignal, isLive: boolean): Promise<void> {
+    const { sessionId, follow } = this.#deps;
+    if (!isLive) {
+      for await (const stored of follow(sessionId, { afterSeq: this.#seq, signal, live: false })) {
+        await this.#give(stored, signal, false);
+      }
+    }
+    if (signal.aborted) return;
+    for await (const stored of follow(sessionId, { afterSeq: this.#seq, signal })) {
+      await this.#give(stored, signal, true);
+    }
+  }
+
+  async #give(stored: StoredEvent, signal: AbortSignal, isLive: boolean): Promise<void> {
+    if (signal.aborted) return;
+    this.#seq = stored.seq;
+    const taker = this.#takers.get(stored.turnId);
+    if (taker === undefined) return;
+    taker.feed(stored, isLive);
+    while (!taker.hasRoom && !signal.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#roomMade = resolve;
+      await promise;
+    }
+    this.#roomMade = undefined;
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * What a chat is told in words that no model has said.
+ *
+ * @module
+ */
+
+import type { ApprovalView } from "../../authority/actions.ts";
+import type { TurnStatus } from "../../agent/events.ts";
+
+/** Characters of what an approval is about; the rest is seen by `service approvals`. */
+const MAX_DETAILS_CHARS = 2_000;
+
+/** What waits for a person, and how to answer it (decisions E4). Markdown. */
+export function approvalWords(
+  { id, digest, capability, tool, target, details, createdAt, expiresAt }: ApprovalView,
+): string {
+  const seconds = Math.max(1, Math.round((expiresAt - createdAt) / 1_000));
+  const about = details.trim() === "" ? target : `${target}\n\n${details}`;
+  const cut = about.length > MAX_DETAILS_CHARS
+    ? `${about.slice(0, MAX_DETAILS_CHARS).toWellFormed()}\n… (cut; all of it: service approvals)`
+    : about;
+  return [
+    `**Approval needed**: ${tool} (${capability})`,
+    fenced(cut),
+    `Allow it within ${seconds} s: \`/approve ${id} ${digest.slice(0, 8)}\``,
+    `Refuse it: \`/deny ${id}\``,
+  ].join("\n\n");
+}
+
+/** How a turn came out that gave no whole answer (case C26); undefined for one that did. */
+export function outcomeWords(status: TurnStatus, message: string | undefined): string | undefined {
+  const reason = message?.trim().replace(/\.$/, "") ?? "";
+  const because = reason === "" ? "." : `: ${reason}.`;
+  switch (status) {
+    case "done":
+      return undefined;
+    case "cancelled":
+      return "Cancelled.";
+    case "failed":
+      return `This could not be answered${because}`;
+    case "timed_out":
+      return `This took too long and was ended${because}`;
+    case "interrupted":
+      return `This was interrupted${because} Please send it again.`;
+  }
+}
+
+/** A block of code that nothing in the text can end. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}
