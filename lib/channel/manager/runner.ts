@@ -1,0 +1,331 @@
+/**
+ * Keeps one instance of a channel as it is wanted: off, or running, and started again when it ends.
+ *
+ * One loop looks at what is wanted and what there is, and does the next step; everything that happens
+ * only wakes it. So two steps never overlap, and of many changes the last one counts.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../agent/clock.ts";
+import type { Log } from "../../log.ts";
+import type { BuiltChannel } from "../channel_link.ts";
+import type { ChannelSpec } from "../channel_spec.ts";
+import type { ChannelState, ChannelStatus } from "../channel_status.ts";
+import type { Deliveries } from "../delivery/deliveries.ts";
+import { BackOff, STEADY_MS } from "./back_off.ts";
+import { Pause } from "./pause.ts";
+
+/** What running an instance takes. */
+export interface RunnerDeps {
+  /** Makes the runtime, not started. Rejects with what is wrong, for people; nothing is left then. */
+  build: (spec: ChannelSpec) => Promise<BuiltChannel>;
+  deliveries: Pick<Deliveries, "attach" | "wake">;
+  clock: Clock;
+  /** From 0 to below 1. */
+  random: () => number;
+  log: Pick<Log, "info" | "warning">;
+}
+
+/** Milliseconds that a runtime which is replaced or switched off gets to end what is being sent. */
+const RETIRE_MS = 10_000;
+
+/** Milliseconds for one that was made and never started. */
+const UNSTARTED_MS = 1_000;
+
+/** A runtime that was started. */
+interface Current {
+  spec: ChannelSpec;
+  built: BuiltChannel;
+  /** Of the deliveries over it, while there are any. */
+  detach?: () => Promise<void>;
+  wasRunning: boolean;
+  /** When it was first seen running, by the clock's elapsed time. */
+  runningSinceMs?: number;
+  /** Why it has ended, once it has. */
+  ended?: string;
+  retiring: boolean;
+}
+
+/** See the module. */
+export class Runner {
+  /** Resolves when it is over. */
+  readonly done: Promise<void>;
+  readonly #deps: RunnerDeps;
+  readonly #pause: Pause;
+  readonly #backOff: BackOff;
+  /** Resolves when a stop waits no longer. */
+  readonly #hurry = Promise.withResolvers<void>();
+  readonly #onGone: () => void;
+  #wanted: ChannelSpec | undefined;
+  #retireMs = RETIRE_MS;
+  #current: Current | undefined;
+  #state: ChannelState = "off";
+  #sinceMs: number;
+  /** Why it does not run. */
+  #fault: string | undefined;
+  /** Why what is wanted is not what runs. */
+  #refusal: string | undefined;
+  #restarts = 0;
+  /** Fingerprint of what could not be made. */
+  #unmade: string | undefined;
+  /** Not before this, by the clock's elapsed time. */
+  #notBeforeMs = 0;
+  #isAgain = false;
+
+  /** `onGone` is called when nothing is wanted and nothing runs any more: then it is over. */
+  constructor(deps: RunnerDeps, wanted: ChannelSpec, onGone: () => void) {
+    this.#deps = deps;
+    this.#pause = new Pause(deps.clock);
+    this.#backOff = new BackOff(deps.random);
+    this.#wanted = wanted;
+    this.#sinceMs = deps.clock.now();
+    this.#onGone = onGone;
+    this.done = this.#loop();
+  }
+
+  /** What has the runtime name: what runs, else what is wanted. */
+  get holder(): ChannelSpec | undefined {
+    return this.#current?.spec ?? this.#wanted;
+  }
+
+  /** From now on this is wanted; undefined: nothing, and it is over when it has stopped. */
+  want(spec: ChannelSpec | undefined): void {
+    if (
+      spec?.fingerprint !== this.#wanted?.fingerprint || spec?.problem !== this.#wanted?.problem
+    ) {
+      // What went wrong is no word about this one.
+      this.#backOff.reset();
+      this.#notBeforeMs = 0;
+    }
+    this.#wanted = spec;
+    this.#pause.end();
+  }
+
+  /** Nothing is wanted any more; what is being sent gets so long. */
+  retire(graceMs: number): void {
+    this.#retireMs = Math.min(graceMs, RETIRE_MS);
+    this.want(undefined);
+  }
+
+  /** What still waits for something that ends waits no longer. */
+  hurry(): void {
+    this.#hurry.resolve();
+  }
+
+  status(spec: ChannelSpec): Omit<ChannelStatus, "deliveries"> {
+    const { runtimeName, channel, instanceId, displayName } = spec;
+    const detail = this.#current?.built.detail;
+    const problem = this.#refusal ?? this.#fault;
+    return {
+      runtimeName,
+      channel,
+      ...instanceId !== undefined && { instanceId },
+      displayName,
+      state: this.#state,
+      ...detail !== undefined && { detail },
+      ...problem !== undefined && { problem },
+      since: this.#sinceMs,
+      restarts: this.#restarts,
+    };
+  }
+
+  async #loop(): Promise<void> {
+    for (;;) {
+      const spec = this.#wanted;
+      const current = this.#current;
+      if (current?.ended !== undefined) {
+        await this.#bury(current, current.ended);
+      } else if (spec === undefined || !spec.enabled) {
+        if (current !== undefined) await this.#retire(current);
+        // At once, so that what is wanted next is wanted of a new one.
+        else if (spec === undefined) return this.#onGone();
+        else await this.#rest("off");
+      } else if (spec.problem !== undefined) {
+        if (current === undefined) await this.#rest("failed", spec.problem);
+        else {
+          this.#refuse(spec.problem);
+          await this.#pause.wait();
+        }
+      } else if (current?.spec.fingerprint === spec.fingerprint) {
+        this.#refusal = undefined;
+        await this.#refresh(current, spec);
+      } else {
+        const leftMs = this.#notBeforeMs - this.#deps.clock.elapsed();
+        if (leftMs > 0) await this.#pause.wait(leftMs);
+        else await this.#renew(spec);
+      }
+    }
+  }
+
+  /** Nothing runs and nothing is to be done, until something else is wanted. */
+  async #rest(state: "off" | "failed", problem?: string): Promise<void> {
+    this.#fault = problem;
+    this.#refusal = undefined;
+    this.#restarts = 0;
+    this.#isAgain = false;
+    this.#backOff.reset();
+    this.#notBeforeMs = 0;
+    this.#set(state);
+    await this.#pause.wait();
+  }
+
+  /** It runs as it is wanted; how it is delivered may have changed. */
+  async #refresh(current: Current, spec: ChannelSpec): Promise<void> {
+    const before = current.spec;
+    current.spec = spec;
+    if (current.detach === undefined || deliveryOf(before) === deliveryOf(spec)) {
+      return await this.#pause.wait();
+    }
+    const detached = current.detach();
+    current.detach = undefined;
+    await this.#within(detached, Infinity);
+    this.#onChange(current);
+  }
+
+  /** Makes what is wanted, and puts it in the place of what runs. */
+  async #renew(spec: ChannelSpec): Promise<void> {
+    // One that could not be made is shown as such while it is tried again.
+    if (this.#current === undefined && this.#unmade !== spec.fingerprint) this.#set("starting");
+    let built: BuiltChannel;
+    try {
+      built = await this.#deps.build(spec);
+    } catch (error) {
+      return this.#notBuilt(spec, wordsOf(error));
+    }
+    if (this.#current !== undefined && this.#isWanted(spec)) await this.#retire(this.#current);
+    if (!this.#isWanted(spec)) return await built.stop(UNSTARTED_MS);
+    this.#start(built, spec);
+  }
+
+  #isWanted({ fingerprint }: ChannelSpec): boolean {
+    const wanted = this.#wanted;
+    return wanted !== undefined && wanted.enabled && wanted.problem === undefined &&
+      wanted.fingerprint === fingerprint;
+  }
+
+  #notBuilt(spec: ChannelSpec, problem: string): void {
+    if (!this.#isWanted(spec)) return;
+    this.#unmade = spec.fingerprint;
+    const waitMs = this.#wait();
+    const { runtimeName } = spec;
+    this.#deps.log.warning("A channel cannot be started", {
+      channel: runtimeName,
+      problem,
+      waitMs,
+    });
+    if (this.#current !== undefined) return this.#refuse(problem);
+    this.#fault = problem;
+    this.#set("failed");
+  }
+
+  /** What is wanted cannot run, and what runs goes on (case C35). */
+  #refuse(problem: string): void {
+    this.#refusal = `The new settings cannot be used, the ones before stay in force: ${problem}`;
+  }
+
+  #start(built: BuiltChannel, spec: ChannelSpec): void {
+    const current: Current = { spec, built, wasRunning: false, retiring: false };
+    this.#current = current;
+    this.#unmade = this.#refusal = undefined;
+    if (this.#isAgain) this.#restarts += 1;
+    this.#isAgain = false;
+    const end = (reason: string) => {
+      current.ended ??= reason;
+      this.#pause.end();
+    };
+    built.onChange = () => this.#onChange(current);
+    built.start().then(
+      () => end("It ended by itself"),
+      (error) => end(wordsOf(error)),
+    );
+    built.lost.then((reason) => end(`It is gone: ${reason}`));
+    this.#set("starting");
+    this.#onChange(current);
+  }
+
+  #onChange(current: Current): void {
+    if (current !== this.#current || current.retiring || current.ended !== undefined) return;
+    const { spec, built } = current;
+    const { isRunning } = built;
+    if (isRunning) {
+      current.runningSinceMs ??= this.#deps.clock.elapsed();
+      this.#fault = undefined;
+      if (current.detach === undefined) current.detach = this.#deps.deliveries.attach(built, spec);
+      else if (!current.wasRunning) this.#deps.deliveries.wake(spec.runtimeName);
+      if (!current.wasRunning) {
+        this.#deps.log.info("A channel runs", { channel: spec.runtimeName });
+      }
+    }
+    current.wasRunning = isRunning;
+    this.#set(isRunning ? "running" : "starting");
+  }
+
+  /** Puts away what has ended by itself; it is started again after a while. */
+  async #bury(current: Current, reason: string): Promise<void> {
+    const { runningSinceMs } = current;
+    const { clock, log } = this.#deps;
+    if (runningSinceMs !== undefined && clock.elapsed() - runningSinceMs >= STEADY_MS) {
+      this.#backOff.reset();
+    }
+    await this.#retire(current);
+    const { spec } = current;
+    if (this.#wanted === undefined || !this.#wanted.enabled) return;
+    this.#isAgain = true;
+    this.#refusal = undefined;
+    const waitMs = this.#wanted.fingerprint === spec.fingerprint ? this.#wait() : 0;
+    log.warning("A channel has ended and is started again", {
+      channel: spec.runtimeName,
+      reason,
+      waitMs,
+    });
+    this.#fault = reason;
+    this.#set("waiting");
+  }
+
+  /** Ends it: first what is sent over it, then itself. */
+  async #retire(current: Current): Promise<void> {
+    const { clock } = this.#deps;
+    current.retiring = true;
+    this.#set("stopping");
+    const graceMs = this.#retireMs;
+    const beganMs = clock.elapsed();
+    const detached = current.detach?.() ?? Promise.resolve();
+    current.detach = undefined;
+    await this.#within(detached, graceMs);
+    await current.built.stop(Math.max(0, graceMs - (clock.elapsed() - beganMs)));
+    // What was being sent has been given up with it. Only one may be delivered over at a time.
+    await this.#within(detached, Infinity);
+    this.#current = undefined;
+  }
+
+  /** Waits for something at most so long, and no longer when there is a hurry. Never rejects. */
+  async #within(promise: Promise<unknown>, ms: number): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const cancel = ms === Infinity ? () => {} : this.#deps.clock.after(ms, late.resolve);
+    await Promise.race([promise.catch(() => {}), late.promise, this.#hurry.promise]);
+    cancel();
+  }
+
+  /** Counts a fault; returns the milliseconds until the next try. */
+  #wait(): number {
+    const waitMs = this.#backOff.next();
+    this.#notBeforeMs = this.#deps.clock.elapsed() + waitMs;
+    return waitMs;
+  }
+
+  #set(state: ChannelState): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#sinceMs = this.#deps.clock.now();
+  }
+}
+
+/** What deliveries go by. */
+function deliveryOf({ capabilities, flags, sendMaxRetries }: ChannelSpec): string {
+  return JSON.stringify([capabilities, flags, sendMaxRetries]);
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
