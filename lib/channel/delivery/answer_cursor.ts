@@ -9,6 +9,7 @@
  * @module
  */
 
+import { setImmediate } from "node:timers";
 import type { AgentEvent, StoredEvent } from "../../agent/events.ts";
 import type { Clock } from "../../agent/clock.ts";
 import type { OutboxMessage } from "../../journal/types.ts";
@@ -70,6 +71,7 @@ export class AnswerCursor implements Speaker, OpenAnswer {
   #seen: number;
   /** A write or a call that the rest waits for. */
   #isBusy = false;
+  #speaksSoon = false;
   #isOver = false;
   #isFinished = false;
   #error: string | undefined;
@@ -240,9 +242,17 @@ export class AnswerCursor implements Speaker, OpenAnswer {
     if (this.#isBusy || this.#isOver) return;
     const done = this.#takeDone();
     if (done !== undefined) return void this.#write(done);
-    if (this.#stream?.piece !== undefined || !this.#notes.isEmpty) {
-      this.#deps.outlet.speak(this.#turn.chatId, this);
-    }
+    if (this.#stream?.piece !== undefined || !this.#notes.isEmpty) this.#speakSoon();
+  }
+
+  /** What was committed together is read by then, and goes out in one call. */
+  #speakSoon(): void {
+    if (this.#speaksSoon) return;
+    this.#speaksSoon = true;
+    setImmediate(() => {
+      this.#speaksSoon = false;
+      if (!this.#isOver) this.#deps.outlet.speak(this.#turn.chatId, this);
+    });
   }
 
   /** The steps from the first that need no call, as one write. */

@@ -50,10 +50,11 @@ export class FakeLink implements ChannelLink {
     return this.#take({ member: "sendReasoningEnd", chatId: end.chatId, end });
   }
 
-  /** Texts of the messages that arrived, in their order. */
+  /** Texts of the messages that arrived, in their order; those without a text left out. */
   texts(chatId?: string): string[] {
     return this.arrived.flatMap((call) =>
-      call.member === "send" && (chatId ?? call.chatId) === call.chatId
+      call.member === "send" && (chatId ?? call.chatId) === call.chatId &&
+        call.message.content !== ""
         ? [call.message.content]
         : []
     );
