@@ -1,5 +1,5 @@
 /**
- * Asks a channel's package one thing, in a place that is there for that alone.
+ * Asks a channel's package, in a place that is there for that alone.
  *
  * @module
  */
@@ -11,21 +11,28 @@ import { LOG_RATE, type PlaceCall } from "../../channel/place/protocol.ts";
 import { Rate } from "../../channel/place/rate.ts";
 import type { Log } from "../../log.ts";
 
-/** What is asked, and how. */
-export interface AskOptions {
+/** Whose place it is. */
+export interface AskedPlace {
   runtimeName: string;
-  call: PlaceCall;
-  /** From the start of the place to its answer. */
-  timeoutMs: number;
   clock: Clock;
   log: Log;
 }
 
-/** What the call came to. Rejects with what the package said, or why it said nothing. */
-export async function askPlace(
+/** A place that is asked. */
+export interface PlaceToAsk {
+  /**
+   * What a call came to. Rejects with what the package said, or why it said nothing within `timeoutMs`; the
+   * place is of no use after that.
+   */
+  ask(call: PlaceCall, timeoutMs: number): Promise<unknown>;
+  close(): void;
+}
+
+/** Takes what is said in a place to the log, and asks. */
+export function placeToAsk(
   opened: OpenedPlace,
-  { runtimeName, call, timeoutMs, clock, log }: AskOptions,
-): Promise<unknown> {
+  { runtimeName, clock, log }: AskedPlace,
+): PlaceToAsk {
   const lines = new Rate(LOG_RATE, clock);
   const client = new PlaceClient({
     opened,
@@ -40,15 +47,39 @@ export async function askPlace(
     },
     onGone: () => {},
   });
-  const late = Promise.withResolvers<never>();
-  const cancel = clock.after(
-    timeoutMs,
-    () => late.reject(new Error(`it took longer than ${timeoutMs / 1_000} s`)),
-  );
+  return {
+    close: () => client.close("it was asked"),
+    async ask(call, timeoutMs) {
+      const late = Promise.withResolvers<never>();
+      const cancel = clock.after(
+        timeoutMs,
+        () => late.reject(new Error(`it took longer than ${timeoutMs / 1_000} s`)),
+      );
+      try {
+        return await Promise.race([client.ready.then(() => client.call(call)), late.promise]);
+      } finally {
+        cancel();
+      }
+    },
+  };
+}
+
+/** What is asked, and how. */
+export interface AskOptions extends AskedPlace {
+  call: PlaceCall;
+  /** From the start of the place to its answer. */
+  timeoutMs: number;
+}
+
+/** What the call came to. Rejects with what the package said, or why it said nothing. */
+export async function askPlace(
+  opened: OpenedPlace,
+  { call, timeoutMs, ...asked }: AskOptions,
+): Promise<unknown> {
+  const place = placeToAsk(opened, asked);
   try {
-    return await Promise.race([client.ready.then(() => client.call(call)), late.promise]);
+    return await place.ask(call, timeoutMs);
   } finally {
-    cancel();
-    client.close("it was asked");
+    place.close();
   }
 }

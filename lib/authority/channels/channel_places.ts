@@ -14,7 +14,7 @@ import { type PlaceCall, VALIDATE_TIMEOUT_MS } from "../../channel/place/protoco
 import { setupResults } from "../../channel/place/setup_results.ts";
 import { ServiceError, toErrorData } from "../../errors.ts";
 import type { Log } from "../../log.ts";
-import { askPlace } from "./ask_place.ts";
+import { askPlace, placeToAsk } from "./ask_place.ts";
 import type { PackageFetcher } from "./fetch_packages.ts";
 import { checkPlacePaths, placePermissions } from "./place_permissions.ts";
 import { startPlace } from "./start_place.ts";
@@ -41,18 +41,27 @@ export interface ChannelPlaces {
   open(runtimeName: string): Promise<OpenedPlace>;
   /** What the channel's own check finds; that it could not be made is a warning (case C14). */
   validate(source: PlaceSource, values: Readonly<Record<string, unknown>>): Promise<SetupFinding[]>;
-  /** Rejects with `tool_failed`, as do the following. */
-  connect(
-    source: PlaceSource,
-    action: "start" | "poll" | "cancel",
-    query: Readonly<Record<string, string>>,
-  ): Promise<ConnectAnswer>;
+  /**
+   * A connector, which may keep what it began in its memory until it is closed. Rejects as `open`, as do
+   * the following, and with `tool_failed`.
+   */
+  connector(source: PlaceSource): Promise<OpenConnector>;
   /** Logs an instance in; may wait for a person. */
   login(source: PlaceSource, force: boolean): Promise<boolean>;
   /** Names and pictures of an instance, asked for after its settings changed. */
   refresh(source: PlaceSource, instanceId?: string): Promise<FeatureMetadata | undefined>;
   /** Ends every place. */
   shutdown(): Promise<void>;
+}
+
+/** A connector in its place. */
+export interface OpenConnector {
+  /** Rejects with `tool_failed`; it is of no use after that. */
+  handle(
+    action: "start" | "poll" | "cancel",
+    query: Readonly<Record<string, string>>,
+  ): Promise<ConnectAnswer>;
+  close(): void;
 }
 
 /** Places that are asked at the same time. */
@@ -138,11 +147,19 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
         return [{ level: "warning", message }];
       }
     },
-    connect: (source, action, query) =>
-      orFault(source.boot.runtimeName, async () =>
-        setupResults.connectAnswer(
-          await ask(source, { op: "connect", action, query }, CONNECT_TIMEOUT_MS),
-        )),
+    async connector(source) {
+      if (closing) throw stopping();
+      const { runtimeName } = source.boot;
+      const place = placeToAsk(await start(source), { runtimeName, clock, log });
+      return {
+        close: place.close,
+        handle: (action, query) =>
+          orFault(runtimeName, async () =>
+            setupResults.connectAnswer(
+              await place.ask({ op: "connect", action, query }, CONNECT_TIMEOUT_MS),
+            )),
+      };
+    },
     login: (source, force) =>
       orFault(
         source.boot.runtimeName,

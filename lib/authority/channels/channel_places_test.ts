@@ -293,24 +293,26 @@ Deno.test("ChannelPlaces.validate() gives findings, and a warning where there ca
   await fixture.close();
 });
 
-Deno.test("ChannelPlaces.connect(), login() and refresh() ask a place of their own", async () => {
+Deno.test("ChannelPlaces.connector(), login() and refresh() ask a place of their own", async () => {
   const fixture = await PlaceFixture.open();
   const connector = fixture.source({
     file: "setup_modules.ts",
     exportName: "connector",
     kind: "connector",
   });
-  assertEquals(await fixture.places.connect(connector, "start", {}), {
+  const opened = await fixture.places.connector(connector);
+  assertEquals(await opened.handle("start", {}), {
     state: "connected",
     message: "Connected",
     values: { token: "a-secret-token" },
   });
-  assertEquals((await fixture.places.connect(connector, "cancel", {})).state, "cancelled");
+  assertEquals((await opened.handle("cancel", {})).state, "cancelled");
   await assertRejects(
-    () => fixture.places.connect(connector, "poll", { odd: "1" }),
+    () => opened.handle("poll", { odd: "1" }),
     ServiceError,
     "The channel probe failed: its state is wrong",
   );
+  opened.close();
   assertEquals(await fixture.places.login(fixture.source(), true), true);
   assertEquals(await fixture.places.refresh(fixture.source()), undefined);
   const asked = Array.from(
@@ -336,4 +338,33 @@ Deno.test("a place that is busy for ever is declared lost, and another one takes
   assertStringIncludes(seen.lost, "takes a processor until the service is restarted");
   assertStringIncludes(seen.sending, "The channel is gone");
   assertEquals(seen.works, "1");
+});
+
+Deno.test("a place loads packages that ask for the machine's name while they are imported", async () => {
+  const fixture = await PlaceFixture.open();
+  const options = { file: "package_runtime.ts", exportName: "PackageRuntime" };
+  const error = await assertRejects(() => fixture.build(options), ServiceError);
+  assertStringIncludes(
+    error.message,
+    'env access to "NODE_V8_COVERAGE": the manifest\'s permissions do not name it',
+  );
+  const channel = await fixture.build({
+    ...options,
+    permissions: { variables: ["NODE_V8_COVERAGE"] },
+  });
+  assertEquals(await told(channel, "x"), "function on localhost");
+  await fixture.close();
+});
+
+Deno.test("a place serves HTTP where its manifest says so", async () => {
+  const fixture = await PlaceFixture.open();
+  const channel = await fixture.build({ permissions: { hosts: ["127.0.0.1:0"] } });
+  const url = await told(channel, "listen 0");
+  const response = await fetch(`${url}/hook?a=1`, { method: "POST", body: "hello" });
+  assertEquals([response.status, await response.text()], [200, "POST /hook?a=1 hello"]);
+  const closed = await fixture.build({ runtimeName: "closed" });
+  assertStringIncludes(await told(closed, "listen 0"), "permissions do not name it");
+  await channel.stop(1_000);
+  await assertRejects(() => fetch(url));
+  await fixture.close();
 });
