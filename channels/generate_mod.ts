@@ -25,13 +25,12 @@ const HEAD = `/**
 export function channelsModule(folders: readonly ChannelFolder[]): string {
   const channels = folders.filter(({ files }) => files.includes("manifest.ts"))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  for (const { name, files } of channels) {
+  for (const { name } of channels) {
     if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(name)) {
       throw new Error(
         `channels/${name} cannot be a channel: expected a letter, then letters, digits and _`,
       );
     }
-    if (!files.includes("runtime.ts")) throw new Error(`channels/${name} has no runtime.ts`);
   }
   return `${HEAD}
 import type { ChannelPackage } from "../lib/channel/channel_package.ts";
