@@ -15,6 +15,8 @@ const MAX_SCRUBBED_CHARS = 64 * 1024;
 
 // deno-lint-ignore no-control-regex
 const COLOURS = /\u001b\[[0-9;]*m/g;
+/** Deno's advice is for whoever starts a program, and a place is started by the manifest. */
+const FLAG = /, run again with the --allow-[a-z]+ flag/g;
 // deno-lint-ignore no-control-regex
 const SPACES = /[\s\u0000-\u001f]+/g;
 
@@ -56,7 +58,11 @@ export function messageOf(error: unknown, scrub = (text: string) => text): strin
     // Whatever was thrown has no text.
     text = "it failed without words";
   }
-  const plain = text.slice(0, MAX_SCRUBBED_CHARS).replace(COLOURS, "").replace(SPACES, " ").trim();
+  const plain = text.slice(0, MAX_SCRUBBED_CHARS)
+    .replace(COLOURS, "")
+    .replace(SPACES, " ")
+    .replace(FLAG, ": the manifest's permissions do not name it")
+    .trim();
   return scrub(plain).slice(0, MAX_FAULT_CHARS) || "it failed without words";
 }
 

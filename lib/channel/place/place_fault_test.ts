@@ -35,4 +35,11 @@ Deno.test("messageOf() is one short line, whatever was thrown", () => {
   assertEquals(messageOf(""), "it failed without words");
   assertEquals(messageOf(Object.create(null)), "it failed without words");
   assertEquals(messageOf("x".repeat(5_000)).length, 1_000);
+  assertEquals(
+    messageOf(new Error('Requires net access to "a:1", run again with the --allow-net flag')),
+    'Requires net access to "a:1": the manifest\'s permissions do not name it',
+  );
+  // The cut goes through no secret.
+  const scrub = (text: string) => text.replaceAll("hunter22", "[secret]");
+  assertEquals(messageOf(`${"x".repeat(995)}hunter22`, scrub), `${"x".repeat(995)}[secr`);
 });

@@ -51,11 +51,13 @@ class BodyTooLarge extends Error {
   override readonly message = "The body is too large";
 }
 
-/** A length need not be said, so the bytes are counted. */
-function boundedBody(request: Request): Request {
-  if (request.body === null) return request;
+/**
+ * A whole Request, where the server's own has not all that one has. A length need not be said, so the
+ * bytes are counted.
+ */
+function boundedBody({ url, method, headers, signal, body }: Request): Request {
   let left = MAX_LISTEN_BODY_BYTES;
-  const body = request.body.pipeThrough(
+  const bounded = body?.pipeThrough(
     new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
       transform(chunk, controller) {
         left -= chunk.length;
@@ -64,10 +66,5 @@ function boundedBody(request: Request): Request {
       },
     }),
   );
-  return new Request(request.url, {
-    method: request.method,
-    headers: request.headers,
-    body,
-    signal: request.signal,
-  });
+  return new Request(url, { method, headers, signal, body: bounded });
 }

@@ -9,6 +9,7 @@ import { systemClock } from "../../agent/clock.ts";
 import { newSalt, printsOf } from "../../secrets/prints_of.ts";
 import { createScrubber } from "../../secrets/scrubber.ts";
 import { loadExport } from "./load_export.ts";
+import { setNeutralFacts } from "./neutral_facts.ts";
 import { messageOf, toPlaceFault } from "./place_fault.ts";
 import { createPlaceHost } from "./place_host.ts";
 import { createPlaceLog, redirectConsole } from "./place_log.ts";
@@ -53,6 +54,7 @@ async function run({ boot, port }: BootMessage): Promise<void> {
     close();
   };
   trapEnds(scope, { end, words });
+  setNeutralFacts();
 
   const log = createPlaceLog({ say, rate: new Rate(LOG_RATE, systemClock), scrubber });
   redirectConsole(console, log);

@@ -63,6 +63,16 @@ export class ProbeRuntime extends BaseChannel {
         // deno-lint-ignore no-console -- what packages do
         console.log("printed", argument);
         return;
+      case "listen": {
+        const { url } = await this.host.listen(
+          { host: "127.0.0.1", port: Number(argument) },
+          async (request) => {
+            const { pathname, search } = new URL(request.url);
+            return new Response(`${request.method} ${pathname}${search} ${await request.text()}`);
+          },
+        );
+        throw new PermanentDeliveryError(url);
+      }
       case "chatter":
         for (let at = 0; at < 100_000; at++) this.host.log.info(`line ${at}`);
         return;
