@@ -14,7 +14,6 @@ import type { HomePaths } from "../../config/paths.ts";
 import { requirePinnedCases } from "../../config/pinned_cases.ts";
 import { formatProblem } from "../../config/problem.ts";
 import type { Env } from "../../config/references.ts";
-import { saveConfig } from "../../config/save.ts";
 import type { Config } from "../../config/schema.ts";
 import { ServiceError, toErrorData } from "../../errors.ts";
 import type { Log } from "../../log.ts";
@@ -22,9 +21,10 @@ import type { AuditLog } from "../audit/log.ts";
 import type { Permission } from "../permissions.ts";
 import type { SecretStore } from "../state/secret_store.ts";
 import { permissionDifference } from "./permission_difference.ts";
-import { planChange, type PlannedChange } from "./plan_change.ts";
+import { planChange } from "./plan_change.ts";
 import { viewSettings } from "./settings_view.ts";
 import type { SettingChange, SettingsChanged, SettingsView } from "./upkeep_request.ts";
+import { untilWritten, writeSettings } from "./write_settings.ts";
 
 /** What it works on. */
 export interface SettingsUpkeepDeps {
@@ -54,9 +54,6 @@ export interface SettingsUpkeep {
 
 /** Changes that wait for the one before. */
 const MAX_WAITING = 16;
-
-/** How often it is begun anew because somebody else changed the file meanwhile. */
-const MAX_ATTEMPTS = 5;
 
 /** Reads and changes the configuration of a home. */
 export function createSettingsUpkeep(deps: SettingsUpkeepDeps): SettingsUpkeep {
@@ -116,64 +113,21 @@ async function changeSettings(
   by: string,
   deps: SettingsUpkeepDeps,
 ): Promise<SettingsChanged> {
-  for (let attempt = 1;; attempt++) {
+  const keys = await untilWritten(async () => {
     const { text: before } = await readConfig(deps).catch(asRequestFault);
     const plan = planChange({ ...deps, before, changes });
-    if (plan.keys.length === 0) return { written: false, live: [] };
+    if (plan.keys.length === 0) return [];
     const { next: config } = plan;
     await requirePinnedCases("Cannot change the settings", { config, paths: deps.paths })
       .catch(asRequestFault);
-    if (!await write(plan, before, by, deps)) {
-      if (attempt < MAX_ATTEMPTS) continue;
-      throw new ServiceError(
-        "overloaded",
-        "The configuration is being changed by somebody else all the time; nothing was written",
-        { retryAfterS: 1 },
-      );
-    }
-    return await report(plan.keys, deps);
-  }
+    return await writeSettings(plan, before, by, deps) ? plan.keys : undefined;
+  });
+  return keys.length === 0 ? { written: false, live: [] } : await report(keys, deps);
 }
 
 /** What is wrong with the configuration is for whoever asked to change it, and no secret. */
 function asRequestFault(error: unknown): never {
   throw new ServiceError("invalid_request", toErrorData(error).message, { param: "changes" });
-}
-
-/**
- * Writes the file between two records, so that one is there however this ends. False when somebody else
- * changed the file since it was read.
- */
-async function write(
-  { keys, text, value }: PlannedChange,
-  before: string | undefined,
-  by: string,
-  { paths, audit, log }: SettingsUpkeepDeps,
-): Promise<boolean> {
-  const { seq } = await audit.append("settings.change", {
-    by,
-    file: paths.configFile,
-    keys: keys.map(formatPath),
-    // Tells afterwards whether a file is the one that was to be written.
-    text: audit.digest(text),
-  });
-  const end = (data: Record<string, unknown>) =>
-    audit.append("settings.end", { start: seq, ...data }).catch((error) =>
-      log.error("How a change of the settings ended is not on record", {
-        start: seq,
-        reason: toErrorData(error).message,
-      })
-    );
-  try {
-    await saveConfig({ paths, before, value });
-  } catch (error) {
-    await end({ status: "failed", code: toErrorData(error).code });
-    const now = await readConfigText(paths.configFile).catch(() => before);
-    if (now !== before) return false;
-    throw error;
-  }
-  await end({ status: "written" });
-  return true;
 }
 
 /** Which of the keys are in force by now, and what the others would change. */
