@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { ServiceError } from "../../errors.ts";
 import { applyPatch, readPatch } from "./apply_values.ts";
-import { misdirectedSecret } from "./misdirected_secret.ts";
 import { testDescriptor } from "./testing/test_descriptor.ts";
 
 const CHAT = testDescriptor();
@@ -72,15 +71,4 @@ Deno.test("applyPatch() leaves what it does not know, and what stands there unto
   assertEquals(next, { accounts: { a: { nick: "x" } }, odd_one: 1, nick: "b" });
   assert(next.accounts === stored.accounts);
   assertEquals(stored.nick, "a");
-});
-
-Deno.test("misdirectedSecret() finds the address that a stored secret would be sent to", () => {
-  const stored = { server: "a.example", port: 7, botToken: "s3cret-token", tls: true };
-  const field = (change: object) => misdirectedSecret(stored, { ...stored, ...change }, CHAT);
-  assertEquals(field({ server: "evil.example" }), "server");
-  assertEquals(field({ port: 8 }), "port");
-  assertEquals(field({ tls: false }), "tls");
-  assertEquals(field({ nick: "b", rooms: ["a"] }), undefined);
-  assertEquals(field({ server: "b.example", botToken: "another-one" }), undefined);
-  assertEquals(misdirectedSecret({ server: "a" }, { server: "b" }, CHAT), undefined);
 });
