@@ -15,7 +15,7 @@ import type { Granted } from "../authority/commission/commissions.ts";
 import type { AutomationView, RunView } from "../automation/automation_view.ts";
 import type { CommissionReport, CurrentFinding } from "../automation/commission_report.ts";
 import type { ErrorData } from "../errors.ts";
-import type { HistoryPage, Session, StoredMessage, Turn } from "../journal/types.ts";
+import type { HistoryPage, OutboxRow, Session, StoredMessage, Turn } from "../journal/types.ts";
 
 /** Longest line, bytes: 64 MiB of files are 86 MiB of base64, and there is the text. */
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
@@ -49,8 +49,26 @@ export interface AutomationOperations {
   automation_grant: { params: { id: string; token: string; digest: string }; data: Granted };
 }
 
+/** What a service answers about messages for channels; the part of {@linkcode Operations} about them. */
+export interface OutboxOperations {
+  /** In the order in which they came, after one; of these states and this runtime name alone. */
+  outbox: {
+    params: {
+      after?: number;
+      limit: number;
+      states?: readonly OutboxRow["state"][];
+      channel?: string;
+    };
+    data: OutboxRow;
+  };
+  /** Waits again, whatever became of it but `sent`. */
+  outbox_resend: { params: { message: number }; data: OutboxRow };
+  /** Is given up. */
+  outbox_drop: { params: { message: number }; data: OutboxRow };
+}
+
 /** Each operation: what it is given and what each `data` line of its answer holds. */
-export interface Operations extends AutomationOperations {
+export interface Operations extends AutomationOperations, OutboxOperations {
   /** One turn; data are its events. Ends after `turn_end`. */
   turn: {
     params: {

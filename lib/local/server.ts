@@ -12,6 +12,7 @@ import type {
   LocalResponse,
   Operation,
   Operations,
+  OutboxOperations,
 } from "./protocol.ts";
 import { type Duplex, lineWriter, readLines } from "./wire.ts";
 
@@ -20,13 +21,15 @@ type Handler<Op extends Operation> = (
   signal: AbortSignal,
 ) => AsyncIterable<Operations[Op]["data"]>;
 
+type Optional = keyof AutomationOperations | keyof OutboxOperations;
+
 /**
- * What answers each operation; those of automations where there are some. The signal aborts when the
- * guest cancels or goes away.
+ * What answers each operation; those of automations and of the outbox where there are some. The
+ * signal aborts when the guest cancels or goes away.
  */
 export type OperationHandlers =
-  & { [Op in Exclude<Operation, keyof AutomationOperations>]: Handler<Op> }
-  & { [Op in keyof AutomationOperations]?: Handler<Op> };
+  & { [Op in Exclude<Operation, Optional>]: Handler<Op> }
+  & { [Op in Optional]?: Handler<Op> };
 
 /** Most operations that one guest may have under way. */
 const MAX_OPERATIONS = 64;

@@ -20,6 +20,8 @@ export interface OutboxDeps {
   journal: Pick<Journal, "enqueue" | "outbox" | "say" | "turn">;
   /** Whether a channel, or an instance, of this name runs. */
   isEnabled: (channel: string) => boolean;
+  /** `Deliveries.wake`: a message for a chat of another channel is on record. */
+  wake?: (runtimeName: string, chatId: string) => void;
 }
 
 /** The outbox. Its promises reject with what the journal rejects with, `overloaded` too. */
@@ -38,7 +40,7 @@ export interface Outbox {
 }
 
 /** Makes the outbox. */
-export function createOutbox({ journal, isEnabled }: OutboxDeps): Outbox {
+export function createOutbox({ journal, isEnabled, wake = () => {} }: OutboxDeps): Outbox {
   /** The session's key of the chat that a message is for. */
   function keyOf({ chatId, turnId }: OutboxMessage): string {
     const turn = turnId === undefined ? undefined : journal.turn(turnId);
@@ -62,6 +64,7 @@ export function createOutbox({ journal, isEnabled }: OutboxDeps): Outbox {
     async enqueue(message) {
       if (message.channel !== CHAT_CHANNEL) {
         const added = await journal.enqueue(message);
+        if (added) wake(message.channel, message.chatId);
         return { repeated: !added, channelEnabled: isEnabled(message.channel) };
       }
       const sessionKey = keyOf(message);

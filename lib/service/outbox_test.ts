@@ -46,6 +46,23 @@ Deno.test("enqueue() puts the message on record and says whether its channel run
   assertEquals(ids, ["m", "n"]);
 });
 
+Deno.test("enqueue() wakes the deliveries once the message is on record, and for no repeat", async () => {
+  const steps: string[] = [];
+  let isNew = true;
+  const outbox = createOutbox({
+    journal: fakeJournal(({ id }) => {
+      steps.push(`on record ${id}`);
+      return Promise.resolve(isNew);
+    }),
+    isEnabled: () => true,
+    wake: (runtimeName, chatId) => void steps.push(`wake ${runtimeName} ${chatId}`),
+  });
+  await outbox.enqueue(MESSAGE);
+  isNew = false;
+  await outbox.enqueue(MESSAGE);
+  assertEquals(steps, ["on record m", "wake telegram 1", "on record m"]);
+});
+
 Deno.test("enqueue() judges the channel once the message is on record", async () => {
   let running = true;
   const outbox = createOutbox({

@@ -1,0 +1,84 @@
+/**
+ * What the operations of the local protocol about messages for channels do.
+ *
+ * @module
+ */
+
+import { setImmediate } from "node:timers";
+import { z } from "zod";
+import { ServiceError } from "../errors.ts";
+import type { Journal, OutboxRow } from "../journal/types.ts";
+import type { OperationHandlers } from "../local/server.ts";
+
+/** Rows that are read at once. */
+const PAGE = 256;
+
+const STATES = [
+  "pending",
+  "sending",
+  "sent",
+  "unknown",
+  "dead",
+  "expired",
+] as const satisfies readonly OutboxRow["state"][];
+
+const listParams = z.object({
+  after: z.int().min(0).default(0),
+  limit: z.int().min(1).max(1_000),
+  states: z.array(z.enum(STATES)).min(1).max(STATES.length).optional(),
+  channel: z.string().min(1).max(200).optional(),
+});
+const messageParams = z.object({ message: z.int().min(1) });
+
+/** What the operations work on. */
+export interface OutboxOperationDeps {
+  journal: Pick<Journal, "outbox" | "deliveries">;
+  /** `Deliveries.wake`, where there are deliveries. */
+  wake?: (runtimeName: string, chatId: string) => void;
+}
+
+/** The handlers; each checks its parameters and names what is wrong with them. */
+export function createOutboxOperations(
+  { journal, wake = () => {} }: OutboxOperationDeps,
+): Pick<OperationHandlers, "outbox" | "outbox_resend" | "outbox_drop"> {
+  return {
+    async *outbox(params, signal) {
+      const { after, limit, states, channel } = check(listParams, params);
+      const wanted = (row: OutboxRow) =>
+        (states === undefined || states.includes(row.state)) &&
+        (channel === undefined || row.channel === channel);
+      let left = limit;
+      for (let from = after; !signal.aborted;) {
+        const rows = journal.outbox(from, PAGE);
+        for (const row of rows) {
+          if (!wanted(row)) continue;
+          yield row;
+          if (--left === 0) return;
+        }
+        if (rows.length < PAGE) return;
+        from = rows.at(-1)!.rowid;
+        // There may be many that are not asked for: others have their turn in between.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+    async *outbox_resend(params) {
+      const row = await journal.deliveries.resend(check(messageParams, params).message);
+      wake(row.channel, row.chatId);
+      yield row;
+    },
+    async *outbox_drop(params) {
+      const row = await journal.deliveries.drop(check(messageParams, params).message);
+      // What it held up may go out.
+      wake(row.channel, row.chatId);
+      yield row;
+    },
+  };
+}
+
+function check<T>(schema: z.ZodType<T>, params: unknown): T {
+  const result = schema.safeParse(params);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0]!;
+  const param = issue.path.join(".");
+  throw new ServiceError("invalid_request", `${param}: ${issue.message}`, { param });
+}
