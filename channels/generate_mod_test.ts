@@ -54,6 +54,27 @@ Deno.test("manifests name the versions that deno.json has", async () => {
   }
 });
 
+Deno.test("what a manifest names is what a place would load, and nothing starts unasked", async () => {
+  const { usable } = await openRegistry(CHANNELS);
+  for (const { folder, descriptor, validator, connector } of usable.values()) {
+    // Only the port that the service itself serves is there where nothing is configured.
+    assertEquals(descriptor.defaultActivation, descriptor.capabilities.includes("in_service"));
+    if (validator !== undefined) {
+      const check = (await import(validator.module))[validator.exportName];
+      assertEquals(typeof check, "function", folder);
+    }
+    if (connector !== undefined) {
+      const { handle } = (await import(connector.module))[connector.exportName];
+      assertEquals(typeof handle, "function", folder);
+    }
+    for (const [name, field] of Object.entries(descriptor.setup.fields)) {
+      if (field.kind !== "int" && field.kind !== "enum") continue;
+      const required = descriptor.setup.required.some(({ fields }) => fields.includes(name));
+      assert(field.default !== undefined || required, `${folder}: ${name} has no default`);
+    }
+  }
+});
+
 Deno.test("manifests and adapters bring no runtime and no package with them, by the module graph (C6)", async () => {
   const { usable } = await openRegistry(CHANNELS);
   const entries = [new URL("mod.ts", HERE).href];

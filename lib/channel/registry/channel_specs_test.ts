@@ -1,10 +1,19 @@
-import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { configSchema } from "../../config/schema.ts";
 import { ServiceError } from "../../errors.ts";
 import { accountsAdapter } from "../management/accounts_adapter.ts";
+import { instanceViews } from "../management/instance_views.ts";
+import { switchSection, updateSection } from "../management/update_section.ts";
 import { testDescriptor } from "../setup/testing/test_descriptor.ts";
 import { channelSpecs } from "./channel_specs.ts";
 import type { ChannelRegistry } from "./channel_registry.ts";
+import { openRegistry } from "./open_registry.ts";
 import { type PlaceAsked, placeSourceOf } from "./place_source_of.ts";
 import { testChannel, testRegistry } from "./testing/test_registry.ts";
 
@@ -193,4 +202,27 @@ Deno.test("placeSourceOf() gives a check what there is so far", () => {
     [],
   ]);
   assertEquals(permissions.hosts, ["[::1]:6697", "api.example"]);
+});
+
+Deno.test("a channel is listed, configured and switched off while its runtime throws on import (C6)", async () => {
+  const throwing = "data:text/javascript,throw new Error('imported')";
+  await assertRejects(() => import(throwing), Error, "imported");
+  const registry = await openRegistry([{
+    folder: "chat",
+    loadManifest: () => Promise.resolve({ default: CHAT }),
+    modules: { "runtime.ts": throwing },
+  }]);
+  const channel = registry.usable.get("chat")!;
+  const section = updateSection({
+    channel,
+    section: {},
+    values: { server: "a", botToken: "t0ken" },
+  });
+  const on = switchSection({ channel, section, enabled: true });
+  const [view] = instanceViews(channel, on, on);
+  assertEquals([view!.enabled, view!.configured], [true, true]);
+  const states = [on, switchSection({ channel, section: on, enabled: false })].map((chat) =>
+    channelSpecs(inputs({ chat }, { registry })).map(({ enabled, problem }) => [enabled, problem])
+  );
+  assertEquals(states, [[[true, undefined]], [[false, undefined]]]);
 });
