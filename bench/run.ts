@@ -13,6 +13,7 @@ const BENCHES = [
   "history",
   "documents",
   "memory",
+  "place",
   "file_action",
 ];
 

@@ -10,7 +10,6 @@ import type { ChannelHost } from "../channel_host.ts";
 import type { InboundMessage, Published } from "../inbound_message.ts";
 import { checkInbound } from "./check_inbound.ts";
 import type { PlaceLog } from "./place_log.ts";
-import { placeListen } from "./place_listen.ts";
 import { type FromPlace, MAX_TRANSCRIBING, type PlaceBoot, type ToPlace } from "./protocol.ts";
 import { PublishQueue } from "./publish_queue.ts";
 import { isInside } from "./state_dir.ts";
@@ -97,8 +96,11 @@ export function createPlaceHost(deps: PlaceHostDeps): PlaceHost {
       },
       transcribe,
       setDetail: deps.setDetail,
-      listen: (address, handler) =>
-        placeListen(address, handler, { runtimeName: boot.runtimeName, log }),
+      async listen(address, handler) {
+        // Few channels serve, and none of the others has to load what that takes.
+        const { placeListen } = await import("./place_listen.ts");
+        return await placeListen(address, handler, { runtimeName: boot.runtimeName, log });
+      },
       log,
       clock,
     },
