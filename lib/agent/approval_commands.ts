@@ -34,18 +34,22 @@ export function readApproval(
 
 async function answer(
   name: "approve" | "deny",
-  { rest, actor }: CommandCall,
+  { rest, actor, senderVerified = true }: CommandCall,
   { operate }: CommandPorts,
 ): Promise<string> {
   const request = readApproval(name, rest);
   if ("usage" in request) return `${request.usage}.`;
-  const done = name === "approve" ? "pproved" : "enied";
+  const done = name === "approve" ? "approved" : "denied";
+  if (!senderVerified) {
+    return `Not ${done}: this channel does not prove who writes. ` +
+      "Use a token: service approvals approve ID.";
+  }
   try {
     await operate(request, { kind: "sender", sender: actor });
-    return `${name === "approve" ? "A" : "D"}${done} ${request.id}.`;
+    return `${name === "approve" ? "Approved" : "Denied"} ${request.id}.`;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return `Not ${name === "approve" ? "a" : "d"}${done}: ${error.message}.`;
+    return `Not ${done}: ${error.message}.`;
   }
 }
 

@@ -28,6 +28,8 @@ export interface CommandCall {
   sessionKey: string;
   /** Counts as the sender. */
   actor: string;
+  /** False where anybody could pretend to be the actor. */
+  senderVerified?: boolean;
   /** What stands after the name, without space around it. */
   rest: string;
 }

@@ -8,7 +8,7 @@ import { isBlank } from "./is_blank.ts";
 import { ServiceError } from "../errors.ts";
 import type { TurnRequest } from "./turns.ts";
 
-const SESSION_KEY = /^[a-z][a-z0-9_.-]*:\S{1,256}$/;
+const SESSION_KEY = /^[A-Za-z][A-Za-z0-9_.-]*:\S{1,256}$/;
 
 /** Throws `invalid_request`, or `no_user_message` for blank input, naming the field. */
 export function checkRequest(request: TurnRequest): void {

@@ -90,6 +90,12 @@ export interface OwnedTurns extends Turns {
    * with the number of turns that were interrupted.
    */
   drain(options: { graceMs: number }): Promise<{ interrupted: number }>;
+  /**
+   * Resolves when `submit` would not throw `queue_full` for an input of so many characters
+   * (`inputChars`) in that session: at once, or when there is room. Another may take it first. Rejects
+   * with the signal's reason, and with `draining` while the service stops.
+   */
+  room(wanted: { sessionKey: string; chars: number }, signal: AbortSignal): Promise<void>;
   /** Sessions with turns that run or wait. */
   busySessions(): number;
   /** Whether a turn runs in the session. */
@@ -197,8 +203,8 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
   async function accept(request: TurnRequest): Promise<TurnHandle> {
     if (draining) throw stopping();
     checkRequest(request);
-    const { sessionKey, channel, actor, input, durable, automation, requestKey, response } =
-      request;
+    const { sessionKey, channel, actor, input, durable, automation, requestKey } = request;
+    const { response, delivery } = request;
     const model = request.model === undefined ? undefined : models.pick(request.model);
     const place = lanes.enter(sessionKey, { chars: inputChars(input) });
     if (place === undefined) {
@@ -221,7 +227,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
         durable,
         automation,
       };
-      const outcome = await journal.accept(row, { requestKey, response })
+      const outcome = await journal.accept(row, { requestKey, response, delivery })
         .finally(() => void kept.release().catch(reportRelease));
       turn = outcome.turn;
       if (outcome.repeated) {
@@ -374,6 +380,10 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
       return new CommandAnswer(randomId(), text, clock);
     },
     drain,
+    async room({ sessionKey, chars }, signal) {
+      await lanes.free(sessionKey, chars, signal);
+      if (draining) throw stopping();
+    },
     recovered(resume) {
       for (const turn of resume) {
         const place = lanes.enter(turn.sessionKey, {

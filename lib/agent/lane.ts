@@ -83,11 +83,8 @@ export class Lanes<Job> {
    * undefined when lane or room is full. `always`: beyond the bounds too.
    */
   enter(key: string, { chars = 0, always = false } = {}): Place<Job> | undefined {
+    if (!always && !this.#hasPlace(key)) return undefined;
     let lane = this.#lanes.get(key);
-    if (!always && lane !== undefined && lane.length > this.#options.maxWaiting) return undefined;
-    if (!always && lane === undefined && this.#lanes.size >= this.#options.maxLanes) {
-      return undefined;
-    }
     const leaveRoom = this.#options.room.take(chars, { always });
     if (leaveRoom === undefined) return undefined;
     if (lane === undefined) this.#lanes.set(key, lane = []);
@@ -107,6 +104,22 @@ export class Lanes<Job> {
         return true;
       },
     };
+  }
+
+  /**
+   * Resolves when {@linkcode Lanes.enter} would give a place: at once, or when somebody has left.
+   * Whoever asks next may take it. Rejects with the signal's reason.
+   */
+  async free(key: string, chars: number, signal: AbortSignal): Promise<void> {
+    const { room } = this.#options;
+    // A place that is given up gives its share of the room back, whatever was too little of.
+    while (!this.#hasPlace(key) || !room.fits(chars)) await room.freed(signal);
+  }
+
+  #hasPlace(key: string): boolean {
+    const lane = this.#lanes.get(key);
+    const { maxWaiting, maxLanes } = this.#options;
+    return lane === undefined ? this.#lanes.size < maxLanes : lane.length <= maxWaiting;
   }
 
   /** Resolves when nobody is in any lane. */

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { Lanes, type Place } from "./lane.ts";
 import { Room } from "./room.ts";
@@ -165,4 +165,32 @@ Deno.test("Lanes.enter() takes its share of the room until the place is given up
   b.done.reject(new Error("a job that fails"));
   await settle();
   assertEquals([all.size, room.chars], [0, 0]);
+});
+
+Deno.test("Lanes.free() waits for a place in the lane, for a lane, and for room", async () => {
+  const room = new Room(100);
+  const all = new Lanes<Job>({ maxWaiting: 1, maxLanes: 2, room, run: ({ done }) => done.promise });
+  const never = new AbortController().signal;
+  const order: string[] = [];
+  const wait = (key: string, chars = 0) =>
+    all.free(key, chars, never).then(() => void order.push(`${key}${chars}`));
+  await wait("k");
+  const first = all.enter("k")!;
+  const second = all.enter("k")!;
+  const other = all.enter("l", { chars: 60 })!;
+  const waits = [wait("k"), wait("m"), wait("l", 50)];
+  await settle();
+  assertEquals(order, ["k0"]);
+  second.leave();
+  await settle();
+  assertEquals(order, ["k0", "k0"]);
+  other.leave();
+  await Promise.all(waits);
+  assertEquals(order, ["k0", "k0", "m0", "l50"]);
+  all.enter("k");
+  const gone = new AbortController();
+  const left = all.free("k", 0, gone.signal);
+  gone.abort(new Error("gone"));
+  await assertRejects(() => left, Error, "gone");
+  first.leave();
 });

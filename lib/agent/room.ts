@@ -13,6 +13,7 @@ const SMALL_CHARS = 64 * 1024;
 /** A number of characters of text and base64 that may be held. */
 export class Room {
   readonly #maxChars: number;
+  readonly #waiting = new Set<() => void>();
   #chars = 0;
 
   constructor(maxChars: number) {
@@ -30,14 +31,41 @@ export class Room {
    * who only wants to say something. `always`: beyond the bound too.
    */
   take(chars: number, { always = false } = {}): (() => void) | undefined {
-    const maxChars = chars > SMALL_CHARS ? this.#maxChars * 0.75 : this.#maxChars;
-    if (!always && this.#chars + chars > maxChars) return undefined;
+    if (!always && !this.fits(chars)) return undefined;
     this.#chars += chars;
     let left = chars;
     return () => {
       this.#chars -= left;
       left = 0;
+      for (const wake of this.#waiting) wake();
     };
+  }
+
+  /** Whether {@linkcode Room.take} would give such a share. */
+  fits(chars: number): boolean {
+    const maxChars = chars > SMALL_CHARS ? this.#maxChars * 0.75 : this.#maxChars;
+    return this.#chars + chars <= maxChars;
+  }
+
+  /** Resolves when the next share is given back. Rejects with the signal's reason. */
+  freed(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
+      const over = () => {
+        this.#waiting.delete(wake);
+        signal.removeEventListener("abort", abort);
+      };
+      const wake = () => {
+        over();
+        resolve();
+      };
+      const abort = () => {
+        over();
+        reject(signal.reason);
+      };
+      this.#waiting.add(wake);
+      signal.addEventListener("abort", abort);
+    });
   }
 }
 

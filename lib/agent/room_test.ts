@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { inputChars, Room } from "./room.ts";
 
@@ -46,4 +46,19 @@ Deno.test("inputChars() counts text, the text of documents, and images as base64
   );
   const bytes = new Uint8Array(30);
   assertEquals(inputChars([{ type: "image", mediaType: "image/png", bytes }]), 40);
+});
+
+Deno.test("Room.freed() resolves with the next share that is given back, or rejects with the signal", async () => {
+  const room = new Room(10);
+  const leave = room.take(10)!;
+  const gone = new AbortController();
+  const [first, second] = [
+    room.freed(new AbortController().signal),
+    room.freed(gone.signal),
+  ];
+  gone.abort(new Error("gone"));
+  await assertRejects(() => second, Error, "gone");
+  await assertRejects(() => room.freed(gone.signal), Error, "gone");
+  leave();
+  await first;
 });

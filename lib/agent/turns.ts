@@ -8,7 +8,7 @@
 import type { StoredEvent } from "./events.ts";
 import type { InputPart } from "./messages.ts";
 import type { Said } from "./chat_commands.ts";
-import type { RequestKey, ResponseFacts, Turn } from "../journal/types.ts";
+import type { RequestKey, ResponseFacts, Turn, TurnDelivery } from "../journal/types.ts";
 
 /** The automation that a turn is a run, or a rehearsal, of. */
 export interface TurnAutomation {
@@ -47,6 +47,8 @@ export interface TurnRequest {
   requestKey?: RequestKey;
   /** Puts the turn into the index of responses. */
   response?: ResponseFacts;
+  /** Its answer goes to a chat of a channel. */
+  delivery?: TurnDelivery;
 }
 
 /** Something that is being answered. */
@@ -83,6 +85,8 @@ export interface CommandRequest {
   actor: string;
   /** Of the token that it came with; absent for whoever comes without: the command's rule is met then. */
   scopes?: readonly string[];
+  /** False where anybody could pretend to be the actor: then he answers no approval (decisions E4). */
+  senderVerified?: boolean;
   input: readonly Said[];
 }
 

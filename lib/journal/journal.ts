@@ -161,6 +161,7 @@ export function createJournal(
       checkMessage(message);
       return await writer.write("full", () => outbox.enqueue(message), message.content.length);
     },
+    hasMessage: (id) => outbox.has(id),
     outbox(afterRowid, limit) {
       checkInteger("afterRowid", afterRowid, 0);
       checkInteger("limit", limit, 1);

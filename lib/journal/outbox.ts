@@ -41,6 +41,8 @@ const MAX_ERROR_CHARS = 500;
 export interface Outbox {
   /** False when the id is on record; refuses with `overloaded` when the channel's queue is full. */
   enqueue(message: OutboxMessage): boolean | Refused;
+  /** Whether the id is on record. */
+  has(id: string): boolean;
   /**
    * Notes that the message goes out in this very batch, one that waits or a new one. False when its id
    * is on record in any other state: then it must not go out.
@@ -153,6 +155,7 @@ export function createOutbox(db: DatabaseSync, now: () => number): Outbox {
       }
       return add(message, "pending");
     },
+    has: (id) => selectState.get(id) !== undefined,
     sent(message) {
       const found = selectState.get(message.id);
       if (found === undefined) return add(message, "sent");

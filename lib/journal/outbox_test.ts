@@ -39,6 +39,7 @@ Deno.test("enqueue() twice with one id is one message, also at once", async () =
   const both = [journal.enqueue(message("a")), journal.enqueue(again)];
   assertEquals(await Promise.all(both), [true, false]);
   assertEquals(await journal.enqueue(again), false);
+  assertEquals([journal.hasMessage("a"), journal.hasMessage("b")], [true, false]);
   assertEquals(journal.outbox(0, 10).map(({ content }) => content), ["hello"]);
   await journal.close();
 });

@@ -355,6 +355,8 @@ export interface Journal {
    * `overloaded` when the channel has 10,000 that wait. It outlives its session: it is accepted work.
    */
   enqueue(message: OutboxMessage): Promise<boolean>;
+  /** Whether a message of that id is in the outbox, in whatever state. */
+  hasMessage(id: string): boolean;
   /**
    * Rows of the outbox after a rowid, the expired ones marked as such. Those that have expired or
    * were sent go 8 days after they came, those that are dead or unknown after 30.
