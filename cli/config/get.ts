@@ -32,12 +32,13 @@ export async function get(
     throw configError(`Cannot load ${file}`, problems);
   }
 
+  const hasChannels = path.length === 0 || path[0] === "channels";
   const shown = redact({
     config: examined.config,
     written: examined.canonical,
     schema: configSchema,
     environmentProviders: examined.environmentProviders,
-    channels: channelSecrets(await deps.channels()),
+    ...hasChannels && { channels: channelSecrets(await deps.channels()) },
   });
   const value = valueAt(shown, path);
   if (value === undefined) requireKnown(path, value);

@@ -18,19 +18,14 @@ import { COMMON_FIELDS, FLAG_FIELDS } from "./setup/common_fields.ts";
 /** Letters, digits and underscores of ASCII, a letter first (document 3 "Naming", case C3). */
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
 
-/**
- * Names that stand for who opened a turn where no channel did, or for something else in the section
- * `channels`; in small letters.
- */
-const RESERVED: readonly string[] = [
-  "api",
-  "automation",
-  "cli",
-  "mcp",
-  "webui",
+/** Names that stand for who opened a turn where no channel did, in small letters. */
+const OPENERS: readonly string[] = ["api", "automation", "cli", "mcp", "webui"];
+
+/** Keys that stand beside the sections of channels, in small letters and without underscores. */
+const KEYS_BESIDE: readonly string[] = [
   "allowlocalserviceaccess",
-  ...FLAG_FIELDS.map((name) => name.toLowerCase()),
   "sendmaxretries",
+  ...FLAG_FIELDS.map((name) => name.toLowerCase()),
 ];
 
 /** A field's name in camelCase, so that its snake_case is one other spelling and no third. */
@@ -107,7 +102,8 @@ export function checkDescriptor(value: unknown, folder: string): ChannelDescript
       `name is "${data.name}" and the folder is "${folder}": rename one of them`,
     );
   }
-  if (RESERVED.includes(folder.toLowerCase())) {
+  const small = folder.toLowerCase();
+  if (OPENERS.includes(small) || KEYS_BESIDE.includes(small.replaceAll("_", ""))) {
     throw fault(
       folder,
       "name",

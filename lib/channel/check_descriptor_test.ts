@@ -93,7 +93,7 @@ Deno.test("checkDescriptor() says of what is wrong what to change (C3, C4, C5, C
   for (const name of ["google-chat", "1abc", "", "tëst"]) {
     assertThrows(() => checkDescriptor({ ...GOOD, name }, name), ServiceError, "ASCII");
   }
-  for (const name of ["cli", "API", "sendProgress"]) {
+  for (const name of ["cli", "API", "sendProgress", "send_progress"]) {
     const runtime = `channels/${name}/runtime.ts:AChannel`;
     assertThrows(
       () => checkDescriptor({ ...GOOD, name, runtime }, name),
