@@ -1,0 +1,46 @@
+/**
+ * How messages for channels are shown to people.
+ *
+ * @module
+ */
+
+import { visibleLine } from "../../lib/authority/visible_text.ts";
+import type { OutboxRow } from "../../lib/journal/types.ts";
+import type { Output } from "../output.ts";
+import { printTable } from "../table.ts";
+
+/** Prints them as a table, the oldest first. */
+export function printOutbox(out: Output, rows: readonly OutboxRow[]): void {
+  printTable(
+    out,
+    ["MESSAGE", "STATE", "CHANNEL", "CHAT", "CREATED", "TRIES", "ERROR", "TEXT"],
+    rows.map((row) => [
+      String(row.rowid),
+      row.isPiece === true ? `${row.state} (part)` : row.state,
+      visibleLine(row.channel),
+      visibleLine(row.chatId),
+      time(row.createdAt),
+      String(row.attempts),
+      visibleLine(row.error ?? "-"),
+      visibleLine(textOf(row)),
+    ]),
+  );
+}
+
+/** What became of one that somebody has decided about, in words. */
+export function decisionOf({ rowid, state, channel, chatId }: OutboxRow): string {
+  const where = `${visibleLine(channel)} ${visibleLine(chatId)}`;
+  return state === "expired"
+    ? `Dropped message ${rowid} for ${where}; its text stays in the outbox for a week`
+    : `Message ${rowid} waits again for ${where}, for 24 hours`;
+}
+
+function textOf({ content, media = [] }: OutboxRow): string {
+  if (media.length === 0) return content;
+  return `${content} (${media.length} file${media.length === 1 ? "" : "s"})`;
+}
+
+/** ISO 8601 to the second, UTC. */
+function time(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+}
