@@ -5,12 +5,17 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
+import { examine } from "../../config/examine.ts";
+import { secretsIn } from "../../config/redact.ts";
 import { configSchema } from "../../config/schema.ts";
+import { tempHome } from "../../config/testing/temp_home.ts";
 import { ServiceError } from "../../errors.ts";
 import { accountsAdapter } from "../management/accounts_adapter.ts";
+import type { Section } from "../management.ts";
 import { instanceViews } from "../management/instance_views.ts";
 import { switchSection, updateSection } from "../management/update_section.ts";
 import { testDescriptor } from "../setup/testing/test_descriptor.ts";
+import { channelSecrets } from "./channel_defaults.ts";
 import { channelSpecs } from "./channel_specs.ts";
 import type { ChannelRegistry } from "./channel_registry.ts";
 import { openRegistry } from "./open_registry.ts";
@@ -225,4 +230,26 @@ Deno.test("a channel is listed, configured and switched off while its runtime th
     channelSpecs(inputs({ chat }, { registry })).map(({ enabled, problem }) => [enabled, problem])
   );
   assertEquals(states, [[[true, undefined]], [[false, undefined]]]);
+});
+
+Deno.test("a place is given what references stand for, and nothing else is told of it", async () => {
+  await using home = await tempHome({ CHAT_TOKEN: "from-the-environment", CHAT_PORT: "7001" });
+  const chat = { ...GOOD, botToken: "${CHAT_TOKEN}", port: "${CHAT_PORT}" };
+  const { config, canonical } = examine({ ...home, text: JSON.stringify({ channels: { chat } }) });
+  const configured = { registry: REGISTRY, config: config!, dataDir: "/home/data" };
+  const { boot, permissions } = placeSourceOf(configured, { runtimeName: "chat" });
+  assertEquals([boot.config.port, boot.secrets], [7001, ["from-the-environment"]]);
+  assertEquals(permissions.hosts[0], "irc.example:7001");
+  assertEquals(secretsIn(config, configSchema, channelSecrets(REGISTRY)), [
+    { name: "channels.chat.botToken", value: "from-the-environment" },
+  ]);
+  const specs = channelSpecs({ ...configured, fingerprintKey: new Uint8Array(32) });
+  const { chat: written } = (canonical as { channels: Record<string, Section> }).channels;
+  const views = instanceViews(
+    REGISTRY.usable.get("chat")!,
+    config!.channels.chat as Section,
+    written!,
+  );
+  assertEquals(views[0]!.configValues.port, "${CHAT_PORT}");
+  assert(!/from-the-environment|7001/.test(JSON.stringify([specs, views])));
 });
