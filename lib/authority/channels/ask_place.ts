@@ -67,19 +67,65 @@ export function placeToAsk(
 /** What is asked, and how. */
 export interface AskOptions extends AskedPlace {
   call: PlaceCall;
-  /** From the start of the place to its answer. */
+  /** From now to its answer. */
   timeoutMs: number;
+  /** Ends it. */
+  signal: AbortSignal;
 }
 
-/** What the call came to. Rejects with what the package said, or why it said nothing. */
+/**
+ * What the call came to. Rejects with what the package said, or why it said nothing; the place is gone
+ * then, and one that comes later is ended when it comes.
+ */
 export async function askPlace(
-  opened: OpenedPlace,
-  { call, timeoutMs, ...asked }: AskOptions,
+  open: () => Promise<OpenedPlace>,
+  options: AskOptions,
 ): Promise<unknown> {
-  const place = placeToAsk(opened, asked);
+  const { timeoutMs, clock, signal } = options;
+  const over = Promise.withResolvers<never>();
+  over.promise.catch(() => {});
+  const cancel = clock.after(
+    timeoutMs,
+    () => over.reject(new Error(`it took longer than ${timeoutMs / 1_000} s`)),
+  );
+  const stop = () => over.reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  let client: PlaceClient | undefined;
+  let done = false;
+  const answer = async () => {
+    const opened = await open();
+    if (done) return opened.close();
+    client = createClient(opened, options);
+    await client.ready;
+    return await client.call(options.call);
+  };
   try {
-    return await place.ask(call, timeoutMs);
+    return await Promise.race([answer(), over.promise]);
   } finally {
-    place.close();
+    done = true;
+    cancel();
+    signal.removeEventListener("abort", stop);
+    client?.close("it was asked");
   }
+}
+
+function createClient(
+  opened: OpenedPlace,
+  { runtimeName, clock, log }: AskOptions,
+): PlaceClient {
+  const lines = new Rate(LOG_RATE, clock);
+  return new PlaceClient({
+    opened,
+    clock,
+    onNews(news) {
+      if (news.type === "publish" || news.type === "transcribe") {
+        return "it published a message though it was not started";
+      }
+      if (news.type === "log" && lines.take()) {
+        log[news.level](news.message, { ...news.data, channel: runtimeName });
+      }
+    },
+    onGone: () => {},
+  });
 }

@@ -76,7 +76,8 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
   const { clock, log, scrub } = deps;
   const open = new Set<OpenedPlace>();
   let asked = 0;
-  let closing = false;
+  const closing = new AbortController();
+  const { signal } = closing;
 
   async function start(source: PlaceSource): Promise<OpenedPlace> {
     const { boot, permissions, dependencies } = source;
@@ -86,7 +87,7 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
     await deps.packages.ensure({ runtimeName, module, dependencies });
     await Deno.mkdir(stateDir, { recursive: true, mode: 0o700 });
     // It may have been long.
-    if (closing) throw stopping();
+    if (signal.aborted) throw stopping();
     const place = startPlace({ boot, table, scrub });
     open.add(place);
     const gone = () => void open.delete(place);
@@ -102,7 +103,7 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
   }
 
   async function ask(source: PlaceSource, call: PlaceCall, timeoutMs: number): Promise<unknown> {
-    if (closing) throw stopping();
+    if (signal.aborted) throw stopping();
     if (asked >= MAX_ASKED) {
       throw new ServiceError(
         "overloaded",
@@ -112,7 +113,14 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
     asked += 1;
     try {
       const { runtimeName } = source.boot;
-      return await askPlace(await start(source), { runtimeName, call, timeoutMs, clock, log });
+      return await askPlace(() => start(source), {
+        runtimeName,
+        call,
+        timeoutMs,
+        signal,
+        clock,
+        log,
+      });
     } finally {
       asked -= 1;
     }
@@ -133,7 +141,7 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
 
   return {
     async open(runtimeName) {
-      if (closing) throw stopping();
+      if (signal.aborted) throw stopping();
       return await start(await deps.sourceOf(runtimeName));
     },
     async validate(source, values) {
@@ -148,7 +156,7 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
       }
     },
     async connector(source) {
-      if (closing) throw stopping();
+      if (signal.aborted) throw stopping();
       const { runtimeName } = source.boot;
       const place = placeToAsk(await start(source), { runtimeName, clock, log });
       return {
@@ -171,7 +179,7 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
           await ask(source, { op: "refresh", instanceId }, REFRESH_TIMEOUT_MS),
         )),
     async shutdown() {
-      closing = true;
+      closing.abort(stopping());
       for (const place of open) place.close();
       open.clear();
       await deps.packages.shutdown();

@@ -40,7 +40,7 @@ export interface ChannelListing {
   name: string;
   displayName: string;
   enabled: boolean;
-  /** Every requirement is met. */
+  /** Every requirement is met, in each instance that is switched on. */
   configured: boolean;
   /** For people: why it cannot be used. */
   problem?: string;
@@ -63,6 +63,9 @@ export interface ChannelInstanceListing {
   runtimeName: string;
   enabled: boolean;
   configured: boolean;
+  /** What is missing, and what is wrong, as above. */
+  missing: readonly string[];
+  problem?: string;
   configValues: Readonly<Record<string, unknown>>;
   configuredFields: readonly string[];
   /** Presentation alone. */

@@ -85,9 +85,8 @@ export function createPackageFetcher(deps: FetchPackagesDeps): PackageFetcher {
     });
   }
 
-  async function ensure(wanted: WantedPackages): Promise<void> {
-    if (packages === undefined) return;
-    const { denoDir } = packages;
+  async function fetchMissing(wanted: WantedPackages, denoDir: string): Promise<void> {
+    // What was fetched before may have brought them.
     if ((await missingPackages(wanted.dependencies, denoDir)).length === 0) return;
     if (closing.signal.aborted) throw new ServiceError("draining", "The service is stopping");
     await fetchAll(wanted, denoDir);
@@ -102,10 +101,14 @@ export function createPackageFetcher(deps: FetchPackagesDeps): PackageFetcher {
   }
 
   return {
-    ensure(wanted) {
-      const ensured = last.then(() => ensure(wanted));
-      last = ensured.catch(() => {});
-      return ensured;
+    async ensure(wanted) {
+      if (packages === undefined) return;
+      const { denoDir } = packages;
+      // A channel that lacks nothing waits for none that does.
+      if ((await missingPackages(wanted.dependencies, denoDir)).length === 0) return;
+      const fetched = last.then(() => fetchMissing(wanted, denoDir));
+      last = fetched.catch(() => {});
+      await fetched;
     },
     async shutdown() {
       closing.abort();

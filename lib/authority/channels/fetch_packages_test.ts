@@ -151,3 +151,14 @@ Deno.test("PackageFetcher.ensure() with Deno itself says plainly that a registry
     assertStringIncludes(String(lines.at(-1)!.output), "127.0.0.1");
   });
 });
+
+Deno.test("PackageFetcher.ensure() holds up no channel that has what it needs", async () => {
+  await inWorld(async ({ denoDir, fetcher, program }) => {
+    const fetching = fetcher({ program: await program("sleep 60") });
+    const slow = assertRejects(() => fetching.ensure(WANTED), ServiceError);
+    await Deno.mkdir(`${denoDir}/npm/registry.example/c/1.0.0`, { recursive: true });
+    await fetching.ensure({ ...WANTED, dependencies: ["npm:c@1.0.0"] });
+    await fetching.shutdown();
+    await slow;
+  });
+});

@@ -7,6 +7,7 @@
 
 import type { Clock } from "../../agent/clock.ts";
 import type { FromPlace } from "./protocol.ts";
+import { Rate } from "./rate.ts";
 
 /** Characters of a detail. */
 export const MAX_DETAIL_CHARS = 200;
@@ -14,20 +15,28 @@ export const MAX_DETAIL_CHARS = 200;
 /** How soon a change is seen, milliseconds. */
 const LOOK_MS = 250;
 
+/** How often a change is told; the last one always is. */
+const TELL_RATE = { perSecond: 20, burst: 100 };
+
 /** See the module. */
 export class PlaceState {
   readonly #say: (message: FromPlace) => void;
   readonly #clock: Pick<Clock, "after">;
+  readonly #rate: Rate;
   #isRunning: () => boolean = () => false;
   #told = false;
   #detail: string | undefined;
   #toldDetail: string | undefined;
 
   constructor(
-    { say, clock }: { say: (message: FromPlace) => void; clock: Pick<Clock, "after"> },
+    { say, clock }: {
+      say: (message: FromPlace) => void;
+      clock: Pick<Clock, "after" | "elapsed">;
+    },
   ) {
     this.#say = say;
     this.#clock = clock;
+    this.#rate = new Rate(TELL_RATE, clock);
   }
 
   setDetail(detail: string): void {
@@ -44,16 +53,16 @@ export class PlaceState {
     look();
   }
 
-  /** Tells what has changed; before an answer, so that it is never behind it. */
+  /** Tells what has changed; before an answer, so that it is not behind it. */
   tell(): void {
     const isRunning = this.#isRunning();
-    if (isRunning !== this.#told) {
+    if (isRunning !== this.#told && this.#rate.take()) {
       this.#told = isRunning;
       this.#say({ type: "running", isRunning });
     }
-    if (this.#detail !== undefined && this.#detail !== this.#toldDetail) {
+    if (this.#detail !== this.#toldDetail && this.#rate.take()) {
       this.#toldDetail = this.#detail;
-      this.#say({ type: "detail", detail: this.#detail });
+      this.#say({ type: "detail", detail: this.#detail ?? "" });
     }
   }
 }

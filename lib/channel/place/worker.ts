@@ -72,7 +72,10 @@ async function run({ boot, port }: BootMessage): Promise<void> {
     const answer = async (id: number, call: PlaceCall) => {
       let answer: FromPlace;
       try {
-        answer = { type: "answer", id, result: await server.answer(call) };
+        const answering = server.answer(call);
+        // A start may have it running at once, and ends much later.
+        state.tell();
+        answer = { type: "answer", id, result: await answering };
       } catch (error) {
         answer = { type: "answer", id, fault: toPlaceFault(error, scrubber.text) };
       }

@@ -1,0 +1,116 @@
+/**
+ * From the text of the configuration and a change of one channel's section to the text that would come of
+ * it, or why not. Writes nothing.
+ *
+ * @module
+ */
+
+import type { Section } from "../../channel/management.ts";
+import { changedKeys } from "../../config/changed_keys.ts";
+import { withValue } from "../../config/edit.ts";
+import { examine, type Examined } from "../../config/examine.ts";
+import { isObject } from "../../config/key_path.ts";
+import { misdirectedSecrets } from "../../config/kept_secrets.ts";
+import { formatPath } from "../../config/key_path.ts";
+import type { HomePaths } from "../../config/paths.ts";
+import { configError, type Problem } from "../../config/problem.ts";
+import type { Env } from "../../config/references.ts";
+import { configText } from "../../config/save.ts";
+import { configSchema } from "../../config/schema.ts";
+import { ServiceError } from "../../errors.ts";
+import type { PlannedChange } from "../upkeep/plan_change.ts";
+
+/** A section, as the file has it and with its references replaced. */
+export interface ReadSections {
+  written: Section;
+  resolved: Section;
+}
+
+/** A change that may be made, as far as the configuration goes by itself. */
+export interface PlannedSection extends PlannedChange {
+  before: ReadSections;
+  after: ReadSections;
+}
+
+/** What is to be changed. */
+export interface PlanSectionInputs {
+  /** The file's text; undefined where there is none. */
+  text: string | undefined;
+  /** The channel's name. */
+  name: string;
+  /** From the section as the file has it to the one that it is to have. */
+  edit: (written: Section) => Section;
+  paths: HomePaths;
+  env: Env;
+  /** Whether a problem is in nobody's way here. */
+  tolerates?: (problem: Problem) => boolean;
+}
+
+/**
+ * The change as a whole. Throws `config_invalid` for a file that is broken, and for one that would be, and
+ * what `edit` throws; never repeats a secret.
+ */
+export function planSection(inputs: PlanSectionInputs): PlannedSection {
+  const { text: before, name, edit, paths, env, tolerates = () => false } = inputs;
+  const old = examine({ text: before, paths, env });
+  // Of a file that does not load nobody can say what a change of it would do.
+  requireSound(old, `Cannot change ${paths.configFile}, which is broken`, tolerates);
+  const { written } = sectionsIn(old, name);
+  const channels = isObject(old.canonical) ? old.canonical.channels : undefined;
+  if (isObject(channels) && Object.hasOwn(channels, name) && !isObject(channels[name])) {
+    throw new ServiceError(
+      "config_invalid",
+      `Cannot change channels.${name}, which is no section: expected an object in braces`,
+      { param: `channels.${name}` },
+    );
+  }
+  const edited = edit(written);
+  const value = withValue(old.canonical, ["channels", name], edited);
+  if (!isObject(value)) throw new TypeError("The configuration has to be an object");
+  const keys = changedKeys(old.canonical, value);
+  const text = configText(before, value);
+  const next = keys.length === 0 ? old : examine({ text, paths, env });
+  requireSound(next, `Cannot change channels.${name}`, tolerates);
+  refuseMisdirected(old, next);
+  return {
+    keys,
+    value,
+    text,
+    next: next.config!,
+    before: sectionsIn(old, name),
+    after: sectionsIn(next, name),
+  };
+}
+
+/** The section of a channel; empty where there is none. */
+export function sectionsIn({ config, canonical }: Examined, name: string): ReadSections {
+  const of = (root: unknown): Section => {
+    const channels = isObject(root) ? root.channels : undefined;
+    const section = isObject(channels) && Object.hasOwn(channels, name) ? channels[name] : {};
+    return isObject(section) ? section : {};
+  };
+  return { written: of(canonical), resolved: of(config) };
+}
+
+function requireSound(
+  { config, problems }: Examined,
+  action: string,
+  tolerates: (problem: Problem) => boolean,
+): void {
+  const inTheWay = problems.filter((problem) => !tolerates(problem));
+  if (inTheWay.length > 0 || config === undefined) {
+    throw configError(action, config === undefined ? problems : inTheWay, "Nothing was written");
+  }
+}
+
+/** Of sections that the schema knows; for those of packages see `movedSecret`. */
+function refuseMisdirected(old: Examined, next: Examined): void {
+  const [elsewhere] = misdirectedSecrets(old.config, next.config, configSchema);
+  if (elsewhere === undefined) return;
+  const key = formatPath(elsewhere);
+  throw new ServiceError(
+    "refused",
+    `${key} would take a secret that is stored to another place; give the secret anew with it`,
+    { param: key },
+  );
+}
