@@ -83,6 +83,11 @@ const RULES: Rule[] = [
     mayNot: /^lib\/(http|service|model|tools|config)\//,
   },
   {
+    name: "settings, instances and specs of channels know nobody who runs them",
+    from: /^lib\/channel\/(setup|management|registry)\//,
+    mayNot: /^lib\/(http|service|journal|model|tools|agent)\//,
+  },
+  {
     name: "child sides of tools stand alone",
     from: /^lib\/tools\/child\//,
     mayNot: /^(npm:|lib\/(?!tools\/child\/|authority\/executor\/))/,
