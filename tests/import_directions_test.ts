@@ -76,6 +76,11 @@ const RULES: Rule[] = [
     // The wire is what clients speak too; errors are told by their codes everywhere.
     mayNot: /^(cli\/|lib\/(?!channel\/|wire\/|errors\.ts$))/,
   },
+  {
+    name: "places of channels know nothing of the service and its authority",
+    from: /^lib\/channel\/place\//,
+    mayNot: /^lib\/(journal|service|authority|model|tools|config|local|automation)\//,
+  },
   { name: "the agent never imports http", from: /^lib\/agent\//, mayNot: /^lib\/http\/|^hono/ },
   {
     name: "the journal knows no one above it",

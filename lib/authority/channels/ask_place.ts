@@ -14,6 +14,8 @@ import type { Log } from "../../log.ts";
 /** Whose place it is. */
 export interface AskedPlace {
   runtimeName: string;
+  /** Ends it. */
+  signal: AbortSignal;
   clock: Clock;
   log: Log;
 }
@@ -31,8 +33,9 @@ export interface PlaceToAsk {
 /** Takes what is said in a place to the log, and asks. */
 export function placeToAsk(
   opened: OpenedPlace,
-  { runtimeName, clock, log }: AskedPlace,
+  { runtimeName, signal, clock, log }: AskedPlace,
 ): PlaceToAsk {
+  const stop = () => client.close("the service is stopping");
   const lines = new Rate(LOG_RATE, clock);
   const client = new PlaceClient({
     opened,
@@ -45,8 +48,9 @@ export function placeToAsk(
         log[news.level](news.message, { ...news.data, channel: runtimeName });
       }
     },
-    onGone: () => {},
+    onGone: () => signal.removeEventListener("abort", stop),
   });
+  signal.addEventListener("abort", stop, { once: true });
   return {
     close: () => client.close("it was asked"),
     async ask(call, timeoutMs) {
@@ -69,8 +73,6 @@ export interface AskOptions extends AskedPlace {
   call: PlaceCall;
   /** From now to its answer. */
   timeoutMs: number;
-  /** Ends it. */
-  signal: AbortSignal;
 }
 
 /**
@@ -91,14 +93,13 @@ export async function askPlace(
   const stop = () => over.reject(signal.reason);
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
-  let client: PlaceClient | undefined;
+  let place: PlaceToAsk | undefined;
   let done = false;
   const answer = async () => {
     const opened = await open();
     if (done) return opened.close();
-    client = createClient(opened, options);
-    await client.ready;
-    return await client.call(options.call);
+    place = placeToAsk(opened, options);
+    return await place.ask(options.call, timeoutMs);
   };
   try {
     return await Promise.race([answer(), over.promise]);
@@ -106,26 +107,6 @@ export async function askPlace(
     done = true;
     cancel();
     signal.removeEventListener("abort", stop);
-    client?.close("it was asked");
+    place?.close();
   }
-}
-
-function createClient(
-  opened: OpenedPlace,
-  { runtimeName, clock, log }: AskOptions,
-): PlaceClient {
-  const lines = new Rate(LOG_RATE, clock);
-  return new PlaceClient({
-    opened,
-    clock,
-    onNews(news) {
-      if (news.type === "publish" || news.type === "transcribe") {
-        return "it published a message though it was not started";
-      }
-      if (news.type === "log" && lines.take()) {
-        log[news.level](news.message, { ...news.data, channel: runtimeName });
-      }
-    },
-    onGone: () => {},
-  });
 }

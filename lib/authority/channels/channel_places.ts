@@ -158,7 +158,7 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
     async connector(source) {
       if (signal.aborted) throw stopping();
       const { runtimeName } = source.boot;
-      const place = placeToAsk(await start(source), { runtimeName, clock, log });
+      const place = placeToAsk(await start(source), { runtimeName, signal, clock, log });
       return {
         close: place.close,
         handle: (action, query) =>

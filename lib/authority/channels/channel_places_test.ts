@@ -293,6 +293,26 @@ Deno.test("ChannelPlaces.validate() gives findings, and a warning where there ca
   await fixture.close();
 });
 
+Deno.test("what is being asked ends at once when the places are shut down", async () => {
+  let fetched = Promise.withResolvers<void>();
+  const fixture = await PlaceFixture.open({
+    packages: { ensure: () => fetched.promise, shutdown: () => Promise.resolve() },
+  });
+  const setup = { file: "setup_modules.ts", exportName: "validate", kind: "validator" } as const;
+  fetched.resolve();
+  const asked = assertRejects(
+    () => fixture.places.validate(fixture.source(setup), { do: "hang" }),
+    ServiceError,
+    "stopping",
+  );
+  fetched = Promise.withResolvers();
+  const waiting = assertRejects(() => fixture.places.login(fixture.source(), false), ServiceError);
+  await fixture.places.shutdown();
+  await Promise.all([asked, waiting]);
+  fetched.resolve();
+  await fixture.close();
+});
+
 Deno.test("ChannelPlaces.connector(), login() and refresh() ask a place of their own", async () => {
   const fixture = await PlaceFixture.open();
   const connector = fixture.source({
