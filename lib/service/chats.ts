@@ -8,7 +8,6 @@
 import type { Clock } from "../agent/clock.ts";
 import type { OwnedTurns } from "../agent/create_turns.ts";
 import type { InputPart } from "../agent/messages.ts";
-import type { Answer } from "../agent/turns.ts";
 import { CHAT_CHANNEL, chatSessionKey } from "../channel/chat_session.ts";
 import type { ChatMessage, Chats } from "../channel/chats.ts";
 import type { InputFile } from "../channel/input_file.ts";
@@ -19,6 +18,7 @@ import type { Journal, RequestKey } from "../journal/types.ts";
 import { fileDigest, requestDigest } from "../request_digest.ts";
 import { MEDIA_LIMITS } from "../wire/envelopes.ts";
 import { AnsweredCommands } from "./answered_commands.ts";
+import { answerText } from "./answer_text.ts";
 import { ChatPresence } from "./chat_presence.ts";
 import { forkSession } from "./fork_session.ts";
 
@@ -83,7 +83,7 @@ export function createChats(deps: ChatsDeps): Chats {
       if (known) return { kind: "command", text: await known };
       const command = turns.command({ sessionKey, ...sender, input: said });
       if (command !== undefined) {
-        const answer = textOf(command);
+        const answer = answerText(command);
         if (name) answered.keep(name, answer);
         return { kind: "command", text: await answer };
       }
@@ -209,12 +209,4 @@ function conflict(clientMsgId: string): ServiceError {
       "this chat, a new message needs another one",
     { param: "client_msg_id" },
   );
-}
-
-async function textOf(answer: Answer): Promise<string> {
-  let text = "";
-  for await (const { event } of answer.events()) {
-    if (event.type === "text_delta") text += event.text;
-  }
-  return text;
 }

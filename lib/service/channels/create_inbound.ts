@@ -1,0 +1,187 @@
+/**
+ * Takes in messages of channels: each once, those of a session in their order, and as many at a time as
+ * there is room for. What is not taken yet waits where it came from (case C34).
+ *
+ * @module
+ */
+
+import type { OwnedTurns } from "../../agent/create_turns.ts";
+import type { InputPart } from "../../agent/messages.ts";
+import { inputChars } from "../../agent/room.ts";
+import type { Answer } from "../../agent/turns.ts";
+import type { Deliveries } from "../../channel/delivery/deliveries.ts";
+import type { InboundMessage, Published } from "../../channel/inbound_message.ts";
+import { checkInbound } from "../../channel/place/check_inbound.ts";
+import { channelStateDir } from "../../channel/place/state_dir.ts";
+import type { DocumentReader } from "../../documents/types.ts";
+import { ServiceError } from "../../errors.ts";
+import type { Journal, RequestKey } from "../../journal/types.ts";
+import type { Log } from "../../log.ts";
+import { requestDigest } from "../../request_digest.ts";
+import { answerText } from "../answer_text.ts";
+import type { Inbound } from "./inbound.ts";
+import { checkFileCount, readInboundFiles } from "./inbound_files.ts";
+import { inboundSessionKey } from "./inbound_session_key.ts";
+import { InOrder, orAborted, Places } from "./waiting.ts";
+
+/** Messages whose files are in memory at the same time; each has 24 MiB of them at most. */
+const MAX_READING = 4;
+
+/** What taking messages in takes. */
+export interface InboundDeps {
+  /** Scrubbed (`scrubbedTurns`): what people send is on record without secrets. */
+  turns: Pick<OwnedTurns, "submit" | "repeated" | "command" | "room">;
+  journal: Pick<Journal, "enqueue" | "hasMessage">;
+  deliveries: Pick<Deliveries, "follow" | "wake">;
+  documents: DocumentReader;
+  /** Where the folders of channels are (`channelStateDir`). */
+  dataDir: string;
+  /** Takes secrets out of a text that will be on record. */
+  scrub: (text: string) => string;
+  randomId: () => string;
+  log: Pick<Log, "warning">;
+}
+
+type Spec = Parameters<Inbound>[0];
+
+/** A message on its way. */
+interface Arrival {
+  spec: Spec;
+  message: InboundMessage;
+  sessionKey: string;
+  /** `<channel>:<sender>`. */
+  actor: string;
+  /** Of what answers it, if it is a command. */
+  replyId: string;
+  requestKey?: RequestKey;
+  signal: AbortSignal;
+}
+
+/** Makes the way in. */
+export function createInbound(deps: InboundDeps): Inbound {
+  const { turns, journal, deliveries, documents, dataDir, scrub, randomId, log } = deps;
+  const inOrder = new InOrder();
+  const reading = new Places(MAX_READING);
+  /** Messages that are on no record yet, by their name. */
+  const arriving = new Map<string, Promise<Published>>();
+
+  /** What became of a message that came before; of one that was changed since, too. */
+  function onRecord({ replyId, requestKey }: Arrival): Published | undefined {
+    if (requestKey === undefined) return undefined;
+    if (journal.hasMessage(replyId)) return { kind: "command" };
+    const turn = turns.repeated(requestKey);
+    return turn && { kind: "turn", turnId: turn.id, repeated: true };
+  }
+
+  async function take(arrival: Arrival): Promise<Published> {
+    const { spec, message, sessionKey, actor, signal } = arrival;
+    const input = [{ type: "text", text: message.content }];
+    const { senderVerified } = spec;
+    const command = turns.command({ sessionKey, actor, senderVerified, input });
+    // Commands wait for nothing: one of them may be what frees the lane.
+    if (command !== undefined) return await reply(arrival, command);
+    return await inOrder.run(sessionKey, signal, () => submit(arrival));
+  }
+
+  async function reply({ spec, message, replyId }: Arrival, command: Answer): Promise<Published> {
+    const { runtimeName } = spec;
+    const { chatId, metadata } = message;
+    const content = scrub(await answerText(command));
+    try {
+      await journal.enqueue({ id: replyId, channel: runtimeName, chatId, content, metadata });
+    } catch (error) {
+      // It is done; whoever sent it again would have it done twice.
+      if (!(error instanceof ServiceError) || error.code !== "overloaded") throw error;
+      log.warning("The answer to a command is dropped: too much waits for the channel", {
+        channel: runtimeName,
+      });
+    }
+    deliveries.wake(runtimeName, chatId);
+    return { kind: "command" };
+  }
+
+  async function submit(arrival: Arrival): Promise<Published> {
+    const { spec: { runtimeName, channel }, sessionKey, actor, requestKey, signal } = arrival;
+    const { chatId, content, media = [], metadata = {}, streaming } = arrival.message;
+    let chars = content.length;
+    for (;;) {
+      await turns.room({ sessionKey, chars }, signal);
+      // Not before there is room for them: what waits holds no files.
+      const leave = media.length === 0 ? () => {} : await reading.take(signal);
+      try {
+        signal.throwIfAborted();
+        const input = await readInput(arrival);
+        chars = inputChars(input);
+        const turn = await turns.submit({
+          sessionKey,
+          channel,
+          actor,
+          input,
+          durable: true,
+          // Whoever writes in a chat is there: a channel has no presence that could say otherwise.
+          attended: true,
+          requestKey,
+          delivery: { runtimeName, chatId, metadata, streaming },
+        });
+        if (!turn.repeated) deliveries.follow(turn.id);
+        return { kind: "turn", turnId: turn.id, repeated: turn.repeated };
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.code !== "queue_full") throw error;
+      } finally {
+        leave();
+      }
+    }
+  }
+
+  async function readInput({ spec, message, signal }: Arrival): Promise<InputPart[]> {
+    const { content, media = [] } = message;
+    const text = content.toWellFormed();
+    const folder = channelStateDir(dataDir, spec.runtimeName);
+    const files = await readInboundFiles({ media, folder }, documents, signal);
+    const said: InputPart[] = text.trim() === "" && files.length > 0
+      ? []
+      : [{ type: "text", text }];
+    return [...said, ...files];
+  }
+
+  return async (spec, value, signal) => {
+    signal.throwIfAborted();
+    const { runtimeName } = spec;
+    const stateDir = channelStateDir(dataDir, runtimeName);
+    const message = checkInbound(value, { runtimeName, stateDir });
+    checkFileCount(message.media ?? []);
+    const { chatId, messageId } = message;
+    const arrival: Arrival = {
+      spec,
+      message,
+      sessionKey: inboundSessionKey(runtimeName, message),
+      actor: `${spec.channel}:${message.senderId}`,
+      replyId: randomId(),
+      signal,
+    };
+    if (messageId === undefined) return await take(arrival);
+    // A platform that sends it again may have it edited: the first one counts, whatever it says.
+    const name = requestDigest([runtimeName, chatId, messageId]);
+    arrival.replyId = `command-${name}`;
+    arrival.requestKey = {
+      scope: `channel ${runtimeName} ${chatId}`,
+      key: messageId,
+      digest: "any",
+      outlivesCancel: true,
+    };
+    for (;;) {
+      const known = onRecord(arrival);
+      if (known !== undefined) return known;
+      const ahead = arriving.get(name);
+      if (ahead === undefined) break;
+      await orAborted(ahead.then(() => {}, () => {}), signal);
+    }
+    const taken = take(arrival);
+    arriving.set(name, taken);
+    try {
+      return await taken;
+    } finally {
+      arriving.delete(name);
+    }
+  };
+}
