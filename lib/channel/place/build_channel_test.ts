@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { systemClock } from "../../agent/clock.ts";
 import { ServiceError } from "../../errors.ts";
+import { UncertainDeliveryError } from "../delivery_error.ts";
 import { ManualClock } from "../../http/testing/manual_clock.ts";
 import type { BuiltChannel } from "../channel_link.ts";
 import type { InboundMessage } from "../inbound_message.ts";
@@ -134,10 +135,17 @@ for (
       inbound: () => Promise.reject(new Error("nothing is to come")),
       transcribe: () => Promise.reject(new Error("nothing is to come")),
     });
-    const sending = assertRejects(() => channel.send(MESSAGE), Error, "The channel is gone");
+    // It may have been done: nobody knows any more.
+    const sending = assertRejects(
+      () => channel.send(MESSAGE),
+      UncertainDeliveryError,
+      "The channel is gone",
+    );
     place.say(message);
     assertStringIncludes(await channel.lost, words);
     await sending;
+    const late = await assertRejects(() => channel.send(MESSAGE), Error, "The channel is gone");
+    assertEquals(late.name, "Error");
     assert(place.closed);
     assertEquals(clock.timers, 0);
     await channel.stop(1);
@@ -230,6 +238,25 @@ Deno.test("buildChannel() takes only so many calls at a time, and only plain dat
   other.place.answerAll();
   await other.channel.send(MESSAGE);
   await other.channel.stop(1_000);
+});
+
+Deno.test("buildChannel() gives a place up that answers pings and none of all its calls", async () => {
+  const { place, channel, clock } = await build();
+  place.onHeard = (message) => {
+    if (message.type === "call" && message.call.op === "ping") {
+      place.say({ type: "answer", id: message.id });
+    }
+  };
+  const calls = Array.from({ length: MAX_CALLING }, () => channel.send(MESSAGE));
+  const ended = Promise.allSettled(calls);
+  for (let at = 0; at < 40; at++) {
+    clock.advance(PING_MS);
+    await arrive();
+  }
+  assertEquals(place.closed, false);
+  clock.advance(PING_MS);
+  assertStringIncludes(await channel.lost, "none of 256 calls for 10 minutes");
+  assertEquals((await ended).filter(({ status }) => status === "rejected").length, MAX_CALLING);
 });
 
 Deno.test("BuiltChannel.stop() waits so long, then ends the place; lost says nothing of it", async () => {

@@ -6,6 +6,7 @@
  */
 
 import type { Clock } from "../../agent/clock.ts";
+import { UncertainDeliveryError } from "../delivery_error.ts";
 import type { OpenedPlace } from "./open_place.ts";
 import { fromPlaceFault } from "./place_fault.ts";
 import { MAX_CALLING, type PlaceCall, type ToPlace } from "./protocol.ts";
@@ -18,6 +19,9 @@ export const READY_TIMEOUT_MS = 30_000;
 /** Pings are sent so often, milliseconds, and so many may be without an answer. */
 export const PING_MS = 15_000;
 export const MAX_UNANSWERED = 4;
+
+/** Pings through which a place may leave all the calls that it can have unanswered. */
+const MAX_STUCK_PINGS = 40;
 
 /**
  * How often a place may say what nobody asked for. What an honest one says is held back in the place,
@@ -44,6 +48,7 @@ export interface PlaceClientDeps {
 interface Waiting {
   resolve: (result: unknown) => void;
   reject: (error: Error) => void;
+  isPing: boolean;
 }
 
 /** See the module. */
@@ -59,6 +64,8 @@ export class PlaceClient {
   readonly #unasked: Rate;
   #isReady = false;
   #gone: string | undefined;
+  /** Pings since a call was answered, while there is no room for another one. */
+  #stuckPings = 0;
   #lastId = 0;
   #stopTimer: () => void = () => {};
 
@@ -83,15 +90,21 @@ export class PlaceClient {
     return this.#gone;
   }
 
-  /** What the call comes to. Rejects with an error of lib/channel/delivery_error.ts, or any other. */
+  /**
+   * What the call comes to. Rejects with an error of lib/channel/delivery_error.ts, or any other:
+   * `UncertainDeliveryError` where the place went while it was under way.
+   */
   call(call: PlaceCall): Promise<unknown> {
-    if (this.#gone !== undefined) return Promise.reject(this.#goneError());
-    if (this.#waiting.size >= MAX_CALLING) {
+    if (this.#gone !== undefined) {
+      return Promise.reject(new Error(`The channel is gone: ${this.#gone}`));
+    }
+    // A ping is not held up by calls that nobody answers.
+    if (this.#waiting.size >= MAX_CALLING && call.op !== "ping") {
       return Promise.reject(new Error(`The channel has ${MAX_CALLING} calls to answer already`));
     }
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      this.#waiting.set(id, { resolve, reject, isPing: call.op === "ping" });
       try {
         this.say({ type: "call", id, call });
       } catch (error) {
@@ -129,6 +142,7 @@ export class PlaceClient {
         const waiting = this.#waiting.get(message.id);
         if (waiting === undefined) return this.#lose("it answered what nobody had asked");
         this.#waiting.delete(message.id);
+        if (!waiting.isPing) this.#stuckPings = 0;
         if (message.fault === undefined) return waiting.resolve(message.result);
         return waiting.reject(fromPlaceFault(message.fault));
       }
@@ -154,6 +168,13 @@ export class PlaceClient {
             "if it is busy, its thread takes a processor until the service is restarted",
         );
       }
+      this.#stuckPings = this.#waiting.size >= MAX_CALLING ? this.#stuckPings + 1 : 0;
+      if (this.#stuckPings > MAX_STUCK_PINGS) {
+        return this.#lose(
+          `it has answered none of ${MAX_CALLING} calls for ` +
+            `${MAX_STUCK_PINGS * PING_MS / 60_000} minutes`,
+        );
+      }
       unanswered += 1;
       this.call({ op: "ping" }).then(() => unanswered = 0, () => {});
       this.#stopTimer = clock.after(PING_MS, ping);
@@ -174,14 +195,11 @@ export class PlaceClient {
     opened.port.onmessage = opened.port.onmessageerror = null;
     opened.port.close();
     opened.close();
-    const error = this.#goneError();
-    this.#ready.reject(error);
-    for (const { reject } of this.#waiting.values()) reject(error);
+    const words = `The channel is gone: ${reason}`;
+    this.#ready.reject(new Error(words));
+    // Whatever was under way may have been done.
+    for (const { reject } of this.#waiting.values()) reject(new UncertainDeliveryError(words));
     this.#waiting.clear();
     this.#deps.onGone();
-  }
-
-  #goneError(): Error {
-    return new Error(`The channel is gone: ${this.#gone}`);
   }
 }

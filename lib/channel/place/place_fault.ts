@@ -4,7 +4,11 @@
  * @module
  */
 
-import { PermanentDeliveryError, RetryLaterError } from "../delivery_error.ts";
+import {
+  PermanentDeliveryError,
+  RetryLaterError,
+  UncertainDeliveryError,
+} from "../delivery_error.ts";
 import type { PlaceFault } from "./protocol.ts";
 
 /** Characters of what went wrong. */
@@ -34,6 +38,7 @@ export function toPlaceFault(error: unknown, scrub?: (text: string) => string): 
     retryAfterMs?: unknown;
   };
   if (name === "PermanentDeliveryError") return { kind: "permanent", message };
+  if (name === "UncertainDeliveryError") return { kind: "uncertain", message };
   if (name === "RetryLaterError" && isWait(retryAfterMs)) {
     return { kind: "later", message, retryAfterMs: Math.min(retryAfterMs, MAX_RETRY_MS) };
   }
@@ -43,6 +48,7 @@ export function toPlaceFault(error: unknown, scrub?: (text: string) => string): 
 /** The opposite of {@linkcode toPlaceFault}. */
 export function fromPlaceFault({ kind, message, retryAfterMs }: PlaceFault): Error {
   if (kind === "permanent") return new PermanentDeliveryError(message);
+  if (kind === "uncertain") return new UncertainDeliveryError(message);
   if (kind === "later" && isWait(retryAfterMs)) {
     return new RetryLaterError(message, Math.min(retryAfterMs, MAX_RETRY_MS));
   }

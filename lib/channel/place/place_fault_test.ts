@@ -1,5 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { PermanentDeliveryError, RetryLaterError } from "../delivery_error.ts";
+import {
+  PermanentDeliveryError,
+  RetryLaterError,
+  UncertainDeliveryError,
+} from "../delivery_error.ts";
 import { fromPlaceFault, messageOf, toPlaceFault } from "./place_fault.ts";
 
 const over = (error: unknown) => fromPlaceFault(structuredClone(toPlaceFault(error)));
@@ -11,6 +15,7 @@ Deno.test("toPlaceFault() and fromPlaceFault() keep what a repeat may mend", () 
   const later = over(new RetryLaterError("slow down", 1_500));
   assert(later instanceof RetryLaterError);
   assertEquals([later.message, later.retryAfterMs], ["slow down", 1_500]);
+  assert(over(new UncertainDeliveryError("no answer")) instanceof UncertainDeliveryError);
   const other = over(new TypeError("reset"));
   assertEquals([other.name, other.message], ["Error", "reset"]);
 });

@@ -70,7 +70,7 @@ export type PlaceCall =
 
 /** How a call went wrong. */
 export interface PlaceFault {
-  kind: "temporary" | "permanent" | "later";
+  kind: "temporary" | "permanent" | "later" | "uncertain";
   message: string;
   /** Milliseconds, with `later`. */
   retryAfterMs?: number;

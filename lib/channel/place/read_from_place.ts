@@ -76,8 +76,7 @@ export function readFromPlace(data: unknown): ReadFromPlace {
 function readFault(value: unknown): PlaceFault | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { kind, message, retryAfterMs } = value as Record<string, unknown>;
-  if (kind !== "temporary" && kind !== "permanent" && kind !== "later") return undefined;
-  if (!isText(message)) return undefined;
+  if (!isFaultKind(kind) || !isText(message)) return undefined;
   return {
     kind,
     message: message.slice(0, MAX_FAULT_CHARS),
@@ -95,6 +94,11 @@ function isId(value: unknown): value is number {
 
 function isText(value: unknown): value is string {
   return typeof value === "string" && value.length <= MAX_UNCUT_CHARS;
+}
+
+function isFaultKind(value: unknown): value is PlaceFault["kind"] {
+  return value === "temporary" || value === "permanent" || value === "later" ||
+    value === "uncertain";
 }
 
 function isLevel(value: unknown): value is "info" | "warning" | "error" {
