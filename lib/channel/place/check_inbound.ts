@@ -40,13 +40,8 @@ export function checkInbound(value: unknown, place: InboundPlace): InboundMessag
     senderName,
     streaming,
   } = value as Record<string, unknown>;
-  if (typeof chatId !== "string" || !isChatId(chatId)) {
-    throw fault(
-      "chatId",
-      chatId,
-      `1 to ${MAX_CHAT_ID_CHARS} visible characters, and not * alone`,
-    );
-  }
+  const sender = address("senderId", senderId);
+  const chat = address("chatId", chatId);
   if (typeof content !== "string" || content.length > MAX_INBOUND_CHARS) {
     throw fault("content", content, `a text of at most ${MAX_INBOUND_CHARS} characters`);
   }
@@ -55,12 +50,7 @@ export function checkInbound(value: unknown, place: InboundPlace): InboundMessag
   if (key !== undefined && !key.startsWith(`${place.runtimeName}:`)) {
     throw fault("sessionKey", key, `a text that begins with ${place.runtimeName}:`);
   }
-  const message: InboundMessage = {
-    senderId: id("senderId", senderId),
-    chatId,
-    content,
-    streaming,
-  };
+  const message: InboundMessage = { senderId: sender, chatId: chat, content, streaming };
   if (media !== undefined) message.media = paths(media, place.stateDir);
   if (metadata !== undefined) message.metadata = record(metadata);
   if (key !== undefined) message.sessionKey = key;
@@ -69,6 +59,18 @@ export function checkInbound(value: unknown, place: InboundPlace): InboundMessag
   const name = optionalId("senderName", senderName);
   if (name !== undefined) message.senderName = name;
   return message;
+}
+
+/** Compared exactly and shown to people, so that nothing may stand in it that nobody sees. */
+function address(field: string, value: unknown): string {
+  if (typeof value !== "string" || !isChatId(value)) {
+    throw fault(
+      field,
+      value,
+      `1 to ${MAX_CHAT_ID_CHARS} characters that can be seen, and not * alone`,
+    );
+  }
+  return value;
 }
 
 function id(field: string, value: unknown): string {

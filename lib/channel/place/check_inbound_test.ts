@@ -33,6 +33,9 @@ Deno.test("checkInbound() names the field, the value and what is expected", () =
   refuse({ sessionKey: "irc.work" }, "sessionKey");
   refuse({ senderId: 7 }, "senderId");
   refuse({ senderId: " " }, "senderId");
+  refuse({ senderId: "*" }, "senderId");
+  refuse({ senderId: "al\u200bice" }, "senderId");
+  refuse({ chatId: "a\nb" }, "chatId");
   refuse({ chatId: "*" }, "chatId");
   refuse({ chatId: undefined }, "chatId");
   refuse({ chatId: "x".repeat(257) }, "chatId");
