@@ -11,6 +11,7 @@ import type { Log } from "../log.ts";
 import { Approvals } from "./approvals/approvals.ts";
 import { createOperator, type Operator } from "./approvals/operate.ts";
 import type { AuditLog } from "./audit/log.ts";
+import type { ChannelOperator } from "./channels/operate_channels.ts";
 import type { Commissions } from "./commission/commissions.ts";
 import { createIssuedTokens } from "./state/issued_tokens.ts";
 import type { OperatorState } from "./state/operator_state.ts";
@@ -22,6 +23,8 @@ export interface OpenOperatorDeps {
   audit: AuditLog;
   state: OperatorState;
   upkeep: Upkeep;
+  /** Absent where no channels are run. */
+  channels?: Pick<ChannelOperator, "answer">;
   commissions: Commissions;
   /** Whether this process has a WebSocket port. */
   servesPort: boolean;
@@ -35,6 +38,7 @@ export async function openOperator(
     audit,
     state,
     upkeep,
+    channels: channelOperator,
     commissions,
     servesPort,
     log,
@@ -71,6 +75,7 @@ export async function openOperator(
         }
         : undefined,
       upkeep,
+      channels: channelOperator,
       commissions,
       log,
     }),

@@ -6,6 +6,7 @@
  */
 
 import type { ApprovalView, Capability } from "./actions.ts";
+import type { ChannelAnswer, ChannelRequest } from "./channels/channel_request.ts";
 import type { Begun, Granted } from "./commission/commissions.ts";
 import type { CommissionOutcome, Finding } from "./commission/finding.ts";
 import type { UpkeepAnswer, UpkeepRequest } from "./upkeep/upkeep_request.ts";
@@ -66,6 +67,7 @@ export interface CheckedToken {
 
 /** What may be asked. */
 export type OperatorRequest =
+  | ChannelRequest
   | UpkeepRequest
   | { op: "approvals.list" }
   | { op: "approvals.get"; id: string }
@@ -101,6 +103,7 @@ export type OperatorRequest =
 /** What is answered. */
 export type OperatorAnswer =
   | UpkeepAnswer
+  | ChannelAnswer
   | { approvals: ApprovalView[] }
   | { approval: ApprovalView }
   | { latches: Latch[] }

@@ -19,6 +19,7 @@ import {
   type OperatorRequest,
   type Scope,
 } from "../operator.ts";
+import type { ChannelOperator } from "../channels/operate_channels.ts";
 import type { Commissions } from "../commission/commissions.ts";
 import { operateCommissions } from "../commission/operate_commissions.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
@@ -47,6 +48,8 @@ export interface OperatorDeps {
   };
   /** Secrets, audit, permissions and settings; absent where none of that is to be had. */
   upkeep?: Upkeep;
+  /** Channels and their settings; absent where there are none. */
+  channels?: Pick<ChannelOperator, "answer">;
   /** Rehearsals of automations; absent where there are none. */
   commissions?: Commissions;
   log: Pick<Log, "error">;
@@ -86,6 +89,12 @@ const NEEDED: Readonly<Record<OperatorRequest["op"], Scope>> = {
   "permissions.list": "read",
   "settings.get": "read",
   "settings.change": "operate",
+  "channels.list": "read",
+  "channels.validate": "operate",
+  "channels.set": "operate",
+  "channels.enable": "operate",
+  "channels.disable": "operate",
+  "channels.connect": "operate",
   "automations.commission.begin": "operate",
   "automations.commission.finish": "operate",
   "automations.finding": "operate",
@@ -160,6 +169,16 @@ export function createOperator(deps: OperatorDeps): Operator {
           throw new ServiceError("not_enabled", `${request.op} is not to be had from here`);
         }
         return await deps.upkeep.answer(request, known.by);
+      case "channels.list":
+      case "channels.validate":
+      case "channels.set":
+      case "channels.enable":
+      case "channels.disable":
+      case "channels.connect":
+        if (deps.channels === undefined) {
+          throw new ServiceError("not_enabled", `${request.op} is not to be had from here`);
+        }
+        return await deps.channels.answer(request, known.by);
       case "automations.commission.begin":
       case "automations.commission.finish":
       case "automations.finding":

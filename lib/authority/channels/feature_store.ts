@@ -5,6 +5,7 @@
  * @module
  */
 
+import { dirname } from "@std/path";
 import { z } from "zod";
 import type { FeatureMetadata } from "../../channel/base_channel.ts";
 import { writeFileAtomic } from "../../config/atomic_write.ts";
@@ -68,6 +69,7 @@ export function createFeatureStore(
       next.set(runtimeName, { ...names, ...isAddress && { avatarUrl } });
     }
     const text = `${JSON.stringify(Object.fromEntries(next), null, 2)}\n`;
+    await Deno.mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await writeFileAtomic(file, text, { mode: 0o600 });
   }
 

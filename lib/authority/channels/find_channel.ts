@@ -36,10 +36,10 @@ function noChannel(
 ): ServiceError {
   const known = [...usable.keys(), ...broken.map(({ folder }) => folder), ...others];
   const near = nearest(name, known);
-  const hint = near === undefined ? "" : `; did you mean ${near}?`;
+  const hint = near === undefined ? "" : ` (did you mean ${near}?)`;
   return new ServiceError(
     "not_found",
-    `${unknownChannel(name)}${hint || `; there are ${known.join(", ") || "none"}`}`,
+    `${unknownChannel(name)}${hint}; there are ${known.join(", ") || "none"}`,
     { param: "name" },
   );
 }

@@ -105,7 +105,8 @@ function instanceListing(
   };
 }
 
-function brokenListing(name: string, problem: string, examined: Examined): ChannelListing {
+/** One that cannot be used. */
+export function brokenListing(name: string, problem: string, examined: Examined): ChannelListing {
   return {
     name,
     displayName: name,
