@@ -80,7 +80,7 @@ async function timeDeliveries(path: string, chats: number, old = 0): Promise<num
   await fill(journal, old);
   const deliveries = createDeliveries({
     journal,
-    log: { debug() {}, info() {}, warning() {}, error: console.error },
+    log: { debug() {}, info() {}, warning() {}, error: fail },
   });
   const link: ChannelLink = {
     runtimeName: "bench",
@@ -116,6 +116,12 @@ async function timeDeliveries(path: string, chats: number, old = 0): Promise<num
   await deliveries.stop(0);
   await journal.close();
   return MESSAGES / seconds;
+}
+
+/** Shows what went wrong in the program, and ends it. */
+function fail(message: string, fields?: unknown): void {
+  Deno.stderr.writeSync(new TextEncoder().encode(`${message} ${JSON.stringify(fields)}\n`));
+  Deno.exit(1);
 }
 
 async function fill(journal: Journal, rows: number): Promise<void> {

@@ -6,6 +6,7 @@ const BENCHES = [
   "exec",
   "scrub",
   "journal",
+  "outbox",
   "cli_start",
   "chat",
   "websocket",

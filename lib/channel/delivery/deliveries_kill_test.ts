@@ -19,6 +19,12 @@ const WORDS = 6;
 
 const wordsOf = (text: string): string[] => text.match(/<[^>]*>/g) ?? [];
 
+/** Shows what went wrong in the program, and ends it. */
+function fail(message: string, fields?: unknown): void {
+  Deno.stderr.writeSync(new TextEncoder().encode(`${message} ${JSON.stringify(fields)}\n`));
+  Deno.exit(1);
+}
+
 /** Writes a line that outlives the process. */
 function append(path: string, line: string): void {
   using file = Deno.openSync(path, { append: true, create: true, write: true });
@@ -82,7 +88,7 @@ function deliver(journal: Journal, platform: string, pause: () => Promise<void>)
       },
     },
     callTimeoutMs: 3_000_000,
-    log: { debug() {}, info() {}, warning() {}, error: console.error },
+    log: { debug() {}, info() {}, warning() {}, error: fail },
   });
   for (const channel of CHANNELS) {
     deliveries.attach(
@@ -104,7 +110,7 @@ async function runUntilKilled(path: string, platform: string, boot: string): Pro
   const deliveries = deliver(
     journal,
     platform,
-    () => new Promise((resolve) => setTimeout(resolve, Math.random() * 4)),
+    () => new Promise((resolve) => setTimeout(resolve, Math.random() * 40)),
   );
   const answer = async (id: string) => {
     await journal.start(id);
