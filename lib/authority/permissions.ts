@@ -6,6 +6,7 @@
  */
 
 import type { Config } from "../config/schema.ts";
+import { transcriptionEndpoint } from "../transcription/endpoint.ts";
 
 /** One permission of the service. */
 export interface Permission {
@@ -44,6 +45,10 @@ export function computePermissions(inputs: PermissionInputs): Permission[] {
   }
   for (const { host, port, provider } of inputs.providers) {
     table.push({ kind: "net", value: hostPort(host, port), askedBy: `providers.${provider}` });
+  }
+  if (inputs.channels && config.transcription.enabled) {
+    const { host, port } = transcriptionEndpoint(config.transcription);
+    table.push({ kind: "net", value: hostPort(host, port), askedBy: "transcription" });
   }
   table.push({ kind: "net", value: `unix:${paths.socket}`, askedBy: "local socket" });
   table.push({ kind: "read", value: paths.dataDir, askedBy: "journal" });

@@ -9,6 +9,7 @@ import { readRules } from "../authority/policy/configured_rules.ts";
 import { auditMirror } from "./audit_mirror.ts";
 import { mcpProblems } from "./mcp_problems.ts";
 import { isWithin, type KeyPath } from "./key_path.ts";
+import { transcriptionProblem } from "../transcription/endpoint.ts";
 import { isLoopbackHost } from "../loopback_host.ts";
 import { nearestKey } from "./nearest.ts";
 import { expandHome, type HomePaths, isAbsolutePath, normalize } from "./paths.ts";
@@ -59,6 +60,10 @@ export function crossCheck(
   checkWebsocket(config, refuse, (path, message) => {
     if (trusted(path)) warnings.push({ path, kind: "conflict", message });
   });
+  const transcription = transcriptionProblem(config.transcription);
+  if (transcription !== undefined) {
+    refuse(["transcription", transcription.key], transcription.message);
+  }
   const mirror = auditMirror(config.audit.mirror, workspace, paths);
   if ("problem" in mirror) refuse(["audit", "mirror"], mirror.problem);
   return {

@@ -151,3 +151,17 @@ Deno.test("crossCheck() wants the audit's mirror out of reach of what it guards 
   const strict = examine({ ...home, text: '{"audit":{"mirrors":"/m"}}' }).problems;
   assertEquals(strict.length, 1);
 });
+
+Deno.test("crossCheck() refuses a transcription that could not be asked, and repeats nothing of the key", async () => {
+  const found = (transcription: object) => problems(() => ({ transcription }));
+  assertEquals(await found({ enabled: true, apiKey: "k" }), []);
+  assertEquals(await found({ baseUrl: "https://me:pw@w.example/v1" }), [
+    "transcription.baseUrl: it holds a user name or a password; the key stands in transcription.apiKey",
+  ]);
+  assertEquals(await found({ apiKey: "a key" }), [
+    "transcription.apiKey: the key holds blanks or letters beyond ASCII, which no header can hold",
+  ]);
+  const broken = await found({ baseUrl: "whisper", apiKey: "k" });
+  assertEquals(broken.length, 1);
+  assertStringIncludes(broken[0]!, "transcription.baseUrl");
+});

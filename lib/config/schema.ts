@@ -446,6 +446,33 @@ const mcp = section({
   ).default({}).meta({ description: "MCP servers by name." }),
 }, { description: "Tool servers over the Model Context Protocol.", takes: "restart" });
 
+const transcription = section({
+  enabled: z.boolean().default(false).meta({
+    description: "Turn what is said in audio into text, for channels and the WebSocket port.",
+  }),
+  baseUrl: z.url({ protocol: /^https?$/ }).default("https://api.openai.com/v1").meta({
+    description:
+      "Where POST /audio/transcriptions is, of OpenAI or of a server that speaks like it.",
+  }),
+  apiKey: z.string().default("").meta({
+    description: "Key, ${ENV_VAR} or ${secret:NAME}; empty for a server that needs none.",
+    secret: true,
+  }),
+  model: z.string().min(1).default("whisper-1").meta({
+    description: "Model id that the server knows.",
+  }),
+  language: z.string().regex(/^([a-z]{2,3})?$/, "a language code such as en, or nothing")
+    .default("").meta({
+      description: "Language that is spoken, such as en; empty: the server finds out.",
+    }),
+  timeoutS: z.number().min(1).max(3_600).default(120).meta({
+    description: "Seconds that one transcription may take.",
+  }),
+  maxBytes: z.int().min(1_000).max(104_857_600).default(26_214_400).meta({
+    description: "Bytes of one audio, up to 100 MiB.",
+  }),
+}, { description: "Speech to text.", takes: "restart" });
+
 /** The whole configuration. */
 export const configSchema = z.looseObject({
   $schema: z.string().optional().meta({ description: "Where the schema of this file is." }),
@@ -461,7 +488,7 @@ export const configSchema = z.looseObject({
   audit,
   tools,
   mcp,
-  transcription: section({}, { description: "Speech to text.", takes: "restart" }),
+  transcription,
   automations: section({
     enabled: z.boolean().default(true).meta({
       description: "Run what is due; false: keep automations, and run and change none.",
@@ -484,6 +511,9 @@ export type WebsocketConfig = Config["channels"]["websocket"];
 
 /** `channels.websocket.trustedProxyAuth` of {@linkcode Config}, where it is set. */
 export type TrustedProxyConfig = z.infer<typeof trustedProxyAuth>;
+
+/** `transcription` of {@linkcode Config}. */
+export type TranscriptionConfig = Config["transcription"];
 
 /** One provider of {@linkcode Config}. */
 export type ProviderConfig = z.infer<typeof provider>;

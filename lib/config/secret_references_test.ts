@@ -166,6 +166,11 @@ Deno.test("examine() names key, secret and host where a secret would go to a hos
       `tools.webSearch.apiKey: ${own}api.search.brave.com:443${set}api.search.brave.com`,
     ],
     [
+      { transcription: { baseUrl: "https://w.example/v1", apiKey: "${secret:HEADER}" } },
+      "transcription.apiKey: the secret HEADER is for *.corp.example only, and it would go to " +
+      "w.example:443; to set it anew, naming all that it is for: service secrets set HEADER --host w.example",
+    ],
+    [
       {
         mcp: { servers: { x: { url: "https://m.example/", headers: { A: "${secret:HEADER}" } } } },
       },

@@ -94,6 +94,8 @@ function recipientAt(config: Config, [section, ...path]: KeyPath): Recipient {
       const { provider, baseUrl } = config.tools.webSearch;
       return hostOf(baseUrl ?? (provider === "none" ? "" : USUAL_BASE_URLS[provider] ?? ""));
     }
+    case "transcription":
+      return hostOf(config.transcription.baseUrl);
     case "mcp": {
       const server = first !== "servers" || second === undefined
         ? undefined

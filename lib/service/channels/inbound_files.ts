@@ -10,7 +10,7 @@ import { readUpload } from "../../documents/read_upload.ts";
 import type { DocumentReader } from "../../documents/types.ts";
 import { type ErrorCode, ServiceError } from "../../errors.ts";
 import { MEDIA_LIMITS } from "../../wire/envelopes.ts";
-import { readOwnFile } from "./read_own_file.ts";
+import { readOwnFile } from "../../channel/read_own_file.ts";
 
 /** What a file can be that no model is given. Nobody but the model could tell the sender. */
 const UNREADABLE: readonly ErrorCode[] = [

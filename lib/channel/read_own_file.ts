@@ -5,8 +5,8 @@
  * @module
  */
 
-import { ServiceError } from "../../errors.ts";
-import { isInside } from "../../channel/place/state_dir.ts";
+import { ServiceError } from "../errors.ts";
+import { isInside } from "./place/state_dir.ts";
 
 /** A file that somebody names. */
 export interface OwnFile {
