@@ -9,7 +9,7 @@ import type { Config } from "../../config/schema.ts";
 import { type TempHome, tempHome } from "../../config/testing/temp_home.ts";
 import { providerHosts } from "../../model/hosts.ts";
 import { Approvals } from "../approvals/approvals.ts";
-import { createOperator } from "../approvals/operate.ts";
+import { createOperator, type OperatorDeps } from "../approvals/operate.ts";
 import { systemClock } from "../../agent/clock.ts";
 import { AUDIT_FILE, type AuditLog, openAudit } from "../audit/log.ts";
 import type { AuditRecord } from "../audit/record.ts";
@@ -44,6 +44,7 @@ export interface UpkeepFixtureOptions {
   watch?: boolean;
   /** Over what the fixture hands in. */
   deps?: (deps: UpkeepDeps) => Partial<UpkeepDeps>;
+  channels?: OperatorDeps["channels"];
   /** Over the audit. */
   audit?: (audit: AuditLog) => AuditLog;
   /** Ready made; it is not removed then. */
@@ -111,6 +112,7 @@ export async function upkeepFixture(options: UpkeepFixtureOptions = {}): Promise
     latches: state.latches,
     gates: { approvers: [], independentApprover: false },
     verifiesSenders: () => false,
+    channels: options.channels,
     upkeep: createUpkeep({ ...deps, ...options.deps?.(deps) }),
     log,
   });

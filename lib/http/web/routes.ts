@@ -10,6 +10,7 @@ import { createApprovalsRoutes } from "./approvals_routes.ts";
 import { createAuditRoutes } from "./audit_routes.ts";
 import { type AutomationsRoutesDeps, createAutomationRoutes } from "./automations_routes.ts";
 import { type BootstrapDeps, createBootstrapRoutes } from "./bootstrap_routes.ts";
+import { type ChannelsRoutesDeps, createChannelsRoutes } from "./channels_routes.ts";
 import { type CommissionRoutesDeps, createCommissionRoutes } from "./commission_routes.ts";
 import { createLatchesRoutes } from "./latches_routes.ts";
 import { createMediaRoutes, type MediaRoutesDeps } from "./media_routes.ts";
@@ -34,6 +35,7 @@ export type WebRoutesDeps =
   & CommissionRoutesDeps
   & ModelsRoutesDeps
   & StatusRoutesDeps
+  & ChannelsRoutesDeps
   & {
     /** Asks the authority. */
     operate: Operate;
@@ -55,6 +57,7 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...createCommissionRoutes(deps),
     ...createModelsRoutes(deps),
     ...createSettingsRoutes(deps),
+    ...createChannelsRoutes(deps),
     ...createSecretsRoutes(deps),
     ...createPermissionsRoutes(deps),
     ...createAuditRoutes(deps),

@@ -1,0 +1,176 @@
+/**
+ * Channels as they are on the wire, and from listings to that.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import type {
+  ChannelInstanceListing,
+  ChannelListing,
+} from "../../authority/channels/channel_request.ts";
+import type { ChannelStatus } from "../../channel/channel_status.ts";
+import type { SetupFinding } from "../../channel/descriptor.ts";
+
+const count = z.int().min(0);
+
+const values = z.record(z.string(), z.unknown()).describe(
+  "By field. References as they are written, secrets not at all.",
+);
+
+const fieldAnswer = z.object({
+  kind: z.enum(["string", "secret", "int", "bool", "list", "enum"]),
+  default: z.unknown().optional(),
+  min: z.number().optional(),
+  max: z.number().optional(),
+  choices: z.array(z.string()).optional(),
+  label: z.string().optional(),
+});
+
+const statusAnswer = z.object({
+  state: z.enum(["off", "starting", "running", "waiting", "failed", "stopping"]).describe(
+    "failed: it cannot start as it is configured; waiting: it is to be started again.",
+  ),
+  detail: z.string().optional().describe("What it says of itself."),
+  problem: z.string().optional().describe("What went wrong last, and what to do."),
+  since: z.int().describe("Seconds since 1970 at which it came into this state."),
+  restarts: count.describe("How often it was started again since it was enabled."),
+  deliveries: z.object({
+    waiting: count,
+    retrying: count.describe("Of those, the ones that have failed and are tried again."),
+    sent: count.describe("Since the start of the service."),
+    unknown: count.describe("May have been sent; somebody decides: service outbox."),
+    dead: count,
+  }),
+});
+
+const instanceAnswer = z.object({
+  id: z.string(),
+  runtime_name: z.string(),
+  enabled: z.boolean(),
+  configured: z.boolean(),
+  missing: z.array(z.string()),
+  problem: z.string().optional(),
+  config_values: values,
+  configured_fields: z.array(z.string()),
+  name: z.string().optional(),
+  display_name: z.string().optional(),
+  avatar_url: z.string().optional(),
+  status: statusAnswer.optional(),
+});
+
+/** A channel. */
+export const channelAnswer = z.object({
+  name: z.string(),
+  display_name: z.string(),
+  enabled: z.boolean(),
+  configured: z.boolean().describe("Nothing is missing in what is switched on."),
+  missing: z.array(z.string()).describe("What has to be set, such as `token, or tokenFile`."),
+  problem: z.string().optional().describe("Why it cannot be used."),
+  fields: z.record(z.string(), fieldAnswer),
+  capabilities: z.array(z.string()),
+  connects: z.boolean().describe("Whether it can be connected interactively."),
+  multi_instance: z.boolean(),
+  config_values: values,
+  configured_fields: z.array(z.string()).describe(
+    "Fields that have a value of their own, secrets included.",
+  ),
+  instances: z.array(instanceAnswer).describe("`default` is that of a channel that has one."),
+  status: statusAnswer.optional().describe("Of the instance that is called like the channel."),
+}).describe("A channel; no secret is in it.");
+
+/** What is wrong with settings. */
+export const findingAnswer = z.object({
+  level: z.enum(["error", "warning"]),
+  field: z.string().optional(),
+  message: z.string(),
+});
+
+/** What became of a change. */
+export const changedChannelAnswer = z.object({
+  channel: channelAnswer,
+  findings: z.array(findingAnswer).describe("Warnings about what was written."),
+});
+
+/** How a connection stands. */
+export const connectAnswer = z.object({
+  state: z.enum(["waiting", "connected", "failed", "cancelled"]),
+  message: z.string().describe("For people: what to do next, or what went wrong."),
+  show: z.object({
+    code: z.string().optional(),
+    qr: z.string().optional().describe("The text of a QR code."),
+    url: z.string().optional(),
+  }).optional(),
+}).describe("What it brought is written, and never shown.");
+
+type ById = ReadonlyMap<string, ChannelStatus>;
+
+/** A listing with how its instances are at the moment. */
+export function channelToWire(
+  listing: ChannelListing,
+  statuses: readonly ChannelStatus[],
+): z.infer<typeof channelAnswer> {
+  const byName: ById = new Map(statuses.map((each) => [each.runtimeName, each]));
+  return {
+    name: listing.name,
+    display_name: listing.displayName,
+    enabled: listing.enabled,
+    configured: listing.configured,
+    missing: [...listing.missing],
+    ...listing.problem !== undefined && { problem: listing.problem },
+    fields: structuredClone(listing.fields) as Record<string, z.infer<typeof fieldAnswer>>,
+    capabilities: [...listing.capabilities],
+    connects: listing.connects,
+    multi_instance: listing.multiInstance,
+    config_values: listing.configValues,
+    configured_fields: [...listing.configuredFields],
+    instances: listing.instances.map((one) => instanceToWire(one, byName)),
+    ...statusOf(listing.name, byName),
+  };
+}
+
+/** A finding, without what is absent. */
+export function findingToWire({ level, field, message }: SetupFinding) {
+  return { level, ...field !== undefined && { field }, message };
+}
+
+function instanceToWire(
+  { id, runtimeName, enabled, configured, missing, problem, ...more }: ChannelInstanceListing,
+  byName: ById,
+): z.infer<typeof instanceAnswer> {
+  const { configValues, configuredFields, name, displayName, avatarUrl } = more;
+  return {
+    id,
+    runtime_name: runtimeName,
+    enabled,
+    configured,
+    missing: [...missing],
+    ...problem !== undefined && { problem },
+    config_values: configValues,
+    configured_fields: [...configuredFields],
+    ...name !== undefined && { name },
+    ...displayName !== undefined && { display_name: displayName },
+    ...avatarUrl !== undefined && { avatar_url: avatarUrl },
+    ...statusOf(runtimeName, byName),
+  };
+}
+
+function statusOf(
+  runtimeName: string,
+  byName: ById,
+): { status?: z.infer<typeof statusAnswer> } {
+  const found = byName.get(runtimeName);
+  if (found === undefined) return {};
+  const { state, detail, problem, since, restarts, deliveries } = found;
+  const { waiting, retrying, sent, unknown, dead } = deliveries;
+  return {
+    status: {
+      state,
+      ...detail !== undefined && { detail },
+      ...problem !== undefined && { problem },
+      since: Math.floor(since / 1_000),
+      restarts,
+      deliveries: { waiting, retrying, sent, unknown, dead },
+    },
+  };
+}

@@ -1,0 +1,219 @@
+/**
+ * Channels over the port: how they are, what can be set of them, and how they are connected (decisions D8).
+ * The authority does it, and checks the caller's credential again; how a channel is at the moment the
+ * service knows.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { MAX_QUERY_CHARS } from "../../authority/channels/check_channel_request.ts";
+import type { OperatorAnswer } from "../../authority/operator.ts";
+import type { ChannelStatus } from "../../channel/channel_status.ts";
+import { ServiceError } from "../../errors.ts";
+import type { Operate } from "../api/approvals.ts";
+import { bodyType } from "../guard.ts";
+import {
+  changedChannelAnswer,
+  channelAnswer,
+  channelToWire,
+  connectAnswer,
+  findingAnswer,
+  findingToWire,
+} from "./channel_schemas.ts";
+import { checkSilently } from "./check_silently.ts";
+import type { WebCall, WebRoute } from "./web_route.ts";
+
+/** Where they are. */
+export const CHANNELS_PATH = "/api/settings/channels";
+
+/** What the routes need. */
+export interface ChannelsRoutesDeps {
+  /** Asks the authority. */
+  operate: Operate;
+  /** How every instance is at the moment, asked each time; absent where none is run. */
+  statuses?: () => readonly ChannelStatus[];
+}
+
+const MAX_BODY_BYTES = 1024 * 1024;
+
+const MAX_ID_CHARS = 128;
+const instanceId = z.string(`a text of at most ${MAX_ID_CHARS} characters`).max(
+  MAX_ID_CHARS,
+  `a text of at most ${MAX_ID_CHARS} characters`,
+).optional().describe("By default the channel, or its instance `default`.");
+
+/** Of PUT and of validate. */
+export const channelValuesBody = z.strictObject({
+  values: z.record(z.string(), z.json("any JSON"), "an object of values by field").describe(
+    "A blank secret keeps the stored one, null takes a value out. Lists may be texts with commas.",
+  ),
+  instance_id: instanceId,
+}, "an object with values").describe("All of it, or nothing.");
+
+/** Of enable and disable. */
+export const channelSwitchBody = z.strictObject(
+  { instance_id: instanceId },
+  "an object with instance_id, or no body",
+).describe("May be absent.");
+
+/** Of the connect routes. */
+export const connectBody = z.record(
+  z.string(),
+  z.string(`a text of at most ${MAX_QUERY_CHARS} characters`).max(
+    MAX_QUERY_CHARS,
+    `a text of at most ${MAX_QUERY_CHARS} characters`,
+  ),
+  "an object of texts",
+).describe(
+  "What the channel's connector wants to know, beside the parameters of the query; `instance_id` names " +
+    "an instance. May be absent.",
+);
+
+const connectErrors = ["not_found", "conflict"] as const;
+
+/** The routes. */
+export function createChannelsRoutes(
+  { operate, statuses = () => [] }: ChannelsRoutesDeps,
+): WebRoute[] {
+  type Changed = Extract<OperatorAnswer, { channel: unknown }>;
+  const changedToWire = ({ channel, findings }: Changed) =>
+    Response.json({
+      channel: channelToWire(channel, statuses()),
+      findings: findings.map(findingToWire),
+    });
+
+  const switchRoute = (action: "enable" | "disable", summary: string): WebRoute => ({
+    method: "POST",
+    path: `${CHANNELS_PATH}/:name/${action}`,
+    scope: "operate",
+    summary,
+    docs: {
+      body: channelSwitchBody,
+      answer: changedChannelAnswer,
+      errors: ["not_found", "refused", "overloaded"],
+    },
+    async handle(call) {
+      const { instance_id } = await bodyOr(call, channelSwitchBody, {});
+      const changed = await operate(
+        { op: `channels.${action}`, name: call.params.name!, instanceId: instance_id },
+        call.caller.credential,
+      );
+      return changedToWire(changed as Changed);
+    },
+  });
+
+  const connectRoute = (
+    method: "GET" | "POST",
+    action: "start" | "poll" | "cancel",
+    summary: string,
+  ): WebRoute => ({
+    method,
+    path: `${CHANNELS_PATH}/:name/connect/${action}`,
+    // A code that is shown connects whoever has it first, so nobody else sees one.
+    scope: "operate",
+    summary,
+    docs: {
+      ...method === "POST" && { body: connectBody },
+      answer: connectAnswer,
+      errors: connectErrors,
+    },
+    async handle(call) {
+      const more = method === "GET" ? {} : await bodyOr(call, connectBody, {});
+      const query = { ...textsOf(call.query), ...more };
+      const { connect } = await operate(
+        { op: "channels.connect", name: call.params.name!, action, query },
+        call.caller.credential,
+      ) as Extract<OperatorAnswer, { connect: unknown }>;
+      const { state, message, show } = connect;
+      return Response.json({ state, message, ...show !== undefined && { show } });
+    },
+  });
+
+  return [
+    {
+      method: "GET",
+      path: CHANNELS_PATH,
+      scope: "read",
+      summary: "Every channel: its settings without secrets, and how it is",
+      docs: { answer: z.object({ channels: z.array(channelAnswer) }) },
+      async handle({ caller }) {
+        const { channels } = await operate(
+          { op: "channels.list" },
+          caller.credential,
+        ) as Extract<OperatorAnswer, { channels: unknown }>;
+        const now = statuses();
+        return Response.json({ channels: channels.map((each) => channelToWire(each, now)) });
+      },
+    },
+    {
+      method: "POST",
+      path: `${CHANNELS_PATH}/:name/validate`,
+      scope: "operate",
+      summary: "What the settings of a channel would lack or get wrong with these values",
+      maxBodyBytes: MAX_BODY_BYTES,
+      docs: {
+        body: channelValuesBody,
+        answer: z.object({ findings: z.array(findingAnswer) }),
+        errors: ["not_found", "refused", "overloaded"],
+      },
+      async handle({ caller, params, body }) {
+        const { values, instance_id } = checkSilently(channelValuesBody, await body(z.unknown()));
+        const { findings } = await operate(
+          { op: "channels.validate", name: params.name!, values, instanceId: instance_id },
+          caller.credential,
+        ) as Extract<OperatorAnswer, { findings: unknown }>;
+        return Response.json({ findings: findings.map(findingToWire) });
+      },
+    },
+    {
+      method: "PUT",
+      path: `${CHANNELS_PATH}/:name`,
+      scope: "operate",
+      summary: "Set values of a channel",
+      maxBodyBytes: MAX_BODY_BYTES,
+      docs: {
+        body: channelValuesBody,
+        answer: changedChannelAnswer,
+        errors: ["not_found", "refused", "overloaded"],
+      },
+      async handle({ caller, params, body }) {
+        const { values, instance_id } = checkSilently(channelValuesBody, await body(z.unknown()));
+        const changed = await operate(
+          { op: "channels.set", name: params.name!, values, instanceId: instance_id },
+          caller.credential,
+        );
+        return changedToWire(changed as Changed);
+      },
+    },
+    switchRoute("enable", "Switch a channel, or one instance of it, on"),
+    switchRoute("disable", "Switch a channel, or one instance of it, off"),
+    connectRoute("POST", "start", "Begin to connect a channel interactively"),
+    connectRoute("GET", "poll", "How far the connection is; one that succeeds is written"),
+    connectRoute("POST", "poll", "The same, with more to say to the connector"),
+    connectRoute("POST", "cancel", "End the connection"),
+  ];
+}
+
+/** The body, checked, or what stands for none. */
+async function bodyOr<T>(call: WebCall, schema: z.ZodType<T>, none: T): Promise<T> {
+  if (bodyType(call.request) === undefined || isEmpty(call.request)) return none;
+  return checkSilently(schema, await call.body(z.unknown()));
+}
+
+function isEmpty({ headers, body }: Request): boolean {
+  return body === null || headers.get("content-length") === "0";
+}
+
+function textsOf(query: URLSearchParams): Record<string, string> {
+  const texts = new Map<string, string>();
+  for (const [name, value] of query) {
+    if (texts.has(name)) {
+      throw new ServiceError("invalid_request", "Each parameter may be given once", {
+        param: "query",
+      });
+    }
+    texts.set(name, value);
+  }
+  return Object.fromEntries(texts);
+}
