@@ -17,7 +17,10 @@ export interface HandledMessage {
   /** Where an answer goes; the same value comes back in `OutboundMessage.chatId`. */
   chatId: string;
   content: string;
-  /** Paths of files in the channel's own folder, which the service takes over. */
+  /**
+   * Paths of files in the channel's own folder, which the service copies: at most 4, of 8 MiB each and
+   * 24 MiB together. They may be removed when the message was accepted.
+   */
   media?: readonly string[];
   /** Plain JSON that comes back with everything that answers it, such as `message_id` for threads. */
   metadata?: Readonly<Record<string, unknown>>;

@@ -54,7 +54,7 @@ export const ENVELOPES = {
   transcribe_audio: z.object({
     type: z.literal("transcribe_audio"),
     request_id: requestId,
-    data_url: z.string(),
+    data_url: z.string().describe("data:audio/<type>;base64,<…>"),
   }).describe("Answered by transcription_result or transcription_error"),
   ping: z.object({ type: z.literal("ping") }).describe("Answered by pong"),
 } as const;
