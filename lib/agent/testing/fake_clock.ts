@@ -16,7 +16,7 @@ export interface FakeClock extends Clock {
 }
 
 /** A clock that starts on 2026-03-01, noon of this machine's time zone. */
-export function fakeClock(nowMs = new Date(2026, 2, 1, 12).getTime()): FakeClock {
+export function fakeClock(nowMs: number = new Date(2026, 2, 1, 12).getTime()): FakeClock {
   const clock = FakeTimers.createClock(nowMs);
   return {
     now: () => clock.Date.now(),

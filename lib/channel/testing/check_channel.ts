@@ -1,0 +1,91 @@
+/**
+ * What the conformance kit finds wrong with a package.
+ *
+ * @module
+ */
+
+import { Broken, type ChannelCheck, type ChannelFinding, wordsOf } from "./channel_check.ts";
+import type { ChannelPlatform } from "./channel_platform.ts";
+import { ChannelSubject } from "./channel_subject.ts";
+import { CHANNEL_CHECKS } from "./checks/mod.ts";
+
+/** How a package is tested. */
+export interface ChannelTestOptions {
+  /** Folder of the package: `new URL("./", import.meta.url)`. */
+  folder: URL;
+  /**
+   * Opens the platform that a check talks to; each has one of its own. Absent for a channel that runs in
+   * the service itself: its files alone are checked then.
+   */
+  openPlatform?: () => Promise<ChannelPlatform>;
+  /** Ids of checks that do not apply, each with the reason. */
+  exempt?: Readonly<Record<string, string>>;
+  /** How long is waited for what the platform or the channel does, milliseconds; default 10,000. */
+  patienceMs?: number;
+}
+
+const PATIENCE_MS = 10_000;
+
+/** What is tested. */
+export function subjectOf(
+  { folder, openPlatform, patienceMs = PATIENCE_MS }: ChannelTestOptions,
+): ChannelSubject {
+  const url = folder.href.endsWith("/") ? folder : new URL(`${folder.href}/`);
+  return new ChannelSubject({ folder: url, openPlatform, patienceMs });
+}
+
+/** The checks that apply. Throws RangeError for one that is exempt and that there is not. */
+export function checksFor(
+  { openPlatform, exempt = {} }: Pick<ChannelTestOptions, "openPlatform" | "exempt">,
+): ChannelCheck[] {
+  for (const [id, reason] of Object.entries(exempt)) {
+    if (!CHANNEL_CHECKS.some((check) => check.id === id)) {
+      throw new RangeError(`Cannot leave out "${id}": there is no such check`);
+    }
+    if (reason.trim() === "") throw new RangeError(`Cannot leave out "${id}": it needs a reason`);
+  }
+  return CHANNEL_CHECKS.filter(({ id, ofPackage }) =>
+    !Object.hasOwn(exempt, id) && (ofPackage === true || openPlatform !== undefined)
+  );
+}
+
+/** Runs one check. Resolves with what is wrong; undefined where nothing is. Never rejects. */
+export async function runCheck(
+  check: ChannelCheck,
+  subject: ChannelSubject,
+): Promise<ChannelFinding | undefined> {
+  try {
+    await requireHooks(check, subject);
+    await check.run(subject);
+    return undefined;
+  } catch (error) {
+    const seen = error instanceof Broken ? error.message : `the check failed: ${wordsOf(error)}`;
+    return { check: check.id, message: `${subject.name}: ${check.says} (${seen})` };
+  }
+}
+
+/** Runs every check that applies, or those that are named, one after the other. */
+export async function checkChannel(
+  options: ChannelTestOptions,
+  only?: readonly string[],
+): Promise<ChannelFinding[]> {
+  const subject = subjectOf(options);
+  const findings: ChannelFinding[] = [];
+  for (const check of checksFor(options)) {
+    if (only !== undefined && !only.includes(check.id)) continue;
+    const finding = await runCheck(check, subject);
+    if (finding !== undefined) findings.push(finding);
+  }
+  return findings;
+}
+
+async function requireHooks({ id, needs = [] }: ChannelCheck, subject: ChannelSubject) {
+  if (needs.length === 0) return;
+  const platform = await subject.openPlatform();
+  await platform.close();
+  const missing = needs.find((hook) => platform[hook] === undefined);
+  if (missing === undefined) return;
+  throw new Broken(
+    `the platform of the test has no ${missing}: give it one, or name ${id} under exempt with the reason`,
+  );
+}

@@ -1,0 +1,146 @@
+/**
+ * What has to hold of a package's files.
+ *
+ * @module
+ */
+
+import { BaseChannel } from "../../base_channel.ts";
+import { instancesOf } from "../../management/instances_of.ts";
+import { loadExport } from "../../place/load_export.ts";
+import { Broken, type ChannelCheck, expect, wordsOf } from "../channel_check.ts";
+import { type ChannelSubject, LOADING } from "../channel_subject.ts";
+import { loadAlone, moduleGraph } from "../load_alone.ts";
+import { configFor, onTrial } from "../trial.ts";
+import { FakeHost } from "../fake_host.ts";
+
+/** See the module. */
+export const PACKAGE_CHECKS: readonly ChannelCheck[] = [
+  {
+    id: "manifest",
+    rule:
+      "manifest.ts exports a descriptor of its own folder, and every file that it names is there.",
+    says: "the manifest cannot be used",
+    ofPackage: true,
+    run: async (subject) => void await subject.usable(),
+  },
+  {
+    id: "manifest_alone",
+    rule:
+      "manifest.ts and the adapter of instances load without a permission, and bring no package and no " +
+      "runtime with them.",
+    says: "the manifest or the adapter needs more than itself; import nothing there but types",
+    ofPackage: true,
+    run: manifestAlone,
+  },
+  {
+    id: "modules",
+    rule: "Runtime, validator and connector are what the manifest says, and of their shape.",
+    says: "a module is not what the manifest names",
+    run: modulesFit,
+  },
+  {
+    id: "instances",
+    rule:
+      "The adapter gives instances with ids and runtime names of their own, also of an empty section.",
+    says: "the adapter breaks an invariant of instances",
+    ofPackage: true,
+    run: instancesFit,
+  },
+  {
+    id: "capabilities",
+    rule: "The manifest lists streaming and reasoning where the runtime has them, and only there.",
+    says: "the capabilities of the manifest are not those of the runtime",
+    run: capabilitiesFit,
+  },
+  {
+    id: "choices",
+    rule: "Each choice of an enum is accepted by the runtime's constructor (C36).",
+    says: "a choice of the manifest is none for the runtime; take it out of choices, or accept it",
+    run: choicesFit,
+  },
+];
+
+async function manifestAlone(subject: ChannelSubject): Promise<void> {
+  const { descriptor: { management } } = await subject.usable();
+  const adapter = management?.adapter?.match(/([^/:]+):/)?.[1];
+  for (const file of ["manifest.ts", ...adapter === undefined ? [] : [adapter]]) {
+    const module = new URL(file, subject.folder);
+    const strangers = (await moduleGraph(module)).filter((one) =>
+      !one.startsWith("file:") || one === new URL("runtime.ts", subject.folder).href
+    );
+    expect(strangers.length === 0, `${file} brings ${strangers.slice(0, 3).join(", ")} with it`);
+    const problem = await loadAlone(module);
+    expect(problem === undefined, `${file} does not load without permissions: ${problem}`);
+  }
+}
+
+async function modulesFit(subject: ChannelSubject): Promise<void> {
+  const { validator, connector } = await subject.usable();
+  await subject.runtime();
+  for (const [kind, target] of [["validator", validator], ["connector", connector]] as const) {
+    if (target === undefined) continue;
+    await loadExport({ ...target, kind }, LOADING).catch((error) => {
+      throw new Broken(wordsOf(error));
+    });
+  }
+}
+
+async function instancesFit(subject: ChannelSubject): Promise<void> {
+  const channel = await subject.usable();
+  if (channel.adapter === undefined) return;
+  for (const section of [{}, { enabled: true }]) {
+    try {
+      instancesOf(channel, section);
+    } catch (error) {
+      throw new Broken(`of the section ${JSON.stringify(section)}: ${wordsOf(error)}`);
+    }
+  }
+}
+
+function capabilitiesFit(subject: ChannelSubject): Promise<void> {
+  return onTrial(subject, ({ channel, descriptor: { capabilities } }) => {
+    for (
+      const [capability, has, member] of [
+        ["streaming", channel.sendDelta !== undefined, "sendDelta"],
+        [
+          "reasoning",
+          channel.sendReasoningDelta !== BaseChannel.prototype.sendReasoningDelta ||
+          channel.sendReasoning !== BaseChannel.prototype.sendReasoning,
+          "sendReasoningDelta",
+        ],
+      ] as const
+    ) {
+      const lists = capabilities.includes(capability);
+      expect(
+        lists === has,
+        lists
+          ? `the manifest lists "${capability}" and the runtime has no ${member}()`
+          : `the runtime has ${member}() and the manifest does not list "${capability}"`,
+      );
+    }
+    return Promise.resolve();
+  });
+}
+
+async function choicesFit(subject: ChannelSubject): Promise<void> {
+  const descriptor = await subject.descriptor();
+  const Runtime = await subject.runtime();
+  const platform = await subject.openPlatform();
+  const host = await FakeHost.open({ name: descriptor.name });
+  try {
+    for (const [field, spec] of Object.entries(descriptor.setup.fields)) {
+      if (spec.kind !== "enum") continue;
+      for (const choice of spec.choices) {
+        const config = configFor(descriptor, platform, { [field]: choice });
+        try {
+          new Runtime(config, host);
+        } catch (error) {
+          throw new Broken(`${field} "${choice}": its constructor throws: ${wordsOf(error)}`);
+        }
+      }
+    }
+  } finally {
+    await platform.close();
+    await host.close();
+  }
+}

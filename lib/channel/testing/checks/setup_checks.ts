@@ -1,0 +1,100 @@
+/**
+ * How a package checks settings, logs in and connects (document 3 parts 2 and 4, cases C14 and C33).
+ *
+ * @module
+ */
+
+import type { SetupFinding } from "../../descriptor.ts";
+import { loadExport } from "../../place/load_export.ts";
+import { setupResults } from "../../place/setup_results.ts";
+import { Broken, type ChannelCheck, expect, wordsOf } from "../channel_check.ts";
+import type { ChannelPlatform } from "../channel_platform.ts";
+import { type ChannelSubject, LOADING } from "../channel_subject.ts";
+import { configFor, onTrial } from "../trial.ts";
+
+/** See the module. */
+export const SETUP_CHECKS: readonly ChannelCheck[] = [
+  {
+    id: "validator",
+    rule:
+      "The validator finds no error in settings that work, and never throws; what it cannot reach is a " +
+      "warning (C14).",
+    says: "the validator has to give findings, and warnings alone for what it cannot reach",
+    run: validates,
+  },
+  {
+    id: "login",
+    rule: "login() resolves with true or false.",
+    says: "login() has to resolve with true where the settings are right",
+    run: (subject) =>
+      onTrial(subject, async ({ channel, patience }) => {
+        const answer: unknown = await patience.settled(channel.login(), "login() has not settled")
+          .catch((error) => expect(false, `it rejects: ${wordsOf(error)}`));
+        expect(answer === true, `it resolved with ${String(answer)}`);
+      }),
+  },
+  {
+    id: "connector",
+    rule: "A connection that was cancelled stays cancelled (C33).",
+    says: "the connector has to answer poll with cancelled behind cancel",
+    run: connects,
+  },
+];
+
+async function validates(subject: ChannelSubject): Promise<void> {
+  const { descriptor, validator } = await subject.usable();
+  if (validator === undefined) return;
+  const loaded = await loadExport({ ...validator, kind: "validator" }, LOADING).catch((error) => {
+    throw new Broken(wordsOf(error));
+  });
+  if (loaded.kind !== "validator") return;
+  const find = async (what: string, values: Record<string, unknown>) => {
+    const context = { allowLocalServiceAccess: true, signal: AbortSignal.timeout(15_000) };
+    try {
+      const found = loaded.validate(Object.freeze(values), context);
+      return setupResults.findings(await subject.patience.settled(found, "it found nothing"));
+    } catch (error) {
+      throw new Broken(`${what}: ${wordsOf(error)}`);
+    }
+  };
+  const errorOf = (findings: readonly SetupFinding[]) =>
+    findings.find(({ level }) => level === "error")?.message;
+  const platform: ChannelPlatform = await subject.openPlatform();
+  try {
+    const values = configFor(descriptor, platform);
+    const error = errorOf(await find("of settings that work", values));
+    expect(error === undefined, `it says of settings that work: ${error}`);
+    await find("of no settings", {});
+    if (platform.goDown === undefined) return;
+    await platform.goDown();
+    const away = errorOf(await find("of a platform that is away", values));
+    expect(away === undefined, `it calls it an error that the platform is away: ${away}`);
+  } finally {
+    await platform.close();
+  }
+}
+
+async function connects(subject: ChannelSubject): Promise<void> {
+  const { connector: target } = await subject.usable();
+  if (target === undefined) return;
+  const loaded = await loadExport({ ...target, kind: "connector" }, LOADING).catch((error) => {
+    throw new Broken(wordsOf(error));
+  });
+  if (loaded.kind !== "connector") return;
+  const ask = async (action: "start" | "poll" | "cancel") => {
+    try {
+      return setupResults.connectAnswer(
+        await subject.patience.settled(
+          loaded.connector.handle(action, {}),
+          "handle() has not settled",
+        ),
+      ).state;
+    } catch (error) {
+      throw new Broken(`handle("${action}"): ${wordsOf(error)}`);
+    }
+  };
+  await ask("start");
+  await ask("cancel");
+  const state = await ask("poll");
+  expect(state === "cancelled", `it answered "${state}"`);
+}

@@ -1,0 +1,216 @@
+/**
+ * A channel that keeps every rule, on a platform in memory, for tests of the conformance kit: packages that
+ * are wrong in one way are made of it.
+ *
+ * @module
+ */
+
+import { basename } from "@std/path";
+import { BaseChannel, type PackageConfig } from "../base_channel.ts";
+import type { ChannelHost } from "../channel_host.ts";
+import { PermanentDeliveryError } from "../delivery_error.ts";
+import { splitMarkdown } from "../markdown/split_markdown.ts";
+import { eventOf } from "../outbound_event.ts";
+import type { OutboundMessage, StreamDelta } from "../outbound_message.ts";
+import type { ChannelPlatform, PlatformMessage, PlatformSent } from "./channel_platform.ts";
+
+/** A message as the platform gives it to its clients. */
+export interface ToyMessage {
+  id: string;
+  sender: string;
+  kind: PlatformMessage["from"];
+  text: string;
+}
+
+const TOKEN = "toy-token-4711";
+const MAX_CHARS = 200;
+
+/** Platforms by name: a runtime finds its own by a setting. */
+const PLATFORMS = new Map<string, ToyPlatform>();
+
+/** See the module. */
+export class ToyPlatform implements ChannelPlatform {
+  readonly section: Readonly<Record<string, unknown>>;
+  readonly senders = ["alice", "bob"] as const;
+  readonly chatId = "room";
+  readonly limit = { max: MAX_CHARS, sizeOf: ({ text }: PlatformSent) => text.length };
+  readonly hasFences = true;
+  isUp = true;
+  readonly #sent: PlatformSent[] = [];
+  readonly #acknowledged: string[] = [];
+  readonly #clients = new Set<(message: ToyMessage) => void>();
+  #connected = Promise.withResolvers<void>();
+  #refusal: "permanent" | "temporary" | undefined;
+  #last: ToyMessage | undefined;
+
+  constructor(name: string = crypto.randomUUID()) {
+    this.section = { hub: name, token: TOKEN };
+    PLATFORMS.set(name, this);
+  }
+
+  connect(token: string, client: (message: ToyMessage) => void): void {
+    if (!this.isUp) throw new Error("The platform is away");
+    if (token !== TOKEN) throw new Error(`The token ${token} is not known`);
+    this.#clients.add(client);
+    this.#connected.resolve();
+  }
+
+  leave(client: (message: ToyMessage) => void): void {
+    this.#clients.delete(client);
+  }
+
+  /** Puts a message up; `at`: in the place of that one. Returns its number. */
+  post(sent: PlatformSent, at: number = this.#sent.length): number {
+    if (!this.isUp) throw new Error("The platform is away");
+    const refusal = this.#refusal;
+    this.#refusal = undefined;
+    if (refusal === "permanent") throw new PermanentDeliveryError("The platform refuses it");
+    if (refusal === "temporary") throw new Error("The platform has too much to do");
+    this.#sent[at] = sent;
+    return at;
+  }
+
+  acknowledge(id: string): void {
+    this.#acknowledged.push(id);
+  }
+
+  async deliver({ text, senderId, from }: PlatformMessage): Promise<string> {
+    await this.#connected.promise;
+    this.#last = { id: crypto.randomUUID(), sender: senderId, kind: from, text };
+    await this.redeliver();
+    return this.#last.id;
+  }
+
+  redeliver(): Promise<void> {
+    for (const client of this.#clients) client({ ...this.#last! });
+    return Promise.resolve();
+  }
+
+  sent = (): PlatformSent[] => this.#sent.map((sent) => ({ ...sent }));
+  acknowledged = (): string[] => [...this.#acknowledged];
+
+  goDown(): Promise<void> {
+    this.isUp = false;
+    return Promise.resolve();
+  }
+
+  refuse(kind: "permanent" | "temporary"): void {
+    this.#refusal = kind;
+  }
+
+  close(): Promise<void> {
+    PLATFORMS.delete(String(this.section.hub));
+    return Promise.resolve();
+  }
+}
+
+/** The section of a toy. */
+export interface ToyConfig extends PackageConfig {
+  hub: string;
+  token: string;
+  tone?: string;
+}
+
+/** Its runtime. */
+export class ToyBase extends BaseChannel<ToyConfig> {
+  readonly platform: ToyPlatform;
+  protected ending: PromiseWithResolvers<void> = Promise.withResolvers();
+  protected isConnected = false;
+  protected running = false;
+  protected ended = false;
+  protected readonly streams: Map<string, { at?: number; text: string }> = new Map();
+
+  constructor(config: ToyConfig, host: ChannelHost) {
+    super(config, host);
+    this.platform = PLATFORMS.get(config.hub)!;
+    if (!["loud", "quiet"].includes(config.tone ?? "loud")) throw new Error("No such tone");
+  }
+
+  override get isRunning(): boolean {
+    return this.running;
+  }
+
+  override async start(): Promise<void> {
+    if (this.ended) return;
+    this.running = true;
+    try {
+      // As a connection takes its time.
+      await new Promise<void>((resolve) => this.host.clock.after(0, resolve));
+      if (this.ended) return;
+      try {
+        this.platform.connect(this.config.token, this.client);
+      } catch (error) {
+        throw new Error(`Cannot connect: ${this.words(error)}`);
+      }
+      this.isConnected = true;
+      this.host.setDetail("connected as toy");
+      await this.ending.promise;
+    } finally {
+      this.running = false;
+      this.isConnected = false;
+      this.platform.leave(this.client);
+    }
+  }
+
+  protected words(error: unknown): string {
+    return (error as Error).message.replaceAll(this.config.token, "[token]");
+  }
+
+  override stop(): Promise<void> {
+    this.ended = true;
+    this.running = false;
+    this.ending.resolve();
+    return Promise.resolve();
+  }
+
+  protected readonly client = (message: ToyMessage): void => {
+    this.hear(message).catch((error) => this.host.log.error("A message was not taken", { error }));
+  };
+
+  protected async hear({ id, sender, kind, text }: ToyMessage): Promise<void> {
+    if (kind === "person") await this.take({ id, sender, text });
+    this.platform.acknowledge(id);
+  }
+
+  protected async take({ id, sender, text }: Omit<ToyMessage, "kind">): Promise<void> {
+    await this.handleMessage({ senderId: sender, chatId: "room", content: text, messageId: id });
+  }
+
+  override send(message: OutboundMessage): Promise<void> {
+    return Promise.resolve().then(() => this.post(message));
+  }
+
+  protected post(message: OutboundMessage): void {
+    if (!this.isConnected || this.ended) throw new Error("The toy is not connected");
+    const event = eventOf(message);
+    if (event !== undefined && event.type !== "progress" && event.type !== "approval") return;
+    const { chatId, content, media } = message;
+    if (content.trim() === "" && media.length === 0) return;
+    const files = media.map((path) => basename(path));
+    for (const text of this.split(content)) this.platform.post({ chatId, text, files });
+  }
+
+  override sendDelta({ chatId, delta, streamId, streamEnd }: StreamDelta): Promise<void> {
+    return Promise.resolve().then(() => {
+      if (!this.isConnected || this.ended) throw new Error("The toy is not connected");
+      const key = this.streamKey(chatId, streamId);
+      const { at, text } = this.streams.get(key) ?? { text: "" };
+      const whole = text + delta;
+      // Nothing is kept of what the platform refuses.
+      if (delta !== "") this.streams.set(key, { at: this.show(chatId, whole, at), text: whole });
+      if (streamEnd) this.streams.delete(key);
+    });
+  }
+
+  protected show(chatId: string, text: string, at: number | undefined): number {
+    return this.platform.post({ chatId, text }, at);
+  }
+
+  protected streamKey(chatId: string, streamId: string | undefined): string {
+    return streamId ?? chatId;
+  }
+
+  protected split(text: string): string[] {
+    return splitMarkdown(text, MAX_CHARS);
+  }
+}
