@@ -85,7 +85,6 @@ export function createDeliveries(
       outlet: outletOf(runtimeName),
       store,
       persister,
-      clock,
       log,
       onOver() {
         cursors.delete(turnId);

@@ -73,7 +73,8 @@ export class Segment {
    */
   get piece(): { text: string; isLast: boolean } | undefined {
     if (this.ended !== undefined) return { text: this.#text, isLast: true };
-    const text = /[\ud800-\udbff]$/.test(this.#text) ? this.#text.slice(0, -1) : this.#text;
+    const last = this.#text.charCodeAt(this.#text.length - 1);
+    const text = last >= 0xd800 && last <= 0xdbff ? this.#text.slice(0, -1) : this.#text;
     return text === "" ? undefined : { text, isLast: false };
   }
 
