@@ -104,3 +104,25 @@ Deno.test("openJournal() prepares statements that seek, whatever there is on rec
   const excuses = [MAY_SCAN, MAY_PASS_OVER, MAY_SORT].flatMap((may) => Object.keys(may));
   assertEquals(needed, new Set(excuses));
 });
+
+Deno.test("openJournal() prepares statements that pass over no other chat's messages", () => {
+  const found: [sql: string, line: string][] = [];
+  for (const [sql, lines] of plansOf(statementsOf())) {
+    for (const line of lines) {
+      if (/^SEARCH outbox\b.*\((channel=\?|channel=\? AND chat_id>\?)\)/.test(line)) {
+        found.push([sql.slice(0, 60), line]);
+      }
+    }
+  }
+  assertEquals(found, [
+    [
+      "SELECT chat_id FROM outbox WHERE channel = ? AND chat_id > ?",
+      "SEARCH outbox USING INDEX outbox_lanes (channel=? AND chat_id>?)",
+    ],
+    // When a channel that can tell a repeat is started.
+    [
+      "UPDATE outbox SET state = 'pending', not_before = 0 WHERE ch",
+      "SEARCH outbox USING INDEX outbox_unknown (channel=?)",
+    ],
+  ]);
+});
