@@ -18,8 +18,9 @@ export interface HandledMessage {
   chatId: string;
   content: string;
   /**
-   * Paths of files in the channel's own folder, which the service copies: at most 4, of 8 MiB each and
-   * 24 MiB together. They may be removed when the message was accepted.
+   * Paths of files in the channel's own folder, which the service copies. Of more than 4, more than 8 MiB
+   * each or 24 MiB together, the rest is left out and named in the message. They may be removed when the
+   * message was accepted.
    */
   media?: readonly string[];
   /** Plain JSON that comes back with everything that answers it, such as `message_id` for threads. */

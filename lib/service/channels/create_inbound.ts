@@ -20,7 +20,7 @@ import type { Log } from "../../log.ts";
 import { requestDigest } from "../../request_digest.ts";
 import { answerText } from "../answer_text.ts";
 import type { Inbound } from "./inbound.ts";
-import { checkFileCount, readInboundFiles } from "./inbound_files.ts";
+import { readInboundFiles } from "./inbound_files.ts";
 import { inboundSessionKey } from "./inbound_session_key.ts";
 import { InOrder, orAborted, Places } from "./waiting.ts";
 
@@ -149,7 +149,6 @@ export function createInbound(deps: InboundDeps): Inbound {
     const { runtimeName } = spec;
     const stateDir = channelStateDir(dataDir, runtimeName);
     const message = checkInbound(value, { runtimeName, stateDir });
-    checkFileCount(message.media ?? []);
     const { chatId, messageId } = message;
     const arrival: Arrival = {
       spec,

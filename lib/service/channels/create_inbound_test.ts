@@ -153,11 +153,6 @@ Deno.test("what is no message is refused, naming the field, and nothing is store
     assert(code === "invalid_request" || code === "no_user_message", code);
     assertEquals(named, param, JSON.stringify(Object.keys(changes)));
   }
-  const many = {
-    ...message(),
-    media: ["1", "2", "3", "4", "5"].map((each) => `${folder}/${each}`),
-  };
-  assertEquals(await refusal(inbound(SPEC, many, NEVER)), ["too_large", "media"]);
   await assertRejects(() => inbound(SPEC, null as unknown as InboundMessage, NEVER), ServiceError);
   assertEquals([agent.journal.sessions({ limit: 9 }), told], [[], []]);
   await agent[Symbol.asyncDispose]();
@@ -333,13 +328,51 @@ Deno.test("files of the channel's folder come with the message, and no others", 
       assertEquals([error.code, error.details.param], ["invalid_request", "media[1]"]);
       assertStringIncludes(error.message, words);
     }
-    const large = await write("large", new Uint8Array(8 * 1024 * 1024));
-    const larger = await write("larger", new Uint8Array(8 * 1024 * 1024 + 1));
-    assertEquals(await refusal(publish({ media: [larger] })), ["too_large", "media[0]"]);
-    const all = [large, large, large, media[0]!];
-    assertEquals(await refusal(publish({ media: all })), ["too_large", "media"]);
     assertEquals(agent.journal.session("irc.work:#a")!.turns, 1);
     assertEquals(agent.media.held, []);
+    await agent[Symbol.asyncDispose]();
+  }));
+
+Deno.test("files beyond the limits are left out and named; the message is taken all the same", () =>
+  withFolder(async (dataDir) => {
+    const { agent, publish } = world({ dataDir });
+    const folder = channelStateDir(dataDir, SPEC.runtimeName);
+    await Deno.mkdir(folder, { recursive: true });
+    const write = async (name: string, bytes: number) => {
+      const path = join(folder, name);
+      await Deno.writeFile(path, new Uint8Array(bytes).fill(0x61));
+      return path;
+    };
+    const MIB = 1024 * 1024;
+    const media = [
+      await write("large.txt", 8 * MIB),
+      await write("larger.txt", 8 * MIB + 1),
+      await write("large2.txt", 8 * MIB),
+      await write("empty.txt", 0),
+      await write("fifth.txt", 1),
+    ];
+    const shown = async (media: string[]) => {
+      const { turnId } = turnOf(await publish({ content: "see", media }));
+      const { input } = agent.journal.turn(turnId)!;
+      return input.map((part) => part.type === "text" ? part.text : part.type);
+    };
+    const left = (what: string) => `[A file of this message is left out: ${what}]`;
+    assertEquals(await shown(media), [
+      "see",
+      "document",
+      left('media[1] ("larger.txt") is too large, at most 8388608 bytes are taken'),
+      "document",
+      left('media[3] ("empty.txt") is empty'),
+      left('media[4] ("fifth.txt") is one too many, at most 4 are taken'),
+    ]);
+    const [large] = media;
+    assertEquals(await shown([large!, large!, large!, media[4]!]), [
+      "see",
+      "document",
+      "document",
+      "document",
+      left('media[3] ("fifth.txt") is too much, at most 25165824 bytes are taken together'),
+    ]);
     await agent[Symbol.asyncDispose]();
   }));
 
