@@ -6,7 +6,6 @@ import { runService } from "../run_service.ts";
 import type { Started } from "../../lib/authority/authority.ts";
 import { issueSecret } from "../../lib/config/issue_secret.ts";
 import type { Config } from "../../lib/config/schema.ts";
-import type { ChannelModule } from "../../lib/service/bridge.ts";
 
 const command: Command = {
   description: "Runs the service with everything that the configuration enables: the WebSocket " +
@@ -15,7 +14,12 @@ const command: Command = {
   examples: ["service gateway", "service config set api.enabled true && service gateway"],
   options: [],
   async run({ globals, out }) {
-    const options = { ...ownOptions(globals), channels: await channelModules() };
+    // Nothing else loads the static map (case W14).
+    const [{ CHANNELS }, { openRegistry }] = await Promise.all([
+      import("../../channels/mod.ts"),
+      import("../../lib/channel/registry/open_registry.ts"),
+    ]);
+    const options = { ...ownOptions(globals), channels: await openRegistry(CHANNELS) };
     return await runService(options, ({ authority: { started }, loaded }) => {
       if (globals.json) return out.json({ pid: Deno.pid, ...started });
       out.line(`service runs (pid ${Deno.pid})`);
@@ -28,22 +32,6 @@ const command: Command = {
     });
   },
 };
-
-/** The channels that the service runs itself; nothing else loads the static map (case W14). */
-async function channelModules(): Promise<ChannelModule[]> {
-  const [{ CHANNELS }, { openRegistry }] = await Promise.all([
-    import("../../channels/mod.ts"),
-    import("../../lib/channel/registry/open_registry.ts"),
-  ]);
-  const { usable } = await openRegistry(CHANNELS);
-  return [...usable.values()]
-    .filter(({ descriptor }) => descriptor.capabilities.includes("in_service"))
-    .map(({ descriptor: { name }, runtime: { module, exportName } }) => ({
-      name,
-      module,
-      className: exportName,
-    }));
-}
 
 /** Where the service listens, and what it takes to get in. */
 function portLines({ wsUrl, apiUrl }: Started, { channels, api }: Config): string[] {

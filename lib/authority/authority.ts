@@ -7,6 +7,7 @@
 
 import type { ActionPort, ActionResult } from "./actions.ts";
 import type { Config } from "../config/schema.ts";
+import type { ChannelSpec } from "../channel/channel_spec.ts";
 import type { DocumentReader } from "../documents/types.ts";
 import { fromErrorData, ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -15,6 +16,8 @@ import type { Scrubber } from "../secrets/scrubber.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "../service/bridge.ts";
 import type { Operator } from "./approvals/operate.ts";
 import { readInstructions } from "./instructions.ts";
+import type { ChannelPlaces } from "./channels/channel_places.ts";
+import { PlaceDesk } from "./channels/place_desk.ts";
 import type { SigningKeyFetch } from "./jwks/signing_key_fetch.ts";
 import type { McpServers } from "./mcp/mcp_servers.ts";
 import { type Permission, workerPermissions } from "./permissions.ts";
@@ -40,6 +43,8 @@ export interface AuthorityDeps {
   outbox: ServiceOutbox;
   /** The gate's way to the service's automations; absent where there is none. */
   automations?: ServiceAutomations;
+  /** Where channels run; absent where none does. */
+  places?: Pick<ChannelPlaces, "open">;
   /** Real path. */
   workspace: string;
   /** Takes secrets out of everything that the service is told. */
@@ -59,6 +64,8 @@ export interface Authority {
   connectGuest(): { readable: ReadableStream<Uint8Array>; writable: WritableStream<Uint8Array> };
   /** Gives the service other prints of secrets. */
   setSecretPrints(prints: readonly SecretPrint[]): void;
+  /** Tells the service how channels are configured from now on. */
+  setChannels(specs: readonly ChannelSpec[]): void;
   /** Gives the service new values of live keys. */
   configure(config: Config, paths: readonly string[]): void;
   /**
@@ -83,6 +90,16 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
   /** For everything that tools, documents, servers or people had a part in. */
   const say = (message: ToService) => send(scrubbedMessage(message, deps.scrubber));
 
+  const { places, scrubber } = deps;
+  // Ports cannot be looked through for secrets: the desk takes them out of what it says itself.
+  const desk = places && new PlaceDesk({ places, send, scrub: (text) => scrubber.text(text), log });
+  /** What was asked of the service is answered by nobody any more. */
+  const closePorts = (reason: string) => {
+    deps.outbox.close(reason);
+    deps.automations?.close(reason);
+    desk?.close();
+  };
+
   const started = Promise.withResolvers<Started>();
   const drained = Promise.withResolvers<{ interrupted: number }>();
   const died = Promise.withResolvers<never>();
@@ -100,8 +117,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
     drained.reject(error);
     died.reject(error);
     for (const controller of [...running.values(), ...reading.values()]) controller.abort(error);
-    deps.outbox.close("the service stopped");
-    deps.automations?.close("the service stopped");
+    closePorts("the service stopped");
   });
   worker.addEventListener("message", ({ data }: MessageEvent<ToAuthority>) => {
     switch (data.type) {
@@ -127,6 +143,9 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         return void mcp(data);
       case "signing_keys":
         return void signingKeys(data);
+      case "open_place":
+      case "close_place":
+        return desk?.receive(data);
       case "enqueued":
         return deps.outbox.receive(data);
       case "automation_created":
@@ -255,6 +274,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         return { readable: toGuest.readable, writable: toService.writable };
       },
       setSecretPrints: (prints) => send({ type: "secret_prints", prints }),
+      setChannels: (specs) => send({ type: "channels", specs }),
       configure: (config, paths) => send({ type: "configure", config, paths }),
       async drain({ graceMs, afterGuests = false }) {
         send({ type: "drain", graceMs, afterGuests });
@@ -262,15 +282,13 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
           return await drained.promise;
         } finally {
           worker.terminate();
-          deps.outbox.close("the service stopped");
-          deps.automations?.close("the service stopped");
+          closePorts("the service stopped");
         }
       },
     };
   } catch (error) {
     worker.terminate();
-    deps.outbox.close("the service did not start");
-    deps.automations?.close("the service did not start");
+    closePorts("the service did not start");
     throw error;
   }
 }

@@ -11,7 +11,7 @@ import type { Log } from "../log.ts";
 import { Approvals } from "./approvals/approvals.ts";
 import { createOperator, type Operator } from "./approvals/operate.ts";
 import type { AuditLog } from "./audit/log.ts";
-import type { ChannelOperator } from "./channels/operate_channels.ts";
+import type { HomeChannels } from "./channels/home_channels.ts";
 import type { Commissions } from "./commission/commissions.ts";
 import { createIssuedTokens } from "./state/issued_tokens.ts";
 import type { OperatorState } from "./state/operator_state.ts";
@@ -24,7 +24,7 @@ export interface OpenOperatorDeps {
   state: OperatorState;
   upkeep: Upkeep;
   /** Absent where no channels are run. */
-  channels?: Pick<ChannelOperator, "answer">;
+  channels?: Pick<HomeChannels, "operator" | "verifiesSenders">;
   commissions: Commissions;
   /** Whether this process has a WebSocket port. */
   servesPort: boolean;
@@ -34,16 +34,17 @@ export interface OpenOperatorDeps {
 /** What waits for a person, and who may answer. What the last process left is void. */
 export async function openOperator(
   {
-    config: { gates, channels: { websocket } },
+    config,
     audit,
     state,
     upkeep,
-    channels: channelOperator,
+    channels,
     commissions,
     servesPort,
     log,
   }: OpenOperatorDeps,
 ): Promise<{ approvals: Approvals; operator: Operator }> {
+  const { gates, channels: { websocket } } = config;
   const { pending, latches, tokens } = state;
   const approvals = new Approvals({
     clock: systemClock,
@@ -63,7 +64,8 @@ export async function openOperator(
       latches,
       gates,
       // A client of the WebSocket port names itself; whom a proxy vouches for has a prefix of his own.
-      verifiesSenders: (channel) => channel === "webui" && trustsProxy,
+      verifiesSenders: (channel) =>
+        channel === "webui" ? trustsProxy : channels?.verifiesSenders(channel) === true,
       port: servesPort
         ? {
           tokens: createIssuedTokens({
@@ -75,7 +77,7 @@ export async function openOperator(
         }
         : undefined,
       upkeep,
-      channels: channelOperator,
+      channels: channels?.operator,
       commissions,
       log,
     }),

@@ -9,8 +9,9 @@ import { homedir } from "node:os";
 import { loadConfig, type Loaded } from "../config/load.ts";
 import type { Config, WebsocketConfig } from "../config/schema.ts";
 import type { HomePaths } from "../config/paths.ts";
-import type { ChannelModule } from "../service/bridge.ts";
-import { type NamedSecret, secretsIn } from "../config/redact.ts";
+import type { ChannelRegistry } from "../channel/registry/channel_registry.ts";
+import { withoutChannelSections } from "../config/channel_sections.ts";
+import { type ChannelSecrets, type NamedSecret, secretsIn } from "../config/redact.ts";
 import { configSchema } from "../config/schema.ts";
 import { createLog, type Log, writeStderr } from "../log.ts";
 import { type Authority, startAuthority } from "./authority.ts";
@@ -48,7 +49,7 @@ export interface OwnOptions {
   /** Whether to serve the HTTP API; by the configuration when undefined. */
   api?: boolean;
   /** Channels that there are; those that the configuration enables run. Absent: none does. */
-  channels?: readonly ChannelModule[];
+  channels?: ChannelRegistry;
   /** Values that go over those of the file, from the command line. */
   apiAddress?: { host?: string; port?: number };
   /** Least level that is logged, instead of the configured one. */
@@ -88,7 +89,9 @@ export async function ownHome(
     const loaded = await loadOwn(options);
     const { config } = loaded;
     const known = new KnownSecrets();
-    known.configure(neverSaid(config, options.env), plainNames(config));
+    const tell = (next: Config, channels: ChannelSecrets = {}) =>
+      known.configure(neverSaid(next, options.env, channels), plainNames(next));
+    tell(config);
     const { scrubber } = known;
     const log = createLog(
       { ...config.log, level: options.logLevel ?? config.log.level },
@@ -119,12 +122,31 @@ export async function ownHome(
         name,
       });
     }
+    const watched: { reload?: () => Promise<void> } = {};
+    const denoDir = findDenoDir({
+      env: options.env,
+      cwd: Deno.cwd(),
+      home: homedir(),
+      os: Deno.build.os,
+    });
+    const channels = options.channels && (await import("./channels/home_channels.ts"))
+      .openHomeChannels({
+        registry: options.channels,
+        config,
+        paths,
+        denoDir,
+        env: options.env,
+        scrubber,
+        audit,
+        reload: async () => await watched.reload?.(),
+        log,
+      });
+    tell(config, channels?.secrets);
     const table = permissionTable(loaded, paths, {
       api: options.api ?? config.api.enabled,
       channels: options.channels !== undefined,
     });
     const commissions = new Commissions({ audit, findings: state.findings, grants: state.grants });
-    const watched: { reload?: () => Promise<void> } = {};
     const upkeep = createUpkeep({
       paths,
       env: options.env,
@@ -147,17 +169,12 @@ export async function ownHome(
       audit,
       state,
       upkeep,
+      channels,
       commissions,
       servesPort: options.channels !== undefined,
       log,
     });
     const cacheDir = `${paths.runDir}/child-cache`;
-    const denoDir = findDenoDir({
-      env: options.env,
-      cwd: Deno.cwd(),
-      home: homedir(),
-      os: Deno.build.os,
-    });
     const executor = createExecutor({ cacheDir, log });
     await removeLeftNetworks(paths.socketDir);
     const served: { apiUrl?: string; wsUrl?: string } = {};
@@ -212,10 +229,16 @@ export async function ownHome(
       version: options.version,
       pid: Deno.pid,
       config: serviceConfig(config),
-      paths: { database: paths.database, mediaDir: paths.mediaDir, socket: paths.socket },
+      paths: {
+        database: paths.database,
+        mediaDir: paths.mediaDir,
+        dataDir: paths.dataDir,
+        socket: paths.socket,
+      },
       api,
-      stays: options.channels !== undefined,
-      channels: (options.channels ?? []).filter(({ name }) => isEnabled(config, name)),
+      stays: channels !== undefined,
+      channels: channels?.served ?? [],
+      specs: channels?.specs() ?? [],
       secretPrints: known.prints,
       maxOpenFiles: options.channels !== undefined || api ? await maxOpenFiles() : undefined,
       // A warning that commands run without a sandbox is not to wait for the first of them.
@@ -232,6 +255,7 @@ export async function ownHome(
       signingKeys: openSigningKeys(websocket, executor),
       outbox,
       automations,
+      places: channels?.places,
       workspace,
       scrubber,
       log,
@@ -247,8 +271,9 @@ export async function ownHome(
       load: () => loadOwn(options),
       apply(next, changed) {
         // Before any of it can be said.
-        known.configure(neverSaid(next, options.env), plainNames(next));
+        tell(next, channels?.secrets);
         authority.configure(serviceConfig(next), changed);
+        if (channels && changed.some(isOfChannels)) authority.setChannels(channels.specs());
       },
       log,
     });
@@ -266,6 +291,7 @@ export async function ownHome(
           await approvals.close();
           // Before the walls around them go, so that their end is on record as what it is.
           await mcp.shutdown();
+          await channels?.shutdown();
           await Promise.all([actions.shutdown(), executor.shutdown(), documents.shutdown()]);
           known.close();
           await state.close();
@@ -274,6 +300,7 @@ export async function ownHome(
         }
       },
       killChildren() {
+        void channels?.shutdown();
         void actions.shutdown();
         void executor.shutdown();
         void documents.shutdown();
@@ -285,24 +312,26 @@ export async function ownHome(
   }
 }
 
-/** Whether a channel's section enables it. */
-function isEnabled({ channels }: Config, name: string): boolean {
-  const section: unknown = Object.hasOwn(channels, name) ? channels[name] : undefined;
-  return typeof section === "object" && section !== null && "enabled" in section &&
-    section.enabled === true;
+/** Whether a key is of channels, such as `channels.email.enabled`. */
+function isOfChannels(path: string): boolean {
+  return path === "channels" || path.startsWith("channels.");
 }
 
-/** What of a configuration the service is given: keys of tools and MCP servers are not its business. */
+/** What of a configuration the service is given: keys of tools, MCP servers and places are not its business. */
 function serviceConfig(config: Config): Config {
   const { tools, mcp } = configSchema.parse({});
-  return { ...config, tools, mcp };
+  return { ...withoutChannelSections(config), tools, mcp };
 }
 
 /** The secrets of a configuration, and the key of those that the home keeps. */
-function neverSaid(config: Config, env: OwnOptions["env"]): NamedSecret[] {
+function neverSaid(
+  config: Config,
+  env: OwnOptions["env"],
+  channels: ChannelSecrets,
+): NamedSecret[] {
   const key = env(SECRETS_KEY_VARIABLE)?.trim() ?? "";
   return [
-    ...secretsIn(config, configSchema),
+    ...secretsIn(config, configSchema, channels),
     ...key === "" ? [] : [{ name: SECRETS_KEY_VARIABLE, value: key }],
   ];
 }

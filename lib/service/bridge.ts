@@ -10,6 +10,8 @@ import type { Credential, OperatorAnswer, OperatorRequest } from "../authority/o
 import type { SigningKeyAnswer } from "../authority/jwks/signing_key_fetch.ts";
 import type { McpServerStatus, OfferedTool } from "../authority/mcp/mcp_servers.ts";
 import type { Automation } from "../automation/automation.ts";
+import type { ChannelSpec } from "../channel/channel_spec.ts";
+import type { PlaceAsked, PlaceTold } from "../channel/place/place_bridge.ts";
 import type { Config } from "../config/schema.ts";
 import type { ExtractedText } from "../documents/types.ts";
 import type { ErrorData } from "../errors.ts";
@@ -22,6 +24,8 @@ export interface ServicePaths {
   database: string;
   /** Folder of the files that came with messages. */
   mediaDir: string;
+  /** Folder of everything that is kept; those of channels lie in it. */
+  dataDir: string;
   /** The local socket. */
   socket: string;
 }
@@ -46,8 +50,10 @@ export interface ServiceBoot {
   api: boolean;
   /** Whether it runs for longer than one command, and so does what is due. */
   stays: boolean;
-  /** Channels to run in the service. */
+  /** Channels to run in the service itself. */
   channels: readonly ChannelModule[];
+  /** Channels that have places of their own, those that are switched off too. */
+  specs: readonly ChannelSpec[];
   /** By what values of secrets are known, without being them. */
   secretPrints: readonly SecretPrint[];
   /** How many files this process may have open at once; undefined: any number. */
@@ -86,6 +92,9 @@ export interface AutomationWriter {
 
 /** Authority to service. */
 export type ToService =
+  | PlaceTold
+  /** How channels are configured from now on. */
+  | { type: "channels"; specs: readonly ChannelSpec[] }
   | { type: "boot"; boot: ServiceBoot }
   /** A command of this very process, speaking the local protocol over a pair of byte streams. */
   | {
@@ -125,6 +134,7 @@ export type ToService =
 
 /** Service to authority. */
 export type ToAuthority =
+  | PlaceAsked
   | {
     type: "started";
     /** Base URL of the API, or undefined. */

@@ -27,6 +27,7 @@ import type { Journal } from "../journal/types.ts";
 import type { Log } from "../log.ts";
 import type { MediaStore } from "../media/types.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
+import type { Transcriber } from "../transcription/create_transcriber.ts";
 import { createTrustedProxy } from "../trusted_proxy/create_trusted_proxy.ts";
 import type { Automations } from "./automations.ts";
 import type { ChannelModule, ServiceBoot } from "./bridge.ts";
@@ -48,6 +49,7 @@ export interface ServeWebsocketDeps {
   commission: Commission;
   link: AuthorityLink;
   models: LiveModels;
+  transcriber: Pick<Transcriber, "ofDataUrl">;
   checks: () => ServiceBoot["checks"];
   scrubber: Scrubber;
   /** Takes the lines of the access log. */
@@ -136,6 +138,7 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
       journal,
       documents: link.documents,
       scrub: (text) => scrubber.text(text),
+      transcribe: (dataUrl, signal) => deps.transcriber.ofDataUrl(dataUrl, signal),
       clock: systemClock,
     }),
     admission: withHandshakeLog(admission, { accessLog, clock: systemClock }),

@@ -16,6 +16,7 @@ import { serveGuest } from "../local/server.ts";
 import type { Duplex } from "../local/wire.ts";
 import { createLog, writeStderr } from "../log.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
+import { createTranscriber } from "../transcription/create_transcriber.ts";
 import { describeTool, TOOLS } from "../tools/mod.ts";
 import { apiAgent } from "./api_agent.ts";
 import { createAutomationOperations } from "./automation_operations.ts";
@@ -25,10 +26,12 @@ import { createCommissionOperations } from "./commission_operations.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "./bridge.ts";
 import { createAutomation } from "./create_automation.ts";
 import { createLiveModels } from "./live_models.ts";
+import { createOutboxOperations } from "./outbox_operations.ts";
 import { createOperations, type OperationDeps } from "./operations.ts";
 import { createOutbox } from "./outbox.ts";
 import { mcpAgentTool } from "./mcp_agent_tool.ts";
 import { linkAuthority } from "./remote_actions.ts";
+import type { ServedChannels } from "./serve_channels.ts";
 import { takeUp } from "./take_up.ts";
 
 /** Time that requests get to write the end of their turns, after those have ended. */
@@ -89,8 +92,19 @@ export async function startService(
     runsAutomations: boot.stays && config.automations.enabled,
   });
 
-  const isEnabled = (channel: string) => boot.channels.some(({ name }) => name === channel);
-  const outbox = createOutbox({ journal, isEnabled });
+  const transcriber = createTranscriber({
+    config: config.transcription,
+    fetch,
+    clock: systemClock,
+    log,
+  });
+  let specs = boot.specs;
+  let channels: ServedChannels | undefined;
+  const wake = (runtimeName: string, chatId?: string) => channels?.wake(runtimeName, chatId);
+  const isEnabled = (channel: string) =>
+    boot.channels.some(({ name }) => name === channel) ||
+    specs.some(({ runtimeName, enabled }) => enabled && runtimeName === channel);
+  const outbox = createOutbox({ journal, isEnabled, wake });
   const automations = createAutomations({
     store: journal.automations,
     turns,
@@ -130,14 +144,17 @@ export async function startService(
       checks: checks(),
     }),
   };
+  channels = boot.stays ? await startChannels() : undefined;
   const api = boot.api ? await startApi() : undefined;
   const websocket = await startWebsocket();
+  channels?.configure(specs);
   if (boot.stays) automations.start();
 
   const handlers = {
     ...createOperations(operationDeps),
     ...createAutomationOperations({ automations }),
     ...createCommissionOperations({ commission }),
+    ...createOutboxOperations({ journal, wake }),
   };
   const local = await listenLocal(endpointAt(boot.paths.socket));
   const accepting = acceptGuests();
@@ -164,6 +181,12 @@ export async function startService(
       case "configure":
         copyPaths(message.config, config, message.paths);
         return models.configure(message.paths);
+      case "channels":
+        specs = message.specs;
+        return channels?.configure(specs);
+      case "place_opened":
+      case "place_ended":
+        return channels?.receive(message);
       case "action_progress":
       case "action_approval":
       case "action_result":
@@ -225,6 +248,20 @@ export async function startService(
     });
   }
 
+  async function startChannels() {
+    const { serveChannels } = await import("./serve_channels.ts");
+    return serveChannels({
+      turns,
+      journal,
+      documents: link.documents,
+      transcriber,
+      dataDir: boot.paths.dataDir,
+      send,
+      scrubber,
+      log,
+    });
+  }
+
   async function startWebsocket() {
     const module = boot.channels.find(({ name }) => name === "websocket");
     if (module === undefined) return undefined;
@@ -239,6 +276,7 @@ export async function startService(
       commission,
       link,
       models,
+      transcriber,
       checks,
       scrubber,
       writeLine,
@@ -260,7 +298,7 @@ export async function startService(
     const ended = await turns.drain({ graceMs });
     await automations.stop({ graceMs: ANSWER_MS });
     // Every turn has ended and its readers see that; what is open now only waits to be told.
-    await websocket?.stop();
+    await Promise.all([websocket?.stop(), channels?.stop(ANSWER_MS)]);
     api?.endStreams();
     api?.stopAccepting(ANSWER_MS);
     await stopped;

@@ -1,0 +1,97 @@
+/**
+ * Puts together what runs channels in places of their own: the way in, deliveries and the manager. A
+ * module of its own so that commands that run none do not load it (W14).
+ *
+ * @module
+ */
+
+import { systemClock } from "../agent/clock.ts";
+import type { OwnedTurns } from "../agent/create_turns.ts";
+import type { ChannelSpec } from "../channel/channel_spec.ts";
+import type { ChannelStatus } from "../channel/channel_status.ts";
+import { createDeliveries } from "../channel/delivery/create_deliveries.ts";
+import { createChannelManager } from "../channel/manager/create_channel_manager.ts";
+import { buildChannel } from "../channel/place/build_channel.ts";
+import type { PlaceAsked, PlaceTold } from "../channel/place/place_bridge.ts";
+import { PlaceDoor } from "../channel/place/place_door.ts";
+import { channelStateDir } from "../channel/place/state_dir.ts";
+import type { DocumentReader } from "../documents/types.ts";
+import type { Journal } from "../journal/types.ts";
+import type { Log } from "../log.ts";
+import type { Scrubber } from "../secrets/scrubber.ts";
+import type { Transcriber } from "../transcription/create_transcriber.ts";
+import { createInbound } from "./channels/create_inbound.ts";
+
+/** What channels are run with. */
+export interface ServeChannelsDeps {
+  /** Scrubbed. */
+  turns: OwnedTurns;
+  journal: Journal;
+  documents: DocumentReader;
+  transcriber: Pick<Transcriber, "ofFile">;
+  /** Where the folders of channels are. */
+  dataDir: string;
+  /** To the authority, which starts places. */
+  send: (message: PlaceAsked) => void;
+  scrubber: Scrubber;
+  log: Log;
+}
+
+/** Channels that run. */
+export interface ServedChannels {
+  /** Brings what runs in line with these; the first call is the start. */
+  configure(specs: readonly ChannelSpec[]): void;
+  status(): ChannelStatus[];
+  /** A message waits in the outbox. */
+  wake(runtimeName: string, chatId?: string): void;
+  /** Takes what the authority says of places. */
+  receive(message: PlaceTold): void;
+  /** Lets nobody in any more, delivers what can be within `graceMs`, and ends all places. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** See the module. */
+export function serveChannels(deps: ServeChannelsDeps): ServedChannels {
+  const { turns, journal, documents, transcriber, dataDir, scrubber, log } = deps;
+  const clock = systemClock;
+  const deliveries = createDeliveries({ journal, log, clock });
+  const inbound = createInbound({
+    turns,
+    journal,
+    deliveries,
+    documents,
+    dataDir,
+    scrub: (text) => scrubber.text(text),
+    randomId: () => crypto.randomUUID(),
+    log,
+  });
+  const door = new PlaceDoor(deps.send);
+  const manager = createChannelManager({
+    build: (spec) => {
+      const stateDir = channelStateDir(dataDir, spec.runtimeName);
+      return buildChannel(door.open, {
+        spec,
+        inbound,
+        transcribe: (path, signal) => transcriber.ofFile({ path, folder: stateDir }, signal),
+        stateDir,
+        clock,
+        log,
+      });
+    },
+    deliveries,
+    clock,
+    random: Math.random,
+    log,
+  });
+  return {
+    configure: (specs) => manager.configure(specs),
+    status: () => manager.status(),
+    wake: (runtimeName, chatId) => deliveries.wake(runtimeName, chatId),
+    receive: (message) => door.receive(message),
+    async stop(graceMs) {
+      await deliveries.stop(graceMs);
+      await manager.stop(graceMs);
+      door.close();
+    },
+  };
+}
