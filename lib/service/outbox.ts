@@ -17,7 +17,9 @@ const PAGE = 256;
 
 /** What the outbox works with. */
 export interface OutboxDeps {
-  journal: Pick<Journal, "enqueue" | "outbox" | "say" | "turn">;
+  journal: Pick<Journal, "enqueue" | "outbox" | "say" | "turn"> & {
+    deliveries: Pick<Journal["deliveries"], "counts">;
+  };
   /** Whether a channel, or an instance, of this name runs. */
   isEnabled: (channel: string) => boolean;
   /** `Deliveries.wake`: a message for a chat of another channel is on record. */
@@ -79,6 +81,8 @@ export function createOutbox({ journal, isEnabled, wake = () => {} }: OutboxDeps
     },
     async sayWaiting() {
       let said = 0;
+      // Most often none does, and there may be many rows of others.
+      if (journal.deliveries.counts(CHAT_CHANNEL).waiting === 0) return said;
       for (let after = 0;;) {
         const rows = journal.outbox(after, PAGE);
         for (const { id, turnId, channel, chatId, content, state } of rows) {

@@ -14,6 +14,7 @@ function fakeJournal(enqueue: Journal["enqueue"]): OutboxDeps["journal"] {
     outbox: () => [],
     turn: () => undefined,
     say: () => Promise.reject(new Error("nothing is said")),
+    deliveries: { counts: () => ({ waiting: 0, unknown: 0, dead: 0 }) },
   };
 }
 

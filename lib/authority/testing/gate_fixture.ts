@@ -136,6 +136,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
       outbox: () => [],
       say: () => Promise.reject(new Error("no chats are here")),
       turn: () => undefined,
+      deliveries: { counts: () => ({ waiting: 0, unknown: 0, dead: 0 }) },
     },
     isEnabled: (channel) => options.channels?.includes(channel) ?? false,
   });
