@@ -167,6 +167,7 @@ export function createJournal(
       checkInteger("limit", limit, 1);
       return outbox.list(afterRowid, limit);
     },
+    outboxMessage: (id) => outbox.find(id),
 
     deliveries,
     automations,

@@ -57,6 +57,8 @@ export interface Outbox {
   waiting(): number;
   /** Rows after a place, in the order of delivery. */
   list(afterRowid: number, limit: number): OutboxRow[];
+  /** The row of an id. */
+  find(id: string): OutboxRow | undefined;
 }
 
 /** An {@linkcode Outbox} over the table `outbox`. */
@@ -94,12 +96,13 @@ export function createOutbox(db: DatabaseSync, now: () => number): Outbox {
     )
   );
   // One that has expired is shown so, whether it was marked yet or not.
+  const shown = `${OUTBOX_COLUMNS},
+     CASE WHEN state = 'pending' AND expires_at <= ? THEN 'expired' ELSE state END`;
   const selectPage = query<OutboxColumns>(
     db,
-    `SELECT ${OUTBOX_COLUMNS},
-       CASE WHEN state = 'pending' AND expires_at <= ? THEN 'expired' ELSE state END
-     FROM outbox WHERE message > ? ORDER BY message LIMIT ?`,
+    `SELECT ${shown} FROM outbox WHERE message > ? ORDER BY message LIMIT ?`,
   );
+  const selectOne = query<OutboxColumns>(db, `SELECT ${shown} FROM outbox WHERE id = ?`);
   /** When it was found that nothing was to be tidied. */
   let quietSince = -Infinity;
 
@@ -176,6 +179,10 @@ export function createOutbox(db: DatabaseSync, now: () => number): Outbox {
     waiting: () => countAll.get()![0],
     list: (afterRowid, limit) =>
       selectPage.all(Math.floor(now()), afterRowid, limit).map(toOutboxRow),
+    find(id) {
+      const row = selectOne.get(Math.floor(now()), id);
+      return row && toOutboxRow(row);
+    },
   };
 }
 

@@ -29,6 +29,8 @@ Deno.test("enqueue() keeps a message as it is, in the order of calls", async () 
     attempts: 0,
   }]);
   assertEquals(journal.outbox(1, 10).map(({ id, rowid }) => [id, rowid]), [["a", 2]]);
+  assertEquals(journal.outboxMessage("a"), journal.outbox(1, 1)[0]);
+  assertEquals(journal.outboxMessage("c"), undefined);
   assertEquals(journal.outbox(2, 10), []);
   await journal.close();
 });

@@ -362,6 +362,8 @@ export interface Journal {
    * were sent go 8 days after they came, those that are dead or unknown after 30.
    */
   outbox(afterRowid: number, limit: number): OutboxRow[];
+  /** The row of one message, by its id. */
+  outboxMessage(id: string): OutboxRow | undefined;
 
   /** What waits for channels and how far it is, in the same file. */
   deliveries: DeliveryStore;

@@ -13,6 +13,7 @@ import type { OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
 import type { McpServerStatus } from "../authority/mcp/mcp_servers.ts";
 import type { Granted } from "../authority/commission/commissions.ts";
 import type { AutomationView, RunView } from "../automation/automation_view.ts";
+import type { ChannelStatus } from "../channel/channel_status.ts";
 import type { CommissionReport, CurrentFinding } from "../automation/commission_report.ts";
 import type { ErrorData } from "../errors.ts";
 import type { HistoryPage, OutboxRow, Session, StoredMessage, Turn } from "../journal/types.ts";
@@ -67,8 +68,22 @@ export interface OutboxOperations {
   outbox_drop: { params: { message: number }; data: OutboxRow };
 }
 
+/** What a service answers that runs channels; the part of {@linkcode Operations} about them. */
+export interface ChannelOperations {
+  /** How each instance is, those too that are switched off. */
+  channels: { params: Record<never, never>; data: ChannelStatus };
+  /**
+   * Sends a message to a chat. Data: its row, each time that it has changed, until it is delivered, or
+   * given up, or `waitMs` are over.
+   */
+  channel_send: {
+    params: { runtimeName: string; chatId: string; text: string; waitMs: number };
+    data: OutboxRow;
+  };
+}
+
 /** Each operation: what it is given and what each `data` line of its answer holds. */
-export interface Operations extends AutomationOperations, OutboxOperations {
+export interface Operations extends AutomationOperations, OutboxOperations, ChannelOperations {
   /** One turn; data are its events. Ends after `turn_end`. */
   turn: {
     params: {

@@ -8,6 +8,7 @@ import { ServiceError, toErrorData } from "../errors.ts";
 import { createScrubber, type Scrubber } from "../secrets/scrubber.ts";
 import type {
   AutomationOperations,
+  ChannelOperations,
   LocalRequest,
   LocalResponse,
   Operation,
@@ -21,10 +22,10 @@ type Handler<Op extends Operation> = (
   signal: AbortSignal,
 ) => AsyncIterable<Operations[Op]["data"]>;
 
-type Optional = keyof AutomationOperations | keyof OutboxOperations;
+type Optional = keyof (AutomationOperations & OutboxOperations & ChannelOperations);
 
 /**
- * What answers each operation; those of automations and of the outbox where there are some. The
+ * What answers each operation; those of automations, the outbox and channels where there are some. The
  * signal aborts when the guest cancels or goes away.
  */
 export type OperationHandlers =
