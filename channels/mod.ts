@@ -12,6 +12,14 @@ import type { ChannelPackage } from "../lib/channel/channel_package.ts";
 /** The channels, in the order of their folders. */
 export const CHANNELS: readonly ChannelPackage[] = [
   {
+    folder: "webhook",
+    loadManifest: () => import("./webhook/manifest.ts"),
+    modules: {
+      "runtime.ts": new URL("./webhook/runtime.ts", import.meta.url).href,
+      "validation.ts": new URL("./webhook/validation.ts", import.meta.url).href,
+    },
+  },
+  {
     folder: "websocket",
     loadManifest: () => import("./websocket/manifest.ts"),
     modules: {
