@@ -15,11 +15,12 @@ import { buildChannel } from "../channel/place/build_channel.ts";
 import type { PlaceAsked, PlaceTold } from "../channel/place/place_bridge.ts";
 import { PlaceDoor } from "../channel/place/place_door.ts";
 import { channelStateDir } from "../channel/place/state_dir.ts";
+import type { TranscriptionConfig } from "../config/schema.ts";
 import type { DocumentReader } from "../documents/types.ts";
 import type { Journal } from "../journal/types.ts";
 import type { Log } from "../log.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
-import type { Transcriber } from "../transcription/create_transcriber.ts";
+import { createTranscriber } from "../transcription/create_transcriber.ts";
 import { createInbound } from "./channels/create_inbound.ts";
 
 /** What channels are run with. */
@@ -28,7 +29,7 @@ export interface ServeChannelsDeps {
   turns: OwnedTurns;
   journal: Journal;
   documents: DocumentReader;
-  transcriber: Pick<Transcriber, "ofFile">;
+  transcription: TranscriptionConfig;
   /** Where the folders of channels are. */
   dataDir: string;
   /** To the authority, which starts places. */
@@ -42,6 +43,8 @@ export interface ServedChannels {
   /** Brings what runs in line with these; the first call is the start. */
   configure(specs: readonly ChannelSpec[]): void;
   status(): ChannelStatus[];
+  /** What is said in an audio as a data URL; rejects with `not_enabled` while that is off. */
+  transcribe(dataUrl: string, signal: AbortSignal): Promise<string>;
   /** A message waits in the outbox. */
   wake(runtimeName: string, chatId?: string): void;
   /** Takes what the authority says of places. */
@@ -52,8 +55,9 @@ export interface ServedChannels {
 
 /** See the module. */
 export function serveChannels(deps: ServeChannelsDeps): ServedChannels {
-  const { turns, journal, documents, transcriber, dataDir, scrubber, log } = deps;
+  const { turns, journal, documents, dataDir, scrubber, log } = deps;
   const clock = systemClock;
+  const transcriber = createTranscriber({ config: deps.transcription, fetch, clock, log });
   const deliveries = createDeliveries({ journal, log, clock });
   const inbound = createInbound({
     turns,
@@ -86,6 +90,7 @@ export function serveChannels(deps: ServeChannelsDeps): ServedChannels {
   return {
     configure: (specs) => manager.configure(specs),
     status: () => manager.status(),
+    transcribe: (dataUrl, signal) => transcriber.ofDataUrl(dataUrl, signal),
     wake: (runtimeName, chatId) => deliveries.wake(runtimeName, chatId),
     receive: (message) => door.receive(message),
     async stop(graceMs) {

@@ -7,6 +7,7 @@
 
 import { systemClock } from "../agent/clock.ts";
 import type { OwnedTurns } from "../agent/create_turns.ts";
+import type { Chats } from "../channel/chats.ts";
 import type { SocketChannelClass } from "../channel/socket_channel.ts";
 import type { SocketHost } from "../channel/socket_host.ts";
 import { upgradePath } from "../upgrade_path.ts";
@@ -27,7 +28,6 @@ import type { Journal } from "../journal/types.ts";
 import type { Log } from "../log.ts";
 import type { MediaStore } from "../media/types.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
-import type { Transcriber } from "../transcription/create_transcriber.ts";
 import { createTrustedProxy } from "../trusted_proxy/create_trusted_proxy.ts";
 import type { Automations } from "./automations.ts";
 import type { ChannelModule, ServiceBoot } from "./bridge.ts";
@@ -49,7 +49,7 @@ export interface ServeWebsocketDeps {
   commission: Commission;
   link: AuthorityLink;
   models: LiveModels;
-  transcriber: Pick<Transcriber, "ofDataUrl">;
+  transcribe: Chats["transcribe"];
   checks: () => ServiceBoot["checks"];
   scrubber: Scrubber;
   /** Takes the lines of the access log. */
@@ -138,7 +138,7 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
       journal,
       documents: link.documents,
       scrub: (text) => scrubber.text(text),
-      transcribe: (dataUrl, signal) => deps.transcriber.ofDataUrl(dataUrl, signal),
+      transcribe: deps.transcribe,
       clock: systemClock,
     }),
     admission: withHandshakeLog(admission, { accessLog, clock: systemClock }),

@@ -16,7 +16,6 @@ import { serveGuest } from "../local/server.ts";
 import type { Duplex } from "../local/wire.ts";
 import { createLog, writeStderr } from "../log.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
-import { createTranscriber } from "../transcription/create_transcriber.ts";
 import { describeTool, TOOLS } from "../tools/mod.ts";
 import { apiAgent } from "./api_agent.ts";
 import { createAutomationOperations } from "./automation_operations.ts";
@@ -92,12 +91,6 @@ export async function startService(
     runsAutomations: boot.stays && config.automations.enabled,
   });
 
-  const transcriber = createTranscriber({
-    config: config.transcription,
-    fetch,
-    clock: systemClock,
-    log,
-  });
   let specs = boot.specs;
   let channels: ServedChannels | undefined;
   const wake = (runtimeName: string, chatId?: string) => channels?.wake(runtimeName, chatId);
@@ -254,7 +247,7 @@ export async function startService(
       turns,
       journal,
       documents: link.documents,
-      transcriber,
+      transcription: config.transcription,
       dataDir: boot.paths.dataDir,
       send,
       scrubber,
@@ -264,7 +257,7 @@ export async function startService(
 
   async function startWebsocket() {
     const module = boot.channels.find(({ name }) => name === "websocket");
-    if (module === undefined) return undefined;
+    if (module === undefined || channels === undefined) return undefined;
     const { serveWebsocket } = await import("./serve_websocket.ts");
     const served = await serveWebsocket({
       boot,
@@ -276,7 +269,7 @@ export async function startService(
       commission,
       link,
       models,
-      transcriber,
+      transcribe: channels.transcribe,
       checks,
       scrubber,
       writeLine,
