@@ -213,7 +213,10 @@ export class AnswerCursor implements Speaker, OpenAnswer {
     if (this.#isOver) return undefined;
     if (result.kind === "gone") return void this.#over();
     if (result.kind === "sent") {
-      if (result.isLast) this.#steps.drop(1);
+      if (result.isLast) {
+        this.#steps.drop(1);
+        this.#deps.outlet.noteSent();
+      }
       this.#deps.onRoom();
     }
     this.#goOn();

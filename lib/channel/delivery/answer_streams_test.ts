@@ -195,6 +195,25 @@ Deno.test("a stream waits as long as the platform says", async () => {
   }
   assertEquals(streamed(link.arrived, "s"), "ab");
   assertEquals(world.rows, ["sent later", "sent later"]);
+  assertEquals(world.deliveries.counts("irc").sent, 3);
+});
+
+Deno.test("a platform that always says later is believed for a day", async () => {
+  await using world = new DeliveryWorld();
+  const { link } = world.attach("irc", STREAMS);
+  link.answer = () => {
+    throw new RetryLaterError("slow down", 6 * 3_600_000);
+  };
+  await world.begin("t1", { streaming: true });
+  await world.say("t1", ...segment("s", ["answer"]));
+  await world.end("t1");
+  for (let n = 0; n < 8; n++) {
+    await settled();
+    world.clock.tick(6 * 3_600_000);
+  }
+  await settled();
+  const calls = link.calls.filter(({ member }) => member === "sendDelta");
+  assertEquals([calls.length, world.rows], [5, ["dead answer"]]);
 });
 
 Deno.test("what was in flight of a stream when its place was lost is unknown, the rest a message of its own", async () => {

@@ -17,8 +17,9 @@ export type Outcome =
   /** It may have arrived. */
   | { kind: "uncertain"; error: string };
 
-/** Longest wait that a platform is believed, milliseconds: nothing waits longer. */
-const MAX_RETRY_MS = 24 * 60 * 60 * 1_000;
+/** Waits that a platform is believed, milliseconds: nothing waits longer, and nobody is run over. */
+export const MAX_RETRY_MS = 24 * 60 * 60 * 1_000;
+const MIN_RETRY_MS = 100;
 
 /** Milliseconds before the next attempt, after so many that have failed: 1, 2, 4, 4 … s (C23). */
 export function retryWaitMs(failures: number): number {
@@ -61,7 +62,8 @@ function outcomeOf(thrown: unknown): Outcome {
   if (name === "PermanentDeliveryError") return { kind: "permanent", error };
   if (name === "UncertainDeliveryError") return { kind: "uncertain", error };
   if (name === "RetryLaterError" && typeof retryAfterMs === "number" && retryAfterMs >= 0) {
-    return { kind: "later", error, retryAfterMs: Math.min(retryAfterMs, MAX_RETRY_MS) };
+    const ms = Math.min(Math.max(retryAfterMs, MIN_RETRY_MS), MAX_RETRY_MS);
+    return { kind: "later", error, retryAfterMs: ms };
   }
   return { kind: "failed", error };
 }

@@ -14,7 +14,7 @@ export interface DeliveryCounts {
   waiting: number;
   /** Of those, the ones that have failed and are tried again. */
   retrying: number;
-  /** Since the start of the service. */
+  /** Messages and whole streams, since the start of the service. */
   sent: number;
   /** On record, until somebody decides about them: `service outbox`. */
   unknown: number;

@@ -70,6 +70,11 @@ export class Outlet {
     return this.#sent;
   }
 
+  /** A message or a whole stream has arrived. */
+  noteSent(): void {
+    this.#sent++;
+  }
+
   /** Delivers over this one. Throws when there is another. */
   attach(attachment: Attachment): void {
     const { runtimeName } = this.#deps;
@@ -157,9 +162,7 @@ export class Outlet {
       onRetrying: (change) => {
         this.#retrying += change;
       },
-      onSent: () => {
-        this.#sent++;
-      },
+      onSent: () => this.noteSent(),
     });
     this.#lanes.set(chatId, lane);
     return lane;

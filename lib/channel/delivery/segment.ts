@@ -29,7 +29,10 @@ export class Segment {
   isBegun = false;
   /** Why it is dead. */
   error = "";
+  /** Of the piece that is next. */
   failures = 0;
+  /** Milliseconds that the platform has asked for, since something arrived. */
+  waitedMs = 0;
   /** `isLive`: it has happened in this process. */
   ended: { seq: number; resuming: boolean; isLive: boolean } | undefined;
   #text = "";

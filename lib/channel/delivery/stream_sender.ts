@@ -7,7 +7,7 @@
 
 import type { Log } from "../../log.ts";
 import { pieceOf } from "./answer_steps.ts";
-import { type Outcome, retryWaitMs } from "./attempt.ts";
+import { MAX_RETRY_MS, type Outcome, retryWaitMs } from "./attempt.ts";
 import type { Attachment } from "./attachment.ts";
 import type { ChannelTurn, DeliveryStore, Move } from "./delivery_store.ts";
 import type { Pause } from "./lane.ts";
@@ -59,7 +59,7 @@ export class StreamSender {
     segment.isBegun ||= attachment.isLive;
     const outcome = await this.#call(segment, text, isLast, attachment);
     if (outcome.kind === "done") {
-      segment.failures = 0;
+      segment.failures = segment.waitedMs = 0;
       segment.advance(text.length);
       if (isLast) void this.#move({ seq: segment.ended!.seq, stream: null });
       // With more to say, the next call notes it.
@@ -100,21 +100,29 @@ export class StreamSender {
     attachment: Attachment,
   ): PieceResult {
     const again = (ms: number): PieceResult => ({ kind: "again", pause: { ms, isRetry: true } });
-    if (outcome.kind === "later") return again(outcome.retryAfterMs);
+    if (outcome.kind === "later") {
+      segment.waitedMs += outcome.retryAfterMs;
+      if (segment.waitedMs <= MAX_RETRY_MS) return again(outcome.retryAfterMs);
+      return this.#giveUp(segment, outcome.error);
+    }
     // It is the runtime that is gone, not the piece that is refused.
     if (outcome.kind === "failed" && !attachment.isLive) return again(AGAIN_MS);
     segment.failures++;
     if (outcome.kind === "failed" && segment.failures < attachment.maxAttempts) {
       return again(retryWaitMs(segment.failures));
     }
+    return this.#giveUp(segment, outcome.error);
+  }
+
+  #giveUp(segment: Segment, error: string): PieceResult {
     const { turn, log } = this.#deps;
     log.warning("A stream cannot be delivered: service outbox", {
       channel: turn.runtimeName,
       turn: turn.turnId,
-      reason: outcome.error,
+      reason: error,
     });
     segment.mode = "dead";
-    segment.error = outcome.error;
+    segment.error = error;
     return { kind: "given up" };
   }
 
