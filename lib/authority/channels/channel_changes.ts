@@ -7,26 +7,19 @@
 
 import type { SetupFinding } from "../../channel/descriptor.ts";
 import type { Section } from "../../channel/management.ts";
-import { switchSection, updateSection } from "../../channel/management/update_section.ts";
+import { updateSection } from "../../channel/management/update_section.ts";
 import type { ChannelRegistry, UsableChannel } from "../../channel/registry/channel_registry.ts";
-import { strangeSections } from "../../channel/registry/place_source_of.ts";
-import { examine } from "../../config/examine.ts";
 import { readConfig } from "../../config/load.ts";
 import { requirePinnedCases } from "../../config/pinned_cases.ts";
 import type { Env } from "../../config/references.ts";
 import { ServiceError } from "../../errors.ts";
 import { untilWritten, writeSettings, type WriteSettingsDeps } from "../upkeep/write_settings.ts";
-import {
-  refuseMoved,
-  requireEditable,
-  requireStillReady,
-  sortValues,
-  switchedOnFindings,
-} from "./change_guards.ts";
+import { refuseMoved, requireEditable, requireStillReady, sortValues } from "./change_guards.ts";
 import type { ChannelPlaces } from "./channel_places.ts";
 import type { ChannelRequest } from "./channel_request.ts";
-import { findChannel, requireKnown } from "./find_channel.ts";
+import { findChannel } from "./find_channel.ts";
 import { type PlannedSection, planSection } from "./plan_section.ts";
+import { planSwitch } from "./plan_switch.ts";
 import { contractFindings, instanceIn, packageFindings } from "./section_findings.ts";
 
 /** What changes are made with. */
@@ -131,24 +124,9 @@ export class ChannelChanges {
   ): Promise<ChangedChannel | undefined> {
     const { registry, paths, env } = this.#deps;
     const { text } = await readConfig(this.#deps);
-    const channel = registry.usable.get(name);
-    if (channel === undefined) {
-      // What is broken, or left over, can be switched off all the same.
-      if (enabled || instanceId !== undefined) findChannel(registry, name);
-      const { config } = examine({ text, paths, env });
-      const strange = config === undefined ? [] : strangeSections({ registry, config });
-      requireKnown(registry, name, strange);
-    }
-    const edit = (section: Section): Section =>
-      channel === undefined
-        ? { ...section, enabled }
-        : switchSection({ channel, section, instanceId, enabled });
-    const planned = planSection({ text, name, edit, paths, env });
-    requireEditable(planned.keys);
-    const findings = channel !== undefined && enabled
-      ? switchedOnFindings(channel, planned, instanceId)
-      : [];
-    return await this.#write({ channel, planned, findings, text, by });
+    const made = planSwitch({ registry, text, name, instanceId, enabled, paths, env });
+    requireEditable(made.planned.keys);
+    return await this.#write({ ...made, text, by });
   }
 
   /** One change is written at a time. */
