@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
 import fc from "fast-check";
+import { openJournal } from "../../journal/open.ts";
 import { crashCopy, withFolder } from "../../journal/testing/steps.ts";
 import {
   PermanentDeliveryError,
@@ -240,6 +241,73 @@ Deno.test("what was in flight of a stream when its place was lost is unknown, th
   assertEquals(world.rows, ["unknown two ", "sent three four"]);
   assertEquals(world.deliveries.counts("irc").unknown, 1);
 });
+
+Deno.test("after a crash in a stream its call under way is unknown, and the rest a message (W1)", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/a.db`;
+    const world = new DeliveryWorld({ path });
+    const { link } = world.attach("irc", STREAMS);
+    await world.begin("t1", { streaming: true });
+    await world.say("t1", text("s", "one "));
+    await settled();
+    const held = Promise.withResolvers<void>();
+    link.answer = () => held.promise;
+    await world.say("t1", text("s", "two "));
+    await settled();
+    await world.say("t1", text("s", "three"));
+    await world.say("t1", { type: "notice", text: "shown before the crash" });
+    crashCopy(path, `${folder}/b.db`);
+    held.resolve();
+    await world[Symbol.asyncDispose]();
+
+    const journal = openJournal({ path: `${folder}/b.db`, now: () => world.clock.now() });
+    assertEquals((await journal.recover()).resume.map(({ id }) => id), ["t1"]);
+    const next = new DeliveryWorld({ journal, clock: world.clock });
+    const again = next.attach("irc", STREAMS).link;
+    await settled();
+    // The turn is run again.
+    await journal.start("t1");
+    await next.say("t1", ...segment("s'", ["All ", "anew."]));
+    await next.end("t1");
+    await settled();
+    assertEquals(again.lines, ["send three", "s' All anew.|", "turn_end done"]);
+    assertEquals(next.rows, ["unknown two ", "sent three"]);
+    assertEquals(next.deliveries.counts("irc"), {
+      waiting: 0,
+      retrying: 0,
+      sent: 2,
+      unknown: 1,
+      dead: 0,
+    });
+    assertEquals(next.journal.deliveries.turns(0, 9), []);
+    await next[Symbol.asyncDispose]();
+  }));
+
+Deno.test("after a crash the answer that was not handed over is, and one that was is not again (W1)", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/a.db`;
+    const world = new DeliveryWorld({ path });
+    await world.begin("t1");
+    await world.say("t1", ...segment("s1", ["I look."], true), ...segment("s2", ["first"]));
+    await world.end("t1");
+    await settled();
+    await world.begin("t2");
+    await world.deliveries.stop(0);
+    await world.say("t2", ...segment("s3", ["second"]));
+    await world.end("t2");
+    crashCopy(path, `${folder}/b.db`);
+    await world.journal.close();
+
+    const journal = openJournal({ path: `${folder}/b.db`, now: () => world.clock.now() });
+    await journal.recover();
+    assertEquals(journal.deliveries.turns(0, 9).map(({ turnId }) => turnId), ["t2"]);
+    const next = new DeliveryWorld({ journal, clock: world.clock });
+    const { link } = next.attach();
+    await settled();
+    assertEquals(link.texts(), ["first", "second"]);
+    assertEquals(next.rows, ["sent first", "sent second"]);
+    await next[Symbol.asyncDispose]();
+  }));
 
 Deno.test("a stream of which nothing was sent is a message when its link goes", async () => {
   await using world = new DeliveryWorld();

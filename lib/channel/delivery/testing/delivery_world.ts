@@ -19,6 +19,8 @@ import { FakeLink } from "./fake_link.ts";
 export interface DeliveryWorldOptions {
   /** The journal's file; in memory unless told. */
   path?: string;
+  /** One that is open already, instead. */
+  journal?: Journal;
   callTimeoutMs?: number;
   clock?: FakeClock;
 }
@@ -41,9 +43,11 @@ export class DeliveryWorld {
   readonly errors: string[] = [];
   #ids = 0;
 
-  constructor({ path = ":memory:", callTimeoutMs, clock }: DeliveryWorldOptions = {}) {
+  constructor(
+    { path = ":memory:", journal, callTimeoutMs, clock }: DeliveryWorldOptions = {},
+  ) {
     this.clock = clock ?? fakeClock();
-    this.journal = openJournal({ path, now: () => this.clock.now() });
+    this.journal = journal ?? openJournal({ path, now: () => this.clock.now() });
     this.deliveries = createDeliveries({
       journal: this.journal,
       clock: this.clock,
