@@ -93,6 +93,7 @@ async function stopped(trial: Trial): Promise<void> {
   try {
     await trial.stop();
   } catch (error) {
+    if (error instanceof Broken) throw error;
     throw new Broken(`stop() has rejected: ${wordsOf(error)}`);
   }
 }
