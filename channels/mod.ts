@@ -12,6 +12,15 @@ import type { ChannelPackage } from "../lib/channel/channel_package.ts";
 /** The channels, in the order of their folders. */
 export const CHANNELS: readonly ChannelPackage[] = [
   {
+    folder: "email",
+    loadManifest: () => import("./email/manifest.ts"),
+    modules: {
+      "instances.ts": new URL("./email/instances.ts", import.meta.url).href,
+      "runtime.ts": new URL("./email/runtime.ts", import.meta.url).href,
+      "validation.ts": new URL("./email/validation.ts", import.meta.url).href,
+    },
+  },
+  {
     folder: "webhook",
     loadManifest: () => import("./webhook/manifest.ts"),
     modules: {

@@ -1,0 +1,111 @@
+/**
+ * What a person wrote in this mail, without the mails that it answers and without a signature: an agent
+ * that read all of it again with every answer would pay for it each time, and take old words for new.
+ *
+ * @module
+ */
+
+/** Lines that are looked at; a mail of more is not cut after them. */
+const MAX_LINES = 20_000;
+
+/** `On … wrote:` in the languages of the common mail programs, on one line. */
+const INTRODUCTIONS = [
+  /^on .{4,300}\bwrote\s*:$/i,
+  /^am .{4,300}\bschrieb\b.{0,200}:$/i,
+  /^.{4,200}\bschrieb(?: am .{4,100}| .{1,100})?\s*:$/i,
+  /^le .{4,300}a écrit\s*:$/i,
+  /^el .{4,300}escribió\s*:$/i,
+  /^em .{4,300}escreveu\s*:$/i,
+  /^il .{4,300}ha scritto\s*:$/i,
+  /^op .{4,300}(?:schreef|het volgende geschreven).{0,200}:$/i,
+  /^(?:den|på) .{4,300}(?:skrev|skrev följande).{0,200}:$/i,
+  /^(?:w dniu|dnia) .{4,300}(?:napisał\(?a?\)?|pisze).{0,200}:$/i,
+];
+
+/** Lines over a mail that is answered. */
+const SEPARATOR =
+  /^-{2,}\s*(?:original message|ursprüngliche nachricht|message d'origine|mensaje original|messaggio originale|oorspronkelijk bericht)\s*-{2,}$/i;
+
+const HEADER_LINE =
+  /^\*?(?:from|von|de|da|van|sent|gesendet|date|datum|envoyé|enviado|inviato|to|an|à|para|a|aan|subject|betreff|objet|asunto|oggetto|onderwerp|cc)\s?:\*?\s?\S/i;
+
+const DEVICE =
+  /^(?:sent from my \S.{0,60}|get outlook for .{0,60}|von meinem .{1,40} gesendet|envoyé de mon .{1,40}|gesendet mit .{1,60})$/i;
+
+/**
+ * The newest part of a text. `forwarded`: the mail passes on another one, which is what it is about, so
+ * that nothing but a signature is cut. Where nothing would be left, the whole text.
+ */
+export function newestPart(text: string, { forwarded }: { forwarded: boolean }): string {
+  const lines = text.replace(/\r\n?/g, "\n").split("\n");
+  const whole = text.trim();
+  if (lines.length > MAX_LINES) return whole;
+  const cut = forwarded ? lines.length : historyStart(lines);
+  const kept = withoutTrailingQuote(lines.slice(0, cut));
+  const newest = withoutSignature(kept).join("\n").trim();
+  return newest === "" ? whole : newest;
+}
+
+/** Whether a subject says that a mail is passed on. */
+export function isForward(subject: string): boolean {
+  return /^\s*(?:fwd?|wg|tr|rv|i|doorst)\s*:/i.test(subject);
+}
+
+/** The line at which an answered mail begins. */
+function historyStart(lines: readonly string[]): number {
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at]!.trim();
+    if (SEPARATOR.test(line) || isHeaderBlock(lines, at)) return ruleBefore(lines, at);
+    // The introduction may be broken over two or three lines.
+    for (let count = 1; count <= 3; count++) {
+      const joined = lines.slice(at, at + count).map((each) => each.trim()).join(" ");
+      if (line === "" || joined.length > 600) break;
+      if (
+        INTRODUCTIONS.some((one) => one.test(joined)) && quoteFollows(lines, at + count)
+      ) return at;
+    }
+  }
+  return lines.length;
+}
+
+/** A row of `_` or `-` that stands over an answered mail belongs to it. */
+function ruleBefore(lines: readonly string[], at: number): number {
+  let before = at - 1;
+  while (before >= 0 && lines[before]!.trim() === "") before -= 1;
+  return before >= 0 && /^[_-]{5,}$/.test(lines[before]!.trim()) ? before : at;
+}
+
+/** From, Sent, To, Subject: three of them at least, one under the other, and the first says from whom. */
+function isHeaderBlock(lines: readonly string[], at: number): boolean {
+  if (!/^\*?(?:from|von|de|da|van)\s?:/i.test(lines[at]!.trim())) return false;
+  return lines.slice(at, at + 3).every((line) => HEADER_LINE.test(line.trim()));
+}
+
+/** An introduction stands over quoted lines, or over nothing but what an HTML mail shows as quoted. */
+function quoteFollows(lines: readonly string[], from: number): boolean {
+  const next = lines.slice(from).find((line) => line.trim() !== "");
+  if (next === undefined || next.trimStart().startsWith(">")) {
+    // Words below the quote belong to the newest part, so that nothing is cut there.
+    const rest = lines.slice(from).filter((line) => line.trim() !== "");
+    const lastQuoted = rest.findLastIndex((line) => line.trimStart().startsWith(">"));
+    return withoutSignature(rest.slice(lastQuoted + 1)).every((line) => line.trim() === "");
+  }
+  return false;
+}
+
+function withoutTrailingQuote(lines: readonly string[]): string[] {
+  const end = lines.findLastIndex((line) => {
+    return line.trim() !== "" && !line.trimStart().startsWith(">");
+  });
+  return lines.slice(0, end + 1);
+}
+
+/** Two dashes and a blank on a line of their own begin a signature (RFC 3676 4.3). */
+function withoutSignature(lines: readonly string[]): string[] {
+  const at = lines.findIndex((line) => /^-- ?$/.test(line));
+  const kept = at < 0 ? [...lines] : lines.slice(0, at);
+  while (kept.length > 0 && (kept.at(-1)!.trim() === "" || DEVICE.test(kept.at(-1)!.trim()))) {
+    kept.pop();
+  }
+  return kept;
+}
