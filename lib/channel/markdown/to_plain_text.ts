@@ -45,7 +45,10 @@ function block(token: MarkdownToken, format: InlineFormat): string | undefined {
     case "space":
     case "def":
       return undefined;
-    case "heading":
+    case "heading": {
+      const inner = renderInline(token.tokens, format);
+      return format.heading?.(inner) ?? inner;
+    }
     case "paragraph":
       return renderInline(token.tokens, format);
     case "text":
@@ -54,7 +57,7 @@ function block(token: MarkdownToken, format: InlineFormat): string | undefined {
         format,
       );
     case "code":
-      return token.text;
+      return format.codeBlock?.(token.text) ?? token.text;
     case "hr":
       return "---";
     case "blockquote":
