@@ -102,6 +102,10 @@ export class AnswerCursor implements Speaker, OpenAnswer {
     return piece && (() => this.#sendPiece(stream!, piece, attachment));
   }
 
+  letGo(): void {
+    this.#over();
+  }
+
   /** Leaves everything as it is on record. */
   stop(): void {
     const { outlet, turn } = this.#deps;

@@ -487,6 +487,30 @@ for (
   });
 }
 
+Deno.test("of turns that end while their chat waits, the last ends alone are kept", async () => {
+  await using world = new DeliveryWorld();
+  const { link } = world.attach();
+  link.answer = (call) => {
+    if (call.member === "send" && call.message.event === undefined) {
+      throw new RetryLaterError("slow down", 60_000);
+    }
+  };
+  for (let n = 0; n < 100; n++) {
+    await world.begin(`t${n}`);
+    await world.say(`t${n}`, ...segment(`s${n}`, [`answer ${n}`]));
+    await world.end(`t${n}`);
+    await settled(6);
+  }
+  assertEquals(world.deliveries.counts("irc").waiting, 100);
+  link.answer = () => {};
+  world.clock.tick(60_000);
+  await settled(600);
+  assertEquals(link.texts(), Array.from({ length: 100 }, (_, n) => `answer ${n}`));
+  const ends = link.lines.filter((line) => line.startsWith("turn_end"));
+  assertEquals(ends.length, 64);
+  assertEquals(world.journal.counts().waitingFollowers, 0);
+});
+
 Deno.test("no channel hears of a turn whose answer does not go there", async () => {
   await using world = new DeliveryWorld();
   const { link } = world.attach();

@@ -33,6 +33,8 @@ export interface Speaker {
   next(attachment: Attachment): (() => Promise<Pause | undefined>) | undefined;
   /** Whether what it has left is of little use. */
   readonly isFinished: boolean;
+  /** Nobody asks it any more: there are too many. */
+  letGo(): void;
 }
 
 /** What a lane works with. */
@@ -82,7 +84,7 @@ export class Lane {
     if (this.#speakers.size > MAX_FINISHED) {
       for (const one of this.#speakers) {
         if (!one.isFinished) continue;
-        this.#speakers.delete(one);
+        one.letGo();
         break;
       }
     }
