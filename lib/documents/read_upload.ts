@@ -69,7 +69,7 @@ export async function readUpload(
 }
 
 /** A name is a line: what breaks lines in it could pretend to be the file's text. */
-function oneLine(name: string): string {
+export function oneLine(name: string): string {
   const line = name.toWellFormed().replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
   return line.slice(0, MAX_NAME_CHARS).toWellFormed() || "file";
 }

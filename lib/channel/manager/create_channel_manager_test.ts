@@ -128,6 +128,21 @@ Deno.test("what cannot be built is shown as failed and tried again", async () =>
   await world.manager.stop(1_000);
 });
 
+Deno.test("a step that fails by a fault of ours is done again, and leaves nothing running", async () => {
+  const world = channelWorld();
+  let isBroken = true;
+  world.onAttach = () => {
+    if (isBroken) throw new Error("a fault of ours");
+  };
+  world.manager.configure([testSpec("a")]);
+  await world.settle();
+  assertEquals(world.built.map(({ state }) => state), ["over"]);
+  isBroken = false;
+  await world.tick(1_000);
+  assertEquals(world.states(), ["a running"]);
+  await world.manager.stop(1_000);
+});
+
 Deno.test("configure() builds the new one first, stops the old one, then starts the new one", async () => {
   const world = channelWorld();
   world.manager.configure([testSpec("a")]);

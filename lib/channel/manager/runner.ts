@@ -14,6 +14,7 @@ import type { ChannelSpec } from "../channel_spec.ts";
 import type { ChannelState, ChannelStatus } from "../channel_status.ts";
 import type { Deliveries } from "../delivery/deliveries.ts";
 import { BackOff, STEADY_MS } from "./back_off.ts";
+import { LiveChannel, wordsOf } from "./live_channel.ts";
 import { Pause } from "./pause.ts";
 
 /** What running an instance takes. */
@@ -33,20 +34,6 @@ const RETIRE_MS = 10_000;
 /** Milliseconds for one that was made and never started. */
 const UNSTARTED_MS = 1_000;
 
-/** A runtime that was started. */
-interface Current {
-  spec: ChannelSpec;
-  built: BuiltChannel;
-  /** Of the deliveries over it, while there are any. */
-  detach?: () => Promise<void>;
-  wasRunning: boolean;
-  /** When it was first seen running, by the clock's elapsed time. */
-  runningSinceMs?: number;
-  /** Why it has ended, once it has. */
-  ended?: string;
-  retiring: boolean;
-}
-
 /** See the module. */
 export class Runner {
   /** Resolves when it is over. */
@@ -59,7 +46,7 @@ export class Runner {
   readonly #onGone: () => void;
   #wanted: ChannelSpec | undefined;
   #retireMs = RETIRE_MS;
-  #current: Current | undefined;
+  #current: LiveChannel | undefined;
   #state: ChannelState = "off";
   #sinceMs: number;
   /** Why it does not run. */
@@ -115,7 +102,7 @@ export class Runner {
 
   status(spec: ChannelSpec): Omit<ChannelStatus, "deliveries"> {
     const { runtimeName, channel, instanceId, displayName } = spec;
-    const detail = this.#current?.built.detail;
+    const detail = this.#current?.detail;
     const problem = this.#refusal ?? this.#fault;
     return {
       runtimeName,
@@ -132,30 +119,46 @@ export class Runner {
 
   async #loop(): Promise<void> {
     for (;;) {
-      const spec = this.#wanted;
-      const current = this.#current;
-      if (current?.ended !== undefined) {
-        await this.#bury(current, current.ended);
-      } else if (spec === undefined || !spec.enabled) {
-        if (current !== undefined) await this.#retire(current);
-        // At once, so that what is wanted next is wanted of a new one.
-        else if (spec === undefined) return this.#onGone();
-        else await this.#rest("off");
-      } else if (spec.problem !== undefined) {
-        if (current === undefined) await this.#rest("failed", spec.problem);
-        else {
-          this.#refuse(spec.problem);
-          await this.#pause.wait();
-        }
-      } else if (current?.spec.fingerprint === spec.fingerprint) {
-        this.#refusal = undefined;
-        await this.#refresh(current, spec);
-      } else {
-        const leftMs = this.#notBeforeMs - this.#deps.clock.elapsed();
-        if (leftMs > 0) await this.#pause.wait(leftMs);
-        else await this.#renew(spec);
+      try {
+        if (await this.#step()) return;
+      } catch (error) {
+        // A fault of ours in one step must not leave an instance without anybody who looks after it.
+        const waitMs = this.#wait();
+        this.#deps.log.warning("A step of a channel failed", { reason: wordsOf(error), waitMs });
+        await this.#pause.wait(waitMs);
       }
     }
+  }
+
+  /** Does what is next, or waits where nothing is. True when it is over. */
+  async #step(): Promise<boolean> {
+    const spec = this.#wanted;
+    const current = this.#current;
+    if (current?.ended !== undefined) {
+      await this.#bury(current, current.ended);
+    } else if (spec === undefined || !spec.enabled) {
+      if (current !== undefined) await this.#retire(current);
+      else if (spec === undefined) {
+        // At once, so that what is wanted next is wanted of a new one.
+        this.#onGone();
+        return true;
+      } else await this.#rest("off");
+    } else if (spec.problem !== undefined) {
+      if (current === undefined) await this.#rest("failed", spec.problem);
+      else {
+        this.#refuse(spec.problem);
+        await this.#pause.wait();
+      }
+    } else if (current?.spec.fingerprint === spec.fingerprint) {
+      this.#refusal = undefined;
+      await current.deliverAs(spec);
+      await this.#pause.wait();
+    } else {
+      const leftMs = this.#notBeforeMs - this.#deps.clock.elapsed();
+      if (leftMs > 0) await this.#pause.wait(leftMs);
+      else await this.#renew(spec);
+    }
+    return false;
   }
 
   /** Nothing runs and nothing is to be done, until something else is wanted. */
@@ -170,19 +173,6 @@ export class Runner {
     await this.#pause.wait();
   }
 
-  /** It runs as it is wanted; how it is delivered may have changed. */
-  async #refresh(current: Current, spec: ChannelSpec): Promise<void> {
-    const before = current.spec;
-    current.spec = spec;
-    if (current.detach === undefined || deliveryOf(before) === deliveryOf(spec)) {
-      return await this.#pause.wait();
-    }
-    const detached = current.detach();
-    current.detach = undefined;
-    await this.#within(detached, Infinity);
-    this.#onChange(current);
-  }
-
   /** Makes what is wanted, and puts it in the place of what runs. */
   async #renew(spec: ChannelSpec): Promise<void> {
     // One that could not be made is shown as such while it is tried again.
@@ -195,7 +185,13 @@ export class Runner {
     }
     if (this.#current !== undefined && this.#isWanted(spec)) await this.#retire(this.#current);
     if (!this.#isWanted(spec)) return await built.stop(UNSTARTED_MS);
-    this.#start(built, spec);
+    try {
+      this.#start(built, spec);
+    } catch (error) {
+      // Nobody would hold it any more.
+      await built.stop(UNSTARTED_MS);
+      throw error;
+    }
   }
 
   #isWanted({ fingerprint }: ChannelSpec): boolean {
@@ -225,56 +221,40 @@ export class Runner {
   }
 
   #start(built: BuiltChannel, spec: ChannelSpec): void {
-    const current: Current = { spec, built, wasRunning: false, retiring: false };
-    this.#current = current;
     this.#unmade = this.#refusal = undefined;
     if (this.#isAgain) this.#restarts += 1;
     this.#isAgain = false;
-    const end = (reason: string) => {
-      current.ended ??= reason;
-      this.#pause.end();
-    };
-    built.onChange = () => this.#onChange(current);
-    built.start().then(
-      () => end("It ended by itself"),
-      (error) => end(wordsOf(error)),
-    );
-    built.lost.then((reason) => end(`It is gone: ${reason}`));
     this.#set("starting");
-    this.#onChange(current);
+    const { deliveries, clock } = this.#deps;
+    const onChange = () => this.#onChange();
+    const hurry = this.#hurry.promise;
+    this.#current = new LiveChannel({ spec, built, deliveries, clock, hurry, onChange });
+    this.#onChange();
   }
 
-  #onChange(current: Current): void {
-    if (current !== this.#current || current.retiring || current.ended !== undefined) return;
-    const { spec, built } = current;
-    const { isRunning } = built;
-    if (isRunning) {
-      current.runningSinceMs ??= this.#deps.clock.elapsed();
+  #onChange(): void {
+    const current = this.#current;
+    if (current === undefined || current.isRetiring) return;
+    if (current.ended !== undefined) return this.#pause.end();
+    if (current.isRunning) {
       this.#fault = undefined;
-      if (current.detach === undefined) current.detach = this.#deps.deliveries.attach(built, spec);
-      else if (!current.wasRunning) this.#deps.deliveries.wake(spec.runtimeName);
-      if (!current.wasRunning) {
-        this.#deps.log.info("A channel runs", { channel: spec.runtimeName });
+      if (this.#state !== "running") {
+        this.#deps.log.info("A channel runs", { channel: current.spec.runtimeName });
       }
     }
-    current.wasRunning = isRunning;
-    this.#set(isRunning ? "running" : "starting");
+    this.#set(current.isRunning ? "running" : "starting");
   }
 
   /** Puts away what has ended by itself; it is started again after a while. */
-  async #bury(current: Current, reason: string): Promise<void> {
-    const { runningSinceMs } = current;
-    const { clock, log } = this.#deps;
-    if (runningSinceMs !== undefined && clock.elapsed() - runningSinceMs >= STEADY_MS) {
-      this.#backOff.reset();
-    }
+  async #bury(current: LiveChannel, reason: string): Promise<void> {
+    if (current.ranMs >= STEADY_MS) this.#backOff.reset();
     await this.#retire(current);
     const { spec } = current;
     if (this.#wanted === undefined || !this.#wanted.enabled) return;
     this.#isAgain = true;
     this.#refusal = undefined;
     const waitMs = this.#wanted.fingerprint === spec.fingerprint ? this.#wait() : 0;
-    log.warning("A channel has ended and is started again", {
+    this.#deps.log.warning("A channel has ended and is started again", {
       channel: spec.runtimeName,
       reason,
       waitMs,
@@ -283,28 +263,10 @@ export class Runner {
     this.#set("waiting");
   }
 
-  /** Ends it: first what is sent over it, then itself. */
-  async #retire(current: Current): Promise<void> {
-    const { clock } = this.#deps;
-    current.retiring = true;
+  async #retire(current: LiveChannel): Promise<void> {
     this.#set("stopping");
-    const graceMs = this.#retireMs;
-    const beganMs = clock.elapsed();
-    const detached = current.detach?.() ?? Promise.resolve();
-    current.detach = undefined;
-    await this.#within(detached, graceMs);
-    await current.built.stop(Math.max(0, graceMs - (clock.elapsed() - beganMs)));
-    // What was being sent has been given up with it. Only one may be delivered over at a time.
-    await this.#within(detached, Infinity);
+    await current.retire(this.#retireMs);
     this.#current = undefined;
-  }
-
-  /** Waits for something at most so long, and no longer when there is a hurry. Never rejects. */
-  async #within(promise: Promise<unknown>, ms: number): Promise<void> {
-    const late = Promise.withResolvers<void>();
-    const cancel = ms === Infinity ? () => {} : this.#deps.clock.after(ms, late.resolve);
-    await Promise.race([promise.catch(() => {}), late.promise, this.#hurry.promise]);
-    cancel();
   }
 
   /** Counts a fault; returns the milliseconds until the next try. */
@@ -319,13 +281,4 @@ export class Runner {
     this.#state = state;
     this.#sinceMs = this.#deps.clock.now();
   }
-}
-
-/** What deliveries go by. */
-function deliveryOf({ capabilities, flags, sendMaxRetries }: ChannelSpec): string {
-  return JSON.stringify([capabilities, flags, sendMaxRetries]);
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

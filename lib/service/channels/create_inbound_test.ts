@@ -305,7 +305,7 @@ Deno.test("files of the channel's folder come with the message, and no others", 
       "b.pdf: words of a PDF",
       "d.md: [secret]",
     ]);
-    assertMatch(parts[2]!, /^\[A file of this message is left out: .*c\.bin.*unknown type\]$/);
+    assertMatch(parts[2]!, /^c\.bin: \[This file was not taken: .*unknown type\]$/);
     // They are copied: the channel removes its own.
     assertEquals(await Deno.readFile(media[0]!), PNG);
 
@@ -353,26 +353,29 @@ Deno.test("files beyond the limits are left out and named; the message is taken 
     ];
     const shown = async (media: string[]) => {
       const { turnId } = turnOf(await publish({ content: "see", media }));
-      const { input } = agent.journal.turn(turnId)!;
-      return input.map((part) => part.type === "text" ? part.text : part.type);
+      return agent.journal.turn(turnId)!.input.map((part) =>
+        part.type === "document" && part.text.startsWith("[")
+          ? `${part.name}: ${part.text}`
+          : part.type
+      );
     };
-    const left = (what: string) => `[A file of this message is left out: ${what}]`;
     assertEquals(await shown(media), [
-      "see",
+      "text",
       "document",
-      left('media[1] ("larger.txt") is too large, at most 8388608 bytes are taken'),
+      "larger.txt: [This file was not taken: a file has 8388608 bytes at most]",
       "document",
-      left('media[3] ("empty.txt") is empty'),
-      left('media[4] ("fifth.txt") is one too many, at most 4 are taken'),
+      'empty.txt: [This file was not taken: media[3] ("empty.txt") is empty]',
+      "fifth.txt: [This file was not taken: a message has 4 files at most]",
     ]);
     const [large] = media;
     assertEquals(await shown([large!, large!, large!, media[4]!]), [
-      "see",
+      "text",
       "document",
       "document",
       "document",
-      left('media[3] ("fifth.txt") is too much, at most 25165824 bytes are taken together'),
+      "fifth.txt: [This file was not taken: the files of a message have 25165824 bytes at most together]",
     ]);
+    assertEquals(agent.media.held, []);
     await agent[Symbol.asyncDispose]();
   }));
 

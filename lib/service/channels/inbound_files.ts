@@ -6,7 +6,7 @@
 
 import { basename } from "@std/path";
 import type { InputPart } from "../../agent/messages.ts";
-import { readUpload } from "../../documents/read_upload.ts";
+import { oneLine, readUpload } from "../../documents/read_upload.ts";
 import type { DocumentReader } from "../../documents/types.ts";
 import { type ErrorCode, ServiceError } from "../../errors.ts";
 import { MEDIA_LIMITS } from "../../wire/envelopes.ts";
@@ -28,9 +28,9 @@ export interface InboundFiles {
 
 /**
  * The files as parts, in their order: as many and as large ones as a message may have (decisions C
- * "Attachments"). Of any other, and of one that is of no use to a model, there is a line that says so:
- * the message must not be lost for it. Throws what `readOwnFile` throws, beside `too_large`, and the
- * signal's reason.
+ * "Attachments"). In place of any other, and of one that is of no use to a model, stands a document that
+ * says so: the message must not be lost for it. Throws what `readOwnFile` throws, beside `too_large`,
+ * and the signal's reason.
  */
 export async function readInboundFiles(
   { media, folder }: InboundFiles,
@@ -38,40 +38,43 @@ export async function readInboundFiles(
   signal: AbortSignal,
 ): Promise<InputPart[]> {
   const { maxCount, maxFileBytes, maxTotalBytes } = MEDIA_LIMITS;
-  const parts: InputPart[] = [];
-  const leaveOut = (reason: string) =>
-    void parts.push({ type: "text", text: `[A file of this message is left out: ${reason}]` });
   let total = 0;
-  for (const [at, path] of media.entries()) {
-    signal.throwIfAborted();
+
+  async function read(path: string, at: number): Promise<InputPart> {
     const name = basename(path);
+    if (at >= maxCount) return leftOut(name, `a message has ${maxCount} files at most`);
     const param = `media[${at}]`;
-    const described = `${param} (${JSON.stringify(name)})`;
-    if (at >= maxCount) {
-      leaveOut(`${described} is one too many, at most ${maxCount} are taken`);
-      continue;
-    }
-    const bytes = await readOwnFile({ path, folder, maxBytes: maxFileBytes, param }).catch(
-      (error) => {
-        if (!(error instanceof ServiceError) || error.code !== "too_large") throw error;
-      },
-    );
-    if (bytes === undefined) {
-      leaveOut(`${described} is too large, at most ${maxFileBytes} bytes are taken`);
-      continue;
+    let bytes: Uint8Array<ArrayBuffer>;
+    try {
+      bytes = await readOwnFile({ path, folder, maxBytes: maxFileBytes, param });
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== "too_large") throw error;
+      return leftOut(name, `a file has ${maxFileBytes} bytes at most`);
     }
     if (total + bytes.length > maxTotalBytes) {
-      leaveOut(`${described} is too much, at most ${maxTotalBytes} bytes are taken together`);
-      continue;
+      return leftOut(name, `the files of a message have ${maxTotalBytes} bytes at most together`);
     }
     total += bytes.length;
     try {
-      parts.push(await readUpload({ param, name, bytes, expects: "any" }, documents, signal));
+      return await readUpload({ param, name, bytes, expects: "any" }, documents, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof ServiceError) || !UNREADABLE.includes(error.code)) throw error;
-      leaveOut(error.message);
+      return leftOut(name, error.message);
     }
   }
+
+  const parts: InputPart[] = [];
+  for (const [at, path] of media.entries()) {
+    signal.throwIfAborted();
+    parts.push(await read(path, at));
+  }
   return parts;
+}
+
+/** A document, as what it says is no word of the person's: the name may be anybody's. */
+function leftOut(name: string, reason: string): InputPart {
+  const text = `[This file was not taken: ${reason}]`;
+  const bytes = new TextEncoder().encode(text);
+  return { type: "document", name: oneLine(name), mediaType: "text/plain", bytes, text };
 }

@@ -40,6 +40,8 @@ export interface ChannelWorld {
   onBuild: (spec: ChannelSpec) => Promise<void> | void;
   /** Whether one runs as soon as it is started. */
   runsAtOnce: boolean;
+  /** Called before each attach; may throw. */
+  onAttach: () => void;
   /** What a detach waits for. */
   sending: Promise<void> | undefined;
   /** What a stop waits for, and the grace that it was given. */
@@ -81,6 +83,7 @@ export function channelWorld(): ChannelWorld {
     events: [],
     onBuild: () => {},
     runsAtOnce: true,
+    onAttach: () => {},
     sending: undefined,
     onStop: () => {},
     running: (name) =>
@@ -104,6 +107,7 @@ export function channelWorld(): ChannelWorld {
       deliveries: {
         attach(link) {
           const channel = link as TestChannel;
+          world.onAttach();
           assertEquals(channel.state, "started", "attached to what does not run");
           assert(!attached.has(link.runtimeName), "attached twice");
           attached.set(link.runtimeName, channel);
