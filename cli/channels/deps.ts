@@ -1,0 +1,54 @@
+/**
+ * What `service channels` works on.
+ *
+ * @module
+ */
+
+import type { PlaceSource } from "../../lib/channel/place/place_source.ts";
+import type { ConfiguredChannels } from "../../lib/channel/registry/place_source_of.ts";
+import type { LocalClient } from "../../lib/local/client.ts";
+import type { Globals } from "../command.ts";
+import type { Output } from "../output.ts";
+
+/** Handed in, so that tests need no process. */
+export interface ChannelsDeps {
+  /** Rejects with `not_found` when no service runs. */
+  withRunning<T>(globals: Globals, use: (client: LocalClient) => Promise<T>): Promise<T>;
+  /** Channels as they are configured; rejects with `config_invalid`. */
+  configured(globals: Globals): Promise<ConfiguredChannels>;
+  /** Logs an instance in, in a place of its own in this process. */
+  login(
+    asked: { configured: ConfiguredChannels; source: PlaceSource; force: boolean },
+    globals: Globals,
+    out: Output,
+  ): Promise<boolean>;
+  now(): number;
+}
+
+/** What a command of this process works on. */
+export const processChannelsDeps: ChannelsDeps = {
+  async withRunning(globals, use) {
+    const { withRunningGateway } = await import("./with_running_gateway.ts");
+    return await withRunningGateway(globals, use);
+  },
+  async configured(globals) {
+    const [{ loadConfig }, { homePaths }, { loadChannels }] = await Promise.all([
+      import("../../lib/config/load.ts"),
+      import("../home_paths.ts"),
+      import("../plugins/deps.ts"),
+    ]);
+    const paths = homePaths(globals);
+    const { config } = await loadConfig({
+      paths,
+      env: (name) => Deno.env.get(name),
+      lastGood: globals.lastGood,
+      keepLastGood: false,
+    });
+    return { registry: await loadChannels(), config, dataDir: paths.dataDir };
+  },
+  async login(asked, globals, out) {
+    const { loginInPlace } = await import("./login_in_place.ts");
+    return await loginInPlace(asked, globals, out);
+  },
+  now: Date.now,
+};

@@ -1,0 +1,68 @@
+/**
+ * `service channels login`.
+ *
+ * @module
+ */
+
+import { findChannel } from "../../lib/authority/channels/find_channel.ts";
+import { instancesOf } from "../../lib/channel/management/instances_of.ts";
+import { placeSource, sectionOf } from "../../lib/channel/registry/place_source_of.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import { EXIT, type ExitCode, type Globals } from "../command.ts";
+import type { Output } from "../output.ts";
+import type { ChannelsDeps } from "./deps.ts";
+
+/** Who is to be logged in. */
+export interface LoginAsked {
+  name: string;
+  instanceId?: string;
+  /** Even if it is logged in already. */
+  force: boolean;
+}
+
+/** Logs it in, and fails when the channel says that it is not (case C32). */
+export async function login(
+  out: Output,
+  deps: ChannelsDeps,
+  { name, instanceId, force }: LoginAsked,
+  globals: Globals,
+): Promise<ExitCode> {
+  const configured = await deps.configured(globals);
+  const channel = findChannel(configured.registry, name);
+  const instances = instancesOf(channel, sectionOf(configured.config, channel));
+  const wanted = instanceId ?? (channel.adapter === undefined ? undefined : "default");
+  const instance = instances.find((one) => one.instanceId === wanted);
+  if (instance === undefined) {
+    const known = instances.flatMap(({ instanceId }) => instanceId ?? []);
+    throw new ServiceError(
+      "not_found",
+      `There is no instance ${JSON.stringify(wanted)} of ${name}; ` +
+        (known.length === 0 ? "it has no instances" : `there are ${known.join(", ")}`),
+      { param: "instance" },
+    );
+  }
+  const { runtimeName } = instance;
+  const needsNone = channel.descriptor.capabilities.includes("in_service");
+  const loggedIn = needsNone || await deps.login(
+    {
+      configured,
+      source: placeSource(configured, channel, instance, "runtime"),
+      force,
+    },
+    globals,
+    out,
+  );
+  if (globals.json) out.json({ channel: runtimeName, loggedIn });
+  else if (needsNone) out.note(`${runtimeName} needs no login`);
+  else if (loggedIn) {
+    out.note(`${runtimeName} is logged in`);
+    if (!instance.enabled) {
+      const which = instanceId === undefined ? "" : ` --instance ${instanceId}`;
+      out.note(`It is off; switch it on with: service plugins enable ${name}${which}`);
+    }
+  } else {
+    out.note({ text: "error:", style: "red" }, ` ${runtimeName} is not logged in`);
+    out.note(`  See what it needs with: service plugins info ${name}`);
+  }
+  return loggedIn ? EXIT.done : EXIT.failed;
+}

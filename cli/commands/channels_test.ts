@@ -1,0 +1,226 @@
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
+import type { PlaceSource } from "../../lib/channel/place/place_source.ts";
+import { configSchema } from "../../lib/config/schema.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import type { OutboxRow } from "../../lib/journal/types.ts";
+import type { Operations } from "../../lib/local/protocol.ts";
+import type { ChannelsDeps } from "../channels/deps.ts";
+import { durationOf } from "../channels/status.ts";
+import { parseCommand, parseHead } from "../parse.ts";
+import { testPackages } from "../testing/channel_packages.ts";
+import { FakeClient } from "../testing/fake_client.ts";
+import { memoryOutput } from "../testing/memory_output.ts";
+import channels, { runChannels } from "./channels.ts";
+
+interface Played {
+  statuses?: ChannelStatus[];
+  rows?: OutboxRow[];
+  section?: Record<string, unknown>;
+  login?: (asked: { source: PlaceSource; force: boolean }) => Promise<boolean>;
+  isRunning?: boolean;
+}
+
+function play({ statuses = [], rows = [], section, login, isRunning = true }: Played = {}) {
+  const sent: Operations["channel_send"]["params"][] = [];
+  const deps: ChannelsDeps = {
+    withRunning(_, use) {
+      if (!isRunning) {
+        return Promise.reject(new ServiceError("not_found", "No service runs in /home"));
+      }
+      return use(
+        new FakeClient({
+          channels: () => statuses,
+          channel_send(params) {
+            sent.push(params);
+            return rows;
+          },
+        }),
+      );
+    },
+    configured: async () => ({
+      registry: await testPackages(),
+      config: configSchema.parse({ channels: section === undefined ? {} : { chat: section } }),
+      dataDir: "/data",
+    }),
+    login: (asked) => login?.(asked) ?? Promise.resolve(true),
+    now: () => 100_000,
+  };
+  return {
+    sent,
+    async run(...line: string[]) {
+      const { out, stdout, stderr } = memoryOutput();
+      const parsed = parseCommand("channels", channels, parseHead(["channels", ...line]));
+      const exit = await runChannels({ ...parsed, out }, deps);
+      return { exit, stdout: stdout.text, stderr: stderr.text };
+    },
+  };
+}
+
+const STATUS: ChannelStatus = {
+  runtimeName: "chat",
+  channel: "chat",
+  displayName: "Chat",
+  state: "running",
+  detail: "connected as @bot",
+  since: 9_000,
+  restarts: 1,
+  deliveries: { waiting: 2, retrying: 1, sent: 7, unknown: 1, dead: 0 },
+};
+
+function row(state: OutboxRow["state"], more: Partial<OutboxRow> = {}): OutboxRow {
+  return {
+    rowid: 5,
+    id: "test:1",
+    channel: "chat",
+    chatId: "#room",
+    content: "hi",
+    state,
+    createdAt: 0,
+    expiresAt: 1,
+    attempts: 1,
+    ...more,
+  };
+}
+
+Deno.test("channels status shows each instance, what went wrong, and what waits for a decision", async () => {
+  const failed: ChannelStatus = {
+    ...STATUS,
+    runtimeName: "chat.work",
+    state: "failed",
+    problem: "server is not set\x1b[2J",
+    detail: undefined,
+  };
+  const { run } = play({
+    statuses: [STATUS, failed, { ...failed, runtimeName: "x", state: "off" }],
+  });
+  const { exit, stdout, stderr } = await run("status");
+  assertEquals(exit, 0);
+  const lines = stdout.split("\n");
+  assertEquals(lines[1]!.split(/\s{2,}/), [
+    "chat",
+    "running",
+    "1 min 31 s",
+    "1",
+    "2 (1 again)",
+    "7",
+    "1",
+    "0",
+    "connected as @bot",
+  ]);
+  assertEquals(lines.filter((line) => line.includes("server is not set")).length, 1);
+  assert(!stdout.includes("\x1b"));
+  assertStringIncludes(stderr, "service outbox");
+  const json = (await run("status", "chat.work", "--json")).stdout.trim().split("\n");
+  assertEquals(json.map((line) => JSON.parse(line).runtimeName), ["chat.work"]);
+  assertEquals((await run("status", "chat", "--json")).stdout.trim().split("\n").length, 3);
+  const error = await assertRejects(() => run("status", "chatt"), ServiceError);
+  assertEquals(error.code, "not_found");
+  assertStringIncludes(error.message, "there are chat, chat.work, x");
+});
+
+Deno.test("channels status says plainly that no service runs, or that it has no channels", async () => {
+  const { run } = play({ isRunning: false });
+  await assertRejects(() => run("status"), ServiceError, "No service runs");
+  await assertRejects(() => run("send", "chat", "#room", "hi"), ServiceError, "No service runs");
+  assertStringIncludes((await play().run("status")).stderr, "service plugins list");
+});
+
+Deno.test("channels send tells what became of the message", async () => {
+  const retried = play({
+    rows: [
+      row("pending", { attempts: 0 }),
+      row("pending", { error: "no link" }),
+      row("sent", { attempts: 2 }),
+    ],
+  });
+  const sent = await retried.run("send", "chat", "#room", "hi there", "--wait", "5");
+  assertEquals(retried.sent, [{
+    runtimeName: "chat",
+    chatId: "#room",
+    text: "hi there",
+    waitMs: 5_000,
+  }]);
+  assertEquals([sent.exit, sent.stdout], [0, ""]);
+  assertEquals(
+    sent.stderr,
+    "Attempt 1 failed: no link; it is tried again\nDelivered to chat #room with attempt 2\n",
+  );
+  for (
+    const [state, words] of [
+      ["dead", "not tried again: gone. After mending it: service outbox resend 5"],
+      ["unknown", "not known whether it arrived"],
+      ["pending", "yet: gone. It waits for 24 hours"],
+      ["expired", "given up"],
+    ] as const
+  ) {
+    const { exit, stderr } = await play({ rows: [row(state, { error: "gone" })] })
+      .run("send", "chat", "#room", "hi");
+    assertEquals(exit, 1);
+    assertStringIncludes(stderr, words);
+  }
+  const json = await play({ rows: [row("sent")] }).run("send", "chat", "#room", "hi", "--json");
+  assertEquals(JSON.parse(json.stdout).state, "sent");
+  await assertRejects(() => play().run("send", "chat", "#room", "hi"), ServiceError);
+});
+
+Deno.test("channels takes each option where it belongs, and values in their range", async () => {
+  const { run } = play();
+  const usage = async (...line: string[]) => {
+    const { code } = await assertRejects(() => run(...line), ServiceError);
+    assertEquals(code, "usage", line.join(" "));
+  };
+  await usage("status", "--force");
+  await usage("send", "a", "b", "c", "--instance", "x");
+  await usage("login", "chat", "--wait", "1");
+  for (const wait of ["-1", "601", "x", "1.5"]) {
+    await usage("send", "a", "b", "c", `--wait=${wait}`);
+  }
+  await usage("send", "a", "b");
+  await usage("login");
+});
+
+Deno.test("channels login fails when the channel is not logged in, and names the channels (C32)", async () => {
+  const asked: { source: PlaceSource; force: boolean }[] = [];
+  const section = { server: "irc.example", botToken: "s3cret-token" };
+  let answer = false;
+  const { run } = play({
+    section,
+    login(each) {
+      asked.push(each);
+      return Promise.resolve(answer);
+    },
+  });
+  const refused = await run("login", "chat", "--force");
+  assertEquals(refused.exit, 1);
+  assertStringIncludes(refused.stderr, "chat is not logged in");
+  answer = true;
+  const done = await run("login", "chat");
+  assertEquals(done.exit, 0);
+  // It is off, and may be logged in all the same.
+  assertStringIncludes(done.stderr, "service plugins enable chat");
+  assertEquals(asked.map(({ force, source: { boot } }) => [force, boot.runtimeName, boot.kind]), [
+    [true, "chat", "runtime"],
+    [false, "chat", "runtime"],
+  ]);
+  assertEquals(JSON.parse((await run("login", "chat", "--json")).stdout), {
+    channel: "chat",
+    loggedIn: true,
+  });
+  const unknown = await assertRejects(() => run("login", "chatt"), ServiceError);
+  assertEquals(unknown.code, "not_found");
+  assertStringIncludes(unknown.message, "there are chat, bad, other");
+  await assertRejects(() => run("login", "chat", "--instance", "x"), ServiceError, "no instances");
+  await assertRejects(() => run("login", "bad"), ServiceError, "no such thing");
+  await assertRejects(() => play().run("login", "chat"), ServiceError, "server is not set");
+});
+
+Deno.test("durationOf() has two units at most", () => {
+  assertEquals([0, 59_999, 60_000, 3_601_000, 90_061_000].map(durationOf), [
+    "0 s",
+    "59 s",
+    "1 min",
+    "1 h",
+    "1 d 1 h",
+  ]);
+});

@@ -1,0 +1,67 @@
+/**
+ * `service plugins`: the channels that there are, and which of them are on.
+ *
+ * @module
+ */
+
+import { ServiceError } from "../../lib/errors.ts";
+import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
+import type { PluginsDeps } from "../plugins/deps.ts";
+
+/** Runs the command. */
+export async function runPlugins(invocation: Invocation, deps: PluginsDeps): Promise<ExitCode> {
+  const { subcommand = "list", args: [name], options, globals: { json }, out } = invocation;
+  const instanceId = options["instance"] as string | undefined;
+  if (instanceId !== undefined && subcommand !== "enable" && subcommand !== "disable") {
+    throw new ServiceError("usage", `service plugins ${subcommand} takes no --instance`, {
+      param: "instance",
+    });
+  }
+  switch (subcommand) {
+    case "enable":
+    case "disable": {
+      const { switchChannel } = await import("../plugins/switch.ts");
+      const enabled = subcommand === "enable";
+      await switchChannel(out, deps, { name: name!, instanceId, enabled, json });
+      return EXIT.done;
+    }
+    case "info": {
+      const { info } = await import("../plugins/info.ts");
+      await info(out, deps, { name: name!, json });
+      return EXIT.done;
+    }
+    default: {
+      const { list } = await import("../plugins/list.ts");
+      await list(out, deps, json);
+      return EXIT.done;
+    }
+  }
+}
+
+const plugins: Command = {
+  description:
+    "Channels connect the agent to where people write. Each is a package of its own; this shows them, " +
+    "and switches them on and off in the configuration, which a running service takes up by itself. One " +
+    "that is broken is `failed`, says why, and hurts no other. Nothing of a channel is loaded for that.",
+  examples: [
+    "service plugins list",
+    "service plugins info email",
+    "service plugins enable email",
+    "service plugins disable email --instance work",
+  ],
+  subcommands: [
+    { name: "list", summary: "Show every channel and its state (also without a subcommand)" },
+    { name: "enable", args: "NAME", summary: "Switch one on; its packages are fetched" },
+    { name: "disable", args: "NAME", summary: "Switch one off" },
+    { name: "info", args: "NAME", summary: "Show what can be set of one, and what it reaches" },
+  ],
+  options: [
+    { name: "instance", value: "ID", summary: "enable, disable: one account of it alone" },
+  ],
+  async run(invocation) {
+    const { pluginsDeps } = await import("../plugins/deps.ts");
+    return await runPlugins(invocation, await pluginsDeps(invocation.globals, invocation.out));
+  },
+};
+
+export default plugins;

@@ -1,0 +1,183 @@
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
+import type { WantedPackages } from "../../lib/authority/channels/fetch_packages.ts";
+import { tempHome } from "../../lib/config/testing/temp_home.ts";
+import type { TempHome } from "../../lib/config/testing/temp_home.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import { parseCommand, parseHead } from "../parse.ts";
+import { testPackages } from "../testing/channel_packages.ts";
+import { memoryOutput } from "../testing/memory_output.ts";
+import plugins, { runPlugins } from "./plugins.ts";
+
+const TOKEN = "s3cret-token-of-chat";
+const GOOD = { server: "irc.example", botToken: TOKEN };
+
+interface World extends AsyncDisposable {
+  home: TempHome;
+  fetched: WantedPackages[];
+  run(line: string): Promise<{ exit: number; stdout: string; stderr: string }>;
+}
+
+async function world(config?: unknown, fetchError?: Error): Promise<World> {
+  const home = await tempHome();
+  if (config !== undefined) await home.write(config);
+  const fetched: WantedPackages[] = [];
+  return {
+    home,
+    fetched,
+    async run(line) {
+      const { out, stdout, stderr } = memoryOutput();
+      const parsed = parseCommand("plugins", plugins, parseHead(["plugins", ...line.split(" ")]));
+      const exit = await runPlugins({ ...parsed, out }, {
+        paths: home.paths,
+        env: home.env,
+        channels: testPackages,
+        packages: {
+          ensure(wanted) {
+            fetched.push(wanted);
+            return fetchError === undefined ? Promise.resolve() : Promise.reject(fetchError);
+          },
+        },
+      });
+      assertFalse((stdout.text + stderr.text).includes(TOKEN));
+      return { exit, stdout: stdout.text, stderr: stderr.text };
+    },
+    [Symbol.asyncDispose]: () => home[Symbol.asyncDispose](),
+  };
+}
+
+Deno.test("plugins list shows the broken as failed, with why, and loads no runtime (C2, C4, C6)", async () => {
+  await using test = await world({
+    channels: { chat: { ...GOOD, enabled: true }, gone: { enabled: true } },
+  });
+  const { exit, stdout } = await test.run("list");
+  assertEquals(exit, 0);
+  const rows = stdout.trim().split("\n").slice(1).map((line) => line.split(/\s{2,}/));
+  assertEquals(rows.map(([name, , state]) => [name, state]), [
+    ["chat", "on"],
+    ["bad", "failed"],
+    ["other", "failed"],
+    ["gone", "failed"],
+  ]);
+  assertStringIncludes(
+    stdout,
+    "channels/bad/manifest.ts: it fails while it is loaded: no such thing",
+  );
+  assertStringIncludes(rows[2]!.at(-1)!, "other");
+  const lines = (await test.run("list --json")).stdout.trim().split("\n").map((line) =>
+    JSON.parse(line)
+  );
+  assertEquals(lines.map(({ name, enabled }) => [name, enabled]), [
+    ["chat", true],
+    ["bad", false],
+    ["other", false],
+    ["gone", true],
+  ]);
+});
+
+Deno.test("plugins list works without a file, and with one that is broken", async () => {
+  await using test = await world();
+  assertStringIncludes((await test.run("list")).stdout, "not set: server; botToken, or tokenFile");
+  await test.home.write('{ "api": { "port": "x" } }');
+  const { stdout, stderr } = await test.run("list");
+  assertStringIncludes(stdout, "chat");
+  assertStringIncludes(stderr, "warning: api.port (line 1)");
+});
+
+Deno.test("plugins info shows fields, what is set, and how to go on, and no secret", async () => {
+  await using test = await world({ channels: { chat: { botToken: TOKEN } } });
+  const { stdout, stderr } = await test.run("info chat");
+  assertStringIncludes(stdout, "Chat (chat): off");
+  assertStringIncludes(stdout, "not set: server");
+  assert(/botToken +secret +or tokenFile +\(set\)/.test(stdout), stdout);
+  assert(/mode +all\|mention/.test(stdout), stdout);
+  assertStringIncludes(stdout, "Reaches: {server}:{port}, api.example");
+  assertEquals(stderr, "Set it: service config set channels.chat.server VALUE\n");
+  const json = JSON.parse((await test.run("info chat --json")).stdout);
+  assertEquals([json.name, json.descriptor.permissions.variables], ["chat", ["CHAT_DEBUG"]]);
+  assertStringIncludes((await test.run("info bad")).stdout, "bad (bad): failed");
+  const error = await assertRejects(() => test.run("info chatt"), ServiceError);
+  assertEquals(error.code, "not_found");
+  assertStringIncludes(error.message, "(did you mean chat?); there are chat, bad, other");
+});
+
+Deno.test("plugins enable and disable write the file, with its comments, and fetch packages", async () => {
+  await using test = await world(`{
+  // mine
+  "channels": { "chat": { "server": "irc.example", "botToken": "\${TOKEN_OF_CHAT}" } }
+}
+`);
+  const { home } = test;
+  // The variable is not set in this shell; where the service runs it may be.
+  const enabled = await test.run("enable chat");
+  assertEquals(enabled.exit, 0);
+  assertStringIncludes(enabled.stderr, "chat is enabled in");
+  assertStringIncludes(enabled.stderr, "takes it over now");
+  const text = await home.read();
+  assertStringIncludes(text, "// mine");
+  assertStringIncludes(text, '"${TOKEN_OF_CHAT}"');
+  assertEquals(JSON.parse(text.replace("// mine", "")).channels.chat.enabled, true);
+  assertEquals(test.fetched.map(({ runtimeName }) => runtimeName), ["chat"]);
+  assertStringIncludes((await test.run("enable chat")).stderr, "was enabled already");
+  assertEquals(await home.read(), text);
+  const off = JSON.parse((await test.run("disable chat --json")).stdout);
+  assertEquals([off.enabled, off.written, off.restart, off.warnings], [false, true, false, []]);
+  assertEquals(test.fetched.length, 2);
+});
+
+Deno.test("plugins enable is refused while something is missing, and says how to set it", async () => {
+  await using test = await world({ channels: { chat: { server: "irc.example" } } });
+  const before = await test.home.read();
+  const error = await assertRejects(() => test.run("enable chat"), ServiceError);
+  assertEquals(error.code, "config_invalid");
+  assertStringIncludes(error.message, "Cannot enable chat: botToken, or tokenFile is not set");
+  assertStringIncludes(error.message, "service secrets set CHAT_BOT_TOKEN");
+  assertEquals(await test.home.read(), before);
+  assertEquals(test.fetched, []);
+  for (
+    const [line, code] of [
+      ["enable bad", "config_invalid"],
+      ["enable nobody", "not_found"],
+      ["disable nobody", "not_found"],
+      ["enable chat --instance x", "not_found"],
+    ] as const
+  ) {
+    assertEquals((await assertRejects(() => test.run(line), ServiceError)).code, code, line);
+  }
+  await assertRejects(() => test.run("list --instance x"), ServiceError, "takes no --instance");
+  await assertRejects(() => test.run("enable"), ServiceError, "NAME");
+  assertEquals(await test.home.read(), before);
+});
+
+Deno.test("plugins disable works for what is broken or gone (C6)", async () => {
+  await using test = await world({ channels: { bad: { enabled: true }, gone: { enabled: true } } });
+  for (const name of ["bad", "gone"]) assertEquals((await test.run(`disable ${name}`)).exit, 0);
+  assertEquals(JSON.parse(await test.home.read()).channels, {
+    bad: { enabled: false },
+    gone: { enabled: false },
+  });
+});
+
+Deno.test("plugins enable stands when packages cannot be fetched, and says so (C9)", async () => {
+  await using test = await world(
+    { channels: { chat: GOOD } },
+    new ServiceError("config_invalid", "Cannot fetch npm:a@1.0.0 for the channel chat"),
+  );
+  const { exit, stderr } = await test.run("enable chat");
+  assertEquals(exit, 0);
+  assertStringIncludes(stderr, "warning: Cannot fetch npm:a@1.0.0 for the channel chat");
+  assertEquals(JSON.parse(await test.home.read()).channels.chat.enabled, true);
+});
+
+Deno.test("plugins enable leaves a broken file alone, and names what is wrong", async () => {
+  await using test = await world('{ "api": { "port": "x" }, "channels": { "chat": {} } }');
+  const before = await test.home.read();
+  const error = await assertRejects(() => test.run("enable chat"), ServiceError, "api.port");
+  assertEquals(error.code, "config_invalid");
+  assertEquals(await test.home.read(), before);
+});

@@ -1,0 +1,55 @@
+/**
+ * What `service plugins` works on.
+ *
+ * @module
+ */
+
+import type { PackageFetcher } from "../../lib/authority/channels/fetch_packages.ts";
+import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
+import type { HomePaths } from "../../lib/config/paths.ts";
+import type { Env } from "../../lib/config/references.ts";
+import type { Globals } from "../command.ts";
+import type { Output } from "../output.ts";
+
+/** Handed in, so that tests need no process. */
+export interface PluginsDeps {
+  paths: HomePaths;
+  env: Env;
+  /** The packages of channels, without their runtimes. */
+  channels(): Promise<ChannelRegistry>;
+  /** Fetches the packages of a channel that is switched on. */
+  packages: Pick<PackageFetcher, "ensure">;
+}
+
+/** What a command of this process works on. */
+export async function pluginsDeps(globals: Globals, out: Output): Promise<PluginsDeps> {
+  const { homePaths } = await import("../home_paths.ts");
+  const env = (name: string) => Deno.env.get(name);
+  return {
+    paths: homePaths(globals),
+    env,
+    channels: loadChannels,
+    packages: {
+      async ensure(wanted) {
+        const [{ createPackageFetcher }, { childPackages }, { findOwnDenoDir }, { noteLog }] =
+          await Promise.all([
+            import("../../lib/authority/channels/fetch_packages.ts"),
+            import("../../lib/authority/executor/child_packages.ts"),
+            import("../channels/find_own_deno_dir.ts"),
+            import("../channels/note_log.ts"),
+          ]);
+        const packages = childPackages(findOwnDenoDir(env));
+        await createPackageFetcher({ packages, env, log: noteLog(out) }).ensure(wanted);
+      },
+    },
+  };
+}
+
+/** Loads every manifest, and no runtime. */
+export async function loadChannels(): Promise<ChannelRegistry> {
+  const [{ CHANNELS }, { openRegistry }] = await Promise.all([
+    import("../../channels/mod.ts"),
+    import("../../lib/channel/registry/open_registry.ts"),
+  ]);
+  return await openRegistry(CHANNELS);
+}

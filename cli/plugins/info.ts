@@ -1,0 +1,132 @@
+/**
+ * `service plugins info`: what a channel is, what can be set of it, and what is set.
+ *
+ * @module
+ */
+
+import type { ChannelListing } from "../../lib/authority/channels/channel_request.ts";
+import type { ChannelDescriptor, SetupField } from "../../lib/channel/descriptor.ts";
+import { missingRequirements } from "../../lib/channel/setup/missing_requirements.ts";
+import type { Output } from "../output.ts";
+import { printTable } from "../table.ts";
+import type { PluginsDeps } from "./deps.ts";
+import { detailOf, stateOf } from "./list.ts";
+import { listingOf, readListings } from "./read_listings.ts";
+
+/** Prints it. Throws `not_found`, naming the channels that there are. */
+export async function info(
+  out: Output,
+  deps: PluginsDeps,
+  { name, json }: { name: string; json: boolean },
+): Promise<void> {
+  const read = await readListings(deps);
+  const listing = listingOf(read, name);
+  const descriptor = read.registry.usable.get(name)?.descriptor;
+  if (json) {
+    out.json({ ...listing, ...descriptor && { descriptor } });
+    return;
+  }
+  out.line({ text: listing.displayName, style: "bold" }, ` (${listing.name}): ${stateOf(listing)}`);
+  const detail = detailOf(listing);
+  if (detail !== "") out.line(detail);
+  if (descriptor === undefined) return;
+  printFields(out, listing, descriptor);
+  printInstances(out, listing);
+  out.line("");
+  for (const [what, items] of facts(descriptor)) {
+    out.line(`${what}: ${items.length === 0 ? "none" : items.join(", ")}`);
+  }
+  for (const line of nextSteps(listing, descriptor)) out.note(line);
+}
+
+function printFields(out: Output, listing: ChannelListing, { setup }: ChannelDescriptor): void {
+  out.line("");
+  printTable(
+    out,
+    ["FIELD", "KIND", "NEEDED", "VALUE", "WHAT"],
+    Object.entries(setup.fields).map(([name, field]) => [
+      name,
+      kindOf(field),
+      neededBy(name, setup.required),
+      valueOf(name, field, listing),
+      field.label ?? "",
+    ]),
+  );
+}
+
+function printInstances(out: Output, { multiInstance, instances }: ChannelListing): void {
+  if (!multiInstance || instances.length === 0) return;
+  out.line("");
+  printTable(
+    out,
+    ["INSTANCE", "RUNS AS", "STATE", "DETAIL"],
+    instances.map(({ id, runtimeName, enabled, configured, problem, missing }) => [
+      id,
+      runtimeName,
+      !enabled ? "off" : configured ? "on" : "failed",
+      problem ?? (missing.length === 0 ? "" : `not set: ${missing.join("; ")}`),
+    ]),
+  );
+}
+
+function kindOf(field: SetupField): string {
+  if (field.kind === "enum") return field.choices.join("|");
+  if (field.kind !== "int" || (field.min ?? field.max) === undefined) return field.kind;
+  return `int ${field.min ?? ""}..${field.max ?? ""}`;
+}
+
+function neededBy(name: string, required: ChannelDescriptor["setup"]["required"]): string {
+  const requirement = required.find(({ fields }) => fields.includes(name));
+  if (requirement === undefined) return "";
+  const others = requirement.fields.filter((each) => each !== name);
+  return others.length === 0 ? "yes" : `or ${others.join(", or ")}`;
+}
+
+/** Its value; of a secret, whether there is one. */
+function valueOf(
+  name: string,
+  { kind }: SetupField,
+  { configValues, configuredFields }: ChannelListing,
+): string {
+  if (kind === "secret") return configuredFields.includes(name) ? "(set)" : "";
+  const value = configValues[name];
+  if (value === undefined || value === "") return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function facts(descriptor: ChannelDescriptor): [string, readonly string[]][] {
+  const { dependencies, capabilities, permissions: { hosts, paths, variables } } = descriptor;
+  return [
+    ["Packages", dependencies],
+    ["Can", capabilities],
+    ["Reaches", hosts],
+    ["Reads", paths],
+    ["Variables", variables],
+    ["Sender ids are proven", [descriptor.senderVerified ? "yes" : "no"]],
+  ];
+}
+
+/** How to go on, for a channel that is not on. */
+function nextSteps(
+  { name, enabled, configured, configValues, configuredFields, instances }: ChannelListing,
+  { setup }: ChannelDescriptor,
+): string[] {
+  if (enabled && configured) return [];
+  if (configured) return [`Switch it on: service plugins enable ${name}`];
+  if (instances.length > 1) return [];
+  const values = {
+    ...configValues,
+    ...Object.fromEntries(configuredFields.map((field) => [field, true])),
+  };
+  return setup.required.filter((each) => missingRequirements(values, [each]).length > 0)
+    .map(({ fields: [field] }) => setCommand(name, field!, setup.fields[field!]));
+}
+
+/** How a field is set at the command line. */
+export function setCommand(name: string, field: string, spec: SetupField | undefined): string {
+  const key = `channels.${name}.${field}`;
+  if (spec?.kind !== "secret") return `Set it: service config set ${key} VALUE`;
+  const variable = `${name}_${field}`.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toUpperCase();
+  return `Set it: service secrets set ${variable}, then service config set ${key} ` +
+    `'\${secret:${variable}}'`;
+}

@@ -1,0 +1,140 @@
+/**
+ * `service plugins enable` and `disable`: written into the configuration, which a running service takes
+ * up by itself.
+ *
+ * @module
+ */
+
+import { type PlannedSwitch, planSwitch } from "../../lib/authority/channels/plan_switch.ts";
+import { untilWritten } from "../../lib/authority/upkeep/write_settings.ts";
+import { classifyChanges } from "../../lib/config/changes.ts";
+import { examine } from "../../lib/config/examine.ts";
+import { readConfig } from "../../lib/config/load.ts";
+import { requirePinnedCases } from "../../lib/config/pinned_cases.ts";
+import { readConfigText } from "../../lib/config/config_file.ts";
+import { saveConfig } from "../../lib/config/save.ts";
+import { ServiceError, toErrorData } from "../../lib/errors.ts";
+import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
+import type { Output } from "../output.ts";
+import type { PluginsDeps } from "./deps.ts";
+import { setCommand } from "./info.ts";
+
+/** What is to be switched. */
+export interface SwitchAsked {
+  name: string;
+  instanceId?: string;
+  enabled: boolean;
+  json: boolean;
+}
+
+/** Switches it. Throws `not_found`, naming the channels that there are. */
+export async function switchChannel(
+  out: Output,
+  deps: PluginsDeps,
+  asked: SwitchAsked,
+): Promise<void> {
+  const { paths } = deps;
+  const { name, instanceId, enabled, json } = asked;
+  const registry = await deps.channels();
+  const { made, restart } = await write(registry, deps, asked);
+  const written = made.planned.keys.length > 0;
+  const unfetched = enabled ? await fetchPackages(made, deps) : undefined;
+  const warnings = [...made.findings.map(({ message }) => message), ...unfetched ?? []];
+  if (json) {
+    out.json({
+      channel: name,
+      ...instanceId !== undefined && { instance: instanceId },
+      enabled,
+      written,
+      file: paths.configFile,
+      restart,
+      warnings,
+    });
+    return;
+  }
+  const what = instanceId === undefined ? name : `${instanceId} of ${name}`;
+  const state = enabled ? "enabled" : "disabled";
+  if (!written) out.note(`${what} was ${state} already; nothing was written`);
+  else {
+    out.note(`${what} is ${state} in ${paths.configFile}`);
+    out.note(
+      restart
+        ? "A running service takes it over when it is started again"
+        : "A running service takes it over now; see how it is with: service channels status",
+    );
+  }
+  for (const warning of warnings) out.note(`warning: ${warning}`);
+}
+
+/** Writes it, anew if somebody else was faster. */
+async function write(
+  registry: ChannelRegistry,
+  { paths, env }: PluginsDeps,
+  { name, instanceId, enabled }: SwitchAsked,
+): Promise<{ made: PlannedSwitch; restart: boolean }> {
+  return await untilWritten(async () => {
+    const { text } = await readConfig({ paths });
+    const made = explained(registry, name, () =>
+      planSwitch({
+        registry,
+        text,
+        name,
+        instanceId,
+        enabled,
+        paths,
+        env,
+        // A variable that is not set in this shell may be set where the service runs.
+        tolerates: ({ kind }) => kind === "reference",
+      }));
+    const { keys, value, next } = made.planned;
+    const restart = takesRestart(examine({ text, paths, env }).config, next);
+    if (keys.length === 0) return { made, restart: false };
+    await requirePinnedCases(`Cannot switch ${name}`, { config: next, paths });
+    try {
+      await saveConfig({ paths, before: text, value });
+    } catch (error) {
+      if (await readConfigText(paths.configFile) !== text) return undefined;
+      throw error;
+    }
+    return { made, restart };
+  });
+}
+
+function takesRestart(
+  old: Parameters<typeof classifyChanges>[0] | undefined,
+  next: Parameters<typeof classifyChanges>[1],
+): boolean {
+  return old !== undefined && classifyChanges(old, next).some(({ takes }) => takes === "restart");
+}
+
+/** What is missing is told with how to set it. */
+function explained<T>(registry: ChannelRegistry, name: string, plan: () => T): T {
+  try {
+    return plan();
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== "invalid_request") throw error;
+    const { param } = error.details;
+    const fields = registry.usable.get(name)?.descriptor.setup.fields ?? {};
+    if (param === undefined || !Object.hasOwn(fields, param)) throw error;
+    throw new ServiceError(
+      "config_invalid",
+      `${error.message}\n  ${setCommand(name, param, fields[param])}`,
+      error.details,
+    );
+  }
+}
+
+/** That packages cannot be had now is no failure: the service tries again (case C9). */
+async function fetchPackages(
+  { channel }: PlannedSwitch,
+  { packages }: PluginsDeps,
+): Promise<string[]> {
+  if (channel === undefined) return [];
+  const { descriptor: { name, dependencies }, runtime: { module } } = channel;
+  try {
+    await packages.ensure({ runtimeName: name, module, dependencies });
+    return [];
+  } catch (error) {
+    return [toErrorData(error).message];
+  }
+}
