@@ -93,6 +93,11 @@ const RULES: Rule[] = [
     mayNot: /^lib\/(http|service|journal|model|tools|agent)\//,
   },
   {
+    name: "deliveries know of what is on record by its types alone",
+    from: /^lib\/channel\/delivery\//,
+    mayNot: /^lib\/(journal|service|http|authority|config|model|tools|secrets)\//,
+  },
+  {
     name: "child sides of tools stand alone",
     from: /^lib\/tools\/child\//,
     mayNot: /^(npm:|lib\/(?!tools\/child\/|authority\/executor\/))/,

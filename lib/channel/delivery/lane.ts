@@ -106,10 +106,7 @@ export class Lane {
     try {
       pause = await this.#deliverNext(attachment);
     } catch (error) {
-      this.#deps.log.error("A delivery failed inside", {
-        channel: this.#deps.runtimeName,
-        reason: String(error),
-      });
+      this.#deps.persister.report(error);
       pause = { ms: AGAIN_MS, isRetry: true };
     }
     this.#state = "idle";

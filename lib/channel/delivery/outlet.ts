@@ -83,7 +83,7 @@ export class Outlet {
     }
     this.#attachment = attachment;
     this.#pump();
-    void this.#findChats(attachment);
+    this.#findChats(attachment).catch((error) => this.#deps.persister.report(error));
   }
 
   /** Resolves when nothing is being sent over the attachment any more. */

@@ -15,6 +15,8 @@ export class Persister {
   readonly #deps: { clock: Pick<Clock, "after">; log: Pick<Log, "error"> };
   readonly #writing = new Set<Promise<unknown>>();
   readonly #stopped = new AbortController();
+  /** It is said once, and again when it has worked in between. */
+  #isReported = false;
 
   constructor(deps: { clock: Pick<Clock, "after">; log: Pick<Log, "error"> }) {
     this.#deps = deps;
@@ -30,14 +32,23 @@ export class Persister {
   async #write<T>(run: () => Promise<T>): Promise<T | undefined> {
     for (;;) {
       try {
-        return await run();
+        const value = await run();
+        this.#isReported = false;
+        return value;
       } catch (error) {
         if (this.#stopped.signal.aborted) return undefined;
-        this.#deps.log.error("Cannot note how a delivery is", { reason: String(error) });
+        this.report(error);
       }
       await this.#wait();
       if (this.#stopped.signal.aborted) return undefined;
     }
+  }
+
+  /** Something that is on record could not be read or written. */
+  report(error: unknown): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
+    this.#deps.log.error("Cannot read or note how deliveries are", { reason: String(error) });
   }
 
   async #wait(): Promise<void> {
