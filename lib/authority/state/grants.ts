@@ -81,7 +81,7 @@ export function checkGrant({ subject, capability, target, note }: GrantFields): 
     new ServiceError("invalid_request", `${param} is ${quote(value)}; expected ${expected}`, {
       param,
     });
-  if (!/^[a-z][a-z0-9_.-]{0,63}:[^\p{C}]{1,300}$/u.test(subject)) {
+  if (!/^[A-Za-z][A-Za-z0-9_.-]{0,127}:[^\p{C}]{1,300}$/u.test(subject)) {
     throw refuse("subject", subject, "a session's key such as api:reports, or automation:<id>");
   }
   if (!CAPABILITIES.includes(capability)) {
