@@ -4,6 +4,8 @@ import {
   RetryLaterError,
   UncertainDeliveryError,
 } from "../delivery_error.ts";
+import { fakeClock } from "../../agent/testing/fake_clock.ts";
+import { openJournal } from "../../journal/open.ts";
 import { retryWaitMs } from "./attempt.ts";
 import { DeliveryWorld, segment, settled } from "./testing/delivery_world.ts";
 
@@ -509,6 +511,52 @@ Deno.test("of turns that end while their chat waits, the last ends alone are kep
   const ends = link.lines.filter((line) => line.startsWith("turn_end"));
   assertEquals(ends.length, 64);
   assertEquals(world.journal.counts().waitingFollowers, 0);
+});
+
+Deno.test("while nothing can be noted nothing is sent twice, and it goes on when it can", async () => {
+  const clock = fakeClock();
+  const journal = openJournal({ path: ":memory:", now: () => clock.now() });
+  let isFull = false;
+  const orFull = <T>(run: () => Promise<T>) =>
+    isFull ? Promise.reject(new Error("the disk is full")) : run();
+  const { deliveries: store } = journal;
+  await using world = new DeliveryWorld({
+    clock,
+    journal: {
+      ...journal,
+      deliveries: {
+        ...store,
+        claim: (...given) => orFull(() => store.claim(...given)),
+        settle: (...given) => orFull(() => store.settle(...given)),
+        move: (...given) => orFull(() => store.move(...given)),
+      },
+    },
+  });
+  const { link } = world.attach("irc", { supportsStreaming: true });
+  link.answer = () => {
+    isFull = true;
+  };
+  await world.begin("t1", { streaming: true, chatId: "#b" });
+  await world.enqueue(["1", "2"]);
+  await world.say("t1", ...segment("s", ["streamed"]));
+  await world.end("t1");
+  for (let n = 0; n < 5; n++) {
+    await settled();
+    clock.tick(1_000);
+  }
+  const before = link.calls.length;
+  assertEquals(link.texts(), ["1"]);
+  assertEquals(world.errors, ["Cannot read or note how deliveries are: Error: the disk is full"]);
+  link.answer = () => {};
+  isFull = false;
+  for (let n = 0; n < 5; n++) {
+    await settled();
+    clock.tick(1_000);
+  }
+  assert(link.calls.length > before);
+  assertEquals(link.texts(), ["1", "2"]);
+  assertEquals(link.lines.filter((line) => line.startsWith("s ")), ["s streamed|"]);
+  assertEquals(world.rows, ["sent 1", "sent 2"]);
 });
 
 Deno.test("no channel hears of a turn whose answer does not go there", async () => {
