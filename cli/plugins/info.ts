@@ -44,7 +44,7 @@ function printFields(out: Output, listing: ChannelListing, { setup }: ChannelDes
   printTable(
     out,
     ["FIELD", "KIND", "NEEDED", "VALUE", "WHAT"],
-    Object.entries(setup.fields).map(([name, field]) => [
+    Object.entries(listing.fields).map(([name, field]) => [
       name,
       kindOf(field),
       neededBy(name, setup.required),

@@ -17,7 +17,7 @@ import { nodeAt } from "../../config/schema_tree.ts";
 import { ServiceError } from "../../errors.ts";
 import { isEditable } from "../upkeep/editable_keys.ts";
 import type { PlannedSection } from "./plan_section.ts";
-import { contractFindings, instancesIn, isReady } from "./section_findings.ts";
+import { contractFindings, type FoundInstance, instancesIn, isReady } from "./section_findings.ts";
 
 /**
  * What is to be said of instances that are switched on. Throws `invalid_request`, naming what is missing,
@@ -32,11 +32,13 @@ export function switchedOnFindings(
     one.enabled && (instanceId === undefined || one.instanceId === instanceId)
   );
   const unready = on.filter((one) => !isReady(channel, one));
+  const named = ({ instanceId }: FoundInstance, message: string) =>
+    on.length === 1 || instanceId === undefined ? message : `${instanceId}: ${message}`;
   const findings = unready.flatMap((one) =>
     contractFindings(channel, one, "error").map(({ field, message }): SetupFinding => ({
       level: "warning",
       ...field !== undefined && { field },
-      message: one.instanceId === undefined ? message : `${one.instanceId}: ${message}`,
+      message: named(one, message),
     }))
   );
   const { name } = channel.descriptor;
@@ -49,6 +51,12 @@ export function switchedOnFindings(
         "Nothing was written",
       { param: findings[0]?.field },
     );
+  }
+  for (const one of on) {
+    const { allowFrom } = readSection(one.section, channel.descriptor).values;
+    if (!Array.isArray(allowFrom) || allowFrom.length > 0) continue;
+    const message = named(one, "allowFrom lists nobody, so nobody is heard");
+    findings.push({ level: "warning", field: "allowFrom", message });
   }
   return findings;
 }

@@ -46,6 +46,7 @@ export interface ChannelListing {
   problem?: string;
   /** What is missing, each in words such as `token, or tokenFile`. */
   missing: readonly string[];
+  /** Those of every channel and of its own contract. */
   fields: Readonly<Record<string, SetupField>>;
   capabilities: readonly string[];
   /** Whether it can be connected interactively. */

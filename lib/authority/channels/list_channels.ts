@@ -9,6 +9,7 @@ import type { FeatureMetadata } from "../../channel/base_channel.ts";
 import { type InstanceView, instanceViews } from "../../channel/management/instance_views.ts";
 import type { ChannelRegistry, UsableChannel } from "../../channel/registry/channel_registry.ts";
 import { strangeSections, unknownChannel } from "../../channel/registry/place_source_of.ts";
+import { sectionFields } from "../../channel/setup/common_fields.ts";
 import { sectionView } from "../../channel/setup/section_view.ts";
 import type { Examined } from "../../config/examine.ts";
 import { toErrorData } from "../../errors.ts";
@@ -45,6 +46,7 @@ export function listChannel(
   const { descriptor, adapter, connector } = channel;
   const { written, resolved } = sectionsIn(examined, descriptor.name);
   const whole = sectionView(resolved, written, descriptor);
+  const { enabled: _, ...fields } = sectionFields(descriptor);
   const listing: ChannelListing = {
     name: descriptor.name,
     displayName: descriptor.displayName,
@@ -52,7 +54,7 @@ export function listChannel(
     configured: whole.configured,
     missing: whole.missing,
     ...problemOf(whole.problems),
-    fields: descriptor.setup.fields,
+    fields,
     capabilities: descriptor.capabilities,
     connects: connector !== undefined,
     multiInstance: adapter !== undefined,
@@ -72,7 +74,7 @@ export function listChannel(
   const counting = views.filter(({ enabled }) => enabled);
   const judged = counting.length > 0 ? counting : views;
   const problems = judged.flatMap(({ id, problems }) => problems.map((each) => `${id}: ${each}`));
-  const { problem: _, ...rest } = listing;
+  const { problem: __, ...rest } = listing;
   return {
     ...rest,
     enabled: counting.length > 0,
