@@ -73,6 +73,7 @@ export class LineChannel extends BaseChannel<LineConfig> {
     try {
       const connection = await Deno.connect({ hostname, port, signal });
       this.#connection = connection;
+      signal.throwIfAborted();
       await this.#write(`login ${password}`);
       this.host.setDetail(`connected to ${hostname}:${port}`);
       for await (const line of readLines(connection.readable)) await this.#read(line);

@@ -1,0 +1,37 @@
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import type { ChannelDescriptor } from "../lib/channel/descriptor.ts";
+import { channelsPage } from "./generate_docs.ts";
+import { CHANNELS } from "./mod.ts";
+
+const EMPTY = ["capabilities", "permissions"]
+  .map((name) => `<!-- ${name}: written by \`deno task generate\` -->\n\n<!-- end of ${name} -->\n`)
+  .join("\n");
+
+Deno.test("the tables of docs/channels.md are what the manifests say; deno task generate writes them anew", async () => {
+  const page = await Deno.readTextFile(new URL("../docs/channels.md", import.meta.url));
+  assertEquals(page, await channelsPage(page, CHANNELS));
+});
+
+Deno.test("channelsPage() has a row for each manifest, and says what is wrong with one", async () => {
+  const descriptor: ChannelDescriptor = {
+    name: "pager",
+    displayName: "Pager | old",
+    runtime: "channels/pager/runtime.ts:PagerChannel",
+    dependencies: [],
+    setup: { fields: { host: { kind: "string" } }, required: [] },
+    capabilities: ["media"],
+    defaultActivation: false,
+    permissions: { hosts: ["{host}:80"], paths: [], variables: [] },
+    senderVerified: true,
+  };
+  const page = (value: unknown) =>
+    channelsPage(EMPTY, [{
+      folder: "pager",
+      loadManifest: () => Promise.resolve({ default: value }),
+      modules: {},
+    }]);
+  const text = await page(descriptor);
+  assertStringIncludes(text, "| Pager \\| old | `pager` |");
+  assertStringIncludes(text, "`{host}:80`");
+  await assertRejects(() => page({ ...descriptor, name: "other" }), Error, "rename one of them");
+});
