@@ -147,7 +147,8 @@ export function bodyType(request: Request): BodyType | undefined {
   );
 }
 
-function hasBody(request: Request): boolean {
+/** Whether a request that came over the wire has a body. */
+export function hasBody(request: Request): boolean {
   const length = request.headers.get("content-length");
   if (length !== null) return Number(length) !== 0;
   return request.headers.get("transfer-encoding") !== null;

@@ -12,7 +12,7 @@ import type { OperatorAnswer } from "../../authority/operator.ts";
 import type { ChannelStatus } from "../../channel/channel_status.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Operate } from "../api/approvals.ts";
-import { bodyType } from "../guard.ts";
+import { hasBody } from "../guard.ts";
 import {
   changedChannelAnswer,
   channelAnswer,
@@ -197,12 +197,8 @@ export function createChannelsRoutes(
 
 /** The body, checked, or what stands for none. */
 async function bodyOr<T>(call: WebCall, schema: z.ZodType<T>, none: T): Promise<T> {
-  if (bodyType(call.request) === undefined || isEmpty(call.request)) return none;
+  if (!hasBody(call.request)) return none;
   return checkSilently(schema, await call.body(z.unknown()));
-}
-
-function isEmpty({ headers, body }: Request): boolean {
-  return body === null || headers.get("content-length") === "0";
 }
 
 function textsOf(query: URLSearchParams): Record<string, string> {

@@ -97,7 +97,11 @@ export function createTestWebApp(
         headers: {
           host: "127.0.0.1:8765",
           ...token !== undefined && { authorization: `Bearer ${token}` },
-          ...body !== undefined && { "content-type": "application/json" },
+          ...body !== undefined && {
+            "content-type": "application/json",
+            // As every client sends it.
+            "content-length": String(new TextEncoder().encode(String(sent)).length),
+          },
           ...headers,
         },
       });
