@@ -49,6 +49,7 @@ try {
       value: of("32"),
       unit: "1/s",
       against: { name: "bare inserts, 32 a commit", value: of("batched") },
+      aim: { atLeast: 0.25 },
     },
     {
       name: `deliveries, 32 chats, ${OLD} rows before`,

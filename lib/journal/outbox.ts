@@ -114,6 +114,8 @@ export function createOutbox(db: DatabaseSync, now: () => number): Outbox {
     quietSince = done === 0 ? time : -Infinity;
   }
 
+  const isFull = (channel: string) => (countWaiting.get(channel)?.[0] ?? 0) >= MAX_WAITING;
+
   function add(
     { id, turnId = "", channel, chatId, content, media, metadata, event }: OutboxMessage,
     state: OutboxRow["state"],
@@ -141,20 +143,20 @@ export function createOutbox(db: DatabaseSync, now: () => number): Outbox {
   return {
     enqueue(message) {
       const { id, channel } = message;
-      if (selectState.get(id) !== undefined) return false;
-      if ((countWaiting.get(channel)?.[0] ?? 0) >= MAX_WAITING) {
+      if (isFull(channel)) {
         // Those that have expired do not count.
         quietSince = -Infinity;
         tidy(Math.floor(now()));
-      }
-      if ((countWaiting.get(channel)?.[0] ?? 0) >= MAX_WAITING) {
-        return new Refused(
-          new ServiceError(
-            "overloaded",
-            `Cannot queue a message for the channel ${JSON.stringify(channel)}: ` +
-              `${MAX_WAITING} wait to be delivered`,
-          ),
-        );
+        if (isFull(channel)) {
+          if (selectState.get(id) !== undefined) return false;
+          return new Refused(
+            new ServiceError(
+              "overloaded",
+              `Cannot queue a message for the channel ${JSON.stringify(channel)}: ` +
+                `${MAX_WAITING} wait to be delivered`,
+            ),
+          );
+        }
       }
       return add(message, "pending");
     },

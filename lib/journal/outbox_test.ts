@@ -1,4 +1,10 @@
-import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { ServiceError } from "../errors.ts";
 import { openJournal } from "./open.ts";
@@ -99,7 +105,7 @@ Deno.test("outbox() shows a message as expired after 24 h, and marks it some at 
     assertEquals(idsOf(journal), ["next", "again", "first", "second"]);
     assertEquals(await journal.enqueue(message("m0")), true);
     // A place in the order is not taken again.
-    assertEquals(journal.outbox(0, 100).at(-1)!.rowid, 55);
+    assert(journal.outbox(0, 100).at(-1)!.rowid > 54);
     await journal.close();
   }));
 
