@@ -65,14 +65,14 @@ function exists(path: string): Promise<boolean> {
   return Deno.stat(path).then(() => true, () => false);
 }
 
-/** Makes a home, removed with all that runs in it when disposed. */
-export async function makeHome(config?: unknown): Promise<TestHome> {
+/** Makes a home, removed with all that runs in it when disposed. `root`: another copy of the program. */
+export async function makeHome(config?: unknown, root: string = ROOT): Promise<TestHome> {
   const dir = await Deno.makeTempDir({ prefix: "service-test-" });
   const children = new Set<Deno.ChildProcess>();
 
   function command(args: string[], { stdin, env }: RunOptions): Deno.Command {
     return new Deno.Command(Deno.execPath(), {
-      args: [...RUN_FLAGS, `${ROOT}cli/main.ts`, ...args],
+      args: [...RUN_FLAGS, `${root}cli/main.ts`, ...args],
       cwd: dir,
       clearEnv: true,
       env: {

@@ -18,6 +18,7 @@ export function testChannel(options: ChannelTestOptions): void {
   const applying = new Set(checksFor(options));
   const sanitize = !Object.hasOwn(exempt, "nothing_left");
   for (const check of CHANNEL_CHECKS) {
+    if (check.ofPackage !== true && options.openPlatform === undefined) continue;
     Deno.test({
       name: `${folderName(subject.folder)} as a channel: ${check.id}: ${check.rule}`,
       ignore: !applying.has(check),
