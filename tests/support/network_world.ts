@@ -9,6 +9,7 @@
 import { createCommands } from "../../lib/authority/executor/commands.ts";
 import { createExecutor } from "../../lib/authority/executor/executor.ts";
 import { openNetwork } from "../../lib/authority/network/open_network.ts";
+import { ownListeners } from "../../lib/authority/resolve/own_listeners.ts";
 import { PUBLIC_ADDRESS } from "./own_network_names.ts";
 import { startResolver } from "./own_resolver.ts";
 import type { NetworkReport, NetworkStep } from "./network_steps.ts";
@@ -108,7 +109,7 @@ async function runStep(step: NetworkStep): Promise<NetworkReport["steps"][number
       },
     },
     privateHosts,
-    listeners: () => ({ ports: [8900], addresses: [] }),
+    listeners: () => ownListeners([8900]),
     socketDir,
     limits,
     log,
