@@ -10,6 +10,7 @@ import { z } from "zod";
 import type { FeatureMetadata } from "../../channel/base_channel.ts";
 import { writeFileAtomic } from "../../config/atomic_write.ts";
 import { readConfigText } from "../../config/config_file.ts";
+import { canonicalJson } from "../canonical_json.ts";
 import { toErrorData } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 
@@ -68,6 +69,7 @@ export function createFeatureStore(
       const isAddress = avatarUrl !== undefined && /^https?:\/\//.test(avatarUrl);
       next.set(runtimeName, { ...names, ...isAddress && { avatarUrl } });
     }
+    if (canonicalJson(Object.fromEntries(next)) === canonicalJson(kept)) return;
     const text = `${JSON.stringify(Object.fromEntries(next), null, 2)}\n`;
     await Deno.mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await writeFileAtomic(file, text, { mode: 0o600 });
