@@ -1,0 +1,42 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { LineServer } from "../docs/examples/channel/line/line_server.ts";
+import { makeHome } from "./support/home.ts";
+import { copyProject, copyTree } from "./support/project_copy.ts";
+
+const EXAMPLE = new URL("../docs/examples/channel/line/", import.meta.url);
+
+Deno.test("the example becomes a channel of the service by its folder alone, and talks", async () => {
+  await using project = await copyProject();
+  await copyTree(EXAMPLE.pathname, `${project.root}channels/line`);
+  await project.deno("run", "-A", "--cached-only", "--no-check", "channels/generate_mod.ts");
+  await project.deno("run", "-A", "--cached-only", "--no-check", "channels/generate_docs.ts");
+  const page = await Deno.readTextFile(`${project.root}docs/channels.md`);
+  assertStringIncludes(page, "| Line ");
+
+  const server = new LineServer();
+  const section = { ...server.section, enabled: true, allowFrom: ["alice"] };
+  await using home = await makeHome({ channels: { line: section } }, project.root);
+  await using gateway = await home.start(["gateway", "--json"]);
+  await server.deliver({ senderId: "bob", from: "person", text: "I am not listed" });
+  const asked = await server.deliver({ senderId: "alice", from: "person", text: "hi there" });
+  await until(() => server.sent().length > 0);
+  const [answer, ...more] = server.sent();
+  assertEquals(answer!.chatId, "lobby");
+  assertStringIncludes(answer!.text, "offline");
+  assertEquals(more, []);
+  const times = () => server.acknowledged().filter((id) => id === asked).length;
+  await until(() => times() === 1);
+  // The platform gives it again: no second turn, and what is sent next is the next answer.
+  await server.redeliver();
+  await server.deliver({ senderId: "alice", from: "person", text: "again" });
+  await until(() => server.sent().length > 1);
+  await until(() => times() === 2);
+  assertEquals(await gateway.stop(), 0);
+  assertEquals(server.sent().length, 2);
+  assert(!gateway.log().includes(String(server.section.password)));
+  await server.close();
+});
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
