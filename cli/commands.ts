@@ -64,6 +64,21 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/sessions.ts"),
   },
   {
+    name: "plugins",
+    summary: "List, show, enable and disable channels",
+    load: () => import("./commands/plugins.ts"),
+  },
+  {
+    name: "channels",
+    summary: "Show how channels are, send a test message, log in",
+    load: () => import("./commands/channels.ts"),
+  },
+  {
+    name: "outbox",
+    summary: "Show what is not delivered, and decide what becomes of it",
+    load: () => import("./commands/outbox.ts"),
+  },
+  {
     name: "automations",
     summary: "Do work when it is due: create, run, watch and remove automations",
     load: () => import("./commands/automations.ts"),

@@ -7,7 +7,6 @@
 
 import { systemClock } from "../agent/clock.ts";
 import type { OwnedTurns } from "../agent/create_turns.ts";
-import type { Chats } from "../channel/chats.ts";
 import type { SocketChannelClass } from "../channel/socket_channel.ts";
 import type { SocketHost } from "../channel/socket_host.ts";
 import { upgradePath } from "../upgrade_path.ts";
@@ -36,6 +35,7 @@ import type { Commission } from "./commission.ts";
 import { listenersOf } from "./listeners_of.ts";
 import type { LiveModels } from "./live_models.ts";
 import type { AuthorityLink } from "./remote_actions.ts";
+import type { ServedChannels } from "./serve_channels.ts";
 
 /** What the port is served with. */
 export interface ServeWebsocketDeps {
@@ -49,7 +49,7 @@ export interface ServeWebsocketDeps {
   commission: Commission;
   link: AuthorityLink;
   models: LiveModels;
-  transcribe: Chats["transcribe"];
+  channels: Pick<ServedChannels, "status" | "transcribe">;
   checks: () => ServiceBoot["checks"];
   scrubber: Scrubber;
   /** Takes the lines of the access log. */
@@ -109,6 +109,7 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
     model: () => models.current.name,
     presets: () => Object.keys(config.agent.presets),
     showReasoning: () => section.showReasoning ?? config.channels.showReasoning,
+    statuses: deps.channels.status,
     checks: deps.checks,
     counts: () => ({
       connections: channel.counts().open,
@@ -138,7 +139,7 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
       journal,
       documents: link.documents,
       scrub: (text) => scrubber.text(text),
-      transcribe: deps.transcribe,
+      transcribe: deps.channels.transcribe,
       clock: systemClock,
     }),
     admission: withHandshakeLog(admission, { accessLog, clock: systemClock }),

@@ -22,6 +22,8 @@ import { createAutomationOperations } from "./automation_operations.ts";
 import { createAutomations } from "./automations.ts";
 import { createCommission } from "./commission.ts";
 import { createCommissionOperations } from "./commission_operations.ts";
+import { channelsCheck } from "./channels_check.ts";
+import { createChannelOperations } from "./channel_operations.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "./bridge.ts";
 import { createAutomation } from "./create_automation.ts";
 import { createLiveModels } from "./live_models.ts";
@@ -148,6 +150,15 @@ export async function startService(
     ...createAutomationOperations({ automations }),
     ...createCommissionOperations({ commission }),
     ...createOutboxOperations({ journal, wake }),
+    ...channels && createChannelOperations({
+      statuses: channels.status,
+      outbox,
+      journal,
+      isEnabled,
+      scrub: (text) => scrubber.text(text),
+      randomId: () => crypto.randomUUID(),
+      clock: systemClock,
+    }),
   };
   const local = await listenLocal(endpointAt(boot.paths.socket));
   const accepting = acceptGuests();
@@ -205,7 +216,12 @@ export async function startService(
   }
 
   function checks(): ServiceBoot["checks"] {
-    return { ...boot.checks, journal: { ok: true, detail: "open" } };
+    const statuses = channels?.status() ?? [];
+    return {
+      ...boot.checks,
+      journal: { ok: true, detail: "open" },
+      ...channelsCheck(statuses),
+    };
   }
 
   function welcome(duplex: Duplex, key?: string): void {
@@ -269,7 +285,7 @@ export async function startService(
       commission,
       link,
       models,
-      transcribe: channels.transcribe,
+      channels,
       checks,
       scrubber,
       writeLine,
