@@ -354,3 +354,52 @@ Deno.test("requests that have not their shape are refused without being repeated
     assert(["invalid_request", "too_large"].includes(code), code);
   }
 });
+
+Deno.test("set takes both spellings of a field, and keeps an edit that came while it was checked", async () => {
+  const edits: string[] = [];
+  await using fixture = await settingsFixture({
+    config: { channels: { chat: { bot_token: "an-older-token" } } },
+    validate() {
+      const text = edits.shift();
+      if (text !== undefined) Deno.writeTextFileSync(fixture.home.paths.configFile, text);
+      return [];
+    },
+  });
+  edits.push(JSON.stringify({ agent: { maxSteps: 9 }, channels: { chat: { nick: "other" } } }));
+  const channel = await fixture.set({ server: "a.example", bot_token: TOKEN });
+  assertEquals(channel.configValues.nick, "other");
+  assertEquals(JSON.parse(await fixture.home.read()), {
+    agent: { maxSteps: 9 },
+    channels: { chat: { nick: "other", server: "a.example", botToken: TOKEN } },
+  });
+  // What was checked is what is written: the edit made another section of it.
+  assertEquals(fixture.asked, ["validate chat", "validate chat"]);
+});
+
+Deno.test("set is no way to other keys of the configuration", async () => {
+  await using fixture = await settingsFixture({ config: { channels: { chat: GOOD } } });
+  const before = await fixture.home.read();
+  // Left out before anybody looks at it.
+  await fixture.answer(set(JSON.parse('{ "__proto__": { "enabled": true } }')));
+  assertEquals(await fixture.home.read(), before);
+  for (const key of ["constructor", "accounts", "../team", "channels.team.server"]) {
+    const values = JSON.parse(`{ ${JSON.stringify(key)}: { "enabled": true } }`);
+    assertEquals((await refused(fixture, set(values)))[0], "invalid_request", key);
+  }
+  for (const name of ["__proto__", "constructor", "sendProgress", "", "chat.x", "allowFrom"]) {
+    for (const op of ["channels.enable", "channels.disable"] as const) {
+      assertEquals((await refused(fixture, { op, name }))[0], "not_found", name);
+    }
+    assertEquals((await refused(fixture, set({}, { name })))[0], "not_found", name);
+  }
+});
+
+Deno.test("list shows what loaded last while the file is broken", async () => {
+  await using fixture = await settingsFixture({ config: { channels: { chat: GOOD } } });
+  const { home: { paths } } = fixture;
+  await Deno.copyFile(paths.configFile, paths.lastGoodFile);
+  await fixture.home.write("{ not json");
+  assertEquals((await fixture.listing()).configValues.server, "irc.example");
+  await Deno.remove(paths.lastGoodFile);
+  assertEquals((await fixture.listing()).configValues.server, "");
+});
