@@ -1,0 +1,319 @@
+/**
+ * Rooms and private messages of an IRC network.
+ *
+ * @module
+ */
+
+import { basename } from "@std/path";
+import { BaseChannel, type PackageConfig } from "../../lib/channel/base_channel.ts";
+import type { ChannelHost } from "../../lib/channel/channel_host.ts";
+import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
+import { eventOf } from "../../lib/channel/outbound_event.ts";
+import type { OutboundMessage } from "../../lib/channel/outbound_message.ts";
+import { maskOf } from "./connection/account_lookup.ts";
+import { IrcConnection, type IrcLine, LoginError } from "./connection/irc_connection.ts";
+import { connectToServer, type ServerAddress } from "./connection/irc_transport.ts";
+import type { WantedRoom } from "./connection/rooms.ts";
+import { IrcSession } from "./connection/irc_session.ts";
+import { type HeardMessage, readPrivmsg } from "./text/read_privmsg.ts";
+import { type IrcFormatting, toIrc } from "./text/to_irc.ts";
+import { wrapLines } from "./text/wrap_line.ts";
+
+/** The section, as the manifest describes it. */
+export interface IrcConfig extends PackageConfig {
+  host: string;
+  port: number;
+  tls: boolean;
+  caFile: string;
+  nick: string;
+  username: string;
+  realname: string;
+  password: string;
+  account: string;
+  accountPassword: string;
+  channels: readonly string[];
+  channelKeys: string;
+  respond: "mention" | "all";
+  formatting: IrcFormatting;
+  matchNick: boolean;
+  ignore: readonly string[];
+  burst: number;
+  paceMs: number;
+  maxLines: number;
+}
+
+/** First wait before a lost connection is made again, and the longest, milliseconds. */
+const AGAIN_MS = 1_000;
+const MAX_AGAIN_MS = 60_000;
+/** A connection that held for so long was none of a server that sends us away. */
+const STEADY_MS = 60_000;
+
+const QUIT_MS = 2_000;
+
+/** Messages of which a part was sent. */
+const MAX_PARTLY = 1_000;
+
+/** See the module. */
+export class IrcChannel extends BaseChannel<IrcConfig> {
+  readonly #ending = new AbortController();
+  /** Lines that the server has taken, by message. */
+  readonly #partly = new Map<string, number>();
+  #isRunning = false;
+  #started: Promise<void> | undefined;
+  #connection: IrcConnection | undefined;
+  #session: IrcSession | undefined;
+  #problem = "it is not started";
+
+  constructor(config: IrcConfig, host: ChannelHost) {
+    super(config, host);
+  }
+
+  override get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  override start(): Promise<void> {
+    this.#started ??= this.#run().finally(() => this.#isRunning = false);
+    return this.#started;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    if (signal.aborted) return;
+    const address = await this.#address();
+    this.#isRunning = !signal.aborted;
+    for (let failures = 0; !signal.aborted;) {
+      const beganMs = this.host.clock.elapsed();
+      this.#problem = await this.#connect(address);
+      if (signal.aborted) return;
+      failures = this.host.clock.elapsed() - beganMs > STEADY_MS ? 0 : failures + 1;
+      const ms = Math.min(MAX_AGAIN_MS, AGAIN_MS * 2 ** Math.max(0, failures - 1));
+      // Not all at once behind a server that has gone.
+      const waitMs = Math.round(ms * (1 + Math.random() / 4));
+      this.host.setDetail(
+        `not connected: ${this.#problem}; again in ${Math.ceil(waitMs / 1_000)} s`,
+      );
+      this.host.log.info("The connection to IRC is gone", { reason: this.#problem, waitMs });
+      await this.#sleep(waitMs);
+    }
+  }
+
+  /** One connection; resolves with why it is over. Rejects with LoginError. */
+  async #connect(address: ServerAddress): Promise<string> {
+    const { nick, username, realname, password, account, accountPassword } = this.config;
+    this.host.setDetail(`connecting to ${address.host}:${address.port}`);
+    const connection: IrcConnection = new IrcConnection({
+      address,
+      login: {
+        nick,
+        username: (username || nick).replace(/[^\w.-]/g, "_"),
+        realname: realname || nick,
+        password,
+        account,
+        accountPassword,
+      },
+      clock: this.host.clock,
+      connect: connectToServer,
+      room: () => this.#session?.room(),
+      onReady: () => this.#onReady(connection),
+      onLine: (line) => this.#onLine(line),
+    });
+    this.#connection = connection;
+    try {
+      await connection.open();
+    } catch (error) {
+      if (error instanceof LoginError) {
+        await connection.closed;
+        throw error;
+      }
+    }
+    const reason = await connection.closed;
+    this.#session?.close(reason);
+    this.#connection = this.#session = undefined;
+    return reason;
+  }
+
+  #onReady(connection: IrcConnection): void {
+    const { burst, paceMs, ignore } = this.config;
+    this.#session = new IrcSession({
+      connection,
+      wanted: wantedRooms(this.config),
+      ignore,
+      burst,
+      paceMs,
+      clock: this.host.clock,
+      onChange: () => this.#describe(),
+    });
+    this.#session.rooms.join();
+    this.#describe();
+  }
+
+  #describe(): void {
+    const session = this.#session;
+    if (session === undefined) return;
+    const { host, nick } = this.config;
+    const { connection, rooms } = session;
+    const name = connection.isSelf(nick)
+      ? connection.nick
+      : `${connection.nick} (${nick} is in use)`;
+    const places = rooms.describe();
+    this.host.setDetail(
+      `connected as ${name} to ${host}${places === "" ? "" : `, ${places}`}`,
+    );
+  }
+
+  #onLine(line: IrcLine): void {
+    const session = this.#session!;
+    session.take(line);
+    const { connection, ignored } = session;
+    if (line.command === "NICK") this.#describe();
+    const heard = readPrivmsg(line, {
+      nick: connection.nick,
+      fold: (text) => connection.fold(text),
+      isChannel: (target) => connection.isChannel(target),
+      respond: this.config.respond,
+      ignored,
+    });
+    if (heard === undefined) return;
+    session.follow(async (account) => {
+      try {
+        await this.#publish(line, heard, account);
+      } catch (error) {
+        if (this.#ending.signal.aborted) return;
+        this.host.log.warning("A message could not be taken", {
+          chat: heard.chatId,
+          reason: error instanceof Error ? error.message : String(error),
+        });
+      }
+    }, line);
+  }
+
+  async #publish(line: IrcLine, heard: HeardMessage, account: string | undefined): Promise<void> {
+    const { chatId, content, isPrivate } = heard;
+    const senderId = this.#senderIdOf(line, account);
+    await this.handleMessage({
+      senderId,
+      senderName: line.nick,
+      chatId,
+      content,
+      messageId: this.#session?.messageId(line) ?? crypto.randomUUID(),
+      metadata: { nick: line.nick },
+      // Whoever has the nick next reads nothing of this one's conversation.
+      ...isPrivate && {
+        sessionKey: `${this.name}:${senderId.replace(/[%\s]/g, encodeURIComponent)}`,
+      },
+    });
+  }
+
+  /** The account of the services, else how the network shows who wrote; a nick alone is anybody's. */
+  #senderIdOf(line: IrcLine, account: string | undefined): string {
+    const senderId = account ?? maskOf(line);
+    const { matchNick, allowFrom } = this.config;
+    const isByNick = matchNick && !this.isAllowed(senderId) && Array.isArray(allowFrom) &&
+      allowFrom.includes(line.nick);
+    return isByNick ? line.nick : senderId;
+  }
+
+  override async stop(): Promise<void> {
+    this.#isRunning = false;
+    this.#problem = "it was stopped";
+    this.#ending.abort();
+    await this.#connection?.quit(QUIT_MS);
+    await this.#started?.catch(() => {});
+  }
+
+  override async send(message: OutboundMessage): Promise<void> {
+    const event = eventOf(message);
+    switch (event?.type) {
+      case undefined:
+      case "approval":
+        return await this.#say("PRIVMSG", message);
+      case "progress":
+      case "goal_status":
+        return await this.#say("NOTICE", message);
+      default:
+        // IRC has nothing for it.
+        if (!this.#isRunning) throw new Error(`Not connected: ${this.#problem}`);
+    }
+  }
+
+  async #say(command: "PRIVMSG" | "NOTICE", message: OutboundMessage): Promise<void> {
+    const { id, chatId, content, media, metadata } = message;
+    const session = this.#session;
+    if (!this.#isRunning || session === undefined) {
+      throw new Error(`Not connected: ${this.#problem}`);
+    }
+    const { connection, rooms, sender } = session;
+    const { formatting, maxLines } = this.config;
+    const text = toIrc(content, formatting);
+    for (const path of media) text.push(`[a file that IRC cannot show: ${basename(path)}]`);
+    if (text.length === 0) return;
+    requireTarget(chatId);
+    const problem = rooms.problemOf(chatId);
+    if (problem !== undefined) throw new Error(`Not in ${chatId}: ${problem}`);
+    // In a room it has to be seen whose question it answers.
+    const { nick } = metadata;
+    if (typeof nick === "string" && connection.isChannel(chatId) && command === "PRIVMSG") {
+      text[0] = `${nick.replace(/[\s\p{Cc}]/gu, "")}: ${text[0]}`;
+    }
+    const lines = wrapLines(text, maxLines, session.textBytes(command, chatId));
+    let taken = this.#partly.get(id) ?? 0;
+    await sender.send({
+      command,
+      target: chatId,
+      lines: lines.slice(taken),
+      onTaken: (count) => {
+        taken += count;
+        this.#partly.delete(id);
+        if (taken < lines.length) this.#partly.set(id, taken);
+        if (this.#partly.size > MAX_PARTLY) this.#partly.delete(this.#partly.keys().next().value!);
+      },
+    });
+  }
+
+  async #address(): Promise<ServerAddress> {
+    const { host, port, tls, caFile } = this.config;
+    if (!tls || caFile === "") return { host, port, tls, caCerts: [] };
+    try {
+      return { host, port, tls, caCerts: [await Deno.readTextFile(caFile)] };
+    } catch (error) {
+      throw new Error(`Cannot read caFile ${caFile}: ${(error as Error).message}`);
+    }
+  }
+
+  #sleep(ms: number): Promise<void> {
+    const { signal } = this.#ending;
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const cancel = this.host.clock.after(ms, end);
+      signal.addEventListener("abort", end, { once: true });
+    });
+  }
+}
+
+/** The channels with their keys. */
+export function wantedRooms(
+  { channels, channelKeys }: Pick<IrcConfig, "channels" | "channelKeys">,
+): WantedRoom[] {
+  const keys = new Map<string, string>();
+  for (const pair of channelKeys.split(/[,\n]/)) {
+    const [name, key] = pair.trim().split(/\s+/, 2);
+    if (name !== undefined && key !== undefined) keys.set(name, key);
+  }
+  return channels.map((name) => name.trim()).filter((name) => name !== "").map((name) => {
+    const key = keys.get(name);
+    return key === undefined ? { name } : { name, key };
+  });
+}
+
+/** One target, and none that means many people. */
+function requireTarget(chatId: string): void {
+  if (/^[^\s,:$*\p{Cc}][^\s,*\p{Cc}]*$/u.test(chatId)) return;
+  throw new PermanentDeliveryError(
+    `${JSON.stringify(chatId.slice(0, 60))} is no channel and no nick`,
+  );
+}

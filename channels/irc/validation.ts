@@ -1,0 +1,138 @@
+/**
+ * Looks at the settings of IRC, and asks the server whether it is one.
+ *
+ * @module
+ */
+
+import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { connectToServer } from "./connection/irc_transport.ts";
+
+/** How long the server has for a word, milliseconds. */
+const PROBE_MS = 8_000;
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** See the module. Nobody on the network sees anything of it: the probe logs nobody in. */
+export async function validate(
+  values: Values,
+  { allowLocalServiceAccess, signal }: SetupContext,
+): Promise<SetupFinding[]> {
+  const findings = [...checkNick(values), ...checkChannels(values), ...checkLogin(values)];
+  const host = text(values.host).trim();
+  if (host === "" || /[\s/]/.test(host)) {
+    if (host !== "") {
+      findings.push(
+        error("host", `host is ${JSON.stringify(host)}: expected a name or an address`),
+      );
+    }
+    return findings;
+  }
+  if (isLocal(host) && !allowLocalServiceAccess) {
+    return [
+      ...findings,
+      error("host", "host names this machine, and channels.allowLocalServiceAccess is off"),
+    ];
+  }
+  if (values.tls === false && !isLocal(host)) {
+    findings.push(
+      warning("tls", "The connection is not encrypted: passwords and messages are read on the way"),
+    );
+  }
+  return [...findings, ...await probe(host, values, signal)];
+}
+
+function checkNick({ nick }: Values): SetupFinding[] {
+  const name = text(nick);
+  if (name === "" || /^[A-Za-z[\]\\`_^{|}][\w[\]\\`^{|}-]{0,29}$/.test(name)) return [];
+  return [error(
+    "nick",
+    `nick is ${
+      JSON.stringify(name.slice(0, 40))
+    }: expected a letter first, then letters, digits and _-[]{}\\|^\``,
+  )];
+}
+
+function checkChannels({ channels, channelKeys }: Values): SetupFinding[] {
+  const names = Array.isArray(channels) ? channels.map((name) => text(name).trim()) : [];
+  const wrong = names.find((name) => name !== "" && !/^[#&+!][^\s,\p{Cc}]{1,63}$/u.test(name));
+  if (wrong !== undefined) {
+    return [
+      error(
+        "channels",
+        `channels has ${JSON.stringify(wrong.slice(0, 70))}: expected a name such as #room`,
+      ),
+    ];
+  }
+  const pairs = text(channelKeys).split(/[,\n]/).map((pair) => pair.trim()).filter((pair) => pair);
+  if (pairs.some((pair) => pair.split(/\s+/).length !== 2)) {
+    return [error("channelKeys", "channelKeys is wrong: expected #room key, #other key")];
+  }
+  const unknown = pairs.map((pair) => pair.split(/\s+/)[0]!).find((name) => !names.includes(name));
+  return unknown === undefined
+    ? []
+    : [warning("channelKeys", `channelKeys has ${unknown}, which is not one of channels`)];
+}
+
+function checkLogin({ account, accountPassword, matchNick }: Values): SetupFinding[] {
+  const findings: SetupFinding[] = [];
+  if (text(account) !== "" && text(accountPassword) === "") {
+    findings.push(error("accountPassword", "accountPassword is not set, and account is"));
+  }
+  if (matchNick === true) {
+    findings.push(
+      warning("matchNick", "Anybody can take a nick of allowFrom while its owner is away"),
+    );
+  }
+  return findings;
+}
+
+/** Any answer to a question that every server knows is that of a server. */
+async function probe(host: string, values: Values, signal: AbortSignal): Promise<SetupFinding[]> {
+  const { tls } = values;
+  const port = Number(values.port);
+  const late = AbortSignal.any([signal, AbortSignal.timeout(PROBE_MS)]);
+  const address = { host, port, tls: tls !== false, caCerts: await readCerts(text(values.caFile)) };
+  let connection: Deno.Conn;
+  try {
+    connection = await connectToServer(address, late);
+  } catch (reason) {
+    const said = late.aborted ? "no answer in time" : (reason as Error).message;
+    return [warning("host", `${host}:${port} cannot be reached now: ${said.slice(0, 200)}`)];
+  }
+  const close = () => connection.close();
+  late.addEventListener("abort", close, { once: true });
+  try {
+    await connection.write(new TextEncoder().encode("CAP LS 302\r\nQUIT\r\n"));
+    const chunk = new Uint8Array(1_024);
+    const size = await connection.read(chunk);
+    const said = new TextDecoder().decode(chunk.subarray(0, size ?? 0));
+    if (/^(@\S+ )?(:\S+ )?(CAP|NOTICE|ERROR|PING|\d{3}) /m.test(said)) return [];
+    return [warning("host", `${host}:${port} does not answer as an IRC server`)];
+  } catch {
+    return [warning("host", `${host}:${port} does not answer as an IRC server`)];
+  } finally {
+    late.removeEventListener("abort", close);
+    if (!late.aborted) connection.close();
+  }
+}
+
+async function readCerts(path: string): Promise<string[]> {
+  if (path === "") return [];
+  return await Deno.readTextFile(path).then((pem) => [pem], () => []);
+}
+
+function isLocal(host: string): boolean {
+  return /^(localhost|.*\.localhost|127(\.\d+){3}|\[?::1\]?|0\.0\.0\.0|\[?::\]?)$/i.test(host);
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function error(field: string, message: string): SetupFinding {
+  return { level: "error", field, message };
+}
+
+function warning(field: string, message: string): SetupFinding {
+  return { level: "warning", field, message };
+}
