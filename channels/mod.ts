@@ -21,6 +21,14 @@ export const CHANNELS: readonly ChannelPackage[] = [
     },
   },
   {
+    folder: "irc",
+    loadManifest: () => import("./irc/manifest.ts"),
+    modules: {
+      "runtime.ts": new URL("./irc/runtime.ts", import.meta.url).href,
+      "validation.ts": new URL("./irc/validation.ts", import.meta.url).href,
+    },
+  },
+  {
     folder: "webhook",
     loadManifest: () => import("./webhook/manifest.ts"),
     modules: {
