@@ -22,6 +22,12 @@ export async function withRunningGateway<T>(
   }
   try {
     return await use(client);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.details.param !== "op") throw error;
+    throw new ServiceError(
+      "not_enabled",
+      `The service that runs in ${home} is no gateway, so it runs no channels: service gateway`,
+    );
   } finally {
     client.close();
   }

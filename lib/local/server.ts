@@ -91,7 +91,9 @@ export async function serveGuest(
     try {
       if (!Object.hasOwn(handlers, op)) {
         const known = Object.keys(handlers).join(", ");
-        throw new ServiceError("invalid_request", `Unknown operation "${op}"; known: ${known}`);
+        throw new ServiceError("invalid_request", `Unknown operation "${op}"; known: ${known}`, {
+          param: "op",
+        });
       }
       const data =
         (handlers[op] as (params: unknown, signal: AbortSignal) => AsyncIterable<unknown>)(
