@@ -26,35 +26,33 @@ export interface ChangedInstance {
   runtimeNames: ReadonlySet<string>;
 }
 
-/** See the module. */
+/** See the module. One instance is asked at a time. */
 export class AskFeatures {
   readonly #deps: AskFeaturesDeps;
-  /** By runtime name: what is being asked, and what is to be asked after that. */
-  readonly #asking = new Map<string, { done: Promise<void>; next?: ChangedInstance }>();
+  /** By runtime name: of two changes that wait, the last counts. */
+  readonly #waiting = new Map<string, ChangedInstance>();
+  #running: Promise<void> | undefined;
 
   constructor(deps: AskFeaturesDeps) {
     this.#deps = deps;
   }
 
-  /** Returns at once. While an instance is being asked, the last of its changes waits. */
+  /** Returns at once. */
   ask(changed: ChangedInstance): void {
-    const { runtimeName } = changed.source.boot;
-    const asking = this.#asking.get(runtimeName);
-    if (asking !== undefined) asking.next = changed;
-    else this.#asking.set(runtimeName, { done: this.#run(runtimeName, changed) });
+    this.#waiting.set(changed.source.boot.runtimeName, changed);
+    this.#running ??= this.#run();
   }
 
-  /** Resolves when nothing is being asked. */
-  async settled(): Promise<void> {
-    while (this.#asking.size > 0) {
-      await Promise.all([...this.#asking.values()].map(({ done }) => done));
-    }
+  /** Asks nobody who waits, and resolves when nobody is being asked. */
+  async close(): Promise<void> {
+    this.#waiting.clear();
+    await this.#running;
   }
 
-  async #run(runtimeName: string, first: ChangedInstance): Promise<void> {
-    let changed: ChangedInstance | undefined = first;
-    while (changed !== undefined) {
-      const { source, instanceId, runtimeNames }: ChangedInstance = changed;
+  async #run(): Promise<void> {
+    for (const [runtimeName, changed] of this.#waiting) {
+      this.#waiting.delete(runtimeName);
+      const { source, instanceId, runtimeNames } = changed;
       try {
         const told = await this.#deps.refresh(source, instanceId);
         await this.#deps.store.keep(runtimeName, told, runtimeNames);
@@ -64,10 +62,8 @@ export class AskFeatures {
           reason: toErrorData(error).message,
         });
       }
-      const asking: { next?: ChangedInstance } | undefined = this.#asking.get(runtimeName);
-      changed = asking?.next;
-      delete asking?.next;
     }
-    this.#asking.delete(runtimeName);
+    // With the last look at who waits, so that nobody comes in between.
+    this.#running = undefined;
   }
 }

@@ -12,7 +12,8 @@ import type { Clock } from "../../agent/clock.ts";
 import { examine, type Examined } from "../../config/examine.ts";
 import { readConfigText } from "../../config/config_file.ts";
 import { readConfig } from "../../config/load.ts";
-import { ServiceError } from "../../errors.ts";
+import type { Config } from "../../config/schema.ts";
+import { ServiceError, toErrorData } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { AskFeatures } from "./ask_features.ts";
 import { type ChangedChannel, ChannelChanges, type ChannelChangesDeps } from "./channel_changes.ts";
@@ -24,7 +25,7 @@ import { createFeatureStore } from "./feature_store.ts";
 import { findChannel, requireKnown } from "./find_channel.ts";
 import { brokenListing, listChannels } from "./list_channels.ts";
 import { sectionsIn } from "./plan_section.ts";
-import { instanceIn, isReady } from "./section_findings.ts";
+import { instanceIn, instancesIn, isReady } from "./section_findings.ts";
 
 /** What it works on. */
 export interface ChannelOperatorDeps extends Omit<ChannelChangesDeps, "log"> {
@@ -101,7 +102,15 @@ export function createChannelOperator(deps: ChannelOperatorDeps): ChannelOperato
     asks: boolean,
   ): Promise<Pick<ChangedChannel, "findings">> {
     if (written) await reload?.();
-    if (channel !== undefined && asks) askFeatures(channel, planned, instanceId);
+    try {
+      if (channel !== undefined && asks) askFeatures(channel, planned, instanceId);
+    } catch (error) {
+      // It is written; that names cannot be had changes nothing about it.
+      log.warning("The names of a channel cannot be asked for", {
+        channel: channel?.folder,
+        reason: toErrorData(error).message,
+      });
+    }
     return { findings };
   }
 
@@ -112,21 +121,28 @@ export function createChannelOperator(deps: ChannelOperatorDeps): ChannelOperato
   ): void {
     // One in the service has no place to be asked in, and one that is off is never loaded (case C8).
     if (channel.descriptor.capabilities.includes("in_service")) return;
-    const instance = instanceIn(channel, after, instanceId);
-    if (!instance.enabled || !isReady(channel, instance)) return;
-    const source = placeSource({ config: next, dataDir }, channel, instance, "runtime");
-    const { instanceId: id } = instance;
-    const runtimeNames = new Set(
+    const runtimeNames = namesIn(next);
+    for (const instance of instancesIn(channel, after)) {
+      const { instanceId: id, enabled } = instance;
+      const isMeant = instanceId === undefined || instanceId === id;
+      if (!isMeant || !enabled || !isReady(channel, instance)) continue;
+      const source = placeSource({ config: next, dataDir }, channel, instance, "runtime");
+      features.ask({ source, ...id !== undefined && { instanceId: id }, runtimeNames });
+    }
+  }
+
+  /** Runtime names of every instance of every channel that has some. */
+  function namesIn(config: Config): Set<string> {
+    return new Set(
       [...registry.usable.values()].flatMap((each) => {
         try {
-          return instancesOf(each, sectionOf(next, each)).map(({ runtimeName }) => runtimeName);
+          return instancesOf(each, sectionOf(config, each)).map(({ runtimeName }) => runtimeName);
         } catch (error) {
           if (error instanceof ServiceError) return [];
           throw error;
         }
       }),
     );
-    features.ask({ source, ...id !== undefined && { instanceId: id }, runtimeNames });
   }
 
   async function run(request: ChannelRequest, by: string): Promise<ChannelAnswer> {
@@ -179,7 +195,7 @@ export function createChannelOperator(deps: ChannelOperatorDeps): ChannelOperato
     },
     async shutdown() {
       connects.close();
-      await features.settled();
+      await features.close();
     },
   };
 }

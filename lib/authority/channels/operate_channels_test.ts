@@ -303,6 +303,28 @@ Deno.test("list asks no place, and names are asked for once after set or enable"
   assertEquals([instance!.displayName, instance!.avatarUrl], ["My bot", undefined]);
 });
 
+Deno.test("names are asked for one after the other, and once for changes that come meanwhile", async () => {
+  const answers: PromiseWithResolvers<undefined>[] = [];
+  await using fixture = await settingsFixture({
+    config: { channels: { team: { ...GOOD, enabled: true, accounts: { a: {}, b: {} } } } },
+    refresh: () => {
+      answers.push(Promise.withResolvers());
+      return answers.at(-1)!.promise;
+    },
+  });
+  for (const nick of ["1", "2", "3"]) await fixture.set({ nick }, undefined, "team");
+  await fixture.set({ nick: "4" }, "b", "team");
+  assertEquals(fixture.asked, ["refresh team"]);
+  // What waits is asked in turn, and each name once.
+  while (fixture.asked.length < 4) {
+    answers[fixture.asked.length - 1]!.resolve(undefined);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  answers[3]!.resolve(undefined);
+  await fixture.operator.shutdown();
+  assertEquals(fixture.asked, ["refresh team", "refresh team.a", "refresh team.b", "refresh team"]);
+});
+
 Deno.test("many changes at once are each written whole, or refused", async () => {
   await using fixture = await settingsFixture();
   const fields = ["nick", "server", "tokenFile"];
