@@ -6,6 +6,7 @@
 
 import type { ChannelPackage } from "../channel_package.ts";
 import type { ChannelDescriptor } from "../descriptor.ts";
+import type { Section } from "../management.ts";
 import { loadExport, type RuntimeClass } from "../place/load_export.ts";
 import type { UsableChannel } from "../registry/channel_registry.ts";
 import { openRegistry } from "../registry/open_registry.ts";
@@ -19,18 +20,28 @@ export interface SubjectOptions {
   folder: URL;
   /** Opens a platform; absent for a channel that runs in the service itself. */
   openPlatform?: () => Promise<ChannelPlatform>;
+  instances: InstanceExamples;
   /** How long is waited for what the platform or the channel does, milliseconds. */
   patienceMs: number;
+}
+
+/** Sections that the adapter of instances is tried on. */
+export interface InstanceExamples {
+  sections: readonly Section[];
+  /** Ones that it has to throw for. */
+  malformed: readonly Section[];
 }
 
 /** See the module. */
 export class ChannelSubject {
   readonly folder: URL;
+  readonly instances: InstanceExamples;
   readonly patience: Patience;
   readonly #open: (() => Promise<ChannelPlatform>) | undefined;
   #usable: Promise<UsableChannel> | undefined;
 
-  constructor({ folder, openPlatform, patienceMs }: SubjectOptions) {
+  constructor({ folder, openPlatform, instances, patienceMs }: SubjectOptions) {
+    this.instances = instances;
     this.folder = folder;
     this.patience = new Patience(patienceMs);
     this.#open = openPlatform;

@@ -6,7 +6,7 @@
 
 import { Broken, type ChannelCheck, type ChannelFinding, wordsOf } from "./channel_check.ts";
 import type { ChannelPlatform } from "./channel_platform.ts";
-import { ChannelSubject } from "./channel_subject.ts";
+import { ChannelSubject, type InstanceExamples } from "./channel_subject.ts";
 import { CHANNEL_CHECKS } from "./checks/mod.ts";
 
 /** How a package is tested. */
@@ -18,6 +18,11 @@ export interface ChannelTestOptions {
    * the service itself: its files alone are checked then.
    */
   openPlatform?: () => Promise<ChannelPlatform>;
+  /**
+   * Sections that the adapter of instances is tried on, and malformed ones that it has to throw for; by
+   * default an empty one, and those that `accountsAdapter` takes and refuses.
+   */
+  instances?: InstanceExamples;
   /** Ids of checks that do not apply, each with the reason. */
   exempt?: Readonly<Record<string, string>>;
   /** How long is waited for what the platform or the channel does, milliseconds; default 10,000. */
@@ -26,12 +31,21 @@ export interface ChannelTestOptions {
 
 const PATIENCE_MS = 10_000;
 
+const ACCOUNTS: InstanceExamples = {
+  sections: [
+    {},
+    { enabled: true },
+    { enabled: true, accounts: { work: {}, home: { enabled: false, allowFrom: ["a"] } } },
+  ],
+  malformed: [{ accounts: "work" }, { accounts: { work: 1 } }],
+};
+
 /** What is tested. */
 export function subjectOf(
-  { folder, openPlatform, patienceMs = PATIENCE_MS }: ChannelTestOptions,
+  { folder, openPlatform, instances = ACCOUNTS, patienceMs = PATIENCE_MS }: ChannelTestOptions,
 ): ChannelSubject {
   const url = folder.href.endsWith("/") ? folder : new URL(`${folder.href}/`);
-  return new ChannelSubject({ folder: url, openPlatform, patienceMs });
+  return new ChannelSubject({ folder: url, openPlatform, instances, patienceMs });
 }
 
 /** The checks that apply. Throws RangeError for one that is exempt and that there is not. */

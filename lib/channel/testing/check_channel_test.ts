@@ -62,6 +62,87 @@ export const instances = { instanceSpecs: () => [one, one], updateInstanceConfig
     },
     seen: "of the section {}",
   },
+  {
+    check: "instances",
+    files: {
+      "instances.ts": `export const instances = {
+  instanceSpecs: (section) => [{ instanceId: "default", config: section }],
+  updateInstanceConfig: (s, values) => ({ ...s, ...values }),
+};`,
+    },
+    seen: 'it takes the section {"accounts":"work"}, which is malformed',
+  },
+  {
+    check: "instances",
+    files: {
+      "instances.ts": `export const instances = {
+  instanceSpecs: (s) => Object.entries({ default: {}, ...s.accounts })
+    .map(([instanceId, config]) => ({ instanceId, config: { ...config } })),
+  updateInstanceConfig: (s) => ({ ...s, accounts: {} }),
+};`,
+    },
+    seen: 'of the section {"enabled":true,"accounts"',
+  },
+  {
+    check: "defaults",
+    runtime: "static defaultConfig() { return { hubs: 1 }; }",
+    seen: '"hubs" is no field',
+  },
+  {
+    check: "defaults",
+    runtime: "static defaultConfig() { return { tone: 'shrill' }; }",
+    seen: "tone is",
+  },
+  { check: "defaults", runtime: "static defaultConfig() { return []; }", seen: "no object" },
+  {
+    check: "metadata",
+    runtime: "static async refreshFeatureMetadata() { return { name: 7 }; }",
+    seen: "its name is wrong",
+  },
+  {
+    check: "metadata",
+    runtime: "static async refreshFeatureMetadata() { throw new Error('no network'); }",
+    seen: "no network",
+  },
+  {
+    check: "side_notes",
+    runtime: "async sendReasoningEnd() { throw new Error('nothing began'); }",
+    seen: "it rejects the end of a thought: nothing began",
+  },
+  {
+    check: "side_notes",
+    runtime: `async send(message) {
+      await super.send(message);
+      if (message.event?.type === "turn_end") throw new Error("what ended?");
+    }`,
+    seen: "it rejects the end of a turn: what ended?",
+  },
+  {
+    check: "hears_anything",
+    runtime: `async take(message) {
+      if (message.text.includes("__proto__")) this.ending.reject(new Error("unexpected token"));
+      await super.take(message);
+    }`,
+    seen: "start() has rejected: unexpected token",
+  },
+  {
+    check: "keeps_all",
+    runtime: `async take(message) {
+      if (this.busy) return;
+      this.busy = true;
+      await super.take(message);
+      this.busy = false;
+    }`,
+    seen: "was not published",
+  },
+  {
+    check: "keeps_all",
+    runtime: `async take(message) {
+      await super.take(message);
+      await super.take({ ...message, id: crypto.randomUUID() });
+    }`,
+    seen: "published twice, as two",
+  },
   { check: "capabilities", manifest: { capabilities: [] }, seen: "the runtime has sendDelta()" },
   {
     check: "capabilities",

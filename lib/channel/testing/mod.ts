@@ -14,6 +14,7 @@
 
 export type { Clock } from "../../agent/clock.ts";
 export { type FakeClock, fakeClock } from "../../agent/testing/fake_clock.ts";
+export type { InstanceExamples } from "./channel_subject.ts";
 export type { ChannelFinding } from "./channel_check.ts";
 export type {
   ChannelPlatform,

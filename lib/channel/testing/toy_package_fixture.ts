@@ -52,7 +52,12 @@ export async function validate(values, _context) {
 
 const INSTANCES = `
 export const instances = {
-  instanceSpecs: (section) => [{ instanceId: "default", config: section }],
+  instanceSpecs: (section) => {
+    for (const account of Object.values(section.accounts ?? {})) {
+      if (typeof account !== "object") throw new Error("an account is no object");
+    }
+    return [{ instanceId: "default", config: section }];
+  },
   updateInstanceConfig: (section, values) => ({ ...section, ...values }),
 };
 `;

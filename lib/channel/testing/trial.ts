@@ -218,12 +218,13 @@ export class Trial {
     );
   }
 
-  /** Resolves as soon as a message with that text was accepted. */
+  /** Resolves as soon as a message with that text was accepted; rejects when the start has ended. */
   heard(text: string): Promise<void> {
-    return this.patience.until(
-      () => this.host.published.some(({ content }) => content.includes(text)),
-      `"${text}" was not published`,
-    );
+    return this.patience.until(() => {
+      if (this.host.published.some(({ content }) => content.includes(text))) return true;
+      if (this.startEnd !== undefined) throw new Broken(this.startWords());
+      return false;
+    }, `"${text}" was not published`);
   }
 
   /** Stops it; rejects when that takes too long. */

@@ -6,7 +6,10 @@
 
 import { BaseChannel } from "../../base_channel.ts";
 import { instancesOf } from "../../management/instances_of.ts";
+import { switchSection, updateSection } from "../../management/update_section.ts";
+import type { Section } from "../../management.ts";
 import { loadExport } from "../../place/load_export.ts";
+import { readSection } from "../../setup/read_section.ts";
 import { Broken, type ChannelCheck, expect, wordsOf } from "../channel_check.ts";
 import { type ChannelSubject, LOADING } from "../channel_subject.ts";
 import { loadAlone, moduleGraph } from "../load_alone.ts";
@@ -41,7 +44,8 @@ export const PACKAGE_CHECKS: readonly ChannelCheck[] = [
   {
     id: "instances",
     rule:
-      "The adapter gives instances with ids and runtime names of their own, also of an empty section.",
+      "The adapter gives instances with ids and runtime names of their own, changes one and no other (C18), " +
+      "and throws for stored data that is malformed (C20).",
     says: "the adapter breaks an invariant of instances",
     ofPackage: true,
     run: instancesFit,
@@ -51,6 +55,12 @@ export const PACKAGE_CHECKS: readonly ChannelCheck[] = [
     rule: "The manifest lists streaming and reasoning where the runtime has them, and only there.",
     says: "the capabilities of the manifest are not those of the runtime",
     run: capabilitiesFit,
+  },
+  {
+    id: "defaults",
+    rule: "defaultConfig() gives values of fields of the contract, of their kinds.",
+    says: "defaultConfig() has to give what the section may hold",
+    run: defaultsFit,
   },
   {
     id: "choices",
@@ -88,12 +98,33 @@ async function modulesFit(subject: ChannelSubject): Promise<void> {
 async function instancesFit(subject: ChannelSubject): Promise<void> {
   const channel = await subject.usable();
   if (channel.adapter === undefined) return;
-  for (const section of [{}, { enabled: true }]) {
+  const { sections, malformed } = subject.instances;
+  for (const section of sections) {
     try {
-      instancesOf(channel, section);
+      for (const { instanceId } of instancesOf(channel, section)) {
+        // Whoever changes one gets an error where the adapter does more than that.
+        const change = { channel, section, instanceId };
+        updateSection({ ...change, values: { allowFrom: ["kit"] } });
+        switchSection({ ...change, enabled: false });
+      }
     } catch (error) {
       throw new Broken(`of the section ${JSON.stringify(section)}: ${wordsOf(error)}`);
     }
+  }
+  for (const section of malformed) {
+    const change = { channel, section, instanceId: "default", values: { allowFrom: ["kit"] } };
+    for (const use of [() => instancesOf(channel, section), () => updateSection(change)]) {
+      expect(throws(use), `it takes the section ${JSON.stringify(section)}, which is malformed`);
+    }
+  }
+}
+
+function throws(use: () => unknown): boolean {
+  try {
+    use();
+    return false;
+  } catch {
+    return true;
   }
 }
 
@@ -120,6 +151,17 @@ function capabilitiesFit(subject: ChannelSubject): Promise<void> {
     }
     return Promise.resolve();
   });
+}
+
+async function defaultsFit(subject: ChannelSubject): Promise<void> {
+  const descriptor = await subject.descriptor();
+  const Runtime = await subject.runtime() as unknown as { defaultConfig(): unknown };
+  const defaults = Runtime.defaultConfig();
+  const isObject = typeof defaults === "object" && defaults !== null && !Array.isArray(defaults);
+  expect(isObject, "it gives no object");
+  const { unknown, problems } = readSection(defaults as Section, descriptor);
+  expect(unknown.length === 0, `"${unknown[0]}" is no field`);
+  expect(problems.length === 0, `${problems[0]?.message}`);
 }
 
 async function choicesFit(subject: ChannelSubject): Promise<void> {

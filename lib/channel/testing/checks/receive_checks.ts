@@ -18,6 +18,19 @@ export const RECEIVE_CHECKS: readonly ChannelCheck[] = [
     run: (subject) => onTrial(subject, hears),
   },
   {
+    id: "hears_anything",
+    rule: "Whatever somebody writes, it is heard or left out, and the channel goes on.",
+    says: "no text of somebody may end the channel",
+    run: (subject) => onTrial(subject, hearsAnything),
+  },
+  {
+    id: "keeps_all",
+    rule:
+      "Many messages at once are all heard, each once, also while the service takes none (C34).",
+    says: "every message has to be heard once, however many come",
+    run: (subject) => onTrial(subject, keepsAll),
+  },
+  {
     id: "allow_from",
     rule:
       "isAllowed() compares ids exactly; an absent or empty list, and a plain Map as config, let nobody " +
@@ -85,6 +98,48 @@ async function hears(trial: Trial): Promise<void> {
     const supports = trial.channel.supportsStreaming;
     expect(streaming === supports, `streaming is ${streaming}, supportsStreaming ${supports}`);
   }
+}
+
+/** On one line: not every wire has more. */
+const ODD: readonly string[] = [
+  "x\u202Eabc\u2066\u200B\uFEFF 👩‍👩‍👧‍👦 e\u0301",
+  "<script>alert(1)</script> &lt; %s %00 ${x} {{x}} $(x) `x` ../../x",
+  '{"__proto__": {"x": 1}} "x" \'x\' \\ \\n',
+  "/stop /approve x y",
+  "x".repeat(300),
+];
+
+async function hearsAnything(trial: Trial): Promise<void> {
+  void trial.start();
+  for (const odd of ODD) await trial.deliver({ text: odd });
+  const marker = trial.token("behind");
+  await trial.deliver({ text: marker });
+  await trial.heard(marker);
+  expect(trial.startEnd === undefined, trial.startWords());
+}
+
+const MANY = 20;
+
+async function keepsAll(trial: Trial): Promise<void> {
+  const { host, patience } = trial;
+  const release = host.hold();
+  void trial.start();
+  const texts = Array.from({ length: MANY }, (_, index) => trial.token(`many${index}`));
+  try {
+    for (const text of texts) await trial.deliver({ text });
+    await patience.until(() => host.offered.length > 0, "no message was published");
+  } finally {
+    release();
+  }
+  for (const text of texts) await trial.heard(text);
+  const twice = texts.find((text) =>
+    new Set(
+      host.published.filter(({ content }) => content.includes(text)).map(({ messageId }) =>
+        messageId
+      ),
+    ).size > 1
+  );
+  expect(twice === undefined, "a message was published twice, as two");
 }
 
 function allowFrom(trial: Trial): Promise<void> {

@@ -44,6 +44,13 @@ export const SEND_CHECKS: readonly ChannelCheck[] = [
     run: (subject) => onTrial(subject, sendNothing),
   },
   {
+    id: "side_notes",
+    rule:
+      "Progress, breadcrumbs, thoughts and the end of a turn resolve; the answer comes behind them.",
+    says: "what is said beside an answer has to resolve, shown or not",
+    run: (subject) => onTrial(subject, takesSideNotes),
+  },
+  {
     id: "media",
     rule: "A channel with the capability media delivers the files of a message.",
     says: 'files have to arrive with their message; or take "media" out of the capabilities',
@@ -113,6 +120,31 @@ async function sendNothing(trial: Trial): Promise<void> {
   const others = trial.platform.sent()
     .filter(({ text }) => !text.includes(ready) && !text.includes(marker)).slice(before);
   expect(others.length === 0, `it delivered ${JSON.stringify(others[0]?.text)}`);
+}
+
+async function takesSideNotes(trial: Trial): Promise<void> {
+  await trial.delivering();
+  const { channel, patience, platform: { chatId, metadata = {} } } = trial;
+  const thought = { chatId, metadata, streamId: "thought" };
+  const end = { type: "turn_end", status: "done" } as const;
+  const notes: readonly (readonly [string, () => Promise<void>])[] = [
+    ["progress", () => trial.send("reading", { event: { type: "progress", toolHint: false } })],
+    [
+      "a breadcrumb",
+      () => trial.send("read_file", { event: { type: "progress", toolHint: true } }),
+    ],
+    ["a piece of a thought", () => channel.sendReasoningDelta({ ...thought, delta: "well" })],
+    ["the end of a thought", () => channel.sendReasoningEnd(thought)],
+    ["the end of a thought that never began", () => channel.sendReasoningEnd(thought)],
+    ["the end of a turn", () => trial.send("", { event: end })],
+  ];
+  for (const [what, note] of notes) {
+    await patience.settled(note(), `${what} has not settled`)
+      .catch((error) => expect(false, `it rejects ${what}: ${wordsOf(error)}`));
+  }
+  const answer = trial.token("answer");
+  await trial.send(answer);
+  await trial.arrived(answer);
 }
 
 async function sendsFiles(trial: Trial): Promise<void> {

@@ -34,6 +34,21 @@ export const SETUP_CHECKS: readonly ChannelCheck[] = [
       }),
   },
   {
+    id: "metadata",
+    rule: "refreshFeatureMetadata() resolves with names and pictures, or with nothing.",
+    says: "refreshFeatureMetadata() has to resolve with name, displayName, avatarUrl or nothing",
+    run: (subject) =>
+      onTrial(subject, async ({ config, patience }) => {
+        const Runtime = await subject.runtime();
+        try {
+          const asked = Runtime.refreshFeatureMetadata(structuredClone(config));
+          setupResults.metadata(await patience.settled(asked, "it has not settled"));
+        } catch (error) {
+          throw new Broken(wordsOf(error));
+        }
+      }),
+  },
+  {
     id: "connector",
     rule: "A connection that was cancelled stays cancelled (C33).",
     says: "the connector has to answer poll with cancelled behind cancel",
