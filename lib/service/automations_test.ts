@@ -241,7 +241,7 @@ Deno.test("Automations.update() changes the fields that are given, and names wro
     [{ nmae: "x" }, "nmae"],
     [{ schedule: { every: 1 } }, "schedule.every"],
     [{ message: null }, "message"],
-    [{ delivery: { channel: "T", chatId: "1" } }, "delivery.channel"],
+    [{ delivery: { channel: "1T", chatId: "1" } }, "delivery.channel"],
     [JSON.parse(`{"__proto__": 1}`), "__proto__"],
     ["x", "automation"],
     [null, "automation"],

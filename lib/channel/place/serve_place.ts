@@ -7,6 +7,7 @@
 import type { BaseChannel } from "../base_channel.ts";
 import type { ChannelHost } from "../channel_host.ts";
 import { PermanentDeliveryError } from "../delivery_error.ts";
+import { dispatchOutbound } from "../dispatch_outbound.ts";
 import { channelProblem, type LoadedExport } from "./load_export.ts";
 import { type PlaceBoot, type PlaceCall, VALIDATE_TIMEOUT_MS } from "./protocol.ts";
 
@@ -62,7 +63,7 @@ async function answerChannel(channel: BaseChannel, call: PlaceCall): Promise<unk
     case "stop":
       return void await channel.stop();
     case "send":
-      return void await channel.send(call.message);
+      return void await dispatchOutbound(channel, call.message);
     case "send_delta":
       if (channel.sendDelta === undefined) {
         throw new PermanentDeliveryError("It has no sendDelta()");
