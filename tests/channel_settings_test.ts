@@ -76,6 +76,10 @@ Deno.test("a channel is set up over the port, tried from the command line, and s
   const told = JSON.parse(status.stdout);
   assertEquals([told.state, told.deliveries.sent], ["running", 1]);
 
+  // In a place of this process, beside the one that runs.
+  const loggedIn = await home.run(["channels", "login", "webhook", "--force", "--json"]);
+  assertEquals(JSON.parse(loggedIn.stdout), { channel: "webhook", loggedIn: true });
+
   const disabled = await home.run(["plugins", "disable", "webhook"]);
   assertEquals(disabled.code, 0, disabled.stderr);
   // The running service takes the file up by itself.
