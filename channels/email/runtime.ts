@@ -186,6 +186,7 @@ export class EmailChannel extends BaseChannel<EmailConfig> {
     const { id, chatId, metadata, event } = message;
     if (!MAILED.includes(event?.type)) return;
     if (message.content.trim() === "" && message.media.length === 0) return;
+    if (!this.#isRunning) throw new Error("The email channel does not run");
     const chat = readChatId(chatId);
     if (chat === undefined) {
       throw new PermanentDeliveryError(

@@ -15,7 +15,8 @@ export function isAddress(text: string): boolean {
   if (text.length > MAX_ADDRESS_CHARS) return false;
   const at = text.lastIndexOf("@");
   const local = text.slice(0, Math.max(at, 0));
-  return at > 0 && local.length <= 64 && LOCAL.test(local) &&
+  // What looks like an encoded word is one to some programs.
+  return at > 0 && local.length <= 64 && LOCAL.test(local) && !local.includes("=?") &&
     text.slice(at + 1).split(".").every((label) => LABEL.test(label));
 }
 

@@ -224,8 +224,11 @@ class Lines {
   }
 
   quote(by: number): void {
-    this.block(true);
+    // The empty line around a quote is no part of it.
+    if (by > 0) this.block(true);
+    else this.block(false);
     this.#depth = Math.max(0, this.#depth + by);
+    if (by < 0) this.block(true);
   }
 
   beginLink(): void {

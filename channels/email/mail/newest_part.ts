@@ -12,7 +12,7 @@ const MAX_LINES = 20_000;
 const INTRODUCTIONS = [
   /^on .{4,300}\bwrote\s*:$/i,
   /^am .{4,300}\bschrieb\b.{0,200}:$/i,
-  /^.{4,200}\bschrieb(?: am .{4,100}| .{1,100})?\s*:$/i,
+  /^[^.!?<>]{0,100}<\S{3,254}>\s+schrieb\b.{0,200}:$/i,
   /^le .{4,300}a écrit\s*:$/i,
   /^el .{4,300}escribió\s*:$/i,
   /^em .{4,300}escreveu\s*:$/i,
@@ -58,14 +58,23 @@ function historyStart(lines: readonly string[]): number {
     if (SEPARATOR.test(line) || isHeaderBlock(lines, at)) return ruleBefore(lines, at);
     // The introduction may be broken over two or three lines.
     for (let count = 1; count <= 3; count++) {
-      const joined = lines.slice(at, at + count).map((each) => each.trim()).join(" ");
-      if (line === "" || joined.length > 600) break;
-      if (
-        INTRODUCTIONS.some((one) => one.test(joined)) && quoteFollows(lines, at + count)
-      ) return at;
+      if (!isIntroduction(lines, at, count) || !quoteFollows(lines, at + count)) continue;
+      // Words above it that begin like one belong to the newest part.
+      let from = at;
+      for (let later = at + 1; later < at + count; later++) {
+        if (isIntroduction(lines, later, at + count - later)) from = later;
+      }
+      return from;
     }
   }
   return lines.length;
+}
+
+function isIntroduction(lines: readonly string[], at: number, count: number): boolean {
+  const parts = lines.slice(at, at + count).map((each) => each.trim());
+  if (parts.length < count || parts.includes("")) return false;
+  const joined = parts.join(" ");
+  return joined.length <= 600 && INTRODUCTIONS.some((one) => one.test(joined));
 }
 
 /** A row of `_` or `-` that stands over an answered mail belongs to it. */

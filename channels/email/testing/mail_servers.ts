@@ -10,8 +10,11 @@ import { makeCertificate } from "../../../tests/support/certificate.ts";
 import { freePort } from "../../../tests/support/free_port.ts";
 import { dovecotConfig, eximConfig } from "./server_configs.ts";
 
-/** Users, each as `<name>@test`. */
+/** Users, each as `<name>@test`; and `agent1@test` and so on, where tests share servers. */
 export const MAIL_USERS = ["agent", "work", "alice", "bob"] as const;
+
+/** Accounts with a number. */
+export const MAX_NUMBERED = 64;
 
 /** Everybody's. */
 export const MAIL_PASSWORD = "secret password";
@@ -76,10 +79,12 @@ export async function startMailServers(): Promise<MailServers> {
     smtps: freePort(),
   };
   const write = (name: string, text: string) => Deno.writeTextFile(join(dir, name), text);
-  await write("users", MAIL_USERS.map((user) => `${user}: ${user}\n`).join(""));
+  const numbered = Array.from({ length: MAX_NUMBERED }, (_, index) => `agent${index + 1}`);
+  const users = [...MAIL_USERS, ...numbered];
+  await write("users", users.map((user) => `${user}: ${user}\n`).join(""));
   await write(
     "passwd",
-    MAIL_USERS.map((user) => `${user}@test:{PLAIN}${MAIL_PASSWORD}::::${dir}/mail/${user}::\n`)
+    users.map((user) => `${user}@test:{PLAIN}${MAIL_PASSWORD}::::${dir}/mail/${user}::\n`)
       .join(""),
   );
   await write("dovecot.conf", dovecotConfig(dir, who, ports));

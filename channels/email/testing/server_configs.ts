@@ -36,6 +36,8 @@ ssl_key = <${dir}/certs/key.pem
 disable_plaintext_auth = no
 auth_mechanisms = plain login
 auth_failure_delay = 0 secs
+# Says when a mailbox was opened, which a test may wait for.
+mail_debug = yes
 mailbox_list_index = no
 passdb {
   driver = passwd-file
@@ -66,7 +68,8 @@ service imap-login {
 
 /**
  * Takes mails for the users of `test` from everybody, and any from who logs in. Vouches for who says
- * hello as verified.test. `later@test` is put off, other unknown users are refused.
+ * hello as verified.test. `later@test` is put off, other unknown users are refused. The file
+ * `refuse-permanent` or `refuse-temporary` refuses one recipient, and is removed by that.
  */
 export function eximConfig(
   dir: string,
@@ -97,6 +100,12 @@ keep_environment =
 deliver_drop_privilege = true
 begin acl
 rcpt:
+  deny  condition = \${if exists{${dir}/refuse-permanent}}
+        set acl_c0 = \${run{/bin/rm -f ${dir}/refuse-permanent}}
+        message = not this one
+  defer condition = \${if exists{${dir}/refuse-temporary}}
+        set acl_c0 = \${run{/bin/rm -f ${dir}/refuse-temporary}}
+        message = not now
   defer local_parts = later
         message = come again later
   deny  domains = +local

@@ -1,0 +1,30 @@
+import { testChannel } from "../../lib/channel/testing/mod.ts";
+import { MailPlatform } from "./testing/mail_platform.ts";
+import { type MailServers, missingMailServers, startMailServers } from "./testing/mail_servers.ts";
+
+const noLimit = "a mail takes a text of any length";
+const missing = missingMailServers();
+const folder = new URL("./", import.meta.url);
+
+if (missing === undefined) {
+  // One pair for all checks: each has users of its own.
+  let servers: MailServers;
+  let sets = 0;
+  Deno.test.beforeAll(async () => {
+    servers = await startMailServers();
+  });
+  Deno.test.afterAll(async () => await servers[Symbol.asyncDispose]());
+  testChannel({
+    folder,
+    openPlatform: () => Promise.resolve(new MailPlatform(servers, ++sets)),
+    exempt: { long_texts: noLimit, long_code: noLimit },
+    patienceMs: 20_000,
+  });
+} else {
+  testChannel({ folder });
+  Deno.test({
+    name: `email as a channel, with real servers (skipped: ${missing})`,
+    ignore: true,
+    fn() {},
+  });
+}
