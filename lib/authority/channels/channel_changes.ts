@@ -44,6 +44,8 @@ type Asked<Op extends ChannelRequest["op"]> = Omit<Extract<ChannelRequest, { op:
 /** See the module. */
 export class ChannelChanges {
   readonly #deps: ChannelChangesDeps;
+  /** By channel, the last change that came. */
+  readonly #turns = new Map<string, Promise<void>>();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(deps: ChannelChangesDeps) {
@@ -79,7 +81,7 @@ export class ChannelChanges {
     const keyOf = ({ instance }: Awaited<ReturnType<typeof plan>>) =>
       JSON.stringify(instance.section);
     let checked: { key: string; findings: SetupFinding[] } | undefined;
-    return await untilWritten(async () => {
+    const attempt = async () => {
       if (checked === undefined) {
         const tried = await plan();
         const { planned, instance } = tried;
@@ -103,7 +105,8 @@ export class ChannelChanges {
         requireStillReady(channel, planned);
         return await this.#write({ channel, planned, findings, text, by });
       });
-    });
+    };
+    return await this.#inTurn(name, () => untilWritten(attempt));
   }
 
   /** Switches the channel, or one instance, on or off. */
@@ -112,8 +115,9 @@ export class ChannelChanges {
     { name, instanceId }: Asked<"channels.enable">,
     by: string,
   ): Promise<ChangedChannel> {
-    return await untilWritten(() =>
-      this.#alone(() => this.#switch(enabled, { name, instanceId }, by))
+    return await this.#inTurn(
+      name,
+      () => untilWritten(() => this.#alone(() => this.#switch(enabled, { name, instanceId }, by))),
     );
   }
 
@@ -127,6 +131,18 @@ export class ChannelChanges {
     const made = planSwitch({ registry, text, name, instanceId, enabled, paths, env });
     requireEditable(made.planned.keys);
     return await this.#write({ ...made, text, by });
+  }
+
+  /** Changes of one channel are made in the order in which they came, their checks included. */
+  async #inTurn<T>(name: string, change: () => Promise<T>): Promise<T> {
+    const mine = (this.#turns.get(name) ?? Promise.resolve()).then(change);
+    const done = mine.then(() => {}, () => {});
+    this.#turns.set(name, done);
+    try {
+      return await mine;
+    } finally {
+      if (this.#turns.get(name) === done) this.#turns.delete(name);
+    }
   }
 
   /** One change is written at a time. */

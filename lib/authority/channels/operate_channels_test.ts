@@ -325,15 +325,25 @@ Deno.test("names are asked for one after the other, and once for changes that co
   assertEquals(fixture.asked, ["refresh team", "refresh team.a", "refresh team.b", "refresh team"]);
 });
 
-Deno.test("many changes at once are each written whole, or refused", async () => {
-  await using fixture = await settingsFixture();
-  const fields = ["nick", "server", "tokenFile"];
+Deno.test("changes of a channel at once are written whole, in the order in which they came", async () => {
+  await using fixture = await settingsFixture({
+    config: { channels: { chat: GOOD } },
+  });
   const results = await Promise.allSettled(
-    Array.from({ length: 16 }, (_, at) => fixture.set({ [fields[at % 3]!]: `v${at}` })),
+    Array.from(
+      { length: 16 },
+      (_, at) => fixture.set({ [at % 2 ? "nick" : "tokenFile"]: `v${at}` }),
+    ),
   );
   assertEquals(results.filter(({ status }) => status === "rejected"), []);
-  const { chat } = JSON.parse(await fixture.home.read()).channels;
-  assertEquals(Object.keys(chat).sort(), ["nick", "server", "tokenFile"]);
+  const { nick, tokenFile } = JSON.parse(await fixture.home.read()).channels.chat;
+  assertEquals([nick, tokenFile], ["v15", "v14"]);
+  // Each was checked once: none had to be begun anew.
+  assertEquals(fixture.asked.length, 16);
+  const [more] = await Promise.allSettled(
+    Array.from({ length: 17 }, () => fixture.set({ nick: "x" })).toReversed(),
+  );
+  assertEquals(more!.status === "rejected" && more!.reason.code, "overloaded");
 });
 
 Deno.test("the port changes of the WebSocket channel no more than its settings", async () => {
