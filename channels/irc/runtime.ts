@@ -144,6 +144,11 @@ export class IrcChannel extends BaseChannel<IrcConfig> {
       clock: this.host.clock,
       onChange: () => this.#describe(),
     });
+    // Other bots see then that we are one, and leave us in peace.
+    const mode = connection.option("BOT");
+    if (typeof mode === "string" && /^[A-Za-z]$/.test(mode)) {
+      connection.send("MODE", connection.nick, `+${mode}`);
+    }
     this.#session.rooms.join();
     this.#describe();
   }

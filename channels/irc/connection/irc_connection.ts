@@ -231,7 +231,13 @@ export class IrcConnection {
         this.#refuse(`The server has banned us: ${last}`);
         break;
     }
-    if (FORWARDED.has(command)) next();
+    if (FORWARDED.has(command)) {
+      try {
+        next();
+      } catch {
+        // The library takes it for granted that a line has its parameters.
+      }
+    }
     if (this.#isReady) return onLine(line);
     // The end of the message of the day, or that there is none.
     if (this.#isRegistered && (command === "376" || command === "422")) {

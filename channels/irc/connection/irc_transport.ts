@@ -41,13 +41,25 @@ export async function connectToServer(
 ): Promise<Deno.Conn> {
   const connection = await Deno.connect({ hostname: host, port, signal });
   if (!tls) return connection;
-  const close = () => connection.close();
+  let current: Deno.Conn = connection;
+  const close = () => {
+    try {
+      current.close();
+    } catch {
+      // The one that is encrypted has taken it over just now, and is closed below.
+    }
+  };
   signal.addEventListener("abort", close, { once: true });
   try {
     const encrypted = await Deno.startTls(connection, { hostname: host, caCerts: [...caCerts] });
+    current = encrypted;
+    signal.throwIfAborted();
     // Whoever is there must have shown who it is before a password is sent.
     await encrypted.handshake();
     return encrypted;
+  } catch (error) {
+    close();
+    throw error;
   } finally {
     signal.removeEventListener("abort", close);
   }

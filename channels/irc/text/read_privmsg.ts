@@ -38,6 +38,8 @@ export function readPrivmsg(line: IrcLine, context: PrivmsgContext): HeardMessag
   const from = fold(nick);
   if (from === fold(context.nick) || ignored.has(from)) return undefined;
   if ("bot" in tags || "draft/bot" in tags || "inspircd.org/bot" in tags) return undefined;
+  // What was said before we came.
+  if ("batch" in tags) return undefined;
   // CTCP, ACTION too: never answered.
   if (text.startsWith("\x01")) return undefined;
   const said = withoutCodes(text).trim();
