@@ -14,9 +14,16 @@ Deno.test("the example becomes a channel of the service by its folder alone, and
   assertStringIncludes(page, "| Line ");
 
   const server = new LineServer();
-  const section = { ...server.section, enabled: true, allowFrom: ["alice"] };
+  const section = { ...server.section, allowFrom: ["alice"] };
   await using home = await makeHome({ channels: { line: section } }, project.root);
   await using gateway = await home.start(["gateway", "--json"]);
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await home.run(args);
+    assertEquals(code, 0, stderr);
+    return stdout;
+  };
+  assertStringIncludes(await run("plugins", "info", "line"), "Reaches: {host}:{port}");
+  await run("plugins", "enable", "line");
   await server.deliver({ senderId: "bob", from: "person", text: "I am not listed" });
   const asked = await server.deliver({ senderId: "alice", from: "person", text: "hi there" });
   await until(() => server.sent().length > 0);
@@ -31,8 +38,13 @@ Deno.test("the example becomes a channel of the service by its folder alone, and
   await server.deliver({ senderId: "alice", from: "person", text: "again" });
   await until(() => server.sent().length > 1);
   await until(() => times() === 2);
+  assertStringIncludes(await run("channels", "status", "line"), "connected to 127.0.0.1:");
+  await run("channels", "send", "line", "lobby", "Does **this** arrive?");
+  assertEquals(server.sent()[2], { chatId: "lobby", text: "Does **this** arrive?" });
+  await run("plugins", "disable", "line");
+  await until(() => !server.isConnected);
   assertEquals(await gateway.stop(), 0);
-  assertEquals(server.sent().length, 2);
+  assertEquals(server.sent().length, 3);
   assert(!gateway.log().includes(String(server.section.password)));
   await server.close();
 });

@@ -17,6 +17,7 @@ export class LineServer implements ChannelPlatform {
   readonly #heard: string[] = [];
   readonly #serving: Promise<void>;
   #client = Promise.withResolvers<Deno.TcpConn>();
+  #isConnected = false;
   #refusal: string | undefined;
   #lastId = 0;
   #last = "";
@@ -24,6 +25,11 @@ export class LineServer implements ChannelPlatform {
   constructor() {
     this.section = { port: this.#listener.addr.port, password: PASSWORD };
     this.#serving = this.#serve();
+  }
+
+  /** Whether a client is logged in. */
+  get isConnected(): boolean {
+    return this.#isConnected;
   }
 
   async deliver({ text, senderId, from }: PlatformMessage): Promise<string> {
@@ -65,6 +71,7 @@ export class LineServer implements ChannelPlatform {
     this.#client.promise.catch(() => {});
     for await (const connection of this.#listener) {
       await this.#talk(connection).catch(() => {});
+      this.#isConnected = false;
       this.#client = Promise.withResolvers();
     }
   }
@@ -74,6 +81,7 @@ export class LineServer implements ChannelPlatform {
       const [word, id = "", room = "", ...text] = line.split(" ");
       if (word === "login") {
         if (line !== `login ${PASSWORD}`) return connection.close();
+        this.#isConnected = true;
         this.#client.resolve(connection);
       }
       if (word === "heard") this.#heard.push(id);
