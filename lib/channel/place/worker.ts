@@ -61,7 +61,11 @@ async function run({ boot, port }: BootMessage): Promise<void> {
   const state = new PlaceState({ say, clock: systemClock });
   const { host, answered } = createPlaceHost({
     boot,
-    say,
+    say(message) {
+      // Who hears somebody runs: what answers it at once may be streamed.
+      state.tell();
+      say(message);
+    },
     setDetail: (detail) => state.setDetail(scrubber.text(String(detail))),
     log,
     clock: systemClock,

@@ -21,6 +21,8 @@ export class LinePlatform implements AsyncDisposable {
   readonly #accepting: Promise<void>;
   /** What came, in order. */
   readonly given: { id: string; chat: string; content: string }[] = [];
+  /** Takes what it is given without a word of it. */
+  isSilent = false;
   /** How often somebody connected. */
   connections = 0;
   /** Called with each line that comes. */
@@ -98,7 +100,7 @@ export class LinePlatform implements AsyncDisposable {
     if (line.ack !== undefined) this.#acked.add(line.ack);
     else if (line.hello === undefined) {
       this.given.push(line);
-      this.#write(connection, { got: line.id });
+      if (!this.isSilent) this.#write(connection, { got: line.id });
     }
     this.onLine();
   }

@@ -1,0 +1,46 @@
+/**
+ * What a person sees of deliveries: `service outbox list --json`, `service channels status --json`.
+ *
+ * @module
+ */
+
+import { assertEquals } from "@std/assert";
+import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
+import type { OutboxRow } from "../../lib/journal/types.ts";
+import type { TestHome } from "./home.ts";
+
+/** Messages in these states, all of them. */
+export async function outboxOf(
+  home: TestHome,
+  states: readonly OutboxRow["state"][],
+): Promise<OutboxRow[]> {
+  const rows: OutboxRow[] = [];
+  for (;;) {
+    const args = states.flatMap((state) => ["--state", state]);
+    if (rows.length > 0) args.push("--after", String(rows.at(-1)!.rowid));
+    const page = linesOf<OutboxRow>(
+      await home.run(["outbox", "list", "--json", "--limit", "1000", ...args]),
+    );
+    rows.push(...page);
+    if (page.length < 1_000) return rows;
+  }
+}
+
+/** How each instance is, by its runtime name. */
+export async function channelStatuses(home: TestHome): Promise<Map<string, ChannelStatus>> {
+  const all = linesOf<ChannelStatus>(await home.run(["channels", "status", "--json"]));
+  return new Map(all.map((each) => [each.runtimeName, each]));
+}
+
+/** Turns by session. */
+export async function turnsOf(home: TestHome): Promise<Map<string, number>> {
+  const all = linesOf<{ key: string; turns: number }>(
+    await home.run(["sessions", "list", "--json", "--limit", "1000"]),
+  );
+  return new Map(all.map(({ key, turns }) => [key, turns]));
+}
+
+function linesOf<T>({ code, stdout, stderr }: Awaited<ReturnType<TestHome["run"]>>): T[] {
+  assertEquals(code, 0, stderr);
+  return stdout.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
+}
