@@ -42,34 +42,53 @@ const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 60_000;
 /** A server that refused a password is asked seldom: many lock an account after a few times. */
 const LOGIN_WAIT_MS = 5 * 60_000;
+/** What is under way when it has to stop may take so long. */
+const STOP_GRACE_MS = 2_000;
 /** A connection that held so long was a good one. */
 const GOOD_AFTER_MS = 5 * 60_000;
 
-/** Resolves after the signal, when nothing is under way any more. Rejects only where its files fail. */
+/** Resolves after the signal, when nothing is under way any more. Never rejects. */
 export async function watchMailbox(deps: WatchDeps, signal: AbortSignal): Promise<void> {
   const { clock, log } = deps;
   let failures = 0;
   while (!signal.aborted) {
     const began = clock.elapsed();
-    let session: ImapSession | undefined;
+    let error: unknown;
     try {
-      session = await deps.open(signal);
-      await readOn(deps, session, signal);
-    } catch (error) {
-      if (signal.aborted) break;
-      if (clock.elapsed() - began > GOOD_AFTER_MS) failures = 0;
-      const refused = isLoginRefused(error);
-      const waitMs = refused
-        ? LOGIN_WAIT_MS
-        : Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures, 10), MAX_WAIT_MS);
-      failures += 1;
-      const reason = refused ? "the server refuses the name or the password" : reasonOf(error);
-      deps.say(`not connected: ${reason}`);
-      log.warning("The mailbox cannot be read", { reason, nextAttemptS: waitMs / 1_000 });
-      await wait(clock, waitMs, signal);
-    } finally {
-      await session?.close();
+      await readOver(await deps.open(signal), deps, signal);
+    } catch (thrown) {
+      error = thrown;
     }
+    if (signal.aborted) return;
+    if (clock.elapsed() - began > GOOD_AFTER_MS) failures = 0;
+    const refused = isLoginRefused(error);
+    const waitMs = refused
+      ? LOGIN_WAIT_MS
+      : Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures, 10), MAX_WAIT_MS);
+    failures += 1;
+    const reason = refused ? "the server refuses the name or the password" : reasonOf(error);
+    deps.say(`not connected: ${reason}`);
+    log.warning("The mailbox cannot be read", { reason, nextAttemptS: waitMs / 1_000 });
+    await wait(clock, waitMs, signal);
+  }
+}
+
+/** Reads over one connection, and closes it. */
+async function readOver(
+  session: ImapSession,
+  deps: WatchDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  let cancel = () => {};
+  // A command that nobody answers would hold up the end.
+  const stop = () => cancel = deps.clock.after(STOP_GRACE_MS, () => void session.close());
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    await readOn(deps, session, signal);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    cancel();
+    await session.close();
   }
 }
 
@@ -134,6 +153,7 @@ async function readNew(
       } catch (error) {
         // It can be told what went wrong, so that it was not the mail that ended everything.
         cursor.trying = undefined;
+        await deps.cursor.write(cursor);
         throw error;
       }
     }
