@@ -232,7 +232,7 @@ Deno.test("webhook: files come in by data URLs and are gone behind their message
     };
     const file = { name: "a.txt", data_url: `data:text/plain;base64,${btoa("hello")}` };
     assertEquals((await platform.post({ body: { ...MESSAGE, media: [file, file] } })).status, 202);
-    assertEquals(seen, ["1-a.txt hello", "2-a.txt hello"]);
+    assertEquals(seen, ["a.txt hello", "a.txt hello"]);
     const folders = [...Deno.readDirSync(`${host.stateDir}/files`)];
     assertEquals(folders, []);
   });

@@ -40,6 +40,7 @@ export class AccountLookup {
     | { token: string; mask: IrcMask; answer: (account: string | undefined) => void }
     | undefined;
   #lastToken = 0;
+  #isClosed = false;
 
   constructor(deps: AccountLookupDeps) {
     this.#deps = deps;
@@ -50,6 +51,7 @@ export class AccountLookup {
     const { clock, send } = this.#deps;
     const name = maskOf(mask);
     const known = this.#known.get(name);
+    if (this.#isClosed) return undefined;
     if (known !== undefined && clock.elapsed() - known.askedMs < KEPT_MS) return known.account;
     const token = String(this.#lastToken = this.#lastToken % 999 + 1);
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
@@ -82,6 +84,7 @@ export class AccountLookup {
 
   /** The connection is gone. */
   close(): void {
+    this.#isClosed = true;
     this.#asked?.answer(undefined);
   }
 }

@@ -107,7 +107,7 @@ function readMedia(value: unknown): WebhookFile[] {
         { param },
       );
     }
-    return { name: `${at + 1}-${fileName(name)}`, bytes };
+    return { name: fileName(name, at), bytes };
   });
 }
 
@@ -126,10 +126,10 @@ function readDataUrl(url: string, param: string): Uint8Array {
 }
 
 /** A name for the disk: the last part of a path, and nothing that means something there. */
-function fileName(name: unknown): string {
+function fileName(name: unknown, at: number): string {
   const last = typeof name === "string" ? name.split(/[/\\]/).at(-1)! : "";
   const safe = last.replace(/[^\p{L}\p{N}._ -]/gu, "_").trim().slice(-MAX_NAME_CHARS);
-  return safe === "" ? "file" : safe.toWellFormed();
+  return /^\.*$/.test(safe) ? `file-${at + 1}` : safe.toWellFormed();
 }
 
 function requiredText(param: string, value: unknown): string {

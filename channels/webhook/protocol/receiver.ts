@@ -134,8 +134,11 @@ export class Receiver {
     try {
       await fs.mkdir(folder, { recursive: true, mode: 0o700 });
       const paths: string[] = [];
-      for (const { name, bytes } of files) {
-        const path = join(folder, name);
+      for (const [at, { name, bytes }] of files.entries()) {
+        // Two may have the same name.
+        const own = join(folder, String(at));
+        await fs.mkdir(own, { mode: 0o700 });
+        const path = join(own, name);
         await fs.writeFile(path, bytes, { mode: 0o600, createNew: true });
         paths.push(path);
       }
