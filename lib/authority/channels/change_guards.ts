@@ -6,7 +6,6 @@
 
 import type { SetupFinding } from "../../channel/descriptor.ts";
 import type { Section } from "../../channel/management.ts";
-import { misdirectedSecret } from "../../channel/management/misdirected_secret.ts";
 import type { UsableChannel } from "../../channel/registry/channel_registry.ts";
 import { readPatch } from "../../channel/setup/apply_values.ts";
 import { sectionFields } from "../../channel/setup/common_fields.ts";
@@ -82,38 +81,6 @@ export function sortValues(
     }
   }
   return { right, wrong };
-}
-
-/** Whoever gives a secret anew knows it, and may send it anywhere. */
-export function refuseMoved(
-  channel: UsableChannel,
-  planned: PlannedSection,
-  values: Section,
-): void {
-  const { setup: { fields } } = channel.descriptor;
-  const { values: given } = readSection(values, channel.descriptor);
-  const known = new Set(
-    Object.keys(fields).filter((name) => fields[name]!.kind === "secret")
-      .map((name) => given[name]).filter((value) => value !== ""),
-  );
-  const forgotten = without(planned.before.resolved, known) as Section;
-  const found = misdirectedSecret(channel, forgotten, planned.after.resolved);
-  if (found === undefined) return;
-  throw new ServiceError(
-    "refused",
-    `${found.field} would take a secret that is stored for ${found.runtimeName}, or for another ` +
-      "instance, to another place; give the secret anew with it. Nothing was written",
-    { param: found.field },
-  );
-}
-
-function without(value: unknown, texts: ReadonlySet<unknown>): unknown {
-  if (texts.has(value)) return "";
-  if (Array.isArray(value)) return value;
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [key, without(each, texts)]),
-  );
 }
 
 /** Of a section that the schema knows, the port changes no more than by the routes of the settings. */

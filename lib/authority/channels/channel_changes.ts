@@ -14,12 +14,13 @@ import { requirePinnedCases } from "../../config/pinned_cases.ts";
 import type { Env } from "../../config/references.ts";
 import { ServiceError } from "../../errors.ts";
 import { untilWritten, writeSettings, type WriteSettingsDeps } from "../upkeep/write_settings.ts";
-import { refuseMoved, requireEditable, requireStillReady, sortValues } from "./change_guards.ts";
+import { requireEditable, requireStillReady, sortValues } from "./change_guards.ts";
 import type { ChannelPlaces } from "./channel_places.ts";
 import type { ChannelRequest } from "./channel_request.ts";
 import { findChannel } from "./find_channel.ts";
 import { type PlannedSection, planSection } from "./plan_section.ts";
 import { planSwitch } from "./plan_switch.ts";
+import { refuseMoved } from "./refuse_moved.ts";
 import { contractFindings, instanceIn, packageFindings } from "./section_findings.ts";
 
 /** What changes are made with. */
@@ -161,7 +162,8 @@ export class ChannelChanges {
     const { descriptor: { name } } = channel;
     const edit = (section: Section) => updateSection({ channel, section, values, instanceId });
     const planned = planSection({ text, name, edit, paths, env });
-    refuseMoved(channel, planned, values);
+    const { runtimeName } = instanceIn(channel, planned.after, instanceId);
+    refuseMoved({ channel, planned, values, runtimeName });
     return planned;
   }
 

@@ -189,6 +189,24 @@ Deno.test("set and validate send no stored secret to another place", async () =>
   );
 });
 
+Deno.test("set gives no secret to an account that waits at another address for one", async () => {
+  await using fixture = await settingsFixture({
+    config: {
+      channels: {
+        team: { server: "a.example", accounts: { evil: { server: "evil.example" }, near: {} } },
+      },
+    },
+  });
+  const shared = set({ botToken: TOKEN }, { name: "team" });
+  const [code, param, message] = await refused(fixture, shared);
+  assertEquals([code, param], ["refused", "server"]);
+  assertStringIncludes(message, "team.evil would take the secret over");
+  // With one of its own it takes over none, and what has the same address may.
+  await fixture.set({ botToken: "another-token" }, "evil", "team");
+  const { instances } = await fixture.set({ botToken: TOKEN }, undefined, "team");
+  assertEquals(instances.map(({ configured }) => configured), [true, true, true]);
+});
+
 Deno.test("enable is refused while something is missing, and names it", async () => {
   await using fixture = await settingsFixture({ config: { channels: { chat: { server: "a" } } } });
   const enable: ChannelRequest = { op: "channels.enable", name: "chat" };
