@@ -102,6 +102,8 @@ export async function withMailbox<T>(
 export function mailsOf(servers: Pick<MailServers, "imap">, user: string): Promise<StoredMail[]> {
   return withMailbox(servers, user, async (client) => {
     const mails: StoredMail[] = [];
+    // A range of nothing is an error.
+    if (client.mailbox && client.mailbox.exists === 0) return mails;
     for await (
       const { uid, flags, source } of client.fetch("1:*", { uid: true, flags: true, source: true })
     ) {
