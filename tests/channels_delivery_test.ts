@@ -2,17 +2,12 @@
 
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { LinePlatform } from "../lib/channel/manager/testing/line_platform.ts";
-import { type RecordedRequest, startModelServer } from "./fakes/model_server.ts";
+import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
 import { outboxOf, turnsOf } from "./support/outbox_of.ts";
+import { said } from "./support/said.ts";
 import { happeningsOf, talkProject, talkSection, textsOf } from "./support/talk_channels.ts";
 import { WebhookSide } from "./support/webhook_side.ts";
-
-/** What was said last, on any wire. */
-export function said({ body }: RecordedRequest): string {
-  const { content } = body.messages.findLast(({ role }: { role: string }) => role === "user");
-  return typeof content === "string" ? content : content.at(-1).text;
-}
 
 function configOf(model: { baseUrl: string }, channels: object) {
   return {

@@ -46,7 +46,7 @@ export class WebhookSide implements AsyncDisposable {
   /** What was taken, in order. */
   readonly events: WebhookEvent[] = [];
   /** Something came, was taken or was refused. */
-  readonly happenings = new Happenings();
+  readonly happenings: Happenings;
   /** Requests that came, those that were not taken too. */
   requests = 0;
   /** Requests that were not signed with a secret of ours. */
@@ -58,13 +58,14 @@ export class WebhookSide implements AsyncDisposable {
   #signer: Signer;
   #server: Deno.HttpServer | undefined;
 
-  private constructor(signer: Signer) {
+  private constructor(signer: Signer, happenings: Happenings) {
     this.#signer = signer;
+    this.happenings = happenings;
     this.comeBack();
   }
 
-  static async open(): Promise<WebhookSide> {
-    return new WebhookSide(await Signer.from([WEBHOOK_SECRET]));
+  static async open(happenings = new Happenings()): Promise<WebhookSide> {
+    return new WebhookSide(await Signer.from([WEBHOOK_SECRET]), happenings);
   }
 
   /** What the channel has to know. */
