@@ -7,7 +7,7 @@
 import { basename, join } from "@std/path";
 import { BaseChannel, type PackageConfig } from "../../lib/channel/base_channel.ts";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
-import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
+import { PermanentDeliveryError, RetryLaterError } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type {
   OutboundMessage,
@@ -36,6 +36,10 @@ export interface WebhookConfig extends PackageConfig {
 /** Streams whose place is known; one that is forgotten begins at 0 again. */
 const MAX_STREAMS = 1_000;
 
+/** How long an answer waits behind a start for who waits for it, and between looks, milliseconds. */
+const RETURN_MS = 2 * 60 * 1_000;
+const AGAIN_MS = 2_000;
+
 /** Bytes of the files of one message that goes out. */
 const MAX_MEDIA_BYTES = 16 * 1024 * 1024;
 
@@ -48,6 +52,7 @@ export class WebhookChannel extends BaseChannel<WebhookConfig> {
   readonly #streams = new Map<string, number>();
   #signer: Promise<Signer> | undefined;
   #isRunning = false;
+  #startedMs = -Infinity;
   #started: Promise<void> | undefined;
 
   constructor(config: WebhookConfig, host: ChannelHost) {
@@ -72,6 +77,7 @@ export class WebhookChannel extends BaseChannel<WebhookConfig> {
 
   async #run(): Promise<void> {
     const { host, port, path, maxPerMinute, waitS } = this.config;
+    this.#startedMs = this.host.clock.elapsed();
     const filesDir = join(this.host.stateDir, "files");
     // What a process left that was killed.
     await Deno.remove(filesDir, { recursive: true }).catch(() => {});
@@ -103,6 +109,7 @@ export class WebhookChannel extends BaseChannel<WebhookConfig> {
   override async stop(): Promise<void> {
     this.#isRunning = false;
     this.#ending.abort(new Error("The channel ends"));
+    this.#mailbox.close();
     this.#stopped.resolve();
     await this.#started?.catch(() => {});
   }
@@ -177,7 +184,7 @@ export class WebhookChannel extends BaseChannel<WebhookConfig> {
       });
     }
     const isKept = typeof request === "string" && this.#mailbox.append(request, streamId, delta);
-    if (!isKept) this.#requireUrl();
+    if (!isKept) this.#requireUrl(metadata);
     this.#streams.delete(streamId);
     if (!streamEnd) this.#streams.set(streamId, offset + delta.length);
     if (this.#streams.size > MAX_STREAMS) this.#streams.delete(this.#streams.keys().next().value!);
@@ -209,7 +216,7 @@ export class WebhookChannel extends BaseChannel<WebhookConfig> {
     // Who waits gets it as well: whether that arrives, nobody can say.
     const isKept = typeof request === "string" &&
       this.#mailbox.add(request, { id, text: content, media });
-    if (!isKept) this.#requireUrl();
+    if (!isKept) this.#requireUrl(metadata);
     if (this.config.url === "") return;
     const type = "approval" in more ? "approval" : "message";
     await this.#post(id, {
@@ -224,8 +231,13 @@ export class WebhookChannel extends BaseChannel<WebhookConfig> {
     if (!this.#isRunning) throw new Error("The channel is not running");
   }
 
-  #requireUrl(): void {
+  /** Throws for an answer that has nowhere to go. */
+  #requireUrl({ wait }: OutboundMessage["metadata"]): void {
     if (this.config.url !== "") return;
+    // Whoever waited when the process before this one ended sends his request again.
+    if (wait === true && this.host.clock.elapsed() - this.#startedMs < RETURN_MS) {
+      throw new RetryLaterError("Whoever waits for it has not come back yet", AGAIN_MS);
+    }
     throw new PermanentDeliveryError("url is not set, and nobody waits for this answer");
   }
 

@@ -278,6 +278,32 @@ Deno.test("webhook: a wait ends in time, and goes on with the same request", asy
   });
 });
 
+Deno.test("webhook: an answer of the process before is given to who asks again (W1)", async () => {
+  await withChannel({ url: "" }, async ({ channel, host, platform }) => {
+    const metadata = { webhook_id: "msg_1", wait: true };
+    await assertRejects(() => channel.send(answer("late", { metadata })), RetryLaterError);
+    host.publish = () => Promise.resolve({ kind: "turn", turnId: "turn-1", repeated: true });
+    const response = platform.post({ id: "msg_1", body: { ...MESSAGE, wait: true } });
+    for (;;) {
+      const sent = await channel.send(answer("late", { metadata })).then(() => true, () => false);
+      if (sent) break;
+      await new Promise((again) => setTimeout(again, 1));
+    }
+    const { status, body } = await response;
+    assertEquals([status, body.status, body.text, body.repeated], [200, "unknown", "late", true]);
+  });
+});
+
+Deno.test("webhook: nobody waits for a channel that ends", async () => {
+  await withChannel({ url: "" }, async ({ channel, host, platform }) => {
+    const response = platform.post({ id: "msg_1", body: { ...MESSAGE, wait: true } });
+    await host.changed();
+    await channel.stop();
+    const { status, body } = await response;
+    assertEquals([status, body.status], [202, "running"]);
+  });
+});
+
 Deno.test("webhook: a command that is waited for ends with its answer", async () => {
   await withChannel({ url: "" }, async ({ channel, host, platform }) => {
     host.publish = () => Promise.resolve({ kind: "command" });

@@ -29,8 +29,8 @@ const KEPT_MS = 10 * 60 * 1_000;
 interface Box {
   replies: Reply[];
   status: string | undefined;
-  /** Ends with the first answer: a command has no turn that could. */
-  isCommand: boolean;
+  /** How it ends with the next answer, where there is no turn that could say. */
+  endsAs: string | undefined;
   changedMs: number;
   chars: number;
   wake: Set<() => void>;
@@ -41,31 +41,32 @@ export class Mailbox {
   readonly #clock: Clock;
   readonly #boxes = new Map<string, Box>();
   #chars = 0;
+  #isClosed = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Keeps the answers of a request from now on. False: too many are kept. */
-  open(id: string): boolean {
+  /** Keeps the answers of a request from now on, or as before. `full`: too many are kept. */
+  open(id: string): "new" | "known" | "full" {
     this.#tidy();
-    if (this.#boxes.has(id)) return true;
+    if (this.#boxes.has(id)) return "known";
     if (this.#boxes.size >= MAX_BOXES) {
       const [ended] = [...this.#boxes].find(([, box]) =>
         box.status !== undefined && box.wake.size === 0
       ) ?? [];
-      if (ended === undefined) return false;
+      if (ended === undefined) return "full";
       this.drop(ended);
     }
     this.#boxes.set(id, {
       replies: [],
       status: undefined,
-      isCommand: false,
+      endsAs: undefined,
       changedMs: this.#clock.elapsed(),
       chars: 0,
       wake: new Set(),
     });
-    return true;
+    return "new";
   }
 
   /** Nothing is to come for a request. */
@@ -77,12 +78,18 @@ export class Mailbox {
     for (const wake of box.wake) wake();
   }
 
-  /** The next answer is the last. */
-  expectOne(id: string): void {
+  /** The next answer is the last, and ends it with a status. */
+  expectOne(id: string, status: string): void {
     const box = this.#boxes.get(id);
     if (box === undefined) return;
-    box.isCommand = true;
-    if (box.replies.length > 0) this.end(id, "done");
+    box.endsAs = status;
+    if (box.replies.length > 0) this.end(id, status);
+  }
+
+  /** Nobody is to wait any longer. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { wake } of this.#boxes.values()) for (const one of wake) one();
   }
 
   /** Takes an answer; the same one again changes it. False: nobody asked for it, or it is too long. */
@@ -96,7 +103,7 @@ export class Mailbox {
     box.chars += chars;
     this.#chars += chars;
     box.changedMs = this.#clock.elapsed();
-    if (box.isCommand) this.end(id, "done");
+    if (box.endsAs !== undefined) this.end(id, box.endsAs);
     return true;
   }
 
@@ -125,7 +132,7 @@ export class Mailbox {
   async wait(id: string, ms: number, signal: AbortSignal): Promise<Collected> {
     const box = this.#boxes.get(id);
     if (box === undefined) return { replies: [] };
-    if (box.status === undefined && !signal.aborted) {
+    if (box.status === undefined && !signal.aborted && !this.#isClosed) {
       const woken = Promise.withResolvers<void>();
       const wake = () => woken.resolve();
       const cancel = this.#clock.after(ms, wake);

@@ -94,17 +94,18 @@ export class Receiver {
     const { handle, onAccepted, mailbox, waitMs } = this.#deps;
     const { wait } = message;
     // Opened before: the answer may be there as soon as the message is.
-    if (wait && !mailbox.open(id)) return later(503, "Too many requests wait for an answer");
+    const box = wait ? mailbox.open(id) : "known";
+    if (box === "full") return later(503, "Too many requests wait for an answer");
     let published: Published;
     const handled = toHandled(id, message);
     try {
       published = await this.#withFiles(message.media, (media) => handle({ ...handled, media }));
     } catch (error) {
-      if (wait) mailbox.drop(id);
+      if (box === "new") mailbox.drop(id);
       return explain(error);
     }
     if (published.kind === "denied") {
-      if (wait) mailbox.drop(id);
+      if (box === "new") mailbox.drop(id);
       return refuse(
         { status: 403 },
         "forbidden_sender",
@@ -119,7 +120,9 @@ export class Receiver {
       repeated,
     };
     if (!wait) return json({ status: 202 }, { status: "accepted", ...about });
-    if (published.kind === "command") mailbox.expectOne(id);
+    if (published.kind === "command") mailbox.expectOne(id, "done");
+    // Its turn has ended in another process, if it has: nobody says so again.
+    else if (repeated && box === "new") mailbox.expectOne(id, "unknown");
     return waited(await mailbox.wait(id, waitMs, signal), about);
   }
 
@@ -154,7 +157,7 @@ export const REQUEST_KEY = "webhook_id";
 
 function toHandled(
   id: string,
-  { id: ownId, chatId, senderId, senderName, text, metadata }: WebhookMessage,
+  { id: ownId, chatId, senderId, senderName, text, metadata, wait }: WebhookMessage,
 ): HandledMessage {
   return {
     chatId,
@@ -164,6 +167,7 @@ function toHandled(
     ...senderName !== undefined && { senderName },
     metadata: {
       [REQUEST_KEY]: id,
+      ...wait && { wait },
       ...ownId !== undefined && { message_id: ownId },
       // One level down, where none of its names means anything to the service.
       ...metadata !== undefined && { data: metadata },
