@@ -339,13 +339,16 @@ Deno.test("irc: nothing in an answer ends its line or becomes a command", async 
 Deno.test("irc: progress comes as a NOTICE, and the end of a turn not at all", async () => {
   await withServer({}, {}, async (server, irc) => {
     await irc.says(/in #room$/);
-    await irc.send("#room", "ls", { event: { type: "progress", toolHint: true } });
+    const progress = { event: { type: "progress", toolHint: true } } as const;
+    await irc.send("#room", "ls", progress);
+    await irc.send("#room", `${"x".repeat(600)}\nmore`, progress);
     await irc.send("#room", "", { event: { type: "turn_end", status: "done" } });
     await irc.send("#room", "", { media: ["/tmp/plot.png"] });
     const event = { type: "approval", id: "x", digest: "d".repeat(64), expiresAt: 1 } as const;
     await irc.send("#room", "May it?", { event });
-    assertEquals(server.lines.map(({ command, text }) => `${command} ${text}`), [
+    assertEquals(server.lines.map(({ command, text }) => `${command} ${text.slice(0, 50)}`), [
       "NOTICE ls",
+      `NOTICE ${"x".repeat(50)}`,
       "PRIVMSG [a file that IRC cannot show: plot.png]",
       "PRIVMSG May it?",
     ]);

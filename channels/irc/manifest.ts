@@ -46,10 +46,7 @@ const manifest: ChannelDescriptor = {
         max: 10_000,
         label: "Milliseconds between further lines",
       },
-      maxLines: { kind: "int", default: 60, min: 1, max: 500, label: "Lines of one answer" },
-      // A line each, in a room where everybody reads it.
-      sendProgress: { kind: "bool", default: false, label: "Send progress" },
-      sendToolHints: { kind: "bool", default: false, label: "Send tool breadcrumbs" },
+      maxLines: { kind: "int", default: 60, min: 2, max: 500, label: "Lines of one answer" },
     },
     required: [{ fields: ["host"] }, { fields: ["nick"] }],
     validator: "channels/irc/validation.ts:validate",

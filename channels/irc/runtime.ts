@@ -17,7 +17,7 @@ import type { WantedRoom } from "./connection/rooms.ts";
 import { IrcSession } from "./connection/irc_session.ts";
 import { type HeardMessage, readPrivmsg } from "./text/read_privmsg.ts";
 import { type IrcFormatting, toIrc } from "./text/to_irc.ts";
-import { wrapLines } from "./text/wrap_line.ts";
+import { wrapLine, wrapLines } from "./text/wrap_line.ts";
 
 /** The section, as the manifest describes it. */
 export interface IrcConfig extends PackageConfig {
@@ -261,7 +261,11 @@ export class IrcChannel extends BaseChannel<IrcConfig> {
     if (typeof nick === "string" && connection.isChannel(chatId) && command === "PRIVMSG") {
       text[0] = `${nick.replace(/[\s\p{Cc}]/gu, "")}: ${text[0]}`;
     }
-    const lines = wrapLines(text, maxLines, session.textBytes(command, chatId));
+    const maxBytes = session.textBytes(command, chatId);
+    // What the agent is doing is worth a line.
+    const lines = eventOf(message)?.type === "progress"
+      ? wrapLine(text[0]!, maxBytes).take(1).toArray()
+      : wrapLines(text, maxLines, maxBytes);
     let taken = this.#partly.get(id) ?? 0;
     await sender.send({
       command,

@@ -65,7 +65,10 @@ export function* wrapLine(line: string, maxBytes: number): Generator<string> {
 /** The last line of an answer that has more of them than may be sent. */
 const REST = "… (the rest is too long for IRC)";
 
-/** The lines, cut where they are too long, and at most so many of them; the last one says if there are more. */
+/**
+ * The lines, cut where they are too long, and at most `maxLines` of them, 2 at least; the last one says if
+ * there are more.
+ */
 export function wrapLines(
   lines: readonly string[],
   maxLines: number,
