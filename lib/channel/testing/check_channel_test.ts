@@ -133,7 +133,7 @@ export const instances = { instanceSpecs: () => [one, one], updateInstanceConfig
       await super.take(message);
       this.busy = false;
     }`,
-    seen: "was not published",
+    seen: "of 20 these were not published: 2, 3, 4",
   },
   {
     check: "keeps_all",
