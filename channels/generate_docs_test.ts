@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { ChannelDescriptor } from "../lib/channel/descriptor.ts";
 import { channelsPage } from "./generate_docs.ts";
 import { CHANNELS } from "./mod.ts";
@@ -10,6 +10,14 @@ const EMPTY = ["capabilities", "permissions"]
 Deno.test("the tables of docs/channels.md are what the manifests say; deno task generate writes them anew", async () => {
   const page = await Deno.readTextFile(new URL("../docs/channels.md", import.meta.url));
   assertEquals(page, await channelsPage(page, CHANNELS));
+});
+
+Deno.test("each channel has a page with the steps to set it up, to which the table leads", async () => {
+  const page = await Deno.readTextFile(new URL("../docs/channels.md", import.meta.url));
+  for (const { folder } of CHANNELS) {
+    const row = page.split("\n").find((line) => line.includes(`| \`${folder}\` `));
+    assert(row?.includes(`${folder}.md)`), `docs/channels/${folder}.md`);
+  }
 });
 
 Deno.test("channelsPage() has a row for each manifest, and says what is wrong with one", async () => {
