@@ -33,7 +33,6 @@ Deno.test("kill -9 at random instants of 210 deliveries on three channels: nothi
   await using side = await WebhookSide.open(happenings);
   await using careful = new LinePlatform();
   await using repeatable = new LinePlatform();
-  const lines = { [CAREFUL]: careful, [REPEATABLE]: repeatable };
   await using home = await makeHome({
     agent: { model: "local/fake" },
     providers: { local: { baseUrl: model.baseUrl } },
