@@ -9,6 +9,7 @@ import { join } from "@std/path";
 import { BaseChannel, type PackageConfig } from "../../lib/channel/base_channel.ts";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
+import { MAX_INBOUND_CHARS } from "../../lib/channel/inbound_message.ts";
 import type { OutboundMessage } from "../../lib/channel/outbound_message.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { type ImapSession, openSession } from "./imap/imap_session.ts";
@@ -138,11 +139,16 @@ export class EmailChannel extends BaseChannel<EmailConfig> {
       content.text,
       ...leftOut > 0 ? ["", `(${leftOut} more files of the mail were left out.)`] : [],
     ];
+    const said = words.join("\n").trim().slice(0, MAX_INBOUND_CHARS).toWellFormed();
+    if (said === "" && paths.length === 0) {
+      host.log.info("A mail was left alone", { from: address, reason: "nothing is in it" });
+      return false;
+    }
     try {
       const published = await this.handleMessage({
         senderId: address,
         chatId,
-        content: words.join("\n").trim(),
+        content: said,
         ...paths.length > 0 && { media: paths },
         metadata: { messageId, references: thread.references, subject: content.subject },
         messageId,

@@ -6,79 +6,61 @@ import {
   assertNotEquals,
   assertRejects,
   assertStringIncludes,
-  assertThrows,
 } from "@std/assert";
 import { join } from "@std/path";
-import { systemClock } from "../../lib/agent/clock.ts";
-import type { Clock } from "../../lib/agent/clock.ts";
+import { type InboundMessage, MAX_INBOUND_CHARS } from "../../lib/channel/inbound_message.ts";
 import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
-import type { InboundMessage } from "../../lib/channel/inbound_message.ts";
-import { FakeHost } from "../../lib/channel/testing/fake_host.ts";
 import { ServiceError } from "../../lib/errors.ts";
-import { EmailChannel } from "./runtime.ts";
 import { deliver, mailsArrived, mailsOf, plainMail } from "./testing/mail_client.ts";
-import { type MailServers, missingMailServers, startMailServers } from "./testing/mail_servers.ts";
-import { answerTo, sectionOf, startAccount } from "./testing/test_account.ts";
+import { answerTo, openHost, sectionOf, startAccount } from "./testing/test_account.ts";
+import { testWithServers } from "./testing/test_with_servers.ts";
 
-const missing = missingMailServers();
+testWithServers(
+  "EmailChannel hears a mail, answers in its thread, flags it when it is accepted",
+  async (servers) => {
+    await using account = await startAccount(sectionOf(servers));
+    const go = account.host.hold();
+    await deliver(
+      servers,
+      plainMail({ id: "<one@alice.test>", subject: "Grüße", text: "Bist du da?" }),
+    );
+    await account.until(() => account.host.offered.length === 1);
+    assertEquals((await mailsOf(servers, "agent")).map(({ seen }) => seen), [false]);
+    go();
+    const [message] = await account.published(1);
+    assertEquals(message!.senderId, "alice@test");
+    assertEquals(message!.senderName, "Alice");
+    assertEquals(message!.messageId, "<one@alice.test>");
+    assertStringIncludes(message!.content, "Bist du da?");
+    await mailsArrived(servers, "agent", 1, (mails) => mails[0]!.seen);
 
-/** A test with servers of its own; where there are none, its name says why it is skipped. */
-function test(name: string, run: (servers: MailServers) => Promise<void>): void {
-  Deno.test({
-    name: `EmailChannel ${name}${missing === undefined ? "" : ` (skipped: ${missing})`}`,
-    ignore: missing !== undefined,
-    async fn() {
-      await using servers = await startMailServers();
-      await run(servers);
-    },
-  });
-}
+    await account.channel.send(answerTo(message!, { content: "Ja, **hier**." }));
+    const [answer] = await mailsArrived(servers, "alice", 1);
+    const { email } = answer!;
+    assertMatch(email.subject!, /^Re: Gr/);
+    assertEquals(email.inReplyTo, "<one@alice.test>");
+    assertEquals(email.references, "<one@alice.test>");
+    assertEquals(email.text!.trim(), "Ja, hier.");
+    assertStringIncludes(email.html!, "<strong>hier</strong>");
+    assertEquals(email.headers.find(({ key }) => key === "auto-submitted")!.value, "auto-replied");
 
-const openHost = (name = "email") => FakeHost.openWith({ name, clock: systemClock as Clock });
+    await deliver(
+      servers,
+      plainMail({
+        id: "<two@alice.test>",
+        subject: "Re: Grüße",
+        text: "Danke!\n\nOn Monday, Agent <agent@test> wrote:\n> Ja, hier.\n",
+        more: [`In-Reply-To: ${email.messageId}`],
+      }),
+    );
+    const [, second] = await account.published(2);
+    assertEquals(second!.chatId, message!.chatId);
+    assertEquals(second!.content, "Danke!");
+    await assertRejects(() => account.channel.start(), Error, "second time");
+  },
+);
 
-test("hears a mail, answers in its thread, flags it when it is accepted", async (servers) => {
-  await using account = await startAccount(sectionOf(servers));
-  const go = account.host.hold();
-  await deliver(
-    servers,
-    plainMail({ id: "<one@alice.test>", subject: "Grüße", text: "Bist du da?" }),
-  );
-  await account.until(() => account.host.offered.length === 1);
-  assertEquals((await mailsOf(servers, "agent")).map(({ seen }) => seen), [false]);
-  go();
-  const [message] = await account.published(1);
-  assertEquals(message!.senderId, "alice@test");
-  assertEquals(message!.senderName, "Alice");
-  assertEquals(message!.messageId, "<one@alice.test>");
-  assertStringIncludes(message!.content, "Bist du da?");
-  await mailsArrived(servers, "agent", 1, (mails) => mails[0]!.seen);
-
-  await account.channel.send(answerTo(message!, { content: "Ja, **hier**." }));
-  const [answer] = await mailsArrived(servers, "alice", 1);
-  const { email } = answer!;
-  assertMatch(email.subject!, /^Re: Gr/);
-  assertEquals(email.inReplyTo, "<one@alice.test>");
-  assertEquals(email.references, "<one@alice.test>");
-  assertEquals(email.text!.trim(), "Ja, hier.");
-  assertStringIncludes(email.html!, "<strong>hier</strong>");
-  assertEquals(email.headers.find(({ key }) => key === "auto-submitted")!.value, "auto-replied");
-
-  await deliver(
-    servers,
-    plainMail({
-      id: "<two@alice.test>",
-      subject: "Re: Grüße",
-      text: "Danke!\n\nOn Monday, Agent <agent@test> wrote:\n> Ja, hier.\n",
-      more: [`In-Reply-To: ${email.messageId}`],
-    }),
-  );
-  const [, second] = await account.published(2);
-  assertEquals(second!.chatId, message!.chatId);
-  assertEquals(second!.content, "Danke!");
-  await assertRejects(() => account.channel.start(), Error, "second time");
-});
-
-test("keeps two threads with one person apart", async (servers) => {
+testWithServers("EmailChannel keeps two threads with one person apart", async (servers) => {
   await using account = await startAccount(sectionOf(servers));
   await deliver(servers, plainMail({ id: "<a@alice.test>", subject: "First" }));
   await deliver(servers, plainMail({ id: "<b@alice.test>", subject: "Second" }));
@@ -93,7 +75,7 @@ test("keeps two threads with one person apart", async (servers) => {
   );
 });
 
-test("takes and sends files", async (servers) => {
+testWithServers("EmailChannel takes and sends files", async (servers) => {
   await using account = await startAccount(sectionOf(servers));
   const files = new Map<string, string>();
   const { host } = account;
@@ -140,50 +122,56 @@ inside
   assertStringIncludes(answer.text!, "report.txt.gone cannot be read");
 });
 
-test("reads once what came while it was down, and nothing from before its first start", async (servers) => {
-  await deliver(servers, plainMail({ id: "<before@alice.test>" }));
-  const host = await openHost();
-  {
+testWithServers(
+  "EmailChannel reads once what came while it was down, and nothing from before its first start",
+  async (servers) => {
+    await deliver(servers, plainMail({ id: "<before@alice.test>" }));
+    const host = await openHost();
+    {
+      await using account = await startAccount(sectionOf(servers), { host });
+      await deliver(servers, plainMail({ id: "<a@alice.test>" }));
+      await account.published(1);
+    }
+    await deliver(servers, plainMail({ id: "<b@alice.test>" }));
     await using account = await startAccount(sectionOf(servers), { host });
+    await account.published(2);
+    await deliver(servers, plainMail({ id: "<c@alice.test>" }));
+    const published = await account.published(3);
+    assertEquals(published.map(({ messageId }) => messageId), [
+      "<a@alice.test>",
+      "<b@alice.test>",
+      "<c@alice.test>",
+    ]);
+  },
+);
+
+testWithServers(
+  "EmailChannel connects again when the servers were away, and gives a mail again that was not taken",
+  async (servers) => {
+    await using account = await startAccount(sectionOf(servers));
+    const { host } = account;
+    await servers.imap.stop();
+    await account.until(() => host.details.at(-1)!.startsWith("not connected"));
     await deliver(servers, plainMail({ id: "<a@alice.test>" }));
+    host.failNext(new ServiceError("draining", "The service ends"));
+    await servers.imap.start();
     await account.published(1);
-  }
-  await deliver(servers, plainMail({ id: "<b@alice.test>" }));
-  await using account = await startAccount(sectionOf(servers), { host });
-  await account.published(2);
-  await deliver(servers, plainMail({ id: "<c@alice.test>" }));
-  const published = await account.published(3);
-  assertEquals(published.map(({ messageId }) => messageId), [
-    "<a@alice.test>",
-    "<b@alice.test>",
-    "<c@alice.test>",
-  ]);
-});
+    assertEquals(host.offered.length, 2);
+    await mailsArrived(servers, "agent", 1, (mails) => mails[0]!.seen);
 
-test("connects again when the servers were away, and gives a mail again that was not taken", async (servers) => {
-  await using account = await startAccount(sectionOf(servers));
-  const { host } = account;
-  await servers.imap.stop();
-  await account.until(() => host.details.at(-1)!.startsWith("not connected"));
-  await deliver(servers, plainMail({ id: "<a@alice.test>" }));
-  host.failNext(new ServiceError("draining", "The service ends"));
-  await servers.imap.start();
-  await account.published(1);
-  assertEquals(host.offered.length, 2);
-  await mailsArrived(servers, "agent", 1, (mails) => mails[0]!.seen);
+    await servers.smtp.stop();
+    const answer = answerTo(host.published[0]!);
+    const error = await assertRejects(() => account.channel.send(answer), Error);
+    assertFalse(error instanceof PermanentDeliveryError);
+    await servers.smtp.start();
+    await account.channel.send(answer);
+    await account.channel.send(answer);
+    const [one, two] = await mailsArrived(servers, "alice", 2);
+    assertEquals(one!.email.messageId, two!.email.messageId);
+  },
+);
 
-  await servers.smtp.stop();
-  const answer = answerTo(host.published[0]!);
-  const error = await assertRejects(() => account.channel.send(answer), Error);
-  assertFalse(error instanceof PermanentDeliveryError);
-  await servers.smtp.start();
-  await account.channel.send(answer);
-  await account.channel.send(answer);
-  const [one, two] = await mailsArrived(servers, "alice", 2);
-  assertEquals(one!.email.messageId, two!.email.messageId);
-});
-
-test("gives a mail that came twice under one id", async (servers) => {
+testWithServers("EmailChannel gives a mail that came twice under one id", async (servers) => {
   await using account = await startAccount(sectionOf(servers));
   const mail = plainMail({ id: "<twice@alice.test>" });
   await deliver(servers, mail);
@@ -192,123 +180,76 @@ test("gives a mail that came twice under one id", async (servers) => {
   assertEquals([first!.chatId, first!.messageId], [second!.chatId, second!.messageId]);
 });
 
-test("hears nobody who is not listed, not vouched for, or a program (C31, C37)", async (servers) => {
-  await using account = await startAccount(sectionOf(servers, { allowFrom: ["Alice@Test"] }));
-  const forged = "Authentication-Results: mx.test; dmarc=pass header.from=test";
-  await deliver(servers, plainMail({ id: "<1@x.test>" }), { verified: false });
-  await deliver(servers, plainMail({ id: "<2@x.test>", more: [forged] }));
-  await deliver(servers, plainMail({ id: "<3@x.test>", from: "bob@test" }), { from: "bob@test" });
-  await deliver(servers, plainMail({ id: "<4@x.test>", more: ["Auto-Submitted: auto-replied"] }));
-  await deliver(servers, plainMail({ id: "<5@x.test>" }), { from: "" });
-  await deliver(servers, plainMail({ id: "<6@x.test>", from: "agent@test" }));
-  await deliver(servers, plainMail({ id: "<7@x.test>", from: "ALICE@test" }));
-  const [message] = await account.published(1);
-  assertEquals(message!.messageId, "<7@x.test>");
-  assertEquals(account.host.offered.length, 1);
-  const reasons = account.host.lines.map(({ fields }) => String(fields?.reason));
-  assertEquals(reasons.length, 6);
-  for (
-    const word of ["no Auth", "2 Auth", "allowFrom", "Auto-Submitted", "Return-Path", "own address"]
-  ) {
-    assert(reasons.some((reason) => reason.includes(word)), `${word} in ${reasons}`);
-  }
-  await mailsArrived(servers, "agent", 7, (mails) => mails.filter(({ seen }) => seen).length === 1);
-});
-
-test("refuses a mail that is too large without reading it", async (servers) => {
-  await using account = await startAccount(sectionOf(servers, { maxMessageMb: 1 }));
-  await deliver(
-    servers,
-    plainMail({ id: "<big@alice.test>", text: "x".repeat(70).concat("\n").repeat(20_000) }),
-  );
-  const [refusal] = await mailsArrived(servers, "alice", 1);
-  assertMatch(refusal!.email.text!, /was not read: it has 2 MB/);
-  assertEquals(refusal!.email.inReplyTo, "<big@alice.test>");
-  await deliver(servers, plainMail({ id: "<small@alice.test>" }));
-  const [message] = await account.published(1);
-  assertEquals(message!.messageId, "<small@alice.test>");
-});
-
-test("says which deliveries a repeat may mend", async (servers) => {
-  await using account = await startAccount(sectionOf(servers));
-  const send = (chatId: string) => account.channel.send(answerTo({ chatId } as InboundMessage));
-  await assertRejects(() => send("nobody@test"), PermanentDeliveryError, "no such user");
-  await assertRejects(() => send("not an address"), PermanentDeliveryError, "expected an address");
-  await assertRejects(() => send("a@test\r\nRCPT TO:<bob@test>"), PermanentDeliveryError);
-  const later = await assertRejects(() => send("later@test"), Error, "come again later");
-  assertFalse(later instanceof PermanentDeliveryError);
-  await account.channel.send(answerTo({ chatId: "bob@test" } as InboundMessage));
-  const [first] = await mailsArrived(servers, "bob", 1);
-  assertEquals(first!.email.subject, "A message for you");
-});
-
-test("stops a flood of answers to one address (C37)", async (servers) => {
-  await using account = await startAccount(sectionOf(servers, { maxAnswersPerHour: 2 }));
-  const send = () => account.channel.send(answerTo({ chatId: "alice@test" } as InboundMessage));
-  await send();
-  await send();
-  await assertRejects(send, PermanentDeliveryError, "More than 2 mails");
-  assert(
-    account.host.lines.some(({ message }) => message.includes("too many went to its address")),
-  );
-  assertEquals((await mailsArrived(servers, "alice", 2)).length, 2);
-});
-
-test("works with each way of TLS, and with no certificate but a right one (C36)", async (servers) => {
-  const ways = [
-    {
-      imapTls: "tls",
-      smtpTls: "tls",
-      imapPort: servers.imap.tlsPort,
-      smtpPort: servers.smtp.tlsPort,
-    },
-    {
-      imapTls: "starttls",
-      smtpTls: "starttls",
-      imapPort: servers.imap.port,
-      smtpPort: servers.smtp.port,
-    },
-    { imapTls: "none", smtpTls: "none", imapPort: servers.imap.port, smtpPort: servers.smtp.port },
-  ];
-  for (const [index, way] of ways.entries()) {
-    await using account = await startAccount(sectionOf(servers, way));
-    await account.channel.send(answerTo({ chatId: "alice@test" } as InboundMessage));
-    await mailsArrived(servers, "alice", index + 1);
-  }
-  for (const way of ways.slice(0, 2)) {
-    const host = await openHost();
-    const channel = new EmailChannel({ ...sectionOf(servers, way), tlsCaFile: "" }, host);
-    const started = channel.start();
-    const error = await assertRejects(
-      () => channel.send(answerTo({ chatId: "alice@test" } as InboundMessage)),
-      Error,
+testWithServers(
+  "EmailChannel hears nobody who is not listed, not vouched for, or a program (C31, C37)",
+  async (servers) => {
+    await using account = await startAccount(sectionOf(servers, { allowFrom: ["Alice@Test"] }));
+    const forged = "Authentication-Results: mx.test; dmarc=pass header.from=test";
+    await deliver(servers, plainMail({ id: "<1@x.test>" }), { verified: false });
+    await deliver(servers, plainMail({ id: "<2@x.test>", more: [forged] }));
+    await deliver(servers, plainMail({ id: "<3@x.test>", from: "bob@test" }), { from: "bob@test" });
+    await deliver(servers, plainMail({ id: "<4@x.test>", more: ["Auto-Submitted: auto-replied"] }));
+    await deliver(servers, plainMail({ id: "<5@x.test>" }), { from: "" });
+    await deliver(servers, plainMail({ id: "<6@x.test>", from: "agent@test" }));
+    await deliver(servers, plainMail({ id: "<7@x.test>", from: "ALICE@test" }));
+    const [message] = await account.published(1);
+    assertEquals(message!.messageId, "<7@x.test>");
+    assertEquals(account.host.offered.length, 1);
+    const reasons = account.host.lines.map(({ fields }) => String(fields?.reason));
+    assertEquals(reasons.length, 6);
+    for (
+      const word of [
+        "no Auth",
+        "2 Auth",
+        "allowFrom",
+        "Auto-Submitted",
+        "Return-Path",
+        "own address",
+      ]
+    ) {
+      assert(reasons.some((reason) => reason.includes(word)), `${word} in ${reasons}`);
+    }
+    await mailsArrived(
+      servers,
+      "agent",
+      7,
+      (mails) => mails.filter(({ seen }) => seen).length === 1,
     );
-    assertMatch(error.message, /certificate|UnknownIssuer/i);
-    while (host.details.length === 0) await new Promise((go) => setTimeout(go, 10));
-    assertMatch(host.details[0]!, /^not connected.*(?:certificate|UnknownIssuer)/i);
-    await channel.stop();
-    await started;
-  }
-  assertEquals((await mailsOf(servers, "alice")).length, 3);
-});
+  },
+);
 
-test("serves two accounts side by side (C16)", async (servers) => {
-  await using first = await startAccount(sectionOf(servers));
-  await using second = await startAccount(sectionOf(servers, { address: "work@test" }), {
-    name: "email.work",
-  });
-  await deliver(servers, plainMail({ id: "<w@alice.test>" }), { to: "work@test" });
-  await deliver(servers, plainMail({ id: "<a@alice.test>" }));
-  const [toWork] = await second.published(1);
-  const [toAgent] = await first.published(1);
-  assertEquals([toWork!.messageId, toAgent!.messageId], ["<w@alice.test>", "<a@alice.test>"]);
-  await second.channel.send(answerTo(toWork!));
-  const [mail] = await mailsArrived(servers, "alice", 1);
-  assertEquals(mail!.email.from, { address: "work@test", name: "Agent" });
-});
+testWithServers(
+  "EmailChannel refuses a mail that is too large without reading it",
+  async (servers) => {
+    await using account = await startAccount(sectionOf(servers, { maxMessageMb: 1 }));
+    await deliver(
+      servers,
+      plainMail({ id: "<big@alice.test>", text: "x".repeat(70).concat("\n").repeat(20_000) }),
+    );
+    const [refusal] = await mailsArrived(servers, "alice", 1);
+    assertMatch(refusal!.email.text!, /was not read: it has 2 MB/);
+    assertEquals(refusal!.email.inReplyTo, "<big@alice.test>");
+    await deliver(servers, plainMail({ id: "<small@alice.test>" }));
+    const [message] = await account.published(1);
+    assertEquals(message!.messageId, "<small@alice.test>");
+  },
+);
 
-Deno.test("EmailChannel throws for a section that it cannot use", async () => {
-  const host = await openHost();
-  assertThrows(() => new EmailChannel({ address: "x" }, host), ServiceError, "address");
-  await host.close();
-});
+testWithServers(
+  "EmailChannel takes a very long mail, and leaves an empty one alone",
+  async (servers) => {
+    await using account = await startAccount(sectionOf(servers));
+    await deliver(servers, plainMail({ id: "<empty@alice.test>", subject: "", text: " " }));
+    await deliver(
+      servers,
+      plainMail({
+        id: "<long@alice.test>",
+        text: "many words ".repeat(6).concat("\n").repeat(12_000),
+      }),
+    );
+    const [message] = await account.published(1);
+    assertEquals(message!.messageId, "<long@alice.test>");
+    assertEquals(message!.content.length, MAX_INBOUND_CHARS);
+    assertEquals(account.host.refused, []);
+  },
+);

@@ -5,7 +5,7 @@
  */
 
 import nodemailer from "nodemailer";
-import { Transform } from "node:stream";
+import { PassThrough, type Readable } from "node:stream";
 import type { MailServer } from "../account/settings.ts";
 import type { TlsOptions } from "../account/tls_options.ts";
 import type { OutgoingMail } from "./compose_mail.ts";
@@ -65,15 +65,12 @@ export function createMailTransport(
         let handedOver = false;
         const sender = await transport();
         sender.use("stream", (prepared, next) => {
-          prepared.message.transform(() =>
-            new Transform({
-              transform: (chunk, _, push) => push(null, chunk),
-              flush(push) {
-                handedOver = true;
-                push();
-              },
-            })
-          );
+          prepared.message.processFunc((mail: Readable) => {
+            // It ends when all of it has been read, which is done when the server asks for the mail.
+            const last = new PassThrough().once("end", () => handedOver = true);
+            mail.once("error", (error) => last.destroy(error));
+            return mail.pipe(last);
+          });
           next();
         });
         try {

@@ -4,8 +4,7 @@
  * @module
  */
 
-import { systemClock } from "../../../lib/agent/clock.ts";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import { type Clock, systemClock } from "../../../lib/agent/clock.ts";
 import type { InboundMessage } from "../../../lib/channel/inbound_message.ts";
 import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
 import { FakeHost } from "../../../lib/channel/testing/fake_host.ts";
@@ -44,20 +43,17 @@ export interface TestAccount extends AsyncDisposable {
   until(holds: () => boolean): Promise<void>;
 }
 
+/** A host whose time goes on. */
+export function openHost(name = "email"): Promise<FakeHost<Clock>> {
+  return FakeHost.openWith({ name, clock: systemClock as Clock });
+}
+
 /** Starts one, and waits until it is connected. */
 export async function startAccount(
   section: Record<string, unknown>,
-  { name = "email", stateDir, host }: {
-    name?: string;
-    stateDir?: string;
-    host?: FakeHost<Clock>;
-  } = {},
+  { name, host }: { name?: string; host?: FakeHost<Clock> } = {},
 ): Promise<TestAccount> {
-  host ??= await FakeHost.openWith({
-    name,
-    clock: systemClock as Clock,
-    ...stateDir !== undefined && { stateDir },
-  });
+  host ??= await openHost(name);
   const channel = new EmailChannel(section, host);
   const ended = channel.start();
   ended.catch(() => {});
