@@ -90,6 +90,7 @@ ${body}
 export async function findingsOf(
   { runtime = "", manifest = {}, files = {}, openPlatform }: ToyPackage = {},
   only?: readonly string[],
+  patienceMs?: number,
 ): Promise<ChannelFinding[]> {
   const home = await Deno.realPath(await Deno.makeTempDir({ prefix: "toy-" }));
   const folder = `${home}/toy`;
@@ -111,7 +112,7 @@ export async function findingsOf(
       openPlatform: openPlatform ?? (() => Promise.resolve(new ToyPlatform())),
       // A platform in memory runs in no Worker; tests/example_channel_test.ts tries places.
       exempt: { place: "in memory" },
-      patienceMs: only === undefined ? 5_000 : 300,
+      patienceMs,
     }, only);
   } finally {
     await Deno.remove(home, { recursive: true });
