@@ -125,7 +125,7 @@ Deno.test("grants add refuses what could never hold, and writes nothing", async 
   await using temp = await setUp();
   const cases: [string[], string][] = [
     [["api:a", "fs.rea", "/a"], "capability"],
-    [["API:a", "fs.read", "/a"], "subject"],
+    [["1api:a", "fs.read", "/a"], "subject"],
     [["api:a", "fs.read", "a"], "target"],
     [["api:a", "net.fetch", "a.example"], "target"],
     [["api:a", "exec", "ls"], "target"],

@@ -31,8 +31,8 @@ export const CHANNELS_PATH = "/api/settings/channels";
 export interface ChannelsRoutesDeps {
   /** Asks the authority. */
   operate: Operate;
-  /** How every instance is at the moment, asked each time; absent where none is run. */
-  statuses?: () => readonly ChannelStatus[];
+  /** How every instance is at the moment, asked each time. */
+  statuses: () => readonly ChannelStatus[];
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -74,7 +74,7 @@ const connectErrors = ["not_found", "conflict"] as const;
 
 /** The routes. */
 export function createChannelsRoutes(
-  { operate, statuses = () => [] }: ChannelsRoutesDeps,
+  { operate, statuses }: ChannelsRoutesDeps,
 ): WebRoute[] {
   type Changed = Extract<OperatorAnswer, { channel: unknown }>;
   const changedToWire = ({ channel, findings }: Changed) =>

@@ -28,7 +28,7 @@ type Answer = any;
 /** The routes over a real authority; a token is called like its scope. */
 async function openPort(
   options: SettingsFixtureOptions = {},
-  statuses?: () => ChannelStatus[],
+  statuses: () => ChannelStatus[] = () => [],
 ): Promise<Port> {
   const channels = await settingsFixture(options);
   const home: UpkeepFixture = await upkeepFixture({ channels: channels.operator });
