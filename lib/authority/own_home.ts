@@ -6,13 +6,11 @@
  */
 
 import { homedir } from "node:os";
-import { loadConfig, type Loaded } from "../config/load.ts";
+import type { Loaded } from "../config/load.ts";
 import type { Config, WebsocketConfig } from "../config/schema.ts";
 import type { HomePaths } from "../config/paths.ts";
 import type { ChannelRegistry } from "../channel/registry/channel_registry.ts";
-import { withoutChannelSections } from "../config/channel_sections.ts";
-import { type ChannelSecrets, type NamedSecret, secretsIn } from "../config/redact.ts";
-import { configSchema } from "../config/schema.ts";
+import type { ChannelSecrets } from "../config/redact.ts";
 import { createLog, type Log, writeStderr } from "../log.ts";
 import { type Authority, startAuthority } from "./authority.ts";
 import { openAudit } from "./audit/log.ts";
@@ -27,6 +25,7 @@ import { openMcpServers } from "./mcp/open_mcp_servers.ts";
 import { type NetworkDeps, openNetwork, removeLeftNetworks } from "./network/open_network.ts";
 import { maxOpenFiles } from "./open_files.ts";
 import { openOperator } from "./open_operator.ts";
+import { loadOwn, neverSaid, serviceConfig } from "./own_config.ts";
 import { permissionTable } from "./permission_table.ts";
 import { plainNames } from "./plain_names.ts";
 import { scrubbedApprovals, scrubbedAudit } from "./scrubbed_ports.ts";
@@ -312,30 +311,6 @@ export async function ownHome(
   }
 }
 
-/** Whether a key is of channels, such as `channels.email.enabled`. */
-function isOfChannels(path: string): boolean {
-  return path === "channels" || path.startsWith("channels.");
-}
-
-/** What of a configuration the service is given: keys of tools, MCP servers and places are not its business. */
-function serviceConfig(config: Config): Config {
-  const { tools, mcp } = configSchema.parse({});
-  return { ...withoutChannelSections(config), tools, mcp };
-}
-
-/** The secrets of a configuration, and the key of those that the home keeps. */
-function neverSaid(
-  config: Config,
-  env: OwnOptions["env"],
-  channels: ChannelSecrets,
-): NamedSecret[] {
-  const key = env(SECRETS_KEY_VARIABLE)?.trim() ?? "";
-  return [
-    ...secretsIn(config, configSchema, channels),
-    ...key === "" ? [] : [{ name: SECRETS_KEY_VARIABLE, value: key }],
-  ];
-}
-
 /** The way to the trusted proxy's signing keys, where they are fetched. */
 function openSigningKeys(
   { trustedProxyAuth }: WebsocketConfig,
@@ -353,12 +328,7 @@ function portsOf(...urls: (string | undefined)[]): number[] {
   });
 }
 
-/** The configuration with what the command line puts over it, at the start and after each edit. */
-async function loadOwn(
-  options: OwnOptions,
-  { keepLastGood }: { keepLastGood?: boolean } = {},
-): Promise<Loaded> {
-  const loaded = await loadConfig({ ...options, keepLastGood });
-  Object.assign(loaded.config.api, options.apiAddress);
-  return loaded;
+/** Whether a key is of channels, such as `channels.email.enabled`. */
+function isOfChannels(path: string): boolean {
+  return path === "channels" || path.startsWith("channels.");
 }
