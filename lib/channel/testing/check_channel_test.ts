@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import { checksFor } from "./check_channel.ts";
 import { CHANNEL_CHECKS } from "./checks/mod.ts";
 import { ToyPlatform } from "./toy_channel_fixture.ts";
-import { findingsOf, TOY_MANIFEST, type ToyPackage, toyRuntime } from "./toy_package_fixture.ts";
+import { findingsOf, TOY_MANIFEST, type ToyPackage } from "./toy_package_fixture.ts";
 
 /** A package that breaks a rule, and what has to be said of it. */
 type Wrong = ToyPackage & {
@@ -626,8 +626,4 @@ Deno.test("checksFor() leaves out what is exempt with a reason, and looks at fil
   assertEquals(ids({}), ["manifest", "manifest_alone", "instances"]);
   assertThrows(() => checksFor({ exempt: { bot: "x" } }), RangeError, "no such check");
   assertThrows(() => checksFor({ exempt: { bots: " " } }), RangeError, "needs a reason");
-});
-
-Deno.test("toyRuntime() is a class that says so", () => {
-  assertStringIncludes(toyRuntime("x = 1;"), "export class ToyChannel extends ToyBase {\nx = 1;");
 });

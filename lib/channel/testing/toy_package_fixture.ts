@@ -75,7 +75,7 @@ export const connector = {
 const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
 
 /** The text of its runtime. */
-export function toyRuntime(body: string): string {
+function toyRuntime(body: string): string {
   return `
 import { PermanentDeliveryError } from ${here("../delivery_error.ts")};
 import { ToyBase } from ${here("toy_channel_fixture.ts")};
