@@ -6,15 +6,15 @@
 
 import { basename } from "@std/path";
 import { BaseChannel, type PackageConfig } from "../../lib/channel/base_channel.ts";
-import type { ChannelHost } from "../../lib/channel/channel_host.ts";
-import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage } from "../../lib/channel/outbound_message.ts";
 import { maskOf } from "./connection/account_lookup.ts";
-import { IrcConnection, type IrcLine, LoginError } from "./connection/irc_connection.ts";
+import { IrcConnection, LoginError } from "./connection/irc_connection.ts";
+import type { IrcLine } from "./connection/irc_framework.ts";
 import { connectToServer, type ServerAddress } from "./connection/irc_transport.ts";
-import type { WantedRoom } from "./connection/rooms.ts";
+import { wantedRooms } from "./connection/rooms.ts";
 import { IrcSession } from "./connection/irc_session.ts";
+import { requireTarget } from "./connection/require_target.ts";
 import { type HeardMessage, readPrivmsg } from "./text/read_privmsg.ts";
 import { type IrcFormatting, toIrc } from "./text/to_irc.ts";
 import { wrapLine, wrapLines } from "./text/wrap_line.ts";
@@ -63,10 +63,6 @@ export class IrcChannel extends BaseChannel<IrcConfig> {
   #connection: IrcConnection | undefined;
   #session: IrcSession | undefined;
   #problem = "it is not started";
-
-  constructor(config: IrcConfig, host: ChannelHost) {
-    super(config, host);
-  }
 
   override get isRunning(): boolean {
     return this.#isRunning;
@@ -134,10 +130,10 @@ export class IrcChannel extends BaseChannel<IrcConfig> {
   }
 
   #onReady(connection: IrcConnection): void {
-    const { burst, paceMs, ignore } = this.config;
+    const { burst, paceMs, ignore, channels, channelKeys } = this.config;
     this.#session = new IrcSession({
       connection,
-      wanted: wantedRooms(this.config),
+      wanted: wantedRooms(channels, channelKeys),
       ignore,
       burst,
       paceMs,
@@ -302,27 +298,4 @@ export class IrcChannel extends BaseChannel<IrcConfig> {
       signal.addEventListener("abort", end, { once: true });
     });
   }
-}
-
-/** The channels with their keys. */
-export function wantedRooms(
-  { channels, channelKeys }: Pick<IrcConfig, "channels" | "channelKeys">,
-): WantedRoom[] {
-  const keys = new Map<string, string>();
-  for (const pair of channelKeys.split(/[,\n]/)) {
-    const [name, key] = pair.trim().split(/\s+/, 2);
-    if (name !== undefined && key !== undefined) keys.set(name, key);
-  }
-  return channels.map((name) => name.trim()).filter((name) => name !== "").map((name) => {
-    const key = keys.get(name);
-    return key === undefined ? { name } : { name, key };
-  });
-}
-
-/** One target, and none that means many people. */
-function requireTarget(chatId: string): void {
-  if (/^[^\s,:$*\p{Cc}][^\s,*\p{Cc}]*$/u.test(chatId)) return;
-  throw new PermanentDeliveryError(
-    `${JSON.stringify(chatId.slice(0, 60))} is no channel and no nick`,
-  );
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { basename, join } from "@std/path";
+import { join } from "@std/path";
 import { BaseChannel, type PackageConfig } from "../../lib/channel/base_channel.ts";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { PermanentDeliveryError, RetryLaterError } from "../../lib/channel/delivery_error.ts";
@@ -16,6 +16,7 @@ import type {
 } from "../../lib/channel/outbound_message.ts";
 import { Mailbox } from "./protocol/mailbox.ts";
 import { postSigned } from "./protocol/post_signed.ts";
+import { readFiles } from "./protocol/read_files.ts";
 import { Receiver, REQUEST_KEY } from "./protocol/receiver.ts";
 import { readSecrets, Signer } from "./protocol/signature.ts";
 
@@ -39,9 +40,6 @@ const MAX_STREAMS = 1_000;
 /** How long an answer waits behind a start for who waits for it, and between looks, milliseconds. */
 const RETURN_MS = 2 * 60 * 1_000;
 const AGAIN_MS = 2_000;
-
-/** Bytes of the files of one message that goes out. */
-const MAX_MEDIA_BYTES = 16 * 1024 * 1024;
 
 /** See the module. */
 export class WebhookChannel extends BaseChannel<WebhookConfig> {
@@ -287,27 +285,4 @@ function about({ id, type, chatId, metadata }: EventHead, channel: string): obje
     ...replyTo !== undefined && { reply_to: replyTo },
     ...metadata.data !== undefined && { metadata: metadata.data },
   };
-}
-
-/** Files as they come in a request. */
-async function readFiles(
-  paths: readonly string[],
-): Promise<{ name: string; data_url: string }[]> {
-  const files = [];
-  let left = MAX_MEDIA_BYTES;
-  for (const path of paths) {
-    const name = basename(path);
-    const { size } = await Deno.stat(path).catch(() => {
-      throw new PermanentDeliveryError(`The file ${name} cannot be read`);
-    });
-    left -= size;
-    if (left < 0) {
-      throw new PermanentDeliveryError(
-        `The files of a message are too large: at most ${MAX_MEDIA_BYTES} bytes together`,
-      );
-    }
-    const bytes = await Deno.readFile(path);
-    files.push({ name, data_url: `data:application/octet-stream;base64,${bytes.toBase64()}` });
-  }
-  return files;
 }

@@ -6,7 +6,7 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
-import type { IrcLine } from "./irc_connection.ts";
+import type { IrcLine } from "./irc_framework.ts";
 
 /** Who wrote, as the server shows it. */
 export interface IrcMask {

@@ -8,7 +8,8 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../../../lib/agent/clock.ts";
 import { textBytes } from "../text/wrap_line.ts";
 import { AccountLookup, maskOf } from "./account_lookup.ts";
-import type { IrcConnection, IrcLine } from "./irc_connection.ts";
+import type { IrcConnection } from "./irc_connection.ts";
+import type { IrcLine } from "./irc_framework.ts";
 import { LineSender } from "./line_sender.ts";
 import { Rooms, type WantedRoom } from "./rooms.ts";
 

@@ -10,7 +10,7 @@ import {
   PermanentDeliveryError,
   UncertainDeliveryError,
 } from "../../../lib/channel/delivery_error.ts";
-import type { IrcLine } from "./irc_connection.ts";
+import type { IrcLine } from "./irc_framework.ts";
 
 /** What a sender is made of. */
 export interface LineSenderDeps {

@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
-import type { IrcLine } from "./irc_connection.ts";
+import type { IrcLine } from "./irc_framework.ts";
 
 /** A channel of the configuration. */
 export interface WantedRoom {
@@ -129,4 +129,20 @@ export class Rooms {
     room.cancel = this.#deps.clock.after(ms, () => this.#join(room));
     this.#deps.onChange();
   }
+}
+
+/** The channels of the settings with their keys, `#room key, #other key`. */
+export function wantedRooms(
+  channels: readonly string[],
+  channelKeys: string,
+): WantedRoom[] {
+  const keys = new Map<string, string>();
+  for (const pair of channelKeys.split(/[,\n]/)) {
+    const [name, key] = pair.trim().split(/\s+/, 2);
+    if (name !== undefined && key !== undefined) keys.set(name, key);
+  }
+  return channels.map((name) => name.trim()).filter((name) => name !== "").map((name) => {
+    const key = keys.get(name);
+    return key === undefined ? { name } : { name, key };
+  });
 }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { IrcLine } from "../connection/irc_connection.ts";
+import type { IrcLine } from "../connection/irc_framework.ts";
 import { withoutCodes } from "./to_irc.ts";
 
 /** What has to be known of the connection and the settings. */

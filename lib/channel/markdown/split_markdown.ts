@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Fence } from "./fences.ts";
+import { closing, type Frame, opening, quoteMarks, spacesOf } from "./code_frame.ts";
 import { cleanText } from "./lex_markdown.ts";
 import { type SplitLine, splitLines } from "./split_lines.ts";
 import { measureBy, type TextMeasure } from "./text_measure.ts";
@@ -47,9 +47,6 @@ interface Cut {
   /** Where the next begins. */
   next: number;
 }
-
-/** How much of what is around it a part repeats: everything, no language, nothing. */
-type Frame = "whole" | "bare" | "none";
 
 class Splitter {
   readonly #text: string;
@@ -228,7 +225,8 @@ class Splitter {
       ? first.indent
       : first.ownIndent;
     const head = isCode
-      ? opening(first.before, frame) + (isWithinLine && frame !== "none" ? quoteOf(first) : "")
+      ? opening(first.before, frame) +
+        (isWithinLine && frame !== "none" ? quoteMarks(first.before) : "")
       : isWithinLine && frame !== "none"
       ? first.quote
       : "";
@@ -275,32 +273,6 @@ function isParagraphBorder(last: SplitLine, line: SplitLine): boolean {
 function isLineBorder(last: SplitLine, line: SplitLine): boolean {
   if (line.before === undefined) return !line.isBlank && !last.isHeading;
   return last.before !== undefined && line.after !== undefined;
-}
-
-function opening(fence: Fence | undefined, frame: Frame): string {
-  if (fence === undefined || frame === "none") return "";
-  return `${quoteMarks(fence)}${fence.marks}${frame === "whole" ? fence.info : ""}\n`;
-}
-
-function closing(fence: Fence | undefined, frame: Frame, dedent = 0): string {
-  if (fence === undefined || frame === "none") return "";
-  const prefix = fence.prefix.includes(">")
-    ? fence.prefix
-    : " ".repeat(Math.max(0, fence.prefix.length - dedent));
-  return `\n${prefix}${fence.marks}`;
-}
-
-/** Spaces alone fall away, with those of the code. */
-function quoteMarks({ prefix }: Fence): string {
-  return prefix.includes(">") ? prefix : "";
-}
-
-function quoteOf({ before }: SplitLine): string {
-  return before === undefined ? "" : quoteMarks(before);
-}
-
-function spacesOf(prefix: string): number {
-  return prefix.includes(">") ? 0 : prefix.length;
 }
 
 function isBlank(character: string | undefined): boolean {
