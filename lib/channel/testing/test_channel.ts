@@ -10,7 +10,7 @@ import { CHANNEL_CHECKS } from "./checks/mod.ts";
 
 /**
  * Registers a test for each rule. Call it in a `_test.ts` of the package; a rule that is exempt is shown
- * as ignored. Whatever a check leaves open fails it, unless `nothing_left` is exempt.
+ * as ignored, with the reason. Whatever a check leaves open fails it, unless `nothing_left` is exempt.
  */
 export function testChannel(options: ChannelTestOptions): void {
   const { exempt = {} } = options;
@@ -19,8 +19,10 @@ export function testChannel(options: ChannelTestOptions): void {
   const sanitize = !Object.hasOwn(exempt, "nothing_left");
   for (const check of CHANNEL_CHECKS) {
     if (check.ofPackage !== true && options.openPlatform === undefined) continue;
+    const { id, rule } = check;
+    const leftOut = Object.hasOwn(exempt, id) ? ` (left out: ${exempt[id]})` : "";
     Deno.test({
-      name: `${folderName(subject.folder)} as a channel: ${check.id}: ${check.rule}`,
+      name: `${folderName(subject.folder)} as a channel: ${id}: ${rule}${leftOut}`,
       ignore: !applying.has(check),
       sanitizeOps: sanitize,
       sanitizeResources: sanitize,
