@@ -28,7 +28,7 @@ export interface IncomingRules {
   /** In small letters. */
   own: readonly string[];
   isAllowed: (address: string) => boolean;
-  /** Empty: nothing is required. */
+  /** Whose word about senders is required; undefined: nobody's. */
   authservId: string | undefined;
 }
 

@@ -39,7 +39,7 @@ export async function readMail(source: Uint8Array): Promise<MailContent> {
   const whole = plain !== "" ? plain : htmlToText(email.html ?? "");
   const text = newestPart(whole, { forwarded: isForward(subject) });
   const files = email.attachments
-    // A picture that the text shows is one that the sender sent; one of a signature looks just so.
+    // Pictures of the text too: what a person shows looks just as what a signature does.
     .map(({ filename, mimeType, content }): MailFile => ({
       name: filename ?? "",
       mimeType,

@@ -65,8 +65,10 @@ export interface MailServers extends AsyncDisposable {
   logs(): Promise<string>;
 }
 
-/** Starts both. */
-export async function startMailServers(): Promise<MailServers> {
+/** Starts both. `imapCapability`: what the IMAP server says that it can, instead of all. */
+export async function startMailServers(
+  { imapCapability }: { imapCapability?: string } = {},
+): Promise<MailServers> {
   const dir = await Deno.realPath(await Deno.makeTempDir({ prefix: "mail-" }));
   const isRoot = Deno.uid() === 0;
   const who = isRoot ? NOBODY : await self();
@@ -87,7 +89,7 @@ export async function startMailServers(): Promise<MailServers> {
     users.map((user) => `${user}@test:{PLAIN}${MAIL_PASSWORD}::::${dir}/mail/${user}::\n`)
       .join(""),
   );
-  await write("dovecot.conf", dovecotConfig(dir, who, ports));
+  await write("dovecot.conf", dovecotConfig(dir, who, { ...ports, imapCapability }));
   await write("exim.conf", eximConfig(dir, who, ports));
   if (isRoot) await give(dir, who);
   const run: Deno.CommandOptions = {

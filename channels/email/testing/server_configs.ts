@@ -10,13 +10,17 @@ interface Who {
   group: string;
 }
 
-/** A mailbox for each user of `passwd`, in `mail/<user>/Maildir`. */
+/**
+ * A mailbox for each user of `passwd`, in `mail/<user>/Maildir`. `imapCapability`: what the server says
+ * that it can, instead of all.
+ */
 export function dovecotConfig(
   dir: string,
   { user, group }: Who,
-  ports: { imap: number; imaps: number },
+  { imap, imaps, imapCapability = "" }: { imap: number; imaps: number; imapCapability?: string },
 ): string {
   return `
+imap_capability = ${imapCapability}
 base_dir = ${dir}/run
 state_dir = ${dir}/run
 log_path = ${dir}/log/dovecot
@@ -56,10 +60,10 @@ service stats {
 service imap-login {
   chroot =
   inet_listener imap {
-    port = ${ports.imap}
+    port = ${imap}
   }
   inet_listener imaps {
-    port = ${ports.imaps}
+    port = ${imaps}
     ssl = yes
   }
 }
