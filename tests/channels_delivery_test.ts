@@ -5,9 +5,18 @@ import { LinePlatform } from "../lib/channel/manager/testing/line_platform.ts";
 import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
 import { outboxOf, turnsOf } from "./support/outbox_of.ts";
+import type { ProjectCopy } from "./support/project_copy.ts";
 import { said } from "./support/said.ts";
 import { happeningsOf, talkProject, talkSection, textsOf } from "./support/talk_channels.ts";
 import { WebhookSide } from "./support/webhook_side.ts";
+
+let project: ProjectCopy;
+
+Deno.test.beforeAll(async () => {
+  project = await talkProject([{ name: "talk" }]);
+});
+
+Deno.test.afterAll(async () => await project[Symbol.asyncDispose]());
 
 function configOf(model: { baseUrl: string }, channels: object) {
   return {
@@ -18,7 +27,6 @@ function configOf(model: { baseUrl: string }, channels: object) {
 }
 
 Deno.test("(W1) an answer that dies with the process before its delivery is delivered after the restart, once", async () => {
-  await using project = await talkProject([{ name: "talk" }]);
   await using model = startModelServer({ script: (request) => ({ text: `re ${said(request)}` }) });
   await using side = await WebhookSide.open();
   await using platform = new LinePlatform();
@@ -57,7 +65,6 @@ Deno.test("(W1) an answer that dies with the process before its delivery is deli
 });
 
 Deno.test("(W2) a platform that delivers everything three times gets one turn each, also after restarts", async () => {
-  await using project = await talkProject([{ name: "talk" }]);
   await using model = startModelServer({ script: (request) => ({ text: `re ${said(request)}` }) });
   await using side = await WebhookSide.open();
   await using platform = new LinePlatform();

@@ -159,6 +159,8 @@ export class WebhookSide implements AsyncDisposable {
   }
 
   async #receive(request: Request): Promise<Response> {
+    // Somebody looks whether anything is there.
+    if (request.method === "HEAD") return new Response(null, { status: 405 });
     const body = new Uint8Array(await request.arrayBuffer());
     this.requests += 1;
     this.happenings.note();
