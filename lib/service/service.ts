@@ -32,7 +32,6 @@ import { createOperations, type OperationDeps } from "./operations.ts";
 import { createOutbox } from "./outbox.ts";
 import { mcpAgentTool } from "./mcp_agent_tool.ts";
 import { linkAuthority } from "./remote_actions.ts";
-import type { ServedChannels } from "./serve_channels.ts";
 import { takeUp } from "./take_up.ts";
 
 /** Time that requests get to write the end of their turns, after those have ended. */
@@ -90,11 +89,13 @@ export async function startService(
   await takeUp(resume, {
     turns,
     store: journal.automations,
+    deliveries: journal.deliveries,
     runsAutomations: boot.stays && config.automations.enabled,
+    runsChannels: boot.stays,
   });
 
   let specs = boot.specs;
-  let channels: ServedChannels | undefined;
+  const channels = boot.stays ? await startChannels() : undefined;
   const wake = (runtimeName: string, chatId?: string) => channels?.wake(runtimeName, chatId);
   const isEnabled = (channel: string) =>
     boot.channels.some(({ name }) => name === channel) ||
@@ -139,7 +140,6 @@ export async function startService(
       checks: checks(),
     }),
   };
-  channels = boot.stays ? await startChannels() : undefined;
   const api = boot.api ? await startApi() : undefined;
   const websocket = await startWebsocket();
   channels?.configure(specs);

@@ -32,7 +32,13 @@ async function takeUpIn(
   runsAutomations: boolean,
 ): Promise<void> {
   const { resume } = await journal.recover();
-  await takeUp(resume, { turns, store: journal.automations, runsAutomations });
+  await takeUp(resume, {
+    turns,
+    store: journal.automations,
+    deliveries: journal.deliveries,
+    runsAutomations,
+    runsChannels: runsAutomations,
+  });
 }
 
 Deno.test("takeUp() leaves a run to the service that runs automations, through any that does not", () =>
@@ -64,4 +70,36 @@ Deno.test("takeUp() cancels the run of an automation that was deleted, and asks 
     await takeUpIn(world, true);
     await eventually(() => world.turnsOf(id)[0] === "cancelled");
     assertEquals([model.requests.length, world.delivered], [0, []]);
+  }));
+
+Deno.test("takeUp() leaves what came over a channel to the service that runs channels, through commands in between", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/crashed.db`;
+    const delivery = { runtimeName: "irc", chatId: "#a", metadata: {}, streaming: false };
+    const turn = { channel: "irc", actor: "irc:ann", durable: true, attended: true, delivery };
+    {
+      const model = scriptedModel([hangs()]);
+      await using world = new AutomationWorld({ path: `${folder}/journal.db`, model });
+      const { turns } = world.agent;
+      const said = (text: string) => [{ type: "text" as const, text }];
+      await turns.submit({ ...turn, sessionKey: "irc:#a", input: said("one") });
+      await turns.submit({ ...turn, sessionKey: "irc:#a", input: said("two") });
+      await eventually(() => model.requests.length === 1);
+      crashCopy(`${folder}/journal.db`, path);
+    }
+    const ended = (world: AutomationWorld) =>
+      world.journal.deliveries.turns(0, 10).map(({ turnId }) => world.journal.turn(turnId)!.status);
+    for (let command = 0; command < 3; command++) {
+      const model = scriptedModel([]);
+      await using world = new AutomationWorld({ path, model });
+      await takeUpIn(world, false);
+      await world.agent.turns.drain({ graceMs: 0 });
+      assertEquals([ended(world), model.requests.length], [["queued", "queued"], 0]);
+    }
+    await using gateway = new AutomationWorld({
+      path,
+      model: scriptedModel([says("a"), says("b")]),
+    });
+    await takeUpIn(gateway, true);
+    await eventually(() => ended(gateway).every((status) => status === "done"));
   }));
