@@ -9,6 +9,7 @@ import type { Clock } from "../../../lib/agent/clock.ts";
 import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
 import { Rate } from "../../../lib/channel/place/rate.ts";
 import { ServiceError } from "../../../lib/errors.ts";
+import { HeldRequests } from "./held_requests.ts";
 import type { Collected, Mailbox } from "./mailbox.ts";
 import { readRequest, type WebhookFile, type WebhookMessage } from "./read_request.ts";
 import { readClaim, type Signer } from "./signature.ts";
@@ -47,6 +48,7 @@ interface Answer {
 export class Receiver {
   readonly #deps: ReceiverDeps;
   readonly #rate: Rate;
+  readonly #held = new HeldRequests();
   #bodies = 0;
 
   constructor(deps: ReceiverDeps) {
@@ -87,7 +89,13 @@ export class Receiver {
     } finally {
       this.#bodies -= 1;
     }
-    return await this.#take(claim.id, message, request.signal);
+    const letGo = this.#held.hold(message.chatId);
+    if (typeof letGo !== "function") return later(letGo.status, letGo.message);
+    try {
+      return await this.#take(claim.id, message, request.signal);
+    } finally {
+      letGo();
+    }
   }
 
   async #take(id: string, message: WebhookMessage, signal: AbortSignal): Promise<Response> {
