@@ -17,6 +17,9 @@ export const MAX_INBOUND_FILES = 20;
 const MAX_ID_CHARS = 256;
 const MAX_PATH_CHARS = 4_096;
 
+/** What stands behind the colon of a session's key. */
+const SESSION_ID = /^[^\s\p{Cc}\p{Cf}\p{Cs}]+$/u;
+
 /** Whose message it is. */
 export interface InboundPlace {
   runtimeName: string;
@@ -49,6 +52,10 @@ export function checkInbound(value: unknown, place: InboundPlace): InboundMessag
   const key = optionalId("sessionKey", sessionKey);
   if (key !== undefined && !key.startsWith(`${place.runtimeName}:`)) {
     throw fault("sessionKey", key, `a text that begins with ${place.runtimeName}:`);
+  }
+  // It is shown in lists of sessions.
+  if (key !== undefined && !SESSION_ID.test(key.slice(place.runtimeName.length + 1))) {
+    throw fault("sessionKey", key, `${place.runtimeName}: and visible characters without spaces`);
   }
   const message: InboundMessage = { senderId: sender, chatId: chat, content, streaming };
   if (media !== undefined) message.media = paths(media, place.stateDir);

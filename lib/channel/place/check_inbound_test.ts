@@ -31,6 +31,9 @@ Deno.test("checkInbound() names the field, the value and what is expected", () =
     'Cannot publish a message: sessionKey is "telegram:1", expected a text that begins with irc.work:',
   );
   refuse({ sessionKey: "irc.work" }, "sessionKey");
+  for (const id of ["", "a b", "a\u001b[2Jb", "a\0b", "\u202ea", "a\u2028b", "\ud800"]) {
+    refuse({ sessionKey: `irc.work:${id}` }, "sessionKey");
+  }
   refuse({ senderId: 7 }, "senderId");
   refuse({ senderId: " " }, "senderId");
   refuse({ senderId: "*" }, "senderId");

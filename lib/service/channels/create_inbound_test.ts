@@ -118,6 +118,10 @@ Deno.test("a message has its own session, and no two chats have one session", as
   assertEquals(await keyOf({ sessionKey: "irc.work:thread.1" }), "irc.work:thread.1");
   assertEquals(await keyOf({ chatId: "my room" }), "irc.work:my%20room");
   assertEquals(await keyOf({ chatId: "my%20room" }), "irc.work:my%2520room");
+  const long = ["a ".repeat(127) + "b", "a ".repeat(127) + "c", "%".repeat(256), "é".repeat(256)];
+  const keys = await Promise.all(long.map((chatId) => keyOf({ chatId })));
+  assertEquals(new Set(keys).size, long.length);
+  for (const key of keys) assert(key.length <= "irc.work:".length + 256, key);
   for (const sessionKey of ["irc:a", "irc.workx:a", "api:default", "websocket:a", "irc.work"]) {
     assertEquals(await refusal(publish({ sessionKey })), ["invalid_request", "sessionKey"]);
   }
