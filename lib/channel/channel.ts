@@ -50,7 +50,10 @@ export abstract class Channel<Config extends ChannelConfig = ChannelConfig> {
     return allowFrom.includes("*") || allowFrom.includes(senderId);
   }
 
-  /** What the channel's section holds where nothing is set. */
+  /**
+   * What a runtime is given for fields that neither the section nor the contract has a value for. Who may
+   * write, and whether it is on, is never said here.
+   */
   static defaultConfig(): Record<string, unknown> {
     return {};
   }

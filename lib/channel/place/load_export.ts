@@ -14,6 +14,8 @@ import type { PlaceBoot } from "./protocol.ts";
 /** A class of a runtime. */
 export interface RuntimeClass {
   new (config: PackageConfig, host: ChannelHost): BaseChannel;
+  readonly name: string;
+  defaultConfig(): Record<string, unknown>;
   refreshFeatureMetadata(
     config: Record<string, unknown>,
     instanceId?: string,

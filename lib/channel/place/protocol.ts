@@ -60,7 +60,6 @@ export type PlaceCall =
   | { op: "send_delta"; piece: StreamDelta }
   | { op: "send_reasoning_delta"; piece: ReasoningDelta }
   | { op: "send_reasoning_end"; end: Omit<ReasoningDelta, "delta"> }
-  | { op: "send_reasoning"; message: OutboundMessage }
   | { op: "login"; force: boolean }
   | { op: "refresh"; instanceId?: string }
   | { op: "validate"; values: Readonly<Record<string, unknown>> }

@@ -9,6 +9,7 @@ import type { ChannelHost } from "../channel_host.ts";
 import { PermanentDeliveryError } from "../delivery_error.ts";
 import { dispatchOutbound } from "../dispatch_outbound.ts";
 import { channelProblem, type LoadedExport } from "./load_export.ts";
+import { makeRuntime, withClassDefaults } from "./make_runtime.ts";
 import { type PlaceBoot, type PlaceCall, VALIDATE_TIMEOUT_MS } from "./protocol.ts";
 
 /** How long before the end of its time a check is told to end, milliseconds. */
@@ -31,8 +32,6 @@ export function createPlaceServer(
     host: ChannelHost;
   },
 ): PlaceServer {
-  // A channel may change its own copy, and no one else's.
-  const config = structuredClone(boot.config) as Record<string, unknown>;
   if (loaded.kind !== "runtime") {
     return {
       supportsStreaming: false,
@@ -41,7 +40,8 @@ export function createPlaceServer(
     };
   }
   const { Runtime } = loaded;
-  const channel = new Runtime(config, host);
+  const config = boot.config as Record<string, unknown>;
+  const channel = makeRuntime(Runtime, config, host);
   const problem = channelProblem(channel);
   if (problem !== undefined) throw new Error(`Cannot use class ${boot.exportName}: it ${problem}`);
   return {
@@ -49,7 +49,7 @@ export function createPlaceServer(
     isRunning: () => channel.isRunning === true,
     answer: (call) =>
       call.op === "refresh"
-        ? Runtime.refreshFeatureMetadata(structuredClone(config), call.instanceId)
+        ? Runtime.refreshFeatureMetadata(withClassDefaults(Runtime, config), call.instanceId)
         : answerChannel(channel, call),
   };
 }
@@ -73,8 +73,6 @@ async function answerChannel(channel: BaseChannel, call: PlaceCall): Promise<unk
       return void await channel.sendReasoningDelta(call.piece);
     case "send_reasoning_end":
       return void await channel.sendReasoningEnd(call.end);
-    case "send_reasoning":
-      return void await channel.sendReasoning(call.message);
     case "login":
       return await channel.login(call.force) === true;
     default:

@@ -153,6 +153,12 @@ export const instances = { instanceSpecs: () => [one, one], updateInstanceConfig
   {
     check: "capabilities",
     manifest: { capabilities: ["streaming", "reasoning"] },
+    runtime: "async sendReasoning() {}",
+    seen: 'lists "reasoning" and the runtime has no sendReasoningDelta()',
+  },
+  {
+    check: "capabilities",
+    manifest: { capabilities: ["streaming", "reasoning"] },
     seen: 'lists "reasoning" and the runtime has no sendReasoningDelta()',
   },
   {

@@ -8,6 +8,7 @@ import { systemClock } from "../../agent/clock.ts";
 import type { BaseChannel } from "../base_channel.ts";
 import type { ChannelDescriptor } from "../descriptor.ts";
 import type { OutboundMessage, StreamDelta } from "../outbound_message.ts";
+import { makeRuntime } from "../place/make_runtime.ts";
 import { resolvedConfig } from "../setup/resolved_config.ts";
 import { Broken, expect, wordsOf } from "./channel_check.ts";
 import type { ChannelPlatform, PlatformMessage } from "./channel_platform.ts";
@@ -41,7 +42,7 @@ export async function onTrial(
     const config = configFor(descriptor, platform, section);
     let channel: BaseChannel;
     try {
-      channel = new Runtime(structuredClone(config), host);
+      channel = makeRuntime(Runtime, config, host);
     } catch (error) {
       throw new Broken(`its constructor throws: ${wordsOf(error)}`);
     }
