@@ -6,6 +6,7 @@
  */
 
 import { fromFileUrl, isAbsolute, join, normalize } from "@std/path";
+import { withoutCredentials } from "../../config/validate.ts";
 import { ServiceError } from "../../errors.ts";
 import type { ChannelPermissions } from "../../channel/descriptor.ts";
 import type { Permission } from "../permissions.ts";
@@ -22,6 +23,9 @@ export interface PlaceOwner {
 
 /** A name or an address, and maybe a port: no pattern and no range, which Deno would take too. */
 const HOST = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/;
+
+/** Characters of what is wrong. */
+const MAX_SHOWN = 300;
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
@@ -40,7 +44,7 @@ export function placePermissions(
     new ServiceError(
       "config_invalid",
       `Cannot use ${askedBy}: it asks for the ${what} ${
-        JSON.stringify(value)
+        JSON.stringify(withoutCredentials(value).slice(0, MAX_SHOWN))
       }, expected ${expected}`,
       { param: askedBy },
     );

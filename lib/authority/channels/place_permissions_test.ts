@@ -39,6 +39,13 @@ Deno.test("placePermissions() lists each host, path and variable once, with who 
   );
 });
 
+Deno.test("placePermissions() says what is wrong without what is secret in it, and not at any length", () => {
+  const host = `ftp://ann:hunter2hunter2@x.example/${"y".repeat(10_000)}`;
+  const { message } = assertThrows(() => table({ hosts: [host] }), ServiceError);
+  assert(message.includes('the host "ftp://***@x.example/yy'), message);
+  assert(!message.includes("hunter2") && message.length < 600, message);
+});
+
 Deno.test("placePermissions() refuses what names more than one host, path or variable", () => {
   for (
     const host of [

@@ -7,7 +7,7 @@
 import { ServiceError } from "../../errors.ts";
 import type { ChannelDescriptor } from "../descriptor.ts";
 import type { ManagementAdapter, Section } from "../management.ts";
-import { applyPatch, readPatch } from "../setup/apply_values.ts";
+import { applyPatch, readPatch, withoutShown } from "../setup/apply_values.ts";
 import { call, type ChannelInstance, frozen, instancesOf, isObject } from "./instances_of.ts";
 
 /** A change of a section. */
@@ -34,7 +34,7 @@ export function updateSection(
   const patch = readPatch(values, descriptor);
   if (adapter === undefined) {
     refuseInstance(descriptor.name, instanceId);
-    return applyPatch(section, patch, descriptor);
+    return applyPatch(section, withoutShown(patch, section, descriptor), descriptor);
   }
   return updateInstance(change, adapter, instanceId ?? "default", patch);
 }
@@ -53,12 +53,14 @@ function updateInstance(
   { channel, section }: SectionChange,
   adapter: ManagementAdapter,
   instanceId: string,
-  patch: Section,
+  given: Section,
   mustExist = false,
 ): Section {
   const { name } = channel.descriptor;
   const before = instancesOf(channel, section);
-  if (mustExist && !before.some((one) => one.instanceId === instanceId)) {
+  const own = before.find((one) => one.instanceId === instanceId)?.section;
+  const patch = own === undefined ? given : withoutShown(given, own, channel.descriptor);
+  if (mustExist && own === undefined) {
     throw new ServiceError(
       "not_found",
       `There is no instance ${JSON.stringify(instanceId.slice(0, 80))} of ${name}; there are ${

@@ -34,6 +34,22 @@ Deno.test("updateSection() writes values of the contract alone (C10, C11)", () =
   assertEquals([instance.code, instance.details.param], ["not_found", "instance_id"]);
 });
 
+Deno.test("updateSection() keeps what stands in a URL when it is sent back as it is shown (C11)", () => {
+  const server = "https://ann:pass@irc.example/?token=t";
+  const shown = "https://***@irc.example/?token=***";
+  const single = { enabled: true, server, nick: "n" };
+  const set = (channel: typeof SINGLE, section: Section, values: Section, instanceId?: string) =>
+    updateSection({ channel, section, values, instanceId });
+  assertEquals(set(SINGLE, single, { server: shown, nick: "m" }), { ...single, nick: "m" });
+  assertEquals(set(SINGLE, single, { server: "b.example" }).server, "b.example");
+  const several = { enabled: true, accounts: { work: { server } } };
+  assertEquals(set(MULTI, several, { server: shown, nick: "m" }, "work"), {
+    enabled: true,
+    accounts: { work: { server, nick: "m" } },
+  });
+  assertEquals(set(SINGLE, { nick: "n" }, { nick: "n", server: shown }).server, shown);
+});
+
 Deno.test("switchSection() of one instance leaves the bytes of its siblings (C18)", () => {
   const text = `{
   // Chats of the house.

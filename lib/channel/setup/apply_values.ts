@@ -12,6 +12,7 @@ import { canonicalSection } from "./canonical_section.ts";
 import { sectionFields } from "./common_fields.ts";
 import { parseValue } from "./parse_value.ts";
 import { describe } from "./read_section.ts";
+import { shownValue } from "./section_view.ts";
 
 /** Shown in the place of a secret; sent back, it keeps what is stored. */
 const HIDDEN = "********";
@@ -39,6 +40,25 @@ export function readPatch(
     if (change !== undefined) patch[name] = change;
   }
   return patch;
+}
+
+/**
+ * The patch without values that are what is shown of those that are stored: whoever sends a page of
+ * settings back means to change nothing about them.
+ */
+export function withoutShown(
+  patch: SectionPatch,
+  stored: Section,
+  descriptor: Pick<ChannelDescriptor, "setup">,
+): SectionPatch {
+  const { section } = canonicalSection(stored, Object.keys(sectionFields(descriptor)));
+  return Object.fromEntries(
+    Object.entries(patch).filter(([name, value]) => {
+      if (!Object.hasOwn(section, name)) return true;
+      const shown = JSON.stringify(shownValue(section[name]));
+      return shown === JSON.stringify(section[name]) || shown !== JSON.stringify(value);
+    }),
+  );
 }
 
 /** The section with a patch in place; keys that the contract names are in camelCase then. */

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { withoutCredentials } from "../../config/validate.ts";
 import type { ChannelDescriptor } from "../descriptor.ts";
 import type { Section } from "../management.ts";
 import { canonicalSection } from "./canonical_section.ts";
@@ -87,7 +88,6 @@ export function describe(value: unknown, written: unknown): string {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (typeof value !== "string") return Array.isArray(value) ? "a list" : "an object";
   if (typeof written !== "string") return "a text";
-  return JSON.stringify(
-    written.length > MAX_SHOWN ? `${written.slice(0, MAX_SHOWN)}…` : written,
-  );
+  const safe = withoutCredentials(written);
+  return JSON.stringify(safe.length > MAX_SHOWN ? `${safe.slice(0, MAX_SHOWN)}…` : safe);
 }

@@ -122,3 +122,20 @@ Deno.test("sectionView() shows what stands there, and nothing of a secret (C11)"
   assertEquals(bare.missing, ["server", "botToken, or tokenFile"]);
   assertEquals(bare.problems, ['mode is "x": expected one of "all", "mention"']);
 });
+
+Deno.test("sectionView() shows no name, password or key that stands in a URL, and no message does (C11)", () => {
+  const section = {
+    ...GOOD,
+    server: "https://ann:hunter2hunter2@irc.example/?token=hunter2hunter2",
+    rooms: ["wss://x.example/?apiKey=hunter2hunter2", "#a"],
+    mode: "https://ann:hunter2hunter2@irc.example",
+  };
+  const view = sectionView(section, section, CHAT);
+  assertEquals(view.configValues.server, "https://***@irc.example/?token=***");
+  assertEquals(view.configValues.rooms, ["wss://x.example/?apiKey=***", "#a"]);
+  const written = { ...section, server: "https://hunter2hunter2@${HOST}" };
+  assertEquals(sectionView(section, written, CHAT).configValues.server, "https://***@${HOST}");
+  assertEquals(view.problems, [
+    'mode is "https://***@irc.example": expected one of "all", "mention"',
+  ]);
+});

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { withoutCredentials } from "../../config/validate.ts";
 import type { ChannelDescriptor } from "../descriptor.ts";
 import type { Section } from "../management.ts";
 import { canonicalSection } from "./canonical_section.ts";
@@ -20,7 +21,10 @@ export interface SectionView {
   missing: string[];
   /** What is wrong with it, for people. */
   problems: string[];
-  /** By field. References stand there as they are written; secrets not at all. */
+  /**
+   * By field. References stand there as they are written; secrets not at all, also not those that stand
+   * in a URL.
+   */
   configValues: Record<string, unknown>;
   configuredFields: string[];
 }
@@ -39,7 +43,7 @@ export function sectionView(
     if (kind === "secret") continue;
     const stored = Object.hasOwn(raw, name) ? raw[name] : undefined;
     const value = holdsReference(stored) ? stored : values[name];
-    if (value !== undefined) configValues[name] = value;
+    if (value !== undefined) configValues[name] = shownValue(value);
   }
   const missing = missingRequirements(values, descriptor.setup.required);
   return {
@@ -49,6 +53,12 @@ export function sectionView(
     configValues,
     configuredFields: own.filter((name) => values[name] !== ""),
   };
+}
+
+/** A value that is no secret, without the names, passwords and keys that stand in its URLs. */
+export function shownValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shownValue);
+  return typeof value === "string" ? withoutCredentials(value) : value;
 }
 
 /** What a variable or a kept secret stands for is not for whoever may see settings. */
