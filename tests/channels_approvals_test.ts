@@ -104,6 +104,14 @@ Deno.test("an approval is answered by a listed sender that the channel vouches f
     textsOf(talk, "c").some((text) => text.startsWith("tool said:"))
   );
   assertEquals(await written(), ["talked", "vouched"]);
+  // Nor is it refused by anybody else.
+  const deny = onWebhook.replace("/approve", "/deny").replace(/ \S+$/, "");
+  assertStringIncludes(await askWebhook(deny), "does not prove who writes");
+  const told = eventsOf().length;
+  assertStringIncludes(await ask(vouched, deny), "Denied");
+  await side.happenings.until(() => eventsOf().length > told);
+  assertStringIncludes(eventsOf()[told]!.text, "tool said: ");
+  assertEquals(await written(), ["talked", "vouched"]);
   const { stdout } = await home.run(["sessions", "export", "vouched:c"]);
   assert(!stdout.includes("/approve"), "a command is part of the conversation");
   assertEquals(await gateway.stop(), 0, gateway.log());
