@@ -22,7 +22,8 @@ export function createDeliveryStore(
       checkInteger("limit", limit, 1);
       return lanes.chats(runtimeName, afterChatId, limit);
     },
-    claim: (runtimeName, chatId) => writer.write("full", () => lanes.claim(runtimeName, chatId)),
+    claim: (runtimeName, chatId, isDue) =>
+      writer.write("full", () => lanes.claim(runtimeName, chatId, isDue)),
     // Without it the attempt is one of which nobody knows how it went: nothing is sent twice.
     settle: (rowid, settlement) => writer.write("normal", () => lanes.settle(rowid, settlement)),
     retryUnknown: (runtimeName) => writer.write("full", () => lanes.retryUnknown(runtimeName)),

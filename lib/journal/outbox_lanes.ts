@@ -23,7 +23,7 @@ const CUT_OFF = "The service stopped while it was being sent";
  */
 export interface OutboxLanes {
   chats(runtimeName: string, afterChatId: string, limit: number): string[];
-  claim(runtimeName: string, chatId: string): Claim | undefined;
+  claim(runtimeName: string, chatId: string, isDue?: boolean): Claim | undefined;
   settle(rowid: number, settlement: Settlement): void;
   retryUnknown(runtimeName: string): number;
   /** Notes of what was being sent when the process died that nobody knows whether it arrived. */
@@ -123,7 +123,7 @@ export function createOutboxLanes(db: DatabaseSync, now: () => number): OutboxLa
       }
       return chats;
     },
-    claim(runtimeName, chatId) {
+    claim(runtimeName, chatId, isDue = false) {
       const at = time();
       for (let expired = 0; expired < EXPIRED_AT_ONCE; expired++) {
         const columns = selectHead.get(runtimeName, chatId);
@@ -132,7 +132,11 @@ export function createOutboxLanes(db: DatabaseSync, now: () => number): OutboxLa
         if (row.state === "sending") return { waitUntil: at + LOOK_AGAIN_MS, isRetry: false };
         if (row.expiresAt > at) {
           const { notBefore = 0 } = row;
-          if (notBefore > at) return { waitUntil: notBefore, isRetry: true };
+          // Nothing waits so long: the clock was set back since.
+          const isTimeless = notBefore > at + WAITS_MS;
+          if (notBefore > at && !isDue && !isTimeless) {
+            return { waitUntil: notBefore, isRetry: true };
+          }
           markSending.run(row.rowid);
           return { row: { ...row, state: "sending", attempts: row.attempts + 1 } };
         }

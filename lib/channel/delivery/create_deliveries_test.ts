@@ -104,6 +104,30 @@ Deno.test("retryWaitMs() is 1, 2, 4, 4 … s (C23)", () => {
   assertEquals([1, 2, 3, 4, 100].map(retryWaitMs), [1_000, 2_000, 4_000, 4_000, 4_000]);
 });
 
+Deno.test("a clock that is set back holds up no message that waits for its next try", async () => {
+  const steady = fakeClock();
+  let aheadMs = 0;
+  const clock = { ...steady, now: () => steady.now() + aheadMs };
+  await using world = new DeliveryWorld({ clock });
+  const { link, detach } = world.attach();
+  let failures = 2;
+  link.answer = () => {
+    if (failures-- > 0) throw new Error("no connection");
+  };
+  await world.enqueue(["hi"]);
+  await settled();
+  aheadMs = -3 * 3_600_000;
+  clock.tick(1_000);
+  await settled();
+  assertEquals([link.calls.length, world.deliveries.counts("irc").retrying], [2, 1]);
+  // And where nobody has waited: no wait is for years.
+  aheadMs = -3 * 365 * 24 * 3_600_000;
+  await detach();
+  const next = world.attach();
+  await settled();
+  assertEquals([next.link.texts(), world.rows], [["hi"], ["sent hi"]]);
+});
+
 Deno.test("a permanent error is not retried, and the next message goes out (W10)", async () => {
   await using world = new DeliveryWorld();
   const { link } = world.attach();

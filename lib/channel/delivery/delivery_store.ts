@@ -80,8 +80,11 @@ export interface StoredCounts {
 export interface DeliveryStore {
   /** Chats of the runtime with messages that wait, in an order of their own, after one. */
   chats(runtimeName: string, afterChatId: string, limit: number): string[];
-  /** Takes the chat's oldest message that waits, `full`; undefined when none does. */
-  claim(runtimeName: string, chatId: string): Promise<Claim | undefined>;
+  /**
+   * Takes the chat's oldest message that waits, `full`; undefined when none does. `isDue`: the wait
+   * before its next try is over, whatever a wall clock that was set back says.
+   */
+  claim(runtimeName: string, chatId: string, isDue?: boolean): Promise<Claim | undefined>;
   /** Notes how the attempt at a claimed message went. */
   settle(rowid: number, settlement: Settlement): Promise<void>;
   /**

@@ -63,6 +63,8 @@ export class Lane {
   #cancelPause: (() => void) | undefined;
   /** It is a message of the outbox that waits. */
   #isRowsPause = false;
+  /** It has waited for the next try of a message, as long as that was to be. */
+  #isDue = false;
   #isRetrying = false;
 
   constructor(deps: LaneDeps) {
@@ -126,7 +128,9 @@ export class Lane {
     const { runtimeName, chatId, store, clock } = this.#deps;
     if (this.#mayHaveRows) {
       this.#mayHaveRows = false;
-      const claim = await store.claim(runtimeName, chatId).catch((error) => {
+      const isDue = this.#isDue;
+      this.#isDue = false;
+      const claim = await store.claim(runtimeName, chatId, isDue).catch((error) => {
         this.#mayHaveRows = true;
         throw error;
       });
@@ -207,7 +211,11 @@ export class Lane {
   #pause({ ms, isRetry }: Pause): void {
     this.#state = "paused";
     this.#setRetrying(isRetry);
-    this.#cancelPause = this.#deps.clock.after(ms, () => this.#resume());
+    const isForRow = this.#isRowsPause && isRetry;
+    this.#cancelPause = this.#deps.clock.after(ms, () => {
+      this.#isDue = isForRow;
+      this.#resume();
+    });
   }
 
   #resume(): void {
