@@ -6,6 +6,7 @@
 
 import { setImmediate } from "node:timers";
 import { z } from "zod";
+import { CHAT_CHANNEL } from "../channel/chat_session.ts";
 import { ServiceError } from "../errors.ts";
 import type { Journal, OutboxRow } from "../journal/types.ts";
 import type { OperationHandlers } from "../local/server.ts";
@@ -35,11 +36,13 @@ export interface OutboxOperationDeps {
   journal: Pick<Journal, "outbox" | "deliveries">;
   /** `Deliveries.wake`, where there are deliveries. */
   wake?: (runtimeName: string, chatId: string) => void;
+  /** `Outbox.sayWaiting`, where chats of this service run: nothing else delivers to them. */
+  sayWaiting?: () => Promise<unknown>;
 }
 
 /** The handlers; each checks its parameters and names what is wrong with them. */
 export function createOutboxOperations(
-  { journal, wake = () => {} }: OutboxOperationDeps,
+  { journal, wake = () => {}, sayWaiting }: OutboxOperationDeps,
 ): Pick<OperationHandlers, "outbox" | "outbox_resend" | "outbox_drop"> {
   return {
     async *outbox(params, signal) {
@@ -63,7 +66,8 @@ export function createOutboxOperations(
     },
     async *outbox_resend(params) {
       const row = await journal.deliveries.resend(check(messageParams, params).message);
-      wake(row.channel, row.chatId);
+      if (row.channel === CHAT_CHANNEL) await sayWaiting?.();
+      else wake(row.channel, row.chatId);
       yield row;
     },
     async *outbox_drop(params) {

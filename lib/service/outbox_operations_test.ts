@@ -7,12 +7,13 @@ import { type OperationHandlers, serveGuest } from "../local/server.ts";
 import { createOutboxOperations } from "./outbox_operations.ts";
 
 /** A client of a service that has an outbox and nothing else. */
-async function setUp() {
+async function setUp(deps: { sayWaiting?: () => Promise<unknown> } = {}) {
   const journal = openJournal({ path: ":memory:" });
   const woken: string[] = [];
   const handlers = createOutboxOperations({
     journal,
     wake: (runtimeName, chatId) => void woken.push(`${runtimeName} ${chatId}`),
+    ...deps,
   }) as OperationHandlers;
   const there = new TransformStream<Uint8Array, Uint8Array>();
   const back = new TransformStream<Uint8Array, Uint8Array>();
@@ -91,4 +92,15 @@ Deno.test("outbox_resend and outbox_drop decide, and wake what was held up", asy
     ServiceError,
     "states.0: ",
   );
+});
+
+Deno.test("outbox_resend of a message for a chat of this service says it, where chats run", async () => {
+  let said = 0;
+  const sayWaiting = () => Promise.resolve(++said);
+  await using world = await setUp({ sayWaiting });
+  const { journal, ask, woken } = world;
+  await journal.enqueue({ id: "a", channel: "websocket", chatId: "c1", content: "hi" });
+  await ask("outbox_drop", { message: 1 });
+  assertEquals((await ask("outbox_resend", { message: 1 }))[0]!.state, "pending");
+  assertEquals([said, woken], [1, ["websocket c1"]]);
 });

@@ -149,7 +149,11 @@ export async function startService(
     ...createOperations(operationDeps),
     ...createAutomationOperations({ automations }),
     ...createCommissionOperations({ commission }),
-    ...createOutboxOperations({ journal, wake }),
+    ...createOutboxOperations({
+      journal,
+      wake,
+      ...websocket && { sayWaiting: () => outbox.sayWaiting() },
+    }),
     ...channels && createChannelOperations({
       statuses: channels.status,
       outbox,
