@@ -9,7 +9,7 @@ import { isObject, type KeyPath, valueAt } from "./key_path.ts";
 import { hasReference, isReference } from "./references.ts";
 import { childNode, rootNode, type Schema, type SchemaNode } from "./schema_tree.ts";
 import { canonicalKey } from "./spelling.ts";
-import { withoutCredentials } from "./validate.ts";
+import { withoutCredentials } from "./without_credentials.ts";
 
 /** Stands for a secret that is set. */
 export const HIDDEN = "********";

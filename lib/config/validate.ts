@@ -10,6 +10,7 @@ import { isObject, type KeyPath, valueAt } from "./key_path.ts";
 import type { Problem } from "./problem.ts";
 import { isReference } from "./references.ts";
 import { keysOf, kindOf, nodeAt, type Schema, type SchemaNode } from "./schema_tree.ts";
+import { withoutCredentials } from "./without_credentials.ts";
 
 /** Compiling the schema to code costs more than it saves on a file that is read once. */
 const ONCE = { jitless: true };
@@ -153,19 +154,4 @@ function shown(value: unknown, node: SchemaNode | undefined): string {
     default:
       return value === null ? "null" : Array.isArray(value) ? "a list" : "an object";
   }
-}
-
-/** Parameters of a query by which services take a key, but for one whose value is a reference alone. */
-const KEY_IN_QUERY =
-  /([?&][^=&#\s]*(?:key|token|secret|passw|credential|auth|sig)[^=&#\s]*=)(?!\$\{[^}]*\}(?:[&#\s]|$))[^&#\s]+/gi;
-
-/** The same as an argument of a program, such as a server's own. */
-const KEY_IN_FLAG =
-  /^(--?[\w-]*(?:key|token|secret|passw|credential|auth)[\w-]*=)(?!\$\{[^}]*\}$).+$/is;
-
-/** A URL or an argument without the name, password and keys that may stand in it. */
-export function withoutCredentials(text: string): string {
-  const plain = text.replace(KEY_IN_FLAG, "$1***");
-  if (!plain.includes("://")) return plain;
-  return plain.replace(/(:\/\/)[^/?#\s]*@/, "$1***@").replace(KEY_IN_QUERY, "$1***");
 }

@@ -6,7 +6,7 @@
  */
 
 import { fromFileUrl, isAbsolute, join, normalize } from "@std/path";
-import { withoutCredentials } from "../../config/validate.ts";
+import { withoutCredentials } from "../../config/without_credentials.ts";
 import { ServiceError } from "../../errors.ts";
 import type { ChannelPermissions } from "../../channel/descriptor.ts";
 import type { Permission } from "../permissions.ts";

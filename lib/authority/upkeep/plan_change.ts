@@ -32,7 +32,7 @@ import {
   nodeAt,
   type SchemaNode,
 } from "../../config/schema_tree.ts";
-import { withoutCredentials } from "../../config/validate.ts";
+import { withoutCredentials } from "../../config/without_credentials.ts";
 import { ServiceError, toErrorData } from "../../errors.ts";
 import { checkModelName, chooseModel } from "../../model/choose_model.ts";
 import type { SecretStore } from "../state/secret_store.ts";
