@@ -70,7 +70,10 @@ export function createDeliveries(
           }
         },
         onError: (error) =>
-          log.error("Cannot read the answers of a session", { reason: String(error) }),
+          log.error("Cannot read the answers of a session; it is tried again", {
+            reason: String(error),
+          }),
+        clock,
       });
       readers.set(sessionId, reader);
     }

@@ -583,6 +583,36 @@ Deno.test("while nothing can be noted nothing is sent twice, and it goes on when
   assertEquals(world.rows, ["sent 1", "sent 2"]);
 });
 
+Deno.test("an answer that cannot be read for a while goes out when it can be, and once", async () => {
+  const journal = openJournal({ path: ":memory:" });
+  let failures = 0;
+  const failing = {
+    ...journal,
+    async *follow(...args: Parameters<typeof journal.follow>) {
+      for await (const stored of journal.follow(...args)) {
+        if (failures > 0) {
+          failures--;
+          throw new Error("disk I/O error");
+        }
+        yield stored;
+      }
+    },
+  };
+  await using world = new DeliveryWorld({ journal: failing });
+  const { link } = world.attach();
+  await world.begin("t1");
+  failures = 2;
+  await world.say("t1", ...segment("s", ["hello"]));
+  await world.end("t1");
+  for (let s = 0; s < 3; s++) {
+    await settled();
+    world.clock.tick(1_000);
+  }
+  await settled();
+  assertEquals([link.texts(), world.errors.length], [["hello"], 1]);
+  assertEquals(world.journal.deliveries.turns(0, 1), []);
+});
+
 Deno.test("no channel hears of a turn whose answer does not go there", async () => {
   await using world = new DeliveryWorld();
   const { link } = world.attach();

@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { Clock } from "../../agent/clock.ts";
 import type { StoredEvent } from "../../agent/events.ts";
 import type { FollowOptions } from "../../journal/types.ts";
 
@@ -22,8 +23,13 @@ export interface SessionReaderDeps {
   follow: (sessionId: number, options: FollowOptions) => AsyncIterable<StoredEvent>;
   /** The session is gone, or its journal is closed: nothing more comes for these. */
   onEnd: (takers: readonly EventTaker[]) => void;
+  /** It cannot be read at the moment; it is tried again. */
   onError: (error: unknown) => void;
+  clock: Pick<Clock, "after">;
 }
+
+/** Milliseconds after a read that failed. */
+const AGAIN_MS = 1_000;
 
 /** See the module. */
 export class SessionReader {
@@ -32,6 +38,8 @@ export class SessionReader {
   #reading: AbortController | undefined;
   #seq = 0;
   #roomMade: (() => void) | undefined;
+  /** It is said once, and again when something was read in between. */
+  #isReported = false;
 
   constructor(deps: SessionReaderDeps) {
     this.#deps = deps;
@@ -51,9 +59,7 @@ export class SessionReader {
     this.#reading?.abort();
     const reading = this.#reading = new AbortController();
     this.#seq = afterSeq;
-    this.#read(reading.signal, isLive).catch((error) => {
-      if (!reading.signal.aborted) this.#deps.onError(error);
-    }).finally(() => {
+    this.#readOn(reading.signal, isLive).finally(() => {
       if (reading.signal.aborted) return;
       this.#reading = undefined;
       const takers = [...this.#takers.values()];
@@ -78,6 +84,26 @@ export class SessionReader {
     this.#roomMade?.();
   }
 
+  /** Reads until nothing more comes, through whatever goes wrong for a while. Never rejects. */
+  async #readOn(signal: AbortSignal, isLive: boolean): Promise<void> {
+    const { onError, clock } = this.#deps;
+    for (;;) {
+      try {
+        return await this.#read(signal, isLive);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!this.#isReported) onError(error);
+        this.#isReported = true;
+      }
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const cancel = clock.after(AGAIN_MS, resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      await promise;
+      cancel();
+      if (signal.aborted) return;
+    }
+  }
+
   async #read(signal: AbortSignal, isLive: boolean): Promise<void> {
     const { sessionId, follow } = this.#deps;
     if (!isLive) {
@@ -94,6 +120,7 @@ export class SessionReader {
   async #give(stored: StoredEvent, signal: AbortSignal, isLive: boolean): Promise<void> {
     if (signal.aborted) return;
     this.#seq = stored.seq;
+    this.#isReported = false;
     const taker = this.#takers.get(stored.turnId);
     if (taker === undefined) return;
     taker.feed(stored, isLive);
