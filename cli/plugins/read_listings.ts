@@ -7,10 +7,15 @@
 import type { ChannelListing } from "../../lib/authority/channels/channel_request.ts";
 import { requireKnown } from "../../lib/authority/channels/find_channel.ts";
 import { listChannels } from "../../lib/authority/channels/list_channels.ts";
+import { channelSecrets } from "../../lib/channel/registry/channel_defaults.ts";
 import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
 import { examine } from "../../lib/config/examine.ts";
 import { readConfig } from "../../lib/config/load.ts";
 import { formatProblem } from "../../lib/config/problem.ts";
+import { secretsIn } from "../../lib/config/redact.ts";
+import { configSchema } from "../../lib/config/schema.ts";
+import { newSalt, printsOf } from "../../lib/secrets/prints_of.ts";
+import { createScrubber } from "../../lib/secrets/scrubber.ts";
 import type { PluginsDeps } from "./deps.ts";
 
 /** Channels, and what is wrong with the file, a line each. */
@@ -20,15 +25,18 @@ export interface Listings {
   problems: string[];
 }
 
-/** Every channel, the broken ones with why. */
+/** Every channel, the broken ones with why; no value of a secret stands in what a package says. */
 export async function readListings(
   { paths, env, channels }: Pick<PluginsDeps, "paths" | "env" | "channels">,
 ): Promise<Listings> {
   const [registry, { text }] = await Promise.all([channels(), readConfig({ paths })]);
   const examined = examine({ text, paths, env });
+  const salt = newSalt();
+  const secrets = secretsIn(examined.config ?? {}, configSchema, channelSecrets(registry));
+  const scrubber = createScrubber(secrets.flatMap((secret) => printsOf(secret, salt)));
   return {
     registry,
-    listings: listChannels({ registry, examined, features: {} }),
+    listings: scrubber.value(listChannels({ registry, examined, features: {} })),
     problems: examined.problems.map(formatProblem),
   };
 }

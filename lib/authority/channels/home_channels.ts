@@ -74,7 +74,11 @@ export function openHomeChannels(deps: HomeChannelsDeps): HomeChannels {
       })),
     specs() {
       for (const problem of unknownChannelKeys(configured())) log.warning(problem);
-      return channelSpecs({ ...configured(), fingerprintKey });
+      const { scrubber } = deps;
+      return channelSpecs({ ...configured(), fingerprintKey }).map((spec) =>
+        // An adapter that reads a section may say what stands in it.
+        spec.problem === undefined ? spec : { ...spec, problem: scrubber.text(spec.problem) }
+      );
     },
     verifiesSenders: (channel) => registry.usable.get(channel)?.descriptor.senderVerified === true,
     async shutdown() {
