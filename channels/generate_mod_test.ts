@@ -36,6 +36,26 @@ Deno.test("channelsModule() lists folders with a manifest alone, and refuses nam
   }
 });
 
+Deno.test("readChannelFolders() lists no loose module and no folder without a manifest (C1)", async () => {
+  const dir = await Deno.makeTempDir();
+  try {
+    for (const folder of ["chat/webui", "empty"]) {
+      await Deno.mkdir(`${dir}/${folder}`, { recursive: true });
+    }
+    for (
+      const file of ["manifest.ts", "chat/manifest.ts", "chat/webui/index.ts", "empty/runtime.ts"]
+    ) {
+      await Deno.writeTextFile(`${dir}/${file}`, "throw new Error('imported');");
+    }
+    const folders = await readChannelFolders(new URL(`file://${dir}/`));
+    assertEquals(folders.map(({ name, files }) => [name, files.toSorted()]), [
+      ["chat", ["manifest.ts", "webui/index.ts"]],
+    ]);
+  } finally {
+    await Deno.remove(dir, { recursive: true });
+  }
+});
+
 Deno.test("each channel is usable, and its runtime has the class that its descriptor names", async () => {
   const { usable, broken } = await openRegistry(CHANNELS);
   assertEquals(broken, []);
@@ -92,6 +112,28 @@ Deno.test("manifests and adapters bring no runtime and no package with them, by 
     assertEquals(strangers, [], entry);
   }
 });
+
+Deno.test("what a place loads brings no package that its manifest does not name, but the service's own (C9)", async () => {
+  const { usable } = await openRegistry(CHANNELS);
+  const own = packagesIn(await graphOf(new URL("cli/main.ts", ROOT).href));
+  for (const { descriptor, runtime, validator, connector } of usable.values()) {
+    for (const target of [runtime, validator, connector]) {
+      if (target === undefined) continue;
+      const strangers = packagesIn(await graphOf(target.module)).filter((one) =>
+        !own.includes(one) && !descriptor.dependencies.includes(one)
+      );
+      assertEquals(strangers, [], target.module);
+    }
+  }
+});
+
+/** `npm:<package>@<version>` of each. */
+function packagesIn(modules: readonly string[]): string[] {
+  return modules.flatMap((one) => {
+    const [, name] = /^npm:\/?((?:@[^/]+\/)?[^/]+)/.exec(one) ?? [];
+    return name === undefined ? [] : [`npm:${name}`];
+  });
+}
 
 Deno.test("manifests and adapters are loaded with nothing allowed but to read the folder (C6)", async () => {
   const program = `

@@ -6,7 +6,12 @@ const manifest: ChannelDescriptor = {
   name: "email",
   displayName: "Email",
   runtime: "channels/email/runtime.ts:EmailChannel",
-  dependencies: ["npm:imapflow@2.1.2", "npm:nodemailer@10.6.0", "npm:postal-mime@4.0.0"],
+  dependencies: [
+    "npm:imapflow@2.1.2",
+    "npm:marked@18.2.1",
+    "npm:nodemailer@10.6.0",
+    "npm:postal-mime@4.0.0",
+  ],
   setup: {
     fields: {
       address: { kind: "string", label: "Its own address, such as agent@example.com" },

@@ -20,6 +20,8 @@ Deno.test("Channel.isAllowed() compares exactly, and denies where nothing is lis
   for (const list of [undefined, [], "*", "alice", { 0: "*" }, null]) {
     assertEquals(allows(list, "alice"), false);
   }
+  const map = new Map([["allowFrom", ["*"]]]);
+  assertEquals(new Quiet(map as ChannelConfig).isAllowed("alice"), false, "a plain map");
 });
 
 Deno.test("withChannelFlags() lets each flag of a channel win by itself (C29)", () => {

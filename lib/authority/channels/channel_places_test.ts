@@ -134,7 +134,7 @@ for (
     ["rejection boom", "nobody handled a rejection: boom"],
   ] as const
 ) {
-  Deno.test(`a place that ends by "${how}" ends alone, and says why`, async () => {
+  Deno.test(`a place that ends by "${how}" ends alone and says why, and the next loads the runtime once (C8)`, async () => {
     const fixture = await PlaceFixture.open();
     const sibling = await fixture.build({ runtimeName: "sibling" });
     const channel = await fixture.build();
