@@ -197,6 +197,27 @@ Deno.test("(C35) a new configuration that cannot be built leaves the old one at 
   await world.manager.stop(1_000);
 });
 
+Deno.test("the log says once what keeps a channel from running as it is configured", async () => {
+  const world = channelWorld();
+  const told = () => world.warnings.splice(0).map(({ channel, problem }) => [channel, problem]);
+  const bad = testSpec("a", { problem: "no host" });
+  for (const specs of [[bad], [bad], [{ ...bad, sendMaxRetries: 5 }]]) {
+    world.manager.configure(specs);
+    await world.settle();
+  }
+  assertEquals(told(), [["a", "no host"]]);
+  world.manager.configure([{ ...bad, problem: "no port" }]);
+  await world.settle();
+  assertEquals(told(), [["a", "no port"]]);
+  world.manager.configure([{ ...bad, enabled: false }]);
+  await world.settle();
+  assertEquals(told(), []);
+  world.manager.configure([bad]);
+  await world.settle();
+  assertEquals(told(), [["a", "no host"]]);
+  await world.manager.stop(1_000);
+});
+
 Deno.test("the old one that ends while the new one cannot be built is shown as failed", async () => {
   const world = channelWorld();
   world.manager.configure([testSpec("a")]);

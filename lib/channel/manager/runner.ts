@@ -54,6 +54,8 @@ export class Runner {
   /** Why what is wanted is not what runs. */
   #refusal: string | undefined;
   #restarts = 0;
+  /** The problem of the spec that the log was told of last. */
+  #told: string | undefined;
   /** Fingerprint of what could not be made. */
   #unmade: string | undefined;
   /** Not before this, by the clock's elapsed time. */
@@ -134,6 +136,7 @@ export class Runner {
   async #step(): Promise<boolean> {
     const spec = this.#wanted;
     const current = this.#current;
+    this.#tell(spec);
     if (current?.ended !== undefined) {
       await this.#bury(current, current.ended);
     } else if (spec === undefined || !spec.enabled) {
@@ -159,6 +162,18 @@ export class Runner {
       else await this.#renew(spec);
     }
     return false;
+  }
+
+  /** Once for each problem: whoever starts a service does not look at its status by himself. */
+  #tell(spec: ChannelSpec | undefined): void {
+    const problem = spec?.enabled ? spec.problem : undefined;
+    if (problem === this.#told) return;
+    this.#told = problem;
+    if (problem === undefined) return;
+    this.#deps.log.warning("A channel cannot be used as it is configured", {
+      channel: spec!.runtimeName,
+      problem,
+    });
   }
 
   /** Nothing runs and nothing is to be done, until something else is wanted. */

@@ -36,6 +36,8 @@ export interface ChannelWorld {
   built: TestChannel[];
   /** What happened, such as `build a1`, `start a1`, `attach a1`, `detach a1`, `stop a1`. */
   events: string[];
+  /** What the log was warned of. */
+  warnings: Record<string, unknown>[];
   /** Called for each build; may reject. */
   onBuild: (spec: ChannelSpec) => Promise<void> | void;
   /** Whether one runs as soon as it is started. */
@@ -81,6 +83,7 @@ export function channelWorld(): ChannelWorld {
     clock,
     built: [],
     events: [],
+    warnings: [],
     onBuild: () => {},
     runsAtOnce: true,
     onAttach: () => {},
@@ -123,7 +126,10 @@ export function channelWorld(): ChannelWorld {
       },
       clock,
       random: () => 0.5,
-      log: { info: () => {}, warning: () => {} },
+      log: {
+        info: () => {},
+        warning: (message, fields) => void world.warnings.push({ message, ...fields }),
+      },
     }),
   };
 
