@@ -36,7 +36,9 @@ export async function readListings(
   const scrubber = createScrubber(secrets.flatMap((secret) => printsOf(secret, salt)));
   return {
     registry,
-    listings: scrubber.value(listChannels({ registry, examined, features: {} })),
+    listings: scrubber.value(
+      listChannels({ registry, examined, features: {}, dataDir: paths.dataDir }),
+    ),
     problems: examined.problems.map(formatProblem),
   };
 }

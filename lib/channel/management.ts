@@ -36,6 +36,6 @@ export interface ManagementAdapter {
    */
   runtimeName?(channelName: string, instanceId: string): string;
   featureInstances?(section: Section): FeatureInstance[] | undefined;
-  /** Whether a login is kept on this machine. */
-  localStatePresent?(section: Section, instanceId: string): boolean;
+  /** Whether a login is kept on this machine, by the names of what lies in the instance's own folder. */
+  localStatePresent?(section: Section, instanceId: string, files: readonly string[]): boolean;
 }

@@ -69,6 +69,8 @@ export interface ChannelInstanceListing {
   problem?: string;
   configValues: Readonly<Record<string, unknown>>;
   configuredFields: readonly string[];
+  /** Whether a login is kept on this machine; absent where the package does not tell. */
+  localStatePresent?: boolean;
   /** Presentation alone. */
   name?: string;
   displayName?: string;

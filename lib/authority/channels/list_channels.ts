@@ -6,7 +6,10 @@
  */
 
 import type { FeatureMetadata } from "../../channel/base_channel.ts";
+import { call, frozen } from "../../channel/management/instances_of.ts";
 import { type InstanceView, instanceViews } from "../../channel/management/instance_views.ts";
+import type { Section } from "../../channel/management.ts";
+import { stateFiles } from "../../channel/place/state_dir.ts";
 import type { ChannelRegistry, UsableChannel } from "../../channel/registry/channel_registry.ts";
 import { strangeSections, unknownChannel } from "../../channel/registry/place_source_of.ts";
 import { sectionFields } from "../../channel/setup/common_fields.ts";
@@ -22,6 +25,8 @@ export interface ListingInputs {
   examined: Examined;
   /** What platforms say of instances, by runtime name. */
   features: Readonly<Record<string, FeatureMetadata>>;
+  /** Of the home: the folders of instances lie there. */
+  dataDir: string;
 }
 
 /** Every channel: the usable in the order of their folders, then the broken. */
@@ -41,7 +46,7 @@ export function listChannels(inputs: ListingInputs): ChannelListing[] {
 /** One channel. */
 export function listChannel(
   channel: UsableChannel,
-  { examined, features }: Omit<ListingInputs, "registry">,
+  { examined, features, dataDir }: Omit<ListingInputs, "registry">,
 ): ChannelListing {
   const { descriptor, adapter, connector } = channel;
   const { written, resolved } = sectionsIn(examined, descriptor.name);
@@ -63,12 +68,16 @@ export function listChannel(
     instances: [],
   };
   let views: InstanceView[];
+  let instances: ChannelInstanceListing[];
   try {
     views = instanceViews(channel, resolved, written);
+    instances = views.map((view) => ({
+      ...instanceListing(view, features),
+      ...localState(channel, view, resolved, dataDir),
+    }));
   } catch (error) {
     return { ...listing, configured: false, problem: toErrorData(error).message };
   }
-  const instances = views.map((view) => instanceListing(view, features));
   if (adapter === undefined) return { ...listing, instances };
   // What one account lacks may stand in another, so the whole is what those are that count.
   const counting = views.filter(({ enabled }) => enabled);
@@ -105,6 +114,23 @@ function instanceListing(
     ...displayName !== undefined && { displayName },
     ...avatarUrl !== undefined && { avatarUrl },
   };
+}
+
+/** What the adapter says of a login that is kept; nothing where it does not tell. */
+function localState(
+  { descriptor: { name }, adapter }: UsableChannel,
+  { id, runtimeName }: InstanceView,
+  section: Section,
+  dataDir: string,
+): { localStatePresent?: boolean } {
+  if (adapter?.localStatePresent === undefined) return {};
+  const files = stateFiles(dataDir, runtimeName);
+  const says: unknown = call(
+    name,
+    "localStatePresent",
+    () => adapter.localStatePresent!(frozen(section), id, files),
+  );
+  return { localStatePresent: says === true };
 }
 
 /** One that cannot be used. */

@@ -81,7 +81,7 @@ export function createChannelOperator(deps: ChannelOperatorDeps): ChannelOperato
 
   async function list(name?: string): Promise<ChannelListing[]> {
     const [examined, told] = await Promise.all([readSettings(), store.read()]);
-    const all = listChannels({ registry, examined, features: told });
+    const all = listChannels({ registry, examined, features: told, dataDir });
     if (name === undefined) return all;
     const found = all.filter((each) => each.name === name);
     if (found.length === 0) requireKnown(registry, name, []);
@@ -91,7 +91,9 @@ export function createChannelOperator(deps: ChannelOperatorDeps): ChannelOperato
   /** After a change; what is left of a channel that is gone has no place in the list once it is off. */
   async function listOne(name: string): Promise<ChannelListing> {
     const [examined, told] = await Promise.all([readSettings(), store.read()]);
-    return listChannels({ registry, examined, features: told }).find((one) => one.name === name) ??
+    return listChannels({ registry, examined, features: told, dataDir }).find((one) =>
+      one.name === name
+    ) ??
       brokenListing(name, unknownChannel(name), examined);
   }
 

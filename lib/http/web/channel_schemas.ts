@@ -53,6 +53,7 @@ const instanceAnswer = z.object({
   problem: z.string().optional(),
   config_values: values,
   configured_fields: z.array(z.string()),
+  local_state_present: z.boolean().optional().describe("Whether a login is kept on this machine."),
   name: z.string().optional(),
   display_name: z.string().optional(),
   avatar_url: z.string().optional(),
@@ -138,7 +139,7 @@ function instanceToWire(
   { id, runtimeName, enabled, configured, missing, problem, ...more }: ChannelInstanceListing,
   byName: ById,
 ): z.infer<typeof instanceAnswer> {
-  const { configValues, configuredFields, name, displayName, avatarUrl } = more;
+  const { configValues, configuredFields, localStatePresent, name, displayName, avatarUrl } = more;
   return {
     id,
     runtime_name: runtimeName,
@@ -148,6 +149,7 @@ function instanceToWire(
     ...problem !== undefined && { problem },
     config_values: configValues,
     configured_fields: [...configuredFields],
+    ...localStatePresent !== undefined && { local_state_present: localStatePresent },
     ...name !== undefined && { name },
     ...displayName !== undefined && { display_name: displayName },
     ...avatarUrl !== undefined && { avatar_url: avatarUrl },

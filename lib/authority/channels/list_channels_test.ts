@@ -1,0 +1,50 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { accountsAdapter } from "../../channel/management/accounts_adapter.ts";
+import type { ManagementAdapter } from "../../channel/management.ts";
+import { testChannel } from "../../channel/registry/testing/test_registry.ts";
+import { testDescriptor } from "../../channel/setup/testing/test_descriptor.ts";
+import { channelAnswer, channelToWire } from "../../http/web/channel_schemas.ts";
+import { settingsFixture } from "./testing/settings_fixture.ts";
+
+const TEAM = testDescriptor({
+  name: "team",
+  runtime: "channels/team/runtime.ts:Team",
+  management: { multiInstance: true, adapter: "channels/team/instances.ts:adapter" },
+});
+const CONFIG = { channels: { team: { enabled: true, accounts: { work: {}, home: {} } } } };
+
+/** How the instances are listed whose adapter also has these functions. */
+function fixtureOf(adapter: Partial<ManagementAdapter>) {
+  const channels = [testChannel(TEAM, { ...accountsAdapter(TEAM), ...adapter })];
+  return settingsFixture({ config: CONFIG, channels });
+}
+
+Deno.test("a listing says where a login is kept, by the files of each instance's own folder", async () => {
+  await using fixture = await fixtureOf({
+    localStatePresent: (section, instanceId, files) =>
+      section.enabled === true && files.includes(`${instanceId}.session`),
+  });
+  const states = async () =>
+    (await fixture.listing("team")).instances.map((one) => one.localStatePresent);
+  assertEquals(await states(), [false, false, false]);
+  const folder = `${fixture.home.paths.dataDir}/channels/team.work`;
+  await Deno.mkdir(folder, { recursive: true });
+  await Deno.writeTextFile(`${folder}/work.session`, "kept");
+  assertEquals(await states(), [false, true, false]);
+  const wire = channelAnswer.parse(channelToWire(await fixture.listing("team"), []));
+  assertEquals(wire.instances[1]!.local_state_present, true);
+});
+
+Deno.test("a listing says nothing of a login where the adapter does not tell, and why where it throws", async () => {
+  await using silent = await fixtureOf({});
+  const [first] = (await silent.listing("team")).instances;
+  assertEquals("localStatePresent" in first!, false);
+  await using failing = await fixtureOf({
+    localStatePresent() {
+      throw new Error("no such state");
+    },
+  });
+  const { configured, problem, instances } = await failing.listing("team");
+  assertEquals([configured, instances], [false, []]);
+  assertStringIncludes(problem!, "localStatePresent of its adapter says: no such state");
+});
