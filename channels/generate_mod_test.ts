@@ -115,7 +115,11 @@ Deno.test("manifests and adapters bring no runtime and no package with them, by 
 
 Deno.test("what a place loads brings no package that its manifest does not name, but the service's own (C9)", async () => {
   const { usable } = await openRegistry(CHANNELS);
-  const own = packagesIn(await graphOf(new URL("cli/main.ts", ROOT).href));
+  const own = (await Promise.all(
+    ["cli/main.ts", "lib/channel/mod.ts"].map(async (file) =>
+      packagesIn(await graphOf(new URL(file, ROOT).href))
+    ),
+  )).flat();
   for (const { descriptor, runtime, validator, connector } of usable.values()) {
     for (const target of [runtime, validator, connector]) {
       if (target === undefined) continue;
