@@ -119,7 +119,8 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     clock,
     log,
   };
-  const marks = new TurnMarks({ journal, clock, log, randomId });
+  const isRunning = (sessionKey: string) => lanes.of(sessionKey).running !== undefined;
+  const marks = new TurnMarks({ journal, clock, log, randomId, isRunning });
   const room = new Room(deps.maxInputChars ?? MAX_INPUT_CHARS);
   const lanes = new Lanes<AcceptedTurn>({
     maxWaiting: MAX_WAITING,
@@ -358,6 +359,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     while (endings.size > 0) await Promise.all(endings);
     await asides.idle();
     cancelTimer();
+    marks.close();
     return { interrupted };
   }
 
@@ -400,7 +402,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
       running?.cancel();
       return running !== undefined;
     },
-    isRunning: (sessionKey) => lanes.of(sessionKey).running !== undefined,
+    isRunning,
   };
 }
 

@@ -16,6 +16,8 @@ import type { Ending } from "./turn.ts";
 const END_MS = 10_000;
 /** Pause before the one repeat of an end that could not be committed, milliseconds. */
 const RETRY_MS = 1_000;
+/** Pause before an end that was told as lost is tried again, milliseconds. */
+const LATER_MS = 5_000;
 
 /** What marks need. */
 export interface TurnMarksDeps {
@@ -23,11 +25,15 @@ export interface TurnMarksDeps {
   clock: Clock;
   log: Log;
   randomId: () => string;
+  /** Whether a turn runs in the session. */
+  isRunning: (sessionKey: string) => boolean;
 }
 
 /** Writes the marks of turns. */
 export class TurnMarks {
   readonly #deps: TurnMarksDeps;
+  /** Ends the waits of ends that were told as lost; undefined once nothing is tried any more. */
+  #waits: Set<() => void> | undefined = new Set();
 
   constructor(deps: TurnMarksDeps) {
     this.#deps = deps;
@@ -51,7 +57,8 @@ export class TurnMarks {
 
   /**
    * Commits the end. Resolves with whether it is on record; never rejects: what could not be
-   * committed, tried twice, is logged and told to whoever reads the turn.
+   * committed, tried twice, is logged and told to whoever reads the turn. Such a turn is ended later,
+   * when the disk has room again, say: whoever waits in a chat is told then and not at the next start.
    */
   async end(own: AcceptedTurn, ending: Ending): Promise<boolean> {
     const { journal, clock } = this.#deps;
@@ -69,11 +76,39 @@ export class TurnMarks {
         if (attempt > 1) {
           const message = "The turn's end could not be recorded";
           own.lose(new ServiceError("turn_failed", message, { logId }));
+          // Behind a call that was cut off its result has to stand, and not behind a later turn.
+          if (!ending.ranTool) this.#endLater(own, ending, logId);
           return false;
         }
         await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));
       }
     }
+  }
+
+  /** Tries nothing any more; the next start puts in order what is left. */
+  close(): void {
+    for (const cancel of this.#waits ?? []) cancel();
+    this.#waits = undefined;
+  }
+
+  #endLater(own: AcceptedTurn, ending: Ending, logId: string): void {
+    const { journal, clock, log, isRunning } = this.#deps;
+    const { id, sessionKey } = own.turn;
+    const cancel = clock.after(LATER_MS, async () => {
+      this.#waits?.delete(cancel);
+      try {
+        if (journal.turn(id)?.endedAt === undefined) {
+          if (isRunning(sessionKey)) return this.#endLater(own, ending, logId);
+          await this.#endOnce(own, ending, logId);
+        }
+        log.info("The end of a turn is on record after all", { turnId: id, sessionKey });
+      } catch {
+        // It is in the log already.
+        this.#endLater(own, ending, logId);
+      }
+    });
+    if (this.#waits === undefined) cancel();
+    else this.#waits.add(cancel);
   }
 
   async #sayStart(own: AcceptedTurn): Promise<number> {

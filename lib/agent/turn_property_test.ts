@@ -158,6 +158,8 @@ Deno.test("createTurns() ends every turn once, by the grammar, and frees its lan
           one.interference === "faults",
           "only a broken journal may keep the end from a reader",
         );
+        // The process stops, and the next one puts in order what it left.
+        await agent.turns.drain({ graceMs: 0 });
         await raw.recover();
       }
       const turn = raw.turn(handle.turn.id)!;
