@@ -5,7 +5,7 @@
  */
 
 import { ServiceError } from "../../lib/errors.ts";
-import type { OutboxRow } from "../../lib/journal/types.ts";
+import { OUTBOX_STATES } from "../../lib/journal/outbox_states.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Operations } from "../../lib/local/protocol.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
@@ -21,17 +21,8 @@ export interface OutboxDeps {
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 1_000;
 
-const STATES = [
-  "pending",
-  "sending",
-  "sent",
-  "unknown",
-  "dead",
-  "expired",
-] as const satisfies readonly OutboxRow["state"][];
-
 /** Those that somebody may want to do something about. */
-const NOT_SENT = STATES.filter((state) => state !== "sent");
+const NOT_SENT = OUTBOX_STATES.filter((state) => state !== "sent");
 
 /** Runs the command. */
 export async function runOutbox(
@@ -79,12 +70,14 @@ function listParams(options: Invocation["options"]): Operations["outbox"]["param
     limit?: string;
     after?: string;
   };
-  const states = state.includes("all") ? STATES : state.map((typed) => {
-    const found = STATES.find((one) => one === typed);
+  const states = state.includes("all") ? OUTBOX_STATES : state.map((typed) => {
+    const found = OUTBOX_STATES.find((one) => one === typed);
     if (found !== undefined) return found;
     throw new ServiceError(
       "usage",
-      `Option --state is ${JSON.stringify(typed)}; expected one of ${STATES.join(", ")}, all`,
+      `Option --state is ${JSON.stringify(typed)}; expected one of ${
+        OUTBOX_STATES.join(", ")
+      }, all`,
       { param: "state" },
     );
   });
@@ -130,7 +123,7 @@ const outbox: Command = {
       name: "state",
       value: "STATE",
       repeatable: true,
-      summary: `list: only these (${STATES.join(", ")}, or all)`,
+      summary: `list: only these (${OUTBOX_STATES.join(", ")}, or all)`,
     },
     { name: "channel", value: "NAME", summary: "list: of this channel or instance alone" },
     { name: "limit", alias: "n", value: "N", summary: `list: at most so many (${DEFAULT_LIMIT})` },

@@ -15,6 +15,7 @@ import type { AutomationStore } from "../automation/automation_store.ts";
 import type { DeliveryStore } from "../channel/delivery/delivery_store.ts";
 import type { OutboundEvent } from "../channel/outbound_message.ts";
 import type { ErrorData } from "../errors.ts";
+import type { OutboxState } from "./outbox_states.ts";
 
 /** A conversation. */
 export interface Session {
@@ -119,7 +120,7 @@ export interface OutboxMessage {
 export interface OutboxRow extends OutboxMessage {
   /** Order of delivery. */
   rowid: number;
-  state: "pending" | "sending" | "sent" | "unknown" | "dead" | "expired";
+  state: OutboxState;
   /** Milliseconds since 1970. */
   createdAt: number;
   /** 24 h later (decisions D4), or less where it is of no use as long; later once it was resent. */

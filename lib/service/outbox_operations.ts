@@ -8,25 +8,17 @@ import { setImmediate } from "node:timers";
 import { z } from "zod";
 import { CHAT_CHANNEL } from "../channel/chat_session.ts";
 import { ServiceError } from "../errors.ts";
+import { OUTBOX_STATES } from "../journal/outbox_states.ts";
 import type { Journal, OutboxRow } from "../journal/types.ts";
 import type { OperationHandlers } from "../local/server.ts";
 
 /** Rows that are read at once. */
 const PAGE = 256;
 
-const STATES = [
-  "pending",
-  "sending",
-  "sent",
-  "unknown",
-  "dead",
-  "expired",
-] as const satisfies readonly OutboxRow["state"][];
-
 const listParams = z.object({
   after: z.int().min(0).default(0),
   limit: z.int().min(1).max(1_000),
-  states: z.array(z.enum(STATES)).min(1).max(STATES.length).optional(),
+  states: z.array(z.enum(OUTBOX_STATES)).min(1).max(OUTBOX_STATES.length).optional(),
   channel: z.string().min(1).max(200).optional(),
 });
 const messageParams = z.object({ message: z.int().min(1) });

@@ -7,9 +7,7 @@
  */
 
 import type { ErrorData } from "../../errors.ts";
-import type { ConnectAnswer, SetupFinding } from "../descriptor.ts";
 import type { InboundMessage, Published } from "../inbound_message.ts";
-import type { FeatureMetadata } from "../base_channel.ts";
 import type { OutboundMessage, ReasoningDelta, StreamDelta } from "../outbound_message.ts";
 
 /** Messages that a place may have published without an answer; more wait in the place. */
@@ -73,14 +71,6 @@ export interface PlaceFault {
   message: string;
   /** Milliseconds, with `later`. */
   retryAfterMs?: number;
-}
-
-/** What a call came to, beside having been done. */
-export interface PlaceResults {
-  login: boolean;
-  refresh: FeatureMetadata | undefined;
-  validate: SetupFinding[];
-  connect: ConnectAnswer;
 }
 
 /** To a place, over its port. */

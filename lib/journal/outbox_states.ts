@@ -1,0 +1,18 @@
+/**
+ * What may become of a message in the outbox (decisions D4).
+ *
+ * @module
+ */
+
+/** Every state, in the order in which a message may come into it. */
+export const OUTBOX_STATES = [
+  "pending",
+  "sending",
+  "sent",
+  "unknown",
+  "dead",
+  "expired",
+] as const;
+
+/** One of {@linkcode OUTBOX_STATES}. */
+export type OutboxState = typeof OUTBOX_STATES[number];
