@@ -144,6 +144,29 @@ Deno.test("set is refused for what the package's own check finds, and asks it be
   assertEquals(fixture.asked, []);
 });
 
+Deno.test("set refuses what no place can be started with, and asks the package nothing", async () => {
+  await using fixture = await settingsFixture({ config: { channels: { chat: GOOD } } });
+  for (
+    const [values, words] of [
+      [{ server: "0.0.0.0/0", botToken: TOKEN }, 'the host "0.0.0.0/0:6697"'],
+      [{ server: "a.example,b.example", botToken: TOKEN }, 'the host "a.example,b.example:6697"'],
+      [{ server: "*", botToken: TOKEN }, 'the host "*:6697"'],
+      [{ tokenFile: "../irc/token" }, 'the path "../irc/token"'],
+    ] as const
+  ) {
+    const [code, , message] = await refused(fixture, set(values));
+    assertEquals(code, "invalid_request");
+    assertStringIncludes(message, words);
+    const [finding] = await findings(fixture, {
+      op: "channels.validate",
+      name: "chat",
+      values,
+    });
+    assertEquals(finding?.level, "error");
+  }
+  assertEquals(fixture.asked, []);
+});
+
 Deno.test("validate finds everything, writes nothing, and names each alternative (C13, C14)", async () => {
   await using fixture = await settingsFixture({
     validate: () => [{ level: "warning", message: "irc.example is not reached" }],
@@ -350,12 +373,12 @@ Deno.test("changes of a channel at once are written whole, in the order in which
   const results = await Promise.allSettled(
     Array.from(
       { length: 16 },
-      (_, at) => fixture.set({ [at % 2 ? "nick" : "tokenFile"]: `v${at}` }),
+      (_, at) => fixture.set({ [at % 2 ? "nick" : "tokenFile"]: `/v${at}` }),
     ),
   );
   assertEquals(results.filter(({ status }) => status === "rejected"), []);
   const { nick, tokenFile } = JSON.parse(await fixture.home.read()).channels.chat;
-  assertEquals([nick, tokenFile], ["v15", "v14"]);
+  assertEquals([nick, tokenFile], ["/v15", "/v14"]);
   // Each was checked once: none had to be begun anew.
   assertEquals(fixture.asked.length, 16);
   const [more] = await Promise.allSettled(

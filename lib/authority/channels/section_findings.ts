@@ -13,6 +13,7 @@ import { missingRequirements } from "../../channel/setup/missing_requirements.ts
 import { readSection } from "../../channel/setup/read_section.ts";
 import { ServiceError } from "../../errors.ts";
 import type { ChannelPlaces } from "./channel_places.ts";
+import { placePermissions } from "./place_permissions.ts";
 import type { PlannedSection, ReadSections } from "./plan_section.ts";
 import { withoutValues } from "./without_values.ts";
 
@@ -76,7 +77,27 @@ export function isReady(channel: UsableChannel, instance: FoundInstance): boolea
   return contractFindings(channel, instance, "error").length === 0;
 }
 
-/** What the package's own check finds. Nothing is asked about an instance that is not whole. */
+/** What no place can be started with, such as a range of hosts where one host belongs. */
+function placeFindings(
+  channel: UsableChannel,
+  instance: FoundInstance,
+  { next, dataDir }: Pick<PlannedSection, "next"> & { dataDir: string },
+): SetupFinding[] {
+  if (channel.descriptor.capabilities.includes("in_service")) return [];
+  try {
+    const source = placeSource({ config: next, dataDir }, channel, instance, "runtime");
+    placePermissions({ ...source.boot, permissions: source.permissions });
+    return [];
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== "config_invalid") throw error;
+    return [{ level: "error", message: error.message }];
+  }
+}
+
+/**
+ * What the package's own check finds, unless there could be no place for it. Nothing is asked about an
+ * instance that is not whole.
+ */
 export async function packageFindings(
   channel: UsableChannel,
   instance: FoundInstance,
@@ -85,7 +106,9 @@ export async function packageFindings(
     dataDir: string;
   },
 ): Promise<SetupFinding[]> {
-  if (channel.validator === undefined || !isReady(channel, instance)) return [];
+  if (!isReady(channel, instance)) return [];
+  const impossible = placeFindings(channel, instance, { next, dataDir });
+  if (impossible.length > 0 || channel.validator === undefined) return impossible;
   const { values } = readSection(instance.section, channel.descriptor);
   const source = placeSource({ config: next, dataDir }, channel, instance, "validator");
   const scrub = withoutValues(source.boot.secrets);
