@@ -53,6 +53,25 @@ Deno.test("ten queued deltas arrive as fewer calls with the same text, the end l
   assertEquals(world.deliveries.counts("irc").waiting, 0);
 });
 
+Deno.test("a stream that a link still has a piece of goes on as a message over the link that came meanwhile", async () => {
+  await using world = new DeliveryWorld();
+  const first = world.attach("irc", STREAMS);
+  const letGo = holdFirst(first.link);
+  await world.begin("t1", { streaming: true });
+  await world.say("t1", text("s", "one "));
+  await settled();
+  const detached = first.detach();
+  const { link } = world.attach("irc", STREAMS);
+  letGo();
+  await detached;
+  await world.say("t1", text("s", "two"));
+  await world.say("t1", { type: "segment_end", streamId: "s", resuming: false });
+  await world.end("t1");
+  await settled();
+  assertEquals([first.link.lines, link.texts()], [["s one "], ["two"]]);
+  assertEquals(world.journal.deliveries.turns(0, 1), []);
+});
+
 Deno.test("a streamed turn is not delivered again through send, nor after a restart (C28)", () =>
   withFolder(async (folder) => {
     const path = `${folder}/a.db`;

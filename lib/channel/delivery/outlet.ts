@@ -96,7 +96,8 @@ export class Outlet {
       this.#ready.clear();
     }
     await attachment.detach();
-    if (this.#attachment === undefined) { for (const answer of this.answers) answer.detached(); }
+    // Those too that another link serves by now.
+    for (const answer of this.answers) answer.detached();
   }
 
   wake(chatId?: string): void {

@@ -28,6 +28,8 @@ export class LiveChannel {
   #spec: ChannelSpec;
   /** Of the deliveries over it, while there are any. */
   #detach: (() => Promise<void>) | undefined;
+  /** What is sent over it is being ended. */
+  #isDetaching = false;
   #wasRunning = false;
   #ranSinceMs: number | undefined;
   #ended: string | undefined;
@@ -81,7 +83,9 @@ export class LiveChannel {
     if (this.#detach === undefined || deliveryOf(before) === deliveryOf(spec)) return;
     const detached = this.#detach();
     this.#detach = undefined;
+    this.#isDetaching = true;
     await this.#within(detached, Infinity);
+    this.#isDetaching = false;
     this.#look();
   }
 
@@ -104,8 +108,10 @@ export class LiveChannel {
     const { isRunning } = built;
     if (isRunning) {
       this.#ranSinceMs ??= clock.elapsed();
-      if (this.#detach === undefined) this.#detach = deliveries.attach(built, this.#spec);
-      else if (!this.#wasRunning) deliveries.wake(this.#spec.runtimeName);
+      if (this.#detach === undefined) {
+        // One thing after the other is delivered over it, whatever it says of itself meanwhile.
+        if (!this.#isDetaching) this.#detach = deliveries.attach(built, this.#spec);
+      } else if (!this.#wasRunning) deliveries.wake(this.#spec.runtimeName);
     }
     this.#wasRunning = isRunning;
     onChange();
