@@ -308,6 +308,23 @@ Deno.test("what is delivered changes without a new start", async () => {
   await world.manager.stop(1_000);
 });
 
+Deno.test("what is being sent ends before anything else is delivered, whatever a channel says meanwhile", async () => {
+  const world = channelWorld();
+  world.manager.configure([testSpec("a")]);
+  await world.settle();
+  const sent = Promise.withResolvers<void>();
+  world.sending = sent.promise;
+  world.manager.configure([testSpec("a", { sendMaxRetries: 5 })]);
+  await world.settle();
+  world.built[0]!.say("busy");
+  await world.settle();
+  assertEquals(world.events.slice(2), ["attach a1", "detach a1"]);
+  sent.resolve();
+  await world.settle();
+  assertEquals(world.events.slice(4), ["attach a1"]);
+  await world.manager.stop(1_000);
+});
+
 Deno.test("stop() lets what is being sent end within the grace, and no longer", async () => {
   for (const inTime of [true, false]) {
     const world = channelWorld();
