@@ -62,11 +62,17 @@ export function openHomeChannels(deps: HomeChannelsDeps): HomeChannels {
   const usable = [...registry.usable.values()];
   const places = openChannelPlaces({ ...deps, configured });
   const operator = createChannelOperator({ ...deps, places, clock: systemClock });
+  for (const { folder, problem } of registry.broken) {
+    // One that is switched on is told of by whoever wants to start it.
+    if (!isEnabled(config, folder)) log.warning("A channel is left out", { folder, problem });
+  }
   return {
     places,
     operator,
     secrets: channelSecrets(registry),
-    served: usable.filter((channel) => isServed(channel) && isEnabled(config, channel))
+    served: usable.filter((channel) =>
+      isServed(channel) && isEnabled(config, channel.descriptor.name)
+    )
       .map(({ descriptor: { name }, runtime: { module, exportName } }) => ({
         name,
         module,
@@ -91,7 +97,7 @@ function isServed({ descriptor }: UsableChannel): boolean {
   return descriptor.capabilities.includes("in_service");
 }
 
-function isEnabled({ channels }: Config, { descriptor: { name } }: UsableChannel): boolean {
+function isEnabled({ channels }: Config, name: string): boolean {
   const section: unknown = Object.hasOwn(channels, name) ? channels[name] : undefined;
   return typeof section === "object" && section !== null && "enabled" in section &&
     section.enabled === true;

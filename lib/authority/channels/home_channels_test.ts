@@ -35,3 +35,37 @@ Deno.test("specs() tell the service no secret that an adapter says why it fails 
   assert(!JSON.stringify(specs).includes("s3cret"), specs[0]!.problem);
   await channels.shutdown();
 });
+
+Deno.test("a package that is broken is left out with a warning that names it (C2)", async () => {
+  await using home = await tempHome();
+  const { paths, env } = home;
+  const warnings: unknown[] = [];
+  const say = () => {};
+  const problem = "Cannot use channels/odd/manifest.ts: it fails while it is loaded: boom";
+  const wanted = { folder: "wanted", problem: "Cannot use channels/wanted/manifest.ts: no" };
+  const channels = openHomeChannels({
+    registry: testRegistry([testChannel(testDescriptor())], [{ folder: "odd", problem }, wanted]),
+    config: configSchema.parse({ channels: { wanted: { enabled: true } } }),
+    paths,
+    denoDir: undefined,
+    env,
+    scrubber: { text: (text) => text },
+    audit: {} as AuditLog,
+    reload: () => Promise.resolve(),
+    log: {
+      debug: say,
+      info: say,
+      warning: (...line: unknown[]) => void warnings.push(line),
+      error: say,
+    },
+  });
+  assertEquals(warnings, [["A channel is left out", { folder: "odd", problem }]]);
+  // One that is switched on is among what is to be started, as failed; all others are as they were.
+  assertEquals(channels.specs().map((spec) => [spec.runtimeName, spec.enabled, spec.problem]), [
+    ["chat", false, undefined],
+    ["odd", false, problem],
+    ["wanted", true, wanted.problem],
+  ]);
+  assertEquals(warnings.length, 1);
+  await channels.shutdown();
+});
