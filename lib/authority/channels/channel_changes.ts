@@ -172,8 +172,8 @@ export class ChannelChanges {
     planned: PlannedSection,
     instance: ReturnType<typeof instanceIn>,
   ): Promise<SetupFinding[]> {
-    const { places, paths: { dataDir } } = this.#deps;
-    return packageFindings(channel, instance, { next: planned.next, places, dataDir });
+    const { places, paths } = this.#deps;
+    return packageFindings(channel, instance, { next: planned.next, places, paths });
   }
 
   async #write(

@@ -13,6 +13,7 @@ import type { Scrubber } from "../../secrets/scrubber.ts";
 import { childPackages } from "../executor/child_packages.ts";
 import { type ChannelPlaces, createChannelPlaces } from "./channel_places.ts";
 import { createPackageFetcher } from "./fetch_packages.ts";
+import { ownFolders } from "./own_folders.ts";
 
 /** What they are opened with. */
 export interface OpenChannelPlaces {
@@ -38,19 +39,4 @@ export function openChannelPlaces(
     clock: systemClock,
     log,
   });
-}
-
-/** Everything of a home, wherever it lies, but the workspace. */
-function ownFolders(paths: HomePaths): string[] {
-  return [
-    paths.configFile,
-    paths.lastGoodFile,
-    paths.dataDir,
-    paths.auditDir,
-    paths.keysDir,
-    paths.operatorDir,
-    paths.mcpDir,
-    paths.runDir,
-    paths.socketDir,
-  ];
 }

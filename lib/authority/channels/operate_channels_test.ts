@@ -152,6 +152,11 @@ Deno.test("set refuses what no place can be started with, and asks the package n
       [{ server: "a.example,b.example", botToken: TOKEN }, 'the host "a.example,b.example:6697"'],
       [{ server: "*", botToken: TOKEN }, 'the host "*:6697"'],
       [{ tokenFile: "../irc/token" }, 'the path "../irc/token"'],
+      [
+        { tokenFile: `${fixture.home.paths.dataDir}/channels/irc/token` },
+        "the service's own files",
+      ],
+      [{ tokenFile: "/" }, "the service's own files"],
     ] as const
   ) {
     const [code, , message] = await refused(fixture, set(values));

@@ -82,7 +82,16 @@ export async function checkPlacePaths(
 ): Promise<void> {
   const closed = await Promise.all(forbidden.map(realPath));
   for (const path of permissions.paths) {
-    const real = await realPath(path);
+    const real = await realPath(path).catch((cause) => {
+      const shown = JSON.stringify(path.slice(0, MAX_SHOWN));
+      throw new ServiceError(
+        "config_invalid",
+        `Cannot use channels.${runtimeName}: it asks to read ${shown}, and nobody can tell where that ` +
+          "leads; expected another path",
+        { param: `channels.${runtimeName}` },
+        { cause },
+      );
+    });
     if (closed.some((folder) => contains(folder, real) || contains(real, folder))) {
       throw new ServiceError(
         "config_invalid",

@@ -171,3 +171,23 @@ Deno.test("a place has what its table lists, and nothing else", async () => {
     await fixture.close();
   }
 });
+
+Deno.test("checkPlacePaths() refuses a path of which nobody can tell where it leads, in words", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.symlink(`${folder}/loop`, `${folder}/loop`);
+    await Deno.writeTextFile(`${folder}/file`, "");
+    for (const path of [`${folder}/loop`, `${folder}/file/x`, `/${"x".repeat(10_000)}`]) {
+      const permissions = { hosts: [], variables: [], paths: [path] };
+      const error = await assertRejects(
+        () => checkPlacePaths({ runtimeName: "mail", permissions }, [`${folder}/home`]),
+        ServiceError,
+        "nobody can tell where that leads",
+      );
+      assertEquals(error.code, "config_invalid");
+      assert(error.message.length < 600);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

@@ -11,9 +11,11 @@ import type { UsableChannel } from "../../channel/registry/channel_registry.ts";
 import { placeSource } from "../../channel/registry/place_source_of.ts";
 import { missingRequirements } from "../../channel/setup/missing_requirements.ts";
 import { readSection } from "../../channel/setup/read_section.ts";
+import type { HomePaths } from "../../config/paths.ts";
 import { ServiceError } from "../../errors.ts";
 import type { ChannelPlaces } from "./channel_places.ts";
-import { placePermissions } from "./place_permissions.ts";
+import { ownFolders } from "./own_folders.ts";
+import { checkPlacePaths, placePermissions } from "./place_permissions.ts";
 import type { PlannedSection, ReadSections } from "./plan_section.ts";
 import { withoutValues } from "./without_values.ts";
 
@@ -78,15 +80,18 @@ export function isReady(channel: UsableChannel, instance: FoundInstance): boolea
 }
 
 /** What no place can be started with, such as a range of hosts where one host belongs. */
-function placeFindings(
+async function placeFindings(
   channel: UsableChannel,
   instance: FoundInstance,
-  { next, dataDir }: Pick<PlannedSection, "next"> & { dataDir: string },
-): SetupFinding[] {
+  { next, paths }: Pick<PlannedSection, "next"> & { paths: HomePaths },
+): Promise<SetupFinding[]> {
   if (channel.descriptor.capabilities.includes("in_service")) return [];
   try {
+    const { dataDir } = paths;
     const source = placeSource({ config: next, dataDir }, channel, instance, "runtime");
-    placePermissions({ ...source.boot, permissions: source.permissions });
+    const owner = { ...source.boot, permissions: source.permissions };
+    placePermissions(owner);
+    await checkPlacePaths(owner, ownFolders(paths));
     return [];
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== "config_invalid") throw error;
@@ -101,15 +106,16 @@ function placeFindings(
 export async function packageFindings(
   channel: UsableChannel,
   instance: FoundInstance,
-  { next, places, dataDir }: Pick<PlannedSection, "next"> & {
+  { next, places, paths }: Pick<PlannedSection, "next"> & {
     places: Pick<ChannelPlaces, "validate">;
-    dataDir: string;
+    paths: HomePaths;
   },
 ): Promise<SetupFinding[]> {
   if (!isReady(channel, instance)) return [];
-  const impossible = placeFindings(channel, instance, { next, dataDir });
+  const impossible = await placeFindings(channel, instance, { next, paths });
   if (impossible.length > 0 || channel.validator === undefined) return impossible;
   const { values } = readSection(instance.section, channel.descriptor);
+  const { dataDir } = paths;
   const source = placeSource({ config: next, dataDir }, channel, instance, "validator");
   const scrub = withoutValues(source.boot.secrets);
   const found = await places.validate(source, values);
