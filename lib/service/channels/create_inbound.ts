@@ -8,7 +8,6 @@
 import type { OwnedTurns } from "../../agent/create_turns.ts";
 import type { InputPart } from "../../agent/messages.ts";
 import { inputChars } from "../../agent/room.ts";
-import type { Answer } from "../../agent/turns.ts";
 import type { Deliveries } from "../../channel/delivery/deliveries.ts";
 import type { InboundMessage, Published } from "../../channel/inbound_message.ts";
 import { checkInbound } from "../../channel/place/check_inbound.ts";
@@ -19,6 +18,7 @@ import type { Journal, RequestKey } from "../../journal/types.ts";
 import type { Log } from "../../log.ts";
 import { requestDigest } from "../../request_digest.ts";
 import { answerText } from "../answer_text.ts";
+import { AnsweredCommands } from "../answered_commands.ts";
 import type { Inbound } from "./inbound.ts";
 import { readInboundFiles } from "./inbound_files.ts";
 import { inboundSessionKey } from "./inbound_session_key.ts";
@@ -62,6 +62,7 @@ export function createInbound(deps: InboundDeps): Inbound {
   const { turns, journal, deliveries, documents, dataDir, scrub, randomId, log } = deps;
   const inOrder = new InOrder();
   const reading = new Places(MAX_READING);
+  const answered = new AnsweredCommands();
   /** Messages that are on no record yet, by their name. */
   const arriving = new Map<string, Promise<Published>>();
 
@@ -74,19 +75,29 @@ export function createInbound(deps: InboundDeps): Inbound {
   }
 
   async function take(arrival: Arrival): Promise<Published> {
-    const { spec, message, sessionKey, actor, signal } = arrival;
+    const { spec, message, sessionKey, actor, replyId, requestKey, signal } = arrival;
+    // Done before, while its answer could not be kept.
+    const known = requestKey && answered.find(replyId);
+    if (known !== undefined) return await reply(arrival, known);
     const input = [{ type: "text", text: message.content }];
     const { senderVerified } = spec;
     const command = turns.command({ sessionKey, actor, senderVerified, input });
     // Commands wait for nothing: one of them may be what frees the lane.
-    if (command !== undefined) return await reply(arrival, command);
+    if (command !== undefined) {
+      const answer = answerText(command);
+      if (requestKey !== undefined) answered.keep(replyId, answer);
+      return await reply(arrival, answer);
+    }
     return await inOrder.run(sessionKey, signal, () => submit(arrival));
   }
 
-  async function reply({ spec, message, replyId }: Arrival, command: Answer): Promise<Published> {
+  async function reply(
+    { spec, message, replyId }: Arrival,
+    answer: Promise<string>,
+  ): Promise<Published> {
     const { runtimeName } = spec;
     const { chatId, metadata } = message;
-    const content = scrub(await answerText(command));
+    const content = scrub(await answer);
     try {
       await journal.enqueue({ id: replyId, channel: runtimeName, chatId, content, metadata });
     } catch (error) {

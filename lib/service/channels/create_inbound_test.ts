@@ -250,6 +250,40 @@ Deno.test("a command whose answer finds no room in the outbox is done once all t
   await agent[Symbol.asyncDispose]();
 });
 
+Deno.test("a command that is sent again since its answer could not be kept does nothing to what came since", async () => {
+  let fails = true;
+  const other = testAgent();
+  const model = scriptedModel([hangs(), hangs()]);
+  const { publish, agent } = world({
+    agent: { model },
+    deps: {
+      journal: {
+        enqueue: async (message) => {
+          if (fails) throw new Error("database or disk is full");
+          return await other.journal.enqueue(message);
+        },
+        hasMessage: (id) => other.journal.hasMessage(id),
+      },
+    },
+  });
+  const statusOf = (published: Published) => agent.journal.turn(turnOf(published).turnId)!.status;
+  const first = await publish({ messageId: "m1" });
+  await until(() => model.requests.length === 1);
+  await assertRejects(() => publish({ content: "/stop", messageId: "m2" }), Error, "full");
+  await until(() => statusOf(first) === "cancelled");
+  const second = await publish({ messageId: "m3" });
+  await until(() => model.requests.length === 2);
+  fails = false;
+  for (let again = 0; again < 2; again++) {
+    assertEquals(await publish({ content: "/stop", messageId: "m2" }), { kind: "command" });
+  }
+  await settle();
+  assertEquals(statusOf(second), "running");
+  assertEquals(other.journal.outbox(0, 9).length, 1);
+  await agent[Symbol.asyncDispose]();
+  await other[Symbol.asyncDispose]();
+});
+
 Deno.test("/approve and /deny are answers of senders alone whom the channel vouches for", async () => {
   const asked: unknown[] = [];
   const { agent, inbound } = world({
