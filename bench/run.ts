@@ -8,6 +8,7 @@ const BENCHES = [
   "journal",
   "outbox",
   "cli_start",
+  "channels_start",
   "chat",
   "websocket",
   "streams",
