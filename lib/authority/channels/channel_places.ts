@@ -75,6 +75,7 @@ const REFRESH_TIMEOUT_MS = 30_000;
 export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
   const { clock, log, scrub } = deps;
   const open = new Set<OpenedPlace>();
+  const making = new Set<Promise<void>>();
   let asked = 0;
   const closing = new AbortController();
   const { signal } = closing;
@@ -85,8 +86,9 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
     const table = placePermissions({ runtimeName, permissions, stateDir, module });
     await checkPlacePaths({ runtimeName, permissions }, deps.forbidden);
     await deps.packages.ensure({ runtimeName, module, dependencies });
-    await Deno.mkdir(stateDir, { recursive: true, mode: 0o700 });
     // It may have been long.
+    if (signal.aborted) throw stopping();
+    await makeFolder(stateDir);
     if (signal.aborted) throw stopping();
     const place = startPlace({ boot, table, scrub });
     open.add(place);
@@ -100,6 +102,17 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
         place.close();
       },
     };
+  }
+
+  /** Whoever waits for the end may take the home away then: nothing is made in it any more. */
+  async function makeFolder(path: string): Promise<void> {
+    const made = Deno.mkdir(path, { recursive: true, mode: 0o700 });
+    making.add(made);
+    try {
+      await made;
+    } finally {
+      making.delete(made);
+    }
   }
 
   async function ask(source: PlaceSource, call: PlaceCall, timeoutMs: number): Promise<unknown> {
@@ -183,6 +196,7 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
       for (const place of open) place.close();
       open.clear();
       await deps.packages.shutdown();
+      await Promise.allSettled(making);
     },
   };
 }

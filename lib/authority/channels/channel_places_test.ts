@@ -271,6 +271,28 @@ Deno.test("ChannelPlaces opens nothing once it was shut down", async () => {
   await fixture.close();
 });
 
+Deno.test("a place whose packages come after the end makes nothing in the home", async () => {
+  const wanted = Promise.withResolvers<void>();
+  const fetched = Promise.withResolvers<void>();
+  const fixture = await PlaceFixture.open({
+    packages: {
+      ensure() {
+        wanted.resolve();
+        return fetched.promise;
+      },
+      shutdown: () => Promise.resolve(),
+    },
+  });
+  fixture.source();
+  const opening = assertRejects(() => fixture.places.open("probe"), ServiceError, "stopping");
+  await wanted.promise;
+  await fixture.places.shutdown();
+  fetched.resolve();
+  await opening;
+  await assertRejects(() => Deno.stat(fixture.stateDir()), Deno.errors.NotFound);
+  await fixture.close();
+});
+
 Deno.test("ChannelPlaces.validate() gives findings, and a warning where there can be none (C14)", async () => {
   const fixture = await PlaceFixture.open();
   const validate = (values: Record<string, unknown>) =>
