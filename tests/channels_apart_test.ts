@@ -9,7 +9,7 @@ import { said } from "./support/said.ts";
 import { happeningsOf, talkProject, talkSection, textsOf } from "./support/talk_channels.ts";
 import { WebhookSide } from "./support/webhook_side.ts";
 
-const ROUNDS = 25;
+const ROUNDS = 15;
 
 Deno.test("(C24) a platform that refuses connections, hangs or answers 500 delays no other channel and no other chat", async () => {
   await using project = await talkProject([{ name: "talk" }]);
