@@ -9,7 +9,7 @@ import { BaseChannel, type PackageConfig } from "../../lib/channel/base_channel.
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage } from "../../lib/channel/outbound_message.ts";
 import { maskOf } from "./connection/account_lookup.ts";
-import { IrcConnection, LoginError } from "./connection/irc_connection.ts";
+import { IrcConnection, type IrcLogin, LoginError } from "./connection/irc_connection.ts";
 import type { IrcLine } from "./connection/irc_framework.ts";
 import { connectToServer, type ServerAddress } from "./connection/irc_transport.ts";
 import { wantedRooms } from "./connection/rooms.ts";
@@ -20,17 +20,11 @@ import { type IrcFormatting, toIrc } from "./text/to_irc.ts";
 import { wrapLine, wrapLines } from "./text/wrap_line.ts";
 
 /** The section, as the manifest describes it. */
-export interface IrcConfig extends PackageConfig {
+export interface IrcConfig extends PackageConfig, IrcLogin {
   host: string;
   port: number;
   tls: boolean;
   caFile: string;
-  nick: string;
-  username: string;
-  realname: string;
-  password: string;
-  account: string;
-  accountPassword: string;
   channels: readonly string[];
   channelKeys: string;
   respond: "mention" | "all";
