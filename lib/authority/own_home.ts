@@ -10,7 +10,6 @@ import type { Loaded } from "../config/load.ts";
 import type { Config, WebsocketConfig } from "../config/schema.ts";
 import type { HomePaths } from "../config/paths.ts";
 import type { ChannelRegistry } from "../channel/registry/channel_registry.ts";
-import type { ChannelSecrets } from "../config/redact.ts";
 import { createLog, type Log, writeStderr } from "../log.ts";
 import { type Authority, startAuthority } from "./authority.ts";
 import { openAudit } from "./audit/log.ts";
@@ -88,8 +87,12 @@ export async function ownHome(
     const loaded = await loadOwn(options);
     const { config } = loaded;
     const known = new KnownSecrets();
-    const tell = (next: Config, channels: ChannelSecrets = {}) =>
-      known.configure(neverSaid(next, options.env, channels), plainNames(next));
+    // Before the first line of the log: a warning may repeat what stands in a section.
+    const channelKeys = options.channels === undefined
+      ? {}
+      : (await import("../channel/registry/channel_defaults.ts")).channelSecrets(options.channels);
+    const tell = (next: Config) =>
+      known.configure(neverSaid(next, options.env, channelKeys), plainNames(next));
     tell(config);
     const { scrubber } = known;
     const log = createLog(
@@ -140,7 +143,6 @@ export async function ownHome(
         reload: async () => await watched.reload?.(),
         log,
       });
-    tell(config, channels?.secrets);
     const table = permissionTable(loaded, paths, {
       api: options.api ?? config.api.enabled,
       channels: options.channels !== undefined,
@@ -270,7 +272,7 @@ export async function ownHome(
       load: () => loadOwn(options),
       apply(next, changed) {
         // Before any of it can be said.
-        tell(next, channels?.secrets);
+        tell(next);
         authority.configure(serviceConfig(next), changed);
         if (channels && changed.some(isOfChannels)) authority.setChannels(channels.specs());
       },

@@ -7,12 +7,10 @@
 
 import { systemClock } from "../../agent/clock.ts";
 import type { ChannelRegistry, UsableChannel } from "../../channel/registry/channel_registry.ts";
-import { channelSecrets } from "../../channel/registry/channel_defaults.ts";
 import { channelSpecs } from "../../channel/registry/channel_specs.ts";
 import type { ChannelSpec } from "../../channel/channel_spec.ts";
 import { unknownChannelKeys } from "../../channel/registry/unknown_channel_keys.ts";
 import type { HomePaths } from "../../config/paths.ts";
-import type { ChannelSecrets } from "../../config/redact.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Log } from "../../log.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
@@ -42,8 +40,6 @@ export interface HomeChannelsDeps {
 export interface HomeChannels {
   readonly places: Pick<ChannelPlaces, "open">;
   readonly operator: Pick<ChannelOperator, "answer">;
-  /** Which keys of their sections are secrets. */
-  readonly secrets: ChannelSecrets;
   /** Those that the service runs itself, switched on. */
   readonly served: readonly ChannelModule[];
   /** Those that have places of their own, as they are configured now; what has no effect is logged. */
@@ -69,7 +65,6 @@ export function openHomeChannels(deps: HomeChannelsDeps): HomeChannels {
   return {
     places,
     operator,
-    secrets: channelSecrets(registry),
     served: usable.filter((channel) =>
       isServed(channel) && isEnabled(config, channel.descriptor.name)
     )
