@@ -23,6 +23,15 @@ export class RetryLaterError extends Error {
 }
 
 /**
+ * The platform does not know who we say we are: a token that is wrong or was revoked, an account that is
+ * locked. A `start` that rejects with it is not tried again until the section changes or the channel is
+ * switched on anew; a `send` that does is permanent.
+ */
+export class LoginRefusedError extends Error {
+  override readonly name = "LoginRefusedError";
+}
+
+/**
  * It may have arrived: whoever was to say so is gone, or did not answer in time. What is not safe to
  * repeat is `unknown` then, and never sent again by itself (decisions D4).
  */

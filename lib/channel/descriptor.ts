@@ -83,7 +83,8 @@ export interface ManagementSpec {
 /** What a channel's place may reach, beside its own section of the configuration. */
 export interface ChannelPermissions {
   /**
-   * `<host>` or `<host>:<port>`, to connect to or to listen at. `{field}` stands for the value of a field
+   * `<host>` or `<host>:<port>`, to connect to or to listen at; `*.<domain>` for what lies under a domain
+   * of the platform, never under a public suffix. `{field}` stands for the value of a field
    * of the contract, and an entry with one that is empty falls away: `{imapHost}:{imapPort}`. One with a
    * list is there for each item; `{field}` alone may be a URL, and stands for its host and port.
    */
@@ -103,6 +104,18 @@ export const CHANNEL_CAPABILITIES = [
   "media",
   /** Threads, or replies to one message. */
   "replies",
+  /** Shows that it is at work on an answer. */
+  "typing",
+  /** Acknowledges a message by a reaction. */
+  "reactions",
+  /** Approvals are answered by buttons. */
+  "buttons",
+  /** What is said in a voice message is heard. */
+  "voice",
+  /** Hears in groups, where it is addressed. */
+  "groups",
+  /** What was written while the service was down is heard after the start. */
+  "catch_up",
   /** A send may be repeated without harm: the platform knows its id (decisions D4). */
   "idempotent_send",
   /** Serves connections in the service itself instead of a place of its own. */
@@ -131,6 +144,11 @@ export interface ChannelDescriptor {
   defaultActivation: boolean;
   /** `webui/index.ts` or `webui/index.tsx` in its folder: its part of the settings page. */
   webui?: string;
+  /**
+   * Languages of `locales/<language>.json` in its folder, as BCP 47 has them: labels of the fields, the
+   * steps of the setup and the words that the runtime says, beside the English of manifest and code.
+   */
+  locales?: readonly string[];
   permissions: ChannelPermissions;
   /** Whether its sender ids are immutable and vouched for, so that they may approve (decisions E4). */
   senderVerified: boolean;

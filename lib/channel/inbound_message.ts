@@ -37,6 +37,11 @@ export interface HandledMessage {
   messageId?: string;
   /** How the sender is called; shown, never compared. */
   senderName?: string;
+  /**
+   * When it was written, by the platform's clock: milliseconds since 1970. One that is older than
+   * `catchUpS` of the section is listed and not answered; without a time it is answered.
+   */
+  sentAt?: number;
 }
 
 /** As it crosses to the service: plain data. */
@@ -51,5 +56,7 @@ export type Published =
   | { kind: "turn"; turnId: string; repeated: boolean }
   /** It was a command of the chat; its answer goes out like any other. */
   | { kind: "command" }
+  /** It came too late to be answered, and is listed: `service channels missed`. */
+  | { kind: "late" }
   /** `allowFrom` does not list the sender: nothing is on record. */
   | { kind: "denied" };

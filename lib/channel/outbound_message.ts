@@ -26,6 +26,12 @@ export type OutboundEvent =
     digest: string;
     /** Milliseconds since 1970. */
     expiresAt: number;
+  }
+  /** That approval waits no more: its buttons can go. `content` says in words how it came out. */
+  | {
+    type: "approval_resolved";
+    id: string;
+    outcome: "approved" | "denied" | "expired" | "void";
   };
 
 /** A message. Plain data. */

@@ -1,7 +1,7 @@
 /**
- * The name of this machine, which packages ask for while they are imported, for lines of a log say. A
- * place may not know it, and a package that is refused it cannot be loaded: it is told one that fits every
- * machine. Whatever else a place may not know stays refused, as packages have a way for that.
+ * The name of this machine and the release of its system, which packages ask for while they are imported,
+ * for lines of a log or the name that they give themselves. A place may not know them, and a package that
+ * is refused them cannot be loaded: it is told what fits every machine. Whatever else a place may not know stays refused, as packages have a way for that.
  *
  * @module
  */
@@ -10,5 +10,5 @@ import os from "node:os";
 
 /** Puts it in the place of the real one, for CommonJS packages and default imports. */
 export function setNeutralFacts(): void {
-  Object.assign(os, { hostname: () => "localhost" });
+  Object.assign(os, { hostname: () => "localhost", release: () => "0" });
 }
