@@ -14,6 +14,7 @@ import {
 } from "./descriptor.ts";
 import { placeholdersIn } from "./permission_fields.ts";
 import { COMMON_FIELDS, FLAG_FIELDS } from "./setup/common_fields.ts";
+import { isWildcardHost } from "./wildcard_host.ts";
 
 /** Letters, digits and underscores of ASCII, a letter first (document 3 "Naming", case C3). */
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
@@ -30,6 +31,9 @@ const KEYS_BESIDE: readonly string[] = [
 
 /** A field's name in camelCase, so that its snake_case is one other spelling and no third. */
 const FIELD_NAME = /^[a-z][A-Za-z0-9]*$/;
+
+/** A language as BCP 47 has it: of letters, with a script or region maybe. */
+const LOCALE = /^[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|\d{3}))?$/;
 
 const text = z.string().trim().min(1);
 const label = z.string().optional();
@@ -65,6 +69,7 @@ const descriptor = z.strictObject({
     fields: z.record(z.string().min(1), field),
     required: z.array(z.strictObject({ fields: z.array(text).min(1) })),
     validator: z.string().optional(),
+    steps: z.array(text).optional(),
   }),
   management: z.strictObject({ multiInstance: z.boolean(), adapter: z.string().optional() })
     .optional(),
@@ -72,6 +77,10 @@ const descriptor = z.strictObject({
   capabilities: z.array(z.enum(CHANNEL_CAPABILITIES)),
   defaultActivation: z.boolean(),
   webui: z.string().regex(/^webui\/index\.tsx?$/, "webui/index.ts or webui/index.tsx").optional(),
+  locales: z.array(z.string().regex(LOCALE, "a language such as de or zh-Hans")).refine(
+    (tags) => new Set(tags).size === tags.length,
+    "a language stands in it twice",
+  ).optional(),
   permissions: z.strictObject({
     hosts: z.array(text),
     paths: z.array(text),
@@ -123,6 +132,7 @@ export function checkDescriptor(value: unknown, folder: string): ChannelDescript
   }
   requireSetup(folder, data.setup);
   requirePlaceholders(folder, data.setup, data.permissions);
+  requireWildcards(folder, data.permissions);
   return data;
 }
 
@@ -205,6 +215,20 @@ function requirePlaceholders(
       }
     }
   }
+}
+
+/** What stands for many hosts names a domain that is the platform's own. */
+function requireWildcards(folder: string, { hosts }: ChannelPermissions): void {
+  const wrong = hosts.find((host) => host.includes("*") && !isWildcardHost(host));
+  if (wrong === undefined) return;
+  throw fault(
+    folder,
+    "permissions.hosts",
+    `permissions.hosts has ${
+      JSON.stringify(wrong)
+    }: expected *.<domain> or *.<domain>:<port>, in small ` +
+      "letters, with a domain of two labels or more that is no public suffix",
+  );
 }
 
 function fault(folder: string, param: string, what: string): ServiceError {

@@ -16,13 +16,19 @@ const GOOD: ChannelDescriptor = {
     },
     required: [{ fields: ["token", "mode"] }],
     validator: "channels/a_1/validation.ts:validate",
+    steps: ["Make a bot."],
   },
   management: { multiInstance: true, adapter: "channels/a_1/instances.ts:adapter" },
   connector: "channels/a_1/connect.ts:connector",
   capabilities: ["streaming"],
   defaultActivation: false,
   webui: "webui/index.tsx",
-  permissions: { hosts: ["api.example"], paths: [], variables: [] },
+  locales: ["de", "zh-Hans", "es-MX"],
+  permissions: {
+    hosts: ["api.example", "*.example.com", "*.chat.example:443"],
+    paths: [],
+    variables: [],
+  },
   senderVerified: true,
 };
 
@@ -50,6 +56,27 @@ Deno.test("checkDescriptor() says of what is wrong what to change (C3, C4, C5, C
     [{ ...GOOD, capabilities: ["fly"] }, "capabilities.0"],
     [{ ...GOOD, webui: "index.ts" }, "webui"],
     [{ ...GOOD, permissions: undefined }, "permissions"],
+    [{ ...GOOD, locales: ["../de"] }, "locales.0"],
+    [{ ...GOOD, locales: ["de", "de"] }, "twice"],
+    ...[
+      "*",
+      "*.com",
+      "*.co.uk",
+      "*.1.2.3.4",
+      "a.*.com",
+      "*.a.b:0",
+      "*.a.b:99999",
+      "*.A.b",
+      "*.-a.b",
+    ]
+      .map((host): [unknown, string] => [
+        { ...GOOD, permissions: { hosts: [host], paths: [], variables: [] } },
+        `permissions.hosts has "${host}"`,
+      ]),
+    [
+      { ...GOOD, permissions: { hosts: ["*.{mode}"], paths: [], variables: [] } },
+      'permissions.hosts has "*.{mode}"',
+    ],
     [{ ...GOOD, setup: { fields: {}, required: [{ fields: ["token"] }] } }, '"token"'],
     [
       {

@@ -71,6 +71,8 @@ export interface SetupContract {
   required: readonly SetupRequirement[];
   /** Module of a check, `channels/<name>/<file>.ts:<export>`; it never writes. */
   validator?: string;
+  /** How it is set up, in short and in their order, in English; `locales` has other languages. */
+  steps?: readonly string[];
 }
 
 /** How a channel with several instances is told apart (document 3 "Management adapter"). */
@@ -83,8 +85,8 @@ export interface ManagementSpec {
 /** What a channel's place may reach, beside its own section of the configuration. */
 export interface ChannelPermissions {
   /**
-   * `<host>` or `<host>:<port>`, to connect to or to listen at; `*.<domain>` for what lies under a domain
-   * of the platform, never under a public suffix. `{field}` stands for the value of a field
+   * `<host>` or `<host>:<port>`, to connect to or to listen at; `*.<domain>` or `*.<domain>:<port>` for a
+   * domain of the platform and what lies under it, never under a public suffix. `{field}` stands for the value of a field
    * of the contract, and an entry with one that is empty falls away: `{imapHost}:{imapPort}`. One with a
    * list is there for each item; `{field}` alone may be a URL, and stands for its host and port.
    */

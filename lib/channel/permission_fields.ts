@@ -4,6 +4,7 @@
  * @module
  */
 
+import { ServiceError } from "../errors.ts";
 import type { ChannelPermissions } from "./descriptor.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -16,14 +17,26 @@ export function placeholdersIn(entry: string): string[] {
 /**
  * The permissions with values in the places of fields. An entry with an empty value falls away, one with a
  * list is there for each of its items. A host that is nothing but `{field}` may be a URL: its host and port
- * count. Throws RangeError for an entry with two lists.
+ * count. Throws RangeError for an entry with two lists, and `config_invalid` for a value that makes a host
+ * stand for several: that is the manifest's alone.
  */
 export function fillPermissions(
   { hosts, paths, variables }: ChannelPermissions,
   values: Values,
 ): ChannelPermissions {
   return {
-    hosts: hosts.flatMap((entry) => fillEntry(entry, values, asHost).map(hostOfUrl)),
+    hosts: hosts.flatMap((entry) => {
+      const filled = fillEntry(entry, values, asHost).map(hostOfUrl);
+      const [name] = placeholdersIn(entry);
+      if (name !== undefined && filled.some((host) => host.includes("*"))) {
+        throw new ServiceError(
+          "config_invalid",
+          `Cannot use the value of ${name}: it holds a *, expected the name or address of one host`,
+          { param: name },
+        );
+      }
+      return filled;
+    }),
     paths: paths.flatMap((entry) => fillEntry(entry, values, (text) => text)),
     variables: [...variables],
   };

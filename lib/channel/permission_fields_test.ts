@@ -1,4 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
+import { ServiceError } from "../errors.ts";
 import { fillPermissions, placeholdersIn } from "./permission_fields.ts";
 
 function hosts(entry: string, values: Record<string, unknown>): readonly string[] {
@@ -35,6 +36,15 @@ Deno.test("fillPermissions() takes the host and port of a URL", () => {
   assertEquals(of("http://hook.example"), ["hook.example:80"]);
   assertEquals(of("wss://[::1]:7/x"), ["[::1]:7"]);
   assertEquals(of("file:///etc/passwd"), ["file:///etc/passwd"]);
+});
+
+Deno.test("fillPermissions() lets no value stand for several hosts, only the manifest", () => {
+  assertEquals(hosts("*.chat.example:443", {}), ["*.chat.example:443"]);
+  for (const url of ["*.chat.example", "https://%2a.chat.example/", "wss://*.chat.example"]) {
+    const error = assertThrows(() => hosts("{url}", { url }), ServiceError, "the value of url");
+    assertEquals(error.code, "config_invalid");
+  }
+  assertThrows(() => hosts("{host}:{port}", { host: "*.a.b", port: 1 }), ServiceError, "a *");
 });
 
 Deno.test("fillPermissions() has paths and variables too", () => {

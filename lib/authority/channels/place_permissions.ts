@@ -9,6 +9,7 @@ import { fromFileUrl, isAbsolute, join, normalize } from "@std/path";
 import { withoutCredentials } from "../../config/without_credentials.ts";
 import { ServiceError } from "../../errors.ts";
 import type { ChannelPermissions } from "../../channel/descriptor.ts";
+import { isWildcardHost } from "../../channel/wildcard_host.ts";
 import type { Permission } from "../permissions.ts";
 
 /** Whose permissions they are. */
@@ -21,8 +22,12 @@ export interface PlaceOwner {
   module: string;
 }
 
-/** A name or an address, and maybe a port: no pattern and no range, which Deno would take too. */
+/** A name or an address, and maybe a port: no range, which Deno would take too. */
 const HOST = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/;
+
+/** What a host may be. */
+const EXPECTED_HOST =
+  "<host> or <host>:<port>, with IPv6 in brackets, or *.<domain> with a domain of two labels or more";
 
 /** Characters of what is wrong. */
 const MAX_SHOWN = 300;
@@ -50,10 +55,7 @@ export function placePermissions(
     );
   const table: Permission[] = [];
   for (const value of new Set(permissions.hosts)) {
-    const [, port] = HOST.exec(value) ?? [undefined, "-1"];
-    if (!(Number(port ?? 0) >= 0 && Number(port ?? 0) <= 65_535)) {
-      throw wrong("host", value, "<host> or <host>:<port>, with IPv6 in brackets");
-    }
+    if (!isHost(value) && !isWildcardHost(value)) throw wrong("host", value, EXPECTED_HOST);
     table.push({ kind: "net", value, askedBy });
   }
   const sources = Deno.build.standalone
@@ -101,6 +103,11 @@ export async function checkPlacePaths(
       );
     }
   }
+}
+
+function isHost(value: string): boolean {
+  const [, port] = HOST.exec(value) ?? [undefined, "-1"];
+  return Number(port ?? 0) >= 0 && Number(port ?? 0) <= 65_535;
 }
 
 function contains(folder: string, path: string): boolean {

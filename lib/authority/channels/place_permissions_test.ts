@@ -50,7 +50,11 @@ Deno.test("placePermissions() refuses what names more than one host, path or var
   for (
     const host of [
       "*",
-      "*.example.com",
+      "*.com",
+      "*.com:443",
+      "*.org.uk",
+      "*.1.2.3.4",
+      "a.*.example.com",
       "10.0.0.0/8",
       "0.0.0.0/0",
       "",
@@ -119,7 +123,7 @@ Deno.test("a place has what its table lists, and nothing else", async () => {
   try {
     const source = fixture.source({
       permissions: {
-        hosts: ["127.0.0.1:8999", "example.com"],
+        hosts: ["127.0.0.1:8999", "example.com", "*.chat.example", "*.files.example.org:443"],
         paths: [file],
         variables: ["PLACE_TEST_OWN"],
       },
@@ -135,14 +139,25 @@ Deno.test("a place has what its table lists, and nothing else", async () => {
     const state = async (descriptor: Record<string, string>) =>
       await told(channel, "try query", { descriptor });
     const describe = { net: "host", read: "path", write: "path", env: "variable" } as const;
-    for (const { kind, value } of listed) {
+    for (const { kind, value } of listed.filter(({ value }) => !value.startsWith("*."))) {
       assertEquals(
         await state({ name: kind, [describe[kind]]: value }),
         "allowed: granted",
         `${kind} ${value}`,
       );
     }
+    for (const host of ["a.chat.example:80", "b.a.chat.example", "a.files.example.org:443"]) {
+      assertEquals(await state({ name: "net", host }), "allowed: granted", host);
+    }
+    assertEquals(
+      listed.filter(({ value }) => value.startsWith("*.")).map(({ value }) => value),
+      ["*.chat.example", "*.files.example.org:443"],
+    );
     const not: Record<string, string>[] = [
+      { name: "net", host: "chat.example.org" },
+      { name: "net", host: "achat.example" },
+      { name: "net", host: "a.files.example.org:80" },
+      { name: "net", host: "a.files.example.org" },
       { name: "net" },
       { name: "net", host: "127.0.0.1" },
       { name: "net", host: "127.0.0.1:8998" },
