@@ -38,6 +38,7 @@ export { BaseChannel, type FeatureMetadata, type PackageConfig } from "./base_ch
 export { Channel, type ChannelConfig } from "./channel.ts";
 export type { ChannelHost, ChannelListener } from "./channel_host.ts";
 export {
+  LoginRefusedError,
   PermanentDeliveryError,
   RetryLaterError,
   UncertainDeliveryError,
@@ -77,3 +78,4 @@ export type {
   StreamDelta,
 } from "./outbound_message.ts";
 export * from "./markdown/mod.ts";
+export * from "./platform/mod.ts";

@@ -1,0 +1,239 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import fc from "fast-check";
+import { fakeClock } from "../../agent/testing/fake_clock.ts";
+import { ServiceError } from "../../errors.ts";
+import { Intake, type IntakeDeps } from "./intake.ts";
+
+/** Hands out what was taken as it comes. */
+class Taker {
+  readonly taken: string[] = [];
+  readonly #held = new Map<string, PromiseWithResolvers<void>>();
+  #changed = Promise.withResolvers<void>();
+  failures = new Map<string, Error[]>();
+
+  readonly take = async (text: string, signal: AbortSignal): Promise<void> => {
+    const failure = this.failures.get(text)?.shift();
+    if (failure !== undefined) throw failure;
+    const held = this.#held.get(text);
+    if (held !== undefined) {
+      await Promise.race([
+        held.promise,
+        new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+      ]);
+    }
+    this.taken.push(text);
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  };
+
+  hold(text: string): () => void {
+    const held = Promise.withResolvers<void>();
+    this.#held.set(text, held);
+    return held.resolve;
+  }
+
+  async until(count: number): Promise<string[]> {
+    while (this.taken.length < count) await this.#changed.promise;
+    return this.taken;
+  }
+}
+
+async function withIntake(
+  run: (
+    world: {
+      open: (more?: Partial<IntakeDeps<string>>) => Promise<Intake<string>>;
+      taker: Taker;
+      clock: ReturnType<typeof fakeClock>;
+      lines: string[];
+    },
+  ) => Promise<void>,
+): Promise<void> {
+  const stateDir = await Deno.makeTempDir();
+  const taker = new Taker();
+  const clock = fakeClock();
+  const lines: string[] = [];
+  const opened: Intake<string>[] = [];
+  const log = { warning: (message: string) => void lines.push(message) };
+  try {
+    await run({
+      async open(more = {}) {
+        const intake = await Intake.open({ stateDir, take: taker.take, clock, log, ...more });
+        opened.push(intake);
+        return intake;
+      },
+      taker,
+      clock,
+      lines,
+    });
+  } finally {
+    await Promise.all(opened.map((intake) => intake.close()));
+    await Deno.remove(stateDir, { recursive: true });
+  }
+}
+
+const entry = (lane: string, id: string) => ({ lane, id, data: `${lane}${id}` });
+
+Deno.test("add() keeps messages and cursors for the process after one that was killed (W1)", () =>
+  withIntake(async ({ open, taker }) => {
+    const first = await open();
+    await first.add([entry("a", "1"), entry("a", "2"), entry("b", "1")], { offset: "7" });
+    // Never closed, as after a kill.
+    const second = await open();
+    assertEquals(second.cursor("offset"), "7");
+    assertEquals(second.cursor("other"), undefined);
+    second.start();
+    assertEquals((await taker.until(3)).toSorted(), ["a1", "a2", "b1"]);
+    assertEquals(second.size, 0);
+  }));
+
+Deno.test("a lane that is held up holds up no other, however much waits in it", () =>
+  withIntake(async ({ open, taker }) => {
+    const intake = await open();
+    const release = taker.hold("a0");
+    intake.start();
+    await intake.add(Array.from({ length: 500 }, (_, at) => entry("a", String(at))));
+    await intake.add([entry("b", "1")]);
+    assertEquals(await taker.until(1), ["b1"]);
+    release();
+    await taker.until(501);
+    assertEquals(taker.taken.slice(1), Array.from({ length: 500 }, (_, at) => `a${at}`));
+  }));
+
+Deno.test("an id that waits already is a repeat in its lane alone (W2)", () =>
+  withIntake(async ({ open, taker }) => {
+    const intake = await open();
+    await intake.add([entry("a", "1"), entry("a", "1"), entry("b", "1")]);
+    await intake.add([{ lane: "a", id: "1", data: "another" }]);
+    assertEquals(intake.size, 2);
+    intake.start();
+    assertEquals((await taker.until(2)).toSorted(), ["a1", "b1"]);
+  }));
+
+Deno.test("what cannot be taken is tried again after 1, 2, 4 … 60 s, and its lane alone waits", () =>
+  withIntake(async ({ open, taker, clock, lines }) => {
+    taker.failures.set("a1", Array.from({ length: 8 }, () => new Error("the disk is full")));
+    const intake = await open();
+    intake.start();
+    await intake.add([entry("a", "1"), entry("a", "2")]);
+    for (const [index, waitS] of [1, 2, 4, 8, 16, 32, 60, 60].entries()) {
+      while (lines.length <= index) await new Promise((resolve) => setTimeout(resolve, 0));
+      await intake.add([entry("b", String(index))]);
+      await taker.until(index + 1);
+      clock.tick(waitS * 1_000 - 1);
+      assertEquals(clock.timers(), 1);
+      clock.tick(1);
+    }
+    await taker.until(10);
+    assertEquals(taker.taken.slice(-2), ["a1", "a2"]);
+  }));
+
+Deno.test("what no repeat mends is logged and dropped, and the next is taken", () =>
+  withIntake(async ({ open, taker, lines }) => {
+    taker.failures.set("a1", [new ServiceError("invalid_request", "content is a number")]);
+    const intake = await open();
+    intake.start();
+    await intake.add([entry("a", "1"), entry("a", "2")]);
+    assertEquals(await taker.until(1), ["a2"]);
+    assertEquals(lines, ["A message cannot be taken, and is dropped"]);
+  }));
+
+Deno.test("close() ends what is being taken, and leaves it for the next", () =>
+  withIntake(async ({ open, taker }) => {
+    taker.hold("a1");
+    const first = await open();
+    first.start();
+    await first.add([entry("a", "1"), entry("b", "1")]);
+    await taker.until(1);
+    await first.close();
+    await first.close();
+    await assertRejects(() => first.add([entry("a", "2")]), DOMException);
+    const second = await open({ take: (text) => Promise.resolve(void taker.taken.push(text)) });
+    second.start();
+    while (second.size > 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    assertEquals(taker.taken, ["b1", "a1"]);
+  }));
+
+Deno.test("add() waits while there is no room, and close() ends the wait", () =>
+  withIntake(async ({ open, taker }) => {
+    const release = taker.hold("a1");
+    const intake = await open({ limits: { maxEntries: 2 } });
+    intake.start();
+    await intake.add([entry("a", "1"), entry("a", "2")]);
+    let isAdded = false;
+    const adding = intake.add([entry("b", "1")]).then(() => isAdded = true);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    assert(!isAdded);
+    release();
+    await adding;
+    await taker.until(3);
+    taker.hold("c1");
+    await intake.add([entry("c", "1"), entry("c", "2")]);
+    const late = assertRejects(() => intake.add([entry("d", "1")]), DOMException);
+    await intake.close();
+    await late;
+  }));
+
+Deno.test("add() refuses what is too long, all of it together and the cursor too", () =>
+  withIntake(async ({ open }) => {
+    const intake = await open({ limits: { maxEntryChars: 10 } });
+    const long = { lane: "a", id: "2", data: "x".repeat(9) };
+    const error = await assertRejects(
+      () => intake.add([entry("a", "1"), long], { offset: "2" }),
+      ServiceError,
+      "at most 10",
+    );
+    assertEquals(error.code, "invalid_request");
+    assertEquals([intake.size, intake.cursor("offset")], [0, undefined]);
+  }));
+
+Deno.test("no more lanes are taken from at a time than it may", () =>
+  withIntake(async ({ open }) => {
+    let now = 0;
+    let most = 0;
+    let total = 0;
+    const intake = await open({
+      limits: { maxTaking: 3 },
+      async take() {
+        most = Math.max(most, ++now);
+        await Promise.resolve();
+        now -= 1;
+        total += 1;
+      },
+    });
+    intake.start();
+    await intake.add(Array.from({ length: 100 }, (_, at) => entry(`lane ${at % 20}`, String(at))));
+    while (total < 100) await new Promise((resolve) => setTimeout(resolve, 0));
+    assertEquals(most, 3);
+  }));
+
+Deno.test("every message is taken once and in its lane's order, however often a process dies", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.boolean()), { maxLength: 30 }),
+      (steps) =>
+        withIntake(async ({ open, taker }) => {
+          let intake = await open();
+          intake.start();
+          const counts = [0, 0, 0, 0];
+          for (const [lane, dies] of steps) {
+            await intake.add([entry(`l${lane}-`, String(counts[lane]!++))]);
+            if (!dies) continue;
+            await intake.close();
+            intake = await open();
+            intake.start();
+          }
+          const total = counts.reduce((sum, count) => sum + count, 0);
+          while (intake.size > 0) await new Promise((resolve) => setTimeout(resolve, 0));
+          const inOrder = [...new Set(taker.taken)];
+          assertEquals(inOrder.length, total);
+          for (const [lane, count] of counts.entries()) {
+            assertEquals(
+              inOrder.filter((text) => text.startsWith(`l${lane}-`)),
+              Array.from({ length: count }, (_, at) => `l${lane}-${at}`),
+            );
+          }
+        }),
+    ),
+    { numRuns: 20 },
+  );
+});
