@@ -2,6 +2,7 @@ import type { DeliveryStore } from "../channel/delivery/delivery_store.ts";
 import type { ChannelTurnRows } from "./channel_turns.ts";
 import { checkInteger } from "./checks.ts";
 import { checkMessage, type Outbox } from "./outbox.ts";
+import type { MissedMessages } from "./missed_messages.ts";
 import type { OutboxLanes } from "./outbox_lanes.ts";
 import type { Writer } from "./writer.ts";
 
@@ -11,11 +12,12 @@ export interface DeliveryStoreDependencies {
   outbox: Outbox;
   lanes: OutboxLanes;
   channelTurns: ChannelTurnRows;
+  missed: Pick<MissedMessages, "sweep">;
 }
 
 /** The {@linkcode DeliveryStore} of a journal. */
 export function createDeliveryStore(
-  { writer, outbox, lanes, channelTurns }: DeliveryStoreDependencies,
+  { writer, outbox, lanes, channelTurns, missed }: DeliveryStoreDependencies,
 ): DeliveryStore {
   return {
     chats(runtimeName, afterChatId, limit) {
@@ -28,7 +30,11 @@ export function createDeliveryStore(
     settle: (rowid, settlement) => writer.write("normal", () => lanes.settle(rowid, settlement)),
     retryUnknown: (runtimeName) => writer.write("full", () => lanes.retryUnknown(runtimeName)),
     counts: (runtimeName) => lanes.counts(runtimeName),
-    tidy: () => writer.write("normal", () => outbox.tidy()),
+    tidy: () =>
+      writer.write("normal", () => {
+        outbox.tidy();
+        missed.sweep();
+      }),
     async resend(rowid) {
       checkInteger("message", rowid, 1);
       return await writer.write("full", () => lanes.resend(rowid));

@@ -12,6 +12,7 @@ import { createSessionChanges } from "./session_changes.ts";
 import type { SessionForks } from "./fork_session.ts";
 import { type EncodedEvent, encodeEvent } from "./event_rows.ts";
 import type { Followers } from "./follow.ts";
+import type { MissedMessages } from "./missed_messages.ts";
 import type { OpenTurn } from "./open_turns.ts";
 import { checkMessage, type Outbox } from "./outbox.ts";
 import type { OutboxLanes } from "./outbox_lanes.ts";
@@ -33,6 +34,7 @@ export interface JournalDependencies {
   outbox: Outbox;
   lanes: OutboxLanes;
   deliveries: DeliveryStore;
+  missed: MissedMessages;
   automations: AutomationStore;
   /** Closes the file. */
   close: () => void;
@@ -66,6 +68,7 @@ export function createJournal(
     outbox,
     lanes,
     deliveries,
+    missed,
     automations,
     close,
   }: JournalDependencies,
@@ -170,6 +173,7 @@ export function createJournal(
     outboxMessage: (id) => outbox.find(id),
 
     deliveries,
+    missed,
     automations,
 
     session: (key) => sessions.find(key),

@@ -169,6 +169,40 @@ function assertDeliveries(journal: Journal): void {
   }]);
 }
 
+/** What came with version 7: what is listed, what is only known, and which chats were told. */
+function assertMissed({ missed }: Journal): void {
+  assertEquals(missed.list(undefined, 0, 9), [
+    {
+      rowid: 1,
+      runtimeName: "irc.b",
+      chatId: "#a",
+      sentAt: 1_000,
+      receivedAt: 4_000,
+      senderId: "ann",
+      senderName: "Ann",
+      content: "hi \ud83d",
+      files: ["a.png"],
+      metadata: { message_id: "9" },
+      messageId: "m9",
+      streaming: true,
+    },
+    {
+      rowid: 3,
+      runtimeName: "irc.b",
+      chatId: "#c",
+      sentAt: 800,
+      receivedAt: 4_003,
+      senderId: "bob",
+      content: "long",
+      isCut: true,
+      files: [],
+      streaming: false,
+    },
+  ]);
+  assertEquals([missed.has("name-2"), missed.count("irc.b"), missed.count("irc")], [true, 2, 0]);
+  assertEquals(missed.untoldChats(9), [{ runtimeName: "irc.b", chatId: "#a" }]);
+}
+
 /** What came with version 3, on rows of any version: what is open and what is forgotten is told apart. */
 async function assertForks(journal: Journal, { preset }: { preset?: string }): Promise<void> {
   const { id } = journal.session("api:default")!;
@@ -258,6 +292,7 @@ for (const [index, fixture] of FIXTURES.entries()) {
       const waiting = version < 2 ? 0 : 1;
       assertEquals(journal.deliveries.counts("telegram"), { waiting, unknown: 0, dead: 0 });
       if (version >= 6) assertDeliveries(journal);
+      if (version >= 7) assertMissed(journal);
       const { interrupted, resume } = await journal.recover();
       assertEquals(interrupted, 0);
       assertEquals(resume.map(({ id, attempts }) => ({ id, attempts })), [

@@ -11,6 +11,7 @@ import { createKeyFollowers } from "./follow_key.ts";
 import { createSessionForks } from "./fork_session.ts";
 import { createJournal } from "./journal.ts";
 import { createMessageLog } from "./messages.ts";
+import { createMissedMessages } from "./missed_messages.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { createOpenTurns } from "./open_turns.ts";
 import { createOutbox } from "./outbox.ts";
@@ -92,6 +93,7 @@ export function openJournal(
     const channelTurns = createChannelTurnRows(db);
     const outbox = createOutbox(db, now);
     const lanes = createOutboxLanes(db, now);
+    const missed = createMissedMessages({ db, writer, outbox, now });
     const parts = {
       sessions,
       turns,
@@ -139,7 +141,8 @@ export function openJournal(
       forks: createSessionForks({ db, writer, parts }),
       outbox,
       lanes,
-      deliveries: createDeliveryStore({ writer, outbox, lanes, channelTurns }),
+      deliveries: createDeliveryStore({ writer, outbox, lanes, channelTurns, missed }),
+      missed,
       automations: createAutomationStore({ db, writer }),
       close: () => db.close(),
     });

@@ -23,6 +23,10 @@ const MAY_SCAN: Record<string, string> = {
     "along the index, to the first",
   "DELETE FROM request_keys WHERE turn IN": "along the table, to the eighth",
   "INSERT OR IGNORE INTO session_files (session_id, sha256) SELECT": "the parts of one message",
+  "UPDATE missed_messages SET body = NULL, told_at = coalesce(told_at, 0) WHERE body":
+    "1,000 a runtime name, and only when somebody asks for it",
+  "SELECT DISTINCT runtime, chat_id FROM missed_messages INDEXED BY missed_untold":
+    "only what nobody was told of is in that index, and once at the start",
 };
 
 /** Statements that pass over all of a session in a table that grows with it, and why they may. */

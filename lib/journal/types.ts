@@ -13,6 +13,7 @@ import type { Message, UserPart } from "../agent/messages.ts";
 import type { TurnAutomation } from "../agent/turns.ts";
 import type { AutomationStore } from "../automation/automation_store.ts";
 import type { DeliveryStore } from "../channel/delivery/delivery_store.ts";
+import type { MissedMessages } from "./missed_messages.ts";
 import type { OutboundEvent } from "../channel/outbound_message.ts";
 import type { ErrorData } from "../errors.ts";
 import type { OutboxState } from "./outbox_states.ts";
@@ -368,6 +369,9 @@ export interface Journal {
 
   /** What waits for channels and how far it is, in the same file. */
   deliveries: DeliveryStore;
+
+  /** What came too late from channels, in the same file. */
+  missed: MissedMessages;
 
   /** Automations and their runs, in the same file; it holds no turns of them. */
   automations: AutomationStore;

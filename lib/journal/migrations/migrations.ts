@@ -5,6 +5,7 @@ import { sessionChanges } from "./0003_session_changes.ts";
 import { chats } from "./0004_chats.ts";
 import { automations } from "./0005_automations.ts";
 import { deliveries } from "./0006_deliveries.ts";
+import { missedMessages } from "./0007_missed_messages.ts";
 
 /**
  * Every step from an empty file to the current shape, in order. One that was released is never
@@ -17,4 +18,5 @@ export const MIGRATIONS: readonly Migration[] = [
   chats,
   automations,
   deliveries,
+  missedMessages,
 ];

@@ -8,8 +8,7 @@
 const FILE_A = "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb";
 const FILE_B = "3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d";
 
-/** SQL that fills a database of version `index + 1`. */
-export const FIXTURES: readonly string[] = [
+const UP_TO_6: readonly string[] = [
   `
   INSERT INTO sessions (id, key, title, created_at, updated_at, turns) VALUES
     (1, 'api:default', 'What is in notes.md?', 1000, 3000, 2),
@@ -416,5 +415,19 @@ export const FIXTURES: readonly string[] = [
     (2, 'aut_a', 'automation:aut_a', 'slot:1970-01-01T02:00:01.000Z', 'd3', 7201000, 7201000, 'running',
       2, 7231000, 'turn-6', NULL, 'no answer'),
     (4, 'aut_b', 'automation:aut_b', 'now:r1', 'd4', NULL, 2000, 'waiting', 0, 2000, NULL, NULL, NULL);
+  `,
+];
+
+/** SQL that fills a database of version `index + 1`. */
+export const FIXTURES: readonly string[] = [
+  ...UP_TO_6,
+  `${UP_TO_6[5]}
+  INSERT INTO missed_messages (missed, runtime, chat_id, name, sent_at, received_at, told_at, body)
+  VALUES
+    (1, 'irc.b', '#a', 'name-1', 1000, 4000, NULL,
+      '{"senderId":"ann","senderName":"Ann","content":"hi \\ud83d","files":["a.png"],"metadata":{"message_id":"9"},"messageId":"m9","streaming":true}'),
+    (2, 'irc.b', '#a', 'name-2', 900, 4001, 4002, NULL),
+    (3, 'irc.b', '#c', NULL, 800, 4003, 4004,
+      '{"senderId":"bob","content":"long","isCut":true,"files":[],"streaming":false}');
   `,
 ];
