@@ -38,7 +38,18 @@ export async function status(
   }
   printTable(
     out,
-    ["CHANNEL", "STATE", "FOR", "RESTARTS", "WAITING", "SENT", "UNKNOWN", "DEAD", "DETAIL"],
+    [
+      "CHANNEL",
+      "STATE",
+      "FOR",
+      "RESTARTS",
+      "WAITING",
+      "SENT",
+      "UNKNOWN",
+      "DEAD",
+      "MISSED",
+      "DETAIL",
+    ],
     shown.map((each) => rowOf(each, deps.now())),
   );
   printProblems(out, shown);
@@ -56,6 +67,7 @@ function rowOf(each: ChannelStatus, nowMs: number): string[] {
     String(sent),
     String(unknown),
     String(dead),
+    String(each.missed ?? 0),
     visibleLine(each.detail ?? ""),
   ];
 }
@@ -66,6 +78,10 @@ function printProblems(out: Output, shown: readonly ChannelStatus[]): void {
   if (told.length > 0) out.line("");
   for (const { runtimeName, problem } of told) {
     out.line({ text: runtimeName, style: "red" }, `: ${visibleLine(problem!)}`);
+  }
+  const missed = shown.reduce((sum, each) => sum + (each.missed ?? 0), 0);
+  if (missed > 0) {
+    out.note(`Messages that came too late to be answered: ${missed}; see service channels missed`);
   }
   if (shown.some(({ deliveries: { unknown, dead } }) => unknown + dead > 0)) {
     out.note("Messages that are unknown or dead wait for you to decide: service outbox");

@@ -15,6 +15,8 @@ const MAX_WAIT_S = 600;
 const OPTION_OF: Readonly<Record<string, string>> = {
   force: "login",
   instance: "login",
+  clear: "missed",
+  answer: "missed",
   wait: "send",
 };
 
@@ -44,11 +46,37 @@ export async function runChannels(invocation: Invocation, deps: ChannelsDeps): P
       };
       return await login(out, deps, asked, globals);
     }
+    case "missed": {
+      const { answerMissed, clearMissed, listMissed } = await import("../channels/missed.ts");
+      const answer = options["answer"] as string | undefined;
+      if (answer === undefined) {
+        const run = options["clear"] === true ? clearMissed : listMissed;
+        return await run(out, deps, args[0], globals);
+      }
+      if (args[0] !== undefined || options["clear"] === true) {
+        throw new ServiceError("usage", "--answer takes no name beside it, and no --clear", {
+          param: "answer",
+        });
+      }
+      return await answerMissed(out, deps, messageNumber(answer), globals);
+    }
     default: {
       const { status } = await import("../channels/status.ts");
       return await status(out, deps, args[0], globals);
     }
   }
+}
+
+function messageNumber(typed: string): number {
+  const value = /^\d{1,15}$/.test(typed) ? Number(typed) : 0;
+  if (value >= 1) return value;
+  throw new ServiceError(
+    "usage",
+    `Option --answer is ${
+      JSON.stringify(typed)
+    }; expected a number that service channels missed shows`,
+    { param: "answer" },
+  );
 }
 
 function seconds(typed: string | undefined): number {
@@ -71,6 +99,8 @@ const channels: Command = {
     "service channels status email --json",
     'service channels send email ann@example.com "Does this arrive?"',
     "service channels login NAME --force",
+    "service channels missed telegram --json",
+    "service channels missed --answer 17",
   ],
   subcommands: [
     {
@@ -79,11 +109,18 @@ const channels: Command = {
       summary: "Show how each is, and what waits to be delivered (also without a subcommand)",
     },
     { name: "send", args: "NAME CHAT TEXT", summary: "Send a message, and say what became of it" },
+    {
+      name: "missed",
+      args: "[NAME]",
+      summary: "Show what came too late to be answered (channels.catchUpS)",
+    },
     { name: "login", args: "NAME", summary: "Log a channel in; fails when it is not logged in" },
   ],
   options: [
     { name: "force", summary: "login: even if it is logged in already" },
     { name: "instance", value: "ID", summary: "login: one account of it" },
+    { name: "clear", summary: "missed: list them no longer" },
+    { name: "answer", value: "MESSAGE", summary: "missed: answer this one after all" },
     {
       name: "wait",
       value: "SECONDS",

@@ -3,6 +3,7 @@ import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
 import type { PlaceSource } from "../../lib/channel/place/place_source.ts";
 import { configSchema } from "../../lib/config/schema.ts";
 import { ServiceError } from "../../lib/errors.ts";
+import type { MissedRow } from "../../lib/journal/missed_messages.ts";
 import type { OutboxRow } from "../../lib/journal/types.ts";
 import type { Operations } from "../../lib/local/protocol.ts";
 import type { ChannelsDeps } from "../channels/deps.ts";
@@ -14,6 +15,7 @@ import { memoryOutput } from "../testing/memory_output.ts";
 import channels, { runChannels } from "./channels.ts";
 
 interface Played {
+  missed?: MissedRow[];
   statuses?: ChannelStatus[];
   rows?: OutboxRow[];
   section?: Record<string, unknown>;
@@ -21,8 +23,15 @@ interface Played {
   isRunning?: boolean;
 }
 
-function play({ statuses = [], rows = [], section, login, isRunning = true }: Played = {}) {
+function play(
+  { missed = [], statuses = [], rows = [], section, login, isRunning = true }: Played = {},
+) {
   const sent: Operations["channel_send"]["params"][] = [];
+  const asked: unknown[] = [];
+  const note = <T>(params: unknown, answer: T) => {
+    asked.push(params);
+    return answer;
+  };
   const deps: ChannelsDeps = {
     withRunning(_, use) {
       if (!isRunning) {
@@ -31,6 +40,10 @@ function play({ statuses = [], rows = [], section, login, isRunning = true }: Pl
       return use(
         new FakeClient({
           channels: () => statuses,
+          missed: (params) => note(params, missed),
+          missed_clear: (params) => note(params, [{ cleared: missed.length }]),
+          missed_answer: (params) =>
+            note(params, [{ kind: "turn" as const, turnId: "t", repeated: false }]),
           channel_send(params) {
             sent.push(params);
             return rows;
@@ -48,6 +61,7 @@ function play({ statuses = [], rows = [], section, login, isRunning = true }: Pl
   };
   return {
     sent,
+    asked,
     async run(...line: string[]) {
       const { out, stdout, stderr } = memoryOutput();
       const parsed = parseCommand("channels", channels, parseHead(["channels", ...line]));
@@ -65,6 +79,7 @@ const STATUS: ChannelStatus = {
   detail: "connected as @bot",
   since: 9_000,
   restarts: 1,
+  missed: 3,
   deliveries: { waiting: 2, retrying: 1, sent: 7, unknown: 1, dead: 0 },
 };
 
@@ -106,11 +121,13 @@ Deno.test("channels status shows each instance, what went wrong, and what waits 
     "7",
     "1",
     "0",
+    "3",
     "connected as @bot",
   ]);
   assertEquals(lines.filter((line) => line.includes("server is not set")).length, 1);
   assert(!stdout.includes("\x1b"));
   assertStringIncludes(stderr, "service outbox");
+  assertStringIncludes(stderr, "too late to be answered: 9; see service channels missed");
   const json = (await run("status", "chat.work", "--json")).stdout.trim().split("\n");
   assertEquals(json.map((line) => JSON.parse(line).runtimeName), ["chat.work"]);
   assertEquals((await run("status", "chat", "--json")).stdout.trim().split("\n").length, 3);
@@ -164,6 +181,42 @@ Deno.test("channels send tells what became of the message", async () => {
   await assertRejects(() => play().run("send", "chat", "#room", "hi"), ServiceError);
 });
 
+Deno.test("channels missed lists what came too late, drops it, and has one answered", async () => {
+  const missed: MissedRow = {
+    rowid: 17,
+    runtimeName: "chat.work",
+    chatId: "#room",
+    senderId: "ann",
+    senderName: "Ann\x1b[2J",
+    content: "Where are you?\nI wait",
+    isCut: true,
+    files: ["a.png"],
+    streaming: false,
+    sentAt: 1_000,
+    receivedAt: 90_000_000,
+  };
+  const { run, asked } = play({ missed: [missed] });
+  const { exit, stdout, stderr } = await run("missed", "chat.work");
+  assertEquals(exit, 0);
+  assert(!stdout.includes("\x1b"));
+  for (const part of ["17", "1970-01-01T00:00:01Z", "Where are you?", "(files: a.png)", "(ann)"]) {
+    assertStringIncludes(stdout, part);
+  }
+  assertStringIncludes(stderr, "service channels missed --answer MESSAGE");
+  assertEquals(JSON.parse((await run("missed", "--json")).stdout), missed);
+  assertEquals((await run("missed", "--clear", "chat.work")).stderr, "Dropped 1 message\n");
+  assertEquals(JSON.parse((await run("missed", "--clear", "--json")).stdout), { cleared: 1 });
+  assertStringIncludes((await run("missed", "--answer", "17")).stderr, "is being answered");
+  assertEquals(asked, [
+    { after: 0, limit: 1_000, channel: "chat.work" },
+    { after: 0, limit: 1_000 },
+    { channel: "chat.work" },
+    {},
+    { message: 17 },
+  ]);
+  assertStringIncludes((await play().run("missed")).stderr, "No message came too late");
+});
+
 Deno.test("channels takes each option where it belongs, and values in their range", async () => {
   const { run } = play();
   const usage = async (...line: string[]) => {
@@ -173,6 +226,11 @@ Deno.test("channels takes each option where it belongs, and values in their rang
   await usage("status", "--force");
   await usage("send", "a", "b", "c", "--instance", "x");
   await usage("login", "chat", "--wait", "1");
+  await usage("status", "--clear");
+  await usage("missed", "--answer", "x");
+  await usage("missed", "--answer", "0");
+  await usage("missed", "chat", "--answer", "1");
+  await usage("missed", "--clear", "--answer", "1");
   for (const wait of ["-1", "601", "x", "1.5"]) {
     await usage("send", "a", "b", "c", `--wait=${wait}`);
   }

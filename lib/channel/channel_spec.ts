@@ -21,6 +21,8 @@ export interface ChannelSpec {
   flags: ChannelFlags;
   /** Attempts in all to deliver a message, at least 1. */
   sendMaxRetries: number;
+  /** Seconds after which a message that comes in is listed and not answered. */
+  catchUpS: number;
   /** Of everything that it runs with; another one means that it has to be replaced. */
   fingerprint: string;
   /** Why it cannot start, and what to do, for people. */

@@ -25,4 +25,6 @@ export interface ChannelStatus {
   /** How often it was started again since it was enabled. */
   restarts: number;
   deliveries: DeliveryCounts;
+  /** Messages that came too late to be answered and are listed: `service channels missed`. */
+  missed?: number;
 }

@@ -25,6 +25,7 @@ const OPENERS: readonly string[] = ["api", "automation", "cli", "mcp", "webui"];
 /** Keys that stand beside the sections of channels, in small letters and without underscores. */
 const KEYS_BESIDE: readonly string[] = [
   "allowlocalserviceaccess",
+  "catchups",
   "sendmaxretries",
   ...FLAG_FIELDS.map((name) => name.toLowerCase()),
 ];

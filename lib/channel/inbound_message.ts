@@ -38,7 +38,8 @@ export interface HandledMessage {
   /** How the sender is called; shown, never compared. */
   senderName?: string;
   /**
-   * When it was written, by the platform's clock: milliseconds since 1970. One that is older than
+   * When it was written, by the platform's clock: milliseconds since 1970, one in the future counts as
+   * now. One that is older than
    * `catchUpS` of the section is listed and not answered; without a time it is answered.
    */
   sentAt?: number;

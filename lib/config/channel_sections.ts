@@ -28,6 +28,7 @@ const channelSection = z.looseObject({
   sendToolHints: flag,
   showReasoning: flag,
   sendMaxRetries: z.int().min(0).max(100).optional(),
+  catchUpS: z.int().min(60).max(2_592_000).optional(),
 }).meta({ open: "keys" });
 
 /** The sections of packages. A value that is no object is a key that nobody knows, and none. */

@@ -184,6 +184,10 @@ const channels = section({
   sendMaxRetries: z.int().min(0).max(100).default(3).meta({
     description: "Attempts to deliver a message; 0 counts as 1.",
   }),
+  catchUpS: z.int().min(60).max(2_592_000).default(86_400).meta({
+    description:
+      "Seconds after which a message that comes in is listed and not answered, 60 to 2592000.",
+  }),
   allowLocalServiceAccess: z.boolean().default(true).meta({
     description:
       "Whether settings of channels may name services on this machine and in its network.",

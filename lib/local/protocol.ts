@@ -16,6 +16,8 @@ import type { AutomationView, RunView } from "../automation/automation_view.ts";
 import type { ChannelStatus } from "../channel/channel_status.ts";
 import type { CommissionReport, CurrentFinding } from "../automation/commission_report.ts";
 import type { ErrorData } from "../errors.ts";
+import type { Published } from "../channel/inbound_message.ts";
+import type { MissedRow } from "../journal/missed_messages.ts";
 import type { HistoryPage, OutboxRow, Session, StoredMessage, Turn } from "../journal/types.ts";
 
 /** Longest line, bytes: 64 MiB of files are 86 MiB of base64, and there is the text. */
@@ -80,6 +82,12 @@ export interface ChannelOperations {
     params: { runtimeName: string; chatId: string; text: string; waitMs: number };
     data: OutboxRow;
   };
+  /** Messages that came too late to be answered, in the order in which they came, after one. */
+  missed: { params: { after?: number; limit: number; channel?: string }; data: MissedRow };
+  /** Lists none of them any longer. */
+  missed_clear: { params: { channel?: string }; data: { cleared: number } };
+  /** Takes one as if it had just come. */
+  missed_answer: { params: { message: number }; data: Published };
 }
 
 /** Each operation: what it is given and what each `data` line of its answer holds. */

@@ -9,6 +9,7 @@ import { systemClock } from "../agent/clock.ts";
 import type { OwnedTurns } from "../agent/create_turns.ts";
 import type { ChannelSpec } from "../channel/channel_spec.ts";
 import type { ChannelStatus } from "../channel/channel_status.ts";
+import type { Published } from "../channel/inbound_message.ts";
 import { createDeliveries } from "../channel/delivery/create_deliveries.ts";
 import { createChannelManager } from "../channel/manager/create_channel_manager.ts";
 import { buildChannel } from "../channel/place/build_channel.ts";
@@ -21,7 +22,9 @@ import type { Journal } from "../journal/types.ts";
 import type { Log } from "../log.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
 import { createTranscriber } from "../transcription/create_transcriber.ts";
+import { answerMissed } from "./channels/answer_missed.ts";
 import { createInbound } from "./channels/create_inbound.ts";
+import { LateMessages } from "./channels/late_messages.ts";
 
 /** What channels are run with. */
 export interface ServeChannelsDeps {
@@ -45,6 +48,8 @@ export interface ServedChannels {
   status(): ChannelStatus[];
   /** What is said in an audio as a data URL; rejects with `not_enabled` while that is off. */
   transcribe(dataUrl: string, signal: AbortSignal): Promise<string>;
+  /** Takes a message that came too late as if it had just come; rejects with what is wrong. */
+  answerMissed(rowid: number, signal: AbortSignal): Promise<Published>;
   /** A message waits in the outbox. */
   wake(runtimeName: string, chatId?: string): void;
   /** Takes what the authority says of places. */
@@ -59,16 +64,28 @@ export function serveChannels(deps: ServeChannelsDeps): ServedChannels {
   const clock = systemClock;
   const transcriber = createTranscriber({ config: deps.transcription, fetch, clock, log });
   const deliveries = createDeliveries({ journal, log, clock });
+  const scrub = (text: string) => scrubber.text(text);
+  const randomId = () => crypto.randomUUID();
+  const late = new LateMessages({
+    missed: journal.missed,
+    deliveries,
+    scrub,
+    randomId,
+    clock,
+    log,
+  });
   const inbound = createInbound({
     turns,
     journal,
     deliveries,
+    late,
     documents,
     dataDir,
-    scrub: (text) => scrubber.text(text),
-    randomId: () => crypto.randomUUID(),
+    scrub,
+    randomId,
     log,
   });
+  let specs: readonly ChannelSpec[] = [];
   const door = new PlaceDoor(deps.send);
   const manager = createChannelManager({
     build: (spec) => {
@@ -88,12 +105,22 @@ export function serveChannels(deps: ServeChannelsDeps): ServedChannels {
     log,
   });
   return {
-    configure: (specs) => manager.configure(specs),
-    status: () => manager.status(),
+    configure(wanted) {
+      specs = wanted;
+      manager.configure(wanted);
+    },
+    status: () =>
+      manager.status().map((status) => ({
+        ...status,
+        missed: journal.missed.count(status.runtimeName),
+      })),
+    answerMissed: (rowid, signal) =>
+      answerMissed(rowid, { missed: journal.missed, specs, inbound, signal }),
     transcribe: (dataUrl, signal) => transcriber.ofDataUrl(dataUrl, signal),
     wake: (runtimeName, chatId) => deliveries.wake(runtimeName, chatId),
     receive: (message) => door.receive(message),
     async stop(graceMs) {
+      late.stop();
       await deliveries.stop(graceMs);
       await manager.stop(graceMs);
       door.close();

@@ -110,6 +110,7 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
     presets: () => Object.keys(config.agent.presets),
     showReasoning: () => section.showReasoning ?? config.channels.showReasoning,
     statuses: deps.channels.status,
+    missed: journal.missed,
     checks: deps.checks,
     counts: () => ({
       connections: channel.counts().open,

@@ -27,6 +27,7 @@ import { createChannelOperations } from "./channel_operations.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "./bridge.ts";
 import { createAutomation } from "./create_automation.ts";
 import { createLiveModels } from "./live_models.ts";
+import { createMissedOperations } from "./missed_operations.ts";
 import { createOutboxOperations } from "./outbox_operations.ts";
 import { createOperations, type OperationDeps } from "./operations.ts";
 import { createOutbox } from "./outbox.ts";
@@ -153,6 +154,10 @@ export async function startService(
       journal,
       wake,
       ...websocket && { sayWaiting: () => outbox.sayWaiting() },
+    }),
+    ...channels && createMissedOperations({
+      missed: journal.missed,
+      answerMissed: channels.answerMissed,
     }),
     ...channels && createChannelOperations({
       statuses: channels.status,

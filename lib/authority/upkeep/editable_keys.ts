@@ -18,6 +18,7 @@ const EDITABLE: readonly KeyPath[] = [
   ["channels", "sendToolHints"],
   ["channels", "showReasoning"],
   ["channels", "sendMaxRetries"],
+  ["channels", "catchUpS"],
   ["channels", "websocket", "maxMessageBytes"],
   ["channels", "websocket", "streaming"],
   ["channels", "websocket", "sendProgress"],

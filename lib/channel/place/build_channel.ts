@@ -18,12 +18,17 @@ import { LOG_RATE, MAX_PUBLISHING, MAX_TRANSCRIBING } from "./protocol.ts";
 import { Rate } from "./rate.ts";
 import { isInside } from "./state_dir.ts";
 
+/** Whose messages they are. */
+type SenderSpec =
+  & Pick<ChannelSpec, "runtimeName" | "channel" | "senderVerified">
+  & Partial<Pick<ChannelSpec, "catchUpS">>;
+
 /** What a channel is built with. */
 export interface BuildChannelDeps {
-  spec: Pick<ChannelSpec, "runtimeName" | "channel" | "senderVerified">;
+  spec: SenderSpec;
   /** Takes a message of the channel; as `Inbound` of lib/service/channels. */
   inbound: (
-    spec: Pick<ChannelSpec, "runtimeName" | "channel" | "senderVerified">,
+    spec: SenderSpec,
     message: InboundMessage,
     signal: AbortSignal,
   ) => Promise<Published>;

@@ -14,6 +14,9 @@ import { isInside } from "./state_dir.ts";
 /** Files that may come with one message. */
 export const MAX_INBOUND_FILES = 20;
 
+/** No platform of today has an older message; what is given in seconds is one. */
+const FIRST_SENT_AT = Date.UTC(2000, 0, 1);
+
 const MAX_ID_CHARS = 256;
 const MAX_PATH_CHARS = 4_096;
 
@@ -41,6 +44,7 @@ export function checkInbound(value: unknown, place: InboundPlace): InboundMessag
     sessionKey,
     messageId,
     senderName,
+    sentAt,
     streaming,
   } = value as Record<string, unknown>;
   const sender = address("senderId", senderId);
@@ -65,6 +69,7 @@ export function checkInbound(value: unknown, place: InboundPlace): InboundMessag
   if (platformId !== undefined) message.messageId = platformId;
   const name = optionalId("senderName", senderName);
   if (name !== undefined) message.senderName = name;
+  if (sentAt !== undefined) message.sentAt = time("sentAt", sentAt);
   return message;
 }
 
@@ -78,6 +83,12 @@ function address(field: string, value: unknown): string {
     );
   }
   return value;
+}
+
+function time(field: string, value: unknown): number {
+  const ms = typeof value === "number" ? Math.floor(value) : NaN;
+  if (Number.isSafeInteger(ms) && ms >= FIRST_SENT_AT) return ms;
+  throw fault(field, value, "milliseconds since 1970, and no time before the year 2000");
 }
 
 function id(field: string, value: unknown): string {
@@ -123,6 +134,8 @@ function fault(param: string, value: unknown, expected: string): ServiceError {
     ? "null"
     : Array.isArray(value)
     ? `a list of ${value.length}`
+    : typeof value === "number"
+    ? String(value)
     : typeof value;
   return new ServiceError(
     "invalid_request",

@@ -15,6 +15,7 @@ Deno.test("checkInbound() copies a message whole, and nothing else", () => {
     sessionKey: "irc.work:thread-1",
     messageId: "m1",
     senderName: "Ann",
+    sentAt: Date.UTC(2026, 0, 2),
   };
   assertEquals(checkInbound(structuredClone(full), PLACE), full);
   assertEquals(checkInbound({ ...GOOD, content: "" }, PLACE).content, "");
@@ -55,6 +56,14 @@ Deno.test("checkInbound() names the field, the value and what is expected", () =
   refuse({ metadata: { text: "x".repeat(16 * 1024) } }, "metadata");
   refuse({ messageId: "" }, "messageId");
   refuse({ senderName: "x".repeat(257) }, "senderName");
+  for (const sentAt of [NaN, Infinity, -1, 0, 1_767_312_000, "2026-01-02", null, 2 ** 60]) {
+    refuse({ sentAt }, "sentAt");
+  }
+  assertEquals(
+    refuse({ sentAt: 1_767_312_000 }, "sentAt"),
+    "Cannot publish a message: sentAt is 1767312000, expected milliseconds since 1970, and no time " +
+      "before the year 2000",
+  );
   for (const value of [null, undefined, 1, "text", []]) {
     assertThrows(() => checkInbound(value, PLACE), ServiceError);
   }

@@ -92,6 +92,7 @@ function specOf(
     senderVerified,
     flags: { sendProgress, sendToolHints, showReasoning },
     sendMaxRetries: Math.max(1, Number(values.sendMaxRetries ?? channels.sendMaxRetries)),
+    catchUpS: Number(values.catchUpS ?? channels.catchUpS),
     fingerprint: "",
   };
   try {
@@ -114,7 +115,8 @@ function brokenSpec(
   enabled: boolean,
   problem: string,
 ): ChannelSpec {
-  const { sendProgress, sendToolHints, showReasoning, sendMaxRetries } = inputs.config.channels;
+  const { channels } = inputs.config;
+  const { sendProgress, sendToolHints, showReasoning, sendMaxRetries, catchUpS } = channels;
   return {
     runtimeName: name,
     channel: name,
@@ -124,6 +126,7 @@ function brokenSpec(
     senderVerified: false,
     flags: { sendProgress, sendToolHints, showReasoning },
     sendMaxRetries: Math.max(1, sendMaxRetries),
+    catchUpS,
     fingerprint: fingerprint(inputs, problem),
     problem,
   };

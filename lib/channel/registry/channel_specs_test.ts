@@ -81,6 +81,7 @@ Deno.test("channelSpecs() has each instance with a place of its own, and no secr
     senderVerified: true,
     flags: { sendProgress: true, sendToolHints: true, showReasoning: true },
     sendMaxRetries: 1,
+    catchUpS: 86_400,
   });
   assertEquals(fingerprint.length, 64);
   assertEquals([specs[2]!.instanceId, specs[2]!.displayName, specs[2]!.sendMaxRetries], [
@@ -149,6 +150,7 @@ Deno.test("placeSourceOf() gives a place what its section and its manifest say",
     exportName: "Runtime",
     kind: "runtime",
     config: {
+      catchUpS: 86_400,
       enabled: true,
       allowFrom: [],
       streaming: false,

@@ -82,7 +82,11 @@ export function placeSource(
     });
   }
   const values = kind === "runtime"
-    ? resolvedConfig(section, { ...descriptor, name: runtimeName }, config.channels)
+    ? {
+      // A runtime that asks a platform for what it has kept need not ask for more.
+      catchUpS: config.channels.catchUpS,
+      ...resolvedConfig(section, { ...descriptor, name: runtimeName }, config.channels),
+    }
     : withChannelFlags(readSection(section, descriptor).values, config.channels);
   const secrets = Object.entries(descriptor.setup.fields)
     .filter(([, field]) => field.kind === "secret")

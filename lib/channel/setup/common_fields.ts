@@ -19,6 +19,12 @@ export const COMMON_FIELDS = {
   sendToolHints: { kind: "bool", label: "Send tool breadcrumbs" },
   showReasoning: { kind: "bool", label: "Send reasoning" },
   sendMaxRetries: { kind: "int", min: 0, max: 100, label: "Attempts to deliver a message" },
+  catchUpS: {
+    kind: "int",
+    min: 60,
+    max: 2_592_000,
+    label: "Seconds after which a message is too late to be answered",
+  },
 } as const satisfies Readonly<Record<string, SetupField>>;
 
 /** Every field that a channel's section may hold, those of the contract last. */

@@ -42,6 +42,7 @@ const statusAnswer = z.object({
     unknown: count.describe("May have been sent; somebody decides: service outbox."),
     dead: count,
   }),
+  missed: count.describe("Messages that came too late to be answered, and are listed."),
 });
 
 const instanceAnswer = z.object({
@@ -163,7 +164,7 @@ function statusOf(
 ): { status?: z.infer<typeof statusAnswer> } {
   const found = byName.get(runtimeName);
   if (found === undefined) return {};
-  const { state, detail, problem, since, restarts, deliveries } = found;
+  const { state, detail, problem, since, restarts, deliveries, missed = 0 } = found;
   const { waiting, retrying, sent, unknown, dead } = deliveries;
   return {
     status: {
@@ -173,6 +174,7 @@ function statusOf(
       since: Math.floor(since / 1_000),
       restarts,
       deliveries: { waiting, retrying, sent, unknown, dead },
+      missed,
     },
   };
 }

@@ -99,6 +99,7 @@ Deno.test("GET of channels shows settings and how each instance is, and no secre
     since: 1_700_000_000_500,
     restarts: 2,
     deliveries: { waiting: 1, retrying: 1, sent: 9, unknown: 0, dead: 0 },
+    missed: 4,
   });
   await using port = await openPort({
     config: { channels: { chat: GOOD, team: { ...GOOD, accounts: { work: {} } } } },
@@ -122,6 +123,7 @@ Deno.test("GET of channels shows settings and how each instance is, and no secre
     since: 1_700_000_000,
     restarts: 2,
     deliveries: { waiting: 1, retrying: 1, sent: 9, unknown: 0, dead: 0 },
+    missed: 4,
   });
   assertEquals([bad.problem, bad.status.state, bad.fields], ["it throws", "failed", {}]);
 });

@@ -13,6 +13,7 @@ import { type BootstrapDeps, createBootstrapRoutes } from "./bootstrap_routes.ts
 import { type ChannelsRoutesDeps, createChannelsRoutes } from "./channels_routes.ts";
 import { type CommissionRoutesDeps, createCommissionRoutes } from "./commission_routes.ts";
 import { createLatchesRoutes } from "./latches_routes.ts";
+import { createMissedRoutes, type MissedRoutesDeps } from "./missed_routes.ts";
 import { createMediaRoutes, type MediaRoutesDeps } from "./media_routes.ts";
 import { createModelsRoutes, type ModelsRoutesDeps } from "./models_routes.ts";
 import { createOpenApiRoutes } from "./openapi_routes.ts";
@@ -36,6 +37,7 @@ export type WebRoutesDeps =
   & ModelsRoutesDeps
   & StatusRoutesDeps
   & ChannelsRoutesDeps
+  & MissedRoutesDeps
   & {
     /** Asks the authority. */
     operate: Operate;
@@ -58,6 +60,7 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...createModelsRoutes(deps),
     ...createSettingsRoutes(deps),
     ...createChannelsRoutes(deps),
+    ...createMissedRoutes(deps),
     ...createSecretsRoutes(deps),
     ...createPermissionsRoutes(deps),
     ...createAuditRoutes(deps),

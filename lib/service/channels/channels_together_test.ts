@@ -44,6 +44,7 @@ Deno.test("three channels in places that die at any moment: each message has one
   const { journal } = agent;
   const deliveries = createDeliveries({ journal, log: fixture.log, clock: hurried });
   const inbound = createInbound({
+    late: { isLate: () => false, take: () => Promise.resolve() },
     turns: scrubbedTurns(agent.turns, scrubber),
     journal,
     deliveries,

@@ -19,9 +19,10 @@ import type { Log } from "../../log.ts";
 import { requestDigest } from "../../request_digest.ts";
 import { answerText } from "../answer_text.ts";
 import { AnsweredCommands } from "../answered_commands.ts";
-import type { Inbound } from "./inbound.ts";
+import type { Inbound, InboundSpec } from "./inbound.ts";
 import { readInboundFiles } from "./inbound_files.ts";
 import { inboundSessionKey } from "./inbound_session_key.ts";
+import type { LateMessages } from "./late_messages.ts";
 import { InOrder, orAborted, Places } from "./waiting.ts";
 
 /** Messages whose files are in memory at the same time; each has 24 MiB of them at most. */
@@ -33,6 +34,7 @@ export interface InboundDeps {
   turns: Pick<OwnedTurns, "submit" | "repeated" | "command" | "room">;
   journal: Pick<Journal, "enqueue" | "hasMessage">;
   deliveries: Pick<Deliveries, "follow" | "wake">;
+  late: Pick<LateMessages, "isLate" | "take">;
   documents: DocumentReader;
   /** Where the folders of channels are (`channelStateDir`). */
   dataDir: string;
@@ -42,11 +44,9 @@ export interface InboundDeps {
   log: Pick<Log, "warning">;
 }
 
-type Spec = Parameters<Inbound>[0];
-
 /** A message on its way. */
 interface Arrival {
-  spec: Spec;
+  spec: InboundSpec;
   message: InboundMessage;
   sessionKey: string;
   /** `<channel>:<sender>`. */
@@ -54,12 +54,14 @@ interface Arrival {
   /** Of what answers it, if it is a command. */
   replyId: string;
   requestKey?: RequestKey;
+  /** By which a repeat is known; absent where the platform has no id for it. */
+  name?: string;
   signal: AbortSignal;
 }
 
 /** Makes the way in. */
 export function createInbound(deps: InboundDeps): Inbound {
-  const { turns, journal, deliveries, documents, dataDir, scrub, randomId, log } = deps;
+  const { turns, journal, deliveries, late, documents, dataDir, scrub, randomId, log } = deps;
   const inOrder = new InOrder();
   const reading = new Places(MAX_READING);
   const answered = new AnsweredCommands();
@@ -75,10 +77,15 @@ export function createInbound(deps: InboundDeps): Inbound {
   }
 
   async function take(arrival: Arrival): Promise<Published> {
-    const { spec, message, sessionKey, actor, replyId, requestKey, signal } = arrival;
+    const { spec, message, sessionKey, actor, replyId, requestKey, name, signal } = arrival;
     // Done before, while its answer could not be kept.
     const known = requestKey && answered.find(replyId);
     if (known !== undefined) return await reply(arrival, known);
+    // Neither a turn nor a command: what it asked for may be the last thing that is wanted by now.
+    if (late.isLate(spec, message, name)) {
+      await late.take(spec, message, name);
+      return { kind: "late" };
+    }
     const input = [{ type: "text", text: message.content }];
     const { senderVerified } = spec;
     const command = turns.command({ sessionKey, actor, senderVerified, input });
@@ -172,6 +179,7 @@ export function createInbound(deps: InboundDeps): Inbound {
     if (messageId === undefined) return await take(arrival);
     // A platform that sends it again may have it edited: the first one counts, whatever it says.
     const name = requestDigest([runtimeName, chatId, messageId]);
+    arrival.name = name;
     arrival.replyId = `command-${name}`;
     arrival.requestKey = {
       scope: `channel ${runtimeName} ${chatId}`,

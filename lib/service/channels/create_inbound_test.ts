@@ -24,6 +24,7 @@ import { withFolder } from "../../journal/testing/steps.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import { createInbound, type InboundDeps } from "./create_inbound.ts";
 import type { Inbound } from "./inbound.ts";
+import { LateMessages } from "./late_messages.ts";
 
 const NEVER = new AbortController().signal;
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -50,13 +51,23 @@ function world(
 ): World {
   const own = testAgent(agent);
   const told: string[] = [];
+  const deliveries = {
+    follow: (turnId: string) => void told.push(`follow ${turnId}`),
+    wake: (name: string, chatId?: string) => void told.push(`wake ${name} ${chatId}`),
+  };
+  const late = new LateMessages({
+    missed: own.journal.missed,
+    deliveries,
+    scrub: clean,
+    randomId: () => crypto.randomUUID(),
+    clock: own.clock,
+    log: { info: () => {}, warning: () => {} },
+  });
   const inbound = createInbound({
     turns: scrubbedTurns(own.turns, scrubber),
     journal: own.journal,
-    deliveries: {
-      follow: (turnId) => void told.push(`follow ${turnId}`),
-      wake: (name, chatId) => void told.push(`wake ${name} ${chatId}`),
-    },
+    deliveries,
+    late,
     documents: fakeDocuments,
     dataDir,
     scrub: clean,

@@ -70,6 +70,7 @@ export function testSpec(runtimeName: string, changes: Partial<ChannelSpec> = {}
     senderVerified: false,
     flags: { sendProgress: true, sendToolHints: true, showReasoning: true },
     sendMaxRetries: 3,
+    catchUpS: 86_400,
     fingerprint: "1",
     ...changes,
   };
