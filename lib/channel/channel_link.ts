@@ -21,10 +21,12 @@ export interface ChannelLink {
 
 /** A runtime that was made and not started yet. */
 export interface BuiltChannel extends ChannelLink {
-  /** Runs it; resolves or rejects when it has ended. */
+  /** Runs it; resolves or rejects when it has ended, with `LoginRefusedError` where it is of no use again. */
   start(): Promise<void>;
   /** Ends it and its place, by force after `graceMs`. Never rejects. */
   stop(graceMs: number): Promise<void>;
+  /** Resolves with why, when a call that was to deliver something found that its login is refused. */
+  readonly refused: Promise<string>;
   /** Resolves with why, when it is gone without having been stopped: it crashed, or answers no more. */
   readonly lost: Promise<string>;
   /** What it says of itself, such as `connected as @mybot`. */

@@ -25,10 +25,17 @@ export class RetryLaterError extends Error {
 /**
  * The platform does not know who we say we are: a token that is wrong or was revoked, an account that is
  * locked. A `start` that rejects with it is not tried again until the section changes or the channel is
- * switched on anew; a `send` that does is permanent.
+ * switched on anew. A call that delivers and rejects with it ends the channel in the same way, and what was
+ * to be delivered waits for the channel.
  */
 export class LoginRefusedError extends Error {
   override readonly name = "LoginRefusedError";
+}
+
+/** Whether it is one, by its name: a package may have its own copy of the errors. */
+export function isLoginRefused(error: unknown): boolean {
+  return typeof error === "object" && error !== null &&
+    (error as { name?: unknown }).name === "LoginRefusedError";
 }
 
 /**

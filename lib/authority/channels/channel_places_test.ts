@@ -1,5 +1,9 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { PermanentDeliveryError, RetryLaterError } from "../../channel/delivery_error.ts";
+import {
+  LoginRefusedError,
+  PermanentDeliveryError,
+  RetryLaterError,
+} from "../../channel/delivery_error.ts";
 import type { InboundMessage } from "../../channel/inbound_message.ts";
 import { MAX_PUBLISHING } from "../../channel/place/protocol.ts";
 import { MAX_PUBLISHING_PER_CHAT } from "../../channel/place/publish_queue.ts";
@@ -46,6 +50,18 @@ Deno.test("a place keeps what a runtime says of a delivery that fails", async ()
   assertEquals(later.retryAfterMs, 1_500);
   const other = await assertRejects(() => channel.send(order("fail a-secret-token is wrong")));
   assertEquals((other as Error).message, "[secret channels.probe] is wrong");
+  await fixture.close();
+});
+
+Deno.test("a place says that its platform does not let it in, at the start and while it delivers", async () => {
+  const fixture = await PlaceFixture.open();
+  const config = { allowFrom: ["*"], refuse: "a-secret-token was revoked" };
+  const wrong = await fixture.build({ runtimeName: "wrong", config });
+  const refused = await assertRejects(() => wrong.start(), LoginRefusedError);
+  assertEquals(refused.message, "[secret channels.wrong] was revoked");
+  const channel = await fixture.build();
+  await assertRejects(() => channel.send(order("refused locked")), LoginRefusedError, "locked");
+  assertEquals(await channel.refused, "locked");
   await fixture.close();
 });
 

@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../../agent/clock.ts";
+import { isLoginRefused } from "../delivery_error.ts";
 
 /** How a call came out. */
 export type Outcome =
@@ -20,6 +21,9 @@ export type Outcome =
 /** Waits that a platform is believed, milliseconds: nothing waits longer, and nobody is run over. */
 export const MAX_RETRY_MS = 24 * 60 * 60 * 1_000;
 const MIN_RETRY_MS = 100;
+
+/** Before the next attempt of what a platform did not let in; its channel has ended by then. */
+const REFUSED_MS = 5_000;
 
 /** Milliseconds before the next attempt, after so many that have failed: 1, 2, 4, 4 … s (C23). */
 export function retryWaitMs(failures: number): number {
@@ -61,6 +65,8 @@ function outcomeOf(thrown: unknown): Outcome {
   const error = typeof message === "string" && message !== "" ? message : "It failed without words";
   if (name === "PermanentDeliveryError") return { kind: "permanent", error };
   if (name === "UncertainDeliveryError") return { kind: "uncertain", error };
+  // The token is wrong and not the message: it waits, and costs none of its attempts.
+  if (isLoginRefused(thrown)) return { kind: "later", error, retryAfterMs: REFUSED_MS };
   if (name === "RetryLaterError" && typeof retryAfterMs === "number" && retryAfterMs >= 0) {
     const ms = Math.min(Math.max(retryAfterMs, MIN_RETRY_MS), MAX_RETRY_MS);
     return { kind: "later", error, retryAfterMs: ms };

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/assert";
 import {
+  LoginRefusedError,
   PermanentDeliveryError,
   RetryLaterError,
   UncertainDeliveryError,
@@ -150,6 +151,24 @@ Deno.test("an error of a package's own copy is told by its name", async () => {
   await world.enqueue(["hi"]);
   await settled();
   assertEquals(world.rows, ["dead hi"]);
+});
+
+Deno.test("a message that finds the login refused waits for its channel, and uses up no attempt", async () => {
+  await using world = new DeliveryWorld();
+  const { link, detach } = world.attach("irc", { spec: { sendMaxRetries: 1 } });
+  link.answer = () => {
+    throw new LoginRefusedError("the token was revoked");
+  };
+  await world.enqueue(["hi", "there"]);
+  await settled();
+  assertEquals([link.calls.length, world.rows], [1, ["pending hi", "pending there"]]);
+  assertEquals(world.journal.outbox(0, 1)[0]!.error, "the token was revoked");
+  // The manager ends such a channel; an hour later it has another token.
+  await detach();
+  world.clock.tick(3_600_000);
+  const next = world.attach("irc", { spec: { sendMaxRetries: 1 } });
+  await settled();
+  assertEquals([next.link.texts(), world.rows], [["hi", "there"], ["sent hi", "sent there"]]);
 });
 
 Deno.test("RetryLaterError is obeyed, uses up no attempt, and ends with the message's time", async () => {

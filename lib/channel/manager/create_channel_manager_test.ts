@@ -109,6 +109,46 @@ Deno.test("a channel that ends, fails or is lost starts again after 1, 2, 4 … 
   await world.manager.stop(1_000);
 });
 
+for (const byCall of [false, true]) {
+  Deno.test(`a channel that is not let in ${byCall ? "any more" : "at the start"} is one state for 24 h, until its settings change or it is switched off and on`, async () => {
+    const world = channelWorld();
+    const on = testSpec("a");
+    world.manager.configure([on, testSpec("b")]);
+    await world.settle();
+    world.running("a")!.refuse("the token was revoked.", byCall);
+    await world.settle();
+    const problem = () => world.manager.status()[0]!.problem;
+    assertEquals(world.states(), ["a failed", "b running"]);
+    assertEquals(
+      problem(),
+      "Its platform does not let it in: the token was revoked. Nothing is tried again until its " +
+        "settings change, or it is switched off and on",
+    );
+    for (let hour = 0; hour < 24; hour++) {
+      await world.tick(3_600_000);
+      // What is configured meanwhile is the same, or another flag.
+      world.manager.configure([{ ...on, sendMaxRetries: hour + 1 }, testSpec("b")]);
+      await world.settle();
+    }
+    assertEquals(world.states(), ["a failed", "b running"]);
+    assertEquals(world.manager.status()[0]!.restarts, 0);
+    const built = () => world.events.filter((event) => event.startsWith("build a")).length;
+    assertEquals([built(), world.warnings.length], [1, 1]);
+    // Also when the two come at once.
+    world.manager.configure([{ ...on, enabled: false }, testSpec("b")]);
+    world.manager.configure([on, testSpec("b")]);
+    await world.settle();
+    assertEquals([built(), world.states()[0], problem()], [2, "a running", undefined]);
+    world.running("a")!.refuse("locked", byCall);
+    await world.settle();
+    assertEquals(world.states()[0], "a failed");
+    world.manager.configure([testSpec("a", { fingerprint: "2" }), testSpec("b")]);
+    await world.settle();
+    assertEquals([built(), world.states()[0], problem()], [3, "a running", undefined]);
+    await world.manager.stop(1_000);
+  });
+}
+
 Deno.test("what cannot be built is shown as failed and tried again", async () => {
   const world = channelWorld();
   let isDown = true;

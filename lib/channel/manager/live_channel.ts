@@ -7,6 +7,7 @@
 import type { Clock } from "../../agent/clock.ts";
 import type { BuiltChannel } from "../channel_link.ts";
 import type { ChannelSpec } from "../channel_spec.ts";
+import { isLoginRefused } from "../delivery_error.ts";
 import type { Deliveries } from "../delivery/deliveries.ts";
 
 /** What a runtime is run with. */
@@ -33,6 +34,7 @@ export class LiveChannel {
   #wasRunning = false;
   #ranSinceMs: number | undefined;
   #ended: string | undefined;
+  #isRefused = false;
   #isRetiring = false;
 
   /** Starts it. */
@@ -43,8 +45,9 @@ export class LiveChannel {
     built.onChange = () => this.#look();
     built.start().then(
       () => this.#end("It ended by itself"),
-      (error) => this.#end(wordsOf(error)),
+      (error) => this.#end(wordsOf(error), isLoginRefused(error)),
     );
+    built.refused.then((reason) => this.#end(reason, true));
     built.lost.then((reason) => this.#end(`It is gone: ${reason}`));
     this.#look();
   }
@@ -56,6 +59,11 @@ export class LiveChannel {
   /** Why it has ended without having been retired; undefined while it has not. */
   get ended(): string | undefined {
     return this.#ended;
+  }
+
+  /** Whether it has ended because its platform does not let it in. */
+  get isRefused(): boolean {
+    return this.#isRefused;
   }
 
   get isRunning(): boolean {
@@ -117,8 +125,11 @@ export class LiveChannel {
     onChange();
   }
 
-  #end(reason: string): void {
-    this.#ended ??= reason;
+  #end(reason: string, isRefused = false): void {
+    if (this.#ended === undefined) {
+      this.#ended = reason;
+      this.#isRefused = isRefused;
+    }
     this.#deps.onChange();
   }
 

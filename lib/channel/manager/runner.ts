@@ -56,6 +56,8 @@ export class Runner {
   #restarts = 0;
   /** The problem of the spec that the log was told of last. */
   #told: string | undefined;
+  /** Fingerprint of what its platform does not let in: that is not tried again. */
+  #refused: string | undefined;
   /** Fingerprint of what could not be made. */
   #unmade: string | undefined;
   /** Not before this, by the clock's elapsed time. */
@@ -87,6 +89,7 @@ export class Runner {
       this.#backOff.reset();
       this.#notBeforeMs = 0;
     }
+    if (spec?.enabled !== true) this.#refused = undefined;
     this.#wanted = spec;
     this.#pause.end();
   }
@@ -152,6 +155,9 @@ export class Runner {
         this.#refuse(spec.problem);
         await this.#pause.wait();
       }
+    } else if (current === undefined && this.#refused === spec.fingerprint) {
+      // As it was put: a platform that is asked again and again may lock the account.
+      await this.#pause.wait();
     } else if (current?.spec.fingerprint === spec.fingerprint) {
       this.#refusal = undefined;
       await current.deliverAs(spec);
@@ -266,6 +272,9 @@ export class Runner {
     await this.#retire(current);
     const { spec } = current;
     if (this.#wanted === undefined || !this.#wanted.enabled) return;
+    if (current.isRefused && this.#wanted.fingerprint === spec.fingerprint) {
+      return this.#putRefused(spec, reason);
+    }
     this.#isAgain = true;
     this.#refusal = undefined;
     const waitMs = this.#wanted.fingerprint === spec.fingerprint ? this.#wait() : 0;
@@ -276,6 +285,22 @@ export class Runner {
     });
     this.#fault = reason;
     this.#set("waiting");
+  }
+
+  /** Nothing is tried until somebody has changed something. */
+  #putRefused({ runtimeName, fingerprint }: ChannelSpec, reason: string): void {
+    this.#deps.log.warning("A channel is not let in by its platform, and is not tried again", {
+      channel: runtimeName,
+      reason,
+    });
+    this.#refused = fingerprint;
+    this.#refusal = undefined;
+    this.#isAgain = false;
+    this.#backOff.reset();
+    this.#fault =
+      `Its platform does not let it in: ${reason.replace(/[.\s]+$/, "")}. Nothing is tried ` +
+      "again until its settings change, or it is switched off and on";
+    this.#set("failed");
   }
 
   async #retire(current: LiveChannel): Promise<void> {

@@ -10,6 +10,7 @@ import { type ErrorData, ServiceError, toErrorData } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { BuiltChannel } from "../channel_link.ts";
 import type { ChannelSpec } from "../channel_spec.ts";
+import { isLoginRefused } from "../delivery_error.ts";
 import type { InboundMessage, Published } from "../inbound_message.ts";
 import { checkInbound } from "./check_inbound.ts";
 import type { OpenPlace } from "./open_place.ts";
@@ -54,6 +55,7 @@ export async function buildChannel(
   const ending = new AbortController();
   const { signal } = ending;
   const lines = new Rate(LOG_RATE, clock);
+  const refused = Promise.withResolvers<string>();
   let publishing = 0;
   let transcribing = 0;
   let running = false;
@@ -133,6 +135,14 @@ export async function buildChannel(
   let stopped: Promise<void> | undefined;
 
   const done = async (...call: Parameters<PlaceClient["call"]>) => void await client.call(...call);
+  const deliver = async (...call: Parameters<PlaceClient["call"]>) => {
+    try {
+      await client.call(...call);
+    } catch (error) {
+      if (isLoginRefused(error)) refused.resolve(toErrorData(error).message);
+      throw error;
+    }
+  };
 
   const built: BuiltChannel = {
     runtimeName,
@@ -147,6 +157,7 @@ export async function buildChannel(
     },
     onChange: undefined,
     lost: client.lost,
+    refused: refused.promise,
     start() {
       started ??= done({ op: "start" });
       return started;
@@ -155,10 +166,10 @@ export async function buildChannel(
       stopped ??= stop(graceMs);
       return stopped;
     },
-    send: (message) => done({ op: "send", message }),
-    sendDelta: (piece) => done({ op: "send_delta", piece }),
-    sendReasoningDelta: (piece) => done({ op: "send_reasoning_delta", piece }),
-    sendReasoningEnd: (end) => done({ op: "send_reasoning_end", end }),
+    send: (message) => deliver({ op: "send", message }),
+    sendDelta: (piece) => deliver({ op: "send_delta", piece }),
+    sendReasoningDelta: (piece) => deliver({ op: "send_reasoning_delta", piece }),
+    sendReasoningEnd: (end) => deliver({ op: "send_reasoning_end", end }),
   };
 
   async function stop(graceMs: number): Promise<void> {

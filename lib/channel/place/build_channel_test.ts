@@ -112,7 +112,7 @@ for (
     ["a huge log line", { type: "log", level: "info", message: "x".repeat(1e6) }, "malformed"],
     ["a log of its own level", { type: "log", level: "fatal", message: "x" }, "malformed"],
     ["a huge detail", { type: "detail", detail: "x".repeat(1e6) }, "malformed"],
-    ["a message that is none", { type: "publish", id: 1, message: 7 }, "message is number"],
+    ["a message that is none", { type: "publish", id: 1, message: 7 }, "message is 7"],
     [
       "a session of another channel",
       { type: "publish", id: 1, message: { ...INBOUND, sessionKey: "websocket:a" } },

@@ -5,6 +5,8 @@
  */
 
 import {
+  isLoginRefused,
+  LoginRefusedError,
   PermanentDeliveryError,
   RetryLaterError,
   UncertainDeliveryError,
@@ -38,6 +40,7 @@ export function toPlaceFault(error: unknown, scrub?: (text: string) => string): 
     retryAfterMs?: unknown;
   };
   if (name === "PermanentDeliveryError") return { kind: "permanent", message };
+  if (isLoginRefused(error)) return { kind: "login_refused", message };
   if (name === "UncertainDeliveryError") return { kind: "uncertain", message };
   if (name === "RetryLaterError" && isWait(retryAfterMs)) {
     return { kind: "later", message, retryAfterMs: Math.min(retryAfterMs, MAX_RETRY_MS) };
@@ -48,6 +51,7 @@ export function toPlaceFault(error: unknown, scrub?: (text: string) => string): 
 /** The opposite of {@linkcode toPlaceFault}. */
 export function fromPlaceFault({ kind, message, retryAfterMs }: PlaceFault): Error {
   if (kind === "permanent") return new PermanentDeliveryError(message);
+  if (kind === "login_refused") return new LoginRefusedError(message);
   if (kind === "uncertain") return new UncertainDeliveryError(message);
   if (kind === "later" && isWait(retryAfterMs)) {
     return new RetryLaterError(message, Math.min(retryAfterMs, MAX_RETRY_MS));

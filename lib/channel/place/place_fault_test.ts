@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import {
+  LoginRefusedError,
   PermanentDeliveryError,
   RetryLaterError,
   UncertainDeliveryError,
@@ -16,6 +17,9 @@ Deno.test("toPlaceFault() and fromPlaceFault() keep what a repeat may mend", () 
   assert(later instanceof RetryLaterError);
   assertEquals([later.message, later.retryAfterMs], ["slow down", 1_500]);
   assert(over(new UncertainDeliveryError("no answer")) instanceof UncertainDeliveryError);
+  const refused = over(new LoginRefusedError("token revoked"));
+  assert(refused instanceof LoginRefusedError);
+  assertEquals(refused.message, "token revoked");
   const other = over(new TypeError("reset"));
   assertEquals([other.name, other.message], ["Error", "reset"]);
 });

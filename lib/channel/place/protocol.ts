@@ -67,7 +67,7 @@ export type PlaceCall =
 
 /** How a call went wrong. */
 export interface PlaceFault {
-  kind: "temporary" | "permanent" | "later" | "uncertain";
+  kind: "temporary" | "permanent" | "later" | "uncertain" | "login_refused";
   message: string;
   /** Milliseconds, with `later`. */
   retryAfterMs?: number;

@@ -98,7 +98,7 @@ function isText(value: unknown): value is string {
 
 function isFaultKind(value: unknown): value is PlaceFault["kind"] {
   return value === "temporary" || value === "permanent" || value === "later" ||
-    value === "uncertain";
+    value === "uncertain" || value === "login_refused";
 }
 
 function isLevel(value: unknown): value is "info" | "warning" | "error" {

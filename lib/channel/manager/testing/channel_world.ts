@@ -10,6 +10,7 @@ import { assert, assertEquals } from "@std/assert";
 import { type FakeClock, fakeClock } from "../../../agent/testing/fake_clock.ts";
 import type { BuiltChannel } from "../../channel_link.ts";
 import type { ChannelSpec } from "../../channel_spec.ts";
+import { LoginRefusedError } from "../../delivery_error.ts";
 import type { DeliveryCounts } from "../../delivery/deliveries.ts";
 import { createChannelManager } from "../create_channel_manager.ts";
 import type { ChannelManager } from "../channel_manager.ts";
@@ -26,6 +27,8 @@ export interface TestChannel extends BuiltChannel {
   /** Its start returns, or rejects with these words. */
   end(error?: string): void;
   lose(reason: string): void;
+  /** Its platform does not let it in; `byCall`: a call that was to deliver something found that. */
+  refuse(reason: string, byCall?: boolean): void;
 }
 
 /** See the module. */
@@ -141,6 +144,7 @@ export function channelWorld(): ChannelWorld {
   function testChannel(spec: ChannelSpec): TestChannel {
     const started = Promise.withResolvers<void>();
     const lost = Promise.withResolvers<string>();
+    const refused = Promise.withResolvers<string>();
     started.promise.catch(() => {});
     const channel: TestChannel = {
       spec,
@@ -151,6 +155,7 @@ export function channelWorld(): ChannelWorld {
       detail: undefined,
       onChange: undefined,
       lost: lost.promise,
+      refused: refused.promise,
       start() {
         assertEquals(channel.state, "built", "started twice, or when it was over");
         assertEquals(world.running(spec.runtimeName), undefined, "two run under one name");
@@ -182,6 +187,11 @@ export function channelWorld(): ChannelWorld {
         over();
         if (error === undefined) started.resolve();
         else started.reject(new Error(error));
+      },
+      refuse(reason, byCall = false) {
+        if (byCall) return refused.resolve(reason);
+        over();
+        started.reject(new LoginRefusedError(reason));
       },
       lose(reason) {
         over();

@@ -1,7 +1,11 @@
 /** A channel that does what a message tells it to: for tests, of what a place may and what it survives. */
 
 import { BaseChannel } from "../../base_channel.ts";
-import { PermanentDeliveryError, RetryLaterError } from "../../delivery_error.ts";
+import {
+  LoginRefusedError,
+  PermanentDeliveryError,
+  RetryLaterError,
+} from "../../delivery_error.ts";
 import type { OutboundMessage, StreamDelta } from "../../outbound_message.ts";
 import { ATTEMPTS } from "./attempts.ts";
 
@@ -16,6 +20,8 @@ export class ProbeRuntime extends BaseChannel {
 
   async start(): Promise<void> {
     this.isRunning = true;
+    const { refuse } = this.config as { refuse?: unknown };
+    if (refuse !== undefined) throw new LoginRefusedError(String(refuse));
     this.host.setDetail(`connected as @${this.host.name}`);
     await this.#stopped.promise;
     this.isRunning = false;
@@ -36,6 +42,8 @@ export class ProbeRuntime extends BaseChannel {
         throw new PermanentDeliveryError(argument);
       case "later":
         throw new RetryLaterError("slow down", Number(argument));
+      case "refused":
+        throw new LoginRefusedError(argument);
       case "fail":
         throw new Error(argument);
       case "loads":
