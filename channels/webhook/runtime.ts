@@ -124,6 +124,11 @@ export class WebhookChannel extends BaseChannel<WebhookConfig> {
         return await this.#sendAnswer(message, {
           approval: { id: event.id, digest: event.digest, expires_at: event.expiresAt },
         });
+      case "approval_resolved":
+        return await this.#sendEvent({ id, type: "approval_resolved", chatId, metadata }, {
+          text: content,
+          approval: { id: event.id, outcome: event.outcome },
+        });
       case "turn_end": {
         const request = metadata[REQUEST_KEY];
         if (typeof request === "string") this.#mailbox.end(request, event.status);

@@ -462,6 +462,8 @@ Deno.test("webhook: events are sent where they are wanted", async () => {
   await withChannel({}, async ({ channel, platform }) => {
     await channel.send(answer("ls", { event: { type: "progress", toolHint: false } }));
     await channel.send(answer("", { event: { type: "turn_end", status: "done" } }));
+    const resolved = { type: "approval_resolved", id: "x", outcome: "denied" } as const;
+    await channel.send(answer("Denied: x.", { event: resolved }));
     await channel.sendReasoningDelta({ chatId: "room-1", delta: "hm", metadata: {} });
     assertEquals(platform.events, []);
     const event = { type: "approval", id: "x", digest: "d".repeat(64), expiresAt: 5 } as const;

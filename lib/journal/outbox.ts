@@ -114,6 +114,11 @@ export function createOutbox(db: DatabaseSync, now: () => number): Outbox {
     quietSince = done === 0 ? time : -Infinity;
   }
 
+  function mayHaveBeenSent(id: string): boolean {
+    const [state] = selectState.get(id) ?? [];
+    return state === "sending" || state === "sent" || state === "unknown";
+  }
+
   const isFull = (channel: string) => (countWaiting.get(channel)?.[0] ?? 0) >= MAX_WAITING;
 
   function add(
@@ -169,8 +174,8 @@ export function createOutbox(db: DatabaseSync, now: () => number): Outbox {
       markSent.run(message.id);
       return true;
     },
-    add({ message, state = "pending", ...rest }) {
-      add(message, state, rest);
+    add({ message, state = "pending", after, ...rest }) {
+      if (after === undefined || mayHaveBeenSent(after)) add(message, state, rest);
     },
     withdraw(id) {
       markWithdrawn.run(id, Math.floor(now()));

@@ -11,7 +11,7 @@ import type { Attachment } from "./attachment.ts";
 import type { AddedMessage, ChannelTurn, Move } from "./delivery_store.ts";
 import { Segment } from "./segment.ts";
 import type { SideNotes } from "./side_notes.ts";
-import { approvalWords, outcomeWords } from "./words.ts";
+import { approvalWords, outcomeWords, resolvedWords } from "./words.ts";
 
 /** Characters of streams that wait to be sent before no more is read. */
 const MAX_WAITING_CHARS = 256 * 1024;
@@ -105,9 +105,16 @@ export class AnswerSteps {
         this.#steps.push({ kind: "rows", seq, add: { message, expiresAt } });
         break;
       }
-      case "approval_resolved":
-        this.#steps.push({ kind: "rows", seq, withdraw: `approval:${event.approvalId}` });
+      case "approval_resolved": {
+        const { approvalId: id, outcome } = event;
+        const asked = `approval:${id}`;
+        const words = resolvedWords(id, outcome);
+        const tells = { type: "approval_resolved" as const, id, outcome };
+        const message = answerMessage(this.#turn, `approval_resolved:${id}`, words, tells);
+        // Of one that the chat was not shown, nobody there knows.
+        this.#steps.push({ kind: "rows", seq, add: { message, after: asked }, withdraw: asked });
         break;
+      }
       case "error":
         this.#error = event.error.message;
         break;

@@ -492,6 +492,18 @@ Deno.test("an approval is a message with its event and words that say how to ans
   assertStringIncludes(call.message.content, "`/approve apr_aaaabbbbccccdddd 01234567`");
   assertStringIncludes(call.message.content, "`/deny apr_aaaabbbbccccdddd`");
   assertStringIncludes(call.message.content, "````\nrm -r ```x```\n````");
+  // However it came out, the chat that was asked is told.
+  const resolved = { type: "approval_resolved" as const, callId: "c" };
+  await world.say("t1", { ...resolved, approvalId: approval.id, outcome: "denied" });
+  await settled();
+  const told = link.arrived.at(-1);
+  assert(told?.member === "send");
+  assertEquals(told.message.event, {
+    type: "approval_resolved",
+    id: approval.id,
+    outcome: "denied",
+  });
+  assertEquals(told.message.content, "Denied: apr_aaaabbbbccccdddd.");
   // One that was answered elsewhere, or whose time is over, is not asked for any more.
   link.isRunning = false;
   await world.begin("t2");
@@ -504,8 +516,10 @@ Deno.test("an approval is a message with its event and words that say how to ans
   link.isRunning = true;
   world.deliveries.wake("irc");
   await settled();
-  assertEquals(link.calls.length, 1);
+  // Nor is what it never heard of.
+  assertEquals(link.calls.length, 2);
   assertEquals(world.journal.outbox(0, 9).map(({ state }) => state), [
+    "sent",
     "sent",
     "expired",
     "expired",

@@ -39,6 +39,8 @@ export interface AddedMessage {
   expiresAt?: number;
   /** It is text of a stream. */
   isPiece?: boolean;
+  /** Id of another message, without which it says nothing: left out unless that one may have been sent. */
+  after?: string;
 }
 
 /** What changes about a turn, in one transaction. */

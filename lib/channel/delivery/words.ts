@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ApprovalView } from "../../authority/actions.ts";
+import type { ApprovalOutcome, ApprovalView } from "../../authority/actions.ts";
 import type { TurnStatus } from "../../agent/events.ts";
 
 /** Characters of what an approval is about; the rest is seen by `service approvals`. */
@@ -25,6 +25,20 @@ export function approvalWords(
     `Allow it within ${seconds} s: \`/approve ${id} ${digest.slice(0, 8)}\``,
     `Refuse it: \`/deny ${id}\``,
   ].join("\n\n");
+}
+
+/** How an approval came out, however that came: in this chat, in another, on the page, by the clock. */
+export function resolvedWords(id: string, outcome: ApprovalOutcome): string {
+  switch (outcome) {
+    case "approved":
+      return `Approved: ${id}.`;
+    case "denied":
+      return `Denied: ${id}.`;
+    case "expired":
+      return `Not answered in time: ${id}.`;
+    case "void":
+      return `Not needed any more: ${id}.`;
+  }
 }
 
 /** How a turn came out that gave no whole answer (case C26); undefined for one that did. */
