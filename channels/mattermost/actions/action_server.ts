@@ -1,0 +1,137 @@
+/**
+ * Takes clicks on buttons: the server posts them to a URL of ours, with the context of the button and the
+ * id of who clicked.
+ *
+ * @module
+ */
+
+import type { ChannelHost, ChannelListener } from "../../../lib/channel/channel_host.ts";
+import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
+import { isId } from "../inbound/post.ts";
+import type { Words } from "../words.ts";
+import type { ActionContext, ApprovalAction } from "./action_context.ts";
+import type { ApprovalPosts } from "./approval_posts.ts";
+
+/** What clicks are taken with. */
+export interface ActionServerDeps {
+  host: Pick<ChannelHost, "listen" | "log" | "clock">;
+  address: { host: string; port: number };
+  /** Under which the server reaches it; empty: as it listens. */
+  publicUrl: string;
+  context: ActionContext;
+  approvals: Pick<ApprovalPosts, "kept" | "hasClicked" | "markClicked">;
+  isAllowed: (senderId: string) => boolean;
+  handleMessage: (message: HandledMessage) => Promise<Published>;
+  words: Words;
+}
+
+/** The path of ours that clicks come to. */
+export const ACTIONS_PATH = "/mattermost/actions";
+
+/** Bytes of a click: a context of ours and some names. */
+const MAX_BODY_CHARS = 64 * 1024;
+
+/** The server waits for 30 seconds; who clicked is told before that. */
+const ANSWER_MS = 10_000;
+
+/** See the module. */
+export class ActionServer {
+  readonly #deps: ActionServerDeps;
+  readonly #listener: ChannelListener;
+  /** For buttons. */
+  readonly url: string;
+
+  private constructor(deps: ActionServerDeps, listener: ChannelListener, url: string) {
+    this.#deps = deps;
+    this.#listener = listener;
+    this.url = url;
+  }
+
+  /** Begins to listen. Rejects with `config_invalid`, naming the address and what to do. */
+  static async open(deps: ActionServerDeps): Promise<ActionServer> {
+    const opened: { server?: ActionServer } = {};
+    const listener = await deps.host.listen(
+      deps.address,
+      (request) =>
+        opened.server?.answer(request) ?? Promise.resolve(new Response(null, { status: 503 })),
+    );
+    const base = deps.publicUrl === "" ? listener.url.replace(/\/+$/, "") : deps.publicUrl;
+    return opened.server = new ActionServer(deps, listener, `${base}${ACTIONS_PATH}`);
+  }
+
+  close(): Promise<void> {
+    return this.#listener.close();
+  }
+
+  /** Answers a request; the words are shown to the one who clicked, and to nobody else. */
+  async answer(request: Request): Promise<Response> {
+    // A proxy in front may keep a path of its own before ours, or take it away.
+    if (!new URL(request.url).pathname.endsWith(ACTIONS_PATH)) {
+      return new Response("Not found", { status: 404 });
+    }
+    if (request.method !== "POST") {
+      return new Response("Only POST", { status: 405, headers: { allow: "POST" } });
+    }
+    const body = await readBody(request);
+    const action = await this.#deps.context.open(body?.context);
+    const { user_id: userId, post_id: postId } = body ?? {};
+    if (action === undefined || !isId(userId)) {
+      return new Response("This is no click on a button of ours", { status: 403 });
+    }
+    const { approvals, isAllowed, words, host } = this.#deps;
+    const say = (word: Parameters<Words>[0]) => Response.json({ ephemeral_text: words(word) });
+    const kept = approvals.kept(action.approvalId);
+    if (!isAllowed(userId)) return say("notAllowed");
+    if (kept === undefined || postId !== kept.postId) return say("expired");
+    if (kept.isOver || approvals.hasClicked(action.approvalId, userId)) return say("answered");
+    if (kept.expiresAt <= host.clock.now()) return say("expired");
+    return await this.#publish(userId, kept.chatId, kept.postId, action).then(
+      () => say("taken"),
+      (error) => {
+        host.log.warning("A click could not be passed on", {
+          reason: error instanceof Error ? error.message : String(error),
+        });
+        return say("failed");
+      },
+    );
+  }
+
+  /** Resolves when the service has it, or has it in a moment. */
+  async #publish(
+    senderId: string,
+    chatId: string,
+    postId: string,
+    { verb, approvalId, digest }: ApprovalAction,
+  ): Promise<void> {
+    const { handleMessage, approvals, host: { clock } } = this.#deps;
+    const late = Promise.withResolvers<"late">();
+    const cancel = clock.after(ANSWER_MS, () => late.resolve("late"));
+    try {
+      const published = handleMessage({
+        senderId,
+        chatId,
+        content: verb === "approve"
+          ? `/approve ${approvalId} ${digest.slice(0, 8)}`
+          : `/deny ${approvalId}`,
+        messageId: `click:${postId}:${senderId}:${verb}`,
+        sentAt: clock.now(),
+      });
+      const first = await Promise.race([published, late.promise]);
+      if (first === "late") published.catch(() => {});
+      approvals.markClicked(approvalId, senderId);
+    } finally {
+      cancel();
+    }
+  }
+}
+
+async function readBody(request: Request): Promise<Record<string, unknown> | undefined> {
+  try {
+    const text = await request.text();
+    if (text.length > MAX_BODY_CHARS) return undefined;
+    const body: unknown = JSON.parse(text);
+    return typeof body === "object" && body !== null ? body as Record<string, unknown> : undefined;
+  } catch {
+    return undefined;
+  }
+}

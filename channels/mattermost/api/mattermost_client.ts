@@ -1,0 +1,207 @@
+/**
+ * The client of the server's API, within bounds: requests have an end and answers a size, a rate limit is
+ * obeyed by all that asks, and an error says what the server said. The package's own reading of answers
+ * knows no time-out and loses the headers that say when to come again.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../../lib/agent/clock.ts";
+import { ApiError } from "./api_error.ts";
+import { Client4 } from "./mattermost_package.ts";
+
+/** What a client is made of. */
+export interface MattermostClientDeps {
+  /** Without a slash at its end. */
+  url: string;
+  token: string;
+  clock: Pick<Clock, "after" | "elapsed" | "now">;
+  /** Ends every request. */
+  signal: AbortSignal;
+  /** The server does not know the token any more. */
+  onRefused?: () => void;
+}
+
+type RequestOptions = Parameters<Client4["getOptions"]>[0];
+
+/** Bytes of an answer in JSON: a page of posts is far below. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+const TIMEOUT_MS = 30_000;
+/** For a request with a file in it, and for a file that is fetched. */
+const FILE_TIMEOUT_MS = 300_000;
+
+/** Where a server says nothing of when to come again. */
+const RATE_WAIT_MS = 1_000;
+const MAX_RATE_WAIT_MS = 10 * 60_000;
+
+/** See the module. */
+export class MattermostClient extends Client4 {
+  readonly #deps: MattermostClientDeps;
+  /** By `clock.elapsed`: until then the server is left alone. */
+  #freeAtMs = -Infinity;
+
+  constructor(deps: MattermostClientDeps) {
+    super();
+    this.#deps = deps;
+    this.setUrl(deps.url);
+    this.setToken(deps.token);
+    this.setIncludeCookies(false);
+  }
+
+  /** Every call of the API comes here. Rejects with an ApiError. */
+  protected override doFetch = async <Answer>(
+    url: string,
+    options: RequestOptions,
+  ): Promise<Answer> => {
+    const timeoutMs = options.body instanceof FormData ? FILE_TIMEOUT_MS : TIMEOUT_MS;
+    return await this.#request(url, options, timeoutMs, async (response) => {
+      const bytes = await boundedBytes(response, MAX_ANSWER_BYTES);
+      if (bytes === undefined) throw new ApiError("The server's answer is too large", sent(0));
+      try {
+        return JSON.parse(new TextDecoder().decode(bytes)) as Answer;
+      } catch {
+        throw new ApiError("The server's answer is no JSON", sent(0));
+      }
+    });
+  };
+
+  /** A post that nobody is notified of, where the server knows that (from version 11, for bots). */
+  createQuietPost(post: Parameters<Client4["createPost"]>[0]): ReturnType<Client4["createPost"]> {
+    const body = JSON.stringify(post);
+    return this.doFetch(`${this.getPostsRoute()}?silent=true`, { method: "post", body });
+  }
+
+  /** A file; undefined when it has more bytes. Rejects with an ApiError. */
+  fetchFile(fileId: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    return this.#request(
+      this.getFileRoute(encodeURIComponent(fileId)),
+      { method: "get" },
+      FILE_TIMEOUT_MS,
+      (response) => boundedBytes(response, maxBytes),
+    );
+  }
+
+  async #request<Result>(
+    url: string,
+    options: RequestOptions,
+    timeoutMs: number,
+    read: (response: Response) => Promise<Result>,
+  ): Promise<Result> {
+    const { clock, signal } = this.#deps;
+    const waitMs = this.#freeAtMs - clock.elapsed();
+    if (waitMs > 0) throw rateLimited(waitMs, false);
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) end();
+    const cancel = clock.after(timeoutMs, end);
+    try {
+      const request = this.getOptions(options);
+      const response = await fetch(url, {
+        method: request.method?.toUpperCase(),
+        headers: request.headers as Record<string, string>,
+        body: request.body,
+        // A token goes to the server that was named, and nowhere else.
+        redirect: "manual",
+        signal: ending.signal,
+      });
+      if (response.ok) return await read(response);
+      throw await this.#failure(response);
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      if (signal.aborted) throw new ApiError("The channel was stopped", sent(0));
+      if (ending.signal.aborted) throw new ApiError("The server has not answered in time", sent(0));
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new ApiError(`The server cannot be reached: ${plainReason(reason)}`, {
+        status: 0,
+        // Nothing goes over a connection that was never made.
+        isSent: !/\(Connect\)|dns error|Requires net access|NotCapable/i.test(reason),
+      });
+    } finally {
+      cancel();
+      signal.removeEventListener("abort", end);
+    }
+  }
+
+  async #failure(response: Response): Promise<ApiError> {
+    const { status, headers } = response;
+    const bytes = await boundedBytes(response, 256 * 1024).catch(() => undefined);
+    if (status === 429) {
+      const waitMs = rateWaitMs(headers, this.#deps.clock.now());
+      this.#freeAtMs = Math.max(this.#freeAtMs, this.#deps.clock.elapsed() + waitMs);
+      return rateLimited(waitMs, true);
+    }
+    if (status >= 300 && status < 400) {
+      const to = headers.get("location") ?? "";
+      const place = URL.canParse(to) ? new URL(to).origin : "another address";
+      return new ApiError(`The server sends requests to ${place}: set url to that`, sent(status));
+    }
+    const { id, message } = saidBy(bytes);
+    if (status === 401) this.#deps.onRefused?.();
+    const words = message === "" ? `The server answers with the status ${status}` : message;
+    return new ApiError(words, { ...sent(status), id });
+  }
+}
+
+function sent(status: number): { status: number; isSent: true } {
+  return { status, isSent: true };
+}
+
+function rateLimited(retryAfterMs: number, isSent: boolean): ApiError {
+  const message = `The server asks for a pause of ${Math.ceil(retryAfterMs / 1_000)} s`;
+  return new ApiError(message, { status: 429, retryAfterMs, isSent });
+}
+
+/** Seconds of `Retry-After`, else of `X-RateLimit-Reset`: seconds from now, or since 1970. */
+function rateWaitMs(headers: Headers, nowMs: number): number {
+  for (const name of ["retry-after", "x-ratelimit-reset"]) {
+    const seconds = Number(headers.get(name) ?? NaN);
+    if (!Number.isFinite(seconds) || seconds < 0) continue;
+    const ms = seconds > 1e9 ? seconds * 1_000 - nowMs : seconds * 1_000;
+    return Math.min(Math.max(ms, 100), MAX_RATE_WAIT_MS);
+  }
+  return RATE_WAIT_MS;
+}
+
+/** The error that the server writes: `{id, message, …}`; proxies write pages instead. */
+function saidBy(bytes: Uint8Array | undefined): { id: string; message: string } {
+  try {
+    const { id, message } = JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
+    const text = (value: unknown) => typeof value === "string" ? value.slice(0, 300) : "";
+    return { id: text(id), message: text(message).replace(/[.\s]+$/, "") };
+  } catch {
+    return { id: "", message: "" };
+  }
+}
+
+async function boundedBytes(
+  response: Response,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const { body, headers } = response;
+  if (body === null) return new Uint8Array();
+  if (Number(headers.get("content-length") ?? 0) > maxBytes) {
+    await body.cancel();
+    return undefined;
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    // Leaving the loop cancels what is still to come.
+    if (size > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+function plainReason(reason: string): string {
+  return reason.replace(/for url \([^)]*\)/g, "").replace(/\s+/g, " ").slice(0, 200);
+}

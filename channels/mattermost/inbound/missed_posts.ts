@@ -1,0 +1,42 @@
+/**
+ * What was written in a channel since a time, from the pages of its list: the server's own `since` gives
+ * what was edited too, and of more than 1,000 any.
+ *
+ * @module
+ */
+
+import type { MattermostClient } from "../api/mattermost_client.ts";
+import { type MattermostPost, readPost } from "./post.ts";
+
+/** A channel in which something was missed. */
+export interface MissedChannel {
+  id: string;
+  /** Milliseconds since 1970, by the server's clock. */
+  sinceMs: number;
+}
+
+const PAGE_SIZE = 200;
+const MAX_PAGES = 5;
+
+/** The oldest first. `isWhole`: there are no older ones that were not fetched. */
+export async function missedPosts(
+  client: Pick<MattermostClient, "getPosts">,
+  { id, sinceMs }: MissedChannel,
+): Promise<{ posts: MattermostPost[]; isWhole: boolean }> {
+  const found = new Map<string, MattermostPost>();
+  let isWhole = false;
+  for (let page = 0; page < MAX_PAGES && !isWhole; page++) {
+    const { order, posts } = await client.getPosts(id, page, PAGE_SIZE, false);
+    // What is written meanwhile moves posts to the next page, where they are found again.
+    for (const postId of order) {
+      const post = readPost(posts[postId]);
+      if (post === undefined || post.channelId !== id) continue;
+      // Two posts may have the same time, and one of them have been heard.
+      if (post.createAt < sinceMs) isWhole = true;
+      else found.set(post.id, post);
+    }
+    if (order.length < PAGE_SIZE) isWhole = true;
+  }
+  const posts = [...found.values()].sort((one, other) => one.createAt - other.createAt);
+  return { posts, isWhole };
+}

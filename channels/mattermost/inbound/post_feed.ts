@@ -1,0 +1,226 @@
+/**
+ * Posts in their order, from the socket and, behind a gap, from the lists of the channels: each once, and
+ * on the disk before the next is looked at. What a cursor says of a channel has been looked at.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Intake, IntakeEntry } from "../../../lib/channel/platform/intake.ts";
+import type { Log } from "../../../lib/log.ts";
+import { ApiError } from "../api/api_error.ts";
+import type { MattermostClient } from "../api/mattermost_client.ts";
+import type { HeardPost } from "./heard_post.ts";
+import { type MissedChannel, missedPosts } from "./missed_posts.ts";
+import { type MattermostPost, readPost } from "./post.ts";
+
+/** What a feed works with. */
+export interface PostFeedDeps {
+  client: MattermostClient;
+  intake: Pick<Intake<HeardPost>, "add" | "cursor">;
+  /** The post as it is heard; undefined for one that is not. `isLive`: it was written just now. */
+  hear: (post: MattermostPost, isDirect: boolean, isLive: boolean) => HeardPost | undefined;
+  /** Whether a channel of that team is listened to; empty: of no team. */
+  isOfTeam: (teamId: string) => boolean;
+  clock: Pick<Clock, "after">;
+  log: Pick<Log, "warning">;
+}
+
+/** Posts that may wait; past that they are fetched later. */
+const MAX_WAITING = 1_000;
+/** Ids of posts that were looked at. */
+const MAX_SEEN = 4_000;
+/** Over all channels: what is created up to it has been looked at. */
+const ALL = "*";
+
+const FIRST_AGAIN_MS = 1_000;
+const LONGEST_AGAIN_MS = 60_000;
+
+interface LivePost {
+  post: MattermostPost;
+  isDirect: boolean;
+  senderName?: string;
+}
+
+/** See the module. */
+export class PostFeed {
+  readonly #deps: PostFeedDeps;
+  readonly #waiting: (LivePost | "catch_up")[] = [];
+  readonly #seen = new Set<string>();
+  /** Cursors that are ahead of those on the disk. */
+  #cursors: Record<string, string> = {};
+  #isBehind = false;
+  #isClosed = false;
+  #working: Promise<void> | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(deps: PostFeedDeps) {
+    this.#deps = deps;
+  }
+
+  /** An event `posted`; what cannot be read is left out. */
+  take(data: Readonly<Record<string, unknown>>): void {
+    const post = readPost(data.post);
+    if (post === undefined || this.#isClosed || this.#isBehind) return;
+    if (typeof data.team_id === "string" && !this.#deps.isOfTeam(data.team_id)) return;
+    const { sender_name: name } = data;
+    if (this.#waiting.length >= MAX_WAITING) {
+      this.#isBehind = true;
+      return;
+    }
+    this.#waiting.push({
+      post,
+      isDirect: data.channel_type === "D",
+      ...typeof name === "string" && { senderName: name.replace(/^@/, "").slice(0, 200) },
+    });
+    this.#work();
+  }
+
+  /** Events were missed, or may have been: they are fetched before those that come from now on. */
+  catchUp(): void {
+    if (this.#isClosed || this.#waiting.at(-1) === "catch_up") return;
+    this.#waiting.push("catch_up");
+    this.#work();
+  }
+
+  /** Keeps what was looked at, and takes nothing any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#waiting.length = 0;
+    this.#wake?.();
+    await this.#working;
+    await this.#deps.intake.add([], this.#cursors).catch(() => {});
+  }
+
+  #work(): void {
+    this.#working ??= this.#run().finally(() => {
+      this.#working = undefined;
+      if (this.#waiting.length > 0) this.#work();
+    });
+  }
+
+  /** Takes one after the other. Never rejects. */
+  async #run(): Promise<void> {
+    for (let failures = 0; !this.#isClosed;) {
+      const next = this.#waiting[0];
+      if (next === undefined) {
+        if (!this.#isBehind) return;
+        // From here on events are waited for again; what was left out comes from the lists.
+        this.#isBehind = false;
+        this.#waiting.push("catch_up");
+        continue;
+      }
+      try {
+        await (next === "catch_up" ? this.#fetchMissed() : this.#takeLive(next));
+        failures = 0;
+        if (this.#waiting[0] === next) this.#waiting.shift();
+      } catch (error) {
+        if (this.#isClosed) return;
+        // The start ends with it.
+        if (error instanceof ApiError && error.isLoginRefused) return void this.#waiting.shift();
+        const waitMs = Math.max(
+          error instanceof ApiError ? error.retryAfterMs ?? 0 : 0,
+          Math.min(FIRST_AGAIN_MS * 2 ** Math.min(failures++, 10), LONGEST_AGAIN_MS),
+        );
+        this.#deps.log.warning("Messages could not be fetched, and are tried again", {
+          reason: error instanceof Error ? error.message : String(error),
+          waitMs,
+        });
+        await this.#pause(waitMs);
+      }
+    }
+  }
+
+  async #takeLive({ post, isDirect, senderName }: LivePost): Promise<void> {
+    const entry = this.#entryOf(post, isDirect, true, senderName);
+    this.#moveCursor(post.channelId, post.createAt);
+    this.#moveCursor(ALL, post.createAt);
+    if (entry !== undefined) await this.#add([entry]);
+    this.#see(post.id);
+  }
+
+  async #fetchMissed(): Promise<void> {
+    const { client, isOfTeam } = this.#deps;
+    const channels = (await client.getAllTeamsChannels())
+      .filter(({ team_id, delete_at }) => isOfTeam(team_id) && !delete_at);
+    const newest = channels.reduce((ms, { last_post_at }) => Math.max(ms, last_post_at), 0);
+    // The first start ever begins now.
+    if (this.#cursor(ALL) === undefined) return await this.#add([], { [ALL]: newest });
+    const sinceAll = this.#cursor(ALL)!;
+    for (const { id, type, last_post_at } of channels) {
+      const sinceMs = this.#cursor(id) ?? sinceAll;
+      if (last_post_at <= sinceMs) continue;
+      await this.#fetchChannel({ id, sinceMs, isDirect: type === "D" });
+      // What was not looked at is looked at after the next start.
+      if (this.#isClosed) return;
+    }
+    await this.#add([], { [ALL]: newest });
+  }
+
+  async #fetchChannel(channel: MissedChannel & { isDirect: boolean }): Promise<void> {
+    const { client, log } = this.#deps;
+    const { posts, isWhole } = await missedPosts(client, channel);
+    if (!isWhole) {
+      log.warning("More was written than is fetched; the oldest of it is left alone", {
+        channel: channel.id,
+        fetched: posts.length,
+      });
+    }
+    const entries = posts.flatMap((post) => this.#entryOf(post, channel.isDirect, false) ?? []);
+    await this.#add(entries, { [channel.id]: posts.at(-1)?.createAt ?? channel.sinceMs });
+    for (const { id } of posts) this.#see(id);
+  }
+
+  #entryOf(
+    post: MattermostPost,
+    isDirect: boolean,
+    isLive: boolean,
+    senderName?: string,
+  ): IntakeEntry<HeardPost> | undefined {
+    if (this.#seen.has(post.id)) return undefined;
+    const heard = this.#deps.hear(post, isDirect, isLive);
+    if (heard === undefined) return undefined;
+    const data = { ...heard, ...senderName !== undefined && { senderName } };
+    return { lane: heard.chatId, id: heard.id, data };
+  }
+
+  async #add(
+    entries: readonly IntakeEntry<HeardPost>[],
+    cursors: Readonly<Record<string, number>> = {},
+  ): Promise<void> {
+    for (const [name, ms] of Object.entries(cursors)) this.#moveCursor(name, ms);
+    const moved = this.#cursors;
+    await this.#deps.intake.add(entries, moved);
+    for (const [name, value] of Object.entries(moved)) {
+      if (this.#cursors[name] === value) delete this.#cursors[name];
+    }
+  }
+
+  /** Milliseconds of what was looked at last; undefined before anything was. */
+  #cursor(name: string): number | undefined {
+    const value = this.#cursors[name] ?? this.#deps.intake.cursor(name);
+    return value === undefined ? undefined : Number(value);
+  }
+
+  #moveCursor(name: string, ms: number): void {
+    const before = this.#cursor(name);
+    if (before === undefined || ms > before) this.#cursors[name] = String(ms);
+  }
+
+  #see(id: string): void {
+    this.#seen.add(id);
+    if (this.#seen.size > MAX_SEEN) this.#seen.delete(this.#seen.values().next().value!);
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        this.#wake = undefined;
+        resolve();
+      };
+      const cancel = this.#deps.clock.after(ms, end);
+      this.#wake = end;
+    });
+  }
+}

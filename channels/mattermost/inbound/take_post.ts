@@ -1,0 +1,123 @@
+/**
+ * Hands a post to the service, with its files, and shows to whoever wrote it that it was taken.
+ *
+ * @module
+ */
+
+import { join } from "@std/path";
+import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
+import {
+  type HandledMessage,
+  MAX_INBOUND_CHARS,
+  type Published,
+} from "../../../lib/channel/inbound_message.ts";
+import type { MattermostClient } from "../api/mattermost_client.ts";
+import type { Words } from "../words.ts";
+import type { HeardPost } from "./heard_post.ts";
+import { fetchPostFiles } from "./post_files.ts";
+
+/** What posts are taken with. */
+export interface TakePostDeps {
+  client: Pick<MattermostClient, "fetchFile" | "getUser" | "addReaction">;
+  host: Pick<ChannelHost, "stateDir" | "transcribe" | "log">;
+  words: Words;
+  /** Our own user id. */
+  myId: string;
+  /** Name of an emoji; empty: none. */
+  ackReaction: string;
+  handleMessage: (message: HandledMessage) => Promise<Published>;
+  /** A turn of the chat has begun. */
+  onTurn: (chatId: string) => void;
+  /** Says something of the channel's own. */
+  tell: (chatId: string, messageId: string, text: string) => Promise<void>;
+}
+
+/** Names of people that are kept. */
+const MAX_NAMES = 1_000;
+
+/** See the module. */
+export class TakePost {
+  readonly #deps: TakePostDeps;
+  readonly #names = new Map<string, string>();
+
+  constructor(deps: TakePostDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves when the service has it. Rejects where another time may be better, and when it is ended. */
+  async take(heard: HeardPost, signal: AbortSignal): Promise<void> {
+    const { client, host, words, handleMessage, onTurn, tell } = this.#deps;
+    const { id, chatId, userId, createAt } = heard;
+    const folder = join(host.stateDir, "media", id);
+    try {
+      const files = await fetchPostFiles(heard.files, {
+        client,
+        folder,
+        transcribe: (path) => host.transcribe(path),
+        words,
+      });
+      const notes = files.notes.map((note) => `(${note})`);
+      const content = [heard.text, ...files.heard, ...notes].filter((each) => each !== "")
+        .join("\n\n").slice(0, MAX_INBOUND_CHARS).toWellFormed();
+      const senderName = heard.senderName ?? await this.#nameOf(userId);
+      const published = await untilAborted(
+        signal,
+        handleMessage({
+          senderId: userId,
+          chatId,
+          content,
+          ...files.paths.length > 0 && { media: files.paths },
+          metadata: { post_id: id },
+          messageId: id,
+          sentAt: createAt,
+          ...senderName !== undefined && { senderName },
+        }),
+      );
+      if (published.kind !== "turn" || published.repeated) return;
+      onTurn(chatId);
+      this.#acknowledge(id);
+      // Who sent a file that was not read is told so, whatever becomes of the rest.
+      if (files.notes.length === 0) return;
+      await tell(chatId, `files:${id}`, files.notes.join("\n")).catch((error) =>
+        host.log.warning("A note on files was not sent", { reason: String(error) })
+      );
+    } finally {
+      await Deno.remove(folder, { recursive: true }).catch(() => {});
+    }
+  }
+
+  #acknowledge(postId: string): void {
+    const { client, myId, ackReaction, host } = this.#deps;
+    if (ackReaction === "") return;
+    client.addReaction(myId, postId, ackReaction).catch((error) =>
+      host.log.info("A reaction was not set", { emoji: ackReaction, reason: String(error) })
+    );
+  }
+
+  /** For posts of lists, which say no name. */
+  async #nameOf(userId: string): Promise<string | undefined> {
+    const known = this.#names.get(userId);
+    if (known !== undefined) return known;
+    try {
+      const { username } = await this.#deps.client.getUser(userId);
+      this.#names.set(userId, username);
+      if (this.#names.size > MAX_NAMES) this.#names.delete(this.#names.keys().next().value!);
+      return username;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** A service that has too much to do keeps no channel from stopping. */
+async function untilAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  const ended = Promise.withResolvers<never>();
+  const end = () => ended.reject(signal.reason);
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    return await Promise.race([promise, ended.promise]);
+  } finally {
+    signal.removeEventListener("abort", end);
+    promise.catch(() => {});
+  }
+}

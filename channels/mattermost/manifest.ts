@@ -1,0 +1,76 @@
+import type { ChannelDescriptor } from "../../lib/channel/descriptor.ts";
+
+/** Mattermost: a bot account on a server of one's own. A thread is a chat. */
+const manifest: ChannelDescriptor = {
+  name: "mattermost",
+  displayName: "Mattermost",
+  runtime: "channels/mattermost/runtime.ts:MattermostChannel",
+  dependencies: ["npm:@mattermost/client@11.9.0"],
+  setup: {
+    fields: {
+      url: { kind: "string", label: "Address of the server, such as https://chat.example.com" },
+      token: { kind: "secret", label: "Access token of the bot account" },
+      team: { kind: "string", label: "Hear channels of this team only; empty: of all" },
+      respond: {
+        kind: "enum",
+        choices: ["mention", "all"],
+        default: "mention",
+        label: "What is heard in channels and groups: messages that mention the bot, or all",
+      },
+      replyInThread: {
+        kind: "bool",
+        default: true,
+        label: "Answer in a thread below the message, in channels and groups",
+      },
+      ackReaction: {
+        kind: "string",
+        default: "eyes",
+        label: "Emoji set on a message when it is taken, such as eyes; empty: none",
+      },
+      language: {
+        kind: "enum",
+        choices: ["en", "de", "es", "zh"],
+        default: "en",
+        label: "Language of buttons and notes",
+      },
+      actionsPort: {
+        kind: "int",
+        min: 0,
+        max: 65_535,
+        label: "Port for clicks on buttons; not set: approvals are answered in words",
+      },
+      actionsHost: {
+        kind: "string",
+        default: "127.0.0.1",
+        label: "Address to listen at for clicks on buttons",
+      },
+      actionsUrl: {
+        kind: "string",
+        label: "URL under which the server reaches that port; empty: the address and the port",
+      },
+    },
+    required: [{ fields: ["url"] }, { fields: ["token"] }],
+    validator: "channels/mattermost/validation.ts:validate",
+  },
+  management: { multiInstance: true, adapter: "channels/mattermost/instances.ts:instances" },
+  capabilities: [
+    "streaming",
+    "progress",
+    "media",
+    "replies",
+    "typing",
+    "reactions",
+    "buttons",
+    "voice",
+    "groups",
+    "catch_up",
+  ],
+  defaultActivation: false,
+  locales: ["de", "es", "zh"],
+  permissions: { hosts: ["{url}", "{actionsHost}:{actionsPort}"], paths: [], variables: [] },
+  // A user id never changes and is never given again, the server writes it into each post itself, and into
+  // each click that it passes on with the secret context of our own button.
+  senderVerified: true,
+};
+
+export default manifest;

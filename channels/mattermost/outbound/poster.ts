@@ -1,0 +1,150 @@
+/**
+ * Posts messages: each part once, also when the one behind it failed and the message comes again, and
+ * marked so that a post of ours is known from one that another program makes with our token.
+ *
+ * @module
+ */
+
+import { encodeHex } from "./encode_hex.ts";
+import type { Memory } from "../../../lib/channel/platform/memory.ts";
+import { ApiError, toDeliveryError } from "../api/api_error.ts";
+import type { MattermostClient } from "../api/mattermost_client.ts";
+import type { ChatAddress } from "../chat_address.ts";
+import { isId } from "../inbound/post.ts";
+import type { MattermostPost } from "../inbound/post.ts";
+
+/** What posts are made with. */
+export interface PosterDeps {
+  client: MattermostClient;
+  /** Our own user id. */
+  myId: string;
+  memory: Pick<Memory, "get" | "set">;
+}
+
+/** A post to be made. */
+export interface NewPost {
+  address: ChatAddress;
+  /** Of the message, the same at every attempt. */
+  messageId: string;
+  /** Which part of it. */
+  part: number;
+  text: string;
+  fileIds?: readonly string[];
+  props?: Readonly<Record<string, unknown>>;
+  /** Nobody is to be notified. */
+  isQuiet?: boolean;
+}
+
+/** Property of a post that says whose it is. */
+const MARK = "service_message";
+
+/** Messages of which some parts were taken. */
+const MAX_PARTLY = 1_000;
+/** Newest posts of a channel among which one is looked for that may have been taken. */
+const LOOKED_AT = 60;
+
+/** See the module. */
+export class Poster {
+  readonly #deps: PosterDeps;
+  /** Of this channel's folder, so that it outlives restarts. */
+  readonly #origin: string;
+  readonly #taken = new Map<string, string>();
+
+  constructor(deps: PosterDeps) {
+    this.#deps = deps;
+    const kept = deps.memory.get<string>("origin", "");
+    this.#origin = kept ?? encodeHex(crypto.getRandomValues(new Uint8Array(8)));
+    if (kept === undefined) deps.memory.set("origin", "", this.#origin);
+  }
+
+  /** Makes a post, unless this part was taken already. Resolves with its id; rejects as `send` does. */
+  async post(post: NewPost): Promise<string> {
+    const { address: { channelId, rootId }, messageId, part, text, fileIds, props, isQuiet } = post;
+    const key = `${this.#origin}.${messageId}.${part}`;
+    const taken = this.#taken.get(key);
+    if (taken !== undefined) return taken;
+    const body = {
+      channel_id: channelId,
+      root_id: rootId,
+      message: text,
+      // The server knows it for half a minute, and makes no second post then.
+      pending_post_id: `${this.#deps.myId}:${key}`,
+      props: { ...props, [MARK]: key },
+      ...fileIds !== undefined && fileIds.length > 0 && { file_ids: [...fileIds] },
+    } as Parameters<MattermostClient["createPost"]>[0];
+    const { client } = this.#deps;
+    let id: unknown;
+    try {
+      ({ id } = await (isQuiet === true ? client.createQuietPost(body) : client.createPost(body)));
+    } catch (error) {
+      const failure = toDeliveryError(error);
+      const isOpen = error instanceof ApiError &&
+        ((failure as Error).name === "UncertainDeliveryError" ||
+          error.id.startsWith("api.post.deduplicate_create_post"));
+      id = isOpen ? await this.#find(channelId, key) : undefined;
+      if (id === undefined) throw failure;
+    }
+    if (!isId(id)) throw new Error("The server's answer to a post has no id");
+    this.#remember(key, id);
+    this.#follow(rootId !== "" ? rootId : id);
+    return id;
+  }
+
+  /** Gives a post another text. Rejects as `send` does; a repeat does no harm. */
+  async edit(
+    postId: string,
+    text: string,
+    props?: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    const patch = {
+      id: postId,
+      message: text,
+      ...props !== undefined && { props: { ...props, [MARK]: `${this.#origin}.${postId}` } },
+    } as Parameters<MattermostClient["patchPost"]>[0];
+    try {
+      await this.#deps.client.patchPost(patch);
+    } catch (error) {
+      throw toDeliveryError(error, true);
+    }
+  }
+
+  /** Whether a post of our account was made here; `undefined` for one of somebody else. */
+  isOurs({ userId, props }: MattermostPost): boolean | undefined {
+    if (userId !== this.#deps.myId) return undefined;
+    const mark = props[MARK];
+    return typeof mark === "string" && mark.startsWith(`${this.#origin}.`);
+  }
+
+  /** Whether we have written in a thread, or begun it. */
+  isInThread(rootId: string): boolean {
+    return this.#deps.memory.get("thread", rootId) !== undefined;
+  }
+
+  /** All parts are taken: nothing of the message comes again. */
+  forget(messageId: string, parts: number): void {
+    for (let part = 0; part < parts; part++) {
+      this.#taken.delete(`${this.#origin}.${messageId}.${part}`);
+    }
+  }
+
+  #remember(key: string, id: string): void {
+    this.#taken.set(key, id);
+    if (this.#taken.size > MAX_PARTLY) this.#taken.delete(this.#taken.keys().next().value!);
+  }
+
+  #follow(rootId: string): void {
+    if (!this.isInThread(rootId)) this.#deps.memory.set("thread", rootId, 1);
+  }
+
+  /** The post that was taken though nobody said so; undefined where there is none, or nobody says it. */
+  async #find(channelId: string, key: string): Promise<string | undefined> {
+    try {
+      const { posts } = await this.#deps.client.getPosts(channelId, 0, LOOKED_AT, false);
+      return Object.values(posts).find(({ user_id, props }) =>
+        user_id === this.#deps.myId && (props as Record<string, unknown> | null)?.[MARK] === key
+      )?.id;
+    } catch {
+      return undefined;
+    }
+  }
+}

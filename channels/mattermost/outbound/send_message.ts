@@ -1,0 +1,95 @@
+/**
+ * Delivers what the service sends: answers in posts that fit, files with them, progress in its quiet form
+ * and approvals with their buttons.
+ *
+ * @module
+ */
+
+import { eventOf } from "../../../lib/channel/outbound_event.ts";
+import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import type { Typing } from "../../../lib/channel/platform/typing.ts";
+import type { ApprovalPosts } from "../actions/approval_posts.ts";
+import type { MattermostClient } from "../api/mattermost_client.ts";
+import { readChatId } from "../chat_address.ts";
+import { toPosts } from "../text/to_mattermost.ts";
+import type { Words } from "../words.ts";
+import type { Poster } from "./poster.ts";
+import type { ProgressPosts } from "./progress_posts.ts";
+import { uploadFiles } from "./upload_files.ts";
+
+/** What messages are sent with. */
+export interface SendMessageDeps {
+  client: Pick<MattermostClient, "uploadFile">;
+  poster: Pick<Poster, "post" | "forget">;
+  progress: Pick<ProgressPosts, "show" | "end">;
+  typing: Pick<Typing, "end">;
+  approvals: Pick<ApprovalPosts, "show" | "resolve">;
+  /** Where clicks are posted to; undefined: there are no buttons. */
+  actionsUrl: () => string | undefined;
+  words: Words;
+  /** Characters of a post. */
+  maxRunes: number;
+  /** Bytes of a file. */
+  maxFileBytes: number;
+}
+
+/** Files of one post. */
+const MAX_POST_FILES = 10;
+
+/** See the module. */
+export class SendMessage {
+  readonly #deps: SendMessageDeps;
+
+  constructor(deps: SendMessageDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves when everything of it is there; rejects as `BaseChannel.send` does. */
+  async send(message: OutboundMessage): Promise<void> {
+    const { progress, typing, approvals, actionsUrl } = this.#deps;
+    const { id, chatId, content } = message;
+    const event = eventOf(message);
+    switch (event?.type) {
+      case undefined:
+        return await this.#answer(message);
+      case "progress":
+      case "goal_status":
+        return await progress.show(chatId, id, content);
+      case "turn_end":
+        typing.end(chatId);
+        return await progress.end(chatId);
+      case "approval": {
+        const url = actionsUrl();
+        if (url === undefined) return await this.#answer(message);
+        return await approvals.show(message, event, url);
+      }
+      case "approval_resolved":
+        if (!await approvals.resolve(event, content)) await this.#answer(message);
+        return;
+      default:
+        // Mattermost has nothing for it.
+        return;
+    }
+  }
+
+  async #answer({ id, chatId, content, media }: OutboundMessage): Promise<void> {
+    const { client, poster, words, maxRunes, maxFileBytes } = this.#deps;
+    if (content.trim() === "" && media.length === 0) return;
+    const address = readChatId(chatId);
+    const { ids, notes } = await uploadFiles(media, address.channelId, {
+      client,
+      maxFileBytes,
+      words,
+    });
+    const texts = toPosts([content, ...notes].join("\n\n"), maxRunes);
+    // The files stand below the last of the text, and more than fit there in posts of their own.
+    const last = Math.max(0, texts.length - 1);
+    const count = Math.max(texts.length, last + Math.ceil(ids.length / MAX_POST_FILES));
+    for (let part = 0; part < count; part++) {
+      const from = (part - last) * MAX_POST_FILES;
+      const fileIds = part < last ? [] : ids.slice(from, from + MAX_POST_FILES);
+      await poster.post({ address, messageId: id, part, text: texts[part] ?? "", fileIds });
+    }
+    poster.forget(id, count);
+  }
+}

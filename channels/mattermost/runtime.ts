@@ -1,0 +1,201 @@
+/**
+ * The Mattermost channel: a bot account that hears over the server's WebSocket and posts over its API.
+ *
+ * @module
+ */
+
+import { BaseChannel } from "../../lib/channel/base_channel.ts";
+import type { ChannelHost } from "../../lib/channel/channel_host.ts";
+import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
+import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
+import { ApiError } from "./api/api_error.ts";
+import { MattermostClient } from "./api/mattermost_client.ts";
+import { serverFacts } from "./connection/server_facts.ts";
+import { Session } from "./connection/session.ts";
+import manifest from "./manifest.ts";
+import { type MattermostConfig, type MattermostSettings, mattermostSettings } from "./settings.ts";
+
+/** Waits between connections: 1, 2, 4 … 60 s. */
+const FIRST_AGAIN_MS = 1_000;
+const LONGEST_AGAIN_MS = 60_000;
+
+const REFUSED =
+  "The server refuses the token: it is wrong, was revoked, or the bot is switched off. " +
+  "Make a new one under Integrations > Bot Accounts and set token";
+
+const STRANGER =
+  "another program writes with this bot's token: end it, or give it a bot of its own";
+
+/** Between two warnings of the same, milliseconds. */
+const WARN_EVERY_MS = 10 * 60_000;
+
+/** See the module. */
+export class MattermostChannel extends BaseChannel<MattermostConfig> {
+  readonly #settings: MattermostSettings;
+  readonly #client: MattermostClient;
+  readonly #stopping = new AbortController();
+  #session: Session | undefined;
+  #run: Promise<void> | undefined;
+  #isRunning = false;
+  #isReady = false;
+  #username = "";
+  #hasStranger = false;
+  #warnedMs = -Infinity;
+  #wake: (() => void) | undefined;
+
+  /** Throws `config_invalid`, naming the field that is wrong. */
+  constructor(config: MattermostConfig, host: ChannelHost) {
+    super(config, host);
+    this.#settings = mattermostSettings(config);
+    this.#client = new MattermostClient({
+      url: this.#settings.url,
+      token: this.#settings.token,
+      clock: host.clock,
+      signal: this.#stopping.signal,
+      // Whoever waits for events asks then why there is no connection.
+      onRefused: () => this.#session?.disconnect("the server refuses the token"),
+    });
+  }
+
+  override get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  override async login(): Promise<boolean> {
+    try {
+      await this.#client.getMe();
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && error.isLoginRefused) return false;
+      throw error;
+    }
+  }
+
+  override start(): Promise<void> {
+    if (this.#run !== undefined) {
+      return Promise.reject(new Error("Cannot start the Mattermost channel a second time"));
+    }
+    return this.#run = this.#serve();
+  }
+
+  override async stop(): Promise<void> {
+    this.#isRunning = false;
+    this.#stopping.abort();
+    this.#session?.disconnect("the channel was stopped");
+    this.#wake?.();
+    // What goes wrong is told by start.
+    await this.#run?.catch(() => {});
+  }
+
+  async #serve(): Promise<void> {
+    const { signal } = this.#stopping;
+    if (signal.aborted) return;
+    this.#isRunning = true;
+    try {
+      await Deno.mkdir(this.host.stateDir, { recursive: true, mode: 0o700 });
+      for (let failures = 0; !signal.aborted;) {
+        let retryAfterMs = 0;
+        this.#isReady = false;
+        const reason = await this.#connect().catch((error) => {
+          if (!(error instanceof ApiError)) throw error;
+          if (error.isLoginRefused) throw new LoginRefusedError(REFUSED);
+          retryAfterMs = error.retryAfterMs ?? 0;
+          return error.message;
+        });
+        if (signal.aborted) return;
+        if (this.#isReady) failures = 0;
+        const waitMs = Math.max(
+          retryAfterMs,
+          Math.min(FIRST_AGAIN_MS * 2 ** Math.min(failures++, 10), LONGEST_AGAIN_MS),
+        );
+        this.host.setDetail(`not connected: ${reason}; again in ${Math.ceil(waitMs / 1_000)} s`);
+        this.host.log.info("The connection to Mattermost is gone", { reason, waitMs });
+        await this.#pause(waitMs);
+      }
+    } finally {
+      this.#isRunning = false;
+      const session = this.#session;
+      this.#session = undefined;
+      await session?.close();
+    }
+  }
+
+  /** One connection; resolves with why it is over. Rejects with an ApiError, or for good. */
+  async #connect(): Promise<string> {
+    const { host } = this;
+    const place = new URL(this.#settings.url).host;
+    host.setDetail(`connecting to ${place}`);
+    if (this.#session === undefined) {
+      const facts = await serverFacts(this.#client, this.#settings.team);
+      if (this.#stopping.signal.aborted) return "";
+      this.#username = facts.me.username;
+      this.#session = await Session.open({
+        settings: this.#settings,
+        client: this.#client,
+        facts,
+        host,
+        isAllowed: (senderId) => this.isAllowed(senderId),
+        handleMessage: (message) => this.handleMessage(message),
+        onReady: () => {
+          this.#isReady = true;
+          this.#describe();
+        },
+        onStranger: () => this.#nameStranger(),
+      });
+    } else {
+      // A token that was revoked ends the connection without a word.
+      await this.#client.getMe();
+    }
+    if (this.#stopping.signal.aborted) return "";
+    return await this.#session.connect();
+  }
+
+  #describe(): void {
+    const place = new URL(this.#settings.url).host;
+    const problem = this.#hasStranger ? `; ${STRANGER}` : "";
+    this.host.setDetail(`connected as @${this.#username} to ${place}${problem}`);
+  }
+
+  #nameStranger(): void {
+    const now = this.host.clock.elapsed();
+    if (now - this.#warnedMs < WARN_EVERY_MS) return;
+    this.#warnedMs = now;
+    this.#hasStranger = true;
+    this.host.log.warning(`In Mattermost ${STRANGER}`, { bot: this.#username });
+    this.#describe();
+  }
+
+  override async send(message: OutboundMessage): Promise<void> {
+    await this.#ready().send(message);
+  }
+
+  override async sendDelta(piece: StreamDelta): Promise<void> {
+    await this.#ready().push(piece);
+  }
+
+  #ready(): Session {
+    if (!this.#isRunning || this.#session === undefined) {
+      throw new Error("Mattermost is not connected");
+    }
+    return this.#session;
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        this.#wake = undefined;
+        resolve();
+      };
+      const cancel = this.host.clock.after(ms, end);
+      this.#wake = end;
+    });
+  }
+
+  static override defaultConfig(): Record<string, unknown> {
+    const fields = Object.entries(manifest.setup.fields).flatMap(([name, field]) =>
+      "default" in field && field.default !== undefined ? [[name, field.default] as const] : []
+    );
+    return { enabled: false, ...Object.fromEntries(fields), allowFrom: [] };
+  }
+}

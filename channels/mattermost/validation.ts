@@ -1,0 +1,104 @@
+/**
+ * Looks at the settings of Mattermost, and asks the server who we are. Writes nothing.
+ *
+ * @module
+ */
+
+import { systemClock } from "../../lib/agent/clock.ts";
+import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { ApiError } from "./api/api_error.ts";
+import { MattermostClient } from "./api/mattermost_client.ts";
+import { type MattermostSettings, readSettings } from "./settings.ts";
+
+/** The findings; none where everything is right (case C14). */
+export async function validate(
+  values: Readonly<Record<string, unknown>>,
+  { allowLocalServiceAccess, signal }: SetupContext,
+): Promise<SetupFinding[]> {
+  const { settings, problems } = readSettings(values);
+  if (problems.length > 0) return problems.map((one) => ({ level: "error", ...one }));
+  const { hostname, protocol } = new URL(settings.url);
+  if (!allowLocalServiceAccess && isLocal(hostname)) {
+    return [error(
+      "url",
+      "url is on this machine or in its network: channels.allowLocalServiceAccess does not allow that",
+    )];
+  }
+  const findings: SetupFinding[] = [];
+  if (protocol === "http:" && !isLocal(hostname)) {
+    findings.push(warning("url", "The connection is not encrypted: the token is read on the way"));
+  }
+  if (settings.actions !== undefined && settings.actions.publicUrl === "" && !isLocal(hostname)) {
+    findings.push(warning(
+      "actionsUrl",
+      "actionsUrl is not set: clicks arrive only where the server reaches actionsHost itself",
+    ));
+  }
+  return [...findings, ...await probe(settings, signal)];
+}
+
+async function probe(settings: MattermostSettings, signal: AbortSignal): Promise<SetupFinding[]> {
+  const { url, token, team } = settings;
+  const client = new MattermostClient({ url, token, clock: systemClock, signal });
+  const findings: SetupFinding[] = [];
+  try {
+    const me = await client.getMe() as { id?: unknown; is_bot?: boolean };
+    if (typeof me?.id !== "string") {
+      return [error("url", `${url} does not answer as a Mattermost server`)];
+    }
+    if (me.is_bot !== true) {
+      findings.push(warning(
+        "token",
+        "token is that of a person: what it writes is that person's. Make a bot account under " +
+          "Integrations > Bot Accounts",
+      ));
+    }
+    const teams = await client.getMyTeams();
+    if (teams.length === 0) {
+      findings.push(warning(
+        "team",
+        "The bot is in no team yet: invite it under Invite People, then add it to its channels",
+      ));
+    }
+    if (team !== "" && !teams.some(({ name }) => name === team)) {
+      const names = teams.map(({ name }) => name).slice(0, 10).join(", ");
+      findings.push(error("team", `The bot is in no team "${team}"; it is in: ${names || "none"}`));
+    }
+    return findings;
+  } catch (failure) {
+    return [...findings, findingOf(failure, url)];
+  }
+}
+
+function findingOf(failure: unknown, url: string): SetupFinding {
+  const { status, message } = failure instanceof ApiError
+    ? failure
+    : { status: 0, message: failure instanceof Error ? failure.message : String(failure) };
+  if (status === 401) {
+    return error("token", "The server refuses the token: it is wrong, or was revoked");
+  }
+  if (status === 403) {
+    return error(
+      "token",
+      `The bot may not do that: ${message}. Look at its role under Integrations > Bot Accounts`,
+    );
+  }
+  if (status === 404) return error("url", `${url} does not answer as a Mattermost server`);
+  return warning("url", `${url} cannot be used now: ${message}`);
+}
+
+/** By its name or number alone: a place asks no name server. */
+function isLocal(host: string): boolean {
+  const plain = host.replace(/^\[|\]$/g, "").toLowerCase();
+  return plain === "localhost" || /\.(?:localhost|local|internal)$/.test(plain) ||
+    /^(?:0|10|127)\.|^192\.168\.|^169\.254\.|^172\.(?:1[6-9]|2\d|3[01])\./.test(plain) ||
+    (plain.includes(":") && !/^[23]/.test(plain));
+}
+
+function error(field: string, message: string): SetupFinding {
+  return { level: "error", field, message };
+}
+
+function warning(field: string, message: string): SetupFinding {
+  return { level: "warning", field, message };
+}
