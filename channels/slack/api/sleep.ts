@@ -1,0 +1,21 @@
+/**
+ * Waits.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../../lib/agent/clock.ts";
+
+/** Resolves after a time, or at once when the signal says so. */
+export function sleep(ms: number, clock: Pick<Clock, "after">, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const end = () => {
+      cancel();
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const cancel = clock.after(ms, end);
+    signal.addEventListener("abort", end, { once: true });
+  });
+}

@@ -1,0 +1,93 @@
+/**
+ * Events of messages, and messages of a conversation's history, as the channel takes them
+ * (https://docs.slack.dev/reference/events/message).
+ *
+ * @module
+ */
+
+import { textOf } from "../api/slack_api.ts";
+import { chatIdOf, CONVERSATION, timeOfTs, TS } from "./chat_id.ts";
+import { type FileNote, readFiles } from "./read_files.ts";
+import { senderIdOf, type SlackSelf } from "./slack_self.ts";
+
+/** A message that somebody has written, as it waits on the disk. Plain JSON. */
+export interface SlackMessage {
+  kind: "message";
+  channel: string;
+  ts: string;
+  chatId: string;
+  userId: string;
+  senderId: string;
+  /** Slack's mrkdwn. */
+  text: string;
+  files: FileNote[];
+  sentAt: number;
+}
+
+/** What decides whether a message is heard. */
+export interface HearingRules {
+  self: SlackSelf;
+  respond: string;
+  replyInThread: boolean;
+  /** Whether the app takes part in the thread. */
+  isInThread(chatId: string): boolean;
+}
+
+/** Those that a person writes; all others tell of something else, or that a message has changed. */
+const HEARD_SUBTYPES: ReadonlySet<string> = new Set([
+  "",
+  "file_share",
+  "me_message",
+  "thread_broadcast",
+]);
+
+/** Characters of a text that are looked at; Slack has at most 40,000. */
+const MAX_TEXT_CHARS = 200_000;
+
+/**
+ * The message of an event; undefined for one that is not for us: of a program, of ourselves, of nobody,
+ * or in a channel without being addressed. The two events of one message, `message` and `app_mention`,
+ * give the same.
+ */
+export function readMessage(event: unknown, rules: HearingRules): SlackMessage | undefined {
+  const type = textOf(event, "type");
+  if (type !== "message" && type !== "app_mention") return undefined;
+  const { self } = rules;
+  const [channel, ts, userId] = ["channel", "ts", "user"].map((key) => textOf(event, key)) as [
+    string,
+    string,
+    string,
+  ];
+  if (!CONVERSATION.test(channel) || !TS.test(ts)) return undefined;
+  if (!/^[UW][A-Z0-9]{1,30}$/.test(userId) || userId === "USLACKBOT") return undefined;
+  if (!HEARD_SUBTYPES.has(textOf(event, "subtype"))) return undefined;
+  if (userId === self.userId || textOf(event, "bot_id") !== "") return undefined;
+  if ((event as { hidden?: unknown }).hidden === true) return undefined;
+  const text = textOf(event, "text").slice(0, MAX_TEXT_CHARS).toWellFormed();
+  const isDirect = channel.startsWith("D") || textOf(event, "channel_type") === "im";
+  const threadTs = textOf(event, "thread_ts");
+  const thread = TS.test(threadTs) ? threadTs : !isDirect && rules.replyInThread ? ts : undefined;
+  const chatId = chatIdOf({ channel, ...thread !== undefined && { threadTs: thread } });
+  const isHeard = isDirect || rules.respond === "all" || type === "app_mention" ||
+    mentions(text, self.userId) ||
+    TS.test(threadTs) &&
+      (textOf(event, "parent_user_id") === self.userId || rules.isInThread(chatId));
+  if (!isHeard) return undefined;
+  const teamId = textOf(event, "user_team") || textOf(event, "team");
+  return {
+    kind: "message",
+    channel,
+    ts,
+    chatId,
+    userId,
+    senderId: senderIdOf(userId, teamId, self),
+    text,
+    files: readFiles(event),
+    sentAt: timeOfTs(ts),
+  };
+}
+
+/** Whether a text names a member, in either form that Slack writes. */
+export function mentions(text: string, userId: string): boolean {
+  return text.includes(`<@${userId}>`) || text.includes(`<@${userId}|`);
+}

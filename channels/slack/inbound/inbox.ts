@@ -1,0 +1,185 @@
+/**
+ * What Slack tells, on its way to the service: read, kept on the disk, and handed on.
+ *
+ * @module
+ */
+
+import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
+import { MAX_INBOUND_CHARS } from "../../../lib/channel/inbound_message.ts";
+import type { Intake, IntakeEntry } from "../../../lib/channel/platform/intake.ts";
+import type { Log } from "../../../lib/log.ts";
+import { textOf } from "../api/slack_api.ts";
+import type { SlackPlace } from "../events/chat_id.ts";
+import { readClick, type SlackClick } from "../events/read_click.ts";
+import { type HearingRules, readMessage, type SlackMessage } from "../events/read_message.ts";
+import type { ApprovalCards } from "../outbound/approval_cards.ts";
+import type { Envelope } from "../socket/socket_connection.ts";
+import { fromMrkdwn } from "../text/from_mrkdwn.ts";
+import { fill, type Words } from "../words.ts";
+import type { IncomingFiles } from "./incoming_files.ts";
+import type { TakenThreads } from "./taken_threads.ts";
+import type { UserNames } from "./user_names.ts";
+
+/** What waits on the disk. */
+export type SlackEntry = SlackMessage | SlackClick;
+
+/** What it works with. */
+export interface InboxDeps {
+  rules: Omit<HearingRules, "isInThread">;
+  words: Words;
+  log: Pick<Log, "info" | "warning">;
+  intake: Pick<Intake<SlackEntry>, "add">;
+  threads: TakenThreads;
+  cards: ApprovalCards;
+  names: UserNames;
+  isAllowed: (senderId: string) => boolean;
+  publish: (message: HandledMessage) => Promise<Published>;
+  fetchFiles: (message: SlackMessage, signal: AbortSignal) => Promise<IncomingFiles>;
+  /** Says something in a chat, beside any turn. */
+  say: (chatId: string, text: string) => Promise<unknown>;
+  /** Says something to one member alone. */
+  whisper: (place: SlackPlace, userId: string, text: string) => Promise<unknown>;
+  /** A turn has begun for a message. */
+  onTurn: (message: SlackMessage) => void;
+}
+
+/** See the module. */
+export class Inbox {
+  readonly #deps: InboxDeps;
+  readonly #rules: HearingRules;
+  #hasWarned = false;
+
+  constructor(deps: InboxDeps) {
+    this.#deps = deps;
+    this.#rules = { ...deps.rules, isInThread: (chatId) => deps.threads.has(chatId) };
+  }
+
+  /** Resolves when what is told is on the disk, or not for us: Slack may be told so then. */
+  async accept({ type, payload }: Envelope): Promise<void> {
+    if (type === "interactive") return await this.#acceptClick(payload);
+    if (type !== "events_api") return;
+    if (textOf(payload, "type") === "app_rate_limited") {
+      return this.#deps.log.warning("Slack leaves out events: more than 30,000 came in an hour");
+    }
+    if (!this.#isOurs(payload)) return;
+    await this.add([(payload as { event?: unknown }).event]);
+  }
+
+  /** Takes events of messages, and stores cursors, in one go. */
+  async add(events: readonly unknown[], cursors?: Readonly<Record<string, string>>): Promise<void> {
+    const { isAllowed, intake, threads } = this.#deps;
+    const entries: IntakeEntry<SlackEntry>[] = [];
+    for (const event of events) {
+      const message = readMessage(event, this.#rules);
+      // What a stranger writes takes no room.
+      if (message === undefined || !isAllowed(message.senderId)) continue;
+      threads.add(message.chatId);
+      entries.push({ lane: message.chatId, id: message.ts, data: message });
+    }
+    if (entries.length > 0 || cursors !== undefined) await intake.add(entries, cursors);
+  }
+
+  /** Hands what waited to the service. Rejects where it has to be tried again. */
+  async take(entry: SlackEntry, signal: AbortSignal): Promise<void> {
+    if (entry.kind === "click") await this.#takeClick(entry);
+    else await this.#takeMessage(entry, signal);
+  }
+
+  async #takeMessage(message: SlackMessage, signal: AbortSignal): Promise<void> {
+    const { publish, fetchFiles, names, words, rules: { self } } = this.#deps;
+    const { chatId, ts, channel, senderId, userId, sentAt } = message;
+    const files = await fetchFiles(message, signal);
+    try {
+      const said = [
+        fromMrkdwn(message.text, { selfId: self.userId, selfName: self.userName }),
+        ...files.spoken,
+        ...files.unheard.map((name) => fill(words.notHeard, { name })),
+      ].filter((text) => text !== "");
+      if (said.length === 0 && files.paths.length === 0) {
+        // An empty mention asks for attention, as a word would.
+        if (files.leftOut.length > 0) return await this.#sayLeftOut(chatId, files.leftOut);
+        if (message.text.trim() === "") return;
+        said.push(`@${self.userName}`);
+      }
+      const content = [...said, ...files.leftOut.map((text) => `(${text})`)].join("\n\n");
+      const name = await names.of(userId);
+      const published = await publish({
+        senderId,
+        chatId,
+        content: content.slice(0, MAX_INBOUND_CHARS).toWellFormed(),
+        ...files.paths.length > 0 && { media: files.paths },
+        metadata: { channel, ts },
+        messageId: ts,
+        ...name !== undefined && { senderName: name },
+        sentAt,
+      });
+      if (published.kind !== "turn" || published.repeated) return;
+      this.#deps.onTurn(message);
+      if (files.leftOut.length > 0) await this.#sayLeftOut(chatId, files.leftOut);
+    } finally {
+      await files.remove();
+    }
+  }
+
+  async #sayLeftOut(chatId: string, leftOut: readonly string[]): Promise<void> {
+    try {
+      await this.#deps.say(chatId, leftOut.join("\n\n"));
+    } catch (error) {
+      this.#deps.log.warning("It was not said which files were left out", {
+        chat: chatId,
+        reason: (error as Error).message,
+      });
+    }
+  }
+
+  async #acceptClick(payload: unknown): Promise<void> {
+    const { cards, isAllowed, intake, words, whisper, log } = this.#deps;
+    const click = readClick(payload, this.#rules.self);
+    if (click === undefined) return;
+    const problem = isAllowed(click.senderId) ? cards.problemOf(click) : words.notAllowed;
+    if (problem !== undefined) {
+      const { channel, threadTs, userId } = click;
+      // Nobody waits for it.
+      void whisper({ channel, threadTs }, userId, problem).catch((error) =>
+        log.info("A word about a click was not said", { reason: (error as Error).message })
+      );
+      return;
+    }
+    // Not behind what waits in the chat: what waits may be a turn that needs this answer.
+    const lane = `approval:${click.button.id}`;
+    await intake.add([{ lane, id: click.actionTs, data: click }]);
+    cards.noteClick(click);
+  }
+
+  async #takeClick(click: SlackClick): Promise<void> {
+    const { button: { id, digest, chatId }, isApproved, senderId, userName, actionTs } = click;
+    await this.#deps.publish({
+      senderId,
+      chatId,
+      content: `/${isApproved ? "approve" : "deny"} ${id} ${digest}`,
+      messageId: `click:${actionTs}:${senderId}`,
+      ...userName !== "" && { senderName: userName.slice(0, 100).toWellFormed() },
+    });
+  }
+
+  /** Every workspace that has the app tells its events to whoever has the app's token. */
+  #isOurs(payload: unknown): boolean {
+    const { teamId, enterpriseId } = this.#rules.self;
+    const { authorizations } = payload as { authorizations?: unknown };
+    const teams = [
+      textOf(payload, "team_id"),
+      textOf(payload, "context_team_id"),
+      ...Array.isArray(authorizations) ? authorizations.map((one) => textOf(one, "team_id")) : [],
+    ].filter((team) => team !== "");
+    const isOurs = teams.length === 0 || teams.includes(teamId) ||
+      enterpriseId !== "" && teams.includes(enterpriseId);
+    if (!isOurs && !this.#hasWarned) {
+      this.#hasWarned = true;
+      this.#deps.log.warning("Events of another workspace come to this app, and are left out", {
+        workspace: teams[0]!.slice(0, 30),
+        advice: "make an app of its own for each workspace",
+      });
+    }
+    return isOurs;
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * Files on their way to Slack: each is given to an address that Slack names, then all are shown at once
+ * (https://docs.slack.dev/messaging/working-with-files#uploading_files).
+ *
+ * @module
+ */
+
+import { basename } from "@std/path";
+import type { Clock } from "../../../lib/agent/clock.ts";
+import { PermanentDeliveryError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
+import { boundedFetch } from "../api/bounded_fetch.ts";
+import { type SlackApi, textOf } from "../api/slack_api.ts";
+import type { SlackPlace } from "../events/chat_id.ts";
+import { isSlackUrl } from "../inbound/slack_hosts.ts";
+import { fill, type Words } from "../words.ts";
+
+/** A file is held in memory as a whole. */
+const MAX_UPLOAD_BYTES = 64 * 1024 * 1024;
+
+/** How long one file may take, milliseconds. */
+const UPLOAD_MS = 5 * 60_000;
+
+/** What it works with. */
+export interface UploadDeps {
+  api: Pick<SlackApi, "call">;
+  apiUrl: URL;
+  clock: Clock;
+  signal: AbortSignal;
+  words: Words;
+}
+
+/** What of files can be sent. */
+export interface Sendable {
+  paths: string[];
+  /** Words about those that are too large. */
+  leftOut: string[];
+}
+
+/** Looks at files. Rejects with `PermanentDeliveryError` for one that is not there. */
+export async function sendable(paths: readonly string[], words: Words): Promise<Sendable> {
+  const found: Sendable = { paths: [], leftOut: [] };
+  for (const path of paths) {
+    let sizeBytes: number;
+    try {
+      sizeBytes = (await Deno.stat(path)).size;
+    } catch (error) {
+      throw new PermanentDeliveryError(`Cannot read ${basename(path)}: ${(error as Error).name}`);
+    }
+    if (sizeBytes <= MAX_UPLOAD_BYTES) found.paths.push(path);
+    else {
+      const size = (bytes: number) => `${Math.ceil(bytes / 1024 / 1024)} MB`;
+      found.leftOut.push(fill(words.fileTooLargeToSend, {
+        name: basename(path),
+        size: size(sizeBytes),
+        max: size(MAX_UPLOAD_BYTES),
+      }));
+    }
+  }
+  return found;
+}
+
+/** Shows files in a place. Rejects as `SlackApi.call` does; nothing is shown then, or all is unsure. */
+export async function uploadFiles(
+  { channel, threadTs }: SlackPlace,
+  paths: readonly string[],
+  deps: UploadDeps,
+): Promise<void> {
+  const files: { id: string; title: string }[] = [];
+  for (const path of paths) {
+    files.push({ id: await upload(path, deps), title: basename(path) });
+  }
+  // Slack fails at blocks of Markdown here, so the text is a message of its own.
+  await deps.api.call("files.completeUploadExternal", {
+    files,
+    channel_id: channel,
+    ...threadTs !== undefined && { thread_ts: threadTs },
+  }, "once");
+}
+
+/** Resolves with Slack's id of a file that nobody sees yet. */
+async function upload(
+  path: string,
+  { api, apiUrl, clock, signal }: UploadDeps,
+): Promise<string> {
+  const bytes = await Deno.readFile(path);
+  const answer = await api.call("files.getUploadURLExternal", {
+    filename: basename(path),
+    length: bytes.length,
+  });
+  const url = textOf(answer, "upload_url");
+  const id = textOf(answer, "file_id");
+  if (id === "" || !isSlackUrl(url, apiUrl)) {
+    throw new PermanentDeliveryError("Slack names no address of its own for a file");
+  }
+  // The address is the permission: no token goes there.
+  const { status, headers } = await boundedFetch({ signal, timeoutMs: UPLOAD_MS, clock })(url, {
+    method: "POST",
+    headers: { "content-type": "application/octet-stream" },
+    body: bytes,
+  });
+  if (status === 429) {
+    const seconds = Number(headers.get("retry-after")) || 30;
+    throw new RetryLaterError("Slack takes files again later", seconds * 1_000);
+  }
+  if (status !== 200) throw new Error(`Slack has not taken ${basename(path)}: HTTP ${status}`);
+  return id;
+}

@@ -1,0 +1,238 @@
+/**
+ * Slack: an app of a workspace that answers in direct messages, channels and threads.
+ *
+ * @module
+ */
+
+import { join } from "@std/path";
+import { BaseChannel } from "../../lib/channel/base_channel.ts";
+import type { ChannelHost } from "../../lib/channel/channel_host.ts";
+import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
+import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
+import { SlackApi } from "./api/slack_api.ts";
+import { HTTP_PATH } from "./app_manifest.ts";
+import { tsOfTime } from "./events/chat_id.ts";
+import { readSelf, type SlackSelf } from "./events/slack_self.ts";
+import { answerSlack } from "./http/events_endpoint.ts";
+import { SlackSignature } from "./http/slack_signature.ts";
+import { catchUp, SEEN_CURSOR } from "./inbound/catch_up.ts";
+import { requireSettings, type SlackConfig } from "./settings.ts";
+import { SlackSession } from "./slack_session.ts";
+import { SocketLink } from "./socket/socket_link.ts";
+
+/** How often it is noted that we are there, and how much before that is read again, milliseconds. */
+const SEEN_EVERY_MS = 30_000;
+const SEEN_MARGIN_MS = 60_000;
+
+/** See the module. */
+export class SlackChannel extends BaseChannel<SlackConfig> {
+  readonly #ending = new AbortController();
+  readonly #refused = Promise.withResolvers<never>();
+  #session: SlackSession | undefined;
+  #started: Promise<void> | undefined;
+  #isRunning = false;
+  #isConnected = false;
+  /** Whether something was written meanwhile that is not read yet. */
+  #isBehind = true;
+  #catchingUp: Promise<void> = Promise.resolve();
+  #cancelSeen: (() => void) | undefined;
+
+  constructor(config: SlackConfig, host: ChannelHost) {
+    super(config, host);
+    this.#refused.promise.catch(() => {});
+  }
+
+  override get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  override start(): Promise<void> {
+    return this.#started ??= this.#run();
+  }
+
+  override async stop(): Promise<void> {
+    this.#isRunning = false;
+    this.#ending.abort(new Error("The channel was stopped"));
+    await this.#started?.catch(() => {});
+  }
+
+  override async send(message: OutboundMessage): Promise<void> {
+    await this.#requireSession().send(message);
+  }
+
+  override async sendDelta(piece: StreamDelta): Promise<void> {
+    await this.#requireSession().sendDelta(piece);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    if (signal.aborted) return;
+    const settings = requireSettings(this.config);
+    const { stateDir, clock } = this.host;
+    this.#isRunning = true;
+    const inner = new AbortController();
+    const end = () => inner.abort(signal.reason);
+    signal.addEventListener("abort", end, { once: true });
+    try {
+      await Deno.mkdir(stateDir, { recursive: true, mode: 0o700 });
+      // What a process left that was killed; it is fetched again.
+      await Deno.remove(join(stateDir, "media"), { recursive: true }).catch(() => {});
+      const api = new SlackApi({
+        token: this.config.botToken,
+        apiUrl: settings.apiUrl,
+        clock,
+        signal: inner.signal,
+        onRefused: this.#refused.reject,
+      });
+      this.host.setDetail("logging in");
+      const self = readSelf(await api.call("auth.test"));
+      const session = await SlackSession.open({
+        config: this.config,
+        settings,
+        self,
+        api,
+        host: this.host,
+        signal: inner.signal,
+        isAllowed: (senderId) => this.isAllowed(senderId),
+        publish: (message) => this.handleMessage(message),
+        transcribe: (path) => this.transcribeAudio(path),
+      });
+      this.#session = session;
+      try {
+        session.intake.start();
+        await Promise.race([
+          this.#refused.promise,
+          this.config.mode === "http"
+            ? this.#listen(session, self, api, inner.signal)
+            : this.#connect(session, self, api, settings.apiUrl, inner.signal),
+        ]);
+      } finally {
+        this.#session = undefined;
+        inner.abort(new Error("The channel ends"));
+        this.#cancelSeen?.();
+        await this.#catchingUp;
+        await session.close();
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      inner.abort(new Error("The channel ends"));
+      signal.removeEventListener("abort", end);
+      this.#isRunning = false;
+    }
+  }
+
+  async #connect(
+    session: SlackSession,
+    self: SlackSelf,
+    api: SlackApi,
+    apiUrl: URL,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, log } = this.host;
+    const link = new SocketLink({
+      appToken: this.config.appToken,
+      apiUrl,
+      clock,
+      log,
+      onEnvelope: (envelope) => session.inbox.accept(envelope),
+      onConnected: ({ others, wasAway }) => {
+        this.#isConnected = true;
+        this.host.setDetail(`connected as ${nameOf(self)}${others > 0 ? OTHERS : ""}`);
+        if (others > 0) log.warning("Another program is connected with this app token", { others });
+        if (wasAway) this.#catchUp(session, api, signal);
+      },
+      onAway: (reason) => {
+        this.#isConnected = false;
+        this.host.setDetail(`not connected: ${reason}`);
+      },
+    });
+    this.#noteSeen(session);
+    await link.run(signal);
+  }
+
+  async #listen(
+    session: SlackSession,
+    self: SlackSelf,
+    api: SlackApi,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, log } = this.host;
+    const { host, port, signingSecret } = this.config;
+    const signature = await SlackSignature.from(signingSecret);
+    const listener = await this.host.listen({ host, port }, (request) =>
+      answerSlack(request, {
+        signature,
+        clock,
+        log,
+        onEnvelope: (envelope) => session.inbox.accept(envelope),
+      }));
+    try {
+      this.#isConnected = true;
+      this.host.setDetail(`${nameOf(self)}, listening at ${listener.url}${HTTP_PATH}`);
+      this.#catchUp(session, api, signal);
+      this.#noteSeen(session);
+      await ended(signal);
+    } finally {
+      await listener.close();
+    }
+  }
+
+  /** Reads what was written while we were away; one read after the other. */
+  #catchUp(session: SlackSession, api: SlackApi, signal: AbortSignal): void {
+    const { clock, log } = this.host;
+    this.#isBehind = true;
+    this.#catchingUp = this.#catchingUp.then(async () => {
+      try {
+        this.#isBehind = !await catchUp({
+          api,
+          clock,
+          log,
+          cursor: (name) => session.intake.cursor(name),
+          add: (messages, cursors) => session.inbox.add(messages, cursors),
+          threads: () => session.threads.recent(100),
+        }, signal);
+      } catch (error) {
+        if (signal.aborted || error instanceof LoginRefusedError) return;
+        log.warning("What was written meanwhile could not be read", {
+          reason: (error as Error).message,
+        });
+      }
+    });
+  }
+
+  /** Notes from time to time that nothing before was missed. */
+  #noteSeen(session: SlackSession): void {
+    const { clock } = this.host;
+    this.#cancelSeen = clock.after(SEEN_EVERY_MS, () => {
+      const seen = tsOfTime(clock.now() - SEEN_MARGIN_MS);
+      const before = session.intake.cursor(SEEN_CURSOR);
+      const isNewer = before !== undefined && Number(seen) > Number(before);
+      if (this.#isConnected && !this.#isBehind && isNewer) {
+        session.inbox.add([], { [SEEN_CURSOR]: seen }).catch(() => {});
+      }
+      this.#noteSeen(session);
+    });
+  }
+
+  #requireSession(): SlackSession {
+    if (this.#session === undefined || !this.#isRunning) throw new Error("Slack is not connected");
+    return this.#session;
+  }
+}
+
+/** Slack tells each message to one of the programs alone. */
+const OTHERS =
+  "; another program is connected with this app token and takes part of the messages: " +
+  "stop it";
+
+function nameOf({ userName, teamName }: SlackSelf): string {
+  return `${userName} to ${teamName}`.slice(0, 70);
+}
+
+function ended(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,64 @@
+/**
+ * The section of the channel, checked.
+ *
+ * @module
+ */
+
+import type { PackageConfig } from "../../lib/channel/base_channel.ts";
+import { ServiceError } from "../../lib/errors.ts";
+
+/** The section, as the manifest describes it. */
+export interface SlackConfig extends PackageConfig {
+  botToken: string;
+  appToken: string;
+  mode: string;
+  signingSecret: string;
+  host: string;
+  port: number;
+  apiUrl: string;
+  respond: string;
+  replyInThread: boolean;
+  ackReaction: string;
+  language: string;
+}
+
+/** The address of the Web API with a slash at its end; undefined where it is none. */
+export function readApiUrl(value: unknown): URL | undefined {
+  const url = typeof value === "string" ? URL.parse(value.trim()) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.password) return;
+  if (!url.pathname.endsWith("/")) url.pathname += "/";
+  return url;
+}
+
+/** Name of an emoji as Slack's methods take it, without colons; undefined where it is none. */
+export function readEmoji(value: unknown): string | undefined {
+  const name = typeof value === "string" ? value.trim().replaceAll(/^:|:$/g, "") : "";
+  return name === "" || /^[\p{L}\p{N}_+'-]{1,100}(::skin-tone-[2-6])?$/u.test(name)
+    ? name
+    : undefined;
+}
+
+/** Throws `config_invalid`, naming the field and what is expected. */
+export function requireSettings(
+  { mode, appToken, signingSecret, apiUrl, ackReaction }: SlackConfig,
+): { apiUrl: URL; ackReaction: string } {
+  const url = readApiUrl(apiUrl);
+  if (url === undefined) {
+    throw fault("apiUrl", "apiUrl is wrong: expected a URL such as https://slack.com/api/");
+  }
+  const emoji = readEmoji(ackReaction);
+  if (emoji === undefined) {
+    throw fault("ackReaction", "ackReaction is wrong: expected the name of an emoji, such as eyes");
+  }
+  if (mode === "http" && !signingSecret) {
+    throw fault("signingSecret", "signingSecret is not set, which the mode http needs");
+  }
+  if (mode !== "http" && !appToken) {
+    throw fault("appToken", "appToken is not set, which the mode socket needs");
+  }
+  return { apiUrl: url, ackReaction: emoji };
+}
+
+function fault(param: string, message: string): ServiceError {
+  return new ServiceError("config_invalid", message, { param });
+}

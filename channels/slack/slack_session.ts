@@ -1,0 +1,233 @@
+/**
+ * Everything of a channel that is logged in: what comes in, and what goes out.
+ *
+ * @module
+ */
+
+import type { ChannelHost } from "../../lib/channel/channel_host.ts";
+import type { HandledMessage, Published } from "../../lib/channel/inbound_message.ts";
+import { eventOf } from "../../lib/channel/outbound_event.ts";
+import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
+import { EditedStreams } from "../../lib/channel/platform/edited_streams.ts";
+import { Intake } from "../../lib/channel/platform/intake.ts";
+import { Memory } from "../../lib/channel/platform/memory.ts";
+import { Typing } from "../../lib/channel/platform/typing.ts";
+import type { SlackApi } from "./api/slack_api.ts";
+import { readChatId, TS } from "./events/chat_id.ts";
+import type { SlackSelf } from "./events/slack_self.ts";
+import { Inbox, type SlackEntry } from "./inbound/inbox.ts";
+import { fetchFiles } from "./inbound/incoming_files.ts";
+import { TakenThreads } from "./inbound/taken_threads.ts";
+import { UserNames } from "./inbound/user_names.ts";
+import { ApprovalCards } from "./outbound/approval_cards.ts";
+import { SlackMessages, type SlackRef } from "./outbound/slack_messages.ts";
+import { StatusNotes } from "./outbound/status_notes.ts";
+import { sendable, uploadFiles } from "./outbound/upload_files.ts";
+import type { SlackConfig } from "./settings.ts";
+import { splitForSlack } from "./text/to_slack.ts";
+import { wordsOf } from "./words.ts";
+
+/** What it works with. */
+export interface SlackSessionDeps {
+  config: SlackConfig;
+  settings: { apiUrl: URL; ackReaction: string };
+  self: SlackSelf;
+  api: SlackApi;
+  host: ChannelHost;
+  signal: AbortSignal;
+  isAllowed: (senderId: string) => boolean;
+  publish: (message: HandledMessage) => Promise<Published>;
+  transcribe: (path: string) => Promise<string>;
+}
+
+/** Slack takes 50 edits a minute. */
+const EDIT_MS = 1_200;
+
+/** Slack forgets a status after two minutes. */
+const STATUS_MS = 60_000;
+
+/** Answers of which a part has arrived. */
+const MAX_PARTLY = 500;
+
+/** See the module. */
+export class SlackSession {
+  readonly intake: Intake<SlackEntry>;
+  readonly inbox: Inbox;
+  readonly threads: TakenThreads;
+  readonly #deps: SlackSessionDeps;
+  readonly #memory: Memory;
+  readonly #messages: SlackMessages;
+  readonly #notes: StatusNotes;
+  readonly #cards: ApprovalCards;
+  readonly #streams: EditedStreams<SlackRef>;
+  readonly #typing: Typing;
+  /** Parts of an answer that have arrived, by its id. */
+  readonly #partly = new Map<string, number>();
+  #hasStatus = true;
+
+  private constructor(deps: SlackSessionDeps, intake: Intake<SlackEntry>, memory: Memory) {
+    const { api, config, host, settings, self, isAllowed, publish, transcribe } = deps;
+    const { clock, log, stateDir } = host;
+    const words = wordsOf(config.language);
+    this.#deps = deps;
+    this.intake = intake;
+    this.#memory = memory;
+    this.threads = new TakenThreads(memory);
+    this.#messages = new SlackMessages({ api, onPosted: (chatId) => this.threads.add(chatId) });
+    this.#notes = new StatusNotes({ messages: this.#messages, memory, clock, everyMs: EDIT_MS });
+    this.#cards = new ApprovalCards({ messages: this.#messages, memory, words, clock });
+    this.#streams = new EditedStreams({
+      post: ({ chatId }, part) => this.#messages.post(chatId, part),
+      edit: (ref, part) => this.#messages.update(ref, part),
+      split: splitForSlack,
+      everyMs: EDIT_MS,
+      clock,
+    });
+    this.#typing = new Typing({
+      clock,
+      everyMs: STATUS_MS,
+      show: (chatId) => this.#showStatus(chatId, words.status),
+      hide: (chatId) => this.#showStatus(chatId, ""),
+    });
+    const fileDeps = {
+      api,
+      apiUrl: settings.apiUrl,
+      botToken: config.botToken,
+      stateDir,
+      words,
+      clock,
+      transcribe,
+    };
+    this.inbox = new Inbox({
+      rules: { self, respond: config.respond, replyInThread: config.replyInThread },
+      words,
+      log,
+      intake,
+      threads: this.threads,
+      cards: this.#cards,
+      names: new UserNames(api),
+      isAllowed,
+      publish,
+      fetchFiles: (message, signal) => fetchFiles(message, fileDeps, signal),
+      say: (chatId, text) => this.#messages.post(chatId, text),
+      whisper: (place, userId, text) => this.#messages.whisper(place, userId, text),
+      onTurn: ({ channel, ts, chatId }) => {
+        this.#react("reactions.add", channel, ts);
+        this.#typing.begin(chatId);
+      },
+    });
+  }
+
+  /** Opens what lies in the channel's folder. */
+  static async open(deps: SlackSessionDeps): Promise<SlackSession> {
+    const { stateDir, clock, log } = deps.host;
+    const memory = new Memory(stateDir);
+    // The intake takes when it is started, and the session is there by then.
+    const session: { current?: SlackSession } = {};
+    try {
+      const intake = await Intake.open<SlackEntry>({
+        stateDir,
+        clock,
+        log,
+        take: (entry, signal) => session.current!.inbox.take(entry, signal),
+      });
+      return session.current = new SlackSession(deps, intake, memory);
+    } catch (error) {
+      memory.close();
+      throw error;
+    }
+  }
+
+  /** Delivers a message, as `Channel.send` says. */
+  async send(message: OutboundMessage): Promise<void> {
+    const { chatId, content } = message;
+    const event = eventOf(message);
+    switch (event?.type) {
+      case undefined:
+        return await this.#sendAnswer(message);
+      case "approval":
+        return await this.#cards.show(chatId, content, event);
+      case "approval_resolved":
+        return await this.#cards.resolve(chatId, event.id, event.outcome, content);
+      case "progress":
+      case "goal_status":
+        if (content.trim() !== "") await this.#notes.show(chatId, content);
+        return;
+      case "turn_end":
+        return await this.#endTurn(message);
+    }
+  }
+
+  /** Delivers a piece of a stream, as `BaseChannel.sendDelta` says. */
+  async sendDelta(piece: StreamDelta): Promise<void> {
+    await this.#streams.push(piece);
+  }
+
+  /** Puts everything away; what waits to be taken stays on the disk. */
+  async close(): Promise<void> {
+    this.#streams.close();
+    this.#typing.close();
+    await this.intake.close();
+    await this.#notes.close();
+    this.#memory.close();
+  }
+
+  async #sendAnswer({ id, chatId, content, media }: OutboundMessage): Promise<void> {
+    const { api, settings: { apiUrl }, host: { clock }, signal, config } = this.#deps;
+    const words = wordsOf(config.language);
+    const { paths, leftOut } = await sendable(media, words);
+    const parts = splitForSlack([content, ...leftOut].join("\n\n"));
+    let done = this.#partly.get(id) ?? 0;
+    const steps = [
+      ...parts.map((part) => async () => void await this.#messages.post(chatId, part)),
+      ...paths.length === 0 ? [] : [async () => {
+        const place = await this.#messages.placeOf(chatId);
+        await uploadFiles(place, paths, { api, apiUrl, clock, signal, words });
+        this.threads.add(chatId);
+      }],
+    ];
+    for (const step of steps.slice(done)) {
+      await step();
+      done += 1;
+      // What has arrived is not sent again when what follows is refused.
+      this.#partly.delete(id);
+      if (done < steps.length) this.#partly.set(id, done);
+      if (this.#partly.size > MAX_PARTLY) this.#partly.delete(this.#partly.keys().next().value!);
+    }
+  }
+
+  async #endTurn({ chatId, metadata: { channel, ts } }: OutboundMessage): Promise<void> {
+    this.#typing.end(chatId);
+    if (typeof channel === "string" && typeof ts === "string" && TS.test(ts)) {
+      this.#react("reactions.remove", channel, ts);
+    }
+    await this.#notes.clear(chatId);
+  }
+
+  /** Nobody waits for it, and it is not worth a second try. */
+  #react(method: "reactions.add" | "reactions.remove", channel: string, timestamp: string): void {
+    const { api, settings: { ackReaction: name }, host: { log }, signal } = this.#deps;
+    if (name === "") return;
+    void api.call(method, { channel, timestamp, name }).catch((error) => {
+      const { code } = error as { code?: unknown };
+      if (signal.aborted || code === "already_reacted" || code === "no_reaction") return;
+      log.info("A reaction was not set", { method, reason: (error as Error).message });
+    });
+  }
+
+  /** Apps show that they are at work in threads of direct conversations alone. */
+  async #showStatus(chatId: string, status: string): Promise<void> {
+    const { channel = "", threadTs } = readChatId(chatId) ?? {};
+    if (!this.#hasStatus || !channel.startsWith("D") || threadTs === undefined) return;
+    try {
+      await this.#deps.api.call("assistant.threads.setStatus", {
+        channel_id: channel,
+        thread_ts: threadTs,
+        status,
+      });
+    } catch (error) {
+      // The app is no assistant, which is no fault.
+      if ((error as Error).name === "PermanentDeliveryError") this.#hasStatus = false;
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * What somebody has written on Slack, as plain text: Slack gives mentions and links in marks of its own
+ * (https://docs.slack.dev/messaging/formatting-message-text).
+ *
+ * @module
+ */
+
+/** How mentions are read. */
+export interface MrkdwnNames {
+  /** The app's own member id: its mention at the beginning says who is meant, and falls away. */
+  selfId: string;
+  /** How the app is called. */
+  selfName: string;
+}
+
+/** The text. */
+export function fromMrkdwn(text: string, { selfId, selfName }: MrkdwnNames): string {
+  const marked = text.replace(/<([^<>\n]{1,4000})>/g, (whole, inner: string) => {
+    const bar = inner.indexOf("|");
+    const target = bar < 0 ? inner : inner.slice(0, bar);
+    const label = bar < 0 ? "" : inner.slice(bar + 1);
+    switch (target[0]) {
+      case "@":
+        if (target === `@${selfId}`) return `@${selfName}`;
+        return label === "" ? target : `@${label.replace(/^@/, "")}`;
+      case "#":
+        return label === "" ? target : `#${label}`;
+      case "!":
+        return label !== "" ? label : `@${target.slice(1).split("^")[0]}`;
+    }
+    if (!/^[a-z][a-z0-9+.-]{0,20}:/i.test(target)) return whole;
+    const address = target.replace(/^(mailto|tel):/i, "");
+    return label === "" || label === address || address.endsWith(`//${label}`)
+      ? address
+      : `${label} (${address})`;
+  });
+  return unescaped(withoutName(marked, selfName)).trim();
+}
+
+/** Slack escapes three characters, and those alone. */
+function unescaped(text: string): string {
+  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+}
+
+function withoutName(text: string, name: string): string {
+  const start = text.trimStart();
+  if (!start.startsWith(`@${name}`)) return text;
+  return start.slice(name.length + 1).replace(/^[\s:,]+/, "");
+}

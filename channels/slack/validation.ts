@@ -1,0 +1,124 @@
+/**
+ * Looks at the settings of a workspace, and asks Slack about its tokens (document 3 "Setup contract",
+ * case C14). Writes nothing; opens no connection.
+ *
+ * @module
+ */
+
+import { systemClock } from "../../lib/agent/clock.ts";
+import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
+import { WebClient } from "@slack/web-api";
+import { clientOptions } from "./api/slack_api.ts";
+import { slackFault, SlackRefusal } from "./api/slack_fault.ts";
+import { BOT_SCOPES } from "./app_manifest.ts";
+import { readApiUrl, readEmoji } from "./settings.ts";
+
+/** The findings; none where everything is right. */
+export async function validate(
+  values: Readonly<Record<string, unknown>>,
+  { allowLocalServiceAccess, signal }: SetupContext,
+): Promise<SetupFinding[]> {
+  const { mode, botToken, appToken, signingSecret } = values;
+  const findings = [
+    ...checkPrefix("botToken", botToken, "xoxb-"),
+    ...checkPrefix("appToken", appToken, "xapp-"),
+  ];
+  if (readEmoji(values.ackReaction ?? "") === undefined) {
+    findings.push(error("ackReaction", "ackReaction is wrong: expected a name such as eyes"));
+  }
+  if (mode === "http" && !isText(signingSecret)) {
+    findings.push(
+      error("signingSecret", "signingSecret is not set: Basic Information, App Credentials"),
+    );
+  }
+  if (mode === "http" && isText(signingSecret) && !/^[0-9a-f]{32}$/.test(signingSecret)) {
+    findings.push(warning("signingSecret", "signingSecret has not the form that Slack's have"));
+  }
+  if (mode !== "http" && isText(botToken) && !isText(appToken)) {
+    findings.push(
+      error("appToken", "appToken is not set: Basic Information, App-Level Tokens, Generate"),
+    );
+  }
+  const apiUrl = readApiUrl(values.apiUrl ?? "https://slack.com/api/");
+  if (apiUrl === undefined) {
+    return [...findings, error("apiUrl", "apiUrl is wrong: expected https://slack.com/api/")];
+  }
+  if (
+    !allowLocalServiceAccess && /^(localhost|127\.|\[::1\]|10\.|192\.168\.)/.test(apiUrl.hostname)
+  ) {
+    return [...findings, error("apiUrl", "apiUrl names a service of this network, which is off")];
+  }
+  if (findings.some(({ level }) => level === "error")) return findings;
+  const ask = { apiUrl, clock: systemClock, signal };
+  if (isText(botToken)) findings.push(...await probeBot(botToken, ask));
+  if (mode !== "http" && isText(appToken)) findings.push(...await probeApp(appToken, ask));
+  return findings;
+}
+
+type Ask = Parameters<typeof clientOptions>[0];
+
+async function probeBot(token: string, ask: Ask): Promise<SetupFinding[]> {
+  try {
+    const answer = await new WebClient(token, clientOptions(ask)).auth.test();
+    if (answer.bot_id === undefined) {
+      return [error("botToken", "botToken is a person's: expected the Bot User OAuth Token")];
+    }
+    // Slack says them in a header of every answer.
+    const scopes = answer.response_metadata?.scopes;
+    const missing = scopes === undefined
+      ? []
+      : BOT_SCOPES.filter((scope) => !scopes.includes(scope));
+    if (missing.length === 0) return [];
+    return [error(
+      "botToken",
+      `The app lacks ${
+        missing.join(", ")
+      }: add them under OAuth & Permissions, Bot Token Scopes, ` +
+        "and install the app again",
+    )];
+  } catch (problem) {
+    return [findingOf(slackFault(problem, "auth.test", "repeatable", "botToken"), "botToken")];
+  }
+}
+
+async function probeApp(token: string, ask: Ask): Promise<SetupFinding[]> {
+  try {
+    // It only names an address; nothing connects there.
+    await new WebClient(token, clientOptions(ask)).apps.connections.open({});
+    return [];
+  } catch (problem) {
+    const fault = slackFault(problem, "apps.connections.open", "repeatable", "appToken");
+    if (fault instanceof SlackRefusal && fault.code === "missing_scope") {
+      return [error(
+        "appToken",
+        "appToken lacks connections:write: Basic Information, App-Level Tokens, make one with it",
+      )];
+    }
+    return [findingOf(fault, "appToken")];
+  }
+}
+
+function findingOf(fault: Error, field: string): SetupFinding {
+  const isWrong = fault instanceof LoginRefusedError || fault instanceof SlackRefusal;
+  return isWrong
+    ? error(field, fault.message)
+    : warning(field, `${field} could not be tried: ${fault.message}`);
+}
+
+function checkPrefix(field: string, value: unknown, prefix: string): SetupFinding[] {
+  if (!isText(value) || value.startsWith(prefix)) return [];
+  return [error(field, `${field} is another token: expected one that begins with ${prefix}`)];
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function error(field: string, message: string): SetupFinding {
+  return { level: "error", field, message };
+}
+
+function warning(field: string, message: string): SetupFinding {
+  return { level: "warning", field, message };
+}
