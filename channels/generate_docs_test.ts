@@ -1,4 +1,10 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import type { ChannelDescriptor } from "../lib/channel/descriptor.ts";
 import { channelsPage } from "./generate_docs.ts";
 import { CHANNELS } from "./mod.ts";
@@ -15,8 +21,11 @@ Deno.test("the tables of docs/channels.md are what the manifests say; deno task 
 Deno.test("each channel has a page with the steps to set it up, to which the table leads", async () => {
   const page = await Deno.readTextFile(new URL("../docs/channels.md", import.meta.url));
   for (const { folder } of CHANNELS) {
-    const row = page.split("\n").find((line) => line.includes(`| \`${folder}\` `));
-    assert(row?.includes(`${folder}.md)`), `docs/channels/${folder}.md`);
+    const head = page.split("\n").find((line) => line.startsWith("|") && line.includes(".md)"));
+    assert(
+      head?.includes(`](channels/${folder}.md)`) || head?.includes(`](${folder}.md)`),
+      `docs/channels/${folder}.md`,
+    );
   }
 });
 
@@ -39,7 +48,12 @@ Deno.test("channelsPage() has a row for each manifest, and says what is wrong wi
       modules: {},
     }]);
   const text = await page(descriptor);
-  assertStringIncludes(text, "| Pager \\| old | `pager` |");
+  assertStringIncludes(text, "| Pager \\| old |");
+  assertStringIncludes(text, "| `pager` ");
+  assertMatch(text, /^\| Files +\| yes /m);
+  assertMatch(text, /^\| Streams +\| {2,}/m);
+  assertMatch(text, /^\| Approves +\| yes /m);
+  assertStringIncludes(text, "- **Files**: come in and go out.");
   assertStringIncludes(text, "`{host}:80`");
   await assertRejects(() => page({ ...descriptor, name: "other" }), Error, "rename one of them");
 });

@@ -21,6 +21,8 @@ const HEAD = `/**
  */
 `;
 
+const LOCALE = /^locales\/([A-Za-z][A-Za-z0-9-]*)\.json$/;
+
 /** The module's text. A folder without a manifest is no channel (case C1). */
 export function channelsModule(folders: readonly ChannelFolder[]): string {
   const channels = folders.filter(({ files }) => files.includes("manifest.ts"))
@@ -50,8 +52,17 @@ function entry({ name, files }: ChannelFolder): string {
     loadManifest: () => import("./${name}/manifest.ts"),
     modules: {
 ${modules.join("")}    },
-  },
+${localesOf({ name, files })}  },
 `;
+}
+
+function localesOf({ name, files }: ChannelFolder): string {
+  const tags = files.flatMap((file) => LOCALE.exec(file)?.[1] ?? []).toSorted();
+  if (tags.length === 0) return "";
+  const loads = tags.map((tag) =>
+    `      "${tag}": () => import("./${name}/locales/${tag}.json", { with: { type: "json" } }),\n`
+  );
+  return `    locales: {\n${loads.join("")}    },\n`;
 }
 
 /** Whether a manifest may name a file: a module of the folder itself, or its part of the settings page. */
@@ -71,14 +82,14 @@ export async function readChannelFolders(channels: URL): Promise<ChannelFolder[]
   return folders;
 }
 
-/** Its files, and those of its `webui`. */
+/** Its files, and those of its `webui` and `locales`. */
 async function filesIn(folder: URL): Promise<string[]> {
   const files: string[] = [];
   for await (const { name, isFile, isDirectory } of Deno.readDir(folder)) {
     if (isFile) files.push(name);
-    if (!isDirectory || name !== "webui") continue;
-    for await (const inner of Deno.readDir(new URL("webui/", folder))) {
-      if (inner.isFile) files.push(`webui/${inner.name}`);
+    if (!isDirectory || (name !== "webui" && name !== "locales")) continue;
+    for await (const inner of Deno.readDir(new URL(`${name}/`, folder))) {
+      if (inner.isFile) files.push(`${name}/${inner.name}`);
     }
   }
   return files;

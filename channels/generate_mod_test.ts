@@ -19,9 +19,16 @@ Deno.test("channelsModule() lists folders with a manifest alone, and refuses nam
   const text = channelsModule([
     { name: "b_1", files },
     { name: "loose", files: ["runtime.ts"] },
-    { name: "a", files: ["manifest.ts", "runtime.ts", "connect.ts"] },
+    {
+      name: "a",
+      files: ["manifest.ts", "runtime.ts", "connect.ts", "locales/de.json", "locales/README.md"],
+    },
   ]);
-  const loads = [...text.matchAll(/import\(.*\)/g)].map(([found]) => found);
+  assertStringIncludes(
+    text,
+    '      "de": () => import("./a/locales/de.json", { with: { type: "json" } }),\n',
+  );
+  const loads = [...text.matchAll(/import\([^,]*\)/g)].map(([found]) => found);
   assertEquals(loads, ['import("./a/manifest.ts")', 'import("./b_1/manifest.ts")']);
   const modules = [...text.matchAll(/^ {6}"(.*)": new URL\("(.*)", import/gm)]
     .map(([, file, url]) => [file, url]);
@@ -39,17 +46,23 @@ Deno.test("channelsModule() lists folders with a manifest alone, and refuses nam
 Deno.test("readChannelFolders() lists no loose module and no folder without a manifest (C1)", async () => {
   const dir = await Deno.makeTempDir();
   try {
-    for (const folder of ["chat/webui", "empty"]) {
+    for (const folder of ["chat/webui", "chat/locales", "empty"]) {
       await Deno.mkdir(`${dir}/${folder}`, { recursive: true });
     }
     for (
-      const file of ["manifest.ts", "chat/manifest.ts", "chat/webui/index.ts", "empty/runtime.ts"]
+      const file of [
+        "manifest.ts",
+        "chat/manifest.ts",
+        "chat/locales/de.json",
+        "chat/webui/index.ts",
+        "empty/runtime.ts",
+      ]
     ) {
       await Deno.writeTextFile(`${dir}/${file}`, "throw new Error('imported');");
     }
     const folders = await readChannelFolders(new URL(`file://${dir}/`));
     assertEquals(folders.map(({ name, files }) => [name, files.toSorted()]), [
-      ["chat", ["manifest.ts", "webui/index.ts"]],
+      ["chat", ["locales/de.json", "manifest.ts", "webui/index.ts"]],
     ]);
   } finally {
     await Deno.remove(dir, { recursive: true });

@@ -17,6 +17,12 @@ export async function runPlugins(invocation: Invocation, deps: PluginsDeps): Pro
       param: "instance",
     });
   }
+  const locale = options["locale"] as string | undefined;
+  if (locale !== undefined && subcommand !== "info") {
+    throw new ServiceError("usage", `service plugins ${subcommand} takes no --locale`, {
+      param: "locale",
+    });
+  }
   switch (subcommand) {
     case "enable":
     case "disable": {
@@ -27,7 +33,7 @@ export async function runPlugins(invocation: Invocation, deps: PluginsDeps): Pro
     }
     case "info": {
       const { info } = await import("../plugins/info.ts");
-      await info(out, deps, { name: name!, json });
+      await info(out, deps, { name: name!, json, locale });
       return EXIT.done;
     }
     default: {
@@ -46,6 +52,7 @@ const plugins: Command = {
   examples: [
     "service plugins list",
     "service plugins info email",
+    "service plugins info telegram --locale de",
     "service plugins enable email",
     "service plugins disable email --instance work",
   ],
@@ -57,6 +64,11 @@ const plugins: Command = {
   ],
   options: [
     { name: "instance", value: "ID", summary: "enable, disable: one account of it alone" },
+    {
+      name: "locale",
+      value: "LANGUAGE",
+      summary: "info: labels and steps in it, such as de (that of LC_ALL or LANG)",
+    },
   ],
   async run(invocation) {
     const { pluginsDeps } = await import("../plugins/deps.ts");

@@ -19,16 +19,20 @@ const GOOD = { server: "irc.example", botToken: TOKEN };
 
 interface World extends AsyncDisposable {
   home: TempHome;
+  /** Of the environment. */
+  variables: Record<string, string>;
   fetched: WantedPackages[];
   run(line: string): Promise<{ exit: number; stdout: string; stderr: string }>;
 }
 
 async function world(config?: unknown, fetchError?: Error): Promise<World> {
-  const home = await tempHome();
+  const variables: Record<string, string> = {};
+  const home = await tempHome(variables);
   if (config !== undefined) await home.write(config);
   const fetched: WantedPackages[] = [];
   return {
     home,
+    variables,
     fetched,
     async run(line) {
       const { out, stdout, stderr } = memoryOutput();
@@ -180,4 +184,26 @@ Deno.test("plugins enable leaves a broken file alone, and names what is wrong", 
   const error = await assertRejects(() => test.run("enable chat"), ServiceError, "api.port");
   assertEquals(error.code, "config_invalid");
   assertEquals(await test.home.read(), before);
+});
+
+Deno.test("plugins info has what a channel can do, its steps, and another language where one is wanted", async () => {
+  await using test = await world({ channels: { chat: GOOD } });
+  const english = (await test.run("info chat")).stdout;
+  assertStringIncludes(english, "Can: streams, ");
+  assertStringIncludes(english, "buttons");
+  assertStringIncludes(english, "Cannot: typing, ");
+  assertStringIncludes(english, "Languages: en, de");
+  assertStringIncludes(english, "1. Make a bot and copy its token.");
+  const german = (await test.run("info chat --locale de")).stdout;
+  assertStringIncludes(german, "Plausch (chat)");
+  assertStringIncludes(german, "das Feld server");
+  assertStringIncludes(german, "1. Leg einen Bot an und kopier seinen Schlüssel.");
+  assertEquals((await test.run("info chat --locale xx")).stdout, english);
+  test.variables.LC_ALL = "de_AT.UTF-8";
+  assertEquals((await test.run("info chat")).stdout, german);
+  // A program gets the same wherever it runs.
+  const json = JSON.parse((await test.run("info chat --json")).stdout);
+  assertEquals([json.locale, json.capabilities], ["en", ["streaming", "buttons"]]);
+  assertEquals(JSON.parse((await test.run("info chat --json --locale de")).stdout).locale, "de");
+  await assertRejects(() => test.run("list --locale de"), ServiceError, "takes no --locale");
 });

@@ -5,6 +5,9 @@
  */
 
 import type { ChannelListing } from "../../lib/authority/channels/channel_request.ts";
+import { localizedListing } from "../../lib/authority/channels/localized_listing.ts";
+import { visibleLine } from "../../lib/authority/visible_text.ts";
+import { ABILITIES } from "../../lib/channel/docs/capability_words.ts";
 import type { ChannelDescriptor, SetupField } from "../../lib/channel/descriptor.ts";
 import { missingRequirements } from "../../lib/channel/setup/missing_requirements.ts";
 import type { Output } from "../output.ts";
@@ -17,10 +20,19 @@ import { listingOf, readListings } from "./read_listings.ts";
 export async function info(
   out: Output,
   deps: PluginsDeps,
-  { name, json }: { name: string; json: boolean },
+  { name, json, locale }: {
+    name: string;
+    json: boolean;
+    /** A language; by default that of the environment, and English for programs. */
+    locale?: string;
+  },
 ): Promise<void> {
   const read = await readListings(deps);
-  const listing = listingOf(read, name);
+  const wanted = locale ?? (json ? undefined : languageOf(deps.env));
+  const english = listingOf(read, name);
+  const listing = wanted === undefined
+    ? english
+    : await localizedListing(english, read.registry, wanted);
   const descriptor = read.registry.usable.get(name)?.descriptor;
   if (json) {
     out.json({ ...listing, ...descriptor && { descriptor } });
@@ -36,7 +48,20 @@ export async function info(
   for (const [what, items] of facts(descriptor)) {
     out.line(`${what}: ${items.length === 0 ? "none" : items.join(", ")}`);
   }
+  printSteps(out, listing);
+  if (listing.localeProblem !== undefined) out.note(`warning: ${listing.localeProblem}`);
   for (const line of nextSteps(listing, descriptor)) out.note(line);
+}
+
+/** The language of messages, as POSIX has it. */
+function languageOf(env: PluginsDeps["env"]): string | undefined {
+  return ["LC_ALL", "LC_MESSAGES", "LANG"].map(env).find((value) => (value ?? "") !== "");
+}
+
+function printSteps(out: Output, { steps }: ChannelListing): void {
+  if (steps.length === 0) return;
+  out.line("");
+  for (const [at, step] of steps.entries()) out.line(`${at + 1}. ${visibleLine(step)}`);
 }
 
 function printFields(out: Output, listing: ChannelListing, { setup }: ChannelDescriptor): void {
@@ -95,14 +120,20 @@ function valueOf(
 }
 
 function facts(descriptor: ChannelDescriptor): [string, readonly string[]][] {
-  const { dependencies, capabilities, permissions: { hosts, paths, variables } } = descriptor;
+  const { dependencies, permissions: { hosts, paths, variables } } = descriptor;
+  const named = (holds: boolean) =>
+    ABILITIES.filter(({ isOf }) => isOf(descriptor) === holds).map(({ title }) =>
+      title.toLowerCase().replace(", ", " and ")
+    );
   return [
     ["Packages", dependencies],
-    ["Can", capabilities],
+    ["Can", named(true)],
+    ["Cannot", named(false)],
     ["Reaches", hosts],
     ["Reads", paths],
     ["Variables", variables],
     ["Sender ids are proven", [descriptor.senderVerified ? "yes" : "no"]],
+    ["Languages", ["en", ...descriptor.locales ?? []]],
   ];
 }
 

@@ -14,12 +14,32 @@ const THROWS = new URL("../../lib/channel/place/testing/throwing_module.ts", imp
 
 const modules = { "runtime.ts": THROWS };
 
+const described = testDescriptor();
+const steps = ["Make a bot and copy its token."];
+const german = {
+  language: "Deutsch",
+  displayName: "Plausch",
+  fields: Object.fromEntries(
+    Object.keys(described.setup.fields).map((name) => [name, { label: `das Feld ${name}` }]),
+  ),
+  steps: ["Leg einen Bot an und kopier seinen Schlüssel."],
+  words: {},
+};
+
 /** `chat` can be used; `bad` has a manifest that throws, `other` one of another name. */
 export const PACKAGES: readonly ChannelPackage[] = [
   {
     folder: "chat",
-    loadManifest: () => Promise.resolve({ default: testDescriptor() }),
+    loadManifest: () =>
+      Promise.resolve({
+        default: testDescriptor({
+          setup: { ...described.setup, steps },
+          capabilities: ["streaming", "buttons"],
+          locales: ["de"],
+        }),
+      }),
     modules,
+    locales: { de: () => Promise.resolve({ default: german }) },
   },
   {
     folder: "bad",

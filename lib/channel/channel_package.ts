@@ -5,6 +5,9 @@
  * @module
  */
 
+/** Loads a file of a channel's languages, by a literal import of the static map. */
+export type LocaleLoader = () => Promise<{ default: unknown }>;
+
 /** See the module. */
 export interface ChannelPackage {
   /** Its folder, which is its name. */
@@ -13,4 +16,6 @@ export interface ChannelPackage {
   loadManifest(): Promise<{ default: unknown }>;
   /** Files of the folder that a manifest may name, such as `runtime.ts`, with their URLs. */
   modules: Readonly<Record<string, string>>;
+  /** Loads `locales/<language>.json`, by the language. */
+  locales?: Readonly<Record<string, LocaleLoader>>;
 }

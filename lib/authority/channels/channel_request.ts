@@ -9,8 +9,8 @@ import type { ConnectAnswer, SetupField, SetupFinding } from "../../channel/desc
 
 /** See the module. Values are of the contract's fields; `null` clears one. */
 export type ChannelRequest =
-  /** All, or one. */
-  | { op: "channels.list"; name?: string }
+  /** All, or one; in another language, where they have it. */
+  | { op: "channels.list"; name?: string; locale?: string }
   /** What the settings, with these values, lack or get wrong. Writes nothing. */
   | {
     op: "channels.validate";
@@ -48,6 +48,14 @@ export interface ChannelListing {
   missing: readonly string[];
   /** Those of every channel and of its own contract. */
   fields: Readonly<Record<string, SetupField>>;
+  /** How it is set up, in their order; empty where nobody wrote that down. */
+  steps: readonly string[];
+  /** In which language labels, name and steps are; what it lacks is English. */
+  locale: string;
+  /** Those that there are. */
+  locales: readonly string[];
+  /** Why the language that was asked for cannot be used. */
+  localeProblem?: string;
   capabilities: readonly string[];
   /** Whether it can be connected interactively. */
   connects: boolean;

@@ -17,6 +17,9 @@ export const MAX_CHANNEL_VALUES_CHARS = 256 * 1024;
 /** Characters of one text of a query. */
 export const MAX_QUERY_CHARS = 4_000;
 
+/** Characters of a language. */
+export const MAX_LOCALE_CHARS = 64;
+
 const name = z.string().max(128);
 const key = z.string().max(200);
 const values = z.record(key, z.json());
@@ -24,7 +27,11 @@ const instance = { name, instanceId: name.optional() };
 const query = z.record(key, z.string().max(MAX_QUERY_CHARS));
 
 const channelRequest: z.ZodType<ChannelRequest> = z.discriminatedUnion("op", [
-  z.strictObject({ op: z.literal("channels.list"), name: name.optional() }),
+  z.strictObject({
+    op: z.literal("channels.list"),
+    name: name.optional(),
+    locale: z.string().max(MAX_LOCALE_CHARS).optional(),
+  }),
   z.strictObject({ op: z.literal("channels.validate"), ...instance, values }),
   z.strictObject({ op: z.literal("channels.set"), ...instance, values }),
   z.strictObject({ op: z.literal("channels.enable"), ...instance }),

@@ -29,6 +29,9 @@ export interface ListingInputs {
   dataDir: string;
 }
 
+/** The language of manifests and code. */
+const ENGLISH = "en";
+
 /** Every channel: the usable in the order of their folders, then the broken. */
 export function listChannels(inputs: ListingInputs): ChannelListing[] {
   const { registry: { usable, broken }, registry, examined } = inputs;
@@ -60,6 +63,9 @@ export function listChannel(
     missing: whole.missing,
     ...problemOf(whole.problems),
     fields,
+    steps: descriptor.setup.steps ?? [],
+    locale: ENGLISH,
+    locales: [ENGLISH, ...descriptor.locales ?? []],
     capabilities: descriptor.capabilities,
     connects: connector !== undefined,
     multiInstance: adapter !== undefined,
@@ -143,6 +149,9 @@ export function brokenListing(name: string, problem: string, examined: Examined)
     problem,
     missing: [],
     fields: {},
+    steps: [],
+    locale: ENGLISH,
+    locales: [ENGLISH],
     capabilities: [],
     connects: false,
     multiInstance: false,

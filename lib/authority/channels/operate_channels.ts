@@ -24,6 +24,7 @@ import { Connects } from "./connects.ts";
 import { createFeatureStore } from "./feature_store.ts";
 import { findChannel, requireKnown } from "./find_channel.ts";
 import { brokenListing, listChannels } from "./list_channels.ts";
+import { localizedListing } from "./localized_listing.ts";
 import { sectionsIn } from "./plan_section.ts";
 import { instanceIn, instancesIn, isReady } from "./section_findings.ts";
 
@@ -79,13 +80,15 @@ export function createChannelOperator(deps: ChannelOperatorDeps): ChannelOperato
     return shown.config === undefined ? examine({ text: undefined, paths, env }) : shown;
   }
 
-  async function list(name?: string): Promise<ChannelListing[]> {
+  async function list(
+    { name, locale }: { name?: string; locale?: string },
+  ): Promise<ChannelListing[]> {
     const [examined, told] = await Promise.all([readSettings(), store.read()]);
     const all = listChannels({ registry, examined, features: told, dataDir });
-    if (name === undefined) return all;
-    const found = all.filter((each) => each.name === name);
-    if (found.length === 0) requireKnown(registry, name, []);
-    return found;
+    const found = name === undefined ? all : all.filter((each) => each.name === name);
+    if (name !== undefined && found.length === 0) requireKnown(registry, name, []);
+    if (locale === undefined) return found;
+    return await Promise.all(found.map((each) => localizedListing(each, registry, locale)));
   }
 
   /** After a change; what is left of a channel that is gone has no place in the list once it is off. */
@@ -150,7 +153,7 @@ export function createChannelOperator(deps: ChannelOperatorDeps): ChannelOperato
   async function run(request: ChannelRequest, by: string): Promise<ChannelAnswer> {
     switch (request.op) {
       case "channels.list":
-        return { channels: await list(request.name) };
+        return { channels: await list(request) };
       case "channels.validate":
         return { findings: await changes.validate(request) };
       case "channels.set":

@@ -5,23 +5,18 @@
  */
 
 import { markdownTable } from "../../http/markdown_table.ts";
-import type { ChannelCapability, ChannelDescriptor } from "../descriptor.ts";
+import type { ChannelDescriptor } from "../descriptor.ts";
+import { ABILITIES } from "./capability_words.ts";
 import { cell, withTable } from "./with_table.ts";
+
+/** Where the formatter breaks lines of text. */
+const MAX_LINE_CHARS = 100;
 
 /** A channel, and its page in the docs, where it has one: relative to `docs/`. */
 export interface DocumentedChannel {
   descriptor: ChannelDescriptor;
   page?: string;
 }
-
-const COLUMNS: readonly (readonly [string, ChannelCapability])[] = [
-  ["Streams", "streaming"],
-  ["Reasoning", "reasoning"],
-  ["Progress", "progress"],
-  ["Files", "media"],
-  ["Replies", "replies"],
-  ["Safe to repeat", "idempotent_send"],
-];
 
 /** The page with both tables between their marks. */
 export function withChannelTables(page: string, channels: readonly DocumentedChannel[]): string {
@@ -34,21 +29,35 @@ export function withChannelTables(page: string, channels: readonly DocumentedCha
 }
 
 function capabilityTable(channels: readonly DocumentedChannel[]): string {
-  const rows = channels.map(({ descriptor, page }) => {
-    const { name, displayName, capabilities, management, connector, senderVerified } = descriptor;
-    return [
-      page === undefined ? cell(displayName) : `[${cell(displayName)}](${page})`,
-      `\`${name}\``,
-      ...COLUMNS.map(([, capability]) => yes(capabilities.includes(capability))),
-      yes(management?.multiInstance === true),
-      yes(connector !== undefined),
-      yes(senderVerified),
-    ];
-  });
-  return markdownTable([
-    ["Channel", "Section", ...COLUMNS.map(([title]) => title), "Accounts", "Connects", "Approves"],
-    ...rows,
+  const table = markdownTable([
+    ["", ...channels.map(linkOf)],
+    ["Section", ...channels.map(({ descriptor }) => `\`${descriptor.name}\``)],
+    ...ABILITIES.map(({ title, isOf }) => [
+      title,
+      ...channels.map(({ descriptor }) => isOf(descriptor) ? "yes" : ""),
+    ]),
   ]);
+  const words = ABILITIES.map(({ title, words }) => `- **${title}**: ${words}`);
+  return `${table}\n${wrapped(words)}\n`;
+}
+
+function linkOf({ descriptor: { displayName }, page }: DocumentedChannel): string {
+  return page === undefined ? cell(displayName) : `[${cell(displayName)}](${page})`;
+}
+
+/** Items of a list as the formatter would have them. */
+function wrapped(items: readonly string[]): string {
+  return items.flatMap((item) => {
+    const lines: string[] = [];
+    let line = "";
+    for (const word of item.split(" ")) {
+      if (line !== "" && line.length + 1 + word.length > MAX_LINE_CHARS) {
+        lines.push(line);
+        line = `  ${word}`;
+      } else line = line === "" ? word : `${line} ${word}`;
+    }
+    return [...lines, line];
+  }).join("\n");
 }
 
 function permissionTable(channels: readonly DocumentedChannel[]): string {
@@ -65,10 +74,6 @@ function permissionTable(channels: readonly DocumentedChannel[]): string {
     ["Section", "Runs in", "Hosts", "Paths", "Variables", "Packages"],
     ...rows,
   ]);
-}
-
-function yes(holds: boolean): string {
-  return holds ? "yes" : "";
 }
 
 function list(values: readonly string[]): string {

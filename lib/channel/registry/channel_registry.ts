@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { LocaleLoader } from "../channel_package.ts";
 import type { ChannelDescriptor } from "../descriptor.ts";
 import type { ManagementAdapter } from "../management.ts";
 
@@ -17,6 +18,8 @@ export interface UsableChannel {
   runtime: PlaceTarget;
   /** Of a `Connector`. */
   connector?: PlaceTarget;
+  /** Its languages beside English, to be loaded when somebody asks for one. */
+  locales?: Readonly<Record<string, LocaleLoader>>;
   /** Of a `SetupValidator`. */
   validator?: PlaceTarget;
 }

@@ -66,7 +66,7 @@ interface Loader {
 }
 
 async function judge(
-  { folder, loadManifest, modules }: ChannelPackage,
+  { folder, loadManifest, modules, locales }: ChannelPackage,
   loader: Loader,
 ): Promise<UsableChannel | BrokenChannel> {
   try {
@@ -82,6 +82,7 @@ async function judge(
       folder,
       descriptor,
       runtime: target("runtime", runtime),
+      ...locales !== undefined && { locales },
       ...connector !== undefined && { connector: target("connector", connector) },
       ...setup.validator !== undefined &&
         { validator: target("setup.validator", setup.validator) },

@@ -25,7 +25,7 @@ export async function tempHome(
 ): Promise<TempHome> {
   const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "service-" }));
   await Deno.mkdir(`${root}/home`);
-  const env = (name: string) => ({ SERVICE_HOME: `${root}/home`, ...variables })[name];
+  const env = (name: string) => variables[name] ?? { SERVICE_HOME: `${root}/home` }[name];
   const paths = resolvePaths({ configFlag, env, homeDir: root, cwd: () => root });
   return {
     root,

@@ -7,7 +7,10 @@
  */
 
 import { z } from "zod";
-import { MAX_QUERY_CHARS } from "../../authority/channels/check_channel_request.ts";
+import {
+  MAX_LOCALE_CHARS,
+  MAX_QUERY_CHARS,
+} from "../../authority/channels/check_channel_request.ts";
 import type { OperatorAnswer } from "../../authority/operator.ts";
 import type { ChannelStatus } from "../../channel/channel_status.ts";
 import { ServiceError } from "../../errors.ts";
@@ -22,6 +25,7 @@ import {
   findingToWire,
 } from "./channel_schemas.ts";
 import { checkSilently } from "./check_silently.ts";
+import { readQuery } from "./query_params.ts";
 import type { WebCall, WebRoute } from "./web_route.ts";
 
 /** Where they are. */
@@ -69,6 +73,12 @@ export const connectBody = z.record(
   "What the channel's connector wants to know, beside the parameters of the query; `instance_id` names " +
     "an instance. May be absent.",
 );
+
+/** Of the list. */
+export const channelsQuery = z.object({
+  locale: z.string().max(MAX_LOCALE_CHARS, `at most ${MAX_LOCALE_CHARS} characters`).optional()
+    .describe("A language such as `de`; what a channel does not have in it is English."),
+});
 
 const connectErrors = ["not_found", "conflict"] as const;
 
@@ -136,10 +146,10 @@ export function createChannelsRoutes(
       path: CHANNELS_PATH,
       scope: "read",
       summary: "Every channel: its settings without secrets, and how it is",
-      docs: { answer: z.object({ channels: z.array(channelAnswer) }) },
-      async handle({ caller }) {
+      docs: { query: channelsQuery, answer: z.object({ channels: z.array(channelAnswer) }) },
+      async handle({ caller, query }) {
         const { channels } = await operate(
-          { op: "channels.list" },
+          { op: "channels.list", ...readQuery(channelsQuery, query) },
           caller.credential,
         ) as Extract<OperatorAnswer, { channels: unknown }>;
         const now = statuses();

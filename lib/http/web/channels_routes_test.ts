@@ -125,6 +125,9 @@ Deno.test("GET of channels shows settings and how each instance is, and no secre
     deliveries: { waiting: 1, retrying: 1, sent: 9, unknown: 0, dead: 0 },
     missed: 4,
   });
+  assertEquals([chat.locale, chat.locales, chat.steps], ["en", ["en"], []]);
+  assertEquals((await port.ask("?locale=de"))[1].channels[0].locale, "en");
+  assertEquals((await port.ask(`?locale=${"x".repeat(65)}`))[0], 400);
   assertEquals([bad.problem, bad.status.state, bad.fields], ["it throws", "failed", {}]);
 });
 
