@@ -1,0 +1,170 @@
+/**
+ * Stays connected to Discord's gateway: resumes the session where that is possible, begins a new one
+ * elsewhere, and waits between tries.
+ *
+ * @module
+ */
+
+import type { APIGatewayBotInfo, GatewayDispatchPayload } from "discord.js";
+import type { Clock } from "../../../lib/agent/clock.ts";
+import { LoginRefusedError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
+import type { Log } from "../../../lib/log.ts";
+import { isLoginRefused, loginRefused } from "../rest/delivery_fault.ts";
+import { hopeless } from "./close_words.ts";
+import { type GatewaySession, GatewayShard, type ShardEnd } from "./gateway_shard.ts";
+
+/** What a gateway works with. */
+export interface GatewayDeps {
+  token: string;
+  intents: number;
+  /** Where the gateway is, and how many sessions may begin. */
+  info: () => Promise<APIGatewayBotInfo>;
+  /** The session to resume, as far as its events were dealt with. */
+  session: () => GatewaySession | undefined;
+  /** There is none any more. */
+  onSessionLost: () => void;
+  onDispatch: (payload: GatewayDispatchPayload) => void;
+  /** Resolves when there is room for more events. */
+  room: () => Promise<void>;
+  /** How it is, for people; while it is not connected. */
+  say: (state: string) => void;
+  clock: Clock;
+  log: Pick<Log, "info">;
+  signal: AbortSignal;
+  random?: () => number;
+}
+
+/** First wait before another try, and the longest, milliseconds. */
+const AGAIN_MS = 1_000;
+const MAX_AGAIN_MS = 60_000;
+/** Between two logins (developer documentation, "Rate Limiting" of the gateway). */
+const IDENTIFY_MS = 5_000;
+/** Tries at the address of a session before another one begins. */
+const MAX_RESUMES = 3;
+
+/** See the module. */
+export class Gateway {
+  readonly #deps: GatewayDeps;
+  #shard: GatewayShard | undefined;
+  #isReady = false;
+  #loggedInAtMs = -Infinity;
+  #problem = "";
+
+  constructor(deps: GatewayDeps) {
+    this.#deps = deps;
+  }
+
+  /** Until the signal says so; rejects with LoginRefusedError where another try is of no use. */
+  async run(): Promise<void> {
+    const { signal, clock, say, log, random = Math.random } = this.#deps;
+    const close = () => void this.#shard?.close();
+    signal.addEventListener("abort", close, { once: true });
+    try {
+      for (let failures = 0; !signal.aborted;) {
+        const waitMs = await this.#connect();
+        if (signal.aborted) return;
+        failures = this.#isReady ? 0 : failures + 1;
+        this.#isReady = false;
+        if (failures >= MAX_RESUMES) this.#deps.onSessionLost();
+        const ms = Math.min(MAX_AGAIN_MS, AGAIN_MS * 2 ** Math.max(0, failures - 1));
+        // Not all programs at once behind a gateway that has gone.
+        const againMs = waitMs ?? Math.round(ms * (0.5 + random() / 2));
+        say(`not connected: ${this.#problem}; again in ${Math.ceil(againMs / 1_000)} s`);
+        log.info("The connection to Discord is gone", { reason: this.#problem, waitMs: againMs });
+        await this.#sleep(againMs);
+        await this.#deps.room();
+      }
+    } finally {
+      signal.removeEventListener("abort", close);
+    }
+  }
+
+  /** Ends the connection that there is, to be resumed. */
+  reconnect(): void {
+    void this.#shard?.close();
+  }
+
+  /** One connection; resolves with how long to wait before the next, where that was said. */
+  async #connect(): Promise<number | undefined> {
+    const { token, intents, clock, signal, onSessionLost } = this.#deps;
+    const session = this.#deps.session();
+    let url: string;
+    try {
+      url = session?.resumeUrl ?? await this.#gatewayUrl();
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      if (isLoginRefused(error)) throw loginRefused();
+      this.#problem = error instanceof Error ? error.message.slice(0, 160) : "no answer";
+      return error instanceof RetryLaterError ? error.retryAfterMs : undefined;
+    }
+    if (signal.aborted) return undefined;
+    this.#shard = await GatewayShard.open({
+      token,
+      intents,
+      url,
+      session,
+      clock,
+      onDispatch: (payload) => {
+        if (payload.t === "READY" || payload.t === "RESUMED") this.#isReady = true;
+        this.#deps.onDispatch(payload);
+      },
+    });
+    if (signal.aborted) void this.#shard.close();
+    const end = await this.#shard.ended;
+    this.#shard = undefined;
+    if (signal.aborted) return undefined;
+    const words = hopeless(end.code);
+    if (words !== undefined) {
+      onSessionLost();
+      throw new LoginRefusedError(words);
+    }
+    if (!end.canResume) onSessionLost();
+    this.#problem = problemOf(end);
+    return undefined;
+  }
+
+  async #gatewayUrl(): Promise<string> {
+    const { info, clock, say } = this.#deps;
+    const { url, session_start_limit: limit } = await info();
+    if (typeof url !== "string" || !/^wss?:\/\//.test(url)) {
+      throw new Error("Discord names no gateway");
+    }
+    if (limit?.remaining === 0) {
+      const waitMs = Math.max(1_000, Number(limit.reset_after) || 60_000);
+      const at = new Date(clock.now() + waitMs).toISOString().slice(0, 16).replace("T", " ");
+      throw new RetryLaterError(
+        `Discord allows no more logins of this bot until ${at} UTC (${limit.total} a day): ` +
+          "something logs in with its token again and again",
+        waitMs,
+      );
+    }
+    const leftMs = this.#loggedInAtMs + IDENTIFY_MS - clock.elapsed();
+    if (leftMs > 0) {
+      say(`waiting ${Math.ceil(leftMs / 1_000)} s to log in again`);
+      await this.#sleep(leftMs);
+    }
+    this.#loggedInAtMs = clock.elapsed();
+    return url;
+  }
+
+  #sleep(ms: number): Promise<void> {
+    const { clock, signal } = this.#deps;
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const cancel = clock.after(ms, end);
+      signal.addEventListener("abort", end, { once: true });
+      if (signal.aborted) end();
+    });
+  }
+}
+
+function problemOf({ code, problem }: ShardEnd): string {
+  if (problem !== undefined && problem !== "") return problem;
+  return code === undefined || code === 0
+    ? "the connection was cut off"
+    : `Discord closed the connection (${code})`;
+}

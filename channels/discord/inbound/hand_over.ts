@@ -1,0 +1,122 @@
+/**
+ * Gives a message that is on the disk to the service, with its files.
+ *
+ * @module
+ */
+
+import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { DiscordApi } from "../rest/discord_api.ts";
+import { isSnowflake } from "../rest/discord_api.ts";
+import { deliveryFault, discordCode } from "../rest/delivery_fault.ts";
+import { fill, type Words } from "../words.ts";
+import type { Sender } from "../outbound/sender.ts";
+import type { AnswerThreads } from "./answer_threads.ts";
+import { type FetchedFiles, fetchFiles } from "./fetch_files.ts";
+import type { InboundItem } from "./inbound_item.ts";
+import { filesOf, object } from "./read_message.ts";
+
+/** What it works with. */
+export interface HandOverDeps {
+  api: DiscordApi;
+  sender: Sender;
+  /** Absent: answers stand in the channel itself. */
+  threads: AnswerThreads | undefined;
+  /** Empty: none. */
+  ackReaction: string;
+  words: Words;
+  stateDir: string;
+  handleMessage: (message: HandledMessage) => Promise<Published>;
+  transcribe: (path: string) => Promise<string>;
+  /** A turn has begun in a chat. */
+  onTurn: (chatId: string) => void;
+  log: Pick<Log, "info" | "warning">;
+}
+
+/** Resolves when the service has it, or does not want it. Rejects where another try may help. */
+export async function handOver(
+  item: InboundItem,
+  deps: HandOverDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const { api, stateDir, threads } = deps;
+  const chatId = item.mayThread && threads !== undefined ? await threads.open(item) : item.chatId;
+  const { messageId, files } = item;
+  const refresh = async () => {
+    try {
+      return filesOf(object(await api.message(item.chatId, messageId)));
+    } catch (error) {
+      if (discordCode(error) !== undefined) return [];
+      throw deliveryFault(error);
+    }
+  };
+  if (!isSnowflake(messageId)) return;
+  const fetched = await fetchFiles({ stateDir, messageId, files, refresh, signal });
+  try {
+    await publish(item, chatId, fetched, deps);
+  } finally {
+    // The service has what it needs; what it has not is fetched again.
+    await Deno.remove(fetched.dir, { recursive: true }).catch(() => {});
+  }
+}
+
+async function publish(
+  item: InboundItem,
+  chatId: string,
+  { paths, tooLarge, gone }: FetchedFiles,
+  deps: HandOverDeps,
+): Promise<void> {
+  const { api, words, ackReaction, handleMessage, onTurn, log } = deps;
+  const { senderId, senderName, messageId, sentAt, metadata } = item;
+  const heard = item.isVoice && paths.length > 0 ? await hear(paths[0]!, deps) : undefined;
+  const notes = [
+    ...tooLarge.length > 0 ? [fill(words.tooLarge, { names: tooLarge.join(", ") })] : [],
+    ...gone.length > 0 ? [fill(words.gone, { names: gone.join(", ") })] : [],
+  ];
+  const media = heard?.isText === true ? paths.slice(1) : paths;
+  const published = await handleMessage({
+    senderId,
+    ...senderName !== undefined && { senderName },
+    chatId,
+    content: [item.content, ...heard === undefined ? [] : [heard.content], ...notes]
+      .filter((part) => part !== "").join("\n\n"),
+    ...media.length > 0 && { media },
+    metadata,
+    messageId,
+    sentAt,
+  });
+  const isNew = published.kind === "turn" && !published.repeated;
+  if (isNew) onTurn(chatId);
+  if (isNew && item.isMessage && ackReaction !== "") {
+    await api.react(item.chatId, messageId, ackReaction).catch((error) =>
+      log.info("A reaction could not be set", {
+        reason: deliveryFault(error).message.slice(0, 200),
+      })
+    );
+  }
+  if (notes.length > 0 && published.kind !== "denied") {
+    // The person has to know as well; the message itself is with the service.
+    await deps.sender.post({ chatId, metadata: {} }, notes.join("\n").slice(0, 1_900), {
+      key: `files ${messageId}`,
+    }).catch((error: Error) =>
+      log.warning("A note on files was not sent", { reason: error.message })
+    );
+  }
+}
+
+/** What is said in a voice message; that it was not heard, where nobody transcribes. */
+async function hear(
+  path: string,
+  { transcribe, words, log }: HandOverDeps,
+): Promise<{ content: string; isText: boolean }> {
+  try {
+    return { content: await transcribe(path), isText: true };
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "not_enabled") {
+      log.warning("A voice message could not be transcribed", {
+        reason: error instanceof Error ? error.message.slice(0, 200) : "unknown",
+      });
+    }
+    return { content: words.voiceAsFile, isText: false };
+  }
+}

@@ -1,0 +1,28 @@
+/** What waits to be given to the service. Plain JSON. */
+export interface InboundItem {
+  senderId: string;
+  senderName?: string;
+  /** The channel or thread that it was written in. */
+  chatId: string;
+  content: string;
+  /** Of the message, or of the interaction. */
+  messageId: string;
+  /** Milliseconds since 1970. */
+  sentAt: number;
+  files: InboundFile[];
+  /** The first file is somebody who speaks. */
+  isVoice: boolean;
+  /** Written on a server, in a channel in which an answer may have a thread of its own. */
+  mayThread: boolean;
+  /** A message that can have a reaction. */
+  isMessage: boolean;
+  metadata: Record<string, unknown>;
+}
+
+/** A file of a message. */
+export interface InboundFile {
+  name: string;
+  url: string;
+  sizeBytes: number;
+  contentType?: string;
+}

@@ -1,0 +1,197 @@
+/**
+ * Deals with the events of the gateway: what is for the agent is on the disk before the number of its
+ * event is, so that whatever ends the process loses none.
+ *
+ * @module
+ */
+
+import type { APIMessage, GatewayDispatchPayload } from "discord.js";
+import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Intake, IntakeEntry } from "../../../lib/channel/platform/mod.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { Bookmark, BotIdentity, SeenChannel } from "../gateway/bookmark.ts";
+import { isSnowflake } from "../rest/discord_api.ts";
+import type { InboundItem } from "./inbound_item.ts";
+import { type Interaction, itemOf } from "./read_interaction.ts";
+import { object, readMessage } from "./read_message.ts";
+
+/** What came, and what it is where it was answered at once. */
+export interface ReceivedEvent {
+  payload: GatewayDispatchPayload;
+  interaction?: Interaction;
+}
+
+/** What a receiver works with. */
+export interface ReceiverDeps {
+  bookmark: Bookmark;
+  intake: Pick<Intake<InboundItem>, "add">;
+  respond: "mention" | "all";
+  isOwnThread: (channelId: string) => boolean;
+  isAllowed: (senderId: string) => boolean;
+  /** Whether a message of the bot was sent by this program, by its nonce. */
+  isOwnNonce: (nonce: unknown) => boolean;
+  /** Connected; `isNew`: what happened before is not told by Discord. */
+  onConnected: (identity: BotIdentity, isNew: boolean) => void;
+  /** Looks for what was written before. */
+  catchUp: (
+    take: (channel: SeenChannel, messages: readonly APIMessage[]) => Promise<void>,
+  ) => Promise<void>;
+  /** Something else writes as the bot. */
+  onForeign: () => void;
+  /** A click is on the disk. */
+  onClick: (click: Extract<Interaction, { kind: "click" }>) => void;
+  sleep: (ms: number) => Promise<void>;
+  clock: Pick<Clock, "after">;
+  log: Pick<Log, "warning">;
+  signal: AbortSignal;
+}
+
+/** The number of an event that brought nothing is written so much later, milliseconds. */
+const FLUSH_MS = 2_000;
+
+const FIRST_AGAIN_MS = 1_000;
+const LONGEST_AGAIN_MS = 60_000;
+
+/** See the module. */
+export class Receiver {
+  readonly #deps: ReceiverDeps;
+  #cancelFlush: (() => void) | undefined;
+
+  constructor(deps: ReceiverDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves when the event is dealt with, or the channel stops. Never rejects. */
+  async handle({ payload, interaction }: ReceivedEvent): Promise<void> {
+    const { bookmark, log, signal } = this.#deps;
+    try {
+      const entries = await this.#entriesOf(payload, interaction);
+      if (signal.aborted) return;
+      if (bookmark.session !== undefined && payload.s > bookmark.session.sequence) {
+        bookmark.session = { ...bookmark.session, sequence: payload.s };
+      }
+      if (entries.length === 0) return this.#flushSoon();
+      await this.#add(entries);
+      if (interaction?.kind === "click" && !signal.aborted) this.#deps.onClick(interaction);
+    } catch (error) {
+      if (signal.aborted) return;
+      log.warning("An event of Discord could not be read", {
+        event: String(payload.t).slice(0, 50),
+        reason: reasonOf(error),
+      });
+    }
+  }
+
+  /** Writes what is known now. */
+  async flush(): Promise<void> {
+    this.#cancelFlush?.();
+    this.#cancelFlush = undefined;
+    await this.#deps.intake.add([], this.#deps.bookmark.cursors()).catch(() => {});
+  }
+
+  async #entriesOf(
+    { t, d, s }: GatewayDispatchPayload,
+    interaction: Interaction | undefined,
+  ): Promise<IntakeEntry<InboundItem>[]> {
+    const { bookmark, onConnected } = this.#deps;
+    switch (t as string) {
+      case "READY":
+        await this.#onReady(object(d), s);
+        return [];
+      case "RESUMED":
+        if (bookmark.identity !== undefined) onConnected(bookmark.identity, false);
+        return [];
+      case "MESSAGE_CREATE":
+        return this.#messageEntries(object(d));
+      case "INTERACTION_CREATE":
+        return interaction === undefined ? [] : [entryOf(itemOf(interaction))];
+      default:
+        return [];
+    }
+  }
+
+  async #onReady(ready: Readonly<Record<string, unknown>>, sequence: number): Promise<void> {
+    const { bookmark, onConnected, catchUp } = this.#deps;
+    const user = object(ready.user);
+    const { id: applicationId } = object(ready.application);
+    if (!isSnowflake(user.id) || typeof ready.session_id !== "string") {
+      throw new Error("The gateway did not say who the bot is");
+    }
+    bookmark.identity = {
+      userId: user.id,
+      applicationId: isSnowflake(applicationId) ? applicationId : user.id,
+      name: String(user.username ?? "").slice(0, 100),
+    };
+    // Not kept until what was missed is looked for: who ends before that looks again.
+    await catchUp((channel, messages) => this.#catchUp(channel, messages));
+    bookmark.session = {
+      sessionId: ready.session_id,
+      sequence,
+      resumeUrl: String(ready.resume_gateway_url ?? ""),
+    };
+    if (!/^wss?:\/\//.test(bookmark.session.resumeUrl)) bookmark.session = undefined;
+    onConnected(bookmark.identity, true);
+  }
+
+  async #catchUp(channel: SeenChannel, messages: readonly APIMessage[]): Promise<void> {
+    const { guildId } = channel;
+    const entries = messages.flatMap((message) =>
+      // A list does not say which server it is of.
+      this.#read({ ...message, ...guildId !== undefined && { guild_id: guildId } })
+    );
+    if (entries.length > 0) await this.#add(entries);
+  }
+
+  #messageEntries(message: Readonly<Record<string, unknown>>): IntakeEntry<InboundItem>[] {
+    const { bookmark, isOwnNonce, onForeign } = this.#deps;
+    const isOurs = object(message.author).id === bookmark.identity?.userId;
+    const isPlain = (message.type === 0 || message.type === 19) &&
+      message.webhook_id === undefined && message.interaction_metadata === undefined;
+    if (isOurs && isPlain && !isOwnNonce(message.nonce)) onForeign();
+    return this.#read(message);
+  }
+
+  #read(message: Readonly<Record<string, unknown>>): IntakeEntry<InboundItem>[] {
+    const { bookmark, respond, isOwnThread, isAllowed } = this.#deps;
+    const { id, channel_id: channelId, guild_id: guildId } = message;
+    if (bookmark.identity === undefined || !isSnowflake(id) || !isSnowflake(channelId)) return [];
+    const item = readMessage(message, { selfId: bookmark.identity.userId, respond, isOwnThread });
+    const isHeard = item !== undefined && isAllowed(item.senderId);
+    bookmark.see(
+      { channelId, lastId: id, ...typeof guildId === "string" && { guildId } },
+      isHeard,
+    );
+    return isHeard ? [entryOf(item)] : [];
+  }
+
+  /** Until it is on the disk, or refused for good. */
+  async #add(entries: readonly IntakeEntry<InboundItem>[]): Promise<void> {
+    const { intake, bookmark, log, sleep, signal } = this.#deps;
+    for (let waitMs = FIRST_AGAIN_MS;; waitMs = Math.min(waitMs * 2, LONGEST_AGAIN_MS)) {
+      try {
+        return await intake.add(entries, bookmark.cursors());
+      } catch (error) {
+        if (signal.aborted) return;
+        if ((error as { code?: unknown }).code === "invalid_request") throw error;
+        log.warning("A message could not be written down, and is tried again", {
+          reason: reasonOf(error),
+          waitMs,
+        });
+      }
+      await sleep(waitMs);
+      if (signal.aborted) return;
+    }
+  }
+
+  #flushSoon(): void {
+    this.#cancelFlush ??= this.#deps.clock.after(FLUSH_MS, () => void this.flush());
+  }
+}
+
+function entryOf(item: InboundItem): IntakeEntry<InboundItem> {
+  return { lane: item.chatId, id: item.messageId, data: item };
+}
+
+function reasonOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 200);
+}

@@ -1,0 +1,87 @@
+import type { ChannelDescriptor } from "../../lib/channel/descriptor.ts";
+
+/** Servers, threads and direct messages of Discord (docs/channels/discord.md). */
+const manifest: ChannelDescriptor = {
+  name: "discord",
+  displayName: "Discord",
+  runtime: "channels/discord/runtime.ts:DiscordChannel",
+  dependencies: ["npm:discord.js@14.28.1", "npm:marked@18.2.1"],
+  setup: {
+    fields: {
+      token: { kind: "secret", label: "Token of the bot" },
+      apiUrl: {
+        kind: "string",
+        default: "https://discord.com/api",
+        label: "Address of the API; another one for a proxy",
+      },
+      respond: {
+        kind: "enum",
+        choices: ["mention", "all"],
+        default: "mention",
+        label: "What to answer on servers: where it is mentioned or replied to, or everything",
+      },
+      threads: {
+        kind: "enum",
+        choices: ["off", "on"],
+        default: "off",
+        label: "Answer on servers in a thread of its own",
+      },
+      ackReaction: {
+        kind: "string",
+        default: "👀",
+        label: "Reaction to a message that was taken; empty: none",
+      },
+      slashCommand: {
+        kind: "string",
+        default: "ask",
+        label: "Name of the slash command; empty: none",
+      },
+      slashServers: {
+        kind: "list",
+        label: "Ids of servers that have the slash command; empty: all",
+      },
+      language: {
+        kind: "enum",
+        choices: ["en", "de", "es", "zh"],
+        default: "en",
+        label: "Language of its own words",
+      },
+      streaming: { kind: "bool", default: true, label: "Show answers while they are written" },
+    },
+    required: [{ fields: ["token"] }],
+    validator: "channels/discord/validation.ts:validate",
+  },
+  management: { multiInstance: true, adapter: "channels/discord/instances.ts:instances" },
+  capabilities: [
+    "streaming",
+    "progress",
+    "media",
+    "replies",
+    "typing",
+    "reactions",
+    "buttons",
+    "voice",
+    "groups",
+    "catch_up",
+  ],
+  defaultActivation: false,
+  locales: ["de", "es", "zh"],
+  permissions: {
+    hosts: [
+      "discord.com:443",
+      "gateway.discord.gg:443",
+      // A session is resumed at a gateway of its own, such as gateway-us-east1-b.discord.gg.
+      "*.discord.gg",
+      "cdn.discordapp.com:443",
+      "media.discordapp.net:443",
+      "{apiUrl}",
+    ],
+    paths: [],
+    // discord.js and what it is made of ask for them when they are loaded.
+    variables: ["JEST_WORKER_ID", "NODE_V8_COVERAGE", "UNDICI_NO_FG", "WS_NO_BUFFER_UTIL"],
+  },
+  // Ids of users are Discord's, and never given to somebody else.
+  senderVerified: true,
+};
+
+export default manifest;

@@ -1,0 +1,124 @@
+/**
+ * Approvals as messages with buttons: shown, answered by a click, and closed, also over restarts.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../../lib/agent/clock.ts";
+import type { OutboundEvent, OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import type { Memory } from "../../../lib/channel/platform/mod.ts";
+import { buttonId, type Interaction } from "../inbound/read_interaction.ts";
+import type { DiscordApi } from "../rest/discord_api.ts";
+import { deliveryFault, discordCode } from "../rest/delivery_fault.ts";
+import { charsOf, MAX_CHARS, toMessages } from "../text/to_discord.ts";
+import type { Words } from "../words.ts";
+import type { MessageRef, Sender } from "./sender.ts";
+
+/** ACTION_ROW and BUTTON, and the colours of buttons. */
+const ROW = 1;
+const BUTTON = 2;
+const GREEN = 3;
+const RED = 4;
+
+const MAX_CUSTOM_ID_CHARS = 100;
+const UNKNOWN_MESSAGE = 10008;
+
+type Approval = Extract<OutboundEvent, { type: "approval" }>;
+type Resolved = Extract<OutboundEvent, { type: "approval_resolved" }>;
+
+/** What is kept of one. */
+interface Kept extends MessageRef {
+  expiresAt: number;
+  /** Who has clicked. */
+  clicked: string[];
+  isOver?: true;
+}
+
+/** What they work with. */
+export interface ApprovalsDeps {
+  api: DiscordApi;
+  sender: Sender;
+  memory: Memory;
+  words: Words;
+  clock: Pick<Clock, "now">;
+}
+
+/** See the module. */
+export class Approvals {
+  readonly #deps: ApprovalsDeps;
+  /** Clicks that are on their way to the disk. */
+  readonly #underWay = new Set<string>();
+
+  constructor(deps: ApprovalsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Asks in a chat. Rejects as a delivery does. */
+  async show(message: OutboundMessage, { id, digest, expiresAt }: Approval): Promise<void> {
+    const { memory, sender, words } = this.#deps;
+    const texts = toMessages(message.content);
+    const button = (isYes: boolean, label: string) => ({
+      type: BUTTON,
+      style: isYes ? GREEN : RED,
+      label: label.slice(0, 80),
+      custom_id: buttonId(isYes, id, digest),
+    });
+    const buttons = [button(true, words.approve), button(false, words.deny)];
+    const fits = buttons.every(({ custom_id }) => custom_id.length <= MAX_CUSTOM_ID_CHARS);
+    for (const [index, text] of texts.entries()) {
+      const isLast = index === texts.length - 1;
+      const ref = await sender.post(message, text, {
+        key: `${message.channel} ${message.id} ${index}`,
+        ...isLast && fits && { body: { components: [{ type: ROW, components: buttons }] } },
+      });
+      if (isLast && fits) {
+        memory.set("approval", id, { ...ref, expiresAt, clicked: [] } satisfies Kept);
+      }
+    }
+  }
+
+  /** Says how it came out, in the message itself. Rejects as a delivery does. */
+  async close(message: OutboundMessage, { id }: Resolved): Promise<void> {
+    const { api, memory, sender } = this.#deps;
+    const kept = memory.get<Kept>("approval", id);
+    const [words = ""] = toMessages(message.content);
+    if (kept === undefined) {
+      if (words === "") return;
+      await sender.post(message, words, { key: `${message.channel} ${message.id} 0` });
+      return;
+    }
+    memory.set("approval", id, { ...kept, isOver: true });
+    try {
+      const { content } = await api.message(kept.channelId, kept.id);
+      const both = `${content}\n\n${words}`.trim();
+      const isSaid = words === "" || content.endsWith(words);
+      const text = isSaid ? content : charsOf(both) <= MAX_CHARS ? both : words;
+      await sender.edit(kept, text, { components: [] });
+    } catch (error) {
+      // Somebody has deleted it.
+      if (discordCode(error) !== UNKNOWN_MESSAGE) throw deliveryFault(error);
+    }
+  }
+
+  /** What to tell whoever clicked in vain; undefined for a click that counts. */
+  refuse({ approvalId, senderId }: Extract<Interaction, { kind: "click" }>): string | undefined {
+    const { memory, words, clock } = this.#deps;
+    const kept = memory.get<Kept>("approval", approvalId);
+    if (kept === undefined || kept.isOver || kept.expiresAt <= clock.now()) return words.over;
+    const key = `${approvalId} ${senderId}`;
+    if (kept.clicked.includes(senderId) || this.#underWay.has(key)) return words.alreadySent;
+    this.#underWay.add(key);
+    return undefined;
+  }
+
+  /** A click is on the disk: another of the same person counts no more. */
+  remember({ approvalId, senderId }: Extract<Interaction, { kind: "click" }>): void {
+    const { memory } = this.#deps;
+    const kept = memory.get<Kept>("approval", approvalId);
+    if (kept !== undefined) {
+      const clicked = [...kept.clicked, senderId].slice(-50);
+      memory.set("approval", approvalId, { ...kept, clicked });
+    }
+    this.#underWay.delete(`${approvalId} ${senderId}`);
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * Puts messages into chats, each once: Discord knows a message by its nonce for some minutes
+ * (developer documentation, "Create Message", `enforce_nonce`).
+ *
+ * @module
+ */
+
+import type { APIMessage, RawFile } from "discord.js";
+import type { Clock } from "../../../lib/agent/clock.ts";
+import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
+import {
+  type DiscordApi,
+  type InteractionRef,
+  isSnowflake,
+  type MessageBody,
+} from "../rest/discord_api.ts";
+import { CutOffError } from "../rest/discord_rest.ts";
+import { deliveryFault, discordCode, isLoginRefused } from "../rest/delivery_fault.ts";
+
+/** Waits before a message that was cut off is given again under its nonce, milliseconds. */
+const AGAIN_MS = [500, 1_500];
+
+/** An interaction can be answered so long; a little less than Discord's 15 minutes, milliseconds. */
+const INTERACTION_MS = 14.5 * 60_000;
+
+/** The first answer to an interaction is still to come. */
+const LOADING = 1 << 7;
+
+/** Messages that were replied to. */
+const MAX_REPLIED = 1_000;
+
+/** Where a message goes. */
+export interface SendPlace {
+  chatId: string;
+  /** Of what it answers. */
+  metadata: Readonly<Record<string, unknown>>;
+}
+
+/** A message that is there. */
+export interface MessageRef {
+  channelId: string;
+  id: string;
+}
+
+/** What is said beside the text. */
+export interface PostOptions {
+  /** Makes its nonce; the same for the same message. */
+  key: string;
+  files?: RawFile[];
+  body?: MessageBody;
+  /** Shows what it answers. */
+  isAnswer?: boolean;
+}
+
+/** What a sender works with. */
+export interface SenderDeps {
+  api: DiscordApi;
+  /** What the nonces of this installation begin with: 6 characters. */
+  tag: string;
+  clock: Pick<Clock, "now">;
+  sleep: (ms: number) => Promise<void>;
+}
+
+/** Nobody is called, but for whoever is answered. */
+const MENTIONS = { parse: [], replied_user: true };
+
+/** See the module. */
+export class Sender {
+  readonly #deps: SenderDeps;
+  readonly #replied = new Set<string>();
+
+  constructor(deps: SenderDeps) {
+    this.#deps = deps;
+  }
+
+  /** Whether a message was sent by this installation. */
+  isOwn(nonce: unknown): boolean {
+    return typeof nonce === "string" && nonce.startsWith(this.#deps.tag);
+  }
+
+  /** Puts a text of at most 2,000 characters into a chat. Rejects as a delivery does. */
+  async post(place: SendPlace, content: string, options: PostOptions): Promise<MessageRef> {
+    const { chatId, metadata } = place;
+    requireChat(chatId);
+    const { key, files = [], body = {}, isAnswer = false } = options;
+    const said = { content, allowed_mentions: MENTIONS, ...body, ...attachments(files) };
+    try {
+      const first = isAnswer ? await this.#answerInteraction(place, said, files) : undefined;
+      if (first !== undefined) return { channelId: chatId, id: first.id };
+      const reply = isAnswer ? this.#replyTo(chatId, metadata) : undefined;
+      const sent = await this.#create(chatId, {
+        ...said,
+        ...reply !== undefined &&
+          { message_reference: { message_id: reply, fail_if_not_exists: false } },
+        nonce: await this.#nonce(key),
+        enforce_nonce: true,
+      }, files);
+      if (reply !== undefined) this.#remember(reply);
+      return { channelId: chatId, id: sent.id };
+    } catch (error) {
+      throw deliveryFault(error);
+    }
+  }
+
+  /** Gives a message another text. Rejects as a delivery does. */
+  async edit(
+    { channelId, id }: MessageRef,
+    content: string,
+    body: MessageBody = {},
+  ): Promise<void> {
+    try {
+      await this.#again(() =>
+        this.#deps.api.editMessage(channelId, id, { content, allowed_mentions: MENTIONS, ...body })
+      );
+    } catch (error) {
+      throw deliveryFault(error);
+    }
+  }
+
+  #create(chatId: string, body: MessageBody, files: RawFile[]): Promise<APIMessage> {
+    return this.#again(() => this.#deps.api.createMessage(chatId, body, files));
+  }
+
+  /** What was cut off is asked again: with a nonce it is done once, and an edit is the same twice. */
+  async #again<T>(call: () => Promise<T>): Promise<T> {
+    for (const waitMs of AGAIN_MS) {
+      try {
+        return await call();
+      } catch (error) {
+        if (!(error instanceof CutOffError)) throw error;
+        await this.#deps.sleep(waitMs);
+      }
+    }
+    return await call();
+  }
+
+  /** The first answer to a slash command stands where Discord shows that it is waited for. */
+  async #answerInteraction(
+    { metadata }: SendPlace,
+    body: MessageBody,
+    files: RawFile[],
+  ): Promise<APIMessage | undefined> {
+    const { api, clock } = this.#deps;
+    const interaction = metadata.interaction as (InteractionRef & { at: number }) | undefined;
+    if (interaction === undefined || clock.now() - interaction.at > INTERACTION_MS) {
+      return undefined;
+    }
+    if (!isSnowflake(interaction.applicationId) || typeof interaction.token !== "string") {
+      return undefined;
+    }
+    try {
+      const { flags } = await this.#again(() => api.originalAnswer(interaction));
+      if ((Number(flags) & LOADING) === 0) return undefined;
+      return await this.#again(() => api.editOriginalAnswer(interaction, body, files));
+    } catch (error) {
+      // It is too late for it, or nobody waits any more: it is a message like any other then.
+      if (discordCode(error) !== undefined || isLoginRefused(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** The message that it answers, the first time and where it stands in the same channel. */
+  #replyTo(chatId: string, metadata: SendPlace["metadata"]): string | undefined {
+    const { message_id: id, channel_id: channelId, direct } = metadata;
+    if (!isSnowflake(id) || channelId !== chatId || direct === true) return undefined;
+    return this.#replied.has(id) ? undefined : id;
+  }
+
+  #remember(id: string): void {
+    this.#replied.add(id);
+    if (this.#replied.size > MAX_REPLIED) {
+      this.#replied.delete(this.#replied.values().next().value!);
+    }
+  }
+
+  /** At most 25 characters. */
+  async #nonce(key: string): Promise<string> {
+    const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
+    return this.#deps.tag + new Uint8Array(hash).toHex().slice(0, 18);
+  }
+}
+
+function requireChat(chatId: string): void {
+  const shown = JSON.stringify(chatId.slice(0, 80));
+  if (isSnowflake(chatId)) return;
+  throw new PermanentDeliveryError(
+    `Cannot send to ${shown}: expected the id of a channel, of 17 to 20 digits`,
+  );
+}
+
+function attachments(files: readonly RawFile[]): MessageBody {
+  return files.length === 0
+    ? {}
+    : { attachments: files.map(({ name }, id) => ({ id, filename: name })) };
+}

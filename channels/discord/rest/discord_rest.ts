@@ -1,0 +1,182 @@
+/**
+ * Discord's HTTP API, by the REST client of discord.js: it knows the buckets of the rate limits, and never
+ * waits or repeats by itself here.
+ *
+ * @module
+ */
+
+import { DiscordAPIError, RateLimitError, type RawFile, REST } from "discord.js";
+import type { Clock } from "../../../lib/agent/clock.ts";
+import { RetryLaterError } from "../../../lib/channel/delivery_error.ts";
+
+/** Version of the API that the payloads here are of. */
+const VERSION = "10";
+
+/** An answer may take so long, milliseconds. */
+const TIMEOUT_MS = 15_000;
+
+/** A rate limit that is over so soon is waited for, milliseconds, and how often in one call. */
+const SHORT_WAIT_MS = 1_500;
+const SHORT_WAITS = 3;
+
+/** An answer of more bytes is none of Discord's. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+/** The request has not left this machine. */
+export class NotSentError extends Error {
+  override readonly name = "NotSentError";
+}
+
+/** The request was on its way when the connection ended; Discord may have done what it asked. */
+export class CutOffError extends Error {
+  override readonly name = "CutOffError";
+}
+
+/** What a client is made of. */
+export interface DiscordRestOptions {
+  /** Such as `https://discord.com/api`; without the version. */
+  apiUrl: string;
+  token: string;
+  clock: Pick<Clock, "after" | "elapsed">;
+  /** Ends every call. */
+  signal: AbortSignal;
+  /** Discord knows the token not, or not any more. */
+  onRefused?: () => void;
+}
+
+/** What is asked beside the address. */
+export interface DiscordRequest {
+  body?: unknown;
+  files?: RawFile[];
+  query?: Readonly<Record<string, string>>;
+  /** False for addresses that hold a token of their own. */
+  auth?: boolean;
+}
+
+/** See the module. */
+export class DiscordRest {
+  readonly #rest: REST;
+  readonly #clock: DiscordRestOptions["clock"];
+  readonly #signal: AbortSignal;
+  readonly #onRefused: (() => void) | undefined;
+  /** When the limit over all addresses ends. */
+  #freeAtMs = 0;
+
+  constructor({ apiUrl, token, clock, signal, onRefused }: DiscordRestOptions) {
+    this.#onRefused = onRefused;
+    this.#clock = clock;
+    this.#signal = signal;
+    this.#rest = new REST({
+      api: apiUrl.replace(/\/+$/, ""),
+      version: VERSION,
+      retries: 0,
+      timeout: TIMEOUT_MS,
+      // Whoever waits has to know; the service's queue does that better than one in here.
+      rejectOnRateLimit: () => true,
+      hashSweepInterval: 0,
+      makeRequest: (url, init) => readWhole(url, init as RequestInit, signal) as never,
+    }).setToken(token);
+  }
+
+  /**
+   * The answer's JSON. `path` holds ids and names that were checked. Rejects with discord.js's
+   * DiscordAPIError or HTTPError, and with RetryLaterError, NotSentError or CutOffError.
+   */
+  async call<T>(
+    method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
+    path: `/${string}`,
+    { query, ...request }: DiscordRequest = {},
+  ): Promise<T> {
+    for (let waits = 0;; waits += 1) {
+      this.#signal.throwIfAborted();
+      const aheadMs = this.#freeAtMs - this.#clock.elapsed();
+      if (aheadMs > SHORT_WAIT_MS) throw rateLimited(aheadMs);
+      if (aheadMs > 0) await this.#sleep(aheadMs);
+      try {
+        return await this.#rest.request({
+          ...request,
+          ...query !== undefined && { query: new URLSearchParams(query) },
+          method: method as never,
+          fullRoute: path,
+        }) as T;
+      } catch (error) {
+        if (error instanceof DiscordAPIError && error.status === 401 && request.auth !== false) {
+          this.#onRefused?.();
+        }
+        if (!(error instanceof RateLimitError)) throw error;
+        const waitMs = Math.max(error.timeToReset, error.retryAfter, error.sublimitTimeout, 1);
+        if (error.global) this.#freeAtMs = this.#clock.elapsed() + waitMs;
+        if (waitMs > SHORT_WAIT_MS || waits >= SHORT_WAITS) throw rateLimited(waitMs);
+        await this.#sleep(waitMs);
+      }
+    }
+  }
+
+  /** Ends what forgets the buckets that are not used any more. */
+  close(): void {
+    this.#rest.clearHandlerSweeper();
+  }
+
+  #sleep(ms: number): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const cancel = this.#clock.after(ms, resolve);
+    const end = () => {
+      cancel();
+      reject(this.#signal.reason);
+    };
+    this.#signal.addEventListener("abort", end, { once: true });
+    return promise.finally(() => this.#signal.removeEventListener("abort", end));
+  }
+}
+
+function rateLimited(waitMs: number): RetryLaterError {
+  const seconds = Math.ceil(waitMs / 1_000);
+  return new RetryLaterError(
+    `Discord takes no more for ${seconds} s (rate limit)`,
+    Math.ceil(waitMs),
+  );
+}
+
+/** The whole answer, so that nothing of it is left open whatever becomes of it. */
+async function readWhole(url: string, init: RequestInit, stopping: AbortSignal): Promise<Response> {
+  const signal = AbortSignal.any([init.signal!, stopping]);
+  let isAnswered = false;
+  try {
+    const response = await fetch(url, {
+      method: init.method,
+      headers: init.headers,
+      body: init.body ?? undefined,
+      // Whoever redirects would be given the token.
+      redirect: "manual",
+      signal,
+    });
+    isAnswered = true;
+    const chunks: Uint8Array<ArrayBuffer>[] = [];
+    let size = 0;
+    for await (const chunk of response.body ?? []) {
+      chunks.push(chunk as Uint8Array<ArrayBuffer>);
+      size += chunk.length;
+      if (size > MAX_ANSWER_BYTES) throw new CutOffError("The answer of Discord is too long");
+    }
+    const { status, statusText, headers } = response;
+    const isEmpty = [204, 205, 304].includes(status);
+    return new Response(isEmpty ? null : new Blob(chunks), { status, statusText, headers });
+  } catch (error) {
+    stopping.throwIfAborted();
+    if (error instanceof CutOffError) throw error;
+    // The words of fetch hold the whole address, and some addresses hold a token.
+    const words = error instanceof Error ? error.message : "";
+    if (!isAnswered && /client error \(Connect\)|dns error|Requires net access/i.test(words)) {
+      throw new NotSentError(`Discord cannot be reached: ${reasonOf(words)}`);
+    }
+    throw new CutOffError(
+      signal.aborted ? "Discord has not answered in time" : "The connection to Discord was cut off",
+    );
+  }
+}
+
+function reasonOf(words: string): string {
+  const [, reason] = /\(Connect\): (.*)$/s.exec(words) ?? [];
+  return (reason ?? (/Requires net access/i.test(words) ? "not permitted" : "no connection"))
+    .slice(0, 200);
+}

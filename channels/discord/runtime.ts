@@ -1,0 +1,140 @@
+/**
+ * Servers, threads and direct messages of Discord.
+ *
+ * @module
+ */
+
+import type { RawFile } from "discord.js";
+import { BaseChannel, type PackageConfig } from "../../lib/channel/base_channel.ts";
+import type { ChannelHost } from "../../lib/channel/channel_host.ts";
+import { eventOf } from "../../lib/channel/outbound_event.ts";
+import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
+import { type DiscordSettings, discordSettings } from "./account/settings.ts";
+import { DiscordBot } from "./discord_bot.ts";
+import { outgoingFiles } from "./outbound/outgoing_files.ts";
+import { toMessages } from "./text/to_discord.ts";
+import { toStatus } from "./text/to_status.ts";
+import { fill, wordsOf } from "./words.ts";
+
+/** The fields of the manifest, defaults included. */
+export type DiscordConfig = PackageConfig & Readonly<Record<string, unknown>>;
+
+/** Messages of which a part was sent. */
+const MAX_PARTLY = 1_000;
+
+/** See the module. */
+export class DiscordChannel extends BaseChannel<DiscordConfig> {
+  readonly #settings: DiscordSettings;
+  readonly #stopping = new AbortController();
+  /** How many messages of one of the service's have been taken. */
+  readonly #partly = new Map<string, number>();
+  #run: Promise<void> | undefined;
+  #bot: DiscordBot | undefined;
+
+  /** Throws `config_invalid`, naming the field that is wrong. */
+  constructor(config: DiscordConfig, host: ChannelHost) {
+    super(config, host);
+    this.#settings = discordSettings(config);
+  }
+
+  override get isRunning(): boolean {
+    return this.#bot !== undefined;
+  }
+
+  override start(): Promise<void> {
+    if (this.#run !== undefined) {
+      return Promise.reject(new Error("Cannot start the discord channel a second time"));
+    }
+    return this.#run = this.#work();
+  }
+
+  override async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#bot?.close();
+    // What goes wrong is told by start.
+    await this.#run?.catch(() => {});
+  }
+
+  async #work(): Promise<void> {
+    if (this.#stopping.signal.aborted) return;
+    const { host } = this;
+    host.setDetail("connecting to Discord");
+    const bot = await DiscordBot.open({
+      settings: this.#settings,
+      host,
+      isAllowed: (senderId) => this.isAllowed(senderId),
+      handleMessage: (message) => this.handleMessage(message),
+      transcribe: (path) => this.transcribeAudio(path),
+    });
+    this.#bot = bot;
+    if (this.#stopping.signal.aborted) void bot.close();
+    try {
+      await bot.run();
+    } finally {
+      this.#bot = undefined;
+    }
+  }
+
+  override async send(message: OutboundMessage): Promise<void> {
+    const bot = this.#running();
+    const { chatId, content } = message;
+    const event = eventOf(message);
+    switch (event?.type) {
+      case undefined:
+      case "goal_status":
+        return await this.#answer(bot, message);
+      case "approval":
+        return await bot.approvals.show(message, event);
+      case "approval_resolved":
+        return await bot.approvals.close(message, event);
+      case "progress": {
+        const text = toStatus(content);
+        if (text !== "") bot.statuses.show(chatId, text);
+        return;
+      }
+      case "turn_end":
+        bot.typing.end(chatId);
+        return await bot.statuses.end(chatId);
+      default:
+        // Discord has nothing for it.
+    }
+  }
+
+  override async sendDelta(piece: StreamDelta): Promise<void> {
+    await this.#running().streams.push(piece);
+  }
+
+  async #answer({ sender }: DiscordBot, message: OutboundMessage): Promise<void> {
+    const { id, channel, content, media } = message;
+    const { messages: files, tooLarge } = await outgoingFiles(media);
+    const words = wordsOf(this.#settings.language);
+    const texts = toMessages([
+      content,
+      ...tooLarge.length > 0 ? [fill(words.notSent, { names: tooLarge.join(", ") })] : [],
+    ].join("\n\n"));
+    const last = Math.max(0, texts.length - 1);
+    const parts: { text: string; files: RawFile[] }[] = texts.map((text) => ({ text, files: [] }));
+    for (const [index, some] of files.entries()) {
+      parts[last + index] = {
+        text: parts[last + index]?.text ?? "",
+        files: some,
+      };
+    }
+    // What was taken before a wait is not sent again behind it.
+    for (let index = this.#partly.get(id) ?? 0; index < parts.length; index += 1) {
+      const { text, files } = parts[index]!;
+      const key = `${channel} ${id} ${index}`;
+      await sender.post(message, text, { key, files, isAnswer: true });
+      this.#partly.delete(id);
+      if (index + 1 < parts.length) this.#partly.set(id, index + 1);
+      if (this.#partly.size > MAX_PARTLY) this.#partly.delete(this.#partly.keys().next().value!);
+    }
+  }
+
+  #running(): DiscordBot {
+    if (this.#bot === undefined || this.#stopping.signal.aborted) {
+      throw new Error("The discord channel does not run");
+    }
+    return this.#bot;
+  }
+}

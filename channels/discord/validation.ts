@@ -1,0 +1,117 @@
+/**
+ * Looks at the settings of a bot, and asks Discord about them (document 3 "Setup contract", case C14).
+ * Writes nothing.
+ *
+ * @module
+ */
+
+import type { APIApplication } from "discord.js";
+import { systemClock } from "../../lib/agent/clock.ts";
+import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { problemsOf } from "./account/settings.ts";
+import { DiscordApi, isSnowflake } from "./rest/discord_api.ts";
+import { DiscordRest } from "./rest/discord_rest.ts";
+import { isLoginRefused } from "./rest/delivery_fault.ts";
+
+/** GATEWAY_MESSAGE_CONTENT, and that of a bot on fewer than 100 servers. */
+const MAY_READ = (1 << 18) | (1 << 19);
+
+/**
+ * ADD_REACTIONS, VIEW_CHANNEL, SEND_MESSAGES, ATTACH_FILES, READ_MESSAGE_HISTORY, CREATE_PUBLIC_THREADS and
+ * SEND_MESSAGES_IN_THREADS.
+ */
+const PERMISSIONS = "309237746752";
+
+/** The findings; none where everything is right. */
+export async function validate(
+  values: Readonly<Record<string, unknown>>,
+  { allowLocalServiceAccess, signal }: SetupContext,
+): Promise<SetupFinding[]> {
+  const findings: SetupFinding[] = problemsOf(values)
+    .map((problem) => ({ level: "error", ...problem }));
+  findings.push(...checkAllowFrom(values));
+  if (findings.some(({ level }) => level === "error")) return findings;
+  const apiUrl = String(values.apiUrl).replace(/\/+$/, "");
+  const { hostname, protocol } = new URL(apiUrl);
+  if (isLocal(hostname) && !allowLocalServiceAccess) {
+    return [
+      ...findings,
+      error("apiUrl", "apiUrl names this machine, and channels.allowLocalServiceAccess is off"),
+    ];
+  }
+  if (protocol === "http:" && !isLocal(hostname)) {
+    findings.push(
+      warning("apiUrl", "The connection is not encrypted: the token is read on the way"),
+    );
+  }
+  const token = String(values.token ?? "").trim().replace(/^Bot\s+/, "");
+  if (token === "") return findings;
+  const rest = new DiscordRest({ apiUrl, token, clock: systemClock, signal });
+  try {
+    return [...findings, ...await ask(new DiscordApi(rest))];
+  } finally {
+    rest.close();
+  }
+}
+
+async function ask(api: DiscordApi): Promise<SetupFinding[]> {
+  try {
+    await api.me();
+    const application = await api.application();
+    const findings = checkIntent(application);
+    const guilds = await api.guilds(1);
+    if (Array.isArray(guilds) && guilds.length === 0) {
+      findings.push(warning(
+        "token",
+        "The bot is on no server yet. Invite it: https://discord.com/oauth2/authorize?client_id=" +
+          `${application.id}&scope=bot%20applications.commands&permissions=${PERMISSIONS}`,
+      ));
+    }
+    return findings;
+  } catch (reason) {
+    if (isLoginRefused(reason)) {
+      return [error(
+        "token",
+        "Discord does not know the token: make a new one in the developer portal (Bot, Reset Token)",
+      )];
+    }
+    const said = reason instanceof Error ? reason.message.slice(0, 200) : "no answer";
+    return [warning("apiUrl", `Discord cannot be asked now: ${said}`)];
+  }
+}
+
+function checkIntent({ flags }: APIApplication): SetupFinding[] {
+  if ((Number(flags) & MAY_READ) !== 0) return [];
+  return [error(
+    "token",
+    "The intent Message Content is off: switch it on in the developer portal " +
+      "(discord.com/developers/applications, the application, Bot, Privileged Gateway Intents)",
+  )];
+}
+
+function checkAllowFrom({ allowFrom }: Readonly<Record<string, unknown>>): SetupFinding[] {
+  if (!Array.isArray(allowFrom)) return [];
+  const wrong = allowFrom.find((id) => id !== "*" && !isSnowflake(id));
+  return wrong === undefined ? [] : [warning(
+    "allowFrom",
+    `allowFrom has ${
+      JSON.stringify(wrong)?.slice(0, 60)
+    }, which is no id: they have 17 to 20 digits ` +
+      "(Copy User ID, with the developer mode on)",
+  )];
+}
+
+function isLocal(host: string): boolean {
+  const plain = host.replace(/^\[|\]$/g, "").toLowerCase();
+  return /^(localhost|.*\.(localhost|local)|0\.0\.0\.0|::1?)$/.test(plain) ||
+    /^(?:10|127)\.|^192\.168\.|^169\.254\.|^172\.(?:1[6-9]|2\d|3[01])\./.test(plain) ||
+    /^f[cde]/.test(plain) && plain.includes(":");
+}
+
+function error(field: string, message: string): SetupFinding {
+  return { level: "error", field, message };
+}
+
+function warning(field: string, message: string): SetupFinding {
+  return { level: "warning", field, message };
+}
