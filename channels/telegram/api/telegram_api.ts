@@ -1,0 +1,186 @@
+/**
+ * The Bot API, by grammY's client: one request a call, bounded in time and size, and never a word of the
+ * token in what goes wrong.
+ *
+ * @module
+ */
+
+import { Api, type ApiClientOptions, GrammyError, HttpError } from "grammy/web";
+import type { Clock } from "../../../lib/agent/clock.ts";
+import { faultOfRefusal, TelegramFault } from "./telegram_fault.ts";
+
+type Raw = Api["raw"];
+
+/** Names of methods of the Bot API. */
+export type TelegramMethod = keyof Raw & string;
+
+/** Methods that take nothing; grammY's client has the signal in the first place of theirs. */
+const WITHOUT_PARAMETERS = ["getMe", "getWebhookInfo"] as const;
+
+/** What a method takes. */
+export type TelegramParameters<M extends TelegramMethod> = M extends
+  typeof WITHOUT_PARAMETERS[number] ? Record<never, never> : Parameters<Raw[M]>[0];
+
+/** What it gives. */
+export type TelegramResult<M extends TelegramMethod> = Awaited<ReturnType<Raw[M]>>;
+
+/** What calls are made with. */
+export interface TelegramApiDeps {
+  token: string;
+  /** `https://api.telegram.org`, or that of a server of one's own; without a slash at its end. */
+  apiUrl: string;
+  clock: Pick<Clock, "elapsed" | "after">;
+  fetch: typeof fetch;
+}
+
+/** Bounds of one call. */
+export interface CallOptions {
+  signal?: AbortSignal;
+  timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 60_000;
+
+/** Bytes of an answer: a hundred updates, each with messages that they answer, are far below it. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+/** Chats that are known to have had too much. */
+const MAX_QUIET = 1_000;
+
+/** See the module. */
+export class TelegramApi {
+  readonly #deps: TelegramApiDeps;
+  readonly #raw: Raw;
+  /** Until when a chat takes nothing, by its id; `elapsed` of the clock. */
+  readonly #quiet = new Map<string, number>();
+
+  constructor(deps: TelegramApiDeps) {
+    this.#deps = deps;
+    this.#raw = new Api(deps.token, {
+      apiRoot: deps.apiUrl,
+      // A redirect would be given the token.
+      baseFetchConfig: { redirect: "error" },
+      fetch: (input: string, init?: RequestInit) => this.#fetch(input, init),
+    } as unknown as ApiClientOptions).raw;
+  }
+
+  /**
+   * Calls a method, once. Rejects with a `TelegramFault`, or with the signal's reason. A chat that was
+   * flooded is left alone until the time that Telegram has said is over: the call rejects without being
+   * made.
+   */
+  async call<M extends TelegramMethod>(
+    method: M,
+    parameters: TelegramParameters<M>,
+    { signal, timeoutMs = TIMEOUT_MS }: CallOptions = {},
+  ): Promise<TelegramResult<M>> {
+    signal?.throwIfAborted();
+    const chat = (parameters as { chat_id?: unknown }).chat_id;
+    this.#requireQuietOver(method, chat);
+    const late = new AbortController();
+    const cancel = this.#deps.clock.after(timeoutMs, () => late.abort());
+    const ends = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
+    const run = this.#raw[method] as (...args: unknown[]) => Promise<TelegramResult<M>>;
+    try {
+      return await (WITHOUT_PARAMETERS.some((name) => name === method)
+        ? run(ends)
+        : run(parameters, ends));
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      const fault = late.signal.aborted
+        ? new TelegramFault("cut_off", `Telegram did not answer ${method} in time`)
+        : this.#faultOf(method, error);
+      if (fault.kind === "flood") this.#keepQuiet(chat, fault.retryAfterMs);
+      throw fault;
+    } finally {
+      cancel();
+    }
+  }
+
+  /** A file that `getFile` has named. Rejects as `call` does; the body is the caller's to read. */
+  async download(filePath: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const { apiUrl, token } = this.#deps;
+    const path = filePath.split("/").map(encodeURIComponent).join("/");
+    try {
+      const response = await this.#deps.fetch(`${apiUrl}/file/bot${token}/${path}`, {
+        signal,
+        redirect: "error",
+      });
+      if (response.ok && response.body !== null) return response.body;
+      await response.body?.cancel();
+      throw faultOfStatus("a file", response.status);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw this.#faultOf("a file", error);
+    }
+  }
+
+  /** Takes the answer whole, so that one that is none of the Bot API's is told with its status. */
+  async #fetch(input: string, init?: RequestInit): Promise<Response> {
+    const response = await this.#deps.fetch(input, init);
+    const text = await readText(response);
+    const answer = parse(text);
+    if (typeof answer?.ok === "boolean") return new Response(text);
+    throw faultOfStatus("a request", response.status);
+  }
+
+  #requireQuietOver(method: string, chat: unknown): void {
+    const leftMs = (this.#quiet.get(String(chat)) ?? 0) - this.#deps.clock.elapsed();
+    if (chat === undefined || leftMs <= 0) return;
+    throw new TelegramFault("flood", `Telegram wants no ${method} for this chat yet`, {
+      retryAfterMs: leftMs,
+    });
+  }
+
+  #keepQuiet(chat: unknown, ms: number): void {
+    if (chat === undefined) return;
+    const now = this.#deps.clock.elapsed();
+    for (const [known, until] of this.#quiet) if (until <= now) this.#quiet.delete(known);
+    this.#quiet.set(String(chat), now + ms);
+    if (this.#quiet.size > MAX_QUIET) this.#quiet.delete(this.#quiet.keys().next().value!);
+  }
+
+  #faultOf(method: string, error: unknown): TelegramFault {
+    if (error instanceof TelegramFault) return error;
+    if (error instanceof GrammyError) return faultOfRefusal(method, error);
+    const reason = error instanceof HttpError ? error.error : error;
+    if (reason instanceof TelegramFault) return reason;
+    const words = reason instanceof Error ? reason.message : String(reason);
+    const { token } = this.#deps;
+    const said = words.replace(/ for url \([^)]*\)/g, "").replaceAll(token, "***").slice(0, 300);
+    // What was not written cannot have arrived.
+    const isUnsent = /\(Connect\)|dns error|Requires net access|Fetch failed/i.test(words);
+    return new TelegramFault(
+      isUnsent ? "unreachable" : "cut_off",
+      `Telegram cannot be reached: ${said}`,
+    );
+  }
+}
+
+function faultOfStatus(what: string, status: number): TelegramFault {
+  const said = `Telegram answered ${what} with the status ${status}`;
+  // A proxy that gave up waiting says nothing of what became of it.
+  if (status === 504 || status < 400) return new TelegramFault("cut_off", said);
+  // Not the Bot API's own words, so that it says nothing of the call either.
+  return new TelegramFault("server", said);
+}
+
+async function readText(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let left = MAX_ANSWER_BYTES;
+  for await (const chunk of response.body ?? []) {
+    left -= chunk.length;
+    if (left < 0) throw new TelegramFault("server", "Telegram's answer is too long");
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function parse(text: string): { ok?: unknown } | undefined {
+  try {
+    return JSON.parse(text) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * How a call of the Bot API fails, told apart by what is to be done about it; and what of it is said.
+ * Addresses of the Bot API hold the token, so that no error of a request is ever passed on as it is.
+ *
+ * @module
+ */
+
+import {
+  LoginRefusedError,
+  PermanentDeliveryError,
+  RetryLaterError,
+  UncertainDeliveryError,
+} from "../../../lib/channel/delivery_error.ts";
+
+/**
+ * - `login`: the token is wrong or was revoked (401; 404 for one that is none)
+ * - `conflict`: somebody else reads the updates, or a webhook is set (409)
+ * - `flood`: too many requests (429)
+ * - `rejected`: a repeat would be refused as well
+ * - `server`: Telegram's own trouble (5xx)
+ * - `unreachable`: nothing was sent
+ * - `cut_off`: it was sent, and there is no answer
+ */
+export type TelegramFaultKind =
+  | "login"
+  | "conflict"
+  | "flood"
+  | "rejected"
+  | "server"
+  | "unreachable"
+  | "cut_off";
+
+/** What is known of a fault beside its words. */
+export interface TelegramFaultDetails {
+  /** In Telegram's words. */
+  description?: string;
+  /** With `flood`. */
+  retryAfterMs?: number;
+  /** The group is another chat now. */
+  migrateToChatId?: number;
+}
+
+/** See the module. */
+export class TelegramFault extends Error {
+  override readonly name = "TelegramFault";
+  readonly kind: TelegramFaultKind;
+  readonly description: string;
+  readonly retryAfterMs: number;
+  readonly migrateToChatId: number | undefined;
+
+  constructor(
+    kind: TelegramFaultKind,
+    message: string,
+    { description = "", retryAfterMs = 0, migrateToChatId }: TelegramFaultDetails = {},
+  ) {
+    super(message);
+    this.kind = kind;
+    this.description = description;
+    this.retryAfterMs = retryAfterMs;
+    this.migrateToChatId = migrateToChatId;
+  }
+}
+
+/** An answer with `ok: false`, as the Bot API gives it. */
+export interface ApiRefusal {
+  error_code: number;
+  description: string;
+  parameters?: { retry_after?: number; migrate_to_chat_id?: number };
+}
+
+/** Where Telegram does not say how long to wait, milliseconds. */
+const FLOOD_MS = 5_000;
+
+/** Of an answer of the Bot API. */
+export function faultOfRefusal(
+  method: string,
+  { error_code: code, description, parameters = {} }: ApiRefusal,
+): TelegramFault {
+  const said = `Telegram refused ${method}: ${String(description).slice(0, 300)}`;
+  const details = { description: String(description) };
+  switch (code) {
+    case 401:
+    case 404:
+      return new TelegramFault("login", `${said} (the token is wrong or was revoked)`, details);
+    case 409:
+      return new TelegramFault("conflict", said, details);
+    case 429: {
+      const seconds = Number(parameters.retry_after);
+      const retryAfterMs = seconds > 0 ? seconds * 1_000 : FLOOD_MS;
+      return new TelegramFault("flood", said, { ...details, retryAfterMs });
+    }
+  }
+  if (code >= 500) return new TelegramFault("server", said, details);
+  return new TelegramFault("rejected", said, {
+    ...details,
+    migrateToChatId: parameters.migrate_to_chat_id,
+  });
+}
+
+/** What a send rejects with. `isRepeatable`: a second copy of the call does no harm. */
+export function toDeliveryError(error: unknown, { isRepeatable = false } = {}): unknown {
+  if (!(error instanceof TelegramFault)) return error;
+  const { kind, message, retryAfterMs } = error;
+  switch (kind) {
+    case "login":
+      return new LoginRefusedError(message);
+    case "flood":
+      return new RetryLaterError(message, retryAfterMs);
+    case "rejected":
+      return new PermanentDeliveryError(message);
+    case "cut_off":
+      return isRepeatable ? new Error(message) : new UncertainDeliveryError(message);
+    case "conflict":
+    case "server":
+    case "unreachable":
+      return new Error(message);
+  }
+}
+
+/** Whether Telegram refused with words such as these, which are all that tells its refusals apart. */
+export function isRejection(error: unknown, words: RegExp): boolean {
+  return error instanceof TelegramFault && error.kind === "rejected" &&
+    words.test(error.description);
+}

@@ -1,0 +1,304 @@
+/**
+ * A bot that is logged in: what comes in waits on the disk and is handed on, what goes out is shown the
+ * way that belongs to it.
+ *
+ * @module
+ */
+
+import { join } from "@std/path";
+import type { Update } from "grammy/types";
+import type { ChannelHost } from "../../lib/channel/channel_host.ts";
+import type { HandledMessage, Published } from "../../lib/channel/inbound_message.ts";
+import type {
+  OutboundEvent,
+  OutboundMessage,
+  StreamDelta,
+} from "../../lib/channel/outbound_message.ts";
+import {
+  EditedStreams,
+  Intake,
+  type IntakeEntry,
+  Memory,
+  Typing,
+} from "../../lib/channel/platform/mod.ts";
+import type { TelegramApi } from "./api/telegram_api.ts";
+import { Approvals } from "./sending/approvals.ts";
+import { isGroup, parseChat } from "./sending/chat_place.ts";
+import { Chats } from "./sending/chats.ts";
+import { Sender } from "./sending/sender.ts";
+import { editText, sendText, type SentMessage } from "./sending/send_text.ts";
+import { everyMsIn, StatusNotes } from "./sending/status_notes.ts";
+import type { TelegramConfig } from "./settings.ts";
+import { splitForTelegram } from "./text/split_for_telegram.ts";
+import { toTelegramHtml } from "./text/to_telegram_html.ts";
+import { Albums } from "./updates/albums.ts";
+import type { Heard, HeardMessage } from "./updates/heard.ts";
+import type { BotIdentity } from "./updates/is_addressed.ts";
+import { pollUpdates } from "./updates/poll_updates.ts";
+import { readUpdate } from "./updates/read_update.ts";
+import { serveWebhook } from "./updates/serve_webhook.ts";
+import { Strangers } from "./updates/strangers.ts";
+import { TakeMessage } from "./updates/take_message.ts";
+import type { Words } from "./words.ts";
+
+/** What a bot works with. */
+export interface TelegramBotDeps {
+  api: TelegramApi;
+  me: BotIdentity;
+  config: TelegramConfig;
+  host: ChannelHost;
+  words: Words;
+  /** Aborted when nothing is to be sent any more. */
+  sendSignal: AbortSignal;
+  isAllowed: (senderId: string) => boolean;
+  handle: (message: HandledMessage) => Promise<Published>;
+  transcribe: (path: string) => Promise<string>;
+}
+
+/** Telegram forgets a typing signal after five seconds (Bot API, sendChatAction). */
+const TYPING_MS = 4_500;
+
+/** Questions whose answers have begun. */
+const MAX_QUOTED = 1_000;
+
+/** See the module. */
+export class TelegramBot {
+  readonly #deps: TelegramBotDeps;
+  readonly #memory: Memory;
+  readonly #chats: Chats;
+  readonly #sender: Sender;
+  readonly #approvals: Approvals;
+  readonly #notes: StatusNotes;
+  readonly #typing: Typing;
+  readonly #albums: Albums;
+  readonly #taker: TakeMessage;
+  readonly #strangers: Strangers;
+  readonly #streams: { private: EditedStreams<SentMessage>; group: EditedStreams<SentMessage> };
+  readonly #quoted = new Set<string>();
+  #intake!: Intake<Heard>;
+  #detail = "";
+
+  private constructor(deps: TelegramBotDeps) {
+    this.#deps = deps;
+    const { api, config, host, words, sendSignal: signal } = deps;
+    const { clock, log, stateDir } = host;
+    const memory = this.#memory = new Memory(stateDir);
+    const chats = this.#chats = new Chats({ api, memory });
+    this.#sender = new Sender({ chats, words, quote: config.quote, signal });
+    this.#approvals = new Approvals({ chats, sender: this.#sender, memory, words, clock, signal });
+    this.#notes = new StatusNotes({ chats, memory, clock, signal, everyMs: everyMsIn });
+    this.#typing = new Typing({
+      clock,
+      everyMs: TYPING_MS,
+      show: (chatId) =>
+        chats.call("sendChatAction", { ...parseChat(chatId), action: "typing" }, { signal }),
+    });
+    this.#albums = new Albums({
+      memory,
+      clock,
+      publish: (messages) => this.#publishAlbum(messages),
+      onFault: (error) =>
+        log.warning("An album could not be kept", { reason: (error as Error).message }),
+    });
+    this.#taker = new TakeMessage({
+      api,
+      chats,
+      albums: this.#albums,
+      approvals: this.#approvals,
+      words,
+      ackReaction: config.ackReaction.trim(),
+      stateDir,
+      handle: deps.handle,
+      transcribe: deps.transcribe,
+      onTurn: (chatId) => this.#typing.begin(chatId),
+      log,
+      sendSignal: signal,
+    });
+    this.#strangers = new Strangers(log);
+    this.#streams = { private: this.#makeStreams("1"), group: this.#makeStreams("-1") };
+  }
+
+  /** With what a process before this one has left. */
+  static async open(deps: TelegramBotDeps): Promise<TelegramBot> {
+    const { stateDir, clock, log } = deps.host;
+    await Deno.mkdir(stateDir, { recursive: true, mode: 0o700 });
+    await Deno.remove(join(stateDir, "media"), { recursive: true }).catch(() => {});
+    const bot = new TelegramBot(deps);
+    try {
+      bot.#intake = await Intake.open<Heard>({
+        stateDir,
+        take: (heard, signal) => bot.#taker.take(heard, signal),
+        clock,
+        log,
+      });
+    } catch (error) {
+      bot.#memory.close();
+      throw error;
+    }
+    return bot;
+  }
+
+  /** Reads what comes in until the signal is aborted. Rejects with a LoginRefusedError. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { api, me, config, host } = this.#deps;
+    const { clock, log } = host;
+    // Numbers of updates are those of a bot.
+    const name = `offset:${me.id}`;
+    const say = (problem: string | undefined) => this.#say(problem);
+    this.#albums.restore();
+    this.#intake.start();
+    say(undefined);
+    if (config.mode === "webhook") {
+      const { webhookUrl, webhookHost, webhookPort: port, webhookSecret: secret } = config;
+      const address = { url: webhookUrl.trim(), host: webhookHost.trim(), port, secret };
+      const receive = (updates: readonly Update[]) => this.#receive(updates);
+      const listen = host.listen.bind(host);
+      return await serveWebhook({ api, address, listen, receive, say, clock, log }, signal);
+    }
+    await pollUpdates({
+      api,
+      cursor: () => this.#intake.cursor(name),
+      receive: (updates, cursor) => this.#receive(updates, { [name]: cursor }),
+      say,
+      clock,
+      log,
+    }, signal);
+  }
+
+  /** Delivers a message, or shows what it says of a turn. Rejects as `send` of a channel does. */
+  async send(message: OutboundMessage, event: OutboundEvent | undefined): Promise<void> {
+    const { chatId, content, media, metadata } = message;
+    const turn = String(metadata.message_id ?? "");
+    const isNothing = content.trim() === "" && media.length === 0;
+    switch (event?.type) {
+      case undefined:
+        if (isNothing) return;
+        return void await this.#sender.send(message);
+      case "approval":
+        if (isNothing) return;
+        return await this.#approvals.show(message, event);
+      case "approval_resolved":
+        return await this.#approvals.resolve(message, event);
+      case "progress":
+      case "goal_status":
+        return this.#notes.show(chatId, turn, content);
+      case "turn_end":
+        this.#typing.end(chatId);
+        return await this.#notes.end(chatId, turn);
+      case "stream_delta":
+      case "stream_end": {
+        const streamEnd = event.type === "stream_end";
+        const resuming = event.type === "stream_end" && event.resuming;
+        const { streamId } = event;
+        return await this.sendDelta({
+          chatId,
+          delta: content,
+          metadata,
+          streamId,
+          streamEnd,
+          resuming,
+        });
+      }
+      default:
+        // Thoughts are not shown, and what comes later is not known.
+        return;
+    }
+  }
+
+  async sendDelta(piece: StreamDelta): Promise<void> {
+    await this.#streams[isGroup(piece.chatId) ? "group" : "private"].push(piece);
+  }
+
+  /** What waits for its time to be shown waits no longer. */
+  endWaits(): void {
+    this.#typing.close();
+    this.#streams.private.close();
+    this.#streams.group.close();
+  }
+
+  async close(): Promise<void> {
+    this.endWaits();
+    await this.#albums.close();
+    await this.#intake.close();
+    await this.#notes.close();
+    this.#memory.close();
+  }
+
+  #say(problem: string | undefined): void {
+    const { host, me, config } = this.#deps;
+    const how = config.mode === "webhook" ? ", by its webhook" : "";
+    const detail = problem ?? `connected as @${me.username}${how}`;
+    if (detail !== this.#detail) host.setDetail(this.#detail = detail);
+  }
+
+  /** Resolves when everything is on the disk. */
+  async #receive(
+    updates: readonly Update[],
+    cursors: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    const entries = updates.flatMap((update) => this.#read(update));
+    await this.#intake.add(entries, cursors);
+  }
+
+  #read(update: Update): IntakeEntry<Heard>[] {
+    const { me: bot, config: { respond }, isAllowed, host } = this.#deps;
+    let meaning: ReturnType<typeof readUpdate>;
+    try {
+      meaning = readUpdate(update, { bot, respond, isAllowed });
+    } catch (error) {
+      // Of a kind that nobody knows: the rest is heard all the same.
+      const reason = (error as Error).message;
+      host.log.warning("An update cannot be read", { update: update?.update_id, reason });
+      return [];
+    }
+    switch (meaning?.kind) {
+      case undefined:
+        return [];
+      case "denied":
+        this.#strangers.met(meaning.senderId, meaning.senderName);
+        if (meaning.queryId !== undefined) this.#taker.answerClick(meaning.queryId, "notAllowed");
+        return [];
+      case "moved":
+        this.#chats.moved(meaning.from, meaning.to);
+        return [];
+      case "click": {
+        const { chatId, queryId: id } = meaning.click;
+        // Not behind messages that wait for the service: some of them wait for this click.
+        return [{ lane: `${chatId} clicks`, id, data: meaning }];
+      }
+      case "message": {
+        const { chatId, messageId } = meaning.message;
+        return [{ lane: chatId, id: String(messageId), data: meaning }];
+      }
+    }
+  }
+
+  async #publishAlbum(messages: HeardMessage[]): Promise<void> {
+    const { chatId, albumId, messageId } = messages[0]!;
+    const id = `album:${albumId}:${messageId}`;
+    await this.#intake.add([{ lane: chatId, id, data: { kind: "album", messages } }]);
+  }
+
+  #makeStreams(example: string): EditedStreams<SentMessage> {
+    const { host: { clock }, sendSignal: signal } = this.#deps;
+    return new EditedStreams({
+      clock,
+      everyMs: everyMsIn(example),
+      split: (markdown) => splitForTelegram(markdown).map(({ markdown }) => markdown),
+      post: async ({ chatId, metadata }, markdown) => {
+        const replyTo = this.#sender.replyTo(chatId, metadata);
+        const key = `${chatId} ${replyTo}`;
+        const options = { signal, ...!this.#quoted.has(key) && { replyTo } };
+        const part = { html: toTelegramHtml(markdown) };
+        const sent = await sendText(this.#chats, parseChat(chatId), part, options);
+        this.#quoted.add(key);
+        if (this.#quoted.size > MAX_QUOTED) {
+          this.#quoted.delete(this.#quoted.values().next().value!);
+        }
+        return sent;
+      },
+      edit: (sent, markdown) =>
+        editText(this.#chats, sent, { html: toTelegramHtml(markdown) }, { signal }),
+    });
+  }
+}

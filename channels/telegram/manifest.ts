@@ -1,0 +1,92 @@
+import type { ChannelDescriptor } from "../../lib/channel/descriptor.ts";
+
+/** Chats, groups and topics of Telegram, by a bot (docs/channels/telegram.md). */
+const manifest: ChannelDescriptor = {
+  name: "telegram",
+  displayName: "Telegram",
+  runtime: "channels/telegram/runtime.ts:TelegramChannel",
+  dependencies: ["npm:grammy@1.46.0", "npm:marked@18.2.1"],
+  setup: {
+    fields: {
+      token: { kind: "secret", label: "Token of the bot, from @BotFather" },
+      respond: {
+        kind: "enum",
+        choices: ["mention", "all"],
+        default: "mention",
+        label: "What to answer in groups",
+      },
+      streaming: { kind: "bool", default: true, label: "Show answers while they are written" },
+      quote: {
+        kind: "enum",
+        choices: ["groups", "always", "never"],
+        default: "groups",
+        label: "Where an answer quotes the message that it answers",
+      },
+      ackReaction: {
+        kind: "string",
+        default: "👀",
+        label: "Reaction to messages that were heard; empty: none",
+      },
+      language: {
+        kind: "enum",
+        choices: ["en", "de", "es", "zh"],
+        default: "en",
+        label: "Language of buttons and notes",
+      },
+      mode: {
+        kind: "enum",
+        choices: ["polling", "webhook"],
+        default: "polling",
+        label: "How messages come in",
+      },
+      webhookUrl: { kind: "string", label: "Webhook: its address, as Telegram reaches it (https)" },
+      webhookHost: { kind: "string", label: "Webhook: address to listen at, such as 127.0.0.1" },
+      webhookPort: {
+        kind: "int",
+        default: 8443,
+        min: 0,
+        max: 65_535,
+        label: "Webhook: port to listen at",
+      },
+      webhookSecret: { kind: "secret", label: "Webhook: secret that Telegram sends along" },
+      apiUrl: {
+        kind: "string",
+        default: "https://api.telegram.org",
+        label: "Address of the Bot API",
+      },
+    },
+    required: [{ fields: ["token"] }],
+    validator: "channels/telegram/validation.ts:validate",
+    steps: [
+      "Open a chat with @BotFather in Telegram, and send /newbot.",
+      "Choose a name, then a user name that ends in bot.",
+      "Copy the token that @BotFather answers with, and give it as token.",
+      "Send your bot a message: the log names your number, which belongs into allowFrom.",
+      "For groups: add the bot to the group, and mention it there.",
+    ],
+  },
+  management: { multiInstance: true, adapter: "channels/telegram/instances.ts:instances" },
+  capabilities: [
+    "streaming",
+    "progress",
+    "media",
+    "replies",
+    "typing",
+    "reactions",
+    "buttons",
+    "voice",
+    "groups",
+    "catch_up",
+  ],
+  defaultActivation: false,
+  locales: ["de", "es", "zh"],
+  permissions: {
+    hosts: ["{apiUrl}", "{webhookHost}:{webhookPort}"],
+    paths: [],
+    variables: [],
+  },
+  // Telegram's numbers of people never change, and Telegram itself says who wrote.
+  senderVerified: true,
+};
+
+export default manifest;

@@ -1,0 +1,88 @@
+/**
+ * The section of the channel, and what is wrong with it.
+ *
+ * @module
+ */
+
+import type { PackageConfig } from "../../lib/channel/base_channel.ts";
+import type { SetupFinding } from "../../lib/channel/descriptor.ts";
+import { isReaction } from "./sending/reactions.ts";
+import type { QUOTE_CHOICES } from "./sending/sender.ts";
+
+/** The section, as the manifest describes it. */
+export interface TelegramConfig extends PackageConfig {
+  token: string;
+  apiUrl: string;
+  mode: "polling" | "webhook";
+  webhookUrl: string;
+  webhookHost: string;
+  webhookPort: number;
+  webhookSecret: string;
+  respond: "mention" | "all";
+  quote: typeof QUOTE_CHOICES[number];
+  ackReaction: string;
+  language: string;
+}
+
+const WITHOUT_HOST = "webhookHost is not set: expected the address to listen at, such as 127.0.0.1";
+
+/** Address of the Bot API, as grammY takes it. */
+export function apiRootOf({ apiUrl }: Pick<TelegramConfig, "apiUrl">): string {
+  return apiUrl.replace(/\/+$/, "");
+}
+
+/** What is wrong and needs no look at Telegram; no value of a secret stands in it. */
+export function problemsOf(
+  values: Readonly<Record<string, unknown>>,
+): (SetupFinding & { level: "error"; field: string })[] {
+  const found: [field: string, message: string | undefined][] = [
+    ["token", tokenProblem(text(values.token))],
+    ["apiUrl", urlProblem("apiUrl", text(values.apiUrl))],
+    ["ackReaction", reactionProblem(text(values.ackReaction))],
+    ...values.mode === "webhook"
+      ? [
+        ["webhookUrl", urlProblem("webhookUrl", text(values.webhookUrl))],
+        ["webhookHost", text(values.webhookHost) === "" ? WITHOUT_HOST : undefined],
+        ["webhookSecret", secretProblem(text(values.webhookSecret))],
+      ] as [string, string | undefined][]
+      : [],
+  ];
+  return found.flatMap(([field, message]) =>
+    message === undefined ? [] : [{ level: "error", field, message }]
+  );
+}
+
+/** It stands in addresses. */
+function tokenProblem(token: string): string | undefined {
+  if (/^\d{1,20}:[\w-]{20,100}$/.test(token)) return undefined;
+  return "token is none that @BotFather gives: expected a number, a colon and letters, such as " +
+    "123456789:AAF…";
+}
+
+function urlProblem(field: string, value: string): string | undefined {
+  const url = URL.parse(value);
+  if (
+    url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "" &&
+    url.search === "" && url.hash === ""
+  ) {
+    return undefined;
+  }
+  return `${field} is ${JSON.stringify(value.slice(0, 100))}: expected an address such as ` +
+    (field === "apiUrl" ? "https://api.telegram.org" : "https://bot.example.com/telegram");
+}
+
+function reactionProblem(reaction: string): string | undefined {
+  if (reaction === "" || isReaction(reaction)) return undefined;
+  return `ackReaction is ${JSON.stringify(reaction.slice(0, 40))}: expected one of Telegram's ` +
+    "reactions, such as 👀, 👌 or 👍, or nothing";
+}
+
+function secretProblem(secret: string): string | undefined {
+  if (/^[\w-]{16,256}$/.test(secret)) return undefined;
+  return "webhookSecret is too short or has other characters: expected 16 to 256 of A-Z, a-z, " +
+    "0-9, _ and -";
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value.trim() : "";
+}

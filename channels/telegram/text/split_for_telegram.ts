@@ -1,0 +1,49 @@
+/**
+ * Cuts Markdown into messages that Telegram takes: 4096 UTF-16 units each, of what is shown of them.
+ *
+ * @module
+ */
+
+import { splitMarkdown } from "../../../lib/channel/markdown/mod.ts";
+import { escapeTelegram, shownText, toTelegramHtml } from "./to_telegram_html.ts";
+
+/** UTF-16 units of a message, without its markup (Bot API, sendMessage). */
+export const MAX_MESSAGE_CHARS = 4_096;
+
+/** Of the text beside a file. */
+export const MAX_CAPTION_CHARS = 1_024;
+
+/** Bytes of a message with its markup. The server refuses a text that is very much longer than shown. */
+const MAX_HTML_BYTES = 30_000;
+
+/** Below this a part is shown without its marks. */
+const LEAST_CHARS = 256;
+
+const encoder = new TextEncoder();
+
+/** A message: Markdown, and what it is in Telegram's HTML. */
+export interface TelegramPart {
+  markdown: string;
+  html: string;
+}
+
+/** Parts that each fit one message; none for a text of which nothing is shown. */
+export function splitForTelegram(markdown: string): TelegramPart[] {
+  return split(markdown, MAX_MESSAGE_CHARS);
+}
+
+/** How much a text of Telegram's HTML shows, in UTF-16 units. */
+export function shownChars(html: string): number {
+  return shownText(html).length;
+}
+
+/** What is longer when it is shown than it was written, such as a table, is cut once more. */
+function split(markdown: string, limit: number): TelegramPart[] {
+  return splitMarkdown(markdown, limit).flatMap((part) => {
+    const html = limit < LEAST_CHARS ? escapeTelegram(part) : toTelegramHtml(part);
+    if (shownText(html).trim() === "") return [];
+    const fits = shownChars(html) <= MAX_MESSAGE_CHARS &&
+      encoder.encode(html).length <= MAX_HTML_BYTES;
+    return fits ? [{ markdown: part, html }] : split(part, Math.floor(limit / 2));
+  });
+}

@@ -1,0 +1,52 @@
+/**
+ * What an update comes to: all that taking it later needs, as plain JSON.
+ *
+ * @module
+ */
+
+/** A file that can be fetched. */
+export interface FileRef {
+  fileId: string;
+  kind: "photo" | "voice" | "audio" | "file";
+  name: string;
+  /** Where Telegram says it. */
+  bytes?: number;
+}
+
+/** A message of a person, addressed to the bot. */
+export interface HeardMessage {
+  chatId: string;
+  messageId: number;
+  senderId: string;
+  senderName: string;
+  /** Milliseconds since 1970. */
+  sentAt: number;
+  text: string;
+  files: FileRef[];
+  /** It is one of several messages that were sent as an album. */
+  albumId?: string;
+}
+
+/** Somebody has clicked on a button. */
+export interface HeardClick {
+  chatId: string;
+  queryId: string;
+  senderId: string;
+  senderName: string;
+  data: string;
+}
+
+/** What waits in the intake. */
+export type Heard =
+  | { kind: "message"; message: HeardMessage }
+  /** The messages of one album, as one. */
+  | { kind: "album"; messages: HeardMessage[] }
+  | { kind: "click"; click: HeardClick };
+
+/** What an update says. */
+export type UpdateMeaning =
+  | Extract<Heard, { kind: "message" | "click" }>
+  /** `allowFrom` does not list who wrote or clicked. */
+  | { kind: "denied"; senderId: string; senderName: string; queryId?: string }
+  /** A group has another number from now on. */
+  | { kind: "moved"; from: number; to: number };

@@ -1,0 +1,107 @@
+/**
+ * Reads updates by long polling. Telegram takes the next request's offset as the acknowledgement of what
+ * came before it, so that the next request is made when everything is on the disk, and not before.
+ *
+ * @module
+ */
+
+import type { Update } from "grammy/types";
+import type { Clock } from "../../../lib/agent/clock.ts";
+import { LoginRefusedError } from "../../../lib/channel/delivery_error.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { TelegramApi } from "../api/telegram_api.ts";
+import { TelegramFault } from "../api/telegram_fault.ts";
+import { PollConflicts } from "./poll_conflicts.ts";
+import { ALLOWED_UPDATES } from "./read_update.ts";
+import { backOffMs, sleep } from "./sleep.ts";
+
+/** What polling works with. */
+export interface PollDeps {
+  api: TelegramApi;
+  /** What was stored with the last updates. */
+  cursor: () => string | undefined;
+  /** Resolves when the updates and the cursor are on the disk. */
+  receive: (updates: readonly Update[], cursor: string) => Promise<void>;
+  /** How the connection is; undefined: as it should be. */
+  say: (problem: string | undefined) => void;
+  clock: Clock;
+  log: Pick<Log, "info" | "warning">;
+}
+
+/** How long Telegram holds a request for which there is nothing; proxies cut one after a minute. */
+const LONG_POLL_S = 50;
+const ANSWER_MS = (LONG_POLL_S + 15) * 1_000;
+
+/** Updates of one request, the most that Telegram gives. */
+const BATCH = 100;
+
+/**
+ * After a week without updates Telegram begins with another number (Bot API, Update), which may be below
+ * the offset; from then on the offset is left out.
+ */
+const OFFSET_AGE_MS = 6 * 24 * 60 * 60 * 1_000;
+
+/** A server that holds no request is not asked more often, milliseconds. */
+const LEAST_MS = 500;
+
+/** Polls until the signal is aborted. Rejects with a LoginRefusedError, and with nothing else. */
+export async function pollUpdates(deps: PollDeps, signal: AbortSignal): Promise<void> {
+  const { clock, log, say } = deps;
+  const conflicts = new PollConflicts(deps);
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      const beganMs = clock.elapsed();
+      const count = await pollOnce(deps, signal);
+      failures = 0;
+      say(undefined);
+      if (count === 0 && clock.elapsed() - beganMs < LEAST_MS) await sleep(clock, LEAST_MS, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof TelegramFault && error.kind === "login") {
+        throw new LoginRefusedError(error.message);
+      }
+      if (error instanceof TelegramFault && error.kind === "conflict") {
+        await sleep(clock, await conflicts.met(error, signal), signal);
+        continue;
+      }
+      const isFlood = error instanceof TelegramFault && error.kind === "flood";
+      const waitMs = isFlood ? error.retryAfterMs : backOffMs(failures += 1);
+      const reason = error instanceof Error ? error.message : String(error);
+      say(`not connected: ${reason}; again in ${Math.ceil(waitMs / 1_000)} s`);
+      if (failures === 1) log.info("Updates cannot be read", { reason, waitMs });
+      await sleep(clock, waitMs, signal);
+    }
+  }
+}
+
+/** Resolves with how many updates there were, which are on the disk then. */
+async function pollOnce(
+  { api, cursor, receive, clock }: PollDeps,
+  signal: AbortSignal,
+): Promise<number> {
+  const offset = readOffset(cursor(), clock.now());
+  const updates: unknown = await api.call("getUpdates", {
+    ...offset !== undefined && { offset },
+    limit: BATCH,
+    timeout: LONG_POLL_S,
+    allowed_updates: ALLOWED_UPDATES,
+  }, { signal, timeoutMs: ANSWER_MS });
+  if (!Array.isArray(updates)) {
+    throw new TelegramFault("server", "Telegram's answer to getUpdates is no list");
+  }
+  const known = (updates as Update[]).filter((update) => Number.isSafeInteger(update?.update_id));
+  if (known.length < updates.length && known.length === 0) {
+    throw new TelegramFault("server", "Telegram's updates have no numbers");
+  }
+  if (known.length === 0) return 0;
+  const next = Math.max(...known.map(({ update_id }) => update_id)) + 1;
+  await receive(known, JSON.stringify({ offset: next, atMs: clock.now() }));
+  return known.length;
+}
+
+function readOffset(cursor: string | undefined, nowMs: number): number | undefined {
+  if (cursor === undefined) return undefined;
+  const { offset, atMs } = JSON.parse(cursor) as { offset: number; atMs: number };
+  return nowMs - atMs > OFFSET_AGE_MS ? undefined : offset;
+}

@@ -1,0 +1,92 @@
+/**
+ * What an update is to the channel; most of what Telegram tells is nothing to it.
+ *
+ * @module
+ */
+
+import type { CallbackQuery, Message, Update } from "grammy/types";
+import { chatIdOf } from "../sending/chat_place.ts";
+import { filesOf } from "./files_of.ts";
+import type { UpdateMeaning } from "./heard.ts";
+import { type BotIdentity, isAddressed } from "./is_addressed.ts";
+import { messageWords, nameOfUser } from "./message_words.ts";
+
+/** What is asked for; everything else does not come at all. */
+export const ALLOWED_UPDATES = ["message", "callback_query"] as const;
+
+/** What reading goes by. */
+export interface ReadOptions {
+  bot: BotIdentity;
+  respond: "mention" | "all";
+  isAllowed: (senderId: string) => boolean;
+}
+
+/** Characters of a text that is heard, as many as Telegram has in a message and its quote many times. */
+const MAX_TEXT_CHARS = 64 * 1024;
+
+/** Undefined for what is not for the bot, or of nobody. Throws for what is no update. */
+export function readUpdate(update: Update, options: ReadOptions): UpdateMeaning | undefined {
+  if (update.callback_query !== undefined) return readClick(update.callback_query, options);
+  return update.message === undefined ? undefined : readMessage(update.message, options);
+}
+
+function readMessage(message: Message, options: ReadOptions): UpdateMeaning | undefined {
+  const { chat, from, date, message_id: messageId } = message;
+  if (message.migrate_to_chat_id !== undefined) {
+    return { kind: "moved", from: chat.id, to: message.migrate_to_chat_id };
+  }
+  if (chat.type === "channel" || from === undefined || from.is_bot) return undefined;
+  // Anonymous admins, and channels that write in a group: nobody can say who that was.
+  if (message.sender_chat !== undefined || message.sender_business_bot !== undefined) {
+    return undefined;
+  }
+  if (!isAddressed(message, options.bot, options.respond)) return undefined;
+  const own = filesOf(message);
+  const { reply_to_message: replied } = message;
+  // "What is this?", in reply to a picture.
+  const files = own.length === 0 && replied !== undefined && replied.from?.id !== options.bot.id
+    ? filesOf(replied)
+    : own;
+  const text = messageWords(message, options.bot).slice(0, MAX_TEXT_CHARS).toWellFormed();
+  // Somebody came, left or changed something.
+  if (text === "" && files.length === 0) return undefined;
+  const senderId = String(from.id);
+  const senderName = nameOfUser(from);
+  if (!options.isAllowed(senderId)) return { kind: "denied", senderId, senderName };
+  return {
+    kind: "message",
+    message: {
+      chatId: chatIdIn(message),
+      messageId,
+      senderId,
+      senderName,
+      sentAt: date * 1_000,
+      text,
+      files,
+      ...message.media_group_id !== undefined && own.length > 0 &&
+        { albumId: message.media_group_id },
+    },
+  };
+}
+
+function readClick(
+  { id, from, message, data }: CallbackQuery,
+  { isAllowed }: ReadOptions,
+): UpdateMeaning | undefined {
+  if (message === undefined || data === undefined || from.is_bot) return undefined;
+  const senderId = String(from.id);
+  const senderName = nameOfUser(from);
+  if (!isAllowed(senderId)) return { kind: "denied", senderId, senderName, queryId: id };
+  return {
+    kind: "click",
+    click: { chatId: chatIdIn(message), queryId: id, senderId, senderName, data },
+  };
+}
+
+/** Replies in a group without topics have a thread as well, which is no place of its own. */
+function chatIdIn(
+  { chat, ...message }: Pick<Message, "chat"> & Partial<Message>,
+): string {
+  const { is_topic_message: isTopic, message_thread_id } = message;
+  return chatIdOf({ chat_id: chat.id, ...isTopic === true && { message_thread_id } });
+}

@@ -1,0 +1,174 @@
+/**
+ * Hands what waits in the intake to the service: a message or an album with its files, or a click.
+ *
+ * @module
+ */
+
+import { join } from "@std/path";
+import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
+import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
+import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
+import type { TelegramApi } from "../api/telegram_api.ts";
+import type { Approvals } from "../sending/approvals.ts";
+import { parseChat } from "../sending/chat_place.ts";
+import type { Chats } from "../sending/chats.ts";
+import { isReaction } from "../sending/reactions.ts";
+import { sendText } from "../sending/send_text.ts";
+import { escapeTelegram } from "../text/to_telegram_html.ts";
+import type { WordKey, Words } from "../words.ts";
+import type { Albums } from "./albums.ts";
+import { fetchFiles } from "./fetch_files.ts";
+import type { Heard, HeardClick, HeardMessage } from "./heard.ts";
+
+/** What it works with. */
+export interface TakeMessageDeps {
+  api: TelegramApi;
+  chats: Chats;
+  albums: Albums;
+  approvals: Approvals;
+  words: Words;
+  /** "": none. */
+  ackReaction: string;
+  stateDir: string;
+  handle: (message: HandledMessage) => Promise<Published>;
+  transcribe: (path: string) => Promise<string>;
+  /** A turn of the chat has begun. */
+  onTurn: (chatId: string) => void;
+  log: ChannelHost["log"];
+  /** Aborted when nothing is to be sent any more. */
+  sendSignal: AbortSignal;
+}
+
+/** See the module. */
+export class TakeMessage {
+  readonly #deps: TakeMessageDeps;
+
+  constructor(deps: TakeMessageDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves when the service has it, or there is nothing in it. Rejects where it may have it later. */
+  async take(heard: Heard, signal: AbortSignal): Promise<void> {
+    switch (heard.kind) {
+      case "click":
+        return await this.#click(heard.click, signal);
+      case "album":
+        return await this.#message(heard.messages, signal);
+      case "message":
+        if (heard.message.albumId !== undefined) return this.#deps.albums.add(heard.message);
+        return await this.#message([heard.message], signal);
+    }
+  }
+
+  async #message(messages: readonly HeardMessage[], signal: AbortSignal): Promise<void> {
+    const { api, words, transcribe, stateDir, handle, onTurn } = this.#deps;
+    const [first] = messages;
+    if (first === undefined) return;
+    const { chatId, messageId, albumId } = first;
+    const dir = join(stateDir, "media", crypto.randomUUID());
+    try {
+      const files = messages.flatMap(({ files }) => files);
+      const { paths, said, problems } = await fetchFiles(files, {
+        api,
+        dir,
+        words,
+        transcribe,
+        signal,
+      });
+      const texts = [...messages.map(({ text }) => text), ...said].filter((text) => text !== "");
+      if (texts.length === 0 && paths.length === 0) return await this.#sayProblems(first, problems);
+      const published = await orAborted(
+        handle({
+          senderId: first.senderId,
+          senderName: first.senderName,
+          chatId,
+          content: [...texts, ...problems.map((problem) => `(${problem})`)].join("\n\n"),
+          ...paths.length > 0 && { media: paths },
+          metadata: { message_id: messageId },
+          messageId: albumId === undefined ? String(messageId) : `album:${albumId}:${messageId}`,
+          sentAt: first.sentAt,
+        }),
+        signal,
+      );
+      if (published.kind !== "turn" || published.repeated) return;
+      onTurn(chatId);
+      this.#react(first);
+      await this.#sayProblems(first, problems).catch((error) => this.#unsaid(error));
+    } finally {
+      await Deno.remove(dir, { recursive: true }).catch(() => {});
+    }
+  }
+
+  /** To who sent it: nothing is left out without a word. */
+  async #sayProblems({ chatId, messageId }: HeardMessage, problems: string[]): Promise<void> {
+    if (problems.length === 0) return;
+    const { chats, sendSignal: signal } = this.#deps;
+    const html = escapeTelegram(problems.join("\n"));
+    try {
+      await sendText(chats, parseChat(chatId), { html }, { replyTo: messageId, signal });
+    } catch (error) {
+      // A chat that takes nothing hears of nothing.
+      if (!(error instanceof PermanentDeliveryError)) throw error;
+      this.#unsaid(error);
+    }
+  }
+
+  #unsaid(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#deps.log.warning("What was left out of a message could not be said", { reason });
+  }
+
+  /** Nobody waits for it, and a chat may not allow it. */
+  #react({ chatId, messageId }: HeardMessage): void {
+    const { chats, ackReaction: emoji, log, sendSignal: signal } = this.#deps;
+    if (!isReaction(emoji)) return;
+    chats.call("setMessageReaction", {
+      chat_id: parseChat(chatId).chat_id,
+      message_id: messageId,
+      reaction: [{ type: "emoji", emoji }],
+    }, { signal }).catch((error) => {
+      if (signal.aborted) return;
+      log.info("A reaction was not set", { reason: (error as Error).message });
+    });
+  }
+
+  async #click({ chatId, queryId, senderId, senderName, data }: HeardClick, signal: AbortSignal) {
+    const { approvals, handle } = this.#deps;
+    const meaning = approvals.read(data, senderId);
+    if (meaning === undefined) return this.answerClick(queryId);
+    if ("word" in meaning) return this.answerClick(queryId, meaning.word);
+    const { id, command: content } = meaning;
+    const messageId = `click:${queryId}`;
+    const published = await orAborted(
+      handle({ senderId, senderName, chatId, content, messageId }),
+      signal,
+    );
+    if (published.kind === "denied") return this.answerClick(queryId, "notAllowed");
+    approvals.answered(id, senderId);
+    this.answerClick(queryId, "sent");
+  }
+
+  /** Or the button goes on turning. After a while Telegram takes no answer any more. */
+  answerClick(queryId: string, word?: WordKey): void {
+    const { api, words, sendSignal: signal } = this.#deps;
+    api.call("answerCallbackQuery", {
+      callback_query_id: queryId,
+      ...word !== undefined && { text: words(word) },
+      ...word === "notAllowed" && { show_alert: true },
+    }, { signal }).catch(() => {});
+  }
+}
+
+/** What a service that is busy keeps waiting ends with the channel. */
+async function orAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const aborted = Promise.withResolvers<never>();
+  const end = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", end, { once: true });
+  if (signal.aborted) end();
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", end);
+    promise.catch(() => {});
+  }
+}

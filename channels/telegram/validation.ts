@@ -1,0 +1,112 @@
+/**
+ * Looks at the settings of a bot, and asks Telegram who it is (document 3 "Setup contract", case C14).
+ * Changes nothing there.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../lib/agent/clock.ts";
+import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { TelegramApi } from "./api/telegram_api.ts";
+import { TelegramFault } from "./api/telegram_fault.ts";
+import { apiRootOf, problemsOf } from "./settings.ts";
+
+/** How long Telegram has for an answer, milliseconds. */
+const PROBE_MS = 8_000;
+
+/** A validator is given none. */
+const CLOCK: Pick<Clock, "elapsed" | "after"> = {
+  elapsed: () => performance.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** The findings; none where everything is right. */
+export async function validate(
+  values: Readonly<Record<string, unknown>>,
+  { allowLocalServiceAccess, signal }: SetupContext,
+): Promise<SetupFinding[]> {
+  const problems = problemsOf(values);
+  if (problems.length > 0) return problems;
+  const apiUrl = apiRootOf({ apiUrl: String(values.apiUrl).trim() });
+  if (!allowLocalServiceAccess && isLocal(apiUrl)) {
+    return [error(
+      "apiUrl",
+      `apiUrl is ${JSON.stringify(apiUrl)}, which is on this machine or in its network: ` +
+        "channels.allowLocalServiceAccess does not allow that",
+    )];
+  }
+  const api = new TelegramApi({
+    token: String(values.token).trim(),
+    apiUrl,
+    clock: CLOCK,
+    fetch: (input, init) => fetch(input, init),
+  });
+  const findings: SetupFinding[] = [];
+  try {
+    const options = { signal, timeoutMs: PROBE_MS };
+    const me = await api.call("getMe", {}, options);
+    if (values.respond === "all" && !me.can_read_all_group_messages) {
+      findings.push(warning(
+        "respond",
+        "respond is all, and Telegram gives the bot only what is addressed to it: turn privacy off " +
+          "with /setprivacy at @BotFather, then add the bot to its groups again",
+      ));
+    }
+    if (!me.can_join_groups) {
+      findings.push(warning(
+        "token",
+        "The bot cannot be added to groups: /setjoingroups at @BotFather allows that",
+      ));
+    }
+    findings.push(...await webhookFindings(api, values, options));
+    return findings;
+  } catch (reason) {
+    if (reason instanceof TelegramFault && reason.kind === "login") {
+      return [error(
+        "token",
+        "Telegram does not know the token: copy it again from @BotFather (/mybots, API Token)",
+      )];
+    }
+    const said = signal.aborted ? "no answer in time" : (reason as Error).message;
+    return [...findings, warning("apiUrl", `The bot cannot be looked at now: ${said}`)];
+  }
+}
+
+async function webhookFindings(
+  api: TelegramApi,
+  { mode, webhookUrl }: Readonly<Record<string, unknown>>,
+  options: { signal: AbortSignal; timeoutMs: number },
+): Promise<SetupFinding[]> {
+  const { url } = await api.call("getWebhookInfo", {}, options);
+  const host = URL.parse(url ?? "")?.host;
+  if (mode === "webhook") {
+    const isPlain = !String(webhookUrl).startsWith("https:");
+    return isPlain
+      ? [warning("webhookUrl", "webhookUrl is not https: Telegram itself takes no other")]
+      : [];
+  }
+  return host === undefined ? [] : [warning(
+    "mode",
+    `Another program may use this bot: a webhook to ${host} is set, and is removed when this ` +
+      "channel starts",
+  )];
+}
+
+/** By its name or number alone: a place asks no name server. */
+function isLocal(url: string): boolean {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
+  return /^(?:localhost|.*\.(?:localhost|local))$/.test(host) ||
+    /^(?:0|10|127)\.|^192\.168\.|^169\.254\.|^172\.(?:1[6-9]|2\d|3[01])\./.test(host) ||
+    (host.includes(":") && !/^[23]/.test(host));
+}
+
+function error(field: string, message: string): SetupFinding {
+  return { level: "error", field, message };
+}
+
+function warning(field: string, message: string): SetupFinding {
+  return { level: "warning", field, message };
+}

@@ -1,0 +1,75 @@
+/**
+ * What the channel itself says on Telegram, and the commands that it lists there. English stands here,
+ * other languages in `locales/`.
+ *
+ * @module
+ */
+
+import de from "./locales/de.json" with { type: "json" };
+import es from "./locales/es.json" with { type: "json" };
+import zh from "./locales/zh.json" with { type: "json" };
+
+/** In English. `{name}` stands for a value. */
+const ENGLISH = {
+  approve: "Approve",
+  deny: "Deny",
+  sent: "Sent.",
+  alreadySent: "You have answered this already.",
+  over: "This is no longer waiting for an answer.",
+  notAllowed: "You may not answer this.",
+  approved: "Approved.",
+  denied: "Denied.",
+  expired: "Nobody answered in time.",
+  void: "No longer needed.",
+  fileTooLargeIn: "{name} was not read: it has {size} MB, and {max} MB are the most.",
+  fileUnreadable: "{name} was not read: Telegram did not hand it out.",
+  filesTooMany: "{name} was not read: {max} files of a message are the most.",
+  fileTooLargeOut: "{name} was not sent: it has {size} MB, and Telegram takes {max} MB.",
+  fileMissing: "{name} was not sent: the file is empty or gone.",
+  fileRefused: "{name} was not sent: Telegram refused it.",
+  voiceMessage: "Voice message: {text}",
+  voiceUnheard: "(A voice message; it was not written down: {reason})",
+  commandNew: "Begin anew",
+  commandStop: "End the answer that is being written",
+  commandStatus: "Show model, session and context",
+  commandModel: "Show or choose the model",
+  commandApprove: "Allow an action",
+  commandDeny: "Refuse an action",
+  commandHelp: "Show all commands",
+};
+
+export type WordKey = keyof typeof ENGLISH;
+
+/** Says it in the language of the section. */
+export type Words = (key: WordKey, values?: Readonly<Record<string, string | number>>) => string;
+
+/** Languages beside English. */
+const OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  de: de.words,
+  es: es.words,
+  zh: zh.words,
+};
+
+/** Keys of everything that is said, for the files of other languages. */
+export const WORD_KEYS = Object.keys(ENGLISH) as readonly WordKey[];
+
+/** The words of a language; English where it has none. */
+export function wordsIn(language: string): Words {
+  const words = OTHERS[language] ?? {};
+  return (key, values = {}) =>
+    (words[key] ?? ENGLISH[key]).replace(
+      /\{(\w+)\}/g,
+      (mark, name: string) => String(values[name] ?? mark),
+    );
+}
+
+/** Commands of the chat as Telegram lists them, in the order of its menu. */
+export const COMMAND_WORDS = {
+  new: "commandNew",
+  stop: "commandStop",
+  status: "commandStatus",
+  model: "commandModel",
+  approve: "commandApprove",
+  deny: "commandDeny",
+  help: "commandHelp",
+} as const satisfies Readonly<Record<string, WordKey>>;
