@@ -8,11 +8,18 @@
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import { type MattermostPost, readPost } from "./post.ts";
 
+/** How far a channel was looked at. */
+export interface PostCursor {
+  /** Milliseconds since 1970, by the server's clock. */
+  createAt: number;
+  /** The post that was the last. */
+  id?: string;
+}
+
 /** A channel in which something was missed. */
 export interface MissedChannel {
   id: string;
-  /** Milliseconds since 1970, by the server's clock. */
-  sinceMs: number;
+  since: PostCursor;
 }
 
 const PAGE_SIZE = 200;
@@ -21,7 +28,7 @@ const MAX_PAGES = 5;
 /** The oldest first. `isWhole`: there are no older ones that were not fetched. */
 export async function missedPosts(
   client: Pick<MattermostClient, "getPosts">,
-  { id, sinceMs }: MissedChannel,
+  { id, since }: MissedChannel,
 ): Promise<{ posts: MattermostPost[]; isWhole: boolean }> {
   const found = new Map<string, MattermostPost>();
   let isWhole = false;
@@ -32,8 +39,8 @@ export async function missedPosts(
       const post = readPost(posts[postId]);
       if (post === undefined || post.channelId !== id) continue;
       // Two posts may have the same time, and one of them have been heard.
-      if (post.createAt < sinceMs) isWhole = true;
-      else found.set(post.id, post);
+      if (post.createAt < since.createAt) isWhole = true;
+      else if (post.id !== since.id) found.set(post.id, post);
     }
     if (order.length < PAGE_SIZE) isWhole = true;
   }

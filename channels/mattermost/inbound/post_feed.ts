@@ -11,7 +11,7 @@ import type { Log } from "../../../lib/log.ts";
 import { ApiError } from "../api/api_error.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import type { HeardPost } from "./heard_post.ts";
-import { type MissedChannel, missedPosts } from "./missed_posts.ts";
+import { type MissedChannel, missedPosts, type PostCursor } from "./missed_posts.ts";
 import { type MattermostPost, readPost } from "./post.ts";
 
 /** What a feed works with. */
@@ -32,6 +32,9 @@ const MAX_WAITING = 1_000;
 const MAX_SEEN = 4_000;
 /** Over all channels: what is created up to it has been looked at. */
 const ALL = "*";
+
+/** Posts that come to the disk together. */
+const MAX_TOGETHER = 100;
 
 const FIRST_AGAIN_MS = 1_000;
 const LONGEST_AGAIN_MS = 60_000;
@@ -111,9 +114,10 @@ export class PostFeed {
         continue;
       }
       try {
-        await (next === "catch_up" ? this.#fetchMissed() : this.#takeLive(next));
+        const live = this.#nextLive();
+        await (next === "catch_up" ? this.#fetchMissed() : this.#takeLive(live));
         failures = 0;
-        if (this.#waiting[0] === next) this.#waiting.shift();
+        this.#waiting.splice(0, Math.max(1, live.length));
       } catch (error) {
         if (this.#isClosed) return;
         // The start ends with it.
@@ -131,12 +135,26 @@ export class PostFeed {
     }
   }
 
-  async #takeLive({ post, isDirect, senderName }: LivePost): Promise<void> {
-    const entry = this.#entryOf(post, isDirect, true, senderName);
-    this.#moveCursor(post.channelId, post.createAt);
-    this.#moveCursor(ALL, post.createAt);
-    if (entry !== undefined) await this.#add([entry]);
-    this.#see(post.id);
+  /** Those that wait up to the next list, or none. */
+  #nextLive(): LivePost[] {
+    const live: LivePost[] = [];
+    for (const each of this.#waiting) {
+      if (each === "catch_up" || live.length === MAX_TOGETHER) break;
+      live.push(each);
+    }
+    return live;
+  }
+
+  async #takeLive(live: readonly LivePost[]): Promise<void> {
+    const entries = live.flatMap(({ post, isDirect, senderName }) =>
+      this.#entryOf(post, isDirect, true, senderName) ?? []
+    );
+    const cursors: Record<string, PostCursor> = {};
+    for (const { post } of live) cursors[post.channelId] = cursors[ALL] = post;
+    // What nobody has to answer is not worth a write.
+    if (entries.length > 0) await this.#add(entries, cursors);
+    else this.#cursors = this.#withCursors(cursors);
+    for (const { post } of live) this.#see(post.id);
   }
 
   async #fetchMissed(): Promise<void> {
@@ -145,16 +163,16 @@ export class PostFeed {
       .filter(({ team_id, delete_at }) => isOfTeam(team_id) && !delete_at);
     const newest = channels.reduce((ms, { last_post_at }) => Math.max(ms, last_post_at), 0);
     // The first start ever begins now.
-    if (this.#cursor(ALL) === undefined) return await this.#add([], { [ALL]: newest });
-    const sinceAll = this.#cursor(ALL)!;
+    const sinceAll = this.#cursor(ALL);
+    if (sinceAll === undefined) return await this.#add([], { [ALL]: { createAt: newest } });
     for (const { id, type, last_post_at } of channels) {
-      const sinceMs = this.#cursor(id) ?? sinceAll;
-      if (last_post_at <= sinceMs) continue;
-      await this.#fetchChannel({ id, sinceMs, isDirect: type === "D" });
+      const since = this.#cursor(id) ?? { createAt: sinceAll.createAt };
+      if (last_post_at <= since.createAt) continue;
+      await this.#fetchChannel({ id, since, isDirect: type === "D" });
       // What was not looked at is looked at after the next start.
       if (this.#isClosed) return;
     }
-    await this.#add([], { [ALL]: newest });
+    await this.#add([], { [ALL]: { createAt: newest } });
   }
 
   async #fetchChannel(channel: MissedChannel & { isDirect: boolean }): Promise<void> {
@@ -167,7 +185,7 @@ export class PostFeed {
       });
     }
     const entries = posts.flatMap((post) => this.#entryOf(post, channel.isDirect, false) ?? []);
-    await this.#add(entries, { [channel.id]: posts.at(-1)?.createAt ?? channel.sinceMs });
+    await this.#add(entries, { [channel.id]: posts.at(-1) ?? channel.since });
     for (const { id } of posts) this.#see(id);
   }
 
@@ -186,25 +204,28 @@ export class PostFeed {
 
   async #add(
     entries: readonly IntakeEntry<HeardPost>[],
-    cursors: Readonly<Record<string, number>> = {},
+    cursors: Readonly<Record<string, PostCursor>> = {},
   ): Promise<void> {
-    for (const [name, ms] of Object.entries(cursors)) this.#moveCursor(name, ms);
-    const moved = this.#cursors;
-    await this.#deps.intake.add(entries, moved);
-    for (const [name, value] of Object.entries(moved)) {
-      if (this.#cursors[name] === value) delete this.#cursors[name];
-    }
+    await this.#deps.intake.add(entries, this.#withCursors(cursors));
+    this.#cursors = {};
   }
 
-  /** Milliseconds of what was looked at last; undefined before anything was. */
-  #cursor(name: string): number | undefined {
+  /** What was looked at last; undefined before anything was. */
+  #cursor(name: string): PostCursor | undefined {
     const value = this.#cursors[name] ?? this.#deps.intake.cursor(name);
-    return value === undefined ? undefined : Number(value);
+    if (value === undefined) return undefined;
+    const [ms, id] = value.split(" ");
+    return { createAt: Number(ms), ...id !== undefined && { id } };
   }
 
-  #moveCursor(name: string, ms: number): void {
-    const before = this.#cursor(name);
-    if (before === undefined || ms > before) this.#cursors[name] = String(ms);
+  /** Those that are not on the disk, and these where they are further. */
+  #withCursors(cursors: Readonly<Record<string, PostCursor>>): Record<string, string> {
+    const moved = { ...this.#cursors };
+    for (const [name, { createAt, id }] of Object.entries(cursors)) {
+      if (createAt < (this.#cursor(name)?.createAt ?? 0)) continue;
+      moved[name] = id === undefined ? `${createAt}` : `${createAt} ${id}`;
+    }
+    return moved;
   }
 
   #see(id: string): void {

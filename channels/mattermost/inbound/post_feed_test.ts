@@ -1,0 +1,163 @@
+import { assert, assertEquals } from "@std/assert";
+import { fakeClock } from "../../../lib/agent/testing/fake_clock.ts";
+import type { IntakeEntry } from "../../../lib/channel/platform/intake.ts";
+import { ApiError } from "../api/api_error.ts";
+import type { MattermostClient } from "../api/mattermost_client.ts";
+import { type FakePost, FakeStore } from "../testing/fake_store.ts";
+import { type HeardPost, heardPost } from "./heard_post.ts";
+import { PostFeed } from "./post_feed.ts";
+
+/** A feed that is not connected to anything but a store. */
+class World {
+  readonly store = new FakeStore();
+  readonly room = this.store.channel("room", "P");
+  readonly clock = fakeClock();
+  readonly added: IntakeEntry<HeardPost>[] = [];
+  readonly cursors: Record<string, string> = {};
+  readonly warnings: string[] = [];
+  lists = 0;
+  /** What the next calls of the intake, or of the server, fail with. */
+  readonly failures: Error[] = [];
+  held: Promise<void> | undefined;
+  readonly feed: PostFeed;
+
+  constructor() {
+    const client = {
+      getAllTeamsChannels: () => {
+        this.lists += 1;
+        const failure = this.failures.shift();
+        if (failure !== undefined) return Promise.reject(failure);
+        return Promise.resolve([...this.store.channels.values()]);
+      },
+      getPosts: (id: string, page: number, size: number) => {
+        const posts = this.store.page(id, page, size);
+        return Promise.resolve({
+          order: posts.map((post) => post.id),
+          posts: Object.fromEntries(posts.map((post) => [post.id, post])),
+        });
+      },
+    } as unknown as MattermostClient;
+    const me = { id: this.store.bot.id, username: "helper" };
+    this.feed = new PostFeed({
+      client,
+      intake: {
+        cursor: (name) => this.cursors[name],
+        add: async (entries, cursors) => {
+          await this.held;
+          const failure = entries.length > 0 ? this.failures.shift() : undefined;
+          if (failure !== undefined) throw failure;
+          this.added.push(...entries);
+          Object.assign(this.cursors, cursors);
+        },
+      },
+      hear: (post, isDirect) =>
+        heardPost(post, isDirect, {
+          me,
+          respond: "all",
+          replyInThread: false,
+          isInThread: () => false,
+        }),
+      isOfTeam: () => true,
+      clock: this.clock,
+      log: { warning: (message) => void this.warnings.push(message) },
+    });
+  }
+
+  say(text: string): FakePost {
+    const post = this.store.post(this.store.alice.id, this.room.id, text);
+    this.take(post);
+    return post;
+  }
+
+  take(post: FakePost): void {
+    this.feed.take({ channel_type: "P", team_id: "", post: JSON.stringify(post) });
+  }
+
+  get texts(): string[] {
+    return this.added.map(({ data }) => data.text);
+  }
+
+  async until(holds: () => boolean): Promise<void> {
+    while (!holds()) await new Promise((again) => setTimeout(again, 1));
+  }
+}
+
+Deno.test("PostFeed keeps a bounded number of events, and fetches the others", async () => {
+  const world = new World();
+  world.feed.catchUp();
+  await world.until(() => world.cursors["*"] !== undefined);
+  const gate = Promise.withResolvers<void>();
+  world.held = gate.promise;
+  const texts = Array.from({ length: 1_500 }, (_, at) => `text ${at}`);
+  for (const text of texts) world.say(text);
+  assertEquals(world.lists, 1);
+  gate.resolve();
+  await world.until(() => world.added.length === 1_500);
+  assertEquals(world.texts, texts);
+  assertEquals(world.lists, 2);
+  await world.feed.close();
+});
+
+Deno.test("PostFeed tries again what could not be written, and moves no cursor past it", async () => {
+  const world = new World();
+  world.feed.catchUp();
+  await world.until(() => world.cursors["*"] !== undefined);
+  world.failures.push(new Error("the disk is full"));
+  const post = world.say("kept");
+  await world.until(() => world.warnings.length === 1);
+  assertEquals(world.cursors[world.room.id], undefined);
+  world.clock.tick(1_000);
+  await world.until(() => world.added.length === 1);
+  assertEquals(world.cursors[world.room.id], `${post.create_at} ${post.id}`);
+  // Ended while it waits: it is not taken for one that was looked at.
+  world.failures.push(new Error("the disk is full"));
+  world.say("for the next process");
+  await world.until(() => world.warnings.length === 2);
+  await world.feed.close();
+  assertEquals(world.cursors[world.room.id], `${post.create_at} ${post.id}`);
+});
+
+Deno.test("PostFeed waits as long as the server asks for, and holds what comes meanwhile", async () => {
+  const world = new World();
+  world.store.post(world.store.alice.id, world.room.id, "before the first start");
+  const limited = { status: 429, retryAfterMs: 90_000, isSent: true };
+  world.failures.push(new ApiError("pause", limited));
+  world.feed.catchUp();
+  world.say("live");
+  await world.until(() => world.warnings.length === 1);
+  world.clock.tick(89_000);
+  assertEquals(world.lists, 1);
+  world.clock.tick(1_000);
+  await world.until(() => world.added.length === 1);
+  assertEquals(world.texts, ["live"]);
+  await world.feed.close();
+});
+
+Deno.test("PostFeed leaves the oldest alone where more was written than is fetched, and says so", async () => {
+  const world = new World();
+  world.feed.catchUp();
+  await world.until(() => world.cursors["*"] !== undefined);
+  for (let at = 0; at < 1_100; at++) {
+    world.store.post(world.store.alice.id, world.room.id, `text ${at}`);
+  }
+  world.feed.catchUp();
+  await world.until(() => world.added.length > 0);
+  assertEquals(world.texts, Array.from({ length: 1_000 }, (_, at) => `text ${at + 100}`));
+  assert(world.warnings[0]!.startsWith("More was written than is fetched"));
+  await world.feed.close();
+});
+
+Deno.test("PostFeed takes an event that comes twice once", async () => {
+  const world = new World();
+  world.feed.catchUp();
+  const post = world.say("once");
+  world.take(post);
+  await world.until(() => world.added.length > 0);
+  world.take(post);
+  world.say("behind");
+  await world.until(() => world.texts.includes("behind"));
+  // Two that wait together are told apart by the intake.
+  assertEquals(new Set(world.texts).size, 2);
+  assertEquals(world.texts.filter((text) => text === "once").length <= 2, true);
+  await world.feed.close();
+});
