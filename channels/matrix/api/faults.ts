@@ -1,0 +1,128 @@
+/**
+ * What a homeserver's errors mean for whoever asked (client-server API, "Standard error response").
+ *
+ * @module
+ */
+
+import { ConnectionError, HTTPError, MatrixError } from "matrix-js-sdk";
+import {
+  LoginRefusedError,
+  PermanentDeliveryError,
+  RetryLaterError,
+} from "../../../lib/channel/delivery_error.ts";
+import { TooLargeError } from "./bounded_fetch.ts";
+
+/** See the module. */
+export type MatrixFault =
+  /** The token is none (any more). `isSoft`: the server wants the same device to log in again. */
+  | { kind: "login"; words: string; isSoft: boolean }
+  /** The server says when to come again. */
+  | { kind: "later"; words: string; waitMs: number }
+  /** A repeat cannot mend it. */
+  | { kind: "refused"; words: string; errcode: string | undefined; status: number }
+  /** Anything else, which a repeat may mend. */
+  | { kind: "away"; words: string };
+
+/** Where a server limits without saying for how long, milliseconds. */
+const USUAL_WAIT_MS = 5_000;
+const LONGEST_WAIT_MS = 60 * 60_000;
+
+/** Statuses below 500 that say nothing of the request itself. */
+const PASSING: readonly number[] = [408, 425, 429];
+
+/** What an error is. The words of the server are left out where it may have repeated a secret. */
+export function readFault(error: unknown): MatrixFault {
+  if (error instanceof LoginRefusedError) {
+    return { kind: "login", words: error.message, isSoft: false };
+  }
+  if (error instanceof TooLargeError) {
+    return { kind: "refused", words: error.message, errcode: "M_TOO_LARGE", status: 413 };
+  }
+  if (!(error instanceof HTTPError)) return { kind: "away", words: awayWords(error) };
+  const status = error.httpStatus ?? 0;
+  const errcode = error instanceof MatrixError ? error.errcode : undefined;
+  const data: Record<string, unknown> = error instanceof MatrixError ? error.data : {};
+  switch (errcode) {
+    case "M_UNKNOWN_TOKEN":
+    case "M_MISSING_TOKEN":
+      return {
+        kind: "login",
+        words: "the homeserver does not know the session (any more): it was signed out, or the " +
+          "access token is wrong",
+        isSoft: data.soft_logout === true,
+      };
+    case "M_USER_DEACTIVATED":
+      return { kind: "login", words: "the account of the bot is deactivated", isSoft: false };
+    case "M_USER_LOCKED":
+      return { kind: "login", words: "the account of the bot is locked", isSoft: false };
+  }
+  if (status === 429 || errcode === "M_LIMIT_EXCEEDED") {
+    const waitMs = waitOf(error as HTTPError);
+    return { kind: "later", words: "the homeserver limits how often it is asked", waitMs };
+  }
+  const said = serverWords(data.error);
+  const words = `${errcode ?? `status ${status}`}${said === "" ? "" : `: ${said}`}`;
+  // Without an error of the API it is a proxy that answers, of a server that is not there.
+  if (status >= 400 && status < 500 && errcode !== undefined && !PASSING.includes(status)) {
+    return { kind: "refused", words, errcode, status };
+  }
+  return { kind: "away", words };
+}
+
+/** The error that a delivery fails with. */
+export function deliveryError(error: unknown): Error {
+  if (
+    error instanceof PermanentDeliveryError || error instanceof RetryLaterError ||
+    error instanceof LoginRefusedError
+  ) return error;
+  const fault = readFault(error);
+  switch (fault.kind) {
+    case "login":
+      // The channel is about to log in again.
+      if (fault.isSoft) return new Error(`Not logged in: ${fault.words}`);
+      return new LoginRefusedError(`The login is refused: ${fault.words}`);
+    case "later":
+      return new RetryLaterError(fault.words, fault.waitMs);
+    case "refused":
+      return new PermanentDeliveryError(refusalWords(fault));
+    case "away":
+      return new Error(`The homeserver did not take it: ${fault.words}`);
+  }
+}
+
+function refusalWords({ errcode, words }: MatrixFault & { kind: "refused" }): string {
+  switch (errcode) {
+    case "M_FORBIDDEN":
+      return `The bot may not write there: it is not in the room, or its power level is too low (${words})`;
+    case "M_TOO_LARGE":
+      return `That is too large for the homeserver (${words})`;
+    case "M_NOT_FOUND":
+      return `There is no such room (${words})`;
+    default:
+      return `The homeserver refuses it (${words})`;
+  }
+}
+
+function waitOf(error: HTTPError): number {
+  let ms: number | null = null;
+  try {
+    ms = error.getRetryAfterMs();
+    // Other codes with that status may say it, too.
+    if (ms === null && error instanceof MatrixError) ms = Number(error.data.retry_after_ms);
+  } catch {
+    // What is no number of the server's is none.
+  }
+  if (ms === null || !Number.isFinite(ms)) return USUAL_WAIT_MS;
+  return Math.min(Math.max(0, ms), LONGEST_WAIT_MS);
+}
+
+function serverWords(text: unknown): string {
+  if (typeof text !== "string") return "";
+  return text.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim().slice(0, 200).toWellFormed();
+}
+
+function awayWords(error: unknown): string {
+  if (error instanceof ConnectionError) return "it cannot be reached, or the connection was cut";
+  if (error instanceof SyntaxError) return "it answered with what is no JSON";
+  return error instanceof Error ? error.message : String(error);
+}

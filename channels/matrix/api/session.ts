@@ -1,0 +1,169 @@
+/**
+ * The session that the channel writes with: an access token, or a login by password, whose token and
+ * device are kept in the channel's folder, so that the account has one session for it and not one for
+ * each start.
+ *
+ * @module
+ */
+
+import { join } from "@std/path";
+import { LoginRefusedError } from "../../../lib/channel/delivery_error.ts";
+import type { MatrixConfig } from "../settings.ts";
+import { readFault } from "./faults.ts";
+import { MatrixApi } from "./matrix_api.ts";
+
+/** Who the channel is. */
+export interface MatrixSession {
+  api: MatrixApi;
+  userId: string;
+  deviceId: string;
+  accessToken: string;
+}
+
+/** What a session is opened with. */
+export interface SessionDeps {
+  config: Pick<
+    MatrixConfig,
+    "homeserver" | "accessToken" | "user" | "password" | "userId" | "deviceName"
+  >;
+  stateDir: string;
+  fetch: typeof fetch;
+}
+
+interface KeptSession {
+  homeserver: string;
+  user: string;
+  userId: string;
+  deviceId: string;
+  /** Absent when the server has signed the device out softly. */
+  accessToken?: string;
+}
+
+/**
+ * Opens the session. `isForced`: logs in anew, where there is a password. Rejects with LoginRefusedError
+ * where the server does not take it, and as the SDK does where it cannot be asked.
+ */
+export async function openSession(deps: SessionDeps, isForced = false): Promise<MatrixSession> {
+  const { config, stateDir } = deps;
+  if (config.accessToken !== "") {
+    return await withToken(deps, { accessToken: config.accessToken, deviceId: undefined })
+      .catch(throwRefused);
+  }
+  const kept = await readKept(stateDir, config);
+  if (kept?.accessToken !== undefined && !isForced) {
+    try {
+      return await withToken(deps, { accessToken: kept.accessToken, deviceId: kept.deviceId });
+    } catch (error) {
+      const fault = readFault(error);
+      if (fault.kind !== "login") throw error;
+      await forgetToken(deps, fault.isSoft);
+      if (!fault.isSoft) throw refused(fault.words);
+    }
+  }
+  return await logIn(deps, kept?.deviceId);
+}
+
+/**
+ * The server does not know the token any more. A device that it has signed out softly stays, and logs in
+ * again; otherwise the next start is a new device.
+ */
+export async function forgetToken(
+  { config, stateDir }: SessionDeps,
+  isSoft: boolean,
+): Promise<void> {
+  const kept = await readKept(stateDir, config);
+  if (kept === undefined) return;
+  const { accessToken: _, ...device } = kept;
+  if (isSoft) await writeKept(stateDir, device);
+  else await Deno.remove(keptPath(stateDir));
+}
+
+async function withToken(
+  { config, fetch }: SessionDeps,
+  { accessToken, deviceId }: { accessToken: string; deviceId: string | undefined },
+): Promise<MatrixSession> {
+  const { homeserver } = config;
+  const asked = { accessToken, userId: config.userId, deviceId: deviceId ?? "" };
+  const me = await new MatrixApi({ homeserver, fetch, session: asked }).whoami();
+  if (config.userId !== "" && me.userId !== config.userId) {
+    throw new LoginRefusedError(
+      `The session belongs to ${me.userId}, and userId is ${config.userId}: set the one or the other`,
+    );
+  }
+  const session = { accessToken, userId: me.userId, deviceId: me.deviceId ?? deviceId ?? "" };
+  return { ...session, api: new MatrixApi({ homeserver, fetch, session }) };
+}
+
+async function logIn(deps: SessionDeps, deviceId: string | undefined): Promise<MatrixSession> {
+  const { config, stateDir, fetch } = deps;
+  const { homeserver, password, deviceName } = config;
+  const user = nameOf(config);
+  if (user === "") throw new LoginRefusedError("user is not set: a password needs one");
+  const api = new MatrixApi({ homeserver, fetch });
+  try {
+    const made = await api.login({ user, password, deviceId, deviceName });
+    await writeKept(stateDir, { homeserver, user, ...made });
+    return await withToken(deps, made);
+  } catch (error) {
+    const fault = readFault(error);
+    if (fault.kind === "login") throw refused(fault.words);
+    if (fault.kind !== "refused") throw error;
+    const types = await api.loginTypes().catch(() => undefined);
+    if (types !== undefined && !types.includes("m.login.password")) {
+      throw new LoginRefusedError(
+        "The homeserver takes no passwords from programs: set accessToken instead",
+      );
+    }
+    throw new LoginRefusedError(
+      fault.errcode === "M_FORBIDDEN"
+        ? "The homeserver refuses the user or the password"
+        : `The homeserver refuses the login (${fault.errcode ?? fault.status})`,
+    );
+  }
+}
+
+function throwRefused(error: unknown): never {
+  const fault = readFault(error);
+  throw fault.kind === "login" && !(error instanceof LoginRefusedError)
+    ? refused(fault.words)
+    : error;
+}
+
+/** For a person: what is wrong, and what to do. */
+export function refused(words: string): LoginRefusedError {
+  return new LoginRefusedError(
+    `The login is refused: ${words}. Set a new accessToken, or log in again with ` +
+      "service channels login matrix --force",
+  );
+}
+
+/** The user that a password belongs to. */
+function nameOf({ user, userId }: SessionDeps["config"]): string {
+  return user !== "" ? user : userId;
+}
+
+function keptPath(stateDir: string): string {
+  return join(stateDir, "session.json");
+}
+
+/** What was kept for this user of this server; undefined where nothing is, or what is there is none. */
+async function readKept(
+  stateDir: string,
+  config: SessionDeps["config"],
+): Promise<KeptSession | undefined> {
+  try {
+    const kept = JSON.parse(await Deno.readTextFile(keptPath(stateDir))) as Partial<KeptSession>;
+    const isOurs = kept.homeserver === config.homeserver && kept.user === nameOf(config);
+    return isOurs && typeof kept.deviceId === "string" ? kept as KeptSession : undefined;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+async function writeKept(stateDir: string, kept: KeptSession): Promise<void> {
+  const path = keptPath(stateDir);
+  // In one step: half a file would be another device at the next start.
+  await Deno.writeTextFile(`${path}.new`, JSON.stringify(kept), { mode: 0o600 });
+  await Deno.rename(`${path}.new`, path);
+}

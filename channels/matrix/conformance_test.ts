@@ -1,0 +1,10 @@
+import { testChannel } from "../../lib/channel/testing/mod.ts";
+import { FakeHomeserver } from "./testing/fake_homeserver.ts";
+
+testChannel({
+  folder: new URL("./", import.meta.url),
+  openPlatform: () => FakeHomeserver.open(),
+  exempt: {
+    acknowledges: "the next poll acknowledges, when messages are on the disk: they wait there",
+  },
+});

@@ -1,0 +1,103 @@
+/**
+ * What somebody says with an event `m.room.message`: its text without what clients put around it, its
+ * file, and what it relates to.
+ *
+ * @module
+ */
+
+import { matchMxc } from "../api/mxc.ts";
+import type { Json } from "../api/matrix_api.ts";
+import { list, type MatrixEvent, record } from "../sync/sync_answer.ts";
+import type { HeardFile } from "./heard.ts";
+
+/** See the module. */
+export interface ReadMessage {
+  text: string;
+  file?: HeardFile;
+  threadId?: string;
+  /** Event that it answers; never the one that stands in a thread for older clients. */
+  replyTo?: string;
+  /** User ids that it is meant for; undefined where the client does not say. */
+  mentions?: readonly string[];
+  /** HTML, for links to people in it. */
+  html: string;
+}
+
+const FILES: readonly string[] = ["m.image", "m.file", "m.audio", "m.video"];
+
+/** Characters of a file's name. */
+const MAX_NAME_CHARS = 120;
+
+/** A message of a person; undefined for notices, edits, and what holds neither text nor a file. */
+export function readMessage(
+  { content }: Pick<MatrixEvent, "content">,
+  senderName: string,
+): ReadMessage | undefined {
+  const { msgtype, body } = content;
+  const relation = record(content["m.relates_to"]);
+  // The first text counts: an answer to it is under way.
+  if (relation.rel_type === "m.replace") return undefined;
+  if (typeof body !== "string" || typeof msgtype !== "string") return undefined;
+  const replyTo = record(relation["m.in_reply_to"]).event_id;
+  const isReply = typeof replyTo === "string" && relation.is_falling_back !== true;
+  const said = isReply ? withoutFallback(body) : body;
+  const threadId = relation.rel_type === "m.thread" && typeof relation.event_id === "string"
+    ? relation.event_id
+    : undefined;
+  const userIds = record(content["m.mentions"]).user_ids;
+  const common = {
+    html: typeof content.formatted_body === "string" ? content.formatted_body : "",
+    ...threadId?.startsWith("$") && { threadId },
+    ...isReply && { replyTo },
+    ...content["m.mentions"] !== undefined && {
+      mentions: list(userIds).filter((id) => typeof id === "string"),
+    },
+  };
+  if (msgtype === "m.text") return { text: said, ...common };
+  // Never a command: it is told, not said.
+  if (msgtype === "m.emote") return { text: `* ${senderName} ${said}`, ...common };
+  if (!FILES.includes(msgtype)) return undefined;
+  const file = fileOf(content, msgtype);
+  return file && { text: captionOf(content, said), file, ...common };
+}
+
+/** A quote of what is answered, which clients put in front (client-server API, before v1.13). */
+function withoutFallback(body: string): string {
+  const lines = body.split("\n");
+  if (!/^> (<|\* <)/.test(lines[0]!)) return body;
+  let end = 0;
+  while (end < lines.length && lines[end]!.startsWith("> ")) end += 1;
+  while (end < lines.length && lines[end]!.trim() === "") end += 1;
+  return lines.slice(end).join("\n");
+}
+
+function fileOf(content: Json, msgtype: string): HeardFile | undefined {
+  const { url, filename, body } = content;
+  if (typeof url !== "string" || matchMxc(url) === undefined) return undefined;
+  const { mimetype, size } = record(content.info);
+  const name = [filename, body].find((one) => typeof one === "string" && one.trim() !== "");
+  return {
+    mxc: url,
+    name: plainFileName(typeof name === "string" ? name : "file"),
+    mimeType: typeof mimetype === "string" ? mimetype.slice(0, 100) : "application/octet-stream",
+    size: Number.isSafeInteger(size) && Number(size) >= 0 ? size as number : undefined,
+    isVoice: msgtype === "m.audio" &&
+      (content["org.matrix.msc3245.voice"] !== undefined || content["m.voice"] !== undefined),
+  };
+}
+
+/** Beside a `filename`, the body is what somebody says of the file (client-server API v1.10). */
+function captionOf({ filename }: Json, said: string): string {
+  return typeof filename === "string" && filename !== said ? said : "";
+}
+
+/** Without anything that leads elsewhere. */
+function plainFileName(name: string): string {
+  const last = name.normalize("NFC").split(/[/\\]/).at(-1)!;
+  const plain = last.replace(/[^\p{L}\p{N}._ -]/gu, "_").replace(/\s+/g, " ")
+    .replace(/^[. ]+|[. ]+$/g, "");
+  if (plain === "") return "file";
+  const ending = /\.[A-Za-z0-9]{1,10}$/.exec(plain)?.[0] ?? "";
+  const stem = [...plain.slice(0, plain.length - ending.length)];
+  return `${stem.slice(0, MAX_NAME_CHARS - ending.length).join("")}${ending}`;
+}

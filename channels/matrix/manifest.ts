@@ -1,0 +1,90 @@
+import type { ChannelDescriptor } from "../../lib/channel/descriptor.ts";
+
+/** Rooms and direct messages of a Matrix homeserver (docs/channels/matrix.md). */
+const manifest: ChannelDescriptor = {
+  name: "matrix",
+  displayName: "Matrix",
+  runtime: "channels/matrix/runtime.ts:MatrixChannel",
+  dependencies: ["npm:marked@18.2.1", "npm:matrix-js-sdk@43.0.0"],
+  setup: {
+    fields: {
+      homeserver: { kind: "string", label: "Homeserver, such as https://matrix.org" },
+      accessToken: { kind: "secret", label: "Access token of the bot's account" },
+      user: { kind: "string", label: "User name, to log in with a password instead" },
+      password: { kind: "secret", label: "Password of the bot's account" },
+      userId: {
+        kind: "string",
+        label: "User ID that it has to be, such as @helper:example.org; empty: any",
+      },
+      deviceName: {
+        kind: "string",
+        default: "Agent service",
+        label: "How its session is called in the account's settings",
+      },
+      respond: {
+        kind: "enum",
+        choices: ["mention", "all"],
+        default: "mention",
+        label: "What to answer in rooms with more than two members",
+      },
+      threads: {
+        kind: "enum",
+        choices: ["follow", "always"],
+        default: "follow",
+        label: "Answer in threads that people open, or always open one in rooms",
+      },
+      inviteFrom: {
+        kind: "list",
+        label: "User IDs whose invites are accepted; empty: those of allowFrom",
+      },
+      ackReaction: {
+        kind: "string",
+        default: "👀",
+        label: "Reaction to a message that was heard; - for none",
+      },
+      editEveryMs: {
+        kind: "int",
+        default: 3_000,
+        min: 100,
+        max: 60_000,
+        label: "Milliseconds between two edits of an answer that is being written",
+      },
+      language: {
+        kind: "enum",
+        choices: ["en", "de", "es", "zh"],
+        default: "en",
+        label: "Language of what the channel itself says",
+      },
+    },
+    required: [{ fields: ["homeserver"] }, { fields: ["accessToken", "password"] }],
+    validator: "channels/matrix/validation.ts:validate",
+    steps: [
+      "Make an account for the bot on the homeserver, and sign in to it in Element.",
+      "Copy its access token: All settings, Help & About, Advanced, Access token. Or set user and password.",
+      "Set homeserver, accessToken and allowFrom with your own user ID, such as @alice:example.org.",
+      "Switch the channel on, and invite the bot to a room without encryption.",
+    ],
+  },
+  management: { multiInstance: true, adapter: "channels/matrix/instances.ts:instances" },
+  capabilities: [
+    "streaming",
+    "progress",
+    "media",
+    "replies",
+    "typing",
+    "reactions",
+    "buttons",
+    "voice",
+    "groups",
+    "catch_up",
+    "idempotent_send",
+  ],
+  defaultActivation: false,
+  locales: ["de", "es", "zh"],
+  permissions: { hosts: ["{homeserver}"], paths: [], variables: [] },
+  // A user id belongs to one account for ever. Its homeserver signs what it writes, and ours checks that:
+  // whoever lists an approver trusts the operator of that person's homeserver.
+  senderVerified: true,
+};
+
+export default manifest;

@@ -1,0 +1,145 @@
+/**
+ * Sends a message: its text in parts, then its files. Each event has a transaction of its own that follows
+ * from the message's id, so that a message that is sent again is there once.
+ *
+ * @module
+ */
+
+import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
+import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import { deliveryError } from "../api/faults.ts";
+import type { Json, MatrixApi } from "../api/matrix_api.ts";
+import type { MatrixPlace } from "../chat_id.ts";
+import { partsOf, relates, type Relation, textContent } from "../text/message_content.ts";
+import { fill, type MatrixWords, sizeWords } from "../words.ts";
+import { fileContent, namedFile } from "./file_content.ts";
+import type { RoomWriter } from "./room_writer.ts";
+import type { Transactions } from "./transactions.ts";
+
+/** What messages are sent with. */
+export interface MessageSenderDeps {
+  api: Pick<MatrixApi, "upload" | "uploadLimit">;
+  writer: RoomWriter;
+  transactions: Transactions;
+  words: MatrixWords;
+}
+
+/** Messages of which a part was sent. */
+const MAX_PARTLY = 1_000;
+
+/** Files that are sent are read whole. */
+const MAX_SENT_BYTES = 100 * 1024 * 1024;
+
+/** See the module. Rejects with the errors of deliveries. */
+export class MessageSender {
+  readonly #deps: MessageSenderDeps;
+  /** Events that are there, by message: they need not be uploaded again. */
+  readonly #partly = new Map<string, string[]>();
+  #limit: Promise<number | undefined> | undefined;
+
+  constructor(deps: MessageSenderDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves with the ids of its events: none for a message without content. */
+  async send(
+    { id, chatId, content, media, metadata }: OutboundMessage,
+    msgtype: "m.text" | "m.notice" = "m.text",
+  ): Promise<string[]> {
+    const { writer, transactions } = this.#deps;
+    const place = writer.placeOf(chatId);
+    const relation = relationOf(place, metadata);
+    const texts = partsOf(content);
+    const steps: (() => Promise<Json>)[] = texts.map((text, index) => () =>
+      Promise.resolve(textContent(text, msgtype, index === 0 ? relation : following(relation)))
+    );
+    for (const path of media) {
+      const isFirst = steps.length === 0;
+      steps.push(() => this.#file(path, isFirst ? relation : following(relation)));
+    }
+    const sent = this.#partly.get(id) ?? [];
+    for (let at = sent.length; at < steps.length; at += 1) {
+      const event = await steps[at]!();
+      const txnId = await transactions.idOf("message", id, String(at));
+      sent.push(await writer.send(place.roomId, "m.room.message", event, txnId));
+      if (at + 1 < steps.length) this.#keep(id, sent);
+    }
+    this.#partly.delete(id);
+    return sent;
+  }
+
+  #keep(id: string, sent: string[]): void {
+    this.#partly.set(id, sent);
+    if (this.#partly.size > MAX_PARTLY) this.#partly.delete(this.#partly.keys().next().value!);
+  }
+
+  /** The event of a file; in words where the server does not take so much. */
+  async #file(path: string, relation: Relation): Promise<Json> {
+    const { api, words } = this.#deps;
+    const file = namedFile(path);
+    const limit = Math.min(await this.#uploadLimit() ?? Infinity, MAX_SENT_BYTES);
+    const tooLarge = (bytes: number) =>
+      textContent(
+        fill(words.sendTooLarge, { name: `\`${file.name}\``, limit: sizeWords(bytes) }),
+        "m.text",
+        relation,
+      );
+    const bytes = await readWithin(path, limit);
+    if (bytes === undefined) return tooLarge(limit);
+    try {
+      const mxc = await api.upload(bytes, file.mimeType, file.name);
+      return { ...fileContent(file, bytes, mxc), ...relates(relation) };
+    } catch (error) {
+      const { errcode, httpStatus } = error as { errcode?: string; httpStatus?: number };
+      // A proxy in front of the server may take less than the server says.
+      if (errcode === "M_TOO_LARGE" || httpStatus === 413) return tooLarge(bytes.length - 1);
+      throw deliveryError(error);
+    }
+  }
+
+  async #uploadLimit(): Promise<number | undefined> {
+    this.#limit ??= this.#deps.api.uploadLimit();
+    try {
+      return await this.#limit;
+    } catch {
+      // The upload itself will tell.
+      this.#limit = undefined;
+      return undefined;
+    }
+  }
+}
+
+/** Where an answer stands: in the thread, and in a room beside the question that it answers. */
+export function relationOf(
+  { threadId }: MatrixPlace,
+  metadata: OutboundMessage["metadata"],
+): Relation {
+  const { eventId, senderId, isShared } = metadata;
+  const answers = isShared === true && typeof eventId === "string" && eventId.startsWith("$");
+  return {
+    ...threadId !== undefined && { threadId },
+    ...answers && { replyTo: eventId },
+    ...answers && typeof senderId === "string" && { mentions: [senderId] },
+  };
+}
+
+/** Further parts stay in the thread, and call nobody again. */
+function following({ threadId }: Relation): Relation {
+  return threadId === undefined ? {} : { threadId };
+}
+
+/** Undefined for a file that is larger. */
+async function readWithin(
+  path: string,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  try {
+    const { size } = await Deno.stat(path);
+    return size > maxBytes ? undefined : await Deno.readFile(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) {
+      throw new PermanentDeliveryError(`A file of the message is gone: ${namedFile(path).name}`);
+    }
+    throw error;
+  }
+}

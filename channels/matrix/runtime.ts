@@ -1,0 +1,277 @@
+/**
+ * Rooms and direct messages of a Matrix homeserver.
+ *
+ * @module
+ */
+
+import { BaseChannel } from "../../lib/channel/base_channel.ts";
+import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
+import { eventOf } from "../../lib/channel/outbound_event.ts";
+import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
+import { Intake } from "../../lib/channel/platform/intake.ts";
+import { Memory } from "../../lib/channel/platform/memory.ts";
+import { boundedFetch } from "./api/bounded_fetch.ts";
+import { readFault } from "./api/faults.ts";
+import {
+  forgetToken,
+  type MatrixSession,
+  openSession,
+  refused,
+  type SessionDeps,
+} from "./api/session.ts";
+import type { Heard } from "./inbound/heard.ts";
+import {
+  type FetchedFile,
+  fetchFile,
+  MAX_FILE_BYTES,
+  removeOldFiles,
+} from "./inbound/fetch_file.ts";
+import { createMatrixLink, type MatrixLink } from "./matrix_link.ts";
+import { homeserverUrl, type MatrixConfig } from "./settings.ts";
+import { sleep } from "./sync/sleep.ts";
+import { wordsIn } from "./words.ts";
+
+/** First wait before a server that is away is asked again, and the longest, milliseconds. */
+const AGAIN_MS = 1_000;
+const MAX_AGAIN_MS = 60_000;
+
+/** See the module. */
+export class MatrixChannel extends BaseChannel<MatrixConfig> {
+  readonly #ending = new AbortController();
+  #isRunning = false;
+  #started: Promise<void> | undefined;
+  #session: MatrixSession | undefined;
+  /** There as soon as the rooms are known. */
+  #link: MatrixLink | undefined;
+  #problem = "it is not started";
+  #detail = "";
+  /** Who else writes with the account. */
+  #stranger: string | undefined;
+
+  override get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  override async login(force = false): Promise<boolean> {
+    const end = new AbortController();
+    try {
+      await openSession(this.#sessionDeps(end.signal), force);
+      return true;
+    } catch (error) {
+      if (!(error instanceof LoginRefusedError)) throw error;
+      this.host.log.error("Matrix refuses the login", { reason: error.message });
+      return false;
+    }
+  }
+
+  override start(): Promise<void> {
+    this.#started ??= this.#run().finally(() => this.#isRunning = false);
+    return this.#started;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    const { stateDir, clock, log } = this.host;
+    if (signal.aborted) return;
+    if (homeserverUrl(this.config.homeserver) === undefined) {
+      throw new Error(
+        `homeserver is ${JSON.stringify(this.config.homeserver)}: expected a URL, such as ` +
+          "https://matrix.org",
+      );
+    }
+    this.#isRunning = true;
+    const take = (heard: Heard, ended: AbortSignal) => this.#take(heard, ended);
+    const intake = await Intake.open<Heard>({ stateDir, take, clock, log });
+    let closed: Promise<void> | undefined;
+    // At once: whoever waits for room in it would wait for ever.
+    signal.addEventListener("abort", () => closed = intake.close(), { once: true });
+    const memory = new Memory(stateDir);
+    let link: MatrixLink | undefined;
+    try {
+      await removeOldFiles(stateDir);
+      this.#tell(`connecting to ${this.config.homeserver}`);
+      link = await this.#connect(memory, intake);
+      if (link !== undefined) await this.#serve(link, intake);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      this.#isRunning = false;
+      this.#ending.abort();
+      await closed;
+      await link?.close();
+      this.#link = undefined;
+      memory.close();
+    }
+  }
+
+  async #serve(link: MatrixLink, intake: Intake<Heard>): Promise<void> {
+    this.#link = link;
+    intake.start();
+    while (!this.#ending.signal.aborted) {
+      this.#describe(link);
+      await this.#retrying(() => link.loop.round());
+    }
+  }
+
+  /** Logs in and learns how the rooms are. Undefined when it was stopped meanwhile. */
+  async #connect(memory: Memory, intake: Intake<Heard>): Promise<MatrixLink | undefined> {
+    const { signal } = this.#ending;
+    const deps = this.#sessionDeps(signal);
+    const session = await this.#retrying(() => openSession(deps));
+    if (session === undefined) return undefined;
+    this.#session = session;
+    const displayName = await session.api.displayName(session.userId).catch(() => undefined);
+    const link = createMatrixLink({
+      session,
+      displayName,
+      config: this.config,
+      host: this.host,
+      memory,
+      intake,
+      isAllowed: (userId) => this.isAllowed(userId),
+      signal,
+    });
+    const begun = await this.#retrying(() => link.loop.begin().then(() => true));
+    if (begun !== undefined) return link;
+    await link.close();
+    return undefined;
+  }
+
+  /** Tries until it works or the channel is stopped: undefined then. Rejects with LoginRefusedError. */
+  async #retrying<T>(attempt: () => Promise<T>): Promise<T | undefined> {
+    const { signal } = this.#ending;
+    for (let failures = 0; !signal.aborted; failures += 1) {
+      try {
+        const result = await attempt();
+        this.#problem = "";
+        return result;
+      } catch (error) {
+        if (signal.aborted) return undefined;
+        if (error instanceof LoginRefusedError) throw error;
+        const fault = readFault(error);
+        if (fault.kind === "login") {
+          await this.#logInAgain(fault);
+          continue;
+        }
+        const ms = Math.min(MAX_AGAIN_MS, AGAIN_MS * 2 ** Math.min(failures, 10));
+        // Not all at once behind a server that has gone.
+        const waitMs = fault.kind === "later"
+          ? fault.waitMs
+          : Math.round(ms * (1 + Math.random() / 4));
+        this.#problem = fault.words;
+        this.#tell(`not connected: ${fault.words}; again in ${Math.ceil(waitMs / 1_000)} s`);
+        this.host.log.info("The homeserver cannot be asked", { reason: fault.words, waitMs });
+        await sleep(this.host.clock, waitMs, signal);
+      }
+    }
+    return undefined;
+  }
+
+  /** A session that the server has ended softly goes on with a new token. Rejects for any other. */
+  async #logInAgain(fault: { words: string; isSoft: boolean }): Promise<void> {
+    const deps = this.#sessionDeps(this.#ending.signal);
+    await forgetToken(deps, fault.isSoft);
+    const canLogIn = this.config.accessToken === "" && fault.isSoft;
+    if (!canLogIn || this.#session === undefined) throw refused(fault.words);
+    const session = await this.#retrying(() => openSession(deps));
+    if (session !== undefined) this.#session.api.renew(session);
+  }
+
+  #sessionDeps(signal: AbortSignal): SessionDeps {
+    const { clock, stateDir } = this.host;
+    return {
+      config: this.config,
+      stateDir,
+      fetch: boundedFetch({ clock, maxFileBytes: MAX_FILE_BYTES, signal }),
+    };
+  }
+
+  #describe({ session, rooms, foreign }: MatrixLink): void {
+    const stranger = foreign.judge();
+    if (stranger !== undefined && stranger !== this.#stranger) {
+      this.#stranger = stranger;
+      this.host.log.warning("Somebody else writes with the account of the bot", {
+        user: session.userId,
+        reason: stranger,
+      });
+    }
+    const more = this.#stranger === undefined ? "" : `; ${this.#stranger}`;
+    this.#tell(`connected as ${session.userId}, ${rooms.describe()}${more}`);
+  }
+
+  #tell(detail: string): void {
+    if (detail === this.#detail) return;
+    this.#detail = detail;
+    this.host.setDetail(detail);
+  }
+
+  /** Hands a message on that waits in the intake. */
+  async #take(heard: Heard, signal: AbortSignal): Promise<void> {
+    const link = this.#link!;
+    const { roomId, chatId, eventId, senderId, senderName, isShared, file } = heard;
+    let fetched: FetchedFile | undefined;
+    if (file !== undefined) {
+      const key = eventId.replace(/[^A-Za-z0-9]/g, "").slice(0, 60) || "file";
+      fetched = await fetchFile(file, key, {
+        api: link.session.api,
+        stateDir: this.host.stateDir,
+        transcribe: (path) => this.transcribeAudio(path),
+        words: wordsIn(this.config.language),
+        signal,
+      });
+    }
+    try {
+      const published = await this.handleMessage({
+        senderId,
+        senderName,
+        chatId,
+        content: [heard.content, fetched?.text ?? ""].filter((text) => text !== "").join("\n\n"),
+        messageId: eventId,
+        metadata: { eventId, senderId, roomId, isShared },
+        ...fetched?.path !== undefined && { media: [fetched.path] },
+        ...heard.sentAt !== undefined && { sentAt: heard.sentAt },
+      });
+      const isNew = published.kind === "turn" && !published.repeated;
+      if (published.kind !== "denied") await link.acknowledge(heard, isNew);
+    } finally {
+      await fetched?.remove();
+    }
+  }
+
+  override async stop(): Promise<void> {
+    this.#isRunning = false;
+    this.#problem = "it was stopped";
+    this.#ending.abort();
+    await this.#started?.catch(() => {});
+  }
+
+  override async send(message: OutboundMessage): Promise<void> {
+    const link = this.#connected();
+    const event = eventOf(message);
+    switch (event?.type) {
+      case undefined:
+        return void await link.sender.send(message);
+      case "goal_status":
+        return void await link.sender.send(message, "m.notice");
+      case "approval":
+        return await link.approvals.ask(message, event);
+      case "approval_resolved":
+        return await link.approvals.resolved(message, event);
+      case "progress":
+        return await link.notes.show(message);
+      case "turn_end":
+        link.typing.end(message.chatId);
+        return await link.notes.end(message.chatId);
+    }
+  }
+
+  override async sendDelta(piece: StreamDelta): Promise<void> {
+    await this.#connected().streams.push(piece);
+  }
+
+  #connected(): MatrixLink {
+    const link = this.#link;
+    if (this.#isRunning && link !== undefined) return link;
+    throw new Error(`Not connected${this.#problem === "" ? "" : `: ${this.#problem}`}`);
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * Follows what happens on the homeserver. The place that it has read up to is stored with the messages
+ * that came up to there, in one step, and the server is asked to go on after that: a process that is
+ * killed loses nothing, and nothing is read that is older than the first start.
+ *
+ * @module
+ */
+
+import type { Intake, IntakeEntry } from "../../../lib/channel/platform/intake.ts";
+import type { Log } from "../../../lib/log.ts";
+import { readFault } from "../api/faults.ts";
+import type { MatrixApi } from "../api/matrix_api.ts";
+import type { EventReader } from "../inbound/event_reader.ts";
+import type { Heard } from "../inbound/heard.ts";
+import { fillGap } from "./fill_gap.ts";
+import { LIVE_FILTER, SNAPSHOT_FILTER } from "./filters.ts";
+import type { Invites } from "./invites.ts";
+import type { Rooms } from "./rooms.ts";
+import {
+  type JoinedRoom,
+  type MatrixEvent,
+  readSyncAnswer,
+  type SyncAnswer,
+} from "./sync_answer.ts";
+
+/** What the loop works with. */
+export interface SyncLoopDeps {
+  api: Pick<MatrixApi, "sync" | "messages">;
+  me: string;
+  rooms: Rooms;
+  invites: Invites;
+  reader: Pick<EventReader, "read">;
+  intake: Pick<Intake<Heard>, "add" | "cursor">;
+  log: Pick<Log, "warning">;
+}
+
+/** How long the server waits for something to happen, milliseconds. */
+const POLL_MS = 30_000;
+
+/** Name of the cursor in the intake. */
+const CURSOR = "sync";
+
+/** See the module. Everything rejects as the SDK does, and may be called again then. */
+export class SyncLoop {
+  readonly #deps: SyncLoopDeps;
+  #since: string | undefined;
+  /** Whether the last answer is behind what had happened before the start. */
+  #isLive = false;
+  /** A server that does not know its own place would send the loop round and round. */
+  #hasRestarted = false;
+
+  constructor(deps: SyncLoopDeps) {
+    this.#deps = deps;
+  }
+
+  /** Learns how the rooms are. Where nothing was read before, it begins now. */
+  async begin(): Promise<void> {
+    const { api, intake } = this.#deps;
+    const answer = readSyncAnswer(
+      await api.sync({ since: undefined, filter: SNAPSHOT_FILTER, timeoutMs: 0 }),
+    );
+    this.#takeRooms(answer);
+    this.#since = intake.cursor(CURSOR);
+    if (this.#since !== undefined) return;
+    await intake.add([], { [CURSOR]: answer.nextBatch });
+    this.#since = answer.nextBatch;
+  }
+
+  /** Waits for one answer, and resolves when it is on the disk. */
+  async round(): Promise<void> {
+    const { api, intake } = this.#deps;
+    const since = this.#since!;
+    let json;
+    try {
+      const timeoutMs = this.#isLive ? POLL_MS : 0;
+      json = await api.sync({ since, filter: LIVE_FILTER, timeoutMs });
+    } catch (error) {
+      const fault = readFault(error);
+      const isLost = fault.kind === "refused" && fault.status === 400 && !this.#hasRestarted;
+      if (!isLost) throw error;
+      return await this.#restart(fault.words);
+    }
+    const answer = readSyncAnswer(json);
+    const known = new Set(
+      answer.joined.map(({ roomId }) => roomId).filter((roomId) => this.#deps.rooms.has(roomId)),
+    );
+    this.#takeRooms(answer);
+    const entries: IntakeEntry<Heard>[] = [];
+    for (const room of answer.joined) {
+      const events = known.has(room.roomId)
+        ? [...await this.#missed(room, since), ...room.timeline]
+        : sinceInvite(room.timeline, this.#deps.me);
+      for (const event of events) {
+        const heard = await this.#deps.reader.read(room.roomId, event, this.#isLive);
+        if (heard !== undefined) entries.push(entryOf(heard));
+      }
+    }
+    await intake.add(entries, { [CURSOR]: answer.nextBatch });
+    this.#since = answer.nextBatch;
+    this.#isLive = true;
+    this.#hasRestarted = false;
+  }
+
+  #takeRooms({ joined, invited, left, direct }: SyncAnswer): void {
+    const { rooms, invites } = this.#deps;
+    if (direct !== undefined) rooms.takeDirect(direct);
+    for (const roomId of left) rooms.leave(roomId);
+    for (const room of joined) rooms.take(room);
+    for (const room of invited) invites.take(room);
+  }
+
+  async #missed(
+    { roomId, isLimited, prevBatch }: JoinedRoom,
+    since: string,
+  ): Promise<MatrixEvent[]> {
+    const { api, log } = this.#deps;
+    if (!isLimited || prevBatch === undefined) return [];
+    const { events, isCut } = await fillGap(api, { roomId, from: prevBatch, to: since });
+    if (isCut) {
+      log.warning("More was written in a room than could be fetched; the oldest is left out", {
+        room: roomId,
+        fetched: events.length,
+      });
+    }
+    return events;
+  }
+
+  /** The server was set up anew, or has thrown its places away. */
+  async #restart(reason: string): Promise<void> {
+    const { api, intake, log } = this.#deps;
+    this.#hasRestarted = true;
+    const answer = readSyncAnswer(
+      await api.sync({ since: undefined, filter: SNAPSHOT_FILTER, timeoutMs: 0 }),
+    );
+    log.warning("The homeserver does not know how far was read; it goes on from now", { reason });
+    this.#takeRooms(answer);
+    await intake.add([], { [CURSOR]: answer.nextBatch });
+    this.#since = answer.nextBatch;
+  }
+}
+
+/** Of a room that was just entered: what was said to whoever was invited, and not what stood there before. */
+function sinceInvite(timeline: MatrixEvent[], me: string): MatrixEvent[] {
+  const from = timeline.findIndex(({ type, stateKey, content }) =>
+    type === "m.room.member" && stateKey === me &&
+    (content.membership === "invite" || content.membership === "join")
+  );
+  return timeline.slice(from + 1);
+}
+
+function entryOf(heard: Heard): IntakeEntry<Heard> {
+  return { lane: heard.chatId, id: heard.eventId, data: heard };
+}
