@@ -122,6 +122,11 @@ export class SocketConnection {
     for (let words = 0; words < 2 && !this.#isOver; words += 1) {
       this.#client.disconnect().catch(() => {});
     }
+    // Where the first word has ended it already, the client waits for an answer still.
+    const { websocket } = this.#client as unknown as {
+      websocket?: { closeHandshakeTimeout?: number };
+    };
+    clearTimeout(websocket?.closeHandshakeTimeout);
   }
 
   #read(data: unknown): void {

@@ -9,7 +9,7 @@ import type {
   PlatformMessage,
   PlatformSent,
 } from "../../../lib/channel/testing/mod.ts";
-import { BOT_SCOPES } from "../app_manifest.ts";
+import { BOT_SCOPES, HTTP_PATH } from "../app_manifest.ts";
 import { SlackSignature } from "../http/slack_signature.ts";
 import {
   ALICE,
@@ -62,6 +62,7 @@ export class FakeSlack implements ChannelPlatform {
   readonly #told = new Map<string, Told>();
   readonly #acknowledged: string[] = [];
   readonly #answers = new Map<string, ((call: FakeCall) => Response)[]>();
+  #requestUrl: string | undefined;
   #isRevoked = false;
   #isDown = false;
   #lastEnvelope = 0;
@@ -82,10 +83,22 @@ export class FakeSlack implements ChannelPlatform {
     };
   }
 
+  /** `http`: tells by requests to the port that the section has then, and not over sockets. */
   static open(
-    { scopes = BOT_SCOPES }: { scopes?: readonly string[] } = {},
+    { scopes = BOT_SCOPES, mode = "socket" }: {
+      scopes?: readonly string[];
+      mode?: "socket" | "http";
+    } = {},
   ): Promise<FakeSlack> {
-    return Promise.resolve(new FakeSlack(scopes));
+    const fake = new FakeSlack(scopes);
+    if (mode === "http") {
+      const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+      const { port } = listener.addr;
+      listener.close();
+      Object.assign(fake.section, { mode, host: "127.0.0.1", port });
+      fake.#requestUrl = `http://127.0.0.1:${port}${HTTP_PATH}`;
+    }
+    return Promise.resolve(fake);
   }
 
   get baseUrl(): string {
@@ -159,7 +172,7 @@ export class FakeSlack implements ChannelPlatform {
 
   /** Tells something over a socket, again and again until it is acknowledged there. */
   async tell(type: string, payload: unknown, id: string): Promise<void> {
-    await this.until(() => this.#sockets.size > 0);
+    if (this.#requestUrl === undefined) await this.until(() => this.#sockets.size > 0);
     const told: Told = {
       id,
       attempts: 0,
@@ -171,7 +184,8 @@ export class FakeSlack implements ChannelPlatform {
       },
     };
     this.#last = told;
-    this.#send(told);
+    if (this.#requestUrl === undefined) this.#send(told);
+    else await this.#request(told);
   }
 
   /** Somebody clicks on a button of a message. Resolves with the payload that was told. */
@@ -246,11 +260,11 @@ export class FakeSlack implements ChannelPlatform {
     return this.#acknowledged;
   }
 
-  redeliver(): Promise<void> {
+  async redeliver(): Promise<void> {
     const told = this.#last!;
+    if (this.#requestUrl !== undefined) return await this.#request(told);
     told.envelope = { ...told.envelope, envelope_id: `envelope-${++this.#lastEnvelope}` };
     this.#send(told);
-    return Promise.resolve();
   }
 
   refuse(kind: "permanent" | "temporary"): void {
@@ -356,6 +370,20 @@ export class FakeSlack implements ChannelPlatform {
 
   close(): Promise<void> {
     return this.goDown();
+  }
+
+  /** Posts until the app takes it, as it may not listen yet. */
+  async #request({ envelope, id }: Told): Promise<void> {
+    const isForm = envelope.type === "interactive";
+    for (let attempt = 0; !this.#isDown; attempt += 1) {
+      const headers: Record<string, string> = attempt === 0
+        ? {}
+        : { "x-slack-retry-num": String(attempt), "x-slack-retry-reason": "http_error" };
+      const answer = await this.post(this.#requestUrl!, envelope.payload, { isForm, headers })
+        .catch(() => undefined);
+      if (answer?.ok) return void this.#acknowledged.push(id);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
   }
 
   #wake(): void {
