@@ -6,7 +6,6 @@
 
 import type { GatewayDispatchPayload } from "discord.js";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
-import type { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import type { HandledMessage, Published } from "../../lib/channel/inbound_message.ts";
 import { EditedStreams, Intake, Memory, Typing } from "../../lib/channel/platform/mod.ts";
 import { registerCommand } from "./account/register_command.ts";

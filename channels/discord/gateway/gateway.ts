@@ -56,7 +56,7 @@ export class Gateway {
 
   /** Until the signal says so; rejects with LoginRefusedError where another try is of no use. */
   async run(): Promise<void> {
-    const { signal, clock, say, log, random = Math.random } = this.#deps;
+    const { signal, say, log, random = Math.random } = this.#deps;
     const close = () => void this.#shard?.close();
     signal.addEventListener("abort", close, { once: true });
     try {

@@ -75,7 +75,7 @@ export function readMessage(said: unknown, hearing: Hearing): InboundItem | unde
 export function filesOf(message: Json): InboundFile[] {
   const snapshots = list(message.message_snapshots).map((one) => object(object(one).message));
   return [message, ...snapshots].flatMap(({ attachments }) => list(attachments)).slice(0, MAX_FILES)
-    .map(object).filter(({ url }) => typeof url === "string").map((file) => ({
+    .map(object).filter(({ url }) => /^https?:\/\//.test(text(url))).map((file) => ({
       name: text(file.filename).slice(0, 200) || "file",
       url: file.url as string,
       sizeBytes: Number(file.size) || 0,

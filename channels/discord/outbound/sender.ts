@@ -14,7 +14,7 @@ import {
   isSnowflake,
   type MessageBody,
 } from "../rest/discord_api.ts";
-import { CutOffError } from "../rest/discord_rest.ts";
+import { CutOffError } from "../rest/transport_error.ts";
 import { deliveryFault, discordCode, isLoginRefused } from "../rest/delivery_fault.ts";
 
 /** Waits before a message that was cut off is given again under its nonce, milliseconds. */

@@ -11,7 +11,7 @@ import {
   RetryLaterError,
   UncertainDeliveryError,
 } from "../../../lib/channel/delivery_error.ts";
-import { CutOffError } from "./discord_rest.ts";
+import { CutOffError } from "./transport_error.ts";
 
 /** What to do, by Discord's own codes (developer documentation, "Opcodes and Status Codes", "JSON"). */
 const ADVICE: Readonly<Record<number, string>> = {

@@ -8,6 +8,8 @@
 import { DiscordAPIError, RateLimitError, type RawFile, REST } from "discord.js";
 import type { Clock } from "../../../lib/agent/clock.ts";
 import { RetryLaterError } from "../../../lib/channel/delivery_error.ts";
+import { loginRefused } from "./delivery_fault.ts";
+import { CutOffError, NotSentError } from "./transport_error.ts";
 
 /** Version of the API that the payloads here are of. */
 const VERSION = "10";
@@ -21,16 +23,6 @@ const SHORT_WAITS = 3;
 
 /** An answer of more bytes is none of Discord's. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-
-/** The request has not left this machine. */
-export class NotSentError extends Error {
-  override readonly name = "NotSentError";
-}
-
-/** The request was on its way when the connection ended; Discord may have done what it asked. */
-export class CutOffError extends Error {
-  override readonly name = "CutOffError";
-}
 
 /** What a client is made of. */
 export interface DiscordRestOptions {
@@ -59,6 +51,7 @@ export class DiscordRest {
   readonly #clock: DiscordRestOptions["clock"];
   readonly #signal: AbortSignal;
   readonly #onRefused: (() => void) | undefined;
+  #isRefused = false;
   /** When the limit over all addresses ends. */
   #freeAtMs = 0;
 
@@ -80,7 +73,7 @@ export class DiscordRest {
 
   /**
    * The answer's JSON. `path` holds ids and names that were checked. Rejects with discord.js's
-   * DiscordAPIError or HTTPError, and with RetryLaterError, NotSentError or CutOffError.
+   * DiscordAPIError or HTTPError, and with RetryLaterError, LoginRefusedError, NotSentError or CutOffError.
    */
   async call<T>(
     method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
@@ -88,6 +81,7 @@ export class DiscordRest {
     { query, ...request }: DiscordRequest = {},
   ): Promise<T> {
     for (let waits = 0;; waits += 1) {
+      if (this.#isRefused) throw loginRefused();
       this.#signal.throwIfAborted();
       const aheadMs = this.#freeAtMs - this.#clock.elapsed();
       if (aheadMs > SHORT_WAIT_MS) throw rateLimited(aheadMs);
@@ -101,8 +95,10 @@ export class DiscordRest {
         }) as T;
       } catch (error) {
         if (error instanceof DiscordAPIError && error.status === 401 && request.auth !== false) {
+          this.#isRefused = true;
           this.#onRefused?.();
         }
+        if (this.#isRefused) throw loginRefused();
         if (!(error instanceof RateLimitError)) throw error;
         const waitMs = Math.max(error.timeToReset, error.retryAfter, error.sublimitTimeout, 1);
         if (error.global) this.#freeAtMs = this.#clock.elapsed() + waitMs;

@@ -1,0 +1,180 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { FakeDiscord } from "./testing/fake_discord.ts";
+import { snowflake } from "./testing/fake_world.ts";
+import { TestBot, until } from "./testing/test_bot.ts";
+
+const contents = (bot: TestBot) => bot.host.published.map(({ content }) => content);
+
+Deno.test("DiscordChannel hears on servers what is addressed to it, and in private everything", async () => {
+  await using bot = await TestBot.open();
+  const { fake, fake: { world } } = bot;
+  fake.write("talk of others", { plain: true });
+  fake.write("hello");
+  const own = world.add(fake.chatId, world.bot, "what it said before");
+  fake.write("a reply", {
+    plain: true,
+    more: { type: 19, referenced_message: own, mentions: [world.bot] },
+  });
+  fake.write("a reply that does not call", {
+    plain: true,
+    more: { type: 19, referenced_message: own },
+  });
+  fake.write("in private", { channelId: world.direct.id });
+  await bot.published(4);
+  assertEquals(contents(bot).sort(), [
+    "a reply",
+    "a reply that does not call",
+    "hello",
+    "in private",
+  ]);
+  const hello = bot.host.published.find(({ content }) => content === "hello")!;
+  assertEquals(hello.senderId, world.alice.id);
+  assertEquals(hello.senderName, "alice");
+  assertEquals(hello.chatId, fake.chatId);
+  assertEquals(Math.abs(hello.sentAt! - Date.now()) < 60_000, true);
+});
+
+Deno.test("DiscordChannel hears everything on servers when respond is all", async () => {
+  await using bot = await TestBot.open({ section: { respond: "all" } });
+  bot.fake.write("talk of others", { plain: true });
+  assertEquals((await bot.published(1))[0]!.content, "talk of others");
+});
+
+Deno.test("DiscordChannel says who is meant and what is quoted, and keeps marks that it does not know", async () => {
+  await using bot = await TestBot.open();
+  const { fake, fake: { world } } = bot;
+  const other = world.add(fake.chatId, world.bob, "the plan\nof today");
+  fake.write(`<@${world.bot.id}>, tell <@${world.bob.id}> and <@&1234>`, {
+    plain: true,
+    more: { type: 19, referenced_message: other },
+  });
+  const [{ content }] = await bot.published(1) as [{ content: string }];
+  assertEquals(content, "In reply to bob:\n> the plan\n> of today\n\ntell @bob and <@&1234>");
+});
+
+Deno.test("DiscordChannel leaves out programs, webhooks, notices and itself", async () => {
+  await using bot = await TestBot.open({ section: { respond: "all" } });
+  const { fake, fake: { world } } = bot;
+  fake.write("of a program", { senderId: world.otherBot.id });
+  fake.write("of a webhook", { more: { webhook_id: snowflake() } });
+  fake.write("somebody has joined", { more: { type: 7 } });
+  fake.write("its own", { senderId: world.bot.id });
+  fake.write("the last");
+  await bot.published(1);
+  assertEquals(contents(bot), ["the last"]);
+});
+
+Deno.test("DiscordChannel starts one turn for each message when everything is given three times (W2)", async () => {
+  await using bot = await TestBot.open();
+  const { fake } = bot;
+  for (let index = 0; index < 5; index += 1) {
+    fake.write(`message ${index}`);
+    await fake.redeliver();
+    await fake.redeliver();
+  }
+  fake.write("the last");
+  await until(() => contents(bot).includes("the last"), "the last");
+  const ids = new Set(bot.host.published.map(({ messageId }) => messageId));
+  assertEquals(ids.size, 6);
+  // Another time, when nothing of it waits any more: the service knows it by its id.
+  await fake.redeliver();
+  await until(
+    () => bot.host.published.filter(({ content }) => content === "the last").length === 2,
+    "again",
+  );
+  assertEquals(bot.host.published.at(-1)!.messageId, [...ids].at(-1));
+});
+
+Deno.test("DiscordChannel lets a flood of one chat delay no other", async () => {
+  await using bot = await TestBot.open();
+  const { fake, fake: { world } } = bot;
+  const release = bot.host.hold();
+  for (let index = 0; index < 300; index += 1) fake.write(`flood ${index}`);
+  fake.write("in private", { channelId: world.direct.id, senderId: world.bob.id });
+  await until(
+    () => bot.host.offered.some(({ content }) => content === "in private"),
+    "the other chat",
+  );
+  assertEquals(bot.host.offered.filter(({ content }) => content.startsWith("flood")).length, 1);
+  release();
+  await bot.published(301);
+});
+
+Deno.test("DiscordChannel writes nothing down of somebody who is not allowed", async () => {
+  const fake = await FakeDiscord.open();
+  await using bot = await TestBot.open({ fake, section: { allowFrom: [fake.world.bob.id] } });
+  fake.write("of a stranger");
+  fake.write("of a friend", { senderId: fake.world.bob.id });
+  await bot.published(1);
+  assertEquals(contents(bot), ["of a friend"]);
+  await bot.stop();
+  const kept = await Deno.readFile(`${bot.host.stateDir}/intake.sqlite`).catch(() =>
+    new Uint8Array()
+  );
+  assertEquals(new TextDecoder().decode(kept).includes("of a stranger"), false);
+  await fake.close();
+});
+
+Deno.test("DiscordChannel goes on whatever the gateway says", async () => {
+  await using bot = await TestBot.open({ section: { respond: "all" } });
+  const { fake } = bot;
+  const broken: [string, unknown][] = [
+    ["MESSAGE_CREATE", null],
+    ["MESSAGE_CREATE", { id: "../x", channel_id: 5, author: "?" }],
+    ["MESSAGE_CREATE", { id: snowflake(), channel_id: snowflake(), author: { id: snowflake() } }],
+    ["MESSAGE_CREATE", {
+      id: snowflake(),
+      channel_id: fake.chatId,
+      author: { id: snowflake() },
+      content: { a: 1 },
+      mentions: "x",
+      attachments: [null, 3, { url: "javascript:1" }],
+      flags: "x",
+    }],
+    ["INTERACTION_CREATE", { id: 1 }],
+    ["INTERACTION_CREATE", []],
+    ["", undefined],
+    ["SOMETHING_NEW", { x: 1 }],
+  ];
+  for (const [name, data] of broken) fake.gateway.dispatch(name, data);
+  fake.gateway.sayRaw("no json");
+  fake.gateway.sayRaw("null");
+  fake.gateway.sayRaw("[]");
+  fake.gateway.sayRaw('{"op":99}');
+  fake.write("\u202E\uD800 👩‍👩‍👧‍👦".padEnd(100_000, "x"));
+  fake.write("the last");
+  await until(() => contents(bot).includes("the last"), "the last").catch(e=>{console.log(bot.host.lines, bot.host.details, contents(bot).map(c=>c.slice(0,50)), bot.host.refused);throw e});
+  assertEquals(bot.ended, undefined);
+  // A hello without its number is no hello: the connection is made again.
+  fake.gateway.sayRaw('{"op":10}');
+  await until(() => bot.detail.startsWith("not connected"), "the connection is left");
+  assertMatch(bot.detail, /no event/);
+  await bot.connected();
+});
+
+Deno.test("DiscordChannel names another program that writes with its token", async () => {
+  await using bot = await TestBot.open();
+  const { fake, fake: { world } } = bot;
+  await bot.send("what it says itself");
+  await bot.event({ type: "progress", toolHint: false }, "working");
+  fake.write("hello");
+  await bot.published(1);
+  assertMatch(bot.detail, /^connected as helper \(\d+\)$/);
+  fake.write("what the other says", { senderId: world.bot.id });
+  await until(
+    () => bot.detail.includes("another program writes with the same token"),
+    "it is named",
+  );
+  assertEquals(bot.ended, undefined);
+  assertEquals(bot.host.lines.filter(({ level }) => level === "warning").length, 1);
+});
+
+Deno.test("DiscordChannel shows that it took a message, that it writes, and stops when the turn ends", async () => {
+  await using bot = await TestBot.open({ section: { ackReaction: "👀" } });
+  const { fake } = bot;
+  const { id } = fake.write("hello");
+  await until(() => fake.api.reactions.length === 1 && fake.api.typing.length === 1, "signs");
+  assertEquals(fake.api.reactions, [{ messageId: id, emoji: "👀" }]);
+  assertEquals(fake.api.typing, [fake.chatId]);
+  await bot.event({ type: "turn_end", status: "done" });
+});
