@@ -1,0 +1,372 @@
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  LoginRefusedError,
+  PermanentDeliveryError,
+  RetryLaterError,
+  UncertainDeliveryError,
+} from "../../lib/channel/delivery_error.ts";
+import { fakeClock } from "../../lib/agent/testing/fake_clock.ts";
+import { FakeSlack, textOfMessage } from "./testing/fake_slack.ts";
+import { ALICE, ALICE_DM, BOB, BOT_USER, GENERAL } from "./testing/fake_workspace.ts";
+import { SOCKETS, TestSlack } from "./testing/test_slack.ts";
+
+/** A test with a Slack of its own. */
+function test(name: string, run: (slack: FakeSlack) => Promise<void>): void {
+  Deno.test({
+    name,
+    ...SOCKETS,
+    async fn() {
+      const slack = await FakeSlack.open();
+      try {
+        await run(slack);
+      } finally {
+        await slack.close();
+      }
+    },
+  });
+}
+
+test("slack W2: what is told three times on each connection is one turn", async (slack) => {
+  await using app = await TestSlack.connected(slack);
+  const ts = await slack.say(ALICE_DM, { text: "hello once" });
+  await app.heard("hello once");
+  for (let times = 0; times < 3; times += 1) await slack.redeliver();
+  slack.cut();
+  await app.until(() => slack.connections === 1);
+  await slack.redeliver();
+  await slack.say(ALICE_DM, { text: "behind" });
+  await app.heard("behind");
+  assertEquals(app.turns("hello once"), 1);
+  const { messageId, chatId, senderId, senderName, sentAt } = await app.heard("hello once");
+  assertEquals({ messageId, chatId, senderId, senderName }, {
+    messageId: ts,
+    chatId: ALICE_DM,
+    senderId: ALICE,
+    senderName: "Alice",
+  });
+  assertEquals(sentAt, Math.floor(Number(ts) * 1_000));
+});
+
+test("slack takes message and app_mention of one message as one turn", async (slack) => {
+  await using app = await TestSlack.connected(slack);
+  const text = `<@${BOT_USER}> what is <https://e.org/?a=1&amp;b=2|this> &lt;b&gt;`;
+  const ts = await slack.say(GENERAL, { text }, { as: ["message", "app_mention"] });
+  await slack.say(ALICE_DM, { text: "behind" });
+  await app.heard("behind");
+  const heard = await app.heard("what is");
+  assertEquals(heard.content, "what is this (https://e.org/?a=1&b=2) <b>");
+  assertEquals(heard.chatId, `${GENERAL}:${ts}`);
+  assertEquals(app.turns("what is"), 1);
+});
+
+test("slack hears in channels what names it, and in its threads everything", async (slack) => {
+  await using app = await TestSlack.connected(slack);
+  await slack.say(GENERAL, { text: "not for it" });
+  const ts = await slack.say(GENERAL, { text: `<@${BOT_USER}> start` });
+  await app.heard("start");
+  await slack.say(GENERAL, { text: "go on", thread_ts: ts, user: BOB });
+  assertEquals((await app.heard("go on")).chatId, `${GENERAL}:${ts}`);
+  const other = await slack.say(GENERAL, { text: "of others" });
+  await slack.say(GENERAL, { text: "among others", thread_ts: other });
+  await slack.say(ALICE_DM, { text: "behind" });
+  await app.heard("behind");
+  assertEquals([app.turns("not for it"), app.turns("of others"), app.turns("among")], [0, 0, 0]);
+});
+
+test("slack with respond all and no threads hears everything in its channel", async (slack) => {
+  await using app = await TestSlack.connected(slack, {
+    changes: { respond: "all", replyInThread: false },
+  });
+  await slack.say(GENERAL, { text: "anybody?" });
+  assertEquals((await app.heard("anybody?")).chatId, GENERAL);
+  await app.send(GENERAL, "Yes.");
+  assertEquals(app.written.at(-1)?.message.thread_ts, undefined);
+});
+
+test("slack leaves out edits, removals, joins, programs and itself (C37)", async (slack) => {
+  await using app = await TestSlack.connected(slack, { changes: { respond: "all" } });
+  for (
+    const more of [
+      { subtype: "message_changed" },
+      { subtype: "message_deleted" },
+      { subtype: "channel_join" },
+      { subtype: "bot_message", bot_id: "B0OTHER0001", user: undefined },
+      { bot_id: "B0OTHER0001" },
+      { user: BOT_USER },
+      { user: "USLACKBOT" },
+      { user: undefined },
+      { hidden: true },
+    ]
+  ) await slack.say(GENERAL, { text: "unheard", ...more });
+  await slack.say(GENERAL, { text: "heard", subtype: "thread_broadcast" });
+  await app.heard("heard");
+  assertEquals(app.turns("unheard"), 0);
+});
+
+test("slack names people of other workspaces with their team, and lets strangers write nothing", async (slack) => {
+  await using app = await TestSlack.connected(slack, {
+    changes: { allowFrom: ["T0OTHER0001:U0FAR000001", ALICE] },
+  });
+  await slack.say(ALICE_DM, { text: "as bob", user: BOB });
+  await slack.say(ALICE_DM, { text: "bare id", user: "U0FAR000001" });
+  await slack.say(ALICE_DM, { text: "from far", user: "U0FAR000001", user_team: "T0OTHER0001" });
+  const heard = await app.heard("from far");
+  assertEquals(heard.senderId, "T0OTHER0001:U0FAR000001");
+  assertEquals(app.host.offered.length, 1);
+});
+
+test("slack leaves out events of another workspace with the same app", async (slack) => {
+  await using app = await TestSlack.connected(slack);
+  const event = slack.eventOf(ALICE_DM, slack.write(ALICE_DM, { text: "elsewhere" }));
+  const authorizations = [{ team_id: "T0OTHER0001" }];
+  await slack.tell("events_api", { ...event, team_id: "T0OTHER0001", authorizations }, "x");
+  await slack.say(ALICE_DM, { text: "here" });
+  await app.heard("here");
+  assertEquals(app.turns("elsewhere"), 0);
+  assert(app.host.lines.some(({ message }) => message.includes("another workspace")));
+});
+
+test("slack W1: a message that was acknowledged is handed on by the next process", async (slack) => {
+  const app = await TestSlack.connected(slack);
+  app.host.failNext(new Error("the disk is full"));
+  const ts = await slack.say(ALICE_DM, { text: "kept" });
+  await app.until(() => slack.acknowledged().includes(ts));
+  await app.until(() => app.host.offered.length === 1);
+  await app.stop();
+  assertEquals(app.turns("kept"), 0);
+  await using next = await TestSlack.connected(slack, { host: app.host });
+  await next.heard("kept");
+  assertEquals(next.turns("kept"), 1);
+});
+
+test("slack answers once what was written while it was away, in threads too", async (slack) => {
+  const app = await TestSlack.connected(slack);
+  slack.write("C0RANDOM001", { text: `<@${BOT_USER}> before the first start` });
+  const ts = await slack.say(GENERAL, { text: `<@${BOT_USER}> question` });
+  await app.heard("question");
+  await app.send(`${GENERAL}:${ts}`, "answer");
+  await app.stop();
+  slack.workspace.maxPage = 2;
+  const since = app.host.published.length;
+  for (let count = 1; count <= 5; count += 1) {
+    slack.write(ALICE_DM, { text: `meanwhile ${count}` });
+  }
+  slack.write(GENERAL, { text: "not for it" });
+  const fresh = slack.write(GENERAL, { text: `<@${BOT_USER}> fresh` });
+  slack.write(GENERAL, { text: "and more", thread_ts: fresh.ts });
+  slack.write(GENERAL, { text: "in the old thread", thread_ts: ts });
+  slack.write(ALICE_DM, { text: "of a bot", bot_id: "B0OTHER0001" });
+  slack.limitRate("conversations.history", 0);
+  const next = await TestSlack.connected(slack, { host: app.host });
+  for (const text of ["meanwhile 5", "fresh", "and more", "in the old thread"]) {
+    await next.heard(text);
+  }
+  const news = next.host.published.slice(since)
+    .map(({ content }) => content).filter((content) => content.startsWith("meanwhile"));
+  assertEquals(news, [1, 2, 3, 4, 5].map((count) => `meanwhile ${count}`));
+  assertEquals([next.turns("not for it"), next.turns("of a bot"), next.turns("question")], [
+    0,
+    0,
+    1,
+  ]);
+  assertEquals(
+    next.host.published.find(({ content }) => content === "and more")?.chatId,
+    `${GENERAL}:${fresh.ts}`,
+  );
+  await next.until(() => next.calls("conversations.replies").length >= 2);
+  await next.stop();
+  const times = next.host.published.length;
+  await using third = await TestSlack.connected(slack, { host: app.host });
+  await slack.say(ALICE_DM, { text: "afterwards" });
+  await third.heard("afterwards");
+  const again = third.host.published.slice(times).filter(({ content }) =>
+    content.includes("meanwhile")
+  );
+  assertEquals(again, []);
+});
+
+test("slack connects anew before Slack takes the connection away, and loses nothing", async (slack) => {
+  await using app = await TestSlack.connected(slack);
+  for (const reason of ["warning", "refresh_requested"] as const) {
+    const opened = app.calls("apps.connections.open").length;
+    slack.refresh(reason);
+    await slack.say(ALICE_DM, { text: `during ${reason}` });
+    await app.until(() => app.calls("apps.connections.open").length > opened);
+    await app.heard(`during ${reason}`);
+    await app.until(() => slack.connections === 1);
+  }
+  assertStringIncludes(app.detail, "connected as helper to Example");
+  assert(!app.detail.includes("another program"));
+});
+
+test("slack names another program that is connected with the app token", async (slack) => {
+  slack.others = 1;
+  await using app = await TestSlack.connected(slack);
+  assertStringIncludes(app.detail, "another program is connected with this app token");
+  assert(app.detail.length < 200, app.detail);
+});
+
+test("slack says once that its token was revoked, and does not go on", async (slack) => {
+  const app = await TestSlack.connected(slack);
+  slack.revoke();
+  const error = await assertRejects(() => app.send(ALICE_DM, "late"), LoginRefusedError);
+  assertStringIncludes(error.message, "revoked");
+  await app.started;
+  assert(app.ended instanceof LoginRefusedError);
+  const calls = slack.calls.length;
+  await app.host.close();
+  const again = await TestSlack.start(slack);
+  await again.started;
+  assert(again.ended instanceof LoginRefusedError, String(again.ended));
+  assertEquals(slack.calls.length, calls + 1);
+  await again.host.close();
+});
+
+for (
+  const [method, error, words] of [
+    ["auth.test", "invalid_auth", "botToken"],
+    ["auth.test", "account_inactive", "removed"],
+    ["apps.connections.open", "invalid_auth", "appToken"],
+    ["apps.connections.open", "missing_scope", "connections:write"],
+  ] as const
+) {
+  test(`slack refuses to start when ${method} says ${error}`, async (slack) => {
+    slack.logins[method] = error;
+    const app = await TestSlack.start(slack);
+    await app.started;
+    assert(app.ended instanceof LoginRefusedError, String(app.ended));
+    assertStringIncludes(app.ended.message, words);
+    await app.host.close();
+  });
+}
+
+test("slack ends when Socket Mode is switched off", async (slack) => {
+  const app = await TestSlack.connected(slack);
+  slack.refresh("link_disabled");
+  await app.started;
+  assert(app.ended instanceof LoginRefusedError);
+  assertStringIncludes(app.ended.message, "Socket Mode is switched off");
+  await app.host.close();
+});
+
+test("slack obeys Retry-After: no call before its time, and no other chat waits", async (slack) => {
+  const clock = fakeClock();
+  await using app = await TestSlack.connected(slack, { clock });
+  slack.limitRate("chat.postMessage", 30);
+  const error = await assertRejects(() => app.send(ALICE_DM, "one"), RetryLaterError);
+  assertEquals(error.retryAfterMs, 30_000);
+  const calls = () => app.calls("chat.postMessage").length;
+  const before = calls();
+  clock.tick(29_000);
+  assertEquals(
+    (await assertRejects(() => app.send(ALICE_DM, "two"), RetryLaterError)).retryAfterMs,
+    1_000,
+  );
+  assertEquals(calls(), before);
+  await app.send(GENERAL, "elsewhere");
+  clock.tick(1_000);
+  await app.send(ALICE_DM, "three");
+  assertEquals(app.written.map(({ message }) => textOfMessage(message)), ["elsewhere", "three"]);
+});
+
+test("slack says of a message whose answer was cut off that it may have arrived", async (slack) => {
+  await using app = await TestSlack.connected(slack);
+  slack.loseAnswer("chat.postMessage");
+  await assertRejects(() => app.send(ALICE_DM, "cut"), UncertainDeliveryError);
+  slack.answerNext("chat.postMessage", () => Response.json({ ok: false, error: "fatal_error" }));
+  await assertRejects(() => app.send(ALICE_DM, "fatal"), UncertainDeliveryError);
+  for (const body of ["<html>", "null", "[]", "", '{"ok":1,"error":{"a":1}}', '{"ok":false}']) {
+    slack.answerNext("chat.postMessage", () => new Response(body));
+    await app.send(ALICE_DM, "odd").catch((error) =>
+      assert(error instanceof UncertainDeliveryError, `${body}: ${error}`)
+    );
+  }
+  await app.send(ALICE_DM, "fine");
+});
+
+for (
+  const [error, words] of [
+    ["channel_not_found", "/invite"],
+    ["not_in_channel", "/invite"],
+    ["is_archived", "archived"],
+    ["invalid_arguments", "invalid_arguments"],
+  ]
+) {
+  test(`slack gives up a message that is refused with ${error}`, async (slack) => {
+    await using app = await TestSlack.connected(slack);
+    slack.answerNext("chat.postMessage", () => Response.json({ ok: false, error }));
+    const fault = await assertRejects(() => app.send(GENERAL, "x"), PermanentDeliveryError);
+    assertStringIncludes(fault.message, words!);
+  });
+}
+
+test("slack names the scope that is missing", async (slack) => {
+  slack.workspace.scopes.delete("chat:write");
+  await using app = await TestSlack.connected(slack);
+  const fault = await assertRejects(() => app.send(GENERAL, "x"), PermanentDeliveryError);
+  assertStringIncludes(fault.message, "chat:write");
+  assertStringIncludes(fault.message, "OAuth & Permissions");
+});
+
+test("slack knows chats from what is none, and opens a direct one for a member", async (slack) => {
+  await using app = await TestSlack.connected(slack);
+  for (const chatId of ["general", "#general", "C1 2", "C0GENERAL01:abc", "../C1"]) {
+    await assertRejects(() => app.send(chatId, "x"), PermanentDeliveryError, "expected the id");
+  }
+  await app.send(BOB, "to Bob");
+  await app.send(BOB, "again");
+  assertEquals(app.written.map(({ channel }) => channel), ["D0BOB000002", "D0BOB000002"]);
+  assertEquals(app.calls("conversations.open").length, 1);
+});
+
+test("slack has a flood of one chat delay no other", async (slack) => {
+  await using app = await TestSlack.connected(slack);
+  const release = app.host.hold();
+  for (let count = 0; count < 200; count += 1) {
+    await slack.say(ALICE_DM, { text: `flood ${count}` });
+  }
+  await slack.say("D0BOB000002", { text: "beside it", user: BOB });
+  await app.until(() => slack.acknowledged().length === 201);
+  // Both chats are at the service's door, one message of each.
+  await app.until(() => app.host.offered.length === 2);
+  assertEquals(
+    app.host.offered.map(({ chatId }) => chatId).sort(),
+    [ALICE_DM, "D0BOB000002"].sort(),
+  );
+  release();
+  await app.until(() => app.host.published.length === 201);
+  const floods = app.host.published.filter(({ chatId }) => chatId === ALICE_DM);
+  assertEquals(floods.map(({ content }) => content), floods.map((_, at) => `flood ${at}`));
+});
+
+test("slack takes whatever comes over its socket", async (slack) => {
+  await using app = await TestSlack.connected(slack);
+  for (
+    const text of [
+      "",
+      "x",
+      "null",
+      "[]",
+      "{}",
+      '{"type":"events_api"}',
+      '{"type":"events_api","envelope_id":"a"}',
+      '{"type":"events_api","envelope_id":"b","payload":{"event":null}}',
+      '{"type":"events_api","envelope_id":"c","payload":{"event":{"type":"message","channel":1}}}',
+      '{"type":"events_api","envelope_id":"d","payload":{"event":{"type":"message","channel":"C1","user":"U1","ts":"x","text":{}}}}',
+      '{"type":"interactive","envelope_id":"e","payload":{"type":"block_actions","actions":[null]}}',
+      '{"type":"interactive","envelope_id":"f","payload":"x"}',
+      '{"type":"slash_commands","envelope_id":"g","payload":{"command":"/x"}}',
+      '{"type":"hello","num_connections":"many"}',
+      `{"type":"x","a":${JSON.stringify("y".repeat(2_000_000))}}`,
+    ]
+  ) slack.sendRaw(text);
+  await slack.say(ALICE_DM, {
+    text: "\u202Eodd\u0000 \uD83D".toWellFormed(),
+    files: [null] as never,
+  });
+  await slack.say(ALICE_DM, { text: "z".repeat(300_000) });
+  await slack.say(ALICE_DM, { text: "still there" });
+  await app.heard("still there");
+  assertEquals(app.host.refused, []);
+  assertEquals(app.ended, undefined);
+});
