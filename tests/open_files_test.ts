@@ -1,6 +1,6 @@
 /** Floods of connections that are more than the files that a gateway may open, over its real ports. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { TextLineStream } from "@std/streams/text-line-stream";
 import { connect, type Socket } from "node:net";
 import { freePort } from "./support/free_port.ts";
@@ -118,6 +118,12 @@ Deno.test({
     const lines = gateway.stdout.pipeThrough(new TextDecoderStream())
       .pipeThrough(new TextLineStream()).getReader();
 
+    async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+      while (!await holds()) {
+        await deadline.wait(what, new Promise((resolve) => setTimeout(resolve, 20)));
+      }
+    }
+
     /** The status of /health; 0 when there is no connection. */
     async function health(port: number): Promise<number> {
       const asked = fetch(`http://127.0.0.1:${port}/health`, { client, signal: deadline.signal });
@@ -139,15 +145,14 @@ Deno.test({
           await deadline.wait(`connections to port ${port}`, waiting);
           gateway.kill("SIGCONT");
           await deadline.wait(`connections to port ${port} to be turned away`, turnedAway);
-          assertEquals(await health(other), 200);
+          await until(`port ${other} to answer`, async () => await health(other) === 200);
         }
         // Until the gateway has noticed that they left, nobody else is let in.
-        while (await health(port) !== 200) {
-          await new Promise((resolve) => setTimeout(resolve, 20));
-        }
+        await until(`port ${port} to answer`, async () => await health(port) === 200);
       }
       for (const setting of ["api", "channels.websocket"]) {
-        assert(log.includes(`refuses others setting=${setting}`), "it was not said");
+        const said = `refuses others setting=${setting}`;
+        await until(`the log to say "${said}"`, () => log.includes(said));
       }
     } catch (error) {
       throw new Error(`${error}, with the log:\n${log.slice(-4_000)}`, { cause: error });
