@@ -17,6 +17,8 @@ const RESERVED = 512;
 export interface ConnectionRoom {
   api: number;
   web: number;
+  /** Further ones that may wait to be accepted by each: all of them may be accepted before one is given up. */
+  backlog: number;
 }
 
 /** Shares them out between the listeners that are served. `maxOpenFiles`: of this process; undefined: unbounded. */
@@ -25,9 +27,12 @@ export function connectionRoom(
   served: { api: boolean; web: boolean } = { api: true, web: true },
 ): ConnectionRoom {
   // Of few, half: whoever is connected wants something done, and that takes files too.
-  const forBoth = maxOpenFiles - Math.min(RESERVED, Math.ceil(maxOpenFiles / 2));
+  const reserved = Math.min(RESERVED, Math.ceil(maxOpenFiles / 2));
+  const forBoth = maxOpenFiles - reserved;
   const forApi = !served.api ? 0 : served.web ? Math.floor(forBoth / 5) : forBoth;
   const api = Math.min(MAX_API, forApi);
   const web = served.web ? Math.min(MAX_WEB, forBoth - api) : 0;
-  return { api: Math.max(1, api), web: Math.max(1, web) };
+  // Both of them leave half of what is reserved.
+  const backlog = Math.max(1, Math.floor(reserved / 4));
+  return { api: Math.max(1, api), web: Math.max(1, web), backlog };
 }

@@ -14,6 +14,7 @@ import { systemClock } from "../agent/clock.ts";
 import { settlesWithin } from "../agent/life.ts";
 import { refuseUpgrade } from "../channel/refuse_upgrade.ts";
 import { ServiceError } from "../errors.ts";
+import { BoundedPort, type PortChange } from "./bounded_port.ts";
 import { type ConnectionCounts, Connections } from "./connection_counts.ts";
 import { toHttpError } from "./errors.ts";
 import { explainListen, hostPort } from "./explain_listen.ts";
@@ -56,6 +57,8 @@ export interface ListenOptions {
   setting: string;
   /** Hears of what no handler saw, because it could not be read as a request. */
   onUnreadable?: (refusal: Unreadable) => void;
+  /** Hears when the port is full, and when it is not any more. Must not throw. */
+  onPortChange?: (change: PortChange) => void;
   /** Closes at once when it aborts. */
   signal?: AbortSignal;
   limits?: Partial<NodeLimits>;
@@ -70,10 +73,12 @@ export interface NodeLimits {
   /** Bytes of the header section; default 16,384. */
   maxHeaderBytes: number;
   /**
-   * Connections at the same time; default 1,000. Further ones are closed at once. A process that
-   * runs out of file descriptors is worse off: Deno 2.9 does not accept again when it has some.
+   * Connections at the same time; default 1,000. With so many the port is closed until one ends, and
+   * further ones are refused by the system; on a Unix socket they are closed at once.
    */
   maxConnections: number;
+  /** Connections that wait to be accepted; default 128. */
+  backlog: number;
   /**
    * Connections of one address at the same time; default: no bound of their own. Further ones are closed
    * at once. Peers on a Unix socket have no address.
@@ -160,7 +165,6 @@ async function listenNode(options: ListenOptions): Promise<Listener> {
   const connections = new Connections(server, limits?.maxConnectionsPerAddress ?? Infinity);
   // Headers over a count would be dropped without a word, and may be the Host or the key.
   server.maxHeadersCount = 0;
-  server.maxConnections = limits?.maxConnections ?? 1_000;
   // An expectation other than 100-continue may be ignored (RFC 9110, 10.1.1).
   server.on("checkExpectation", onRequest);
   const turns = keepOrder(server, options.onUnreadable);
@@ -198,7 +202,7 @@ async function listenNode(options: ListenOptions): Promise<Listener> {
     });
   }
 
-  await bind(server, options);
+  const closePort = await bind(server, options);
   const bound = server.address() as { port: number };
   return {
     url: socketPath === undefined
@@ -207,6 +211,7 @@ async function listenNode(options: ListenOptions): Promise<Listener> {
     port: socketPath === undefined ? bound.port : 0,
     counts: () => connections.counts,
     async close(graceMs = 0) {
+      closePort();
       closing ??= closeNode(server);
       if (graceMs > 0) await settlesWithin(systemClock, closing, graceMs);
       server.closeAllConnections();
@@ -229,18 +234,28 @@ async function createNodeServer(
   return server;
 }
 
+/** Returns what makes sure that the server does not listen again. */
 async function bind(
   server: Server,
-  { host, port, socketPath, setting }: ListenOptions,
-): Promise<void> {
-  if (socketPath !== undefined) return listenUnix(server, socketPath, `${setting}.socketPath`);
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      server.off("error", reject);
-      resolve();
-    });
+  { host, port, socketPath, setting, limits, onPortChange }: ListenOptions,
+): Promise<() => void> {
+  const maxConnections = limits?.maxConnections ?? 1_000;
+  if (socketPath !== undefined) {
+    // Only its owner can reach it.
+    server.maxConnections = maxConnections;
+    await listenUnix(server, socketPath, `${setting}.socketPath`);
+    return () => {};
+  }
+  const bounded = new BoundedPort(server, {
+    host,
+    port,
+    maxConnections,
+    backlog: limits?.backlog ?? 128,
+    clock: systemClock,
+    onChange: onPortChange,
   });
+  await bounded.open();
+  return () => bounded.stop();
 }
 
 function asksForWebSocket({ headers }: IncomingMessage): boolean {
@@ -252,7 +267,14 @@ function unreadable(fault: string): ServiceError {
 }
 
 function closeNode(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const closed = new Promise<void>((resolve) => {
+    // A port that was full says the same when its last connection ends, and may have let in others since.
+    server.on("close", () =>
+      server.getConnections((_, open) => {
+        if (open === 0) resolve();
+      }));
+  });
+  server.close();
   server.closeIdleConnections();
   return closed;
 }

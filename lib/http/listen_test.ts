@@ -246,14 +246,16 @@ Deno.test("listen() beyond loopback leaves the global Response to other listener
   await near.close();
 });
 
-Deno.test("listen() closes connections over its limit, and takes new ones when there is room", async () => {
+Deno.test("listen() refuses connections over its limit, and takes new ones when there is room", async () => {
   const listener = await open("127.0.0.1", echo, { maxConnections: 2 });
   const connect = () => Deno.connect({ port: listener.port, hostname: "127.0.0.1" });
   const request = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
   const first = await connect();
   using second = await connect();
-  using third = await connect();
-  assertEquals(await third.read(new Uint8Array(1)).catch(() => null), null);
+  // Where it comes before the second was accepted, the system takes it, and cuts it.
+  const third = await connect().catch(() => undefined);
+  assertEquals(await third?.read(new Uint8Array(1)).catch(() => null) ?? null, null);
+  third?.close();
   first.close();
   let answer = "";
   while (answer === "") answer = await rawRequest(listener.port, request).catch(() => "");

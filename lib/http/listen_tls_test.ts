@@ -3,33 +3,11 @@ import { connect as connectPlain } from "node:net";
 import { connect } from "node:tls";
 import { ServiceError } from "../errors.ts";
 import { listen, type ListenOptions } from "./listen.ts";
-import { makeCertificate } from "../../tests/support/certificate.ts";
-
-/** Whether certificates can be made here. */
-function hasOpenssl(): boolean {
-  try {
-    return new Deno.Command("openssl", { args: ["version"] }).outputSync().success;
-  } catch {
-    return false;
-  }
-}
-
-const ignore = !hasOpenssl();
-/** Stands in the name of a test that is skipped. */
-const reason = ignore ? " (skipped: there is no openssl to make certificates)" : "";
-
-/** A certificate with the files that it is in. */
-async function makeTestCertificate() {
-  const dir = await Deno.makeTempDir();
-  const made = await makeCertificate(dir);
-  return {
-    ...made,
-    certFile: `${dir}/cert.pem`,
-    keyFile: `${dir}/key.pem`,
-    caFile: `${dir}/ca.pem`,
-    [Symbol.dispose]: () => Deno.removeSync(dir, { recursive: true }),
-  };
-}
+import {
+  makeTestCertificate,
+  noOpenssl as ignore,
+  noOpensslReason as reason,
+} from "./testing/test_certificate.ts";
 
 function open(tls: ListenOptions["tls"], options: Partial<ListenOptions> = {}) {
   return listen({

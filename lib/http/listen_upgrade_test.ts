@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { connect, type Socket } from "node:net";
 import { listen, type ListenOptions, type UpgradeHandler } from "./listen.ts";
 import { rawRequest } from "./testing/test_api.ts";
@@ -208,4 +208,36 @@ Deno.test("listen() closes further connections of one address, counts them, and 
   again.socket.write(OPENING);
   await isOpenAgain;
   await listener.close();
+});
+
+Deno.test("close() of a port that is full ends what is open, and lets nobody in any more", async () => {
+  for (const graceMs of [0, 60_000]) {
+    const changes: string[] = [];
+    const listener = await open({
+      limits: { maxConnections: 2 },
+      onPortChange: ({ kind }) => changes.push(kind),
+    });
+    const clients = [];
+    for (let at = 0; at < 2; at++) {
+      const client = await openSocket(listener.port);
+      const isOpen = heard(client.socket, "\r\n\r\n");
+      client.socket.write(OPENING);
+      await isOpen;
+      clients.push(client);
+    }
+    assertEquals(changes, ["full"]);
+    // Both go on while the port is closed.
+    for (const { socket } of clients) {
+      const echoed = heard(socket, "still here");
+      socket.write("still here");
+      await echoed;
+    }
+    const closed = listener.close(graceMs);
+    if (graceMs > 0) { for (const { socket } of clients) socket.end(); }
+    await closed;
+    await Promise.all(clients.map((client) => client.closed));
+    assertEquals(listener.counts().open, 0);
+    await assertRejects(() => Deno.connect({ hostname: "127.0.0.1", port: listener.port }));
+    assertEquals(changes, ["full"]);
+  }
 });

@@ -12,6 +12,7 @@ import { createApi } from "../http/api/app.ts";
 import { connectionRoom } from "../http/connection_room.ts";
 import { listenersOf } from "./listeners_of.ts";
 import { listen } from "../http/listen.ts";
+import { portLog } from "../http/port_log.ts";
 import type { Journal } from "../journal/types.ts";
 import type { AgentAccess } from "../mcp/serve/agent_access.ts";
 import type { Log } from "../log.ts";
@@ -83,13 +84,15 @@ export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
     accessLog,
     log,
   });
+  const { api: maxConnections, backlog } = connectionRoom(boot.maxOpenFiles, listenersOf(boot));
   const listener = await listen({
     host: config.api.host,
     port: config.api.port,
     setting: "api",
     handler: (request, peer) => api.fetch(request, peer),
-    limits: { maxConnections: connectionRoom(boot.maxOpenFiles, listenersOf(boot)).api },
+    limits: { maxConnections, backlog },
     onUnreadable: unreadableLog(accessLog),
+    onPortChange: portLog(log, "api"),
   });
   return {
     url: listener.url,

@@ -15,6 +15,7 @@ import { ServiceError } from "../errors.ts";
 import { type AccessEntry, createAccessLog, unreadableLog } from "../http/access_log.ts";
 import { connectionRoom } from "../http/connection_room.ts";
 import { listen } from "../http/listen.ts";
+import { portLog } from "../http/port_log.ts";
 import { createAdmission } from "../http/web/admission/create_admission.ts";
 import { withHandshakeLog } from "../http/web/admission/handshake_log.ts";
 import { posture } from "../http/web/admission/posture.ts";
@@ -145,7 +146,7 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
     }),
     admission: withHandshakeLog(admission, { accessLog, clock: systemClock }),
     media: links,
-    openPort: portOf(boot, app, accessLog),
+    openPort: portOf(boot, app, accessLog, log),
     onModelChange: models.onModelChange,
     scrub: (text) => scrubber.text(text),
     clock: systemClock,
@@ -170,9 +171,11 @@ function portOf(
   boot: ServiceBoot,
   app: Pick<WebApp, "fetch">,
   accessLog: (entry: AccessEntry) => void,
+  log: Log,
 ): SocketHost["openPort"] {
   const section = boot.config.channels.websocket;
   const { host, port, socketPath, sslCertfile, sslKeyfile } = section;
+  const { web: maxConnections, backlog } = connectionRoom(boot.maxOpenFiles, listenersOf(boot));
   return async (onUpgrade) => {
     const listener = await listen({
       host,
@@ -183,8 +186,10 @@ function portOf(
       handler: (request, _peer, incoming) => app.fetch(request, arrivalOf(incoming)),
       onUpgrade,
       onUnreadable: unreadableLog(accessLog),
+      onPortChange: portLog(log, "channels.websocket"),
       limits: {
-        maxConnections: connectionRoom(boot.maxOpenFiles, listenersOf(boot)).web,
+        maxConnections,
+        backlog,
         maxConnectionsPerAddress: section.maxConnectionsPerAddress,
       },
     });

@@ -112,6 +112,7 @@ export class FakeTurn implements TurnHandle {
   readonly #cancel = new AbortController();
   readonly #events: StoredEvent[] = [];
   #wake = Promise.withResolvers<void>();
+  #left = Promise.withResolvers<void>();
 
   constructor(readonly id: string, readonly request: TurnRequest, script: Script) {
     this.cancelled = this.#cancel.signal;
@@ -189,7 +190,14 @@ export class FakeTurn implements TurnHandle {
       }
     } finally {
       this.readers--;
+      this.#left.resolve();
+      this.#left = Promise.withResolvers();
     }
+  }
+
+  /** Resolves when nobody reads it: a reader whose client left needs a moment to. */
+  async unread(): Promise<void> {
+    while (this.readers > 0) await this.#left.promise;
   }
 
   /** For scripts: waits for a promise, or throws when the turn is cancelled. */

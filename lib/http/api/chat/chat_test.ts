@@ -129,7 +129,7 @@ for (const { name, config } of BINDINGS) {
       const entry = await logged;
       assertEquals([entry.status, entry.reason], [499, "client_gone"]);
       assert(turn.cancelled.aborted);
-      assertEquals(turn.readers, 0);
+      await turn.unread();
     }
   });
 

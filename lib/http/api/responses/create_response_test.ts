@@ -292,7 +292,7 @@ Deno.test("POST /v1/responses cancels the turn when its client leaves", async ()
     await answer;
     await cancelled;
     await logged;
-    assertEquals(turn.readers, 0);
+    await turn.unread();
   }
 });
 

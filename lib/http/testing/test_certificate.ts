@@ -1,0 +1,43 @@
+/**
+ * A certificate with its files, for listeners that speak TLS.
+ *
+ * @module
+ */
+
+import { type Certificate, makeCertificate } from "../../../tests/support/certificate.ts";
+
+/** A certificate, as texts and as files, which go when it is disposed. */
+export interface TestCertificate extends Certificate, Disposable {
+  certFile: string;
+  keyFile: string;
+  caFile: string;
+}
+
+/** Whether none can be made here. */
+export const noOpenssl = !hasOpenssl();
+
+/** Stands in the name of a test that is skipped for that. */
+export const noOpensslReason = noOpenssl
+  ? " (skipped: there is no openssl to make certificates)"
+  : "";
+
+/** Makes one in a folder of its own. */
+export async function makeTestCertificate(): Promise<TestCertificate> {
+  const dir = await Deno.makeTempDir();
+  const made = await makeCertificate(dir);
+  return {
+    ...made,
+    certFile: `${dir}/cert.pem`,
+    keyFile: `${dir}/key.pem`,
+    caFile: `${dir}/ca.pem`,
+    [Symbol.dispose]: () => Deno.removeSync(dir, { recursive: true }),
+  };
+}
+
+function hasOpenssl(): boolean {
+  try {
+    return new Deno.Command("openssl", { args: ["version"] }).outputSync().success;
+  } catch {
+    return false;
+  }
+}
