@@ -1,0 +1,397 @@
+/**
+ * A connection to a server, from the login to its end.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../../lib/agent/clock.ts";
+import { LoginRefusedError, UncertainDeliveryError } from "../../../lib/channel/delivery_error.ts";
+import { bareJid } from "./jid.ts";
+import { NS } from "./namespaces.ts";
+import { StanzaError } from "./stanza_error.ts";
+import { StreamAcks } from "./stream_acks.ts";
+import { createClient, xml, type XmlElement, type XmppEntity } from "./xmpp_library.ts";
+import { type ServerAddress, XmppSocket } from "./xmpp_socket.ts";
+
+/** Who logs in. */
+export interface XmppLogin {
+  local: string;
+  domain: string;
+  password: string;
+  resource: string;
+}
+
+/** What a session works with. */
+export interface SessionDeps {
+  address: ServerAddress;
+  login: XmppLogin;
+  clock: Clock;
+  room: () => Promise<void> | undefined;
+  /** A message or presence; the server is told that it is here when the promise has resolved. */
+  onStanza: (stanza: XmlElement) => Promise<void> | undefined;
+  /** Answers a question of somebody, where the library does not. */
+  questions: readonly {
+    xmlns: string;
+    name: string;
+    answer: (from: string, element: XmlElement) => XmlElement | undefined;
+  }[];
+}
+
+const LOGIN_TIMEOUT_MS = 40_000;
+const REQUEST_TIMEOUT_MS = 20_000;
+const DELIVERY_TIMEOUT_MS = 60_000;
+
+/** After so long without a word the server is asked whether it is there, and after as long it is gone. */
+const SILENCE_MS = 60_000;
+
+/** The library waits so long for the other side to say goodbye. */
+const GOODBYE_MS = 2_000;
+
+/** Conditions of a login that another try cannot mend (RFC 6120, 6.5). */
+const REFUSED: Readonly<Record<string, string>> = {
+  "not-authorized": "the name or the password is wrong",
+  "account-disabled": "the account is disabled",
+  "credentials-expired": "the password has expired",
+  "invalid-authzid": "the server does not let this account in",
+  "mechanism-too-weak": "the server wants a stronger kind of login than there is",
+};
+
+interface Asked {
+  to: string | undefined;
+  resolve: (answer: XmlElement) => void;
+  reject: (error: Error) => void;
+}
+
+/** See the module. */
+export class XmppSession {
+  /** Why it is over; resolves when it is. Never rejects. */
+  readonly closed: Promise<Error>;
+  readonly #deps: SessionDeps;
+  readonly #entity: XmppEntity;
+  readonly #socket: XmppSocket;
+  readonly #acks: StreamAcks;
+  readonly #asked = new Map<string, Asked>();
+  readonly #delivering = new Map<string, { to: string; reject: (error: Error) => void }>();
+  readonly #closed = Promise.withResolvers<Error>();
+  readonly #enabled = Promise.withResolvers<void>();
+  #isOver = false;
+  #hasAcks = false;
+  #problem: Error | undefined;
+  #cancelSilence: () => void = () => {};
+
+  private constructor(deps: SessionDeps) {
+    this.#deps = deps;
+    this.closed = this.#closed.promise;
+    const { address, login, clock, room } = deps;
+    this.#entity = createClient({
+      service: "xmpp://server",
+      domain: login.domain,
+      username: login.local,
+      password: login.password,
+      resource: login.resource,
+      timeout: LOGIN_TIMEOUT_MS,
+    });
+    // Whether there is another connection, and when, is decided by whoever made this one.
+    this.#entity.reconnect.stop();
+    const socket = this.#socket = new XmppSocket({ address, clock, room });
+    this.#useSocket(socket);
+    const send = this.#entity.send.bind(this.#entity);
+    this.#acks = new StreamAcks((nonza) => void send(nonza).catch(() => {}));
+    // Everything that the library sends by itself counts too.
+    this.#entity.send = (element) => {
+      if (isStanza(element)) this.#acks.sent();
+      return send(element);
+    };
+    this.#listen();
+  }
+
+  /** Logs in. Rejects with a LoginRefusedError where another try is of no use. */
+  static async open(deps: SessionDeps, signal: AbortSignal): Promise<XmppSession> {
+    const session = new XmppSession(deps);
+    const stop = () => session.#end(new Error("it was stopped"));
+    signal.addEventListener("abort", stop, { once: true });
+    const cancel = deps.clock.after(
+      LOGIN_TIMEOUT_MS,
+      () => session.#end(new Error("the login has not come to its end")),
+    );
+    try {
+      signal.throwIfAborted();
+      const ended = session.closed.then((error) => Promise.reject(error));
+      ended.catch(() => {});
+      await Promise.race([session.#login(), ended]);
+      return session;
+    } catch (error) {
+      session.#end(error as Error);
+      throw session.#wordsOf(error);
+    } finally {
+      cancel();
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
+  /** The address under which the server knows this connection. */
+  get jid(): string {
+    return this.#entity.jid?.toString() ?? "";
+  }
+
+  get bareJid(): string {
+    return bareJid(this.jid);
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Asks, and resolves with the answer. Rejects with a StanzaError, or where none comes. */
+  async request(
+    type: "get" | "set",
+    to: string | undefined,
+    child: XmlElement,
+    timeoutMs = REQUEST_TIMEOUT_MS,
+  ): Promise<XmlElement> {
+    if (this.#isOver) throw this.#overError();
+    // Nobody else can know it, and answer.
+    const id = crypto.randomUUID();
+    const { promise, resolve, reject } = Promise.withResolvers<XmlElement>();
+    const cancel = this.#deps.clock.after(
+      timeoutMs,
+      () => reject(new Error(`${to ?? "the server"} has not answered`)),
+    );
+    this.#asked.set(id, { to, resolve, reject });
+    try {
+      this.#post(xml("iq", { type, id, to }, child));
+      return await promise;
+    } finally {
+      cancel();
+      this.#asked.delete(id);
+    }
+  }
+
+  /** Sends what nobody waits for. */
+  post(stanza: XmlElement): void {
+    if (!this.#isOver) this.#post(stanza);
+  }
+
+  /**
+   * Sends a message, which has an id, and resolves when the server has it. Rejects with the StanzaError of
+   * who does not take it, and with an UncertainDeliveryError when the connection ends before that.
+   */
+  async deliver(message: XmlElement): Promise<void> {
+    if (this.#isOver) throw this.#overError();
+    const id = message.attrs.id!;
+    const refused = Promise.withResolvers<never>();
+    refused.promise.catch(() => {});
+    this.#delivering.set(id, { to: message.attrs.to ?? "", reject: refused.reject });
+    const cancel = this.#deps.clock.after(
+      DELIVERY_TIMEOUT_MS,
+      () => refused.reject(new UncertainDeliveryError("The server has not said that it has it")),
+    );
+    try {
+      await Promise.race([this.#taken(message), refused.promise]);
+    } finally {
+      cancel();
+      this.#delivering.delete(id);
+    }
+  }
+
+  async #taken(message: XmlElement): Promise<void> {
+    if (this.#acks.isOn) {
+      const number = this.#post(message);
+      this.#acks.ask();
+      return await this.#acks.taken(number);
+    }
+    this.#post(message);
+    // A server takes stanzas in their order (RFC 6120, 10.1): one that answers this has had that.
+    const ping = this.request("get", this.#deps.login.domain, xml("ping", { xmlns: NS.ping }));
+    await ping.catch((error) => {
+      if (error instanceof StanzaError) return;
+      throw new UncertainDeliveryError("The server has not said that it has it");
+    });
+  }
+
+  /** Says goodbye and closes it; resolves when it is closed. */
+  async close(): Promise<void> {
+    if (!this.#isOver) {
+      this.#entity.timeout = GOODBYE_MS;
+      await this.#entity.stop().catch(() => {});
+    }
+    this.#end(new Error("it was stopped"));
+  }
+
+  /** Ends it without a word. */
+  abandon(reason: Error): void {
+    this.#end(reason);
+  }
+
+  #useSocket(socket: XmppSocket): void {
+    const { transports } = this.#entity;
+    const Tcp = transports.find(({ prototype }) => {
+      try {
+        return prototype.socketParameters("xmpp://server") !== undefined;
+      } catch {
+        return false;
+      }
+    }) as unknown as new () => object;
+    class Transport extends Tcp {}
+    Object.assign(Transport.prototype, {
+      socketParameters: () => ({}),
+      Socket: function () {
+        return socket;
+      },
+    });
+    transports.splice(0, transports.length, Transport as never);
+  }
+
+  #listen(): void {
+    const entity = this.#entity;
+    entity.prependListener("element", (element: XmlElement) => {
+      this.#socket.elementRead();
+      this.#heard();
+      if (element.is("features", NS.streams)) this.#readFeatures(element);
+    });
+    entity.on("error", (error: Error) => {
+      this.#problem ??= error;
+    });
+    entity.on("nonza", (nonza: XmlElement) => {
+      this.#acks.take(nonza);
+      if (nonza.is("enabled", NS.acks) || nonza.is("failed", NS.acks)) this.#enabled.resolve();
+    });
+    entity.on("stanza", (stanza: XmlElement) => this.#take(stanza));
+    entity.on("disconnect", () => this.#end(new Error("the server has closed the connection")));
+    this.#socket.on(
+      "close",
+      (_dirty: boolean, error?: Error) =>
+        this.#end(error ?? new Error("the server has closed the connection")),
+    );
+    for (const { xmlns, name, answer } of this.#deps.questions) {
+      entity.iqCallee.get(
+        xmlns,
+        name,
+        ({ stanza, element }) => answer(stanza.attrs.from ?? "", element),
+      );
+    }
+  }
+
+  /** The library would count for itself, and bind another resource than the one that was asked for. */
+  #readFeatures(features: XmlElement): void {
+    if (features.getChild("sm", NS.acks) !== undefined) this.#hasAcks = true;
+    features.children = features.children.filter((child) =>
+      typeof child === "string" ||
+      !(child.is("sm", NS.acks) || child.is("authentication", NS.sasl2) ||
+        child.is("starttls", NS.tls))
+    );
+  }
+
+  async #login(): Promise<void> {
+    await this.#entity.start();
+    if (this.#hasAcks) {
+      const enable = this.#entity.send(xml("enable", { xmlns: NS.acks }));
+      this.#acks.begin();
+      await enable;
+      await this.#enabled.promise;
+    }
+    this.#heard();
+  }
+
+  #post(stanza: XmlElement): number {
+    const sent = this.#entity.send(stanza);
+    // It ends by itself when it cannot be written to.
+    sent.catch(() => {});
+    return this.#acks.lastSent;
+  }
+
+  #take(stanza: XmlElement): void {
+    const done = this.#acks.come();
+    if (stanza.name === "iq") {
+      this.#takeAnswer(stanza);
+      return done();
+    }
+    if (stanza.name === "message" && stanza.attrs.type === "error") {
+      this.#takeRefusal(stanza);
+      return done();
+    }
+    const taking = this.#deps.onStanza(stanza);
+    if (taking === undefined) return done();
+    // What cannot be kept is not acknowledged, and no connection goes on without it.
+    void taking.then(done, (error) => this.#end(error));
+  }
+
+  #takeAnswer(stanza: XmlElement): void {
+    const { id, type, from } = stanza.attrs;
+    const asked = this.#asked.get(id ?? "");
+    if (asked === undefined || (type !== "result" && type !== "error")) return;
+    const isOwn = from === undefined || from === this.bareJid || from === this.jid ||
+      from === this.#deps.login.domain;
+    if (asked.to === undefined ? !isOwn : from !== asked.to && !(isOwn && from === undefined)) {
+      return;
+    }
+    if (type === "error") asked.reject(StanzaError.of(stanza));
+    else asked.resolve(stanza);
+  }
+
+  #takeRefusal(stanza: XmlElement): void {
+    const { id = "", from = "" } = stanza.attrs;
+    const delivering = this.#delivering.get(id);
+    if (delivering === undefined || bareJid(from) !== bareJid(delivering.to)) return;
+    delivering.reject(StanzaError.of(stanza));
+  }
+
+  /** Somebody is there. */
+  #heard(): void {
+    this.#cancelSilence();
+    if (this.#isOver) return;
+    const { clock } = this.#deps;
+    this.#cancelSilence = clock.after(SILENCE_MS, () => {
+      if (this.#acks.isOn) this.#acks.ask();
+      else void this.request("get", undefined, xml("ping", { xmlns: NS.ping })).catch(() => {});
+      this.#cancelSilence = clock.after(
+        SILENCE_MS,
+        () => this.#end(new Error("the server says nothing any more")),
+      );
+    });
+  }
+
+  #end(reason: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#cancelSilence();
+    const error = this.#wordsOf(this.#problem ?? reason);
+    this.#socket.destroy();
+    for (const { reject } of this.#asked.values()) reject(error);
+    for (const { reject } of this.#delivering.values()) {
+      reject(
+        new UncertainDeliveryError(
+          `The connection ended before the server had it: ${error.message}`,
+        ),
+      );
+    }
+    this.#closed.resolve(error);
+  }
+
+  #overError(): Error {
+    return new Error("The connection is closed");
+  }
+
+  /** What it means, for people. */
+  #wordsOf(error: unknown): Error {
+    const { name, condition, message } = error as Error & { condition?: string };
+    const { local, domain, resource } = this.#deps.login;
+    if (name === "SASLError") {
+      const words = REFUSED[condition ?? ""] ?? (/mechanism/i.test(message) ? message : undefined);
+      if (words === undefined) return new Error(`the login has failed: ${message}`);
+      return new LoginRefusedError(`${local}@${domain} is not let in: ${words}`);
+    }
+    if (name === "StreamError" && condition === "conflict") {
+      return new LoginRefusedError(
+        `Another program has logged in as ${local}@${domain} with the resource ${resource}. ` +
+          "Stop it, or give one of them another resource, and switch the channel on again",
+      );
+    }
+    if (name === "StreamError") return new Error(`the server has ended the connection: ${message}`);
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function isStanza({ name }: XmlElement): boolean {
+  return name === "iq" || name === "message" || name === "presence";
+}

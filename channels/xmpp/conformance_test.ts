@@ -1,0 +1,27 @@
+import { testChannel } from "../../lib/channel/testing/mod.ts";
+import { Prosody, prosodyMissing } from "./testing/prosody.ts";
+import { XmppPlatform } from "./testing/xmpp_platform.ts";
+
+const missing = prosodyMissing();
+const folder = new URL("./", import.meta.url);
+
+if (missing === undefined) {
+  // One for all checks: each has users of its own.
+  let server: Prosody;
+  Deno.test.beforeAll(async () => {
+    server = await Prosody.start();
+  });
+  Deno.test.afterAll(async () => await server.close());
+  testChannel({
+    folder,
+    openPlatform: () => XmppPlatform.open(server),
+    exempt: {
+      acknowledges:
+        "a message is acknowledged when it is on the channel's own disk, before the service has it",
+      redelivery: "a server gives a message again only out of its archive: archive_test.ts",
+    },
+  });
+} else {
+  testChannel({ folder });
+  Deno.test({ name: `xmpp with a real server (skipped: ${missing})`, ignore: true, fn() {} });
+}

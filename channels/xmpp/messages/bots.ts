@@ -1,0 +1,55 @@
+/**
+ * Which connections are those of programs that write by themselves.
+ *
+ * @module
+ */
+
+import { NS } from "../client/namespaces.ts";
+import { xml, type XmlElement } from "../client/xmpp_library.ts";
+import type { XmppSession } from "../client/xmpp_session.ts";
+
+/** Who is no longer there does not answer. */
+const ASK_TIMEOUT_MS = 3_000;
+
+const MAX_KNOWN = 2_000;
+
+/** See the module. One for a connection. */
+export class Bots {
+  readonly #session: Pick<XmppSession, "request">;
+  readonly #known = new Map<string, Promise<boolean>>();
+
+  constructor(session: Pick<XmppSession, "request">) {
+    this.#session = session;
+  }
+
+  /** Whether the program behind an address says that it is a bot; asked once. Never rejects. */
+  has(address: string): Promise<boolean> {
+    const known = this.#known.get(address);
+    if (known !== undefined) return known;
+    const asked = this.#ask(address);
+    this.#known.set(address, asked);
+    if (this.#known.size > MAX_KNOWN) this.#known.delete(this.#known.keys().next().value!);
+    return asked;
+  }
+
+  /** The connection with that address has ended; another program may have it next. */
+  forget(address: string): void {
+    this.#known.delete(address);
+  }
+
+  async #ask(address: string): Promise<boolean> {
+    const query = xml("query", { xmlns: NS.discoInfo });
+    try {
+      const answer = await this.#session.request("get", address, query, ASK_TIMEOUT_MS);
+      return identitiesOf(answer).some(({ attrs }) =>
+        attrs.category === "client" && attrs.type === "bot"
+      );
+    } catch {
+      return false;
+    }
+  }
+}
+
+function identitiesOf(answer: XmlElement): XmlElement[] {
+  return answer.getChild("query", NS.discoInfo)?.getChildren("identity") ?? [];
+}

@@ -1,0 +1,201 @@
+/**
+ * What comes in over a connection, on its way to the disk: as it is said, and out of archives.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Intake } from "../../../lib/channel/platform/intake.ts";
+import type { Log } from "../../../lib/log.ts";
+import { writeCursor } from "../archive/archive_cursor.ts";
+import { catchUp, firstCursor, MAX_PAGES, PAGE_MESSAGES } from "../archive/catch_up.ts";
+import { type ArchivedMessage, MessageArchive } from "../archive/message_archive.ts";
+import { bareJid } from "../client/jid.ts";
+import { NS } from "../client/namespaces.ts";
+import { StanzaError } from "../client/stanza_error.ts";
+import type { XmlElement } from "../client/xmpp_library.ts";
+import type { XmppSession } from "../client/xmpp_session.ts";
+import type { Room } from "../rooms/room.ts";
+import type { HeardMessage } from "./heard_message.ts";
+import { archiveIdOf } from "./message_ids.ts";
+import { type ArchivedAt, type ReadContext, readMessage } from "./read_message.ts";
+
+/** What it works with. */
+export interface InboxDeps {
+  session: XmppSession;
+  intake: Intake<HeardMessage>;
+  /** Whether the server of the account has an archive, and whether ids in it are the server's alone. */
+  hasArchive: boolean;
+  keepsIds: boolean;
+  room: (jid: string) => Room | undefined;
+  respond: "mention" | "all";
+  ignored: ReadonlySet<string>;
+  isAllowed: (senderId: string) => boolean;
+  clock: Clock;
+  log: Pick<Log, "info" | "warning">;
+}
+
+/** Messages that may be on their way to the disk; behind them the server is not read from. */
+const MAX_PENDING = 64;
+
+/** Messages of others after which it is kept how far an archive was read. */
+const MAX_UNKEPT = 200;
+
+const AGAIN_MS = 60_000;
+
+const ACCOUNT = "account";
+
+/** See the module. */
+export class Inbox {
+  readonly #deps: InboxDeps;
+  readonly #archive: MessageArchive;
+  /** Archives that were read up to now: what is said moves them on. */
+  readonly #current = new Set<string>();
+  readonly #cursors = new Map<string, string>();
+  readonly #timers = new Set<() => void>();
+  #pending = 0;
+  #unkept = 0;
+  #room = Promise.withResolvers<void>();
+  #isOver = false;
+
+  constructor(deps: InboxDeps) {
+    this.#deps = deps;
+    this.#archive = new MessageArchive(deps.session);
+  }
+
+  /** To be waited for before more is read; undefined where nothing has to be. */
+  room(): Promise<void> | undefined {
+    return this.#pending < MAX_PENDING ? undefined : this.#room.promise;
+  }
+
+  /** Takes a message; resolves when it is on the disk, undefined where there is nothing to keep. */
+  take(message: XmlElement): Promise<void> | undefined {
+    if (this.#archive.take(message)) return undefined;
+    const { session, isAllowed } = this.#deps;
+    const room = message.attrs.type === "groupchat"
+      ? this.#deps.room(bareJid(message.attrs.from ?? ""))
+      : undefined;
+    this.#moveOn(message, room);
+    const heard = readMessage(message, this.#context());
+    if (heard === undefined || !isAllowed(heard.senderId)) {
+      return this.#unkept >= MAX_UNKEPT ? this.#add([]) : undefined;
+    }
+    // Kept for us while we were away: it comes out of the archive, with its id there.
+    const isStored = !heard.isRoom && this.#deps.hasArchive &&
+      message.getChild("delay", NS.delay) !== undefined &&
+      archiveIdOf(message, session.bareJid) === undefined;
+    return isStored ? undefined : this.#add([heard]);
+  }
+
+  /** To be called before anybody sees that we are there. Rejects where the connection has ended. */
+  async begin(): Promise<void> {
+    const { intake, hasArchive, clock } = this.#deps;
+    if (!hasArchive || intake.cursor(ACCOUNT) !== undefined) return;
+    const cursor = await firstCursor({
+      archive: this.#archive,
+      room: undefined,
+      now: () => clock.now(),
+    });
+    await intake.add([], { [ACCOUNT]: cursor });
+  }
+
+  /** Reads what was said while we were away. Never rejects. */
+  async catchUp(room?: Room): Promise<void> {
+    const { intake, session, clock, log } = this.#deps;
+    if (room === undefined ? !this.#deps.hasArchive : !room.has(NS.archive)) return;
+    const name = nameOf(room);
+    // What is said now is behind a gap, until that is read.
+    this.#current.delete(name);
+    try {
+      const isWhole = await catchUp({
+        archive: this.#archive,
+        room: room?.jid,
+        stored: intake.cursor(name),
+        now: () => clock.now(),
+        take: (messages, cursor) => {
+          if (this.#isOver) throw new Error("The connection is closed");
+          return intake.add(this.#heardOf(messages, room).map(entryOf), { [name]: cursor });
+        },
+      });
+      this.#current.add(name);
+      if (isWhole) return;
+      log.warning("More was said while the channel was away than is read", {
+        chat: room?.jid ?? ACCOUNT,
+        read: MAX_PAGES * PAGE_MESSAGES,
+      });
+    } catch (error) {
+      if (this.#isOver || session.isOver) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warning("An archive cannot be read", { chat: room?.jid ?? ACCOUNT, reason });
+      if (error instanceof StanzaError && error.kind !== "wait") return;
+      const cancel = clock.after(AGAIN_MS, () => {
+        this.#timers.delete(cancel);
+        if (room === undefined || room.isIn) void this.catchUp(room);
+      });
+      this.#timers.add(cancel);
+    }
+  }
+
+  /** Keeps how far archives were read. */
+  async close(): Promise<void> {
+    this.#isOver = true;
+    for (const cancel of this.#timers) cancel();
+    this.#room.resolve();
+    if (this.#cursors.size > 0) await this.#add([]);
+  }
+
+  #context(): ReadContext {
+    const { session, room, keepsIds, respond, ignored, clock } = this.#deps;
+    return { jid: session.jid, room, keepsIds, respond, ignored, now: clock.now() };
+  }
+
+  #heardOf(messages: readonly ArchivedMessage[], room: Room | undefined): HeardMessage[] {
+    const context = this.#context();
+    return messages.flatMap(({ message, id, sentAt }) => {
+      const isGroupchat = message.attrs.type === "groupchat";
+      // What was said in a room has an id of its own in the archive of the account.
+      if (isGroupchat !== (room !== undefined)) return [];
+      if (room !== undefined && bareJid(message.attrs.from ?? "") !== room.jid) return [];
+      const archived: ArchivedAt = { id, sentAt };
+      const heard = readMessage(message, context, archived);
+      return heard !== undefined && this.#deps.isAllowed(heard.senderId) ? [heard] : [];
+    });
+  }
+
+  /** Remembers up to where an archive is known now. */
+  #moveOn(message: XmlElement, room: Room | undefined): void {
+    const name = nameOf(room);
+    if (!this.#current.has(name)) return;
+    const by = room?.jid ?? this.#deps.session.bareJid;
+    const id = archiveIdOf(message, by);
+    if (id === undefined) return;
+    this.#cursors.set(name, writeCursor({ id, at: this.#deps.clock.now() }));
+    this.#unkept += 1;
+  }
+
+  async #add(heard: readonly HeardMessage[]): Promise<void> {
+    const cursors = Object.fromEntries(this.#cursors);
+    this.#cursors.clear();
+    this.#unkept = 0;
+    this.#pending += 1;
+    try {
+      await this.#deps.intake.add(heard.map(entryOf), cursors);
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "invalid_request") throw error;
+      const reason = (error as Error).message;
+      this.#deps.log.warning("A message was not taken", { chat: heard[0]?.chatId, reason });
+    } finally {
+      this.#pending -= 1;
+      this.#room.resolve();
+      this.#room = Promise.withResolvers();
+    }
+  }
+}
+
+function nameOf(room: Room | undefined): string {
+  return room === undefined ? ACCOUNT : `room:${room.jid}`;
+}
+
+function entryOf(heard: HeardMessage): { lane: string; id: string; data: HeardMessage } {
+  return { lane: heard.chatId, id: heard.messageId, data: heard };
+}

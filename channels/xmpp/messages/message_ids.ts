@@ -1,0 +1,47 @@
+/**
+ * By which ids a message is known (XEP-0359).
+ *
+ * @module
+ */
+
+import { foldJid } from "../client/jid.ts";
+import { NS } from "../client/namespaces.ts";
+import type { XmlElement } from "../client/xmpp_library.ts";
+
+const MAX_ID_CHARS = 256;
+
+/**
+ * The id that an archive has given to a message. That of anybody else, and one of two, is what its sender
+ * has written in.
+ */
+export function archiveIdOf(message: XmlElement, by: string): string | undefined {
+  const ids = message.getChildren("stanza-id", NS.stanzaIds)
+    .filter(({ attrs }) => attrs.by !== undefined && foldJid(attrs.by) === by);
+  return ids.length === 1 ? usable(ids[0]!.attrs.id) : undefined;
+}
+
+/** The id by which a message is told from its repeats: that of the archive, else what its writer gave it. */
+export function messageIdOf(message: XmlElement, archiveId: string | undefined): string {
+  if (archiveId !== undefined) return `archive:${archiveId}`;
+  const origin = usable(message.getChild("origin-id", NS.stanzaIds)?.attrs.id);
+  if (origin !== undefined) return `origin:${origin}`;
+  // Some programs count from one in each connection: the same number with another text is another message.
+  const id = usable(message.attrs.id);
+  return id === undefined
+    ? `none:${crypto.randomUUID()}`
+    : `id:${id}:${textHash(message.getChildText("body") ?? "")}`;
+}
+
+function usable(id: string | undefined): string | undefined {
+  if (id === undefined || id.trim() === "" || id.length > MAX_ID_CHARS) return undefined;
+  return /[\p{Cc}\p{Cs}]/u.test(id) ? undefined : id;
+}
+
+/** FNV-1a, 32 bits: tells texts apart, and guards nothing. */
+function textHash(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;
+  }
+  return hash.toString(16);
+}

@@ -1,0 +1,264 @@
+/**
+ * What a message on XMPP means for the agent: who wrote it, where its answer goes, what it says, and
+ * whether it is for us at all.
+ *
+ * @module
+ */
+
+import { bareJid, foldJid, isUnder, parseJid, resourceOf } from "../client/jid.ts";
+import { NS } from "../client/namespaces.ts";
+import type { XmlElement } from "../client/xmpp_library.ts";
+import type { Occupant, Room } from "../rooms/room.ts";
+import { addressedText } from "./addressed_text.ts";
+import { encryptionOf } from "./encryption.ts";
+import type { HeardMessage } from "./heard_message.ts";
+import { archiveIdOf, messageIdOf } from "./message_ids.ts";
+
+/** What has to be known of the connection and the settings. */
+export interface ReadContext {
+  /** Ours. */
+  jid: string;
+  room: (jid: string) =>
+    | Pick<
+      Room,
+      "jid" | "nick" | "wantedNick" | "isIn" | "isBelieved" | "has" | "occupant"
+    >
+    | undefined;
+  /** Whether the server of the account takes ids out that others have written in. */
+  keepsIds: boolean;
+  respond: "mention" | "all";
+  /** Addresses and nicks of bots, in small letters. */
+  ignored: ReadonlySet<string>;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/** Where a message was found in an archive. */
+export interface ArchivedAt {
+  id: string;
+  /** Milliseconds since 1970. */
+  sentAt: number;
+}
+
+/** Characters of a text that are looked at; more than the service takes. */
+const MAX_TEXT_CHARS = 256 * 1024;
+const MAX_URLS = 8;
+const MAX_THREAD_CHARS = 256;
+
+/**
+ * Undefined for what is not for us: errors and announcements, what we have written ourselves, copies of
+ * what others have got, corrections, talk of others, and what says nothing.
+ */
+export function readMessage(
+  message: XmlElement,
+  context: ReadContext,
+  archived?: ArchivedAt,
+): HeardMessage | undefined {
+  const { type = "normal" } = message.attrs;
+  const from = parseJid(message.attrs.from ?? "");
+  if (from === undefined || from.local === "" || type === "error" || type === "headline") {
+    return undefined;
+  }
+  // A copy of a message that somebody else has got says nothing of who wrote it (XEP-0280, 11).
+  const isCopy = message.getChildElements().some((child) =>
+    child.is("forwarded", NS.forward) || child.getNS() === NS.carbons ||
+    child.is("result", NS.archive)
+  );
+  if (isCopy || message.getChild("replace", NS.replace) !== undefined) return undefined;
+  const bare = `${from.local}@${from.domain}`;
+  const room = context.room(bare);
+  if (type === "groupchat") {
+    return room === undefined ? undefined : readGroupchat(message, room, context, archived);
+  }
+  // Through a room, in private: whoever has the nick next would get the answer.
+  if (room !== undefined || message.getChild("x", NS.mucUser) !== undefined) return undefined;
+  if (bare === bareJid(context.jid) || context.ignored.has(bare.toLowerCase())) return undefined;
+  const said = readContent(message);
+  if (said === undefined) return undefined;
+  const archiveId = archived?.id ??
+    (context.keepsIds ? archiveIdOf(message, bareJid(context.jid)) : undefined);
+  const thread = message.getChildText("thread")?.slice(0, MAX_THREAD_CHARS);
+  const id = message.attrs.id ?? "";
+  return {
+    chatId: bare,
+    isRoom: false,
+    senderId: bare,
+    senderName: from.local,
+    from: message.attrs.from!,
+    content: said.text,
+    urls: said.urls,
+    messageId: messageIdOf(message, archiveId),
+    sentAt: archived?.sentAt ?? delayOf(message, [
+      bareJid(context.jid),
+      domainOf(context.jid),
+    ]) ?? context.now,
+    id,
+    replyId: id,
+    ...thread !== undefined && thread !== "" && { thread },
+    wantsReceipt: id !== "" && message.getChild("request", NS.receipts) !== undefined,
+    wantsMarker: id !== "" && message.getChild("markable", NS.markers) !== undefined,
+    isEncrypted: said.isEncrypted,
+  };
+}
+
+function readGroupchat(
+  message: XmlElement,
+  room: NonNullable<ReturnType<ReadContext["room"]>>,
+  context: ReadContext,
+  archived: ArchivedAt | undefined,
+): HeardMessage | undefined {
+  const from = message.attrs.from!;
+  const nick = resourceOf(from);
+  // The room itself, or before we are in it.
+  if (nick === "" || (!room.isIn && archived === undefined)) return undefined;
+  // What was said before we came: the archive has it, where there is one.
+  if (archived === undefined && message.getChild("delay", NS.delay) !== undefined) return undefined;
+  const occupant = occupantOf(message, room, archived);
+  if (occupant === undefined) return undefined;
+  const { jid } = occupant;
+  const own = bareJid(context.jid);
+  const isOwnNick = jid === undefined && (nick === room.nick || nick === room.wantedNick);
+  if (jid === own || isOwnNick || (nick === room.nick && archived === undefined)) return undefined;
+  const { ignored } = context;
+  if (ignored.has(nick.toLowerCase()) || (jid !== undefined && ignored.has(jid.toLowerCase()))) {
+    return undefined;
+  }
+  const said = readContent(message);
+  if (said === undefined) return undefined;
+  const addressed = addressedText(said.text, room.nick) ??
+    (isMention(message, { own, room: room.jid, nick: room.nick }) ? said.text : undefined);
+  const content = context.respond === "all" ? addressed ?? said.text : addressed;
+  // One that is encrypted says to nobody whom it is for.
+  if (content === undefined || (said.isEncrypted && context.respond !== "all")) return undefined;
+  const keepsIds = room.has(NS.stanzaIds) || room.has(NS.archive);
+  const archiveId = archived?.id ?? (keepsIds ? archiveIdOf(message, room.jid) : undefined);
+  return {
+    chatId: room.jid,
+    isRoom: true,
+    senderId: jid ?? `${room.jid}/${occupant.occupantId ?? nick}`,
+    senderName: nick,
+    from,
+    content,
+    urls: said.urls,
+    messageId: messageIdOf(message, archiveId),
+    sentAt: archived?.sentAt ?? context.now,
+    id: message.attrs.id ?? "",
+    replyId: archiveId ?? "",
+    wantsReceipt: false,
+    wantsMarker: false,
+    isEncrypted: said.isEncrypted,
+  };
+}
+
+/** Who wrote in a room. Undefined where the room says who is who, and does not say it of this one. */
+function occupantOf(
+  message: XmlElement,
+  room: NonNullable<ReturnType<ReadContext["room"]>>,
+  archived: ArchivedAt | undefined,
+): Occupant | undefined {
+  const nick = resourceOf(message.attrs.from!);
+  const known = archived === undefined ? room.occupant(nick) : undefined;
+  const users = message.getChildren("x", NS.mucUser);
+  const stamped = archived === undefined || users.length !== 1
+    ? undefined
+    : users[0]!.getChild("item")?.attrs.jid;
+  const jid = known?.jid ?? (stamped === undefined ? undefined : bareJid(stamped));
+  if (jid !== undefined && room.isBelieved) return { jid: foldJid(jid) };
+  if (!room.has(NS.occupantId)) return {};
+  // The room takes out what somebody has written in himself (XEP-0421, 4).
+  const occupantId = known?.occupantId ??
+    message.getChild("occupant-id", NS.occupantId)?.attrs.id;
+  return occupantId === undefined || occupantId === "" ? undefined : { occupantId };
+}
+
+/** Whether it names us (XEP-0372), or answers us (XEP-0461). */
+function isMention(
+  message: XmlElement,
+  { own, room, nick }: { own: string; room: string; nick: string },
+): boolean {
+  const us = new Set([`xmpp:${own}`, `xmpp:${room}/${nick}`]);
+  const isNamed = message.getChildren("reference", NS.reference).some(({ attrs }) =>
+    attrs.type === "mention" && us.has(decode(attrs.uri ?? ""))
+  );
+  const reply = message.getChild("reply", NS.reply)?.attrs.to;
+  return isNamed || reply === `${room}/${nick}` || (reply !== undefined && bareJid(reply) === own);
+}
+
+function decode(uri: string): string {
+  try {
+    return decodeURIComponent(uri);
+  } catch {
+    return uri;
+  }
+}
+
+/** What it says; undefined for nothing. */
+function readContent(
+  message: XmlElement,
+): { text: string; urls: string[]; isEncrypted: boolean } | undefined {
+  const encryption = encryptionOf(message);
+  if (encryption === "key") return undefined;
+  if (encryption === "text") return { text: "", urls: [], isEncrypted: true };
+  const body = (message.getChildText("body") ?? "").slice(0, MAX_TEXT_CHARS).toWellFormed();
+  const urls = [
+    ...new Set(
+      message.getChildren("x", NS.oob).map((oob) => oob.getChildText("url")?.trim() ?? "")
+        .filter((url) => url !== ""),
+    ),
+  ].slice(0, MAX_URLS);
+  const text = withoutQuote(message, body);
+  // The text of a file is its address.
+  const said = urls.includes(text.trim()) ? "" : text.trim();
+  return said === "" && urls.length === 0 ? undefined : { text: said, urls, isEncrypted: false };
+}
+
+/** Programs that know no answers are shown what is answered as a quote (XEP-0461, 3; XEP-0428). */
+function withoutQuote(message: XmlElement, body: string): string {
+  const fallback = message.getChildren("fallback", NS.fallback)
+    .find(({ attrs }) => attrs.for === NS.reply)?.getChild("body");
+  const [start, end] = [Number(fallback?.attrs.start), Number(fallback?.attrs.end)];
+  if (fallback === undefined || !(start >= 0 && end > start)) return body;
+  // Counted in code points.
+  const points = [...body];
+  return [...points.slice(0, start), ...points.slice(end)].join("");
+}
+
+/** When it was written, where somebody who may say so says it (XEP-0203). */
+export function delayOf(message: XmlElement, by: readonly string[]): number | undefined {
+  for (const { attrs } of message.getChildren("delay", NS.delay)) {
+    const isFromServer = attrs.from === undefined || by.includes(foldJid(attrs.from));
+    const ms = Date.parse(attrs.stamp ?? "");
+    if (isFromServer && Number.isFinite(ms)) return ms;
+  }
+  return undefined;
+}
+
+/** The domain of an address. */
+function domainOf(jid: string): string {
+  const bare = bareJid(jid);
+  return bare.slice(bare.indexOf("@") + 1);
+}
+
+/**
+ * A room that somebody invites us to, with who that is. What a service says of who invited counts where it
+ * is our server's (XEP-0045, 7.8.2), else who has sent it himself (XEP-0249).
+ */
+export function readInvitation(
+  message: XmlElement,
+  jid: string,
+): { room: string; by: string; password?: string } | undefined {
+  const from = parseJid(message.attrs.from ?? "");
+  if (from === undefined || message.attrs.type === "error") return undefined;
+  const bare = from.local === "" ? from.domain : `${from.local}@${from.domain}`;
+  const user = message.getChild("x", NS.mucUser);
+  const by = user?.getChild("invite")?.attrs.from;
+  if (by !== undefined && isUnder(from.domain, domainOf(jid))) {
+    const password = user?.getChildText("password") ?? undefined;
+    return { room: bare, by: foldJid(bareJid(by)), ...password && { password } };
+  }
+  const direct = message.getChild("x", NS.invite);
+  const room = direct === undefined ? undefined : parseJid(foldJid(direct.attrs.jid ?? ""));
+  if (room === undefined || room.local === "" || room.resource !== "") return undefined;
+  const password = direct!.attrs.password;
+  return { room: `${room.local}@${room.domain}`, by: bare, ...password && { password } };
+}

@@ -1,0 +1,317 @@
+/**
+ * Chats and rooms of an XMPP account.
+ *
+ * @module
+ */
+
+import { BaseChannel, type PackageConfig } from "../../lib/channel/base_channel.ts";
+import type { ChannelHost } from "../../lib/channel/channel_host.ts";
+import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
+import { eventOf } from "../../lib/channel/outbound_event.ts";
+import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
+import { EditedStreams } from "../../lib/channel/platform/edited_streams.ts";
+import { Intake } from "../../lib/channel/platform/intake.ts";
+import { Memory } from "../../lib/channel/platform/memory.ts";
+import { Typing } from "../../lib/channel/platform/typing.ts";
+import { type XmppSettings, xmppSettings } from "./account/settings.ts";
+import { readCaCerts } from "./client/ca_certs.ts";
+import { foldJid } from "./client/jid.ts";
+import { ownAbilities } from "./client/own_abilities.ts";
+import { xml } from "./client/xmpp_library.ts";
+import { Connection } from "./connection.ts";
+import type { FileHost } from "./files/http_client.ts";
+import { composeState, readMetadata } from "./messages/compose_message.ts";
+import type { HeardMessage } from "./messages/heard_message.ts";
+import { Outbox, type PostedMessage } from "./messages/outbox.ts";
+import { StatusNotes } from "./messages/status_notes.ts";
+import { Taker } from "./messages/taker.ts";
+import { messageParts } from "./text/message_parts.ts";
+
+/** The fields of the manifest, defaults included. */
+export type XmppConfig = PackageConfig & Readonly<Record<string, unknown>>;
+
+/** First wait before a lost connection is made again, and the longest, milliseconds. */
+const AGAIN_MS = 1_000;
+const MAX_AGAIN_MS = 60_000;
+/** A connection that held for so long was none of a server that sends us away. */
+const STEADY_MS = 60_000;
+
+/** Each new text of an answer is a message of its own, in archives too. */
+const EDIT_EVERY_MS = 2_000;
+
+/** Programs take the sign away by themselves after some time, if at all. */
+const TYPING_EVERY_MS = 30_000;
+
+/** See the module. */
+export class XmppChannel extends BaseChannel<XmppConfig> {
+  readonly #settings: XmppSettings;
+  readonly #ending = new AbortController();
+  readonly #outbox: Outbox;
+  readonly #streams: EditedStreams<PostedMessage>;
+  readonly #typing: Typing;
+  readonly #notes: StatusNotes;
+  #isRunning = false;
+  #started: Promise<void> | undefined;
+  #connection: Connection | undefined;
+  #caCerts: readonly string[] = [];
+  #problem = "it is not started";
+
+  /** Throws `config_invalid`, naming the field that is wrong. */
+  constructor(config: XmppConfig, host: ChannelHost) {
+    super({ ...config, allowFrom: smallLetters(config.allowFrom) }, host);
+    this.#settings = xmppSettings(config);
+    const { clock } = host;
+    this.#outbox = new Outbox({
+      link: () => {
+        const { session, rooms } = this.#link();
+        return { session, room: (jid) => rooms.get(jid) };
+      },
+      domain: this.#settings.jid.domain,
+      language: this.#settings.language,
+      files: () => this.#fileHost(),
+      signal: this.#ending.signal,
+    });
+    this.#streams = new EditedStreams({
+      post: ({ chatId, metadata }, markdown) =>
+        this.#outbox.post(chatId, markdown, readMetadata(metadata)),
+      edit: (posted, markdown) => this.#outbox.edit(posted, markdown),
+      split: messageParts,
+      everyMs: EDIT_EVERY_MS,
+      clock,
+    });
+    this.#typing = new Typing({
+      clock,
+      everyMs: TYPING_EVERY_MS,
+      show: (chatId) => this.#showState(chatId, "composing"),
+      hide: (chatId) => this.#showState(chatId, "active"),
+    });
+    this.#notes = new StatusNotes({
+      clock,
+      post: (chatId, children) => {
+        const connection = this.#connection;
+        const room = connection?.rooms.get(chatId);
+        if (room?.isIn === false) return;
+        const to = room === undefined ? chatId : `${chatId}/${room.nick}`;
+        connection?.session.post(xml("presence", { to }, ...children));
+      },
+    });
+  }
+
+  override get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  override start(): Promise<void> {
+    this.#started ??= this.#run().finally(() => this.#isRunning = false);
+    return this.#started;
+  }
+
+  override async stop(): Promise<void> {
+    this.#isRunning = false;
+    this.#problem = "it was stopped";
+    this.#ending.abort(new Error("The channel was stopped"));
+    await this.#started?.catch(() => {});
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    const { stateDir, clock, log } = this.host;
+    if (signal.aborted) return;
+    this.#caCerts = await readCaCerts(this.#settings.caFile);
+    await Deno.mkdir(stateDir, { recursive: true, mode: 0o700 });
+    const memory = new Memory(stateDir);
+    try {
+      const taker = this.#taker(memory);
+      const intake = await Intake.open<HeardMessage>({
+        stateDir,
+        take: (heard, signal) => taker.take(heard, signal),
+        clock,
+        log,
+      });
+      try {
+        intake.start();
+        await this.#stayConnected(intake, memory);
+      } finally {
+        await intake.close();
+      }
+    } finally {
+      this.#streams.close();
+      this.#typing.close();
+      this.#notes.close();
+      memory.close();
+    }
+  }
+
+  async #stayConnected(intake: Intake<HeardMessage>, memory: Memory): Promise<void> {
+    const { signal } = this.#ending;
+    const { clock, log } = this.host;
+    const { host, port, jid } = this.#settings;
+    const abilities = await ownAbilities();
+    this.#isRunning = !signal.aborted;
+    for (let failures = 0; !signal.aborted;) {
+      const beganMs = clock.elapsed();
+      this.host.setDetail(`connecting to ${host}:${port}`);
+      try {
+        const connection = await Connection.open({
+          settings: this.#settings,
+          caCerts: this.#caCerts,
+          abilities,
+          intake,
+          memory,
+          isAllowed: (senderId) => this.isAllowed(senderId),
+          clock,
+          log,
+          onChange: () => this.#describe(),
+        }, signal);
+        throw await this.#hold(connection);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof LoginRefusedError) {
+          this.host.setDetail(error.message);
+          throw error;
+        }
+        this.#problem = wordsOf(error, jid.domain);
+      }
+      failures = clock.elapsed() - beganMs > STEADY_MS ? 0 : failures + 1;
+      const ms = Math.min(MAX_AGAIN_MS, AGAIN_MS * 2 ** Math.max(0, failures - 1));
+      // Not all at once behind a server that has gone.
+      const waitMs = Math.round(ms * (1 + Math.random() / 4));
+      this.host.setDetail(
+        `not connected: ${this.#problem}; again in ${Math.ceil(waitMs / 1_000)} s`,
+      );
+      log.info("The connection to XMPP is gone", { reason: this.#problem, waitMs });
+      await this.#sleep(waitMs);
+    }
+  }
+
+  /** Until it is over; resolves with why. */
+  async #hold(connection: Connection): Promise<Error> {
+    const { signal } = this.#ending;
+    this.#connection = connection;
+    this.#describe();
+    const stopped = Promise.withResolvers<Error>();
+    const stop = () => stopped.resolve(new Error("it was stopped"));
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    try {
+      return await Promise.race([connection.session.closed, stopped.promise]);
+    } finally {
+      signal.removeEventListener("abort", stop);
+      this.#connection = undefined;
+      await connection.close();
+    }
+  }
+
+  #describe(): void {
+    const connection = this.#connection;
+    if (connection === undefined) return;
+    const places = connection.rooms.describe();
+    this.host.setDetail(
+      `connected as ${connection.session.bareJid}${places === "" ? "" : `, ${places}`}`,
+    );
+  }
+
+  #taker(memory: Memory): Taker {
+    const { stateDir, log } = this.host;
+    return new Taker({
+      stateDir,
+      memory,
+      language: this.#settings.language,
+      files: () => this.#fileHost(),
+      isAllowed: (senderId) => this.isAllowed(senderId),
+      isBot: (address) => this.#connection?.bots.has(address) ?? Promise.resolve(false),
+      tell: async ({ chatId, thread }, text) => {
+        await this.#outbox.post(chatId, text, { ...thread !== undefined && { thread } });
+      },
+      post: (stanza) => this.#connection?.session.post(stanza),
+      handle: (message) => this.handleMessage(message),
+      transcribe: (path) => this.transcribeAudio(path),
+      onTurn: (chatId) => this.#typing.begin(chatId),
+      log,
+    });
+  }
+
+  override async send(message: OutboundMessage): Promise<void> {
+    const event = eventOf(message);
+    this.#link();
+    switch (event?.type) {
+      case undefined:
+        return await this.#outbox.send(message);
+      case "approval":
+        return await this.#outbox.send(message, approvalId(event.id));
+      case "approval_resolved":
+        return await this.#resolveApproval(message, event.id);
+      case "progress":
+      case "goal_status":
+        return this.#notes.show(message.chatId, message.content);
+      case "turn_end":
+        this.#notes.clear(message.chatId);
+        return this.#typing.end(message.chatId);
+      default:
+        // XMPP has nothing for it.
+    }
+  }
+
+  override sendDelta(piece: StreamDelta): Promise<void> {
+    return this.#streams.push(piece);
+  }
+
+  /** How it came out takes the place of the question, which nobody has to answer any more. */
+  async #resolveApproval(
+    { chatId, content, metadata }: OutboundMessage,
+    id: string,
+  ): Promise<void> {
+    const [text] = messageParts(content);
+    if (text === undefined) return;
+    const posted = { chatId, id: approvalId(id), metadata: readMetadata(metadata) };
+    await this.#outbox.edit(posted, text);
+  }
+
+  #link(): Connection {
+    if (this.#connection !== undefined && this.#isRunning) return this.#connection;
+    throw new Error(`Not connected: ${this.#problem}`);
+  }
+
+  #fileHost(): FileHost | undefined {
+    const { uploadUrl } = this.#settings;
+    return uploadUrl === undefined ? undefined : { url: uploadUrl, caCerts: this.#caCerts };
+  }
+
+  #showState(chatId: string, state: "composing" | "active"): Promise<void> {
+    const connection = this.#connection;
+    const room = connection?.rooms.get(chatId);
+    if (room?.isIn !== false) {
+      connection?.session.post(composeState(chatId, room !== undefined, state));
+    }
+    return Promise.resolve();
+  }
+
+  #sleep(ms: number): Promise<void> {
+    const { signal } = this.#ending;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = this.host.clock.after(ms, resolve);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+    return promise.finally(cancel);
+  }
+}
+
+/** The id of the message that asks, known without anything that is kept. */
+function approvalId(id: string): string {
+  return `approval-${id}`;
+}
+
+/** Servers deliver addresses in small letters. What is no list stays what it is, and denies. */
+function smallLetters<T>(allowFrom: T): T {
+  if (!Array.isArray(allowFrom)) return allowFrom;
+  return allowFrom.map((each) =>
+    typeof each === "string" && each.includes("@") ? foldJid(each.trim()) : each
+  ) as T;
+}
+
+/** Why there is no connection, for people. */
+function wordsOf(error: unknown, domain: string): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!/certificate/i.test(message)) return message;
+  return `the server has not shown that it is ${domain}: ${message}`;
+}

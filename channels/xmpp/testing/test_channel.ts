@@ -1,0 +1,123 @@
+/** A channel that runs, with a clock of the test. */
+
+import type { OutboundMessage, StreamDelta } from "../../../lib/channel/outbound_message.ts";
+import { type FakeClock, FakeHost } from "../../../lib/channel/testing/mod.ts";
+import manifest from "../manifest.ts";
+import { XmppChannel } from "../runtime.ts";
+import { type Prosody, XMPP_DOMAIN, XMPP_PASSWORD } from "./prosody.ts";
+
+/** A section that finds a server. */
+export function sectionOf(
+  server: Prosody,
+  user: string,
+  changes: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  const defaults = Object.entries(manifest.setup.fields).flatMap(([name, field]) =>
+    "default" in field && field.default !== undefined ? [[name, field.default] as const] : []
+  );
+  return {
+    ...Object.fromEntries(defaults),
+    jid: `${user}@${XMPP_DOMAIN}`,
+    password: XMPP_PASSWORD,
+    host: "127.0.0.1",
+    port: server.port,
+    caFile: server.caFile,
+    uploadUrl: `https://localhost:${server.filesPort}`,
+    allowFrom: ["*"],
+    ...changes,
+  };
+}
+
+/** See the module. */
+export class TestChannel {
+  readonly user: string;
+  readonly host: FakeHost<FakeClock>;
+  readonly channel: XmppChannel;
+  readonly started: Promise<void>;
+  /** Why the start has ended. */
+  ended: unknown;
+  #lastId = 0;
+
+  private constructor(user: string, host: FakeHost<FakeClock>, channel: XmppChannel) {
+    this.user = user;
+    this.host = host;
+    this.channel = channel;
+    this.started = channel.start().catch((error) => void (this.ended = error));
+  }
+
+  /** `stateDir`: of one that ran before. */
+  static async start(
+    server: Prosody,
+    changes: Readonly<Record<string, unknown>> = {},
+    { user = server.newUser("agent"), stateDir }: { user?: string; stateDir?: string } = {},
+  ): Promise<TestChannel> {
+    const host = await FakeHost.open({ name: "xmpp", ...stateDir !== undefined && { stateDir } });
+    return new TestChannel(user, host, new XmppChannel(sectionOf(server, user, changes), host));
+  }
+
+  /** One that is connected, and in its rooms. */
+  static async connected(...options: Parameters<typeof TestChannel.start>): Promise<TestChannel> {
+    const channel = await TestChannel.start(...options);
+    await channel.says(/^connected as (?!.*not joined yet)/);
+    return channel;
+  }
+
+  get jid(): string {
+    return `${this.user}@${XMPP_DOMAIN}`;
+  }
+
+  get detail(): string {
+    return this.host.details.at(-1) ?? "";
+  }
+
+  /** Resolves as soon as it holds; rejects when the start has ended. */
+  async until(holds: () => boolean): Promise<void> {
+    while (!holds()) {
+      if (this.ended !== undefined) throw this.ended;
+      await new Promise((again) => setTimeout(again, 2));
+    }
+  }
+
+  /** Resolves as soon as what it says of itself matches. */
+  says(pattern: RegExp): Promise<void> {
+    return this.until(() => pattern.test(this.detail));
+  }
+
+  async heard(text: string) {
+    const found = () => this.host.published.find(({ content }) => content.includes(text));
+    await this.until(() => found() !== undefined);
+    return found()!;
+  }
+
+  send(chatId: string, content: string, more: Partial<OutboundMessage> = {}): Promise<void> {
+    const id = `out-${++this.#lastId}`;
+    return this.channel.send({
+      id,
+      channel: "xmpp",
+      chatId,
+      content,
+      media: [],
+      metadata: {},
+      ...more,
+    });
+  }
+
+  stream(chatId: string, delta: string, more: Partial<StreamDelta> = {}): Promise<void> {
+    return this.channel.sendDelta({
+      chatId,
+      delta,
+      metadata: {},
+      streamId: "s1",
+      streamEnd: false,
+      resuming: false,
+      ...more,
+    });
+  }
+
+  /** `keepsState`: for one that goes on in its folder. */
+  async close({ keepsState = false } = {}): Promise<void> {
+    await this.channel.stop();
+    await this.started;
+    if (!keepsState) await this.host.close();
+  }
+}
