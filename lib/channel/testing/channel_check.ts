@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { ChannelCapability } from "../descriptor.ts";
 import type { ChannelSubject } from "./channel_subject.ts";
 import type { PlatformHook } from "./channel_platform.ts";
 
@@ -17,8 +18,12 @@ export interface ChannelCheck {
   says: string;
   /** Whether it looks at files alone, so that it is for channels of the service itself too. */
   ofPackage?: boolean;
+  /** Applies where the manifest lists it, and nowhere else. */
+  capability?: ChannelCapability;
   /** What the platform has to be able to do. */
   needs?: readonly PlatformHook[];
+  /** Applies where the platform has it, and nowhere else. */
+  ifOffered?: PlatformHook;
   /** Resolves where it holds, or does not apply. Rejects with {@linkcode Broken}, or any other error. */
   run(subject: ChannelSubject): Promise<void>;
 }

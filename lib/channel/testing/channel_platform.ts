@@ -54,6 +54,17 @@ export interface ChannelPlatform {
   goDown?(): Promise<void>;
   /** Refuses the next message that the channel sends, and that alone. */
   refuse?(kind: "permanent" | "temporary"): void;
+  /** Whether people see at the moment that an answer is being made: for `typing`. */
+  isTyping?(): boolean;
+  /**
+   * Has somebody press a button of the approval that was shown last, as a client that has not looked
+   * since: for `buttons`. Rejects where there is none (any more).
+   */
+  pressButton?(button: "approve" | "deny", senderId: string): Promise<void>;
+  /** Lets somebody write while the channel is not there: for `catch_up`. */
+  deliverAway?(message: PlatformMessage): Promise<string>;
+  /** The token, or the account, counts no more from now on. */
+  revoke?(): Promise<void> | void;
   /** What one message may hold. */
   readonly limit?: { max: number; sizeOf(sent: PlatformSent): number };
   /** Whether it shows code between fences of its own, so that each message has to close them. */
@@ -68,4 +79,8 @@ export type PlatformHook =
   | "redeliver"
   | "goDown"
   | "refuse"
+  | "isTyping"
+  | "pressButton"
+  | "deliverAway"
+  | "revoke"
   | "limit";

@@ -106,7 +106,26 @@ async function packageIn(folder: URL): Promise<ChannelPackage> {
     );
   }
   const manifest = new URL("manifest.ts", folder).href;
-  return { folder: folderName(folder), loadManifest: () => import(manifest), modules };
+  return {
+    folder: folderName(folder),
+    loadManifest: () => import(manifest),
+    modules,
+    locales: await localesIn(folder),
+  };
+}
+
+async function localesIn(folder: URL): Promise<NonNullable<ChannelPackage["locales"]>> {
+  const locales: Record<string, () => Promise<{ default: unknown }>> = {};
+  const dir = new URL("locales/", folder);
+  if (!await Deno.stat(dir).then(({ isDirectory }) => isDirectory, () => false)) return locales;
+  for await (const { name, isFile } of Deno.readDir(dir)) {
+    const [, tag] = /^(.+)\.json$/.exec(name) ?? [];
+    if (!isFile || tag === undefined) continue;
+    locales[tag] = async () => ({
+      default: JSON.parse(await Deno.readTextFile(new URL(name, dir))),
+    });
+  }
+  return locales;
 }
 
 async function filesIn(folder: URL): Promise<string[]> {

@@ -69,8 +69,7 @@ export async function runCheck(
   subject: ChannelSubject,
 ): Promise<ChannelFinding | undefined> {
   try {
-    await requireHooks(check, subject);
-    await check.run(subject);
+    if (await applies(check, subject)) await check.run(subject);
     return undefined;
   } catch (error) {
     const seen = error instanceof Broken ? error.message : `the check failed: ${wordsOf(error)}`;
@@ -91,6 +90,22 @@ export async function checkChannel(
     if (finding !== undefined) findings.push(finding);
   }
   return findings;
+}
+
+/** Whether the package and its platform have what the check is about. Rejects for a missing hook. */
+async function applies(check: ChannelCheck, subject: ChannelSubject): Promise<boolean> {
+  const { capability, ifOffered } = check;
+  if (capability !== undefined) {
+    const { capabilities } = await subject.descriptor();
+    if (!capabilities.includes(capability)) return false;
+  }
+  if (ifOffered !== undefined) {
+    const platform = await subject.openPlatform();
+    await platform.close();
+    if (platform[ifOffered] === undefined) return false;
+  }
+  await requireHooks(check, subject);
+  return true;
 }
 
 async function requireHooks({ id, needs = [] }: ChannelCheck, subject: ChannelSubject) {

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import { checksFor } from "./check_channel.ts";
 import { CHANNEL_CHECKS } from "./checks/mod.ts";
 import { ToyPlatform } from "./toy_channel_fixture.ts";
-import { findingsOf, TOY_MANIFEST, type ToyPackage } from "./toy_package_fixture.ts";
+import { findingsOf, TOY_MANIFEST, toyLocale, type ToyPackage } from "./toy_package_fixture.ts";
 
 /** A package that breaks a rule, and what has to be said of it. */
 type Wrong = ToyPackage & {
@@ -87,6 +87,29 @@ export const instances = { instanceSpecs: () => [one, one], updateInstanceConfig
 };`,
     },
     seen: 'of the section {"enabled":true,"accounts"',
+  },
+  {
+    check: "locales",
+    files: { "locales/de.json": null },
+    seen: "the manifest names de, and there are none",
+  },
+  {
+    check: "locales",
+    files: { "locales/es.json": toyLocale() },
+    seen: "the manifest names de, and there are de, es",
+  },
+  {
+    check: "locales",
+    files: { "locales/de.json": toyLocale({ fields: {} }) },
+    seen: "channels/toy/locales/de.json: fields.hub has no label",
+  },
+  { check: "locales", files: { "locales/de.json": toyLocale({ steps: [] }) }, seen: "steps" },
+  { check: "locales", files: { "locales/de.json": "{" }, seen: "locales/de.json: " },
+  {
+    check: "locales",
+    manifest: { locales: ["de", "es"] },
+    files: { "locales/es.json": toyLocale({ words: { approve: "Permitir", deny: "Negar" } }) },
+    seen: "words.deny is in one of de and es alone",
   },
   {
     check: "defaults",
@@ -333,7 +356,8 @@ export const instances = { instanceSpecs: () => [one, one], updateInstanceConfig
       this.platform.acknowledge(message.id);
       await this.take(message);
     }`,
-    seen: "before publish() had resolved",
+    seen: "before publish() had resolved, and the message is lost",
+    waits: true,
   },
   {
     check: "acknowledges",
@@ -342,6 +366,7 @@ export const instances = { instanceSpecs: () => [one, one], updateInstanceConfig
       this.platform.acknowledge(message.id);
     }`,
     seen: "though publish() had rejected",
+    waits: true,
   },
   {
     check: "acknowledges",
@@ -590,14 +615,120 @@ export const instances = { instanceSpecs: () => [one, one], updateInstanceConfig
     }`,
     seen: "behind HTML send() rejects",
   },
+  {
+    check: "typing",
+    runtime: "showWork() {}",
+    seen: "nobody sees that it is at work",
+    waits: true,
+  },
+  {
+    check: "typing",
+    runtime: "showWork(isAtWork) { if (isAtWork) super.showWork(true); }",
+    seen: "it still shows that it is at work",
+    waits: true,
+  },
+  {
+    check: "typing",
+    openPlatform: () => Promise.resolve(Object.assign(new ToyPlatform(), { isTyping: undefined })),
+    seen: "has no isTyping: give it one, or name typing under exempt with the reason",
+  },
+  {
+    check: "buttons",
+    runtime: "commandOf() { return 'yes'; }",
+    seen: "was not published",
+    waits: true,
+  },
+  {
+    check: "buttons",
+    runtime: `async take(message) {
+      await super.take(message.click ? { ...message, sender: "bob" } : message);
+    }`,
+    seen: 'senderId is "bob", and "alice" clicked',
+  },
+  {
+    check: "buttons",
+    runtime: `async take(message) {
+      await super.take(message.click ? { ...message, id: undefined } : message);
+    }`,
+    seen: "messageId of the click is absent",
+  },
+  {
+    check: "buttons",
+    runtime: `post(message) {
+      if (message.event?.type !== "approval_resolved") super.post(message);
+    }`,
+    seen: "a click on an approval that was over was published as a command",
+  },
+  {
+    check: "buttons",
+    runtime: `post(message) {
+      super.post(message);
+      if (message.event?.type === "approval") this.known = message.event.id;
+    }
+    commandOf(click) { return click.id === this.known ? super.commandOf(click) : "who?"; }`,
+    seen: "/deny apr_",
+    waits: true,
+  },
+  {
+    check: "catch_up",
+    runtime:
+      `async hear(message) { if (this.heardOne) await super.hear(message); this.heardOne = true; }
+    async start() { this.heardOne = this.platform.sent().length === 0; await super.start(); }`,
+    seen: "was not published",
+    waits: true,
+  },
+  {
+    check: "catch_up",
+    runtime: `async take(message) {
+      await super.take(message);
+      if (message.text.startsWith("away")) await super.take({ ...message, id: crypto.randomUUID() });
+    }`,
+    seen: "what came meanwhile was published as 2 messages",
+  },
+  {
+    check: "catch_up",
+    runtime: "async take(message) { await super.take({ ...message, at: undefined }); }",
+    seen: "sentAt is absent",
+  },
+  {
+    check: "login_refused",
+    runtime: `async start() {
+      await super.start().catch((error) => { throw new Error(error.message); });
+    }`,
+    seen: "start() has rejected: Cannot connect: The token [token] was revoked, with Error",
+  },
+  {
+    check: "login_refused",
+    runtime: `async send(message) {
+      if (!this.isConnected) throw new Error("not connected");
+      await super.send(message).catch((error) => { throw new Error(error.message); });
+    }`,
+    seen: "nothing has said that its token was revoked",
+    waits: true,
+  },
 ];
 
 Deno.test("checkChannel() finds nothing wrong with a package that keeps every rule", async () => {
   assertEquals(await findingsOf(), []);
   const small = { setup: NO_FIELDS, management: undefined, connector: undefined };
-  const files = { "validate.ts": null, "instances.ts": null, "connect.ts": null };
+  const files = {
+    "validate.ts": null,
+    "instances.ts": null,
+    "connect.ts": null,
+    "locales/de.json": toyLocale({ fields: {} }),
+  };
   assertEquals(
-    await findingsOf({ manifest: { ...small }, files }, ["manifest", "modules", "connector"]),
+    await findingsOf({ manifest: { ...small }, files }, [
+      "manifest",
+      "modules",
+      "connector",
+      "locales",
+    ]),
+    [],
+  );
+  // What it does not say that it can do is not asked of it.
+  assertEquals(
+    await findingsOf({ manifest: { capabilities: [] }, runtime: "showWork() {}" }, ["typing"]),
     [],
   );
 });
@@ -629,7 +760,7 @@ Deno.test("checksFor() leaves out what is exempt with a reason, and looks at fil
   const ids = (options: Parameters<typeof checksFor>[0]) => checksFor(options).map(({ id }) => id);
   assertEquals(ids({ openPlatform }).length, CHANNEL_CHECKS.length);
   assert(!ids({ openPlatform, exempt: { bots: "there are none" } }).includes("bots"));
-  assertEquals(ids({}), ["manifest", "manifest_alone", "instances"]);
+  assertEquals(ids({}), ["manifest", "manifest_alone", "instances", "locales"]);
   assertThrows(() => checksFor({ exempt: { bot: "x" } }), RangeError, "no such check");
   assertThrows(() => checksFor({ exempt: { bots: " " } }), RangeError, "needs a reason");
 });

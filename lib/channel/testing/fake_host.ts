@@ -101,13 +101,18 @@ export class FakeHost<C extends Clock = FakeClock> implements ChannelHost {
     return { kind: "turn", turnId: this.#known.get(key)!, repeated: false };
   }
 
-  /** From now on messages wait, until the returned function is called. */
-  hold(): () => void {
-    const { promise, resolve } = Promise.withResolvers<void>();
+  /**
+   * From now on messages wait, until the returned function is called; with an error, none of those that
+   * wait is accepted.
+   */
+  hold(): (error?: Error) => void {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    promise.catch(() => {});
     this.#held = promise;
-    return () => {
+    return (error) => {
       this.#held = undefined;
-      resolve();
+      if (error === undefined) resolve();
+      else reject(error);
     };
   }
 

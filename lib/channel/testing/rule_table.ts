@@ -10,11 +10,14 @@ import { CHANNEL_CHECKS } from "./checks/mod.ts";
 
 /** The page with the table between its marks. */
 export function withRuleTable(page: string): string {
-  const rows = CHANNEL_CHECKS.map(({ id, rule, says, needs = [] }) => [
+  const rows = CHANNEL_CHECKS.map(({ id, rule, says, needs = [], capability, ifOffered }) => [
     `\`${id}\``,
     cell(rule),
     cell(says),
-    needs.map((hook) => `\`${hook}\``).join(", "),
+    [
+      ...needs.map((hook) => `\`${hook}\``),
+      ...ifOffered === undefined ? [] : [`\`${ifOffered}\`, if it has that`],
+    ].join(", ") + (capability === undefined ? "" : ` (with the capability \`${capability}\`)`),
   ]);
   return withTable(
     page,

@@ -8,7 +8,7 @@
 import { basename } from "@std/path";
 import { BaseChannel, type PackageConfig } from "../base_channel.ts";
 import type { ChannelHost } from "../channel_host.ts";
-import { PermanentDeliveryError } from "../delivery_error.ts";
+import { isLoginRefused, LoginRefusedError, PermanentDeliveryError } from "../delivery_error.ts";
 import { splitMarkdown } from "../markdown/split_markdown.ts";
 import { eventOf } from "../outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../outbound_message.ts";
@@ -20,6 +20,10 @@ export interface ToyMessage {
   sender: string;
   kind: PlatformMessage["from"];
   text: string;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** It is a click on a button of this approval. */
+  click?: { button: "approve" | "deny"; id: string; digest: string };
 }
 
 const TOKEN = "toy-token-4711";
@@ -36,12 +40,19 @@ export class ToyPlatform implements ChannelPlatform {
   readonly limit = { max: MAX_CHARS, sizeOf: ({ text }: PlatformSent) => text.length };
   readonly hasFences = true;
   isUp = true;
+  /** It is shown that an answer is being made. */
+  isAtWork = false;
   readonly #sent: PlatformSent[] = [];
   readonly #acknowledged: string[] = [];
   readonly #clients = new Set<(message: ToyMessage) => void>();
   #connected = Promise.withResolvers<void>();
   #refusal: "permanent" | "temporary" | undefined;
   #last: ToyMessage | undefined;
+  /** What came while nobody was connected. */
+  #away: ToyMessage[] = [];
+  /** The approval that was shown last, and whether its buttons are still there. */
+  #approval: { id: string; digest: string } | undefined;
+  #isRevoked = false;
 
   constructor(name: string = crypto.randomUUID()) {
     this.section = { hub: name, token: TOKEN };
@@ -51,7 +62,11 @@ export class ToyPlatform implements ChannelPlatform {
   connect(token: string, client: (message: ToyMessage) => void): void {
     if (!this.isUp) throw new Error("The platform is away");
     if (token !== TOKEN) throw new Error(`The token ${token} is not known`);
+    if (this.#isRevoked) throw new LoginRefusedError(`The token ${token} was revoked`);
     this.#clients.add(client);
+    const away = this.#away;
+    this.#away = [];
+    for (const message of away) client(message);
     this.#connected.resolve();
   }
 
@@ -64,6 +79,7 @@ export class ToyPlatform implements ChannelPlatform {
     if (!this.isUp) throw new Error("The platform is away");
     const refusal = this.#refusal;
     this.#refusal = undefined;
+    if (this.#isRevoked) throw new LoginRefusedError("The token was revoked");
     if (refusal === "permanent") throw new PermanentDeliveryError("The platform refuses it");
     if (refusal === "temporary") throw new Error("The platform has too much to do");
     this.#sent[at] = sent;
@@ -76,9 +92,38 @@ export class ToyPlatform implements ChannelPlatform {
 
   async deliver({ text, senderId, from }: PlatformMessage): Promise<string> {
     await this.#connected.promise;
-    this.#last = { id: crypto.randomUUID(), sender: senderId, kind: from, text };
+    this.#last = messageOf({ text, senderId, from });
     await this.redeliver();
     return this.#last.id;
+  }
+
+  deliverAway(message: PlatformMessage): Promise<string> {
+    const away = messageOf(message);
+    this.#away.push(away);
+    return Promise.resolve(away.id);
+  }
+
+  isTyping = (): boolean => this.isAtWork;
+
+  showButtons(approval: { id: string; digest: string }): void {
+    this.#approval = approval;
+  }
+
+  removeButtons(id: string): void {
+    if (this.#approval?.id === id) this.#approval = undefined;
+  }
+
+  pressButton(button: "approve" | "deny", senderId: string): Promise<void> {
+    if (this.#approval === undefined) return Promise.reject(new Error("There is no button"));
+    const click = { button, ...this.#approval };
+    const message = { ...messageOf({ text: "", senderId, from: "person" }), click };
+    for (const client of this.#clients) client(message);
+    return Promise.resolve();
+  }
+
+  revoke(): Promise<void> {
+    this.#isRevoked = true;
+    return Promise.resolve();
   }
 
   redeliver(): Promise<void> {
@@ -102,6 +147,10 @@ export class ToyPlatform implements ChannelPlatform {
     PLATFORMS.delete(String(this.section.hub));
     return Promise.resolve();
   }
+}
+
+function messageOf({ text, senderId, from }: PlatformMessage): ToyMessage {
+  return { id: crypto.randomUUID(), sender: senderId, kind: from, text, at: Date.now() };
 }
 
 /** The section of a toy. */
@@ -140,7 +189,8 @@ export class ToyBase extends BaseChannel<ToyConfig> {
       try {
         this.platform.connect(this.config.token, this.client);
       } catch (error) {
-        throw new Error(`Cannot connect: ${this.words(error)}`);
+        const words = `Cannot connect: ${this.words(error)}`;
+        throw isLoginRefused(error) ? new LoginRefusedError(words) : new Error(words);
       }
       this.isConnected = true;
       this.host.setDetail("connected as toy");
@@ -167,13 +217,28 @@ export class ToyBase extends BaseChannel<ToyConfig> {
     this.hear(message).catch((error) => this.host.log.error("A message was not taken", { error }));
   };
 
-  protected async hear({ id, sender, kind, text }: ToyMessage): Promise<void> {
-    if (kind === "person") await this.take({ id, sender, text });
+  protected async hear({ id, kind, ...message }: ToyMessage): Promise<void> {
+    if (kind === "person") await this.take({ id, ...message });
     this.platform.acknowledge(id);
   }
 
-  protected async take({ id, sender, text }: Omit<ToyMessage, "kind">): Promise<void> {
-    await this.handleMessage({ senderId: sender, chatId: "room", content: text, messageId: id });
+  protected async take({ id, sender, text, at, click }: Omit<ToyMessage, "kind">): Promise<void> {
+    const published = await this.handleMessage({
+      senderId: sender,
+      chatId: "room",
+      content: click === undefined ? text : this.commandOf(click),
+      messageId: id,
+      sentAt: at,
+    });
+    if (published.kind === "turn" && !published.repeated) this.showWork(true);
+  }
+
+  protected commandOf({ button, id, digest }: NonNullable<ToyMessage["click"]>): string {
+    return button === "approve" ? `/approve ${id} ${digest.slice(0, 8)}` : `/deny ${id}`;
+  }
+
+  protected showWork(isAtWork: boolean): void {
+    this.platform.isAtWork = isAtWork;
   }
 
   override send(message: OutboundMessage): Promise<void> {
@@ -183,11 +248,14 @@ export class ToyBase extends BaseChannel<ToyConfig> {
   protected post(message: OutboundMessage): void {
     if (!this.isConnected || this.ended) throw new Error("The toy is not connected");
     const event = eventOf(message);
+    if (event?.type === "turn_end") this.showWork(false);
+    if (event?.type === "approval_resolved") this.platform.removeButtons(event.id);
     if (event !== undefined && event.type !== "progress" && event.type !== "approval") return;
     const { chatId, content, media } = message;
     if (content.trim() === "" && media.length === 0) return;
     const files = media.map((path) => basename(path));
     for (const text of this.split(content)) this.platform.post({ chatId, text, files });
+    if (event?.type === "approval") this.platform.showButtons(event);
   }
 
   override sendDelta({ chatId, delta, streamId, streamEnd }: StreamDelta): Promise<void> {

@@ -38,11 +38,24 @@ export const TOY_MANIFEST: ChannelDescriptor = {
   },
   management: { multiInstance: true, adapter: "channels/toy/instances.ts:instances" },
   connector: "channels/toy/connect.ts:connector",
-  capabilities: ["streaming", "media"],
+  capabilities: ["streaming", "media", "typing", "buttons", "catch_up"],
+  locales: ["de"],
   defaultActivation: false,
   permissions: { hosts: [], paths: [], variables: [] },
   senderVerified: true,
 };
+
+/** A language of it, which differs in something. */
+export function toyLocale(changes: object = {}): string {
+  const fields = Object.keys(TOY_MANIFEST.setup.fields);
+  return JSON.stringify({
+    language: "Deutsch",
+    fields: Object.fromEntries(fields.map((name) => [name, { label: name }])),
+    steps: ["Schalte es ein."],
+    words: { approve: "Erlauben" },
+    ...changes,
+  });
+}
 
 const VALIDATE = `
 export async function validate(values, _context) {
@@ -95,13 +108,14 @@ export async function findingsOf(
   const home = await Deno.realPath(await Deno.makeTempDir({ prefix: "toy-" }));
   const folder = `${home}/toy`;
   try {
-    await Deno.mkdir(folder);
+    await Deno.mkdir(`${folder}/locales`, { recursive: true });
     const texts: Record<string, string | null> = {
       "manifest.ts": `export default ${JSON.stringify({ ...TOY_MANIFEST, ...manifest })};`,
       "runtime.ts": toyRuntime(runtime),
       "validate.ts": VALIDATE,
       "instances.ts": INSTANCES,
       "connect.ts": CONNECT,
+      "locales/de.json": toyLocale(),
       ...files,
     };
     for (const [file, text] of Object.entries(texts)) {

@@ -8,6 +8,7 @@ import { systemClock } from "../../agent/clock.ts";
 import type { BaseChannel } from "../base_channel.ts";
 import type { ChannelDescriptor } from "../descriptor.ts";
 import type { OutboundMessage, StreamDelta } from "../outbound_message.ts";
+import type { RuntimeClass } from "../place/load_export.ts";
 import { makeRuntime } from "../place/make_runtime.ts";
 import { resolvedConfig } from "../setup/resolved_config.ts";
 import { Broken, expect, wordsOf } from "./channel_check.ts";
@@ -97,10 +98,14 @@ export class Trial {
   readonly errors: unknown[] = [];
   /** How the start has ended; undefined while it goes on. */
   startEnd: StartEnd | undefined;
+  readonly #parts: TrialParts;
   #start: Promise<void> | undefined;
+  #next: Trial | undefined;
   #lastId = 0;
 
-  constructor({ subject, ...parts }: TrialParts) {
+  constructor(whole: TrialParts) {
+    this.#parts = whole;
+    const { subject, ...parts } = whole;
     ({
       descriptor: this.descriptor,
       platform: this.platform,
@@ -233,8 +238,18 @@ export class Trial {
     await this.patience.settled(this.channel.stop(), "stop() has not resolved");
   }
 
-  /** Puts it away, whatever has become of it. */
+  /** Ends it, and makes another runtime on the same platform and in the same folder, not started. */
+  async again(): Promise<Trial> {
+    await this.end();
+    const { config, host, channel } = this;
+    const Runtime = channel.constructor as RuntimeClass;
+    this.#next = new Trial({ ...this.#parts, channel: makeRuntime(Runtime, { ...config }, host) });
+    return this.#next;
+  }
+
+  /** Puts it away, whatever has become of it, with what came after it. */
   async end(): Promise<void> {
+    await this.#next?.end();
     await this.stop();
     if (this.#start === undefined) return;
     await this.patience.settled(this.#start, "start() has not ended though stop() was called");

@@ -5,6 +5,7 @@
  */
 
 import type { ChannelCheck } from "../channel_check.ts";
+import { ABILITY_CHECKS } from "./ability_checks.ts";
 import { FAULT_CHECKS } from "./fault_checks.ts";
 import { LIFECYCLE_CHECKS } from "./lifecycle_checks.ts";
 import { PACKAGE_CHECKS } from "./package_checks.ts";
@@ -25,5 +26,6 @@ export const CHANNEL_CHECKS: readonly ChannelCheck[] = [
   ...FAULT_CHECKS,
   ...STREAM_CHECKS,
   ...TEXT_CHECKS,
+  ...ABILITY_CHECKS,
   ...PLACE_CHECKS,
 ];

@@ -5,6 +5,7 @@
  */
 
 import { BaseChannel } from "../../base_channel.ts";
+import { checkLocale } from "../../locales/channel_locale.ts";
 import { instancesOf } from "../../management/instances_of.ts";
 import { switchSection, updateSection } from "../../management/update_section.ts";
 import type { Section } from "../../management.ts";
@@ -56,6 +57,15 @@ export const PACKAGE_CHECKS: readonly ChannelCheck[] = [
     rule: "The manifest lists streaming and reasoning where the runtime has them, and only there.",
     says: "the capabilities of the manifest are not those of the runtime",
     run: capabilitiesFit,
+  },
+  {
+    id: "locales",
+    rule:
+      "locales of the manifest are the files locales/<language>.json; each has a label for each field of the " +
+      "setup, steps, and the same words.",
+    says: "a language of the package is not whole; add what it lacks, or take it out",
+    ofPackage: true,
+    run: localesFit,
   },
   {
     id: "defaults",
@@ -152,6 +162,33 @@ function capabilitiesFit(subject: ChannelSubject): Promise<void> {
     }
     return Promise.resolve();
   });
+}
+
+async function localesFit(subject: ChannelSubject): Promise<void> {
+  const { descriptor, locales = {}, folder } = await subject.usable();
+  const named = descriptor.locales ?? [];
+  const files = Object.keys(locales).toSorted();
+  expect(
+    named.toSorted().join() === files.join(),
+    `the manifest names ${named.join(", ") || "none"}, and there are ${files.join(", ") || "none"}`,
+  );
+  let first: { tag: string; words: readonly string[] } | undefined;
+  for (const tag of named) {
+    const value = await locales[tag]!().catch((error) => {
+      throw new Broken(`locales/${tag}.json: ${wordsOf(error)}`);
+    });
+    const { setup } = descriptor;
+    let words: string[];
+    try {
+      words = Object.keys(checkLocale(value.default, { folder, tag, setup }).words).toSorted();
+    } catch (error) {
+      throw new Broken(wordsOf(error));
+    }
+    first ??= { tag, words };
+    const other = words.find((word) => !first!.words.includes(word)) ??
+      first.words.find((word) => !words.includes(word));
+    expect(other === undefined, `words.${other} is in one of ${first.tag} and ${tag} alone`);
+  }
 }
 
 async function defaultsFit(subject: ChannelSubject): Promise<void> {
