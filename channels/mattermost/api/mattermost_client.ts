@@ -112,7 +112,7 @@ export class MattermostClient extends Client4 {
       if (error instanceof ApiError) throw error;
       if (signal.aborted) throw new ApiError("The channel was stopped", sent(0));
       if (ending.signal.aborted) throw new ApiError("The server has not answered in time", sent(0));
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       throw new ApiError(`The server cannot be reached: ${plainReason(reason)}`, {
         status: 0,
         // Nothing goes over a connection that was never made.
@@ -200,6 +200,12 @@ async function boundedBytes(
     at += chunk.length;
   }
   return bytes;
+}
+
+/** What went wrong below, which a failed fetch keeps as its cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message : error.message;
 }
 
 function plainReason(reason: string): string {

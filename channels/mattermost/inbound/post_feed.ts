@@ -146,9 +146,10 @@ export class PostFeed {
   }
 
   async #takeLive(live: readonly LivePost[]): Promise<void> {
-    const entries = live.flatMap(({ post, isDirect, senderName }) =>
-      this.#entryOf(post, isDirect, true, senderName) ?? []
-    );
+    const entries = live.flatMap(({ post, isDirect, senderName }, at) => {
+      if (live.findIndex((each) => each.post.id === post.id) < at) return [];
+      return this.#entryOf(post, isDirect, true, senderName) ?? [];
+    });
     const cursors: Record<string, PostCursor> = {};
     for (const { post } of live) cursors[post.channelId] = cursors[ALL] = post;
     // What nobody has to answer is not worth a write.

@@ -45,7 +45,6 @@ export async function fetchPostFiles(
 ): Promise<FetchedFiles> {
   const fetched: FetchedFiles = { paths: [], heard: [], notes: [] };
   let leftBytes = MAX_TOTAL_BYTES;
-  if (files.length > 0) await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
   for (const [index, file] of files.entries()) {
     const name = shortName(file.name);
     const maxBytes = Math.min(MAX_FILE_BYTES, leftBytes);
@@ -75,7 +74,10 @@ export async function fetchPostFiles(
       tooLarge(file.size || maxBytes + 1);
       continue;
     }
-    const path = join(folder, safeName(file.name, index));
+    // Two of the same name lie beside each other.
+    const place = join(folder, String(index + 1));
+    await Deno.mkdir(place, { recursive: true, mode: 0o700 });
+    const path = join(place, safeName(file.name));
     await Deno.writeFile(path, bytes, { mode: 0o600 });
     const isVoice = file.mimeType.startsWith("audio/");
     const said = isVoice ? await voiceWords(path, transcribe) : undefined;
@@ -114,8 +116,8 @@ function shortName(name: string): string {
 }
 
 /** A name that is one in any folder, and in no other. */
-function safeName(name: string, index: number): string {
+function safeName(name: string): string {
   const plain = name.normalize("NFC").replace(/[^\p{L}\p{N}._ -]/gu, "_").replace(/^\.+/, "_")
     .trim();
-  return `${index + 1}-${plain.slice(-80) || "file"}`;
+  return plain.slice(-80).trim() || "file";
 }

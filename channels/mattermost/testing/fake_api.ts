@@ -27,7 +27,7 @@ export class FakeApi {
   /** Every request, `GET /channels/…`, without `/api/v4`. */
   readonly requests: string[] = [];
   /** For the next requests that change something, one each. */
-  readonly refusals: FakeRefusal[] = [];
+  readonly refusals: (FakeRefusal | undefined)[] = [];
   /** Requests that are answered with 429, and seconds until the next is not. */
   limited: { count: number; retryAfterS: number; header: "Retry-After" | "X-Ratelimit-Reset" } = {
     count: 0,
@@ -36,11 +36,18 @@ export class FakeApi {
   };
   /** The next post is taken, and the connection cut before that is said. */
   losesAnswer = false;
+  /** So many files cannot be had for now. */
+  failFiles = 0;
   /** Whether `silent` is known. */
   knowsSilent = true;
 
   constructor(options: FakeApiOptions) {
     this.#options = options;
+  }
+
+  /** Lets so many requests that change something through, and refuses the next. */
+  refuseAfter(count: number, refusal: FakeRefusal): void {
+    this.refusals.push(...Array.from({ length: count }, () => undefined), refusal);
   }
 
   async answer(request: Request): Promise<Response> {
@@ -110,6 +117,7 @@ export class FakeApi {
     }
     if (at === "POST /files") return await this.#upload(request);
     if (at === "GET /files") {
+      if (this.failFiles-- > 0) return this.#fail(503, "api.file.busy", "Busy.");
       const file = store.files.get(parts[1]!);
       return file === undefined
         ? this.#fail(404, "app.file_info.get.app_error", "Unable to get the file info.")

@@ -14,6 +14,8 @@ export class TestChannel {
   readonly started: Promise<void>;
   /** Why the start has ended. */
   ended: unknown;
+  /** What a channel before this one has left there. */
+  readonly #before: { details: number; requests: number };
   #lastId = 0;
 
   constructor(
@@ -23,6 +25,7 @@ export class TestChannel {
   ) {
     this.server = server;
     this.host = host;
+    this.#before = { details: host.details.length, requests: server.api.requests.length };
     const defaults = MattermostChannel.defaultConfig();
     this.channel = new MattermostChannel({
       ...defaults,
@@ -34,7 +37,7 @@ export class TestChannel {
   }
 
   get detail(): string {
-    return this.host.details.at(-1) ?? "";
+    return this.host.details.slice(this.#before.details).at(-1) ?? "";
   }
 
   /** Resolves as soon as it holds. */
@@ -45,7 +48,10 @@ export class TestChannel {
   /** Resolves as soon as it is connected, and has fetched what there was. */
   async ready(): Promise<void> {
     await this.until(() => /^connected/.test(this.detail));
-    await this.until(() => this.server.api.requests.includes("GET /users/me/channels"));
+    const { requests } = this.server.api;
+    await this.until(() =>
+      requests.slice(this.#before.requests).includes("GET /users/me/channels")
+    );
   }
 
   async heard(text: string): Promise<InboundMessage> {

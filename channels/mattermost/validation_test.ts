@@ -1,0 +1,63 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { FakeMattermost } from "./testing/fake_mattermost.ts";
+import { validate } from "./validation.ts";
+
+const signal = new AbortController().signal;
+const context = { allowLocalServiceAccess: true, signal };
+
+async function findings(
+  changes: Record<string, unknown> = {},
+  allowLocalServiceAccess = true,
+  prepare: (server: FakeMattermost) => void = () => {},
+): Promise<string[]> {
+  const server = await FakeMattermost.open();
+  prepare(server);
+  const found = await validate({ ...server.section, ...changes }, {
+    ...context,
+    allowLocalServiceAccess,
+  });
+  await server.close();
+  return found.map(({ level, field, message }) => `${level} ${field}: ${message}`);
+}
+
+Deno.test("validate() finds nothing in settings that work, and writes nothing (C14)", async () => {
+  const server = await FakeMattermost.open();
+  assertEquals(await validate({ ...server.section, team: "my-team" }, context), []);
+  assertEquals(server.api.requests, ["GET /users/me", "GET /users/me/teams"]);
+  await server.close();
+});
+
+Deno.test("validate() names the field that is wrong", async () => {
+  const cases: [Record<string, unknown>, string][] = [
+    [{ token: "wrong-token" }, "error token: The server refuses the token"],
+    [{ token: "two words" }, "error token: token has blanks in it"],
+    [{ team: "other" }, 'error team: The bot is in no team "other"; it is in: my-team'],
+    [{ team: "My Team" }, "error team: team is"],
+    [{ ackReaction: "not an emoji" }, "error ackReaction"],
+    [{ url: "" }, "error url: url is not set"],
+    [{ url: "chat.example.com" }, "error url: url is no address"],
+    [{ url: "https://user:pass@chat.example.com" }, "error url: url is no address"],
+    [{ actionsUrl: "nowhere" }, "error actionsUrl"],
+    [{ url: "http://127.0.0.1:1" }, "warning url: http://127.0.0.1:1 cannot be used now"],
+  ];
+  for (const [changes, words] of cases) {
+    const [first, ...more] = await findings(changes);
+    assertStringIncludes(first!, words);
+    assertEquals(more, []);
+  }
+});
+
+Deno.test("validate() warns of a token of a person, and of a server that is busy", async () => {
+  const [person] = await findings({}, true, ({ store }) => store.bot.is_bot = false);
+  assertStringIncludes(person!, "warning token: token is that of a person");
+  const [busy] = await findings({}, true, ({ api }) => {
+    api.limited = { count: 1, retryAfterS: 3, header: "Retry-After" };
+  });
+  assertStringIncludes(busy!, "warning url");
+  assertStringIncludes(busy!, "a pause of 3 s");
+});
+
+Deno.test("validate() asks no server of this machine where that is not allowed", async () => {
+  const [local] = await findings({}, false);
+  assertStringIncludes(local!, "error url: url is on this machine");
+});
