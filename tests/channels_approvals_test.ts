@@ -94,8 +94,8 @@ Deno.test("an approval is answered by a listed sender that the channel vouches f
     textsOf(vouched, "c").slice(before).some((text) => text.startsWith("tool said:"))
   );
   assertEquals(await written(), ["vouched"]);
-  // Once.
-  await ask(vouched, onVouched);
+  // Once, and whoever clicks again is told so.
+  assertStringIncludes(await ask(vouched, onVouched), "was approved before");
   assertEquals(await written(), ["vouched"]);
 
   // What others wait for is answered in the chat of somebody who is vouched for.
