@@ -10,6 +10,8 @@ export interface LineMessage {
   id: string;
   chat: string;
   text: string;
+  /** Milliseconds since 1970. */
+  sentAt?: number;
 }
 
 /** See the module. */

@@ -62,15 +62,23 @@ export class LineRuntime extends BaseChannel<LineConfig> {
     await got.promise;
   }
 
-  #take(line: { id?: string; chat: string; text: string; got?: string; die?: true }): void {
+  #take(
+    line: { id?: string; chat: string; text: string; sentAt?: number; got?: string; die?: true },
+  ): void {
     if (line.die) return Deno.exit(1);
     if (line.got !== undefined) {
       this.#waiting.get(line.got)?.();
       this.#waiting.delete(line.got);
       return;
     }
-    const { id, chat, text } = line;
-    this.handleMessage({ senderId: "ann", chatId: chat, content: text, messageId: id }).then(
+    const { id, chat, text, sentAt } = line;
+    this.handleMessage({
+      senderId: "ann",
+      chatId: chat,
+      content: text,
+      messageId: id,
+      ...sentAt !== undefined && { sentAt },
+    }).then(
       () => this.#say({ ack: id }),
     ).catch(() => {});
   }
