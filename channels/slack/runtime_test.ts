@@ -188,10 +188,10 @@ test("slack answers once what was written while it was away, in threads too", as
 test("slack connects anew before Slack takes the connection away, and loses nothing", async (slack) => {
   await using app = await TestSlack.connected(slack);
   for (const reason of ["warning", "refresh_requested"] as const) {
-    const opened = app.calls("apps.connections.open").length;
+    const opened = app.host.details.length;
     slack.refresh(reason);
     await slack.say(ALICE_DM, { text: `during ${reason}` });
-    await app.until(() => app.calls("apps.connections.open").length > opened);
+    await app.until(() => app.host.details.length > opened);
     await app.heard(`during ${reason}`);
     await app.until(() => slack.connections === 1);
   }

@@ -252,8 +252,8 @@ export class FakeWorkspace {
       mode: "hosted",
       is_external: false,
       size: bytes?.length ?? 0,
-      url_private: `${baseUrl}/files-pri/${TEAM}-${id}/${name}`,
-      url_private_download: `${baseUrl}/files-pri/${TEAM}-${id}/download/${name}`,
+      url_private: `${baseUrl}/files-pri/${TEAM}-${id}/${encodeURIComponent(name)}`,
+      url_private_download: `${baseUrl}/files-pri/${TEAM}-${id}/download/${encodeURIComponent(name)}`,
       ...more,
     };
   }
