@@ -101,7 +101,6 @@ export class Trial {
   readonly #parts: TrialParts;
   #start: Promise<void> | undefined;
   #next: Trial | undefined;
-  #lastId = 0;
 
   constructor(whole: TrialParts) {
     this.#parts = whole;
@@ -198,8 +197,9 @@ export class Trial {
     return `${name}-${crypto.randomUUID().slice(0, 8)}`;
   }
 
+  /** Of no other trial either: one on the same platform would be taken for a repeat. */
   newId(): string {
-    return `message-${++this.#lastId}`;
+    return `message-${crypto.randomUUID()}`;
   }
 
   /** Messages on the platform in which a text stands. */
