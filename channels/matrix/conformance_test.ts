@@ -4,7 +4,4 @@ import { FakeHomeserver } from "./testing/fake_homeserver.ts";
 testChannel({
   folder: new URL("./", import.meta.url),
   openPlatform: () => FakeHomeserver.open(),
-  exempt: {
-    acknowledges: "the next poll acknowledges, when messages are on the disk: they wait there",
-  },
 });

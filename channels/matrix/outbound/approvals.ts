@@ -110,13 +110,15 @@ export class Approvals {
     if (mark !== YES && mark !== NO) return undefined;
     const kept = memory.get<Kept>("approval", eventId);
     if (kept === undefined || kept.chatId.split("/$")[0] !== roomId) return undefined;
+    if (kept.isOver || kept.expiresAt <= now()) {
+      return void this.#tellLate(kept, eventId, event.sender);
+    }
     // The same event again is one that was not on the disk yet.
     const first = kept.reacted[event.sender];
     if (first !== undefined && first !== event.eventId) return undefined;
     if (Object.keys(kept.reacted).length >= MAX_REACTED) return undefined;
     const reacted = { ...kept.reacted, [event.sender]: event.eventId };
     memory.set("approval", eventId, { ...kept, reacted });
-    if (kept.isOver || kept.expiresAt <= now()) return void this.#tellLate(kept, event.eventId);
     return {
       kind: "command",
       roomId,
@@ -135,13 +137,14 @@ export class Approvals {
     await Promise.all(this.#telling);
   }
 
-  #tellLate({ chatId }: Kept, reactionId: string): void {
+  /** Once to each person: the same transaction again is the same event. */
+  #tellLate({ chatId }: Kept, eventId: string, userId: string): void {
     const { writer, transactions, words, log } = this.#deps;
     const tell = async () => {
       const { roomId, threadId } = writer.placeOf(chatId);
       const relation = threadId === undefined ? {} : { threadId };
       const event = textContent(words.alreadyAnswered, "m.notice", relation);
-      const txnId = await transactions.idOf("late", reactionId);
+      const txnId = await transactions.idOf("late", eventId, userId);
       await writer.send(roomId, "m.room.message", event, txnId);
     };
     const telling = tell()

@@ -54,6 +54,8 @@ export class FakeApi {
   hasNewMedia = true;
   /** A place in the stream that it knows no more. */
   lostSince: string | undefined;
+  /** Rooms in which the account is shown as typing. */
+  readonly typing = new Set<string>();
   readonly #sent = new Map<string, string>();
   #revoked: { soft: boolean } | undefined;
   #lastDevice = 0;
@@ -73,7 +75,7 @@ export class FakeApi {
       ["POST", v3(`${room}/join`), (_, [roomId]) => this.#move(roomId!, "join")],
       ["POST", v3(`${room}/leave`), (_, [roomId]) => this.#move(roomId!, "leave")],
       ["POST", v3(`${room}/receipt/m\\.read/([^/]+)`), () => ok({})],
-      ["PUT", v3(`${room}/typing/([^/]+)`), () => ok({})],
+      ["PUT", v3(`${room}/typing/([^/]+)`), (call, [roomId]) => this.#type(call, roomId!)],
       ["GET", v3("/profile/([^/]+)/displayname"), () => ok({ displayname: this.displayName })],
       ["POST", /^\/_matrix\/media\/v3\/upload$/, (call) => this.#upload(call)],
       ["GET", /^\/_matrix\/client\/v1\/media\/config$/, () => this.#config(true)],
@@ -219,6 +221,12 @@ export class FakeApi {
     }
     this.#rooms.setMember(roomId, this.#me, membership);
     return ok({ room_id: roomId });
+  }
+
+  #type(call: FakeCall, roomId: string): FakeAnswer {
+    if (json(call).typing === true) this.typing.add(roomId);
+    else this.typing.delete(roomId);
+    return ok({});
   }
 
   #upload(call: FakeCall): FakeAnswer {

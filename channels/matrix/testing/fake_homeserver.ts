@@ -171,10 +171,42 @@ export class FakeHomeserver implements ChannelPlatform {
     }, times);
   }
 
-  /** Signs every session out. */
-  revoke({ soft = false } = {}): void {
+  revoke(): Promise<void> {
+    this.signOut({ soft: false });
+    return Promise.resolve();
+  }
+
+  /** Signs every session out; `soft`: the same device may log in again. */
+  signOut({ soft }: { soft: boolean }): void {
     this.api.revoke(soft);
     this.rooms.wake();
+  }
+
+  isTyping(): boolean {
+    return this.api.typing.size > 0;
+  }
+
+  /** Clicks on one of the reactions that the helper has put under its last question. */
+  pressButton(button: "approve" | "deny", senderId: string): Promise<void> {
+    const asked = this.reactions().at(-1);
+    if (asked === undefined) return Promise.reject(new Error("There is nothing to click on"));
+    this.react(asked.eventId, button === "approve" ? "✅" : "❌", senderId);
+    return Promise.resolve();
+  }
+
+  deliverAway({ text, senderId }: PlatformMessage): Promise<string> {
+    return Promise.resolve(this.say(text, { sender: senderId, mentions: [this.me] }).event_id);
+  }
+
+  /** What stands before the place that the channel asks to go on from. */
+  acknowledged(): readonly string[] {
+    const place = Math.max(
+      0,
+      ...this.calls.filter(({ path }) => path.endsWith("/sync"))
+        .map(({ query }) => Number(query.get("since")?.slice(1) ?? 0)),
+    );
+    return [...this.rooms.rooms.values()].flatMap(({ timeline }) => timeline)
+      .filter(({ pos }) => pos <= place).map(({ event_id }) => event_id);
   }
 
   /** Messages of the helper as people see them now, with their last text. */

@@ -1,0 +1,305 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { TestChannel } from "./testing/test_channel.ts";
+
+const DM = "!dm:example.org";
+
+Deno.test("MatrixChannel hears in a room what is addressed to it, and everything where it is told so", async () => {
+  await using test = await TestChannel.connected();
+  const { server } = test;
+  const me = server.me;
+  server.say("not for it");
+  server.say("a mention", { mentions: [me] });
+  server.say("Helper: by its name");
+  server.say("would helper know?");
+  server.say("unhelpers and helper_two are other words");
+  server.say(`${me} by its id`);
+  server.say("a pill", {
+    content: { formatted_body: `<a href="https://matrix.to/#/${me}">Helper</a> a pill` },
+  });
+  server.say("/new is a command");
+  server.say("helper: /stop is one, too");
+  await test.settled();
+  assertEquals(test.texts, [
+    "a mention",
+    "by its name",
+    "would helper know?",
+    "by its id",
+    "a pill",
+    "/new is a command",
+    "/stop is one, too",
+  ]);
+
+  await using all = await TestChannel.connected({ respond: "all" });
+  all.server.say("not for it either");
+  assertEquals((await all.heard("not for it")).senderName, "alice");
+});
+
+Deno.test("MatrixChannel hears everything in a direct message: of two members, or marked so", async () => {
+  await using test = await TestChannel.connected();
+  const { server } = test;
+  server.rooms.create(DM, [server.senders[0], server.me]);
+  server.rooms.create("!marked:example.org", [...server.senders, server.me]);
+  server.rooms.setDirect({ [server.senders[0]]: ["!marked:example.org"] });
+  await test.polls();
+  server.say("hello", { roomId: DM });
+  server.say("here too", { roomId: "!marked:example.org" });
+  const { chatId, senderId, messageId, metadata } = await test.heard("hello");
+  assertEquals([chatId, senderId], [DM, "@alice:example.org"]);
+  assertMatch(messageId!, /^\$event\d+$/);
+  assertEquals(metadata?.isShared, false);
+  await test.heard("here too");
+});
+
+Deno.test("MatrixChannel hears a reply to one of its messages, without the quote in front of it", async () => {
+  await using test = await TestChannel.connected();
+  const { server } = test;
+  await test.send("What do you want?");
+  const [mine] = server.shownEvents();
+  const theirs = server.say("something else");
+  const reply = (eventId: string, body: string) =>
+    server.say(body, {
+      content: { "m.relates_to": { "m.in_reply_to": { event_id: eventId } } },
+    });
+  reply(mine!.event.event_id, `> <${server.me}> What do\n> you want?\n\nThe moon`);
+  reply(theirs.event_id, "> <@alice:example.org> something else\n\nnot for it");
+  reply("$unknown", "not for it");
+  await test.settled();
+  assertEquals(test.texts, ["The moon"]);
+});
+
+Deno.test("MatrixChannel has a chat for each thread, and answers there", async () => {
+  await using test = await TestChannel.connected();
+  const { server } = test;
+  const root = server.say("about the garden");
+  server.say("helper, what about roses?", {
+    content: {
+      "m.relates_to": {
+        rel_type: "m.thread",
+        event_id: root.event_id,
+        is_falling_back: true,
+        "m.in_reply_to": { event_id: root.event_id },
+      },
+    },
+  });
+  const { chatId, metadata } = await test.heard("roses");
+  assertEquals(chatId, `${server.chatId}/${root.event_id}`);
+  await test.send("Water them", { chatId, metadata });
+  const { content } = server.shownEvents()[0]!;
+  assertEquals(content["m.relates_to"], {
+    rel_type: "m.thread",
+    event_id: root.event_id,
+    is_falling_back: true,
+    "m.in_reply_to": { event_id: metadata!.eventId },
+  });
+  assertEquals(content["m.mentions"], { user_ids: ["@alice:example.org"] });
+});
+
+Deno.test("MatrixChannel opens a thread for each question in a room where it is told so, and hears all of it", async () => {
+  await using test = await TestChannel.connected({ threads: "always" });
+  const { server } = test;
+  const question = server.say("helper: when?");
+  const { chatId } = await test.heard("when?");
+  assertEquals(chatId, `${server.chatId}/${question.event_id}`);
+  server.say("tomorrow, I mean", {
+    content: { "m.relates_to": { rel_type: "m.thread", event_id: question.event_id } },
+  });
+  assertEquals((await test.heard("tomorrow")).chatId, chatId);
+});
+
+Deno.test("MatrixChannel leaves out notices, edits, itself, strangers and what holds nothing (C37)", async () => {
+  await using test = await TestChannel.connected({
+    respond: "all",
+    allowFrom: ["@alice:example.org"],
+  });
+  const { server } = test;
+  const first = server.say("the first text");
+  server.say("* another text", {
+    content: {
+      "m.new_content": { msgtype: "m.text", body: "another text" },
+      "m.relates_to": { rel_type: "m.replace", event_id: first.event_id },
+    },
+  });
+  server.say("of a bot", { msgtype: "m.notice" });
+  server.say("of itself", { sender: server.me });
+  server.say("of bob", { sender: "@bob:remote.example" });
+  server.say("of somebody like alice", { sender: "@alice:example.org2" });
+  server.say("  ");
+  server.say("a place", { msgtype: "m.location" });
+  server.say("waves", { msgtype: "m.emote" });
+  // As a server shows a message that was deleted.
+  server.rooms.add(server.chatId, {
+    type: "m.room.message",
+    sender: server.senders[0],
+    content: {},
+  });
+  await test.settled();
+  assertEquals(test.texts, ["the first text", "* alice waves"]);
+});
+
+Deno.test("MatrixChannel says when a message was written, marks it as read, and reacts to it once", async () => {
+  await using test = await TestChannel.connected({ ackReaction: "👀" });
+  const { server, host } = test;
+  server.rooms.now = () => host.clock.now() - 5_000;
+  const event = server.say("helper: hello");
+  await test.heard("hello");
+  await test.until(() => server.reactions().length > 0);
+  await server.redeliver(event);
+  await test.settled();
+  await test.until(() => server.reactions().length > 1);
+  assertEquals(server.reactions()[0], { eventId: event.event_id, key: "👀" });
+  const offered = host.offered.find(({ content }) => content === "hello")!;
+  assertEquals(offered.messageId, event.event_id);
+  const [read] = test.calls("POST", /\/receipt\//);
+  assertStringIncludes(decodeURIComponent(read!.path), `/receipt/m.read/${event.event_id}`);
+  assertEquals(server.reactions().filter(({ eventId }) => eventId === event.event_id).length, 1);
+});
+
+Deno.test("MatrixChannel shows that it types until the turn has ended", async () => {
+  await using test = await TestChannel.connected();
+  const { server, host } = test;
+  server.say("helper: hello");
+  const typing = () =>
+    test.calls("PUT", /\/typing\//).map(({ bytes }) => new TextDecoder().decode(bytes));
+  await test.until(() => typing().length === 1);
+  const beganMs = host.clock.now();
+  await test.tickUntil(() => typing().length === 2);
+  const shownMs = host.clock.now() - beganMs;
+  assertEquals(shownMs >= 22_000 && shownMs < 30_000, true, `again after ${shownMs} ms`);
+  await test.send("", { event: { type: "turn_end", status: "done" } });
+  await test.until(() => typing().length === 3);
+  host.clock.tick(60_000);
+  const on = '{"typing":true,"timeout":30000}';
+  assertEquals(typing(), [on, on, '{"typing":false}']);
+});
+
+Deno.test("MatrixChannel accepts invites of people on its list, and declines all others with a line in the log", async () => {
+  await using test = await TestChannel.connected({
+    allowFrom: ["@alice:example.org"],
+    inviteFrom: ["@carol:example.org"],
+  });
+  const { server, host } = test;
+  const invite = (roomId: string, inviter: string) => {
+    server.rooms.create(roomId, [inviter]);
+    server.rooms.setMember(roomId, server.me, "invite", inviter);
+  };
+  invite("!carols:example.org", "@carol:example.org");
+  invite("!alices:example.org", "@alice:example.org");
+  const membership = (room: string) => server.rooms.membership(room, server.me);
+  await test.until(() =>
+    membership("!carols:example.org") === "join" && membership("!alices:example.org") === "leave"
+  );
+  await test.until(() => host.lines.some(({ message }) => /declined/.test(message)));
+  const line = host.lines.find(({ message }) => /declined/.test(message))!;
+  assertEquals(line.fields?.inviter, "@alice:example.org");
+  await test.says(/in 2 rooms/);
+});
+
+Deno.test("MatrixChannel answers what was said to it between the invite and its coming, and nothing older", async () => {
+  await using test = await TestChannel.connected();
+  const { server } = test;
+  server.rooms.create(DM, [server.senders[0]]);
+  server.say("older than the invite", { roomId: DM });
+  server.limitNext("POST", /\/join$/, 7_000);
+  server.rooms.setMember(DM, server.me, "invite", server.senders[0]);
+  await test.until(() => test.calls("POST", /\/join$/).length === 1);
+  server.say("are you there?", { roomId: DM });
+  const beganMs = test.host.clock.now();
+  await test.tickUntil(() => test.calls("POST", /\/join$/).length === 2, 100);
+  assertEquals(test.host.clock.now() - beganMs >= 7_000, true);
+  await test.heard("are you there?");
+  assertEquals(test.texts, ["are you there?"]);
+});
+
+Deno.test("MatrixChannel says once in an encrypted room that it cannot read there, also after a restart", async () => {
+  const room = "!secret:example.org";
+  await using test = await TestChannel.connected();
+  const { server, host } = test;
+  server.rooms.create(room, [server.senders[0], server.me]);
+  const encrypt = () =>
+    server.rooms.add(room, {
+      type: "m.room.encrypted",
+      sender: server.senders[0],
+      content: { algorithm: "m.megolm.v1.aes-sha2", ciphertext: "AwgA" },
+    });
+  server.rooms.add(room, {
+    type: "m.room.encryption",
+    sender: server.senders[0],
+    state_key: "",
+    content: { algorithm: "m.megolm.v1.aes-sha2" },
+  });
+  await test.says(/in 2 rooms, 1 of them encrypted and not readable/);
+  assertEquals(server.sent(), []);
+  encrypt();
+  await test.until(() => server.sent().length === 1);
+  encrypt();
+  server.say("in clear text", { roomId: room });
+  await test.settled();
+  const error = await test.send("an answer", { chatId: room }).catch((error) => error);
+  assertEquals([error.name, /encrypted/.test(error.message)], ["PermanentDeliveryError", true]);
+  await test.stop();
+
+  await using again = await TestChannel.connected({ language: "de" }, { server, host });
+  assertMatch(again.detail, /1 of them encrypted/);
+  encrypt();
+  await again.settled();
+  const { event, content } = server.shownEvents()[0]!;
+  assertEquals(server.shownEvents().length, 1);
+  assertEquals([event.roomId, content.msgtype], [room, "m.notice"]);
+  assertMatch(String(content.body), /encrypted, and I cannot read/);
+  assertEquals(test.texts, []);
+});
+
+Deno.test("MatrixChannel lives with whatever a server and people send", async () => {
+  await using test = await TestChannel.connected({ respond: "all" });
+  const { server } = test;
+  const odd: unknown[] = [
+    null,
+    7,
+    "x",
+    [],
+    { a: {} },
+    { msgtype: 1, body: {} },
+    {
+      msgtype: "m.text",
+      body: "x".repeat(60_000),
+      "m.relates_to": "x",
+      "m.mentions": { user_ids: "x" },
+      formatted_body: 5,
+    },
+    { msgtype: "m.image", body: "x", url: "https://example.org/x" },
+    {
+      msgtype: "m.file",
+      body: "../../etc/passwd",
+      url: "mxc://../..",
+      info: "x",
+    },
+    {
+      msgtype: "m.text",
+      body: "\u202Eodd\u0000",
+      "m.relates_to": { rel_type: "m.thread", event_id: "x y" },
+    },
+  ];
+  for (const content of odd) {
+    server.rooms.add(server.chatId, {
+      type: "m.room.message",
+      sender: server.senders[0],
+      content: content as Record<string, unknown>,
+    });
+  }
+  for (const sender of ["alice", "", "@a b:c", 5, null]) {
+    server.say("of nobody", { sender: sender as string });
+  }
+  server.react("$nothing", "✅");
+  server.fail("GET", /\/sync$/, {
+    status: 200,
+    raw: "<html>",
+    headers: { "content-type": "text/html" },
+  });
+  await test.until(() => test.calls("GET", /\/sync$/).length > 2);
+  server.say("behind all that");
+  await test.tickUntil(() => test.texts.some((text) => text.includes("behind")));
+  assertEquals(test.texts.filter((text) => text.includes("of nobody")), []);
+  assertEquals(test.texts.filter((text) => text.startsWith("xxx")).length, 1);
+  assertEquals(test.host.refused, []);
+  assertEquals(test.ended, undefined);
+});

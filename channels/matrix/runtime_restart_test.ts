@@ -1,0 +1,172 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { FakeHost } from "../../lib/channel/testing/mod.ts";
+import { FakeHomeserver } from "./testing/fake_homeserver.ts";
+import { TestChannel } from "./testing/test_channel.ts";
+
+/** A server and a folder that outlive the channels on them. */
+async function lasting() {
+  const [server, host] = [await FakeHomeserver.open(), await FakeHost.open({ name: "matrix" })];
+  return {
+    server,
+    host,
+    async [Symbol.asyncDispose]() {
+      await server.close();
+      await host.close();
+    },
+  };
+}
+
+Deno.test("MatrixChannel begins now at its first start, and reads once what came while it was down", async () => {
+  await using given = await lasting();
+  const { server, host } = given;
+  const say = (text: string) => server.say(text, { mentions: [server.me] });
+  say("before the first start");
+  {
+    await using test = await TestChannel.connected({}, given);
+    say("one");
+    await test.heard("one");
+  }
+  say("two");
+  say("three");
+  {
+    await using test = await TestChannel.connected({}, given);
+    await test.heard("three");
+    say("four");
+    await test.heard("four");
+  }
+  assertEquals(host.published.map(({ content }) => content), ["one", "two", "three", "four"]);
+});
+
+Deno.test("MatrixChannel fills what a long absence has left out, in pages and in order", async () => {
+  await using given = await lasting();
+  const { server, host } = given;
+  await (await TestChannel.connected({}, given)).stop();
+  const texts = Array.from({ length: 260 }, (_, index) => `message ${index}`);
+  for (const text of texts) server.say(text, { mentions: [server.me] });
+  await using test = await TestChannel.connected({}, given);
+  await test.heard("message 259");
+  assertEquals(host.published.map(({ content }) => content), texts);
+  // 50 came with the sync, and 100 with each page.
+  assertEquals(test.calls("GET", /\/messages$/).length, 3);
+});
+
+Deno.test("MatrixChannel fetches a bounded part of what came while it was away, and says that there was more", async () => {
+  await using given = await lasting();
+  const { server, host } = given;
+  await (await TestChannel.connected({}, given)).stop();
+  for (let index = 0; index < 1_200; index += 1) server.say("for nobody");
+  server.say("the newest", { mentions: [server.me] });
+  await using test = await TestChannel.connected({}, given);
+  await test.heard("the newest");
+  assertEquals(test.calls("GET", /\/messages$/).length, 10);
+  assertEquals(host.lines.some(({ message }) => /More was written/.test(message)), true);
+});
+
+Deno.test("MatrixChannel keeps what it was told while the service took nothing, over a restart, once (W2)", async () => {
+  await using given = await lasting();
+  const { server, host } = given;
+  const release = host.hold();
+  const first = await TestChannel.connected({}, given);
+  server.say("keep me", { mentions: [server.me] });
+  await first.until(() => host.offered.length === 1);
+  // The place that was read up to is behind the message, which waits on the disk.
+  await first.polls();
+  const stopped = first.stop();
+  host.failNext(new Error("the service is gone"));
+  release();
+  await stopped;
+  assertEquals(host.published, []);
+  await using test = await TestChannel.connected({}, given);
+  const { messageId } = await test.heard("keep me");
+  await test.settled();
+  assertEquals(host.published.length, 1);
+  assertEquals(messageId, host.offered[0]!.messageId);
+});
+
+Deno.test("MatrixChannel gives what the server delivers three times the same id each time (W2)", async () => {
+  await using test = await TestChannel.connected();
+  const { server, host } = test;
+  const event = server.say("once", { mentions: [server.me] });
+  await server.redeliver(event);
+  await server.redeliver(event);
+  await test.settled();
+  const kinds = new Set(host.published.map(({ messageId }) => messageId));
+  assertEquals(kinds, new Set([event.event_id]));
+});
+
+Deno.test("MatrixChannel sends what was cut off again, also after a restart, and it is there once (W1)", async () => {
+  await using given = await lasting();
+  const { server } = given;
+  const path = /\/send\/m\.room\.message\//;
+  const first = await TestChannel.connected({}, given);
+  const file = `${first.host.stateDir}/plan.txt`;
+  await Deno.writeTextFile(file, "the plan");
+  const message = first.message(`${"long ".repeat(3_000)}end`, { media: [file] });
+  // The first part is taken without a word, the second is refused for now.
+  server.fail("PUT", path, "cut");
+  const error = await assertRejects(() => first.channel.send(message));
+  assertEquals((error as Error).name, "Error");
+  server.refuse("temporary");
+  await assertRejects(() => first.channel.send(message));
+  await first.stop();
+  await using test = await TestChannel.connected({}, given);
+  await test.channel.send(message);
+  await test.channel.send(message);
+  const sent = server.sent();
+  assertEquals(sent.length, 3);
+  assertEquals(sent.map(({ text }) => text).join(" ").match(/\w+/g)!.length, 3_001);
+  assertEquals(sent[2]!.files, ["plan.txt"]);
+});
+
+Deno.test("MatrixChannel goes on from now when the server does not know the place any more", async () => {
+  await using given = await lasting();
+  const { server, host } = given;
+  await (await TestChannel.connected({}, given)).stop();
+  server.api.lostSince = `s${server.rooms.pos}`;
+  server.say("lost", { mentions: [server.me] });
+  await using test = await TestChannel.connected({}, given);
+  server.say("found", { mentions: [server.me] });
+  await test.heard("found");
+  assertEquals(test.texts, ["found"]);
+  assertEquals(host.lines.some(({ message }) => /how far was read/.test(message)), true);
+});
+
+Deno.test("MatrixChannel connects again to a server that was away, and has lost nothing", async () => {
+  await using test = await TestChannel.connected();
+  const { server, host } = test;
+  await server.goDown();
+  await test.says(/not connected: it cannot be reached.*again in 1 s|again in 2 s/);
+  const error = await assertRejects(() => test.send("nobody there"), Error);
+  assertEquals(error.name, "Error");
+  server.say("while it was away", { mentions: [server.me] });
+  host.clock.tick(1_500);
+  await test.until(() => host.details.filter((one) => /not connected/.test(one)).length > 1);
+  server.comeUp();
+  await test.tickUntil(() => test.texts.length > 0);
+  await test.says(/^connected/);
+  assertEquals(test.texts, ["while it was away"]);
+  await test.send("back again");
+  assertEquals(server.sent().map(({ text }) => text), ["back again"]);
+});
+
+Deno.test("MatrixChannel is held up in one chat by a flood there, and in no other", async () => {
+  await using test = await TestChannel.connected();
+  const { server, host } = test;
+  server.rooms.create("!dm:example.org", [server.senders[1], server.me]);
+  await test.polls();
+  const { publish } = host;
+  const flooded = Promise.withResolvers<void>();
+  host.publish = async (message) => {
+    if (message.chatId === server.chatId) await flooded.promise;
+    return await publish.call(host, message);
+  };
+  for (let index = 0; index < 500; index += 1) {
+    server.say(`flood ${index}`, { mentions: [server.me] });
+  }
+  server.say("quick", { roomId: "!dm:example.org", sender: server.senders[1] });
+  await test.heard("quick");
+  assertEquals(test.texts, ["quick"]);
+  flooded.resolve();
+  await test.heard("flood 499");
+  assertEquals(test.texts.length, 501);
+});
