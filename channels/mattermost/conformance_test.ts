@@ -3,7 +3,7 @@ import { FakeMattermost } from "./testing/fake_mattermost.ts";
 
 testChannel({
   folder: new URL("./", import.meta.url),
-  openPlatform: () => FakeMattermost.open(),
+  openPlatform: () => FakeMattermost.open({ hasActions: true }),
   exempt: {
     acknowledges: "a client acknowledges nothing; what is not on the disk is fetched again",
   },

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { FakeHost } from "../../lib/channel/testing/mod.ts";
-import { FakeMattermost } from "./testing/fake_mattermost.ts";
+import { FakeMattermost, freePort } from "./testing/fake_mattermost.ts";
 import { TestChannel, withChannel } from "./testing/test_channel.ts";
 
 const WITH_BUTTONS = { actionsPort: 0, actionsHost: "127.0.0.1" };
@@ -100,10 +100,7 @@ Deno.test("mattermost: a click that could not be passed on may be made again", a
 Deno.test("mattermost: buttons of the process before work, and are taken away by this one", async () => {
   const server = await FakeMattermost.open();
   const host = await FakeHost.open({ name: "mattermost" });
-  // A port that both processes have.
-  const probe = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = probe.addr as Deno.NetAddr;
-  probe.close();
+  const port = freePort();
   const first = new TestChannel(server, host, { actionsPort: port });
   await first.ready();
   const postId = await ask(first);

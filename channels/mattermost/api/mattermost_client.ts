@@ -116,7 +116,7 @@ export class MattermostClient extends Client4 {
       throw new ApiError(`The server cannot be reached: ${plainReason(reason)}`, {
         status: 0,
         // Nothing goes over a connection that was never made.
-        isSent: !/\(Connect\)|dns error|Requires net access|NotCapable/i.test(reason),
+        isSent: !/\(Connect\)|dns error|are blocked|Requires net access|NotCapable/i.test(reason),
       });
     } finally {
       cancel();

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { encodeHex } from "./encode_hex.ts";
+import { createHash } from "node:crypto";
 import type { Memory } from "../../../lib/channel/platform/memory.ts";
 import { ApiError, toDeliveryError } from "../api/api_error.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
@@ -35,6 +35,12 @@ export interface NewPost {
   isQuiet?: boolean;
 }
 
+/** A part that became a post. */
+interface TakenPart {
+  key: string;
+  id: string;
+}
+
 /** Property of a post that says whose it is. */
 const MARK = "service_message";
 
@@ -48,21 +54,22 @@ export class Poster {
   readonly #deps: PosterDeps;
   /** Of this channel's folder, so that it outlives restarts. */
   readonly #origin: string;
-  readonly #taken = new Map<string, string>();
+  readonly #taken = new Map<string, TakenPart>();
 
   constructor(deps: PosterDeps) {
     this.#deps = deps;
     const kept = deps.memory.get<string>("origin", "");
-    this.#origin = kept ?? encodeHex(crypto.getRandomValues(new Uint8Array(8)));
+    this.#origin = kept ?? crypto.randomUUID().slice(0, 8);
     if (kept === undefined) deps.memory.set("origin", "", this.#origin);
   }
 
   /** Makes a post, unless this part was taken already. Resolves with its id; rejects as `send` does. */
   async post(post: NewPost): Promise<string> {
     const { address: { channelId, rootId }, messageId, part, text, fileIds, props, isQuiet } = post;
-    const key = `${this.#origin}.${messageId}.${part}`;
-    const taken = this.#taken.get(key);
-    if (taken !== undefined) return taken;
+    const name = `${messageId}.${part}`;
+    const key = `${this.#origin}.${name}.${digestOf(text)}`;
+    const taken = this.#taken.get(name);
+    if (taken?.key === key) return taken.id;
     const body = {
       channel_id: channelId,
       root_id: rootId,
@@ -85,7 +92,7 @@ export class Poster {
       if (id === undefined) throw failure;
     }
     if (!isId(id)) throw new Error("The server's answer to a post has no id");
-    this.#remember(key, id);
+    this.#remember(name, { key, id });
     this.#follow(rootId !== "" ? rootId : id);
     return id;
   }
@@ -123,12 +130,12 @@ export class Poster {
   /** All parts are taken: nothing of the message comes again. */
   forget(messageId: string, parts: number): void {
     for (let part = 0; part < parts; part++) {
-      this.#taken.delete(`${this.#origin}.${messageId}.${part}`);
+      this.#taken.delete(`${messageId}.${part}`);
     }
   }
 
-  #remember(key: string, id: string): void {
-    this.#taken.set(key, id);
+  #remember(name: string, taken: TakenPart): void {
+    this.#taken.set(name, taken);
     if (this.#taken.size > MAX_PARTLY) this.#taken.delete(this.#taken.keys().next().value!);
   }
 
@@ -147,4 +154,9 @@ export class Poster {
       return undefined;
     }
   }
+}
+
+/** Tells a text from another that is given the same id. */
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }

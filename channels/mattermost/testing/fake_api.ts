@@ -24,6 +24,8 @@ const PENDING_MS = 30_000;
 export class FakeApi {
   readonly #options: FakeApiOptions;
   readonly #pending = new Map<string, { postId: string; untilMs: number }>();
+  /** Attachments with buttons, as posts had them when they were made. */
+  readonly buttons = new Map<string, unknown>();
   /** Every request, `GET /channels/…`, without `/api/v4`. */
   readonly requests: string[] = [];
   /** For the next requests that change something, one each. */
@@ -172,6 +174,9 @@ export class FakeApi {
         ...silent && { silent_notification: true },
       },
     });
+    if (post.props.attachments !== undefined) {
+      this.buttons.set(post.id, structuredClone(post.props.attachments));
+    }
     if (pending !== "") {
       this.#pending.set(pending, { postId: post.id, untilMs: Date.now() + PENDING_MS });
     }

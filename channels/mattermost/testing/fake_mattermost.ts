@@ -10,7 +10,20 @@ import { FakeApi, type FakeApiOptions } from "./fake_api.ts";
 import { FakeSockets } from "./fake_sockets.ts";
 import { type FakeChannel, type FakePost, FakeStore } from "./fake_store.ts";
 
-export type FakeMattermostOptions = Partial<Pick<FakeApiOptions, "maxPostSize" | "maxFileSize">>;
+export interface FakeMattermostOptions
+  extends Partial<Pick<FakeApiOptions, "maxPostSize" | "maxFileSize">> {
+  /** Whether `section` names a port for clicks on buttons. */
+  hasActions?: boolean;
+}
+
+/** A button, as the server keeps it. */
+interface FakeAction {
+  id: string;
+  integration: { url: string; context: object };
+}
+
+/** How long people see that somebody writes; five seconds on a real server. */
+const TYPING_MS = 1_000;
 
 /** See the module. */
 export class FakeMattermost implements ChannelPlatform {
@@ -32,7 +45,9 @@ export class FakeMattermost implements ChannelPlatform {
   #isDown = false;
   #last: FakePost | undefined;
 
-  private constructor({ maxPostSize = 16_383, maxFileSize = 104_857_600 }: FakeMattermostOptions) {
+  private constructor(
+    { maxPostSize = 16_383, maxFileSize = 104_857_600, hasActions = false }: FakeMattermostOptions,
+  ) {
     const isToken = (token: string) => !this.#isRevoked && token === this.token;
     this.sockets = new FakeSockets({ userId: this.store.bot.id, isToken });
     const publish = this.sockets.publish.bind(this.sockets);
@@ -53,6 +68,7 @@ export class FakeMattermost implements ChannelPlatform {
       token: this.token,
       respond: "all",
       replyInThread: false,
+      ...hasActions && { actionsPort: freePort() },
     };
   }
 
@@ -84,6 +100,20 @@ export class FakeMattermost implements ChannelPlatform {
     this.#last = post;
     this.sockets.publish("posted", this.api.event(post), channel.id);
     return post;
+  }
+
+  deliverAway({ text, senderId }: PlatformMessage): Promise<string> {
+    return Promise.resolve(this.write(senderId, text).id);
+  }
+
+  isTyping(): boolean {
+    return performance.now() - this.sockets.typedMs < TYPING_MS;
+  }
+
+  async pressButton(button: "approve" | "deny", senderId: string): Promise<void> {
+    const post = [...this.store.posts.values()].findLast(({ id }) => this.api.buttons.has(id));
+    if (post === undefined) throw new Error("There is no button");
+    await this.buttons(post.id)[button]!(senderId);
   }
 
   redeliver(): Promise<void> {
@@ -133,23 +163,19 @@ export class FakeMattermost implements ChannelPlatform {
     actionId: string,
   ): Promise<{ ephemeral_text?: string }> {
     const post = this.store.posts.get(postId)!;
-    const attachments = post.props.attachments as
-      | { actions: { id: string; integration: { url: string; context: object } }[] }[]
-      | undefined;
-    const action = attachments?.flatMap(({ actions }) => actions).find(({ id }) => id === actionId);
+    const [attachment] = (post.props.attachments ?? []) as { actions: FakeAction[] }[];
+    const action = attachment?.actions.find(({ id }) => id === actionId);
     if (action === undefined) throw new Error(`The post has no button "${actionId}"`);
     return await this.#postAction(action.integration, post, userId);
   }
 
-  /** The buttons of a post, to be clicked on when they are gone. */
+  /** The buttons that a post had, to be clicked on when they are gone. */
   buttons(
     postId: string,
   ): Record<string, (userId: string) => Promise<{ ephemeral_text?: string }>> {
-    const post = structuredClone(this.store.posts.get(postId)!);
-    const [attachment] = post.props.attachments as [
-      { actions: { id: string; integration: { url: string; context: object } }[] },
-    ];
-    return Object.fromEntries(attachment.actions.map(({ id, integration }) => [
+    const post = this.store.posts.get(postId)!;
+    const [{ actions }] = this.api.buttons.get(postId) as [{ actions: FakeAction[] }];
+    return Object.fromEntries(actions.map(({ id, integration }) => [
       id,
       (userId: string) => this.#postAction(integration, post, userId),
     ]));
@@ -186,4 +212,12 @@ export class FakeMattermost implements ChannelPlatform {
   async close(): Promise<void> {
     await this.goDown();
   }
+}
+
+/** One that nobody listens at just now. */
+export function freePort(): number {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  listener.close();
+  return port;
 }

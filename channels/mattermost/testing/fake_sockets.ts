@@ -29,6 +29,8 @@ export class FakeSockets {
   readonly #all = new Set<WebSocket>();
   /** Frames of clients. */
   readonly frames: Record<string, unknown>[] = [];
+  /** When the last sign came that somebody writes, by `performance.now`. */
+  typedMs = -Infinity;
   /** What was asked for at each upgrade. */
   readonly upgrades: URLSearchParams[] = [];
   /** Takes away the header that says who connects, as some proxies do. */
@@ -172,6 +174,7 @@ export class FakeSockets {
       const error = { id, message: "WebSocket connection is not authenticated.", status_code: 401 };
       return reply({ status: "FAIL", error });
     }
+    if (frame.action === "user_typing") this.typedMs = performance.now();
     if (frame.action === "ping") return reply({ status: "OK", data: { text: "pong" } });
     reply({ status: "OK" });
   }

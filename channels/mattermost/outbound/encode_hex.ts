@@ -1,4 +1,0 @@
-/** Bytes as small hexadecimal digits. */
-export function encodeHex(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
