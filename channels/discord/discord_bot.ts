@@ -187,6 +187,7 @@ export class DiscordBot {
         handleMessage: options.handleMessage,
         transcribe: options.transcribe,
         onTurn: (chatId) => this.typing.begin(chatId),
+        sleep,
         log,
       }, ending);
   }

@@ -34,12 +34,16 @@ export interface FetchFilesOptions {
   files: readonly InboundFile[];
   /** Asks for the addresses anew, which end after a day. */
   refresh: () => Promise<readonly InboundFile[]>;
+  sleep: (ms: number) => Promise<void>;
   signal: AbortSignal;
 }
 
-/** Fetches what may be taken. Rejects where another try may help. */
+/** Waits before a store that does not answer is asked again; then its chat waits for it no longer. */
+const AGAIN_MS = [1_000, 4_000];
+
+/** Fetches what may be taken. Rejects when it is to stop. */
 export async function fetchFiles(options: FetchFilesOptions): Promise<FetchedFiles> {
-  const { stateDir, messageId, files, signal } = options;
+  const { stateDir, messageId, files } = options;
   const dir = join(stateDir, "media", messageId);
   const fetched: FetchedFiles = { dir, paths: [], tooLarge: [], gone: [] };
   let leftBytes = MAX_ALL_BYTES;
@@ -50,11 +54,11 @@ export async function fetchFiles(options: FetchFilesOptions): Promise<FetchedFil
       fetched.tooLarge.push(file.name);
       continue;
     }
-    let content = await fetchFile(file.url, maxBytes, signal);
+    let content = await fetchAgain(file.url, maxBytes, options);
     if (content === "gone") {
       fresh ??= await options.refresh();
       const again = fresh[index];
-      content = again === undefined ? "gone" : await fetchFile(again.url, maxBytes, signal);
+      content = again === undefined ? "gone" : await fetchAgain(again.url, maxBytes, options);
     }
     if (typeof content === "string") {
       fetched[content === "gone" ? "gone" : "tooLarge"].push(file.name);
@@ -69,38 +73,48 @@ export async function fetchFiles(options: FetchFilesOptions): Promise<FetchedFil
   return fetched;
 }
 
+type Fetched = Uint8Array<ArrayBuffer> | "gone" | "too large";
+
+async function fetchAgain(
+  url: string,
+  maxBytes: number,
+  { sleep, signal }: FetchFilesOptions,
+): Promise<Fetched> {
+  for (const waitMs of [...AGAIN_MS, 0]) {
+    const fetched = await fetchFile(url, maxBytes, signal);
+    if (fetched !== "away") return fetched;
+    if (waitMs > 0) await sleep(waitMs);
+    signal.throwIfAborted();
+  }
+  return "gone";
+}
+
 async function fetchFile(
   url: string,
   maxBytes: number,
   stopping: AbortSignal,
-): Promise<Uint8Array<ArrayBuffer> | "gone" | "too large"> {
+): Promise<Fetched | "away"> {
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(FETCH_MS)]);
-  let response: Response;
   try {
-    response = await fetch(url, { redirect: "error", signal });
+    const response = await fetch(url, { redirect: "error", signal });
+    const { status, body } = response;
+    if (!response.ok || body === null) {
+      await body?.cancel();
+      return status === 429 || status >= 500 ? "away" : "gone";
+    }
+    const chunks: Uint8Array<ArrayBuffer>[] = [];
+    let size = 0;
+    for await (const chunk of body) {
+      size += chunk.length;
+      // Whatever it was said to have.
+      if (size > maxBytes) return "too large";
+      chunks.push(chunk);
+    }
+    return new Uint8Array(await new Blob(chunks).arrayBuffer());
   } catch (error) {
     stopping.throwIfAborted();
-    if (error instanceof TypeError && /Invalid URL/.test(error.message)) return "gone";
-    if (error instanceof Deno.errors.NotCapable) return "gone";
-    throw new Error("A file cannot be fetched from Discord's store now");
+    return error instanceof Deno.errors.NotCapable ? "gone" : "away";
   }
-  const { status, body } = response;
-  if (!response.ok || body === null) {
-    await body?.cancel();
-    if (status === 429 || status >= 500) {
-      throw new Error(`Discord's store gives no file now (${status})`);
-    }
-    return "gone";
-  }
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    // Whatever it was said to have.
-    if (size > maxBytes) return "too large";
-    chunks.push(chunk);
-  }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
 /** A name of one folder and nothing else, with its ending. */

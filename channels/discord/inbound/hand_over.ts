@@ -30,6 +30,7 @@ export interface HandOverDeps {
   transcribe: (path: string) => Promise<string>;
   /** A turn has begun in a chat. */
   onTurn: (chatId: string) => void;
+  sleep: (ms: number) => Promise<void>;
   log: Pick<Log, "info" | "warning">;
 }
 
@@ -39,7 +40,7 @@ export async function handOver(
   deps: HandOverDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const { api, stateDir, threads } = deps;
+  const { api, stateDir, threads, sleep } = deps;
   const chatId = item.mayThread && threads !== undefined ? await threads.open(item) : item.chatId;
   const { messageId, files } = item;
   const refresh = async () => {
@@ -51,7 +52,7 @@ export async function handOver(
     }
   };
   if (!isSnowflake(messageId)) return;
-  const fetched = await fetchFiles({ stateDir, messageId, files, refresh, signal });
+  const fetched = await fetchFiles({ stateDir, messageId, files, refresh, sleep, signal });
   try {
     await publish(item, chatId, fetched, deps);
   } finally {

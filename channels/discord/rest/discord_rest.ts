@@ -52,8 +52,8 @@ export class DiscordRest {
   readonly #signal: AbortSignal;
   readonly #onRefused: (() => void) | undefined;
   #isRefused = false;
-  /** When the limit over all addresses ends. */
-  #freeAtMs = 0;
+  /** When limits end, by what they are of; "" is that over all. */
+  readonly #freeAtMs = new Map<string, number>();
 
   constructor({ apiUrl, token, clock, signal, onRefused }: DiscordRestOptions) {
     this.#onRefused = onRefused;
@@ -83,7 +83,7 @@ export class DiscordRest {
     for (let waits = 0;; waits += 1) {
       if (this.#isRefused) throw loginRefused();
       this.#signal.throwIfAborted();
-      const aheadMs = this.#freeAtMs - this.#clock.elapsed();
+      const aheadMs = this.#aheadMs(method, path);
       if (aheadMs > SHORT_WAIT_MS) throw rateLimited(aheadMs);
       if (aheadMs > 0) await this.#sleep(aheadMs);
       try {
@@ -101,7 +101,7 @@ export class DiscordRest {
         if (this.#isRefused) throw loginRefused();
         if (!(error instanceof RateLimitError)) throw error;
         const waitMs = Math.max(error.timeToReset, error.retryAfter, error.sublimitTimeout, 1);
-        if (error.global) this.#freeAtMs = this.#clock.elapsed() + waitMs;
+        this.#remember(error.global ? "" : limitOf(method, path), waitMs);
         if (waitMs > SHORT_WAIT_MS || waits >= SHORT_WAITS) throw rateLimited(waitMs);
         await this.#sleep(waitMs);
       }
@@ -111,6 +111,18 @@ export class DiscordRest {
   /** Ends what forgets the buckets that are not used any more. */
   close(): void {
     this.#rest.clearHandlerSweeper();
+  }
+
+  #aheadMs(method: string, path: string): number {
+    const until = (key: string) => this.#freeAtMs.get(key) ?? -Infinity;
+    return Math.max(until(""), until(limitOf(method, path))) - this.#clock.elapsed();
+  }
+
+  /** The client keeps a limit with the name of its bucket, which it learns by the same answer. */
+  #remember(key: string, waitMs: number): void {
+    const now = this.#clock.elapsed();
+    for (const [old, untilMs] of this.#freeAtMs) if (untilMs <= now) this.#freeAtMs.delete(old);
+    this.#freeAtMs.set(key, now + waitMs);
   }
 
   #sleep(ms: number): Promise<void> {
@@ -123,6 +135,11 @@ export class DiscordRest {
     this.#signal.addEventListener("abort", end, { once: true });
     return promise.finally(() => this.#signal.removeEventListener("abort", end));
   }
+}
+
+/** Limits are of what is done in a channel: `POST /channels/ID/messages`. */
+function limitOf(method: string, path: string): string {
+  return [method, ...path.split("/").slice(1, 4)].join("/");
 }
 
 function rateLimited(waitMs: number): RetryLaterError {
