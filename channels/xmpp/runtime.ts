@@ -37,7 +37,7 @@ const MAX_AGAIN_MS = 60_000;
 const STEADY_MS = 60_000;
 
 /** Each new text of an answer is a message of its own, in archives too. */
-const EDIT_EVERY_MS = 2_000;
+const EDIT_EVERY_MS = 1_000;
 
 /** Programs take the sign away by themselves after some time, if at all. */
 const TYPING_EVERY_MS = 30_000;

@@ -8,7 +8,7 @@ import { client, xml as createElement } from "@xmpp/client";
 
 /** An element of XML. */
 export interface XmlElement {
-  readonly name: string;
+  name: string;
   attrs: Record<string, string | undefined>;
   children: (XmlElement | string)[];
   is(name: string, xmlns?: string): boolean;

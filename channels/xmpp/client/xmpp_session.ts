@@ -248,13 +248,10 @@ export class XmppSession {
       this.#socket.elementRead();
       this.#heard();
       if (element.is("features", NS.streams)) this.#readFeatures(element);
+      if (element.getNS() === NS.acks) this.#takeAck(element);
     });
     entity.on("error", (error: Error) => {
       this.#problem ??= error;
-    });
-    entity.on("nonza", (nonza: XmlElement) => {
-      this.#acks.take(nonza);
-      if (nonza.is("enabled", NS.acks) || nonza.is("failed", NS.acks)) this.#enabled.resolve();
     });
     entity.on("stanza", (stanza: XmlElement) => this.#take(stanza));
     entity.on("disconnect", () => this.#end(new Error("the server has closed the connection")));
@@ -280,6 +277,13 @@ export class XmppSession {
       !(child.is("sm", NS.acks) || child.is("authentication", NS.sasl2) ||
         child.is("starttls", NS.tls))
     );
+  }
+
+  /** The library answers by a count of its own, also where it was told to count nothing. */
+  #takeAck(nonza: XmlElement): void {
+    this.#acks.take(nonza);
+    if (nonza.name === "enabled" || nonza.name === "failed") this.#enabled.resolve();
+    nonza.name = "taken";
   }
 
   async #login(): Promise<void> {

@@ -89,6 +89,23 @@ export class XmppPlatform implements ChannelPlatform {
     );
   }
 
+  isTyping(): boolean {
+    const last = this.#people[0]!.stanzas.findLast((one) =>
+      one.name === "message" && bareJid(one.attrs.from ?? "") === this.#jid &&
+      one.getChildElements().some((child) => child.getNS() === NS.chatStates)
+    );
+    return last?.getChild("composing", NS.chatStates) !== undefined;
+  }
+
+  async deliverAway({ text, senderId }: PlatformMessage): Promise<string> {
+    return await this.#people.find(({ jid }) => jid === senderId)!.say(this.#jid, text);
+  }
+
+  revoke(): void {
+    this.#server.revoke(this.#agent);
+    this.#relay.cut();
+  }
+
   goDown(): Promise<void> {
     return this.#relay.down();
   }
