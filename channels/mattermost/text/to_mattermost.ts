@@ -11,8 +11,8 @@ import { splitMarkdown } from "../../../lib/channel/markdown/mod.ts";
 /** Between `@` and the word: is not seen, and makes it another word than those that call people. */
 const NOTHING = "\u200B";
 
-/** Words that notify everybody who is in a channel, or in it and there. */
-const CALLS = /@(?=(?:channel|all|here)(?![\p{L}\p{N}]))/giu;
+/** Words that notify everybody who is in a channel, or in it and there; in an address there are none. */
+const CALLS = /(?<![\p{L}\p{N}])@(?=(?:channel|all|here)(?![\p{L}\p{N}]))/giu;
 
 /** A whole text; line ends are `\n`, and control characters are left out. */
 export function toMattermost(markdown: string): string {
@@ -47,7 +47,12 @@ export function toMattermost(markdown: string): string {
 
 /** The text in posts of at most `maxRunes` characters; none for a blank one. */
 export function toPosts(markdown: string, maxRunes: number): string[] {
-  return splitMarkdown(toMattermost(markdown), maxRunes, "characters");
+  const split = (text: string) => splitMarkdown(text, maxRunes, "characters");
+  return split(toMattermost(markdown)).flatMap((part) => {
+    // A span of code that was cut is none any more.
+    const shown = toMattermost(part);
+    return shown === part ? [part] : split(shown);
+  });
 }
 
 interface ShownLine {
