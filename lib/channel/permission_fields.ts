@@ -17,12 +17,13 @@ export function placeholdersIn(entry: string): string[] {
 /**
  * The permissions with values in the places of fields. An entry with an empty value falls away, one with a
  * list is there for each of its items. A host that is nothing but `{field}` may be a URL: its host and port
- * count. Throws RangeError for an entry with two lists, and `config_invalid` for a value that makes a host
- * stand for several: that is the manifest's alone.
+ * count. `section`: whose values they are, such as `channels.irc`. Throws RangeError for an entry with two
+ * lists, and `config_invalid` for a value that makes a host stand for several: that is the manifest's alone.
  */
 export function fillPermissions(
   { hosts, paths, variables }: ChannelPermissions,
   values: Values,
+  section: string,
 ): ChannelPermissions {
   return {
     hosts: hosts.flatMap((entry) => {
@@ -31,8 +32,8 @@ export function fillPermissions(
       if (name !== undefined && filled.some((host) => host.includes("*"))) {
         throw new ServiceError(
           "config_invalid",
-          `Cannot use the value of ${name}: it holds a *, expected the name or address of one host`,
-          { param: name },
+          `Cannot use ${section}.${name}: it holds a *, expected the name or address of one host`,
+          { param: `${section}.${name}` },
         );
       }
       return filled;

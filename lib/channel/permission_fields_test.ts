@@ -3,7 +3,7 @@ import { ServiceError } from "../errors.ts";
 import { fillPermissions, placeholdersIn } from "./permission_fields.ts";
 
 function hosts(entry: string, values: Record<string, unknown>): readonly string[] {
-  return fillPermissions({ hosts: [entry], paths: [], variables: [] }, values).hosts;
+  return fillPermissions({ hosts: [entry], paths: [], variables: [] }, values, "channels.a").hosts;
 }
 
 Deno.test("placeholdersIn() names the fields of an entry", () => {
@@ -41,7 +41,7 @@ Deno.test("fillPermissions() takes the host and port of a URL", () => {
 Deno.test("fillPermissions() lets no value stand for several hosts, only the manifest", () => {
   assertEquals(hosts("*.chat.example:443", {}), ["*.chat.example:443"]);
   for (const url of ["*.chat.example", "https://%2a.chat.example/", "wss://*.chat.example"]) {
-    const error = assertThrows(() => hosts("{url}", { url }), ServiceError, "the value of url");
+    const error = assertThrows(() => hosts("{url}", { url }), ServiceError, "channels.a.url");
     assertEquals(error.code, "config_invalid");
   }
   assertThrows(() => hosts("{host}:{port}", { host: "*.a.b", port: 1 }), ServiceError, "a *");
@@ -49,7 +49,11 @@ Deno.test("fillPermissions() lets no value stand for several hosts, only the man
 
 Deno.test("fillPermissions() has paths and variables too", () => {
   assertEquals(
-    fillPermissions({ hosts: [], paths: ["{file}", "/a/{file}"], variables: ["X"] }, { file: "b" }),
+    fillPermissions(
+      { hosts: [], paths: ["{file}", "/a/{file}"], variables: ["X"] },
+      { file: "b" },
+      "channels.a",
+    ),
     { hosts: [], paths: ["b", "/a/b"], variables: ["X"] },
   );
 });

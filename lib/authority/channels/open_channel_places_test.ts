@@ -103,7 +103,7 @@ Deno.test("openChannelPlaces() opens none for a channel that is off or wrong, or
     await assertRejects(build, ServiceError, "server is not set");
     assertEquals(table(), []);
     configure({ ...GOOD, server: "*" });
-    await assertRejects(build, ServiceError, 'asks for the host "*:6697"');
+    await assertRejects(build, ServiceError, "Cannot use channels.chat.server: it holds a *");
     assertEquals(table(), []);
     configure({ ...GOOD, tokenFile: `${dataDir}/../keys/audit.key` });
     await assertRejects(build, ServiceError, "the service's own files");

@@ -150,8 +150,8 @@ Deno.test("set refuses what no place can be started with, and asks the package n
     const [values, words] of [
       [{ server: "0.0.0.0/0", botToken: TOKEN }, 'the host "0.0.0.0/0:6697"'],
       [{ server: "a.example,b.example", botToken: TOKEN }, 'the host "a.example,b.example:6697"'],
-      [{ server: "*", botToken: TOKEN }, "the value of server: it holds a *"],
-      [{ server: "*.example.com", botToken: TOKEN }, "the value of server: it holds a *"],
+      [{ server: "*", botToken: TOKEN }, "channels.chat.server: it holds a *"],
+      [{ server: "*.example.com", botToken: TOKEN }, "channels.chat.server: it holds a *"],
       [{ tokenFile: "../irc/token" }, 'the path "../irc/token"'],
       [
         { tokenFile: `${fixture.home.paths.dataDir}/channels/irc/token` },

@@ -103,7 +103,7 @@ export function placeSource(
       secrets,
       allowLocalServiceAccess: config.channels.allowLocalServiceAccess,
     },
-    permissions: fillPermissions(descriptor.permissions, values),
+    permissions: fillPermissions(descriptor.permissions, values, `channels.${runtimeName}`),
     dependencies: descriptor.dependencies,
   };
 }
