@@ -35,7 +35,6 @@ Deno.test("slack leaves nothing open in the mode http", async () => {
     "media",
     "goes_down",
     "secrets",
-    "place",
   ]);
   assertEquals(findings, []);
 });

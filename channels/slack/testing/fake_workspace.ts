@@ -253,7 +253,9 @@ export class FakeWorkspace {
       is_external: false,
       size: bytes?.length ?? 0,
       url_private: `${baseUrl}/files-pri/${TEAM}-${id}/${encodeURIComponent(name)}`,
-      url_private_download: `${baseUrl}/files-pri/${TEAM}-${id}/download/${encodeURIComponent(name)}`,
+      url_private_download: `${baseUrl}/files-pri/${TEAM}-${id}/download/${
+        encodeURIComponent(name)
+      }`,
       ...more,
     };
   }

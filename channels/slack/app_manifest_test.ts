@@ -1,0 +1,53 @@
+import { assert, assertEquals } from "@std/assert";
+import { BOT_EVENTS, BOT_SCOPES, HTTP_PATH } from "./app_manifest.ts";
+import de from "./locales/de.json" with { type: "json" };
+import es from "./locales/es.json" with { type: "json" };
+import zh from "./locales/zh.json" with { type: "json" };
+import manifest from "./manifest.ts";
+import { wordsOf } from "./words.ts";
+
+interface AppManifest {
+  settings: {
+    event_subscriptions: { bot_events: string[] };
+    interactivity: { is_enabled: boolean };
+    socket_mode_enabled: boolean;
+  };
+  oauth_config: { scopes: { bot: string[] } };
+  features: { app_home: { messages_tab_enabled: boolean } };
+}
+
+Deno.test("the app manifest of the docs has the scopes and events of the code", async () => {
+  const page = await Deno.readTextFile(
+    new URL("../../docs/channels/slack.md", import.meta.url),
+  );
+  const [, json] = /```json\n(\{\s*"display_information"[\s\S]*?)\n```/.exec(page) ?? [];
+  const app = JSON.parse(json ?? "{}") as AppManifest;
+  assertEquals(app.oauth_config.scopes.bot, [...BOT_SCOPES]);
+  assertEquals(app.settings.event_subscriptions.bot_events, [...BOT_EVENTS]);
+  assertEquals(app.settings.socket_mode_enabled, true);
+  assertEquals(app.settings.interactivity.is_enabled, true);
+  assertEquals(app.features.app_home.messages_tab_enabled, true);
+  assert(page.includes(HTTP_PATH));
+});
+
+Deno.test("the docs of Slack name every setting", async () => {
+  const page = await Deno.readTextFile(
+    new URL("../../docs/channels/slack.md", import.meta.url),
+  );
+  for (const field of Object.keys(manifest.setup.fields)) {
+    assert(page.includes(`\`${field}\``), field);
+  }
+});
+
+for (const [language, locale] of Object.entries({ de, es, zh })) {
+  Deno.test(`the locale ${language} of Slack has every label, step and word`, () => {
+    assertEquals(Object.keys(locale.fields), Object.keys(manifest.setup.fields));
+    assertEquals(locale.steps.length, manifest.setup.steps!.length);
+    const english = wordsOf("en");
+    assertEquals(Object.keys(locale.words).sort(), Object.keys(english).sort());
+    for (const [key, words] of Object.entries(locale.words)) {
+      const marks = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort();
+      assertEquals(marks(words), marks(english[key as keyof typeof english]), key);
+    }
+  });
+}
