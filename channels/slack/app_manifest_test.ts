@@ -20,7 +20,7 @@ Deno.test("the app manifest of the docs has the scopes and events of the code", 
   const page = await Deno.readTextFile(
     new URL("../../docs/channels/slack.md", import.meta.url),
   );
-  const [, json] = /```json\n(\{\s*"display_information"[\s\S]*?)\n```/.exec(page) ?? [];
+  const [, json] = /```json\n(\s*\{\s*"display_information"[\s\S]*?)\n\s*```/.exec(page) ?? [];
   const app = JSON.parse(json ?? "{}") as AppManifest;
   assertEquals(app.oauth_config.scopes.bot, [...BOT_SCOPES]);
   assertEquals(app.settings.event_subscriptions.bot_events, [...BOT_EVENTS]);
