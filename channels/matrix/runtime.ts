@@ -169,12 +169,15 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
 
   /** A session that the server has ended softly goes on with a new token. Rejects for any other. */
   async #logInAgain(fault: { words: string; isSoft: boolean }): Promise<void> {
+    const session = this.#session;
     const deps = this.#sessionDeps(this.#ending.signal);
-    await forgetToken(deps, fault.isSoft);
-    const canLogIn = this.config.accessToken === "" && fault.isSoft;
-    if (!canLogIn || this.#session === undefined) throw refused(fault.words);
-    const session = await this.#retrying(() => openSession(deps));
-    if (session !== undefined) this.#session.api.renew(session);
+    const canGoOn = session !== undefined &&
+      await forgetToken(deps, session.accessToken, fault.isSoft);
+    if (!canGoOn) throw refused(fault.words);
+    const next = await this.#retrying(() => openSession(deps));
+    if (next === undefined) return;
+    session.accessToken = next.accessToken;
+    session.api.renew(next);
   }
 
   #sessionDeps(signal: AbortSignal): SessionDeps {

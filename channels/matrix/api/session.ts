@@ -56,26 +56,31 @@ export async function openSession(deps: SessionDeps, isForced = false): Promise<
     } catch (error) {
       const fault = readFault(error);
       if (fault.kind !== "login") throw error;
-      await forgetToken(deps, fault.isSoft);
-      if (!fault.isSoft) throw refused(fault.words);
+      const canGoOn = await forgetToken(deps, kept.accessToken, fault.isSoft);
+      if (!canGoOn) throw refused(fault.words);
     }
   }
   return await logIn(deps, kept?.deviceId);
 }
 
 /**
- * The server does not know the token any more. A device that it has signed out softly stays, and logs in
- * again; otherwise the next start is a new device.
+ * The server does not know a token any more. Resolves with whether another session can be opened: the
+ * device was signed out softly, and logs in again, or somebody has logged in anew meanwhile. Otherwise the
+ * next start is a new device.
  */
 export async function forgetToken(
   { config, stateDir }: SessionDeps,
+  accessToken: string,
   isSoft: boolean,
-): Promise<void> {
+): Promise<boolean> {
+  if (config.accessToken !== "") return false;
   const kept = await readKept(stateDir, config);
-  if (kept === undefined) return;
-  const { accessToken: _, ...device } = kept;
+  if (kept === undefined) return false;
+  const { accessToken: known, ...device } = kept;
+  if (known !== undefined && known !== accessToken) return true;
   if (isSoft) await writeKept(stateDir, device);
   else await Deno.remove(keptPath(stateDir));
+  return isSoft;
 }
 
 async function withToken(

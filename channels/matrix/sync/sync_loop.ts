@@ -46,6 +46,8 @@ export class SyncLoop {
   #since: string | undefined;
   /** Whether the last answer is behind what had happened before the start. */
   #isLive = false;
+  /** Behind a failure it is not waited for something to happen, so that people see that it is over. */
+  #hasFailed = false;
   /** A server that does not know its own place would send the loop round and round. */
   #hasRestarted = false;
 
@@ -72,9 +74,11 @@ export class SyncLoop {
     const since = this.#since!;
     let json;
     try {
-      const timeoutMs = this.#isLive ? POLL_MS : 0;
+      const timeoutMs = this.#isLive && !this.#hasFailed ? POLL_MS : 0;
       json = await api.sync({ since, filter: LIVE_FILTER, timeoutMs });
+      this.#hasFailed = false;
     } catch (error) {
+      this.#hasFailed = true;
       const fault = readFault(error);
       const isLost = fault.kind === "refused" && fault.status === 400 && !this.#hasRestarted;
       if (!isLost) throw error;

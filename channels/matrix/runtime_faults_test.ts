@@ -1,0 +1,203 @@
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { RetryLaterError } from "../../lib/channel/delivery_error.ts";
+import { FakeHost } from "../../lib/channel/testing/mod.ts";
+import { FakeHomeserver } from "./testing/fake_homeserver.ts";
+import { TestChannel } from "./testing/test_channel.ts";
+
+const SEND = /\/send\/m\.room\.message\//;
+const TOKEN = "syt_the_token_of_the_helper";
+
+Deno.test("MatrixChannel is in one clear state when its token is revoked, and asks no more (LoginRefusedError)", async () => {
+  await using test = await TestChannel.connected();
+  const { server, host } = test;
+  await server.revoke();
+  await test.until(() => test.ended !== undefined);
+  const error = test.ended as Error;
+  assertEquals(error.name, "LoginRefusedError");
+  assertMatch(error.message, /signed out, or the access token is wrong.*login matrix --force/);
+  const calls = server.calls.length;
+  for (let minutes = 0; minutes < 10; minutes += 1) host.clock.tick(60_000);
+  assertEquals([server.calls.length, test.channel.isRunning, host.clock.timers()], [
+    calls,
+    false,
+    0,
+  ]);
+  const said = JSON.stringify([host.lines, host.details, error.message]);
+  assertEquals(said.includes(TOKEN), false);
+});
+
+Deno.test("MatrixChannel refuses a wrong token, a token of somebody else, and an account that is deactivated", async () => {
+  for (
+    const [changes, words] of [
+      [{ accessToken: "syt_wrong" }, /access token is wrong/],
+      [{ userId: "@other:example.org" }, /belongs to @helper:example.org, and userId is @other/],
+    ] as const
+  ) {
+    await using test = await TestChannel.start(changes);
+    await test.until(() => test.ended !== undefined);
+    assertEquals((test.ended as Error).name, "LoginRefusedError");
+    assertMatch((test.ended as Error).message, words);
+    assertEquals(test.calls("GET", /\/whoami$/).length, 1);
+  }
+  const server = await FakeHomeserver.open();
+  server.fail("GET", /\/sync$/, {
+    status: 403,
+    body: { errcode: "M_USER_DEACTIVATED", error: "This account has been deactivated" },
+  });
+  await using test = await TestChannel.start({}, { server });
+  await test.until(() => test.ended !== undefined);
+  assertMatch((test.ended as Error).message, /deactivated/);
+  await server.close();
+});
+
+Deno.test("MatrixChannel waits as long as a limit says, by the header or by the body, in polls and in sends", async () => {
+  await using test = await TestChannel.connected();
+  const { server, host } = test;
+  for (const isHeader of [false, true]) {
+    server.limitNext("PUT", SEND, 7_000, isHeader);
+    const error = await assertRejects(() => test.send("too fast"), RetryLaterError);
+    assertEquals(error.retryAfterMs, 7_000);
+  }
+  server.fail("PUT", SEND, { status: 429, raw: "slow down" });
+  assertEquals((await assertRejects(() => test.send("x"), RetryLaterError)).retryAfterMs, 5_000);
+  const syncs = () => test.calls("GET", /\/sync$/).length;
+  server.limitNext("GET", /\/sync$/, 30_000, true);
+  server.rooms.wake();
+  server.say("somebody writes");
+  await test.says(/limits how often it is asked; again in 30 s/);
+  const asked = syncs();
+  host.clock.tick(29_999);
+  await new Promise((later) => setTimeout(later, 5));
+  assertEquals(syncs(), asked);
+  host.clock.tick(1);
+  await test.until(() => syncs() > asked);
+  await test.says(/^connected/);
+});
+
+Deno.test("MatrixChannel tells what no repeat can mend from what one can", async () => {
+  await using test = await TestChannel.connected();
+  const { server } = test;
+  const answers: readonly (readonly [number, string | undefined, string, RegExp])[] = [
+    [403, "M_FORBIDDEN", "PermanentDeliveryError", /power level is too low/],
+    [413, "M_TOO_LARGE", "PermanentDeliveryError", /too large/],
+    [404, "M_NOT_FOUND", "PermanentDeliveryError", /no such room/],
+    [400, "M_BAD_JSON", "PermanentDeliveryError", /refuses it/],
+    [403, "M_CONSENT_NOT_GIVEN", "PermanentDeliveryError", /refuses it/],
+    [502, undefined, "Error", /status 502/],
+    [404, undefined, "Error", /status 404/],
+    [500, "M_UNKNOWN", "Error", /M_UNKNOWN/],
+  ];
+  for (const [status, errcode, name, words] of answers) {
+    server.fail("PUT", SEND, {
+      status,
+      ...errcode === undefined ? { raw: "<html>" } : { body: { errcode, error: "No." } },
+    });
+    const error = await assertRejects(() => test.send("x"), Error);
+    assertEquals(error.name, name, `${status} ${errcode}`);
+    assertMatch(error.message, words);
+  }
+  for (const chatId of ["#alias:example.org", "nobody", "!gone:example.org"]) {
+    const error = await assertRejects(() => test.send("x", { chatId }), Error);
+    assertEquals(error.name, "PermanentDeliveryError", chatId);
+  }
+  assertEquals(server.sent(), []);
+});
+
+Deno.test("MatrixChannel logs in with a password once, and keeps the session for the service's user alone", async () => {
+  const server = await FakeHomeserver.open();
+  const host = await FakeHost.open({ name: "matrix" });
+  const changes = { accessToken: "", user: "helper", password: "correct horse" };
+  const path = `${host.stateDir}/session.json`;
+  for (let start = 0; start < 2; start += 1) {
+    const test = await TestChannel.connected(changes, { server, host });
+    assertMatch(test.detail, /^connected as @helper:example\.org/);
+    await test.stop();
+  }
+  const logins = () => server.calls.filter((call) => /\/login$/.test(call.path));
+  assertEquals(logins().length, 1);
+  assertEquals((await Deno.stat(path)).mode! & 0o777, 0o600);
+  const kept = JSON.parse(await Deno.readTextFile(path));
+  assertEquals([kept.userId, kept.deviceId], ["@helper:example.org", "DEVICE1"]);
+  // Somebody logs in anew while the channel runs, which goes on with the new token.
+  const test = await TestChannel.connected(changes, { server, host });
+  assertEquals(await test.channel.login(true), true);
+  server.rooms.wake();
+  server.say("with the new one", { mentions: [server.me] });
+  await test.heard("with the new one");
+  await test.stop();
+  const again = JSON.parse(await Deno.readTextFile(path));
+  assertEquals([again.deviceId, again.accessToken === kept.accessToken], ["DEVICE1", false]);
+  await server.close();
+  await host.close();
+});
+
+Deno.test("MatrixChannel goes on as the same device when the server has signed it out softly, and not otherwise", async () => {
+  const changes = { accessToken: "", user: "@helper:example.org", password: "correct horse" };
+  await using test = await TestChannel.connected(changes);
+  const { server, host } = test;
+  server.signOut({ soft: true });
+  server.say("still there?", { mentions: [server.me] });
+  await test.heard("still there?");
+  await test.send("yes");
+  assertEquals([...server.api.tokens.values()].at(-1), "DEVICE1");
+  assertEquals(server.calls.filter((call) => /\/login$/.test(call.path)).length, 2);
+  server.signOut({ soft: false });
+  await test.until(() => test.ended !== undefined);
+  assertEquals((test.ended as Error).name, "LoginRefusedError");
+  assertEquals(server.calls.filter((call) => /\/login$/.test(call.path)).length, 2);
+  await assertRejects(() => Deno.stat(`${host.stateDir}/session.json`), Deno.errors.NotFound);
+});
+
+Deno.test("MatrixChannel says why it cannot log in with a password, and does not repeat it", async () => {
+  const server = await FakeHomeserver.open();
+  const wrong = { accessToken: "", user: "helper", password: "battery staple" };
+  {
+    await using test = await TestChannel.start(wrong, { server });
+    await test.until(() => test.ended !== undefined);
+    assertEquals((test.ended as Error).name, "LoginRefusedError");
+    assertEquals((test.ended as Error).message, "The homeserver refuses the user or the password");
+    assertEquals(await test.channel.login(), false);
+    assertEquals(JSON.stringify(test.host.lines).includes("battery"), false);
+  }
+  server.api.loginTypes = ["m.login.sso", "m.login.token"];
+  {
+    await using test = await TestChannel.start(wrong, { server });
+    await test.until(() => test.ended !== undefined);
+    assertMatch((test.ended as Error).message, /no passwords from programs: set accessToken/);
+  }
+  server.fail("POST", /\/login$/, "cut");
+  server.api.loginTypes = ["m.login.password"];
+  await using test = await TestChannel.start({ ...wrong, password: "correct horse" }, { server });
+  await test.says(/not connected/);
+  await test.tickUntil(() => /^connected/.test(test.detail));
+  await test.stop();
+  await server.close();
+});
+
+Deno.test("MatrixChannel notices another program that writes with its account, and names it", async () => {
+  await using test = await TestChannel.connected();
+  const { server, host } = test;
+  await test.send("of its own");
+  await test.settled();
+  await test.polls();
+  assertMatch(test.detail, /in 1 room$/);
+  server.say("of a person in a client", { sender: server.me });
+  await test.says(/somebody else writes as the bot from another session/);
+  const transaction = { device: "HELPERDEV", id: "m123.4" };
+  server.say("of a twin", { sender: server.me, transaction });
+  await test.says(/another program writes with the same session: stop it/);
+  assertEquals(host.lines.filter(({ message }) => /Somebody else writes/.test(message)).length, 2);
+  assertEquals([test.texts, test.ended], [[], undefined]);
+});
+
+Deno.test("MatrixChannel takes what it has sent itself for its own, whatever comes first", async () => {
+  await using given = await TestChannel.connected();
+  const { server } = given;
+  await Promise.all(Array.from({ length: 30 }, (_, index) => given.send(`number ${index}`)));
+  await given.stop();
+  // What the process before has sent is no stranger's either.
+  await using test = await TestChannel.connected({}, { server, host: given.host });
+  await test.settled();
+  await test.polls();
+  assertMatch(test.detail, /in 1 room$/);
+});
