@@ -157,7 +157,7 @@ export class BotApi {
       );
     }
     this.webhook = { url: String(url), secret: String(secret) };
-    this.queue.interrupt();
+    this.queue.interrupt("terminated by setWebhook request");
     return true;
   }
 }

@@ -23,9 +23,19 @@ const SENDING = /^(?:send(?!ChatAction)|editMessage)/;
 interface Trouble {
   method: RegExp;
   left: number;
+  /** Calls that go well before it. */
+  behind?: number;
   /** The call is carried out before that. */
   isCarriedOut?: boolean;
   answer: () => Response;
+}
+
+/** When a call fails. */
+interface FailOptions {
+  times?: number;
+  /** Behind so many that do not. */
+  behind?: number;
+  parameters?: object;
 }
 
 /** See the module. */
@@ -140,11 +150,12 @@ export class FakeTelegram implements ChannelPlatform {
     method: RegExp,
     code: number,
     description: string,
-    { times = 1, parameters }: { times?: number; parameters?: object } = {},
+    { times = 1, behind = 0, parameters }: FailOptions = {},
   ): void {
     this.#troubles.push({
       method,
       left: times,
+      behind,
       answer: () => refusal(code, description, parameters),
     });
   }
@@ -154,13 +165,13 @@ export class FakeTelegram implements ChannelPlatform {
     this.#troubles.push({ method, left: times, answer: () => new Response(body, { status }) });
   }
 
-  /** The next call of a method is carried out, and its answer is cut off. */
+  /** The next call of a method is carried out, and its answer ends before it should. */
   cutOff(method: RegExp): void {
     this.#troubles.push({
       method,
       left: 1,
       isCarriedOut: true,
-      answer: () => new Response(brokenBody()),
+      answer: () => new Response('{"ok":tr', { headers: { "content-length": "1000" } }),
     });
   }
 
@@ -173,6 +184,12 @@ export class FakeTelegram implements ChannelPlatform {
   /** Another program asks for updates, once. */
   pollElsewhere(): void {
     this.api.queue.interrupt();
+  }
+
+  /** Another program sets a webhook. */
+  setWebhookElsewhere(url: string): void {
+    this.api.webhook = { url, secret: "" };
+    this.api.queue.interrupt("terminated by setWebhook request");
   }
 
   /** The bot's own messages that are there, the first first. */
@@ -240,8 +257,7 @@ export class FakeTelegram implements ChannelPlatform {
     if (isFile !== undefined) return this.#file(decodeURIComponent(rest!));
     const method = rest!;
     const body = await readBody(request);
-    const trouble = this.#troubles.find((one) => one.left > 0 && one.method.test(method));
-    if (trouble !== undefined) trouble.left -= 1;
+    const trouble = this.#troubleOf(method);
     try {
       if (trouble !== undefined && !trouble.isCarriedOut) {
         this.api.calls.push({ method: `${method} (refused)`, call: body.call });
@@ -255,6 +271,17 @@ export class FakeTelegram implements ChannelPlatform {
       if (!(error instanceof Refusal)) throw error;
       return refusal(error.code, error.message, error.parameters);
     }
+  }
+
+  #troubleOf(method: string): Trouble | undefined {
+    const trouble = this.#troubles.find((one) => one.left > 0 && one.method.test(method));
+    if (trouble === undefined) return undefined;
+    if (trouble.behind) {
+      trouble.behind -= 1;
+      return undefined;
+    }
+    trouble.left -= 1;
+    return trouble;
   }
 
   #file(path: string): Response {
@@ -297,16 +324,4 @@ async function readBody(
     ]),
   );
   return { call, files };
-}
-
-/** The connection ends in the middle of an answer. */
-function brokenBody(): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start(controller) {
-      controller.enqueue(new TextEncoder().encode('{"ok":tr'));
-    },
-    pull(controller) {
-      controller.error(new Error("The connection is cut"));
-    },
-  });
 }

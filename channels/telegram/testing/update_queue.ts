@@ -85,8 +85,8 @@ export class UpdateQueue {
   }
 
   /** Another request has come. */
-  interrupt(): void {
-    this.#poll?.resolve({ conflict: OTHER_REQUEST });
+  interrupt(conflict = OTHER_REQUEST): void {
+    this.#poll?.resolve({ conflict });
   }
 
   /** Ends the request that waits. */

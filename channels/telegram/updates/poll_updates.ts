@@ -52,10 +52,14 @@ export async function pollUpdates(deps: PollDeps, signal: AbortSignal): Promise<
   while (!signal.aborted) {
     try {
       const beganMs = clock.elapsed();
-      const count = await pollOnce(deps, signal);
+      // Behind a failure it is to be known at once that all is well again.
+      const holdS = failures > 0 ? 0 : LONG_POLL_S;
+      const count = await pollOnce(deps, holdS, signal);
       failures = 0;
       say(undefined);
-      if (count === 0 && clock.elapsed() - beganMs < LEAST_MS) await sleep(clock, LEAST_MS, signal);
+      if (count === 0 && holdS > 0 && clock.elapsed() - beganMs < LEAST_MS) {
+        await sleep(clock, LEAST_MS, signal);
+      }
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof TelegramFault && error.kind === "login") {
@@ -78,13 +82,14 @@ export async function pollUpdates(deps: PollDeps, signal: AbortSignal): Promise<
 /** Resolves with how many updates there were, which are on the disk then. */
 async function pollOnce(
   { api, cursor, receive, clock }: PollDeps,
+  holdS: number,
   signal: AbortSignal,
 ): Promise<number> {
   const offset = readOffset(cursor(), clock.now());
   const updates: unknown = await api.call("getUpdates", {
     ...offset !== undefined && { offset },
     limit: BATCH,
-    timeout: LONG_POLL_S,
+    timeout: holdS,
     allowed_updates: ALLOWED_UPDATES,
   }, { signal, timeoutMs: ANSWER_MS });
   if (!Array.isArray(updates)) {

@@ -12,7 +12,7 @@ export async function sleep(
   ms: number,
   signal: AbortSignal,
 ): Promise<void> {
-  if (signal.aborted) return;
+  if (signal.aborted || ms <= 0) return;
   const over = Promise.withResolvers<void>();
   const cancel = clock.after(ms, over.resolve);
   signal.addEventListener("abort", () => over.resolve(), { once: true });

@@ -1,0 +1,148 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { checkChannel } from "../../lib/channel/testing/mod.ts";
+import { FakeTelegram } from "./testing/fake_telegram.ts";
+import { TestBot, type TestBotOptions } from "./testing/test_bot.ts";
+import { LOOK_MS } from "./updates/serve_webhook.ts";
+
+const SECRET = "a-secret-of-a-webhook";
+
+/** A port that was free a moment ago. */
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+function webhookSection(port = freePort()) {
+  return {
+    mode: "webhook",
+    webhookUrl: `http://127.0.0.1:${port}/telegram`,
+    webhookHost: "127.0.0.1",
+    webhookPort: port,
+    webhookSecret: SECRET,
+  } as const;
+}
+
+async function connect(options: TestBotOptions = {}) {
+  const section = webhookSection();
+  const bot = await TestBot.start({ ...section, ...options });
+  await bot.until(() => bot.telegram.api.webhook !== undefined || bot.ended !== undefined);
+  const post = (body: string, headers: HeadersInit = {}, path = "/telegram", method = "POST") =>
+    fetch(`http://127.0.0.1:${section.webhookPort}${path}`, {
+      method,
+      ...method === "POST" && { body },
+      headers: { "x-telegram-bot-api-secret-token": SECRET, ...headers },
+    }).then(async (response) => {
+      await response.body?.cancel();
+      return response.status;
+    });
+  return { bot, post, section };
+}
+
+Deno.test("telegram hears by its webhook, an update that is posted three times once (W2)", async () => {
+  const { bot, section } = await connect();
+  await using _ = bot;
+  const { telegram } = bot;
+  telegram.redeliverEach(3);
+  const id = telegram.say("hello");
+  assertEquals((await bot.heard(id)).content, "hello");
+  await bot.until(() => telegram.api.queue.size === 0);
+  assertEquals(bot.turns.length, 1);
+  assertEquals(telegram.callsOf("setWebhook"), [{
+    url: section.webhookUrl,
+    secret_token: SECRET,
+    allowed_updates: ["message", "callback_query"],
+  }]);
+  assertEquals(bot.detail, "connected as @helper_bot, by its webhook");
+  await bot.send("1001", "answer");
+});
+
+Deno.test("telegram answers a post when it is on the disk, while the service takes nothing", async () => {
+  const { bot } = await connect();
+  await using _ = bot;
+  const release = bot.host.hold();
+  bot.telegram.say("one");
+  bot.telegram.say("two");
+  await bot.until(() => bot.telegram.api.queue.acknowledged.length === 2);
+  assertEquals(bot.host.published, []);
+  release();
+  await bot.until(() => bot.turns.length === 2);
+});
+
+Deno.test("telegram refuses posts that do not know the secret, and other requests", async () => {
+  const { bot, post } = await connect();
+  await using _ = bot;
+  const update = JSON.stringify({ update_id: 1, message: null });
+  const secret = (value: string) => ({ "x-telegram-bot-api-secret-token": value });
+  assertEquals(await post(update, secret("")), 401);
+  assertEquals(await post(update, secret(SECRET + "x")), 401);
+  assertEquals(await post(update, secret(SECRET.toUpperCase())), 401);
+  assertEquals(await post(update, {}, "/elsewhere"), 404);
+  assertEquals(await post("", {}, "/telegram", "GET"), 405);
+  assertEquals(await post("{no json"), 400);
+  assertEquals(await post("null"), 200);
+  assertEquals(await post("[]"), 200);
+  assertEquals(await post(update), 200);
+  assertEquals(bot.host.offered, []);
+});
+
+Deno.test("telegram leaves its webhook set when it is stopped, and hears then what was written", async () => {
+  const { bot, section } = await connect();
+  await using _ = bot;
+  const { telegram, host } = bot;
+  await bot.stop();
+  telegram.say("meanwhile");
+  await bot.until(() => telegram.api.webhookFailure !== undefined);
+  const second = await TestBot.start({ ...section, telegram, host });
+  await second.until(() => host.published.length === 1);
+  assertEquals(host.published[0]!.content, "meanwhile");
+  await second.stop();
+});
+
+Deno.test("telegram names who has taken its webhook, and does not take it back", async () => {
+  const { bot } = await connect();
+  await using _ = bot;
+  const { telegram, host } = bot;
+  await bot.until(() => /^connected/.test(bot.detail) && host.clock.timers() > 0);
+  telegram.setWebhookElsewhere("https://elsewhere.example/x");
+  host.clock.tick(LOOK_MS);
+  await bot.until(() => /has set the webhook to elsewhere\.example/.test(bot.detail));
+  telegram.api.webhook = undefined;
+  await bot.ticking(bot.until(() => /has removed the webhook/.test(bot.detail)), LOOK_MS);
+  assertEquals(telegram.callsOf("setWebhook").length, 1);
+});
+
+Deno.test("telegram ends when its token is revoked, by its webhook too", async () => {
+  const { bot } = await connect();
+  await using _ = bot;
+  await bot.until(() => /^connected/.test(bot.detail) && bot.host.clock.timers() > 0);
+  bot.telegram.revoke();
+  await bot.ticking(bot.started, LOOK_MS);
+  assertEquals((bot.ended as Error).name, "LoginRefusedError");
+});
+
+Deno.test("telegram says what is wrong with the settings of a webhook", async () => {
+  for (
+    const [changes, words] of [
+      [{ webhookUrl: "bot.example.com" }, /^webhookUrl is "bot\.example\.com"/],
+      [{ webhookHost: "" }, /^webhookHost is not set/],
+      [{ webhookSecret: "short" }, /^webhookSecret is too short/],
+      [{ webhookUrl: "http://bot.example.com/x" }, /^webhookUrl is not taken: .*HTTPS/],
+    ] as const
+  ) {
+    await using bot = await TestBot.start({ ...webhookSection(), ...changes });
+    await bot.started;
+    assert(bot.ended instanceof Error);
+    assertMatch(bot.ended.message, words);
+  }
+});
+
+Deno.test("telegram works with its webhook in a place that may reach nothing else", async () => {
+  const openPlatform = async () => {
+    const telegram = await FakeTelegram.open();
+    const section = { ...telegram.section, ...webhookSection() };
+    Object.defineProperty(telegram, "section", { value: section });
+    return telegram;
+  };
+  const folder = new URL("./", import.meta.url);
+  assertEquals(await checkChannel({ folder, openPlatform }, ["place"]), []);
+});
