@@ -6,7 +6,7 @@
 
 import { BaseChannel } from "../../lib/channel/base_channel.ts";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
-import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
+import { LoginRefusedError, NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
 import { ApiError } from "./api/api_error.ts";
 import { MattermostClient } from "./api/mattermost_client.ts";
@@ -175,7 +175,7 @@ export class MattermostChannel extends BaseChannel<MattermostConfig> {
 
   #ready(): Session {
     if (!this.#isRunning || this.#session === undefined) {
-      throw new Error("Mattermost is not connected");
+      throw new NotConnectedError("Mattermost is away");
     }
     return this.#session;
   }

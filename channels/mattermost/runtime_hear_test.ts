@@ -108,10 +108,14 @@ Deno.test("mattermost: a stranger's post leaves nothing behind, and a person of 
   await withChannel({ allowFrom: ["bobxxxxxxxxxxxxxxxxxxxxxxx"] }, async (mattermost, server) => {
     const { store } = server;
     server.write(store.alice.id, "no", { file_ids: [newId()] });
+    server.write(store.alice.id, "no");
     server.write(store.bob.id, "yes");
     await mattermost.heard("yes");
     assertEquals(mattermost.host.offered.length, 1);
     assert(!server.api.requests.some((request) => request.startsWith("GET /files")));
+    // The log has the id once, for whoever wants to list it.
+    const named = mattermost.host.lines.filter(({ fields }) => fields?.userId === store.alice.id);
+    assertEquals(named.length, 1);
   });
 });
 

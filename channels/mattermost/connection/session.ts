@@ -49,6 +49,9 @@ const TYPING_MS = 4_000;
 /** Between two edits of an answer that grows. */
 const EDIT_MS = 1_000;
 
+/** People who are named in the log. */
+const MAX_UNLISTED = 100;
+
 /** Things of one kind that are kept: threads, approvals. */
 const MAX_REMEMBERED = 5_000;
 
@@ -64,6 +67,7 @@ export class Session {
   readonly #feed: PostFeed;
   readonly #progress: ProgressPosts;
   readonly #sender: SendMessage;
+  readonly #unlisted = new Set<string>();
   #actions: ActionServer | undefined;
 
   private constructor(
@@ -234,12 +238,23 @@ export class Session {
   #hear(post: MattermostPost, isDirect: boolean, isLive: boolean): HeardPost | undefined {
     const { settings, facts: { me }, isAllowed, onStranger } = this.#deps;
     if (isLive && post.type === "" && this.#poster.isOurs(post) === false) onStranger();
-    if (!isAllowed(post.userId)) return undefined;
-    return heardPost(post, isDirect, {
+    const heard = heardPost(post, isDirect, {
       me,
       respond: settings.respond,
       replyInThread: settings.replyInThread,
       isInThread: (rootId) => this.#poster.isInThread(rootId),
+    });
+    if (heard === undefined || isAllowed(post.userId)) return heard;
+    this.#nameUnlisted(post.userId);
+    return undefined;
+  }
+
+  /** So that whoever sets it up finds the id to put there. */
+  #nameUnlisted(userId: string): void {
+    if (this.#unlisted.has(userId) || this.#unlisted.size >= MAX_UNLISTED) return;
+    this.#unlisted.add(userId);
+    this.#deps.host.log.info("Somebody was not heard: allowFrom does not list the user id", {
+      userId,
     });
   }
 }
