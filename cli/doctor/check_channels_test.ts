@@ -57,3 +57,11 @@ Deno.test("checkChannels() names a section that no package is for", () => {
 Deno.test("checkChannels() says what it can without a configuration", () => {
   assertEquals(check(CHAT).map(({ status }) => status), ["fail", "ok"]);
 });
+
+Deno.test("checkChannels() calls none startable that no place can be started with", () => {
+  const chat = { enabled: true, server: "10.0.0.0/8", botToken: "t0ken" };
+  const [, finding, rest] = check(CHAT, { chat });
+  assertEquals(finding!.status, "fail");
+  assertStringIncludes(finding!.detail, 'it asks for the host "10.0.0.0/8:6697"');
+  assertEquals(rest!.detail, "1 there are; can start: websocket");
+});

@@ -17,6 +17,7 @@ import { sectionView } from "../../channel/setup/section_view.ts";
 import type { Examined } from "../../config/examine.ts";
 import { toErrorData } from "../../errors.ts";
 import type { ChannelInstanceListing, ChannelListing } from "./channel_request.ts";
+import { placeProblems } from "./place_problems.ts";
 import { sectionsIn } from "./plan_section.ts";
 
 /** What listings are made of. */
@@ -76,7 +77,16 @@ export function listChannel(
   let views: InstanceView[];
   let instances: ChannelInstanceListing[];
   try {
-    views = instanceViews(channel, resolved, written);
+    const { config } = examined;
+    const impossible = config === undefined
+      ? new Map<string, string>()
+      : placeProblems(channel, resolved, { config, dataDir });
+    views = instanceViews(channel, resolved, written).map((view) => {
+      const problem = impossible.get(view.runtimeName);
+      return problem === undefined
+        ? view
+        : { ...view, configured: false, problems: [...view.problems, problem] };
+    });
     instances = views.map((view) => ({
       ...instanceListing(view, features),
       ...localState(channel, view, resolved, dataDir),
@@ -84,7 +94,10 @@ export function listChannel(
   } catch (error) {
     return { ...listing, configured: false, problem: toErrorData(error).message };
   }
-  if (adapter === undefined) return { ...listing, instances };
+  if (adapter === undefined) {
+    const [{ configured, problems }] = views as [InstanceView];
+    return { ...listing, configured, ...problemOf(problems), instances };
+  }
   // What one account lacks may stand in another, so the whole is what those are that count.
   const counting = views.filter(({ enabled }) => enabled);
   const judged = counting.length > 0 ? counting : views;

@@ -48,3 +48,25 @@ Deno.test("a listing says nothing of a login where the adapter does not tell, an
   assertEquals([configured, instances], [false, []]);
   assertStringIncludes(problem!, "localStatePresent of its adapter says: no such state");
 });
+
+Deno.test("a listing says of settings that no place can be started with, as of any that are wrong", async () => {
+  const good = { enabled: true, server: "irc.example", botToken: "t0ken" };
+  await using fixture = await settingsFixture({
+    config: {
+      channels: {
+        chat: { ...good, server: "10.0.0.0/8" },
+        team: { ...good, accounts: { far: { server: "*" }, near: {} } },
+      },
+    },
+  });
+  const chat = await fixture.listing();
+  assertEquals([chat.configured, chat.missing], [false, []]);
+  assertStringIncludes(chat.problem!, 'it asks for the host "10.0.0.0/8:6697"');
+  const team = await fixture.listing("team");
+  assertEquals(team.instances.map(({ id, configured }) => [id, configured]), [
+    ["default", true],
+    ["far", false],
+    ["near", true],
+  ]);
+  assertStringIncludes(team.problem!, "far: Cannot use channels.team.far.server: it holds a *");
+});

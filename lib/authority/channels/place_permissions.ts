@@ -60,8 +60,8 @@ export function placePermissions(
   }
   const sources = Deno.build.standalone
     ? []
-    : [LIB, new URL("./", module)].filter(({ protocol }) => protocol === "file:");
-  const read = [stateDir, ...permissions.paths, ...sources.map(fromFileUrl)];
+    : [LIB, URL.parse("./", module)].filter((url) => url?.protocol === "file:");
+  const read = [stateDir, ...permissions.paths, ...sources.map((url) => fromFileUrl(url!))];
   for (const value of new Set(read)) {
     if (!isAbsolute(value) || value.includes("\0")) throw wrong("path", value, "an absolute path");
     table.push({ kind: "read", value, askedBy });

@@ -5,6 +5,7 @@
  */
 
 import { createHmac } from "node:crypto";
+import { placePermissions } from "../../authority/channels/place_permissions.ts";
 import { canonicalJson } from "../../authority/canonical_json.ts";
 import { toErrorData } from "../../errors.ts";
 import type { ChannelSpec } from "../channel_spec.ts";
@@ -97,6 +98,8 @@ function specOf(
   };
   try {
     const source = placeSource(inputs, channel, instance, "runtime");
+    // What no place can be started with is told before one is tried.
+    placePermissions({ ...source.boot, permissions: source.permissions });
     return { ...spec, fingerprint: fingerprint(inputs, source) };
   } catch (error) {
     const { message: problem } = toErrorData(error);

@@ -1,0 +1,7 @@
+/**
+ * The clock of this machine, for what runs without a host, such as a validator.
+ *
+ * @module
+ */
+
+export { type Clock, systemClock } from "../agent/clock.ts";
