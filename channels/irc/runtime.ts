@@ -6,6 +6,7 @@
 
 import { basename } from "@std/path";
 import { BaseChannel, type PackageConfig } from "../../lib/channel/base_channel.ts";
+import { NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage } from "../../lib/channel/outbound_message.ts";
 import { maskOf } from "./connection/account_lookup.ts";
@@ -228,7 +229,7 @@ export class IrcChannel extends BaseChannel<IrcConfig> {
         return await this.#say("NOTICE", message);
       default:
         // IRC has nothing for it.
-        if (!this.#isRunning) throw new Error(`Not connected: ${this.#problem}`);
+        if (!this.#isRunning) throw new NotConnectedError(this.#problem);
     }
   }
 
@@ -236,7 +237,7 @@ export class IrcChannel extends BaseChannel<IrcConfig> {
     const { id, chatId, content, media, metadata } = message;
     const session = this.#session;
     if (!this.#isRunning || session === undefined) {
-      throw new Error(`Not connected: ${this.#problem}`);
+      throw new NotConnectedError(this.#problem);
     }
     const { connection, rooms, sender } = session;
     const { formatting, maxLines } = this.config;

@@ -5,7 +5,7 @@
  */
 
 import { BaseChannel } from "../../lib/channel/base_channel.ts";
-import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
+import { LoginRefusedError, NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
 import { Intake } from "../../lib/channel/platform/intake.ts";
@@ -275,6 +275,6 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
   #connected(): MatrixLink {
     const link = this.#link;
     if (this.#isRunning && link !== undefined) return link;
-    throw new Error(`Not connected${this.#problem === "" ? "" : `: ${this.#problem}`}`);
+    throw new NotConnectedError(this.#problem || "it is starting");
   }
 }

@@ -7,7 +7,7 @@
 import { join } from "@std/path";
 import { BaseChannel } from "../../lib/channel/base_channel.ts";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
-import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
+import { LoginRefusedError, NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
 import { SlackApi } from "./api/slack_api.ts";
 import { HTTP_PATH } from "./app_manifest.ts";
@@ -216,7 +216,9 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
   }
 
   #requireSession(): SlackSession {
-    if (this.#session === undefined || !this.#isRunning) throw new Error("Slack is not connected");
+    if (this.#session === undefined || !this.#isRunning) {
+      throw new NotConnectedError("Slack is away");
+    }
     return this.#session;
   }
 }

@@ -5,7 +5,11 @@
  */
 
 import { BaseChannel } from "../../lib/channel/base_channel.ts";
-import { LoginRefusedError, UncertainDeliveryError } from "../../lib/channel/delivery_error.ts";
+import {
+  LoginRefusedError,
+  NotConnectedError,
+  UncertainDeliveryError,
+} from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
 import { TelegramApi } from "./api/telegram_api.ts";
@@ -133,7 +137,7 @@ export class TelegramChannel extends BaseChannel<TelegramConfig> {
 
   async #sendBy(send: (bot: TelegramBot) => Promise<void>): Promise<void> {
     const bot = this.#bot;
-    if (!this.#isRunning || bot === undefined) throw new Error(`Not connected: ${this.#problem}`);
+    if (!this.#isRunning || bot === undefined) throw new NotConnectedError(this.#problem);
     const sending = send(bot);
     this.#sending.add(sending);
     await sending.finally(() => this.#sending.delete(sending));

@@ -6,7 +6,7 @@
 
 import { BaseChannel, type PackageConfig } from "../../lib/channel/base_channel.ts";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
-import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
+import { LoginRefusedError, NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
 import { EditedStreams } from "../../lib/channel/platform/edited_streams.ts";
@@ -269,7 +269,7 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
 
   #link(): Connection {
     if (this.#connection !== undefined && this.#isRunning) return this.#connection;
-    throw new Error(`Not connected: ${this.#problem}`);
+    throw new NotConnectedError(this.#problem);
   }
 
   #fileHost(): FileHost | undefined {

@@ -22,6 +22,19 @@ export class RetryLaterError extends Error {
   }
 }
 
+/** Before it is looked again whether a platform is there, milliseconds. */
+const AWAY_MS = 2_000;
+
+/**
+ * The platform is away, or the channel has no connection to it yet. That is no fault of the message: it
+ * costs none of its attempts, and is tried for as long as the message is kept.
+ */
+export class NotConnectedError extends RetryLaterError {
+  constructor(why: string) {
+    super(`Not connected: ${why}`, AWAY_MS);
+  }
+}
+
 /**
  * The platform does not know who we say we are: a token that is wrong or was revoked, an account that is
  * locked. A `start` that rejects with it is not tried again until the section changes or the channel is

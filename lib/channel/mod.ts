@@ -21,7 +21,7 @@
  *     return Promise.resolve();
  *   }
  *   override async send({ chatId, content }: OutboundMessage): Promise<void> {
- *     if (!this.#isRunning) throw new Error("The pager is not connected");
+ *     if (!this.#isRunning) throw new NotConnectedError("the pager is away");
  *     if (content !== "") await page(chatId, content);
  *   }
  * }
@@ -39,6 +39,7 @@ export { Channel, type ChannelConfig } from "./channel.ts";
 export type { ChannelHost, ChannelListener } from "./channel_host.ts";
 export {
   LoginRefusedError,
+  NotConnectedError,
   PermanentDeliveryError,
   RetryLaterError,
   UncertainDeliveryError,
