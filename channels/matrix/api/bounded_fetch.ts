@@ -16,18 +16,16 @@ const TIMEOUT_MS = 60_000;
 /** What requests are made with. */
 export interface BoundedFetchDeps {
   clock: Pick<Clock, "after">;
-  /** Bytes of a file; a longer one rejects with {@linkcode TooLargeError}. */
+  /** Bytes of a file. */
   maxFileBytes: number;
   /** Ends everything that is under way. */
   signal: AbortSignal;
 }
 
-/** The server has more than is taken. */
-export class TooLargeError extends Error {
-  override readonly name = "TooLargeError";
-}
-
-/** See the module. */
+/**
+ * See the module. An answer that is too long is `M_TOO_LARGE`, as if the server had said so: the SDK takes
+ * whatever is thrown for a connection that was cut, which a repeat may mend.
+ */
 export function boundedFetch(
   { clock, maxFileBytes, signal }: BoundedFetchDeps,
 ): typeof fetch {
@@ -52,6 +50,10 @@ export function boundedFetch(
       });
       const { status, headers } = response;
       const body = await readBounded(response, maxBytes);
+      if (body === undefined) {
+        const error = `The answer has more than ${maxBytes} bytes`;
+        return Response.json({ errcode: "M_TOO_LARGE", error }, { status: 413 });
+      }
       const hasNoBody = status === 204 || status === 205 || status === 304;
       return new Response(hasNoBody ? null : body, { status, headers });
     } finally {
@@ -60,10 +62,11 @@ export function boundedFetch(
   };
 }
 
+/** Undefined for what is longer. */
 async function readBounded(
   response: Response,
   maxBytes: number,
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const announced = Number(response.headers.get("content-length") ?? 0);
   const parts: Uint8Array[] = [];
   let length = 0;
@@ -76,7 +79,7 @@ async function readBounded(
       parts.push(part);
     }
   }
-  if (isTooLarge()) throw new TooLargeError(`The answer has more than ${maxBytes} bytes`);
+  if (isTooLarge()) return undefined;
   const whole = new Uint8Array(length);
   let at = 0;
   for (const part of parts) {

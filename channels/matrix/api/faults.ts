@@ -10,7 +10,6 @@ import {
   PermanentDeliveryError,
   RetryLaterError,
 } from "../../../lib/channel/delivery_error.ts";
-import { TooLargeError } from "./bounded_fetch.ts";
 
 /** See the module. */
 export type MatrixFault =
@@ -34,9 +33,6 @@ const PASSING: readonly number[] = [408, 425, 429];
 export function readFault(error: unknown): MatrixFault {
   if (error instanceof LoginRefusedError) {
     return { kind: "login", words: error.message, isSoft: false };
-  }
-  if (error instanceof TooLargeError) {
-    return { kind: "refused", words: error.message, errcode: "M_TOO_LARGE", status: 413 };
   }
   if (!(error instanceof HTTPError)) return { kind: "away", words: awayWords(error) };
   const status = error.httpStatus ?? 0;
