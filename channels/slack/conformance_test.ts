@@ -8,8 +8,6 @@ testChannel({
   folder,
   openPlatform: () => FakeSlack.open(),
   exempt: {
-    acknowledges: "a message is acknowledged when it is on the disk of the channel's own folder, " +
-      "which outlives a crash; from there it is handed on until the service has it",
     nothing_left:
       "the WebSocket client of the SDK has a tick of half a second, which ends by itself; " +
       "in the mode http, and behind that tick, the tests below see what is left open",
@@ -31,6 +29,9 @@ Deno.test("slack leaves nothing open in the mode http", async () => {
     "redelivery",
     "own_messages",
     "bots",
+    "acknowledges",
+    "buttons",
+    "catch_up",
     "delivers",
     "media",
     "goes_down",

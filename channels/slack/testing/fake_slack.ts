@@ -267,6 +267,26 @@ export class FakeSlack implements ChannelPlatform {
     this.#send(told);
   }
 
+  /** People see it by the reaction, or by the status of a thread. */
+  isTyping(): boolean {
+    const { conversations, statuses } = this.workspace;
+    return (statuses.at(-1)?.status ?? "") !== "" ||
+      [...conversations.values()].some(({ messages }) =>
+        messages.some(({ reactions }) => reactions.has("eyes"))
+      );
+  }
+
+  async pressButton(button: "approve" | "deny", senderId: string): Promise<void> {
+    const card = this.workspace.cards.at(-1);
+    if (card === undefined) throw new Error("There is no button");
+    await this.click(card, `approval_${button}`, senderId);
+  }
+
+  deliverAway({ text, senderId }: PlatformMessage): Promise<string> {
+    const channel = senderId === BOB ? BOB_DM : ALICE_DM;
+    return Promise.resolve(this.write(channel, { text, user: senderId }).ts);
+  }
+
   refuse(kind: "permanent" | "temporary"): void {
     const error = kind === "permanent" ? "is_archived" : "service_unavailable";
     const answer = () => Response.json({ ok: false, error });

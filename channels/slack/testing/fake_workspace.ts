@@ -80,6 +80,8 @@ export class FakeWorkspace {
   readonly statuses: { channel: string; threadTs: string; status: string }[] = [];
   /** Files by their id. */
   readonly files = new Map<string, { name: string; bytes: Uint8Array<ArrayBuffer> | undefined }>();
+  /** Messages with buttons, as they were posted. */
+  readonly cards: { channel: string; message: FakeMessage }[] = [];
   readonly scopes: Set<string>;
   /** Objects of a page, at most. */
   maxPage = 1_000;
@@ -268,6 +270,9 @@ export class FakeWorkspace {
       blocks,
       thread_ts: args.thread_ts,
     });
+    if (blocks.some(({ type }) => type === "actions")) {
+      this.cards.push({ channel: args.channel!, message: { ...message } });
+    }
     return { channel: args.channel, ts: message.ts, message: { ...message, reactions: undefined } };
   }
 
