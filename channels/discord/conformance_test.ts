@@ -3,7 +3,12 @@ import { FakeDiscord } from "./testing/fake_discord.ts";
 
 testChannel({
   folder: new URL("./", import.meta.url),
-  openPlatform: () => FakeDiscord.open(),
+  async openPlatform() {
+    const fake = await FakeDiscord.open();
+    // Ten seconds on Discord.
+    fake.typingMs = 400;
+    return fake;
+  },
   exempt: {
     acknowledges:
       "the gateway asks for no acknowledgement: who resumes names the last event it has",

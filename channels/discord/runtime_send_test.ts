@@ -16,7 +16,7 @@ Deno.test("DiscordChannel replies to what it answers, once, and calls nobody els
   await using bot = await TestBot.open();
   const { fake } = bot;
   fake.write("hello");
-  const [{ metadata }] = await bot.published(1) as [{ metadata: Record<string, unknown> }];
+  const { metadata = {} } = (await bot.published(1))[0]!;
   await bot.send("Hello @everyone and <@123456789012345678>", { metadata });
   await bot.send("more", { metadata });
   const [first, second] = fake.api.calls.filter(isCreate);
@@ -34,9 +34,7 @@ Deno.test("DiscordChannel answers in private without a reply", async () => {
   await using bot = await TestBot.open();
   const { fake, fake: { world } } = bot;
   fake.write("hello", { channelId: world.direct.id });
-  const [{ metadata, chatId }] = await bot.published(1) as [
-    { metadata: Record<string, unknown>; chatId: string },
-  ];
+  const { metadata, chatId } = (await bot.published(1))[0]!;
   await bot.send("Hello", { metadata, chatId });
   const [call] = fake.api.calls.filter(isCreate);
   assertEquals(call!.body.message_reference, undefined);
@@ -157,7 +155,7 @@ Deno.test("DiscordChannel merges pieces of a stream into few edits, whose text i
   await using bot = await TestBot.open({ clock: fastClock(50), section: { streaming: true } });
   const { fake } = bot;
   fake.write("hello");
-  const [{ metadata }] = await bot.published(1) as [{ metadata: Record<string, unknown> }];
+  const { metadata = {} } = (await bot.published(1))[0]!;
   const piece = { chatId: fake.chatId, metadata, streamId: "s", resuming: false };
   for (let at = 0; at < 10; at += 1) {
     await bot.channel.sendDelta({ ...piece, delta: `word${at} `, streamEnd: at === 9 });

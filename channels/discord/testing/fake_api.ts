@@ -46,7 +46,9 @@ export class FakeApi {
   appFlags = 1 << 19;
   readonly calls: FakeCall[] = [];
   readonly reactions: { messageId: string; emoji: string }[] = [];
-  readonly typing: string[] = [];
+  readonly typing: { channelId: string; atMs: number }[] = [];
+  /** The message that had buttons last, and these, also when it has none any more. */
+  shown: { message: FakeMessage; components: unknown[] } | undefined;
   readonly interactions = new Map<string, FakeInteraction>();
   readonly commands: Record<string, unknown>[] = [];
   readonly files = new Map<string, Uint8Array<ArrayBuffer>>();
@@ -93,7 +95,7 @@ export class FakeApi {
       ["PATCH", /^\/channels\/(\d+)\/messages\/(\d+)$/, (id, one) => this.#edit(id!, one!, call)],
       ["DELETE", /^\/channels\/(\d+)\/messages\/(\d+)$/, (id, one) => this.#remove(id!, one!)],
       ["POST", /^\/channels\/(\d+)\/typing$/, (id) => {
-        this.typing.push(id!);
+        this.typing.push({ channelId: id!, atMs: Date.now() });
         return { status: 204 };
       }],
       ["PUT", /^\/channels\/\d+\/messages\/(\d+)\/reactions\/([^/]+)\/@me$/, (id, emoji) => {
@@ -186,6 +188,8 @@ export class FakeApi {
       attachments: files.map((file) => this.#keep(file)),
       mention_everyone: pings(body, content),
     });
+    const { components = [] } = message;
+    if (components.length > 0) this.shown = { message, components };
     this.#gateway.dispatch("MESSAGE_CREATE", message);
     return done(message);
   }

@@ -39,6 +39,8 @@ export class FakeDiscord implements ChannelPlatform {
   readonly chatId: string = this.world.general.id;
   readonly limit = { max: 2_000, sizeOf: (sent: PlatformSent) => this.#sizes.get(sent) ?? 0 };
   readonly hasFences = true;
+  /** How long people see that somebody types, milliseconds. */
+  typingMs = 10_000;
   readonly #sizes = new WeakMap<PlatformSent, number>();
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -122,6 +124,37 @@ export class FakeDiscord implements ChannelPlatform {
         ? refused(403, 50001, "Missing Access")
         : { status: 500, body: { code: 0, message: "500: Internal Server Error" } },
     );
+  }
+
+  isTyping(): boolean {
+    const last = this.api.typing.at(-1);
+    if (last === undefined) return false;
+    const { bot, messages } = this.world;
+    // A message of whoever types ends it.
+    const isSaid = messages.some(({ author, channel_id, timestamp }) =>
+      author === bot && channel_id === last.channelId && Date.parse(timestamp) > last.atMs
+    );
+    return !isSaid && Date.now() < last.atMs + this.typingMs;
+  }
+
+  async pressButton(button: "approve" | "deny", senderId: string): Promise<void> {
+    const { shown } = this.api;
+    if (shown === undefined) throw new Error("There are no buttons");
+    await this.gateway.connected();
+    const [row] = shown.components as { components: { custom_id: string }[] }[];
+    const { custom_id } = row!.components.find((one) => one.custom_id.startsWith(button))!;
+    const { answers } = this.press(shown.message, custom_id, senderId);
+    while (answers.length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+
+  deliverAway({ text, senderId }: PlatformMessage): Promise<string> {
+    return Promise.resolve(this.write(text, { senderId }).id);
+  }
+
+  /** Somebody has made a new token. */
+  revoke(): void {
+    this.api.token = `another-token-${crypto.randomUUID()}`;
+    this.gateway.close(4004);
   }
 
   /** Answers the next message, or edit of one, so. */

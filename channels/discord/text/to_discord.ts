@@ -33,14 +33,13 @@ const INLINE: InlineFormat = {
   del: (inner) => wrapped("~~", inner),
   code: codeSpan,
   link({ href, label, plain }) {
-    if (!isSafeLink(href)) {
-      return href === "" || href === plain ? label : `${label} (${escapeText(href)})`;
+    const shown = label.replaceAll("\n", " ");
+    // Discord makes links of pages alone.
+    if (!isSafeLink(href) || !/^https?:/i.test(href)) {
+      return isSameLink(href, plain) ? shown : `${shown} (${escapeText(href)})`.trim();
     }
     const address = href.replaceAll("<", "%3C").replaceAll(">", "%3E");
-    if (label === "" || isSameLink(href, plain)) {
-      return href.startsWith("http") ? address : label;
-    }
-    return `[${label.replaceAll("\n", " ")}](<${address}>)`;
+    return shown === "" || isSameLink(href, plain) ? address : `[${shown}](<${address}>)`;
   },
   br: () => "\n",
 };
