@@ -1,0 +1,31 @@
+/** The platforms that channels talk to in tests: fakes that speak their wire, and a real prosody. */
+
+import { FakeDiscord } from "../../channels/discord/testing/fake_discord.ts";
+import { FakeHomeserver } from "../../channels/matrix/testing/fake_homeserver.ts";
+import { FakeMattermost } from "../../channels/mattermost/testing/fake_mattermost.ts";
+import { FakeSlack } from "../../channels/slack/testing/fake_slack.ts";
+import { FakeTelegram } from "../../channels/telegram/testing/fake_telegram.ts";
+import { Prosody } from "../../channels/xmpp/testing/prosody.ts";
+import { XmppPlatform } from "../../channels/xmpp/testing/xmpp_platform.ts";
+import type { ChannelPlatform } from "../../lib/channel/testing/mod.ts";
+
+/** Opens one of each, by the channel's name. */
+export const PLATFORMS: Readonly<Record<string, () => Promise<ChannelPlatform>>> = {
+  discord: () => FakeDiscord.open(),
+  matrix: () => FakeHomeserver.open(),
+  mattermost: () => FakeMattermost.open(),
+  slack: () => FakeSlack.open(),
+  telegram: () => FakeTelegram.open(),
+  xmpp: openXmpp,
+};
+
+async function openXmpp(): Promise<ChannelPlatform> {
+  const server = await Prosody.start();
+  const platform = await XmppPlatform.open(server);
+  const close = platform.close.bind(platform);
+  platform.close = async () => {
+    await close();
+    await server.close();
+  };
+  return platform;
+}
