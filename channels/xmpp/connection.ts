@@ -14,6 +14,7 @@ import { NS } from "./client/namespaces.ts";
 import type { OwnAbilities } from "./client/own_abilities.ts";
 import { xml, type XmlElement } from "./client/xmpp_library.ts";
 import { XmppSession } from "./client/xmpp_session.ts";
+import { StanzaError } from "./client/stanza_error.ts";
 import { Bots } from "./messages/bots.ts";
 import type { HeardMessage } from "./messages/heard_message.ts";
 import { Inbox } from "./messages/inbox.ts";
@@ -69,6 +70,7 @@ export class Connection {
       session,
       ...features,
       room: (jid) => this.rooms.get(jid),
+      onDirect: (message) => this.#takeInvitation(message),
       respond: settings.respond,
       ignored: new Set(settings.ignore.map((one) => one.toLowerCase())),
     });
@@ -95,6 +97,7 @@ export class Connection {
       signal.throwIfAborted();
       connection = new Connection(deps, session, features);
       await connection.#inbox.begin();
+      await connection.#appear();
       signal.throwIfAborted();
     } catch (error) {
       connection?.rooms.close();
@@ -116,7 +119,6 @@ export class Connection {
     const { from = "", type, id = "" } = stanza.attrs;
     const room = type === "groupchat" ? this.rooms.get(bareJid(from)) : undefined;
     if (room !== undefined && from === `${room.jid}/${room.nick}`) room.takeEcho(id);
-    this.#takeInvitation(stanza);
     return this.#inbox.take(stanza);
   }
 
@@ -127,8 +129,16 @@ export class Connection {
     await this.#inbox.close();
   }
 
-  #begin(): void {
+  /** Resolves when what is said to us from now on comes over this connection. */
+  async #appear(): Promise<void> {
     this.session.post(xml("presence", {}, this.#deps.abilities.caps()));
+    const ping = this.session.request("get", undefined, xml("ping", { xmlns: NS.ping }));
+    await ping.catch((error) => {
+      if (!(error instanceof StanzaError)) throw error;
+    });
+  }
+
+  #begin(): void {
     void this.#inbox.catchUp();
     this.rooms.join();
   }

@@ -28,6 +28,8 @@ export interface InboxDeps {
   hasArchive: boolean;
   keepsIds: boolean;
   room: (jid: string) => Room | undefined;
+  /** A message to the account itself, of whomever. */
+  onDirect: (message: XmlElement) => void;
   respond: "mention" | "all";
   ignored: ReadonlySet<string>;
   isAllowed: (senderId: string) => boolean;
@@ -76,6 +78,7 @@ export class Inbox {
       ? this.#deps.room(bareJid(message.attrs.from ?? ""))
       : undefined;
     this.#moveOn(message, room);
+    if (message.attrs.type !== "groupchat") this.#deps.onDirect(message);
     const heard = readMessage(message, this.#context());
     if (heard === undefined || !isAllowed(heard.senderId)) {
       return this.#unkept >= MAX_UNKEPT ? this.#add([]) : undefined;
@@ -156,6 +159,7 @@ export class Inbox {
       // What was said in a room has an id of its own in the archive of the account.
       if (isGroupchat !== (room !== undefined)) return [];
       if (room !== undefined && bareJid(message.attrs.from ?? "") !== room.jid) return [];
+      if (room === undefined) this.#deps.onDirect(message);
       const archived: ArchivedAt = { id, sentAt };
       const heard = readMessage(message, context, archived);
       return heard !== undefined && this.#deps.isAllowed(heard.senderId) ? [heard] : [];

@@ -252,7 +252,9 @@ export function readInvitation(
   const bare = from.local === "" ? from.domain : `${from.local}@${from.domain}`;
   const user = message.getChild("x", NS.mucUser);
   const by = user?.getChild("invite")?.attrs.from;
-  if (by !== undefined && isUnder(from.domain, domainOf(jid))) {
+  const own = domainOf(jid);
+  // Whoever has an account at the domain itself is a person.
+  if (by !== undefined && from.domain !== own && isUnder(from.domain, own)) {
     const password = user?.getChildText("password") ?? undefined;
     return { room: bare, by: foldJid(bareJid(by)), ...password && { password } };
   }

@@ -122,7 +122,13 @@ export class Room {
         return this.#fail("there is no such room");
       }
     }
-    if (!this.#isOver) this.#enter();
+    if (this.#isOver) return;
+    // Somebody who has invited us to himself.
+    if (this.#features.size > 0 && !this.has(NS.muc)) {
+      this.#isFinal = true;
+      return this.#fail("it is no room");
+    }
+    this.#enter();
   }
 
   /** Takes a presence of the room or of somebody in it. */

@@ -4,7 +4,13 @@ import type { OutboundMessage, StreamDelta } from "../../../lib/channel/outbound
 import { type FakeClock, FakeHost } from "../../../lib/channel/testing/mod.ts";
 import manifest from "../manifest.ts";
 import { XmppChannel } from "../runtime.ts";
+import type { Person } from "./person.ts";
 import { type Prosody, XMPP_DOMAIN, XMPP_PASSWORD } from "./prosody.ts";
+
+/** After so long something that a test waits for does not come any more. */
+const PATIENCE_MS = 15_000;
+
+const STEP_MS = 50_000;
 
 /** A section that finds a server. */
 export function sectionOf(
@@ -37,6 +43,7 @@ export class TestChannel {
   /** Why the start has ended. */
   ended: unknown;
   #lastId = 0;
+  #isClosed = false;
 
   private constructor(user: string, host: FakeHost<FakeClock>, channel: XmppChannel) {
     this.user = user;
@@ -55,13 +62,6 @@ export class TestChannel {
     return new TestChannel(user, host, new XmppChannel(sectionOf(server, user, changes), host));
   }
 
-  /** One that is connected, and in its rooms. */
-  static async connected(...options: Parameters<typeof TestChannel.start>): Promise<TestChannel> {
-    const channel = await TestChannel.start(...options);
-    await channel.says(/^connected as (?!.*not joined yet)/);
-    return channel;
-  }
-
   get jid(): string {
     return `${this.user}@${XMPP_DOMAIN}`;
   }
@@ -72,8 +72,12 @@ export class TestChannel {
 
   /** Resolves as soon as it holds; rejects when the start has ended. */
   async until(holds: () => boolean): Promise<void> {
+    const lastMs = Date.now() + PATIENCE_MS;
     while (!holds()) {
       if (this.ended !== undefined) throw this.ended;
+      if (Date.now() > lastMs) {
+        throw new Error(`It has not come: ${this.detail} ${JSON.stringify(this.host.lines)}`);
+      }
       await new Promise((again) => setTimeout(again, 2));
     }
   }
@@ -87,6 +91,16 @@ export class TestChannel {
     const found = () => this.host.published.find(({ content }) => content.includes(text));
     await this.until(() => found() !== undefined);
     return found()!;
+  }
+
+  /** Lets time go by in which the server is not silent. */
+  async pass(ms: number, person: Person): Promise<void> {
+    for (let left = ms; left > 0; left -= STEP_MS) {
+      this.host.clock.tick(Math.min(left, STEP_MS));
+      const text = `time ${crypto.randomUUID()}`;
+      await person.say(this.jid, text);
+      await this.heard(text);
+    }
   }
 
   send(chatId: string, content: string, more: Partial<OutboundMessage> = {}): Promise<void> {
@@ -116,6 +130,8 @@ export class TestChannel {
 
   /** `keepsState`: for one that goes on in its folder. */
   async close({ keepsState = false } = {}): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     await this.channel.stop();
     await this.started;
     if (!keepsState) await this.host.close();
