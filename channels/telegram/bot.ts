@@ -14,23 +14,15 @@ import type {
   OutboundMessage,
   StreamDelta,
 } from "../../lib/channel/outbound_message.ts";
-import {
-  EditedStreams,
-  Intake,
-  type IntakeEntry,
-  Memory,
-  Typing,
-} from "../../lib/channel/platform/mod.ts";
+import { Intake, type IntakeEntry, Memory, Typing } from "../../lib/channel/platform/mod.ts";
 import type { TelegramApi } from "./api/telegram_api.ts";
 import { Approvals } from "./sending/approvals.ts";
-import { isGroup, parseChat } from "./sending/chat_place.ts";
+import { parseChat } from "./sending/chat_place.ts";
 import { Chats } from "./sending/chats.ts";
 import { Sender } from "./sending/sender.ts";
-import { editText, sendText, type SentMessage } from "./sending/send_text.ts";
 import { everyMsIn, StatusNotes } from "./sending/status_notes.ts";
+import { Streams } from "./sending/streams.ts";
 import type { TelegramConfig } from "./settings.ts";
-import { splitForTelegram } from "./text/split_for_telegram.ts";
-import { toTelegramHtml } from "./text/to_telegram_html.ts";
 import { Albums } from "./updates/albums.ts";
 import type { Heard, HeardMessage } from "./updates/heard.ts";
 import type { BotIdentity } from "./updates/is_addressed.ts";
@@ -58,9 +50,6 @@ export interface TelegramBotDeps {
 /** Telegram forgets a typing signal after five seconds (Bot API, sendChatAction). */
 const TYPING_MS = 4_500;
 
-/** Questions whose answers have begun. */
-const MAX_QUOTED = 1_000;
-
 /** See the module. */
 export class TelegramBot {
   readonly #deps: TelegramBotDeps;
@@ -73,8 +62,7 @@ export class TelegramBot {
   readonly #albums: Albums;
   readonly #taker: TakeMessage;
   readonly #strangers: Strangers;
-  readonly #streams: { private: EditedStreams<SentMessage>; group: EditedStreams<SentMessage> };
-  readonly #quoted = new Set<string>();
+  readonly #streams: Streams;
   #intake!: Intake<Heard>;
   #detail = "";
 
@@ -115,7 +103,7 @@ export class TelegramBot {
       sendSignal: signal,
     });
     this.#strangers = new Strangers(log);
-    this.#streams = { private: this.#makeStreams("1"), group: this.#makeStreams("-1") };
+    this.#streams = new Streams({ chats, sender: this.#sender, clock, signal });
   }
 
   /** With what a process before this one has left. */
@@ -206,14 +194,13 @@ export class TelegramBot {
   }
 
   async sendDelta(piece: StreamDelta): Promise<void> {
-    await this.#streams[isGroup(piece.chatId) ? "group" : "private"].push(piece);
+    await this.#streams.push(piece);
   }
 
   /** What waits for its time to be shown waits no longer. */
   endWaits(): void {
     this.#typing.close();
-    this.#streams.private.close();
-    this.#streams.group.close();
+    this.#streams.close();
   }
 
   async close(): Promise<void> {
@@ -277,28 +264,5 @@ export class TelegramBot {
     const { chatId, albumId, messageId } = messages[0]!;
     const id = `album:${albumId}:${messageId}`;
     await this.#intake.add([{ lane: chatId, id, data: { kind: "album", messages } }]);
-  }
-
-  #makeStreams(example: string): EditedStreams<SentMessage> {
-    const { host: { clock }, sendSignal: signal } = this.#deps;
-    return new EditedStreams({
-      clock,
-      everyMs: everyMsIn(example),
-      split: (markdown) => splitForTelegram(markdown).map(({ markdown }) => markdown),
-      post: async ({ chatId, metadata }, markdown) => {
-        const replyTo = this.#sender.replyTo(chatId, metadata);
-        const key = `${chatId} ${replyTo}`;
-        const options = { signal, ...!this.#quoted.has(key) && { replyTo } };
-        const part = { html: toTelegramHtml(markdown) };
-        const sent = await sendText(this.#chats, parseChat(chatId), part, options);
-        this.#quoted.add(key);
-        if (this.#quoted.size > MAX_QUOTED) {
-          this.#quoted.delete(this.#quoted.values().next().value!);
-        }
-        return sent;
-      },
-      edit: (sent, markdown) =>
-        editText(this.#chats, sent, { html: toTelegramHtml(markdown) }, { signal }),
-    });
   }
 }

@@ -47,8 +47,8 @@ export class BotApi {
   readonly chats = new FakeChats();
   readonly queue = new UpdateQueue();
   readonly files = new Map<string, StoredFile>();
-  /** Calls so far, with their parameters. */
-  readonly calls: { method: string; call: Call }[] = [];
+  /** Calls so far, with their parameters and when they came, by `performance.now`. */
+  readonly calls: { method: string; call: Call; atMs: number }[] = [];
   webhook: FakeWebhook | undefined;
   /** What the last delivery to the webhook came to. */
   webhookFailure: { date: number; message: string } | undefined;
@@ -61,7 +61,7 @@ export class BotApi {
     files: Readonly<Record<string, UploadedFile>>,
     ended: AbortSignal,
   ): Promise<unknown> {
-    this.calls.push({ method, call });
+    this.calls.push({ method, call, atMs: performance.now() });
     this.queue.wake();
     const moved = this.migrated.get(String(call.chat_id));
     if (moved !== undefined) {

@@ -31,6 +31,8 @@ export interface FakeMessage {
   files: UploadedFile[];
   kinds: string[];
   keyboard: { text: string; callback_data: string }[];
+  /** Those that it had at first, as a client shows them that has not looked since. */
+  buttons: { text: string; callback_data: string }[];
   replyTo: number | undefined;
   isSilent: boolean;
   isDeleted: boolean;
@@ -56,6 +58,7 @@ export class FakeChats {
       files,
       kinds,
       keyboard: keyboardOf(call),
+      buttons: keyboardOf(call),
       replyTo: (call.reply_parameters as { message_id?: number } | undefined)?.message_id,
       isSilent: call.disable_notification === true,
       isDeleted: false,

@@ -11,32 +11,14 @@ import type {
 } from "../../../lib/channel/testing/channel_platform.ts";
 import { BotApi } from "./bot_api.ts";
 import { type FakeMessage, Refusal } from "./fake_chats.ts";
-import { type Multipart, parseMultipart } from "./parse_multipart.ts";
+import { readCall } from "./read_call.ts";
+import { type FailOptions, refusal, Troubles } from "./troubles.ts";
 import type { FakeUpdate } from "./update_queue.ts";
 import { deliverToWebhook } from "./webhook_delivery.ts";
 
 const TOKEN = "777001:AAFakeTokenOfATest-0123456789_abcdef";
 
 const SENDING = /^(?:send(?!ChatAction)|editMessage)/;
-
-/** What happens to the next call of a kind. */
-interface Trouble {
-  method: RegExp;
-  left: number;
-  /** Calls that go well before it. */
-  behind?: number;
-  /** The call is carried out before that. */
-  isCarriedOut?: boolean;
-  answer: () => Response;
-}
-
-/** When a call fails. */
-interface FailOptions {
-  times?: number;
-  /** Behind so many that do not. */
-  behind?: number;
-  parameters?: object;
-}
 
 /** See the module. */
 export class FakeTelegram implements ChannelPlatform {
@@ -47,7 +29,11 @@ export class FakeTelegram implements ChannelPlatform {
   readonly api = new BotApi();
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   readonly #ending = new AbortController();
-  readonly #troubles: Trouble[] = [];
+  readonly #troubles = new Troubles();
+  /** How long a typing signal is shown; Telegram's time. */
+  typingMs = 5_000;
+  /** Of messages, by the number of their update. */
+  readonly #messageIds = new Map<number, string>();
   #isRevoked = false;
   #lastMessageId = 0;
   #last: FakeUpdate | undefined;
@@ -90,6 +76,7 @@ export class FakeTelegram implements ChannelPlatform {
         ...fields,
       },
     });
+    this.#messageIds.set(this.#last.update_id, String(id));
     this.#postWebhook();
     return id;
   }
@@ -146,33 +133,20 @@ export class FakeTelegram implements ChannelPlatform {
   }
 
   /** The next calls of a method are refused with these words. */
-  fail(
-    method: RegExp,
-    code: number,
-    description: string,
-    { times = 1, behind = 0, parameters }: FailOptions = {},
-  ): void {
-    this.#troubles.push({
-      method,
-      left: times,
-      behind,
-      answer: () => refusal(code, description, parameters),
-    });
+  fail(method: RegExp, code: number, description: string, options: FailOptions = {}): void {
+    const answer = () => refusal(code, description, options.parameters);
+    this.#troubles.add({ method, answer, ...options });
   }
 
-  /** The next calls of a method are answered with something else than the Bot API's JSON. */
-  answerWith(method: RegExp, body: string, status = 200, times = 1): void {
-    this.#troubles.push({ method, left: times, answer: () => new Response(body, { status }) });
+  /** The next call of a method is answered with something else than the Bot API's JSON. */
+  answerWith(method: RegExp, body: string, status = 200): void {
+    this.#troubles.add({ method, answer: () => new Response(body, { status }) });
   }
 
   /** The next call of a method is carried out, and its answer ends before it should. */
   cutOff(method: RegExp): void {
-    this.#troubles.push({
-      method,
-      left: 1,
-      isCarriedOut: true,
-      answer: () => new Response('{"ok":tr', { headers: { "content-length": "1000" } }),
-    });
+    const answer = () => new Response('{"ok":tr', { headers: { "content-length": "1000" } });
+    this.#troubles.add({ method, answer, isCarriedOut: true });
   }
 
   /** Telegram does not know the token any more. */
@@ -222,6 +196,28 @@ export class FakeTelegram implements ChannelPlatform {
     await Promise.resolve();
   }
 
+  deliverAway({ text, senderId }: PlatformMessage): Promise<string> {
+    return Promise.resolve(String(this.say(text, { senderId })));
+  }
+
+  acknowledged(): readonly string[] {
+    return this.api.queue.acknowledged.map((update) => this.#messageIds.get(update) ?? "");
+  }
+
+  isTyping(): boolean {
+    const at = this.api.calls.findLastIndex(({ method }) => method === "sendChatAction");
+    const isAnswered = this.api.calls.slice(at + 1).some(({ method }) => SENDING.test(method));
+    return at >= 0 && !isAnswered && performance.now() - this.api.calls[at]!.atMs < this.typingMs;
+  }
+
+  pressButton(button: "approve" | "deny", senderId: string): Promise<void> {
+    const message = this.api.chats.messages.findLast(({ buttons }) => buttons.length > 0);
+    const pressed = message?.buttons.find(({ text }) => text.toLowerCase().includes(button));
+    if (pressed === undefined) return Promise.reject(new Error("There is no such button"));
+    this.clickData(message!, pressed.callback_data, senderId);
+    return Promise.resolve();
+  }
+
   sent(): readonly PlatformSent[] {
     return this.shown.map(({ chatId, text, files }) => ({
       chatId,
@@ -256,11 +252,15 @@ export class FakeTelegram implements ChannelPlatform {
     }
     if (isFile !== undefined) return this.#file(decodeURIComponent(rest!));
     const method = rest!;
-    const body = await readBody(request);
-    const trouble = this.#troubleOf(method);
+    const body = await readCall(request);
+    const trouble = this.#troubles.next(method);
     try {
       if (trouble !== undefined && !trouble.isCarriedOut) {
-        this.api.calls.push({ method: `${method} (refused)`, call: body.call });
+        this.api.calls.push({
+          method: `${method} (refused)`,
+          call: body.call,
+          atMs: performance.now(),
+        });
         return trouble.answer();
       }
       const ended = AbortSignal.any([request.signal, this.#ending.signal]);
@@ -271,17 +271,6 @@ export class FakeTelegram implements ChannelPlatform {
       if (!(error instanceof Refusal)) throw error;
       return refusal(error.code, error.message, error.parameters);
     }
-  }
-
-  #troubleOf(method: string): Trouble | undefined {
-    const trouble = this.#troubles.find((one) => one.left > 0 && one.method.test(method));
-    if (trouble === undefined) return undefined;
-    if (trouble.behind) {
-      trouble.behind -= 1;
-      return undefined;
-    }
-    trouble.left -= 1;
-    return trouble;
   }
 
   #file(path: string): Response {
@@ -298,30 +287,4 @@ export class FakeTelegram implements ChannelPlatform {
 
 function personOf(senderId: string) {
   return { id: Number(senderId), is_bot: false, first_name: `Person ${senderId}` };
-}
-
-function refusal(code: number, description: string, parameters?: object): Response {
-  return Response.json(
-    { ok: false, error_code: code, description, ...parameters !== undefined && { parameters } },
-    { status: code },
-  );
-}
-
-/** JSON, or a form whose fields are JSON where they are no text. */
-async function readBody(
-  request: Request,
-): Promise<{ call: Record<string, unknown>; files: Multipart["files"] }> {
-  const contentType = request.headers.get("content-type") ?? "";
-  if (!contentType.startsWith("multipart/")) {
-    const text = await request.text();
-    return { call: text === "" ? {} : JSON.parse(text), files: {} };
-  }
-  const { fields, files } = parseMultipart(await request.bytes(), contentType);
-  const call = Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name,
-      /^[[{]/.test(value) && name !== "caption" ? JSON.parse(value) : value,
-    ]),
-  );
-  return { call, files };
 }
