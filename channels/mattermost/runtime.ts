@@ -19,6 +19,9 @@ import { type MattermostConfig, type MattermostSettings, mattermostSettings } fr
 const FIRST_AGAIN_MS = 1_000;
 const LONGEST_AGAIN_MS = 60_000;
 
+/** A connection that lasts so long was a good one. */
+const STEADY_MS = 10_000;
+
 const REFUSED =
   "The server refuses the token: it is wrong, was revoked, or the bot is switched off. " +
   "Make a new one under Integrations > Bot Accounts and set token";
@@ -37,7 +40,8 @@ export class MattermostChannel extends BaseChannel<MattermostConfig> {
   #session: Session | undefined;
   #run: Promise<void> | undefined;
   #isRunning = false;
-  #isReady = false;
+  /** Since when it is connected, by `clock.elapsed`; Infinity while it is not. */
+  #readyMs = Infinity;
   #username = "";
   #hasStranger = false;
   #warnedMs = -Infinity;
@@ -95,7 +99,7 @@ export class MattermostChannel extends BaseChannel<MattermostConfig> {
       await Deno.mkdir(this.host.stateDir, { recursive: true, mode: 0o700 });
       for (let failures = 0; !signal.aborted;) {
         let retryAfterMs = 0;
-        this.#isReady = false;
+        this.#readyMs = Infinity;
         const reason = await this.#connect().catch((error) => {
           if (!(error instanceof ApiError)) throw error;
           if (error.isLoginRefused) throw new LoginRefusedError(REFUSED);
@@ -103,7 +107,8 @@ export class MattermostChannel extends BaseChannel<MattermostConfig> {
           return error.message;
         });
         if (signal.aborted) return;
-        if (this.#isReady) failures = 0;
+        // One that ends at once each time is not tried ever faster.
+        if (this.host.clock.elapsed() - this.#readyMs >= STEADY_MS) failures = 0;
         const waitMs = Math.max(
           retryAfterMs,
           Math.min(FIRST_AGAIN_MS * 2 ** Math.min(failures++, 10), LONGEST_AGAIN_MS),
@@ -137,7 +142,7 @@ export class MattermostChannel extends BaseChannel<MattermostConfig> {
         isAllowed: (senderId) => this.isAllowed(senderId),
         handleMessage: (message) => this.handleMessage(message),
         onReady: () => {
-          this.#isReady = true;
+          this.#readyMs = this.host.clock.elapsed();
           this.#describe();
         },
         onStranger: () => this.#nameStranger(),

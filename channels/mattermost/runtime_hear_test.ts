@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { newId } from "./testing/fake_store.ts";
-import { withChannel } from "./testing/test_channel.ts";
+import { TestChannel, withChannel } from "./testing/test_channel.ts";
 
 const IN_GROUPS = { respond: "mention", replyInThread: true };
 
@@ -49,9 +49,15 @@ Deno.test("mattermost: a post of the bot in a channel begins a thread that it he
   await withChannel(IN_GROUPS, async (mattermost, server) => {
     await mattermost.send("Something to talk about");
     const root = [...server.store.posts.values()].at(-1)!;
-    server.write(server.store.bob.id, "I have a question", { root_id: root.id });
-    const { chatId } = await mattermost.heard("a question");
-    assertEquals(chatId, `${server.room.id}/${root.id}`);
+    const { bob } = server.store;
+    server.write(bob.id, "I have a question", { root_id: root.id });
+    assertEquals((await mattermost.heard("a question")).chatId, `${server.room.id}/${root.id}`);
+    await mattermost.stop();
+    const next = new TestChannel(server, mattermost.host, IN_GROUPS);
+    await next.ready();
+    server.write(bob.id, "and another", { root_id: root.id });
+    await next.heard("and another");
+    await next.stop();
   });
 });
 

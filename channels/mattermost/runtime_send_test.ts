@@ -92,6 +92,18 @@ Deno.test("mattermost: a post that was taken though the connection was cut is fo
   });
 });
 
+Deno.test("mattermost: an answer that names no post is looked behind, and is uncertain where there is none", async () => {
+  await withChannel({}, async (mattermost, server) => {
+    const { api } = server;
+    for (const body of ["null", "7", "{}", '{"id":"../x"}', "<html>"]) {
+      api.nonsense = body;
+      await assertRejects(() => mattermost.send("lost"), UncertainDeliveryError);
+    }
+    await mattermost.send("next");
+    assertEquals(texts(server), ["next"]);
+  });
+});
+
 Deno.test("mattermost: where nobody can say whether a post was taken it is uncertain", async () => {
   await withChannel({}, async (mattermost, server) => {
     server.refuse("temporary");

@@ -33,10 +33,10 @@ export async function missedPosts(
   const found = new Map<string, MattermostPost>();
   let isWhole = false;
   for (let page = 0; page < MAX_PAGES && !isWhole; page++) {
-    const { order, posts } = await client.getPosts(id, page, PAGE_SIZE, false);
+    const { order, posts } = readPage(await client.getPosts(id, page, PAGE_SIZE, false));
     // What is written meanwhile moves posts to the next page, where they are found again.
     for (const postId of order) {
-      const post = readPost(posts[postId]);
+      const post = readPost(posts[String(postId)]);
       if (post === undefined || post.channelId !== id) continue;
       // Two posts may have the same time, and one of them have been heard.
       if (post.createAt < since.createAt) isWhole = true;
@@ -46,4 +46,11 @@ export async function missedPosts(
   }
   const posts = [...found.values()].sort((one, other) => one.createAt - other.createAt);
   return { posts, isWhole };
+}
+
+/** Its parts; none of what is no page. */
+function readPage(page: unknown): { order: unknown[]; posts: Record<string, unknown> } {
+  const { order, posts } = (page ?? {}) as { order?: unknown; posts?: unknown };
+  const isPage = Array.isArray(order) && typeof posts === "object" && posts !== null;
+  return isPage ? { order, posts: posts as Record<string, unknown> } : { order: [], posts: {} };
 }

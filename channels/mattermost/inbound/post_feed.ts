@@ -178,7 +178,17 @@ export class PostFeed {
 
   async #fetchChannel(channel: MissedChannel & { isDirect: boolean }): Promise<void> {
     const { client, log } = this.#deps;
-    const { posts, isWhole } = await missedPosts(client, channel);
+    const missed = await missedPosts(client, channel).catch((error) => {
+      if (!isRefused(error)) throw error;
+      // Such as one that the bot was taken out of meanwhile: the others do not wait for it.
+      log.warning("A channel cannot be read, and is left alone", {
+        channel: channel.id,
+        reason: error.message,
+      });
+      return undefined;
+    });
+    if (missed === undefined) return;
+    const { posts, isWhole } = missed;
     if (!isWhole) {
       log.warning("More was written than is fetched; the oldest of it is left alone", {
         channel: channel.id,
@@ -245,4 +255,9 @@ export class PostFeed {
       this.#wake = end;
     });
   }
+}
+
+/** A refusal that no repeat mends. */
+function isRefused(error: unknown): error is ApiError {
+  return error instanceof ApiError && [400, 403, 404, 410, 501].includes(error.status);
 }

@@ -19,6 +19,9 @@ class World {
   /** What the next calls of the intake, or of the server, fail with. */
   readonly failures: Error[] = [];
   held: Promise<void> | undefined;
+  /** Channels that cannot be read, and what is given for others instead of a page. */
+  readonly refused = new Set<string>();
+  readonly broken = new Map<string, unknown>();
   readonly feed: PostFeed;
 
   constructor() {
@@ -30,6 +33,10 @@ class World {
         return Promise.resolve([...this.store.channels.values()]);
       },
       getPosts: (id: string, page: number, size: number) => {
+        if (this.refused.has(id)) {
+          return Promise.reject(new ApiError("no permission", { status: 403, isSent: true }));
+        }
+        if (this.broken.has(id)) return Promise.resolve(this.broken.get(id));
         const posts = this.store.page(id, page, size);
         return Promise.resolve({
           order: posts.map((post) => post.id),
@@ -157,5 +164,25 @@ Deno.test("PostFeed takes an event that comes twice once", async () => {
   world.say("behind");
   await world.until(() => world.texts.includes("behind"));
   assertEquals(world.texts, ["once", "behind"]);
+  await world.feed.close();
+});
+
+Deno.test("PostFeed leaves a channel alone that cannot be read, and fetches the others", async () => {
+  const world = new World();
+  world.feed.catchUp();
+  await world.until(() => world.cursors["*"] !== undefined);
+  const { store } = world;
+  const [secret, odd, open] = ["secret", "odd", "open"].map((name) => store.channel(name, "P"));
+  for (const { id } of [secret!, odd!, open!]) store.post(store.alice.id, id, "hello");
+  world.refused.add(secret!.id);
+  for (
+    const page of [null, 7, {}, { order: "x", posts: {} }, { order: ["x", 5], posts: { x: 7 } }]
+  ) {
+    world.broken.set(odd!.id, page);
+    world.feed.catchUp();
+    await world.until(() => world.lists > 1 && world.added.length === 1);
+  }
+  assertEquals(world.added[0]!.data.channelId, open!.id);
+  assert(world.warnings.every((warning) => warning.startsWith("A channel cannot be read")));
   await world.feed.close();
 });

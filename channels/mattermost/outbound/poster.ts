@@ -7,6 +7,7 @@
 
 import { createHash } from "node:crypto";
 import type { Memory } from "../../../lib/channel/platform/memory.ts";
+import { UncertainDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import { ApiError, toDeliveryError } from "../api/api_error.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import type { ChatAddress } from "../chat_address.ts";
@@ -81,17 +82,17 @@ export class Poster {
     } as Parameters<MattermostClient["createPost"]>[0];
     const { client } = this.#deps;
     let id: unknown;
+    let failure: unknown = new UncertainDeliveryError("The server's answer to a post has no id");
     try {
-      ({ id } = await (isQuiet === true ? client.createQuietPost(body) : client.createPost(body)));
+      const made =
+        await (isQuiet === true ? client.createQuietPost(body) : client.createPost(body));
+      id = made?.id;
     } catch (error) {
-      const failure = toDeliveryError(error);
-      const isOpen = error instanceof ApiError &&
-        ((failure as Error).name === "UncertainDeliveryError" ||
-          error.id.startsWith("api.post.deduplicate_create_post"));
-      id = isOpen ? await this.#find(channelId, key) : undefined;
-      if (id === undefined) throw failure;
+      if (error instanceof ApiError) failure = toDeliveryError(error);
+      if (!mayBeTaken(error, failure)) throw failure;
     }
-    if (!isId(id)) throw new Error("The server's answer to a post has no id");
+    if (!isId(id)) id = await this.#find(channelId, key);
+    if (!isId(id)) throw failure;
     this.#remember(name, { key, id });
     this.#follow(rootId !== "" ? rootId : id);
     return id;
@@ -154,6 +155,14 @@ export class Poster {
       return undefined;
     }
   }
+}
+
+/** Whether a post may have been made though nobody said so. */
+function mayBeTaken(error: unknown, failure: unknown): boolean {
+  // The package looks into the answer to a post, and finds no post in it.
+  if (!(error instanceof ApiError)) return true;
+  return failure instanceof UncertainDeliveryError ||
+    error.id.startsWith("api.post.deduplicate_create_post");
 }
 
 /** Tells a text from another that is given the same id. */

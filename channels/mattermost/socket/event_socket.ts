@@ -24,6 +24,9 @@ export interface EventSocketDeps {
 /** Until the server has said that it knows us. */
 const READY_MS = 20_000;
 
+/** For the other end to say goodbye. */
+const CLOSE_MS = 2_000;
+
 /** The client's own timer would go by real time; connections are opened by `connect` alone. */
 const NEVER_MS = 2 ** 31 - 1;
 
@@ -71,7 +74,7 @@ export class EventSocket {
       return await this.#ended.promise;
     } finally {
       cancel();
-      await this.#socket?.closed;
+      await this.#closed();
       this.#socket = undefined;
     }
   }
@@ -79,6 +82,14 @@ export class EventSocket {
   /** Shows to a channel, or to a thread of it, that something is being written; for some seconds. */
   typing(channelId: string, rootId: string): void {
     if (this.#isReady) this.#client.userTyping(channelId, rootId);
+  }
+
+  /** Resolves when the socket is closed, or whoever is at its other end does not say so. */
+  async #closed(): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const cancel = this.#deps.clock.after(CLOSE_MS, late.resolve);
+    await Promise.race([this.#socket?.closed, late.promise]);
+    cancel();
   }
 
   /** Ends the connection that there is. */

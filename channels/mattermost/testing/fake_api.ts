@@ -38,6 +38,8 @@ export class FakeApi {
   };
   /** The next post is taken, and the connection cut before that is said. */
   losesAnswer = false;
+  /** Answers the next request that changes something, which does nothing. */
+  nonsense: string | undefined;
   /** So many files cannot be had for now. */
   failFiles = 0;
   /** Whether `silent` is known. */
@@ -77,6 +79,11 @@ export class FakeApi {
       return this.#fail(401, "api.context.session_expired.app_error", "Invalid or expired session");
     }
     if (request.method !== "GET") {
+      if (this.nonsense !== undefined) {
+        const { nonsense } = this;
+        this.nonsense = undefined;
+        return new Response(nonsense, { headers: { "content-type": "application/json" } });
+      }
       const refusal = this.refusals.shift();
       if (refusal !== undefined) {
         await request.body?.cancel();
