@@ -26,7 +26,10 @@ export interface OutboxLanes {
   claim(runtimeName: string, chatId: string, isDue?: boolean): Claim | undefined;
   settle(rowid: number, settlement: Settlement): void;
   retryUnknown(runtimeName: string): number;
-  /** Notes of what was being sent when the process died that nobody knows whether it arrived. */
+  /**
+   * Notes of what was being sent when the process died that nobody knows whether it arrived; what was to
+   * ask for an approval is not sent any more.
+   */
   recover(): number;
   counts(runtimeName: string): StoredCounts;
   resend(rowid: number): OutboxRow | Refused;
@@ -70,6 +73,12 @@ export function createOutboxLanes(db: DatabaseSync, now: () => number): OutboxLa
     `UPDATE outbox SET state = 'pending', error = ?2, not_before = min(?3, expires_at),
        attempts = attempts - ?4
      WHERE message = ?1 AND state = 'sending'`,
+  );
+  // Nothing that asked for one runs any more.
+  const markVoid = query(
+    db,
+    `UPDATE outbox INDEXED BY outbox_lanes SET state = 'expired', expires_at = min(expires_at, ?)
+     WHERE ${waits} AND state = 'pending' AND id GLOB 'approval:*'`,
   );
   const markCutOff = query(
     db,
@@ -156,7 +165,10 @@ export function createOutboxLanes(db: DatabaseSync, now: () => number): OutboxLa
       }
     },
     retryUnknown: (runtimeName) => markKnown.run(runtimeName, time()),
-    recover: () => markCutOff.run(),
+    recover() {
+      markVoid.run(time());
+      return markCutOff.run();
+    },
     counts(runtimeName) {
       const [waiting, unknown, dead] = selectCounts.get(runtimeName) ?? [0, 0, 0];
       return { waiting, unknown, dead };

@@ -7,6 +7,7 @@ import {
 } from "../delivery_error.ts";
 import { fakeClock } from "../../agent/testing/fake_clock.ts";
 import { openJournal } from "../../journal/open.ts";
+import { withFolder } from "../../journal/testing/steps.ts";
 import { retryWaitMs } from "./attempt.ts";
 import { DeliveryWorld, segment, settled } from "./testing/delivery_world.ts";
 
@@ -525,6 +526,51 @@ Deno.test("an approval is a message with its event and words that say how to ans
     "expired",
   ]);
 });
+
+Deno.test("an approval that waited when the service died is over, and the chat that was asked is told", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/journal.db`;
+    const clock = fakeClock();
+    const approval = (id: string) => ({
+      id,
+      digest: "0".repeat(64),
+      capability: "exec" as const,
+      tool: "exec",
+      target: "true",
+      details: "",
+      session: "irc:a",
+      channel: "irc",
+      actor: "irc:someone",
+      createdAt: clock.now(),
+      expiresAt: clock.now() + 120_000,
+    });
+    const asks = (id: string) => ({
+      type: "approval_requested" as const,
+      callId: id,
+      tool: "exec",
+      approval: approval(id),
+    });
+    {
+      await using before = new DeliveryWorld({ path, clock });
+      const { link } = before.attach();
+      await before.begin("t1");
+      await before.say("t1", asks("apr_shown"));
+      await settled();
+      assertEquals(link.calls.length, 1);
+      link.isRunning = false;
+      await before.say("t1", asks("apr_never_shown"));
+      await settled();
+    }
+    const journal = openJournal({ path, now: clock.now });
+    await journal.recover();
+    await using after = new DeliveryWorld({ journal, clock });
+    const { link } = after.attach();
+    await settled();
+    assertEquals(
+      link.arrived.map((call) => call.member === "send" && call.message.event),
+      [{ type: "approval_resolved", id: "apr_shown", outcome: "void" }],
+    );
+  }));
 
 for (
   const [status, words] of [

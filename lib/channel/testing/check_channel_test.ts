@@ -146,6 +146,14 @@ export const instances = { instanceSpecs: () => [one, one], updateInstanceConfig
     seen: "it rejects the end of a turn: what ended?",
   },
   {
+    check: "side_notes",
+    runtime: `async send(message) {
+      await super.send(message);
+      if (message.event?.type === "approval_resolved") throw new Error("which one?");
+    }`,
+    seen: "it rejects how an approval came out: which one?",
+  },
+  {
     check: "hears_anything",
     runtime: `async take(message) {
       if (message.text.includes("__proto__")) this.ending.reject(new Error("unexpected token"));
@@ -520,6 +528,22 @@ export const instances = { instanceSpecs: () => [one, one], updateInstanceConfig
       await super.send(message).catch(() => { throw new PermanentDeliveryError("gone"); });
     }`,
     seen: "it rejected for good: gone",
+  },
+  {
+    check: "away_costs_nothing",
+    runtime: `async send(message) {
+      await super.send(message).catch((error) => { throw new Error(error.message); });
+    }`,
+    seen: "it rejected with Error: Not connected: the platform is away",
+  },
+  {
+    check: "away_costs_nothing",
+    runtime: `async send(message) {
+      if (!this.isConnected) throw new Error("not connected");
+      await super.send(message).catch(() => {});
+    }`,
+    seen: "send() has not rejected with one",
+    waits: true,
   },
   {
     check: "secrets",

@@ -8,7 +8,12 @@
 import { basename } from "@std/path";
 import { BaseChannel, type PackageConfig } from "../base_channel.ts";
 import type { ChannelHost } from "../channel_host.ts";
-import { isLoginRefused, LoginRefusedError, PermanentDeliveryError } from "../delivery_error.ts";
+import {
+  isLoginRefused,
+  LoginRefusedError,
+  NotConnectedError,
+  PermanentDeliveryError,
+} from "../delivery_error.ts";
 import { splitMarkdown } from "../markdown/split_markdown.ts";
 import { eventOf } from "../outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../outbound_message.ts";
@@ -76,7 +81,7 @@ export class ToyPlatform implements ChannelPlatform {
 
   /** Puts a message up; `at`: in the place of that one. Returns its number. */
   post(sent: PlatformSent, at: number = this.#sent.length): number {
-    if (!this.isUp) throw new Error("The platform is away");
+    if (!this.isUp) throw new NotConnectedError("the platform is away");
     const refusal = this.#refusal;
     this.#refusal = undefined;
     if (this.#isRevoked) throw new LoginRefusedError("The token was revoked");

@@ -261,6 +261,12 @@ export function isPermanent(error: unknown): boolean {
   return error instanceof Error && error.name === "PermanentDeliveryError";
 }
 
+/** By its name, and that it says when: NotConnectedError is one too. */
+export function isRetryLater(error: unknown): boolean {
+  return error instanceof Error && error.name === "RetryLaterError" &&
+    typeof (error as { retryAfterMs?: unknown }).retryAfterMs === "number";
+}
+
 /** Without spaces and line ends, which platforms change. */
 export function squeezed(text: string): string {
   return text.replace(/\s+/g, "");

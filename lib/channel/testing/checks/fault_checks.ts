@@ -5,7 +5,7 @@
  */
 
 import { type ChannelCheck, expect, wordsOf } from "../channel_check.ts";
-import { isPermanent, onTrial, type Trial } from "../trial.ts";
+import { isPermanent, isRetryLater, onTrial, type Trial } from "../trial.ts";
 
 /** See the module. */
 export const FAULT_CHECKS: readonly ChannelCheck[] = [
@@ -31,6 +31,15 @@ export const FAULT_CHECKS: readonly ChannelCheck[] = [
     says: "a platform that is away has to make send() reject with an error that is not permanent",
     needs: ["goDown"],
     run: (subject) => onTrial(subject, goesDown),
+  },
+  {
+    id: "away_costs_nothing",
+    rule:
+      "While the platform is away send() rejects with a NotConnectedError, or any RetryLaterError, so " +
+      "that an outage costs an answer none of its attempts; or the channel does not run.",
+    says: "reject with a NotConnectedError where there is no connection, and nothing was sent",
+    needs: ["goDown"],
+    run: (subject) => onTrial(subject, costsNothing),
   },
   {
     id: "secrets",
@@ -67,6 +76,26 @@ async function goesDown(trial: Trial): Promise<void> {
     return error !== undefined;
   }, "send() has not rejected, and start() has not ended");
   expect(!isPermanent(error), `it rejected for good: ${wordsOf(error)}`);
+}
+
+/** Errors that cost a message an attempt: of what was under way when the platform went. */
+const MAX_COSTLY = 1;
+
+async function costsNothing(trial: Trial): Promise<void> {
+  await trial.delivering();
+  await trial.platform.goDown!();
+  const costly: string[] = [];
+  await trial.patience.until(async () => {
+    // The service gives it nothing then.
+    if (trial.startEnd !== undefined || !trial.channel.isRunning) return true;
+    const error = await trial.send(trial.token("kept")).then(() => undefined, (error) => error);
+    if (isRetryLater(error)) return true;
+    if (error !== undefined) {
+      costly.push(`${error instanceof Error ? error.name : typeof error}: ${wordsOf(error)}`);
+    }
+    expect(costly.length <= MAX_COSTLY, `it rejected with ${costly.at(-1)}`);
+    return false;
+  }, "send() has not rejected with one, and the channel runs");
 }
 
 /** Fewer characters stand in many texts by chance. */

@@ -46,7 +46,8 @@ export const SEND_CHECKS: readonly ChannelCheck[] = [
   {
     id: "side_notes",
     rule:
-      "Progress, breadcrumbs, thoughts and the end of a turn resolve; the answer comes behind them.",
+      "Progress, breadcrumbs, thoughts, how an approval came out and the end of a turn resolve; the answer " +
+      "comes behind them.",
     says: "what is said beside an answer has to resolve, shown or not",
     run: (subject) => onTrial(subject, takesSideNotes),
   },
@@ -127,6 +128,7 @@ async function takesSideNotes(trial: Trial): Promise<void> {
   const { channel, patience, platform: { chatId, metadata = {} } } = trial;
   const thought = { chatId, metadata, streamId: "thought" };
   const end = { type: "turn_end", status: "done" } as const;
+  const resolved = { type: "approval_resolved", id: "apr_1", outcome: "denied" } as const;
   const notes: readonly (readonly [string, () => Promise<void>])[] = [
     ["progress", () => trial.send("reading", { event: { type: "progress", toolHint: false } })],
     [
@@ -136,6 +138,8 @@ async function takesSideNotes(trial: Trial): Promise<void> {
     ["a piece of a thought", () => channel.sendReasoningDelta({ ...thought, delta: "well" })],
     ["the end of a thought", () => channel.sendReasoningEnd(thought)],
     ["the end of a thought that never began", () => channel.sendReasoningEnd(thought)],
+    // Of one that it has never shown, or has forgotten.
+    ["how an approval came out", () => trial.send("Denied: apr_1.", { event: resolved })],
     ["the end of a turn", () => trial.send("", { event: end })],
   ];
   for (const [what, note] of notes) {
