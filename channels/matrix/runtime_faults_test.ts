@@ -83,8 +83,8 @@ Deno.test("MatrixChannel tells what no repeat can mend from what one can", async
     [404, "M_NOT_FOUND", "PermanentDeliveryError", /no such room/],
     [400, "M_BAD_JSON", "PermanentDeliveryError", /refuses it/],
     [403, "M_CONSENT_NOT_GIVEN", "PermanentDeliveryError", /refuses it/],
-    [502, undefined, "Error", /status 502/],
-    [404, undefined, "Error", /status 404/],
+    [502, undefined, "RetryLaterError", /status 502/],
+    [404, undefined, "RetryLaterError", /status 404/],
     [500, "M_UNKNOWN", "Error", /M_UNKNOWN/],
   ];
   for (const [status, errcode, name, words] of answers) {

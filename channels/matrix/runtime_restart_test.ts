@@ -105,7 +105,7 @@ Deno.test("MatrixChannel sends what was cut off again, also after a restart, and
   // The first part is taken without a word, the second is refused for now.
   server.fail("PUT", path, "cut");
   const error = await assertRejects(() => first.channel.send(message));
-  assertEquals((error as Error).name, "Error");
+  assertEquals((error as Error).name, "RetryLaterError");
   server.refuse("temporary");
   await assertRejects(() => first.channel.send(message));
   await first.stop();
@@ -137,7 +137,7 @@ Deno.test("MatrixChannel connects again to a server that was away, and has lost 
   await server.goDown();
   await test.says(/not connected: it cannot be reached.*again in 1 s|again in 2 s/);
   const error = await assertRejects(() => test.send("nobody there"), Error);
-  assertEquals(error.name, "Error");
+  assertEquals(error.name, "RetryLaterError");
   server.say("while it was away", { mentions: [server.me] });
   host.clock.tick(1_500);
   await test.until(() => host.details.filter((one) => /not connected/.test(one)).length > 1);

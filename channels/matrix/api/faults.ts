@@ -7,6 +7,7 @@
 import { ConnectionError, HTTPError, MatrixError } from "matrix-js-sdk";
 import {
   LoginRefusedError,
+  NotConnectedError,
   PermanentDeliveryError,
   RetryLaterError,
 } from "../../../lib/channel/delivery_error.ts";
@@ -19,8 +20,8 @@ export type MatrixFault =
   | { kind: "later"; words: string; waitMs: number }
   /** A repeat cannot mend it. */
   | { kind: "refused"; words: string; errcode: string | undefined; status: number }
-  /** Anything else, which a repeat may mend. */
-  | { kind: "away"; words: string };
+  /** Anything else, which a repeat may mend. `isGone`: nobody of the API has answered. */
+  | { kind: "away"; words: string; isGone: boolean };
 
 /** Where a server limits without saying for how long, milliseconds. */
 const USUAL_WAIT_MS = 5_000;
@@ -34,7 +35,9 @@ export function readFault(error: unknown): MatrixFault {
   if (error instanceof LoginRefusedError) {
     return { kind: "login", words: error.message, isSoft: false };
   }
-  if (!(error instanceof HTTPError)) return { kind: "away", words: awayWords(error) };
+  if (!(error instanceof HTTPError)) {
+    return { kind: "away", words: awayWords(error), isGone: error instanceof ConnectionError };
+  }
   const status = error.httpStatus ?? 0;
   const errcode = error instanceof MatrixError ? error.errcode : undefined;
   const data: Record<string, unknown> = error instanceof MatrixError ? error.data : {};
@@ -62,7 +65,7 @@ export function readFault(error: unknown): MatrixFault {
   if (status >= 400 && status < 500 && errcode !== undefined && !PASSING.includes(status)) {
     return { kind: "refused", words, errcode, status };
   }
-  return { kind: "away", words };
+  return { kind: "away", words, isGone: errcode === undefined };
 }
 
 /** The error that a delivery fails with. */
@@ -75,14 +78,16 @@ export function deliveryError(error: unknown): Error {
   switch (fault.kind) {
     case "login":
       // The channel is about to log in again.
-      if (fault.isSoft) return new Error(`Not logged in: ${fault.words}`);
+      if (fault.isSoft) return new NotConnectedError(fault.words);
       return new LoginRefusedError(`The login is refused: ${fault.words}`);
     case "later":
       return new RetryLaterError(fault.words, fault.waitMs);
     case "refused":
       return new PermanentDeliveryError(refusalWords(fault));
     case "away":
-      return new Error(`The homeserver did not take it: ${fault.words}`);
+      return fault.isGone
+        ? new NotConnectedError(fault.words)
+        : new Error(`The homeserver did not take it: ${fault.words}`);
   }
 }
 
