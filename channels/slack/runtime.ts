@@ -20,9 +20,8 @@ import { requireSettings, type SlackConfig } from "./settings.ts";
 import { SlackSession } from "./slack_session.ts";
 import { SocketLink } from "./socket/socket_link.ts";
 
-/** How often it is noted that we are there, and how much before that is read again, milliseconds. */
+/** How often it is noted that we are there, milliseconds. */
 const SEEN_EVERY_MS = 30_000;
-const SEEN_MARGIN_MS = 60_000;
 
 /** See the module. */
 export class SlackChannel extends BaseChannel<SlackConfig> {
@@ -205,11 +204,8 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
   #noteSeen(session: SlackSession): void {
     const { clock } = this.host;
     this.#cancelSeen = clock.after(SEEN_EVERY_MS, () => {
-      const seen = tsOfTime(clock.now() - SEEN_MARGIN_MS);
-      const before = session.intake.cursor(SEEN_CURSOR);
-      const isNewer = before !== undefined && Number(seen) > Number(before);
-      if (this.#isConnected && !this.#isBehind && isNewer) {
-        session.inbox.add([], { [SEEN_CURSOR]: seen }).catch(() => {});
+      if (this.#isConnected && !this.#isBehind) {
+        session.inbox.add([], { [SEEN_CURSOR]: tsOfTime(clock.now()) }).catch(() => {});
       }
       this.#noteSeen(session);
     });

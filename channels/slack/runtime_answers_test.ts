@@ -4,6 +4,7 @@ import { PermanentDeliveryError, RetryLaterError } from "../../lib/channel/deliv
 import { ServiceError } from "../../lib/errors.ts";
 import { FakeSlack, textOfMessage } from "./testing/fake_slack.ts";
 import { ALICE, ALICE_DM, BOB, BOT_USER, GENERAL } from "./testing/fake_workspace.ts";
+import { fastClock } from "./testing/fast_clock.ts";
 import { SOCKETS, TestSlack } from "./testing/test_slack.ts";
 
 function test(name: string, run: (slack: FakeSlack) => Promise<void>): void {
@@ -35,7 +36,7 @@ async function ask(app: TestSlack, chatId = ALICE_DM, expiresAt = inAnHour(), id
 }
 
 test("slack C26: pieces of two streams arrive as edits of two messages", async (slack) => {
-  await using app = await TestSlack.connected(slack);
+  await using app = await TestSlack.connected(slack, { clock: fastClock() });
   await app.sendDelta(ALICE_DM, "one", { streamId: "a" });
   await app.sendDelta(ALICE_DM, "uno", { streamId: "b" });
   await Promise.all([
@@ -48,7 +49,7 @@ test("slack C26: pieces of two streams arrive as edits of two messages", async (
 });
 
 test("slack C27: a piece that was refused is given again, and its text stands there once", async (slack) => {
-  await using app = await TestSlack.connected(slack);
+  await using app = await TestSlack.connected(slack, { clock: fastClock() });
   await app.sendDelta(ALICE_DM, "one");
   slack.limitRate("chat.update", 0);
   await assertRejects(() => app.sendDelta(ALICE_DM, " two"), RetryLaterError);
@@ -57,7 +58,7 @@ test("slack C27: a piece that was refused is given again, and its text stands th
 });
 
 test("slack C28: a stream goes on in a further message where one is full, each text once", async (slack) => {
-  await using app = await TestSlack.connected(slack);
+  await using app = await TestSlack.connected(slack, { clock: fastClock() });
   const words = Array.from({ length: 2_600 }, (_, at) => `word${at}`);
   await app.sendDelta(ALICE_DM, words.slice(0, 1_500).join(" "));
   await app.sendDelta(ALICE_DM, ` ${words.slice(1_500).join(" ")}`, { streamEnd: true });
@@ -106,7 +107,7 @@ test("slack sends of a long answer what has not arrived", async (slack) => {
 });
 
 test("slack acknowledges by a reaction and shows its work in one line, both gone at the end", async (slack) => {
-  await using app = await TestSlack.connected(slack);
+  await using app = await TestSlack.connected(slack, { clock: fastClock() });
   const ts = await slack.say(GENERAL, { text: `<@${BOT_USER}> work` });
   const { chatId, metadata } = await app.heard("work");
   const question = slack.workspace.conversation(GENERAL).messages.find((one) => one.ts === ts)!;
@@ -123,8 +124,21 @@ test("slack acknowledges by a reaction and shows its work in one line, both gone
   assert(app.calls("chat.update").length <= 2);
   await app.send(chatId, "Done.", { metadata });
   await app.send(chatId, "", { metadata, event: { type: "turn_end", status: "done" } });
-  await app.until(() => question.reactions.size === 0);
+  assertEquals(question.reactions.size, 0);
   assertEquals(app.written.map(({ message }) => textOfMessage(message)), ["Done."]);
+});
+
+test("slack has the end of a turn come again where its emoji cannot go yet", async (slack) => {
+  await using app = await TestSlack.connected(slack);
+  const ts = await slack.say(ALICE_DM, { text: "work" });
+  const { chatId, metadata } = await app.heard("work");
+  const question = slack.workspace.conversation(ALICE_DM).messages.find((one) => one.ts === ts)!;
+  await app.until(() => question.reactions.has("eyes"));
+  slack.limitRate("reactions.remove", 0);
+  const end = () => app.send(chatId, "", { metadata, event: { type: "turn_end", status: "done" } });
+  await assertRejects(end, RetryLaterError);
+  await end();
+  assertEquals(question.reactions.size, 0);
 });
 
 test("slack removes the line of a turn that another process has begun", async (slack) => {

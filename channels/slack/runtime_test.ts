@@ -5,9 +5,12 @@ import {
   RetryLaterError,
   UncertainDeliveryError,
 } from "../../lib/channel/delivery_error.ts";
+import { DatabaseSync } from "node:sqlite";
+import { FakeHost } from "../../lib/channel/testing/mod.ts";
 import { fakeClock } from "../../lib/agent/testing/fake_clock.ts";
 import { FakeSlack, textOfMessage } from "./testing/fake_slack.ts";
 import { ALICE, ALICE_DM, BOB, BOT_USER, GENERAL } from "./testing/fake_workspace.ts";
+import { fastClock } from "./testing/fast_clock.ts";
 import { SOCKETS, TestSlack } from "./testing/test_slack.ts";
 
 /** A test with a Slack of its own. */
@@ -27,7 +30,7 @@ function test(name: string, run: (slack: FakeSlack) => Promise<void>): void {
 }
 
 test("slack W2: what is told three times on each connection is one turn", async (slack) => {
-  await using app = await TestSlack.connected(slack);
+  await using app = await TestSlack.connected(slack, { clock: fastClock() });
   const ts = await slack.say(ALICE_DM, { text: "hello once" });
   await app.heard("hello once");
   for (let times = 0; times < 3; times += 1) await slack.redeliver();
@@ -140,8 +143,9 @@ test("slack W1: a message that was acknowledged is handed on by the next process
 });
 
 test("slack answers once what was written while it was away, in threads too", async (slack) => {
-  const app = await TestSlack.connected(slack);
   slack.write("C0RANDOM001", { text: `<@${BOT_USER}> before the first start` });
+  // Slack gives a time to each message, and the first start comes behind it.
+  const app = await TestSlack.connected(slack);
   const ts = await slack.say(GENERAL, { text: `<@${BOT_USER}> question` });
   await app.heard("question");
   await app.send(`${GENERAL}:${ts}`, "answer");
@@ -175,14 +179,65 @@ test("slack answers once what was written while it was away, in threads too", as
   );
   await next.until(() => next.calls("conversations.replies").length >= 2);
   await next.stop();
-  const times = next.host.published.length;
   await using third = await TestSlack.connected(slack, { host: app.host });
   await slack.say(ALICE_DM, { text: "afterwards" });
   await third.heard("afterwards");
-  const again = third.host.published.slice(times).filter(({ content }) =>
-    content.includes("meanwhile")
-  );
-  assertEquals(again, []);
+  // What is read again has the id that it had.
+  assertEquals(third.turns("before the first start"), 0);
+  assertEquals([third.turns("meanwhile 5"), third.turns("in the old thread")], [1, 1]);
+});
+
+test("slack reads what it was not told while its connection was lost", async (slack) => {
+  await using app = await TestSlack.connected(slack, { clock: fastClock() });
+  await slack.say(ALICE_DM, { text: "before" });
+  await app.heard("before");
+  slack.refuseSockets = 2;
+  slack.cut();
+  slack.write(ALICE_DM, { text: "in between" });
+  await app.heard("in between");
+  assertStringIncludes(app.host.details.join("\n"), "not connected");
+  assertEquals(app.turns("before"), 1);
+  assertStringIncludes(app.detail, "connected as");
+});
+
+test("slack reads on where Slack says when to come again, and not before", async (slack) => {
+  const app = await TestSlack.connected(slack);
+  await app.stop();
+  slack.write(ALICE_DM, { text: "meanwhile" });
+  slack.limitRate("conversations.history", 60);
+  const clock = fakeClock(Date.now());
+  const host = await FakeHost.openWith({ name: "slack", clock, stateDir: app.host.stateDir });
+  {
+    await using next = await TestSlack.connected(slack, { host });
+    const calls = () => next.calls("conversations.history").length;
+    const wall = clock.now();
+    await slack.say(ALICE_DM, { text: "live" });
+    await next.heard("live");
+    assertEquals([calls(), next.turns("meanwhile")], [1, 0]);
+    await next.until(() => {
+      if (calls() === 1) clock.tick(500);
+      return calls() > 1;
+    });
+    assert(clock.now() - wall >= 60_000, `${clock.now() - wall}`);
+    await next.heard("meanwhile");
+  }
+  await app.host.close();
+});
+
+test("slack notes that it was there, so that a process that is killed reads little again", async (slack) => {
+  const clock = fakeClock(Date.now());
+  await using app = await TestSlack.connected(slack, { clock });
+  await app.until(() => clock.timers() > 0);
+  const seen = () => {
+    const database = new DatabaseSync(`${app.host.stateDir}/intake.sqlite`, { readOnly: true });
+    const row = database.prepare("SELECT value FROM cursors WHERE name = 'seen'").get();
+    database.close();
+    return Number(row?.value);
+  };
+  await app.until(() => seen() > 0);
+  const first = seen();
+  for (let count = 0; count < 10; count += 1) clock.tick(30_000);
+  await app.until(() => Math.round(seen() - first) === 300);
 });
 
 test("slack connects anew before Slack takes the connection away, and loses nothing", async (slack) => {

@@ -19,6 +19,7 @@ import { Inbox, type SlackEntry } from "./inbound/inbox.ts";
 import { fetchFiles } from "./inbound/incoming_files.ts";
 import { TakenThreads } from "./inbound/taken_threads.ts";
 import { UserNames } from "./inbound/user_names.ts";
+import { AckReactions } from "./outbound/ack_reactions.ts";
 import { ApprovalCards } from "./outbound/approval_cards.ts";
 import { SlackMessages, type SlackRef } from "./outbound/slack_messages.ts";
 import { StatusNotes } from "./outbound/status_notes.ts";
@@ -61,6 +62,7 @@ export class SlackSession {
   readonly #cards: ApprovalCards;
   readonly #streams: EditedStreams<SlackRef>;
   readonly #typing: Typing;
+  readonly #reactions: AckReactions;
   /** Parts of an answer that have arrived, by its id. */
   readonly #partly = new Map<string, number>();
   #hasStatus = true;
@@ -89,6 +91,12 @@ export class SlackSession {
       show: (chatId) => this.#showStatus(chatId, words.status),
       hide: (chatId) => this.#showStatus(chatId, ""),
     });
+    this.#reactions = new AckReactions({
+      api,
+      name: settings.ackReaction,
+      log,
+      signal: deps.signal,
+    });
     const fileDeps = {
       api,
       apiUrl: settings.apiUrl,
@@ -112,7 +120,7 @@ export class SlackSession {
       say: (chatId, text) => this.#messages.post(chatId, text),
       whisper: (place, userId, text) => this.#messages.whisper(place, userId, text),
       onTurn: ({ channel, ts, chatId }) => {
-        this.#react("reactions.add", channel, ts);
+        this.#reactions.add(channel, ts);
         this.#typing.begin(chatId);
       },
     });
@@ -199,20 +207,9 @@ export class SlackSession {
   async #endTurn({ chatId, metadata: { channel, ts } }: OutboundMessage): Promise<void> {
     this.#typing.end(chatId);
     if (typeof channel === "string" && typeof ts === "string" && TS.test(ts)) {
-      this.#react("reactions.remove", channel, ts);
+      await this.#reactions.remove(channel, ts);
     }
     await this.#notes.clear(chatId);
-  }
-
-  /** Nobody waits for it, and it is not worth a second try. */
-  #react(method: "reactions.add" | "reactions.remove", channel: string, timestamp: string): void {
-    const { api, settings: { ackReaction: name }, host: { log }, signal } = this.#deps;
-    if (name === "") return;
-    void api.call(method, { channel, timestamp, name }).catch((error) => {
-      const { code } = error as { code?: unknown };
-      if (signal.aborted || code === "already_reacted" || code === "no_reaction") return;
-      log.info("A reaction was not set", { method, reason: (error as Error).message });
-    });
   }
 
   /** Apps show that they are at work in threads of direct conversations alone. */

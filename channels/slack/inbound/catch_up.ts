@@ -25,8 +25,14 @@ export interface CatchUpDeps {
   threads: () => readonly string[];
 }
 
-/** Until when everything was read: a `ts`. Only moves on when all conversations were read. */
+/** Until when everything was read, by our clock, as a `ts`. Moves on when all conversations were read. */
 export const SEEN_CURSOR = "seen";
+
+/** When the channel was there for the first time; nothing before that is read. */
+const BEGIN_CURSOR = "begin";
+
+/** How far our clock may be from Slack's, seconds. What is read twice is known by its id. */
+const SKEW_S = 600;
 
 /** Objects of a page, pages of a conversation, conversations. */
 const PAGE = 100;
@@ -47,19 +53,20 @@ const NOTHING: SlackAnswer = { channels: [], messages: [] };
  */
 export async function catchUp(deps: CatchUpDeps, signal: AbortSignal): Promise<boolean> {
   const { cursor, add, clock, log, threads } = deps;
-  const since = cursor(SEEN_CURSOR);
+  const [seen, begin] = [cursor(SEEN_CURSOR), cursor(BEGIN_CURSOR)];
   const now = tsOfTime(clock.now());
-  if (since === undefined) {
-    await add([], { [SEEN_CURSOR]: now });
+  if (seen === undefined || begin === undefined) {
+    await add([], { [BEGIN_CURSOR]: now, [SEEN_CURSOR]: now });
     return true;
   }
+  const since = laterTs(begin, earlier(seen));
   const read = new Reader(deps, signal);
   const conversations = await read.conversations();
   let isWhole = conversations !== undefined;
   for (const { id, type } of conversations ?? []) {
     const name = `read:${id}`;
-    const from = laterTs(since, cursor(name));
-    const messages = await read.pages("conversations.history", { channel: id }, from, now);
+    const from = laterTs(since, earlier(cursor(name) ?? "0"));
+    const messages = await read.pages("conversations.history", { channel: id }, from);
     if (signal.aborted) return false;
     if (messages === undefined) {
       isWhole = false;
@@ -71,7 +78,7 @@ export async function catchUp(deps: CatchUpDeps, signal: AbortSignal): Promise<b
       if (typeof ts !== "string" || !(Number(count) > 0) || !(Number(latest) >= Number(from))) {
         continue;
       }
-      const replies = await read.pages("conversations.replies", { channel: id, ts }, from, now);
+      const replies = await read.pages("conversations.replies", { channel: id, ts }, from);
       if (replies === undefined) isWhole = false;
       else whole.push(...replies.filter((one) => one.ts !== ts));
     }
@@ -83,7 +90,7 @@ export async function catchUp(deps: CatchUpDeps, signal: AbortSignal): Promise<b
     const { channel = "", threadTs: ts = "" } = readChatId(chatId) ?? {};
     if (!CONVERSATION.test(channel) || signal.aborted) continue;
     const type = conversations?.find(({ id }) => id === channel)?.type ?? "";
-    const replies = await read.pages("conversations.replies", { channel, ts }, since, now);
+    const replies = await read.pages("conversations.replies", { channel, ts }, since);
     if (replies === undefined) isWhole = false;
     else await add(inOrder(replies.filter((one) => one.ts !== ts), channel, type));
   }
@@ -124,12 +131,11 @@ class Reader {
     return found.sort((a, b) => Number(b.type === "im") - Number(a.type === "im"));
   }
 
-  /** What was written between two times; undefined where it could not be read. */
+  /** What was written since a time; undefined where it could not be read. */
   async pages(
     method: string,
     args: Readonly<Record<string, string>>,
     oldest: string,
-    latest: string,
   ): Promise<Record<string, unknown>[] | undefined> {
     const messages: Record<string, unknown>[] = [];
     for (let cursor = "", pages = 0;; pages += 1) {
@@ -140,7 +146,6 @@ class Reader {
       const answer = await this.#call(method, {
         ...args,
         oldest,
-        latest,
         limit: PAGE,
         ...cursor !== "" && { cursor },
       });
@@ -182,8 +187,12 @@ class Reader {
   }
 }
 
-function laterTs(a: string, b: string | undefined): string {
-  return b !== undefined && Number(b) > Number(a) ? b : a;
+function laterTs(a: string, b: string): string {
+  return Number(b) > Number(a) ? b : a;
+}
+
+function earlier(ts: string): string {
+  return tsOfTime(timeOfTs(ts) - SKEW_S * 1_000);
 }
 
 /** As events of their conversation: the oldest first, each once. */

@@ -53,6 +53,8 @@ export class FakeSlack implements ChannelPlatform {
   readonly calls: FakeCall[] = [];
   /** Other programs that are connected with the token. */
   others = 0;
+  /** So many sockets are refused from now on. */
+  refuseSockets = 0;
   /** Authorization of what asked for files. */
   readonly fileTokens: (string | null)[] = [];
   /** What `apps.connections.open` and `auth.test` say in the place of yes, by the method. */
@@ -486,6 +488,10 @@ export class FakeSlack implements ChannelPlatform {
   }
 
   #link(request: Request): Response {
+    if (this.refuseSockets > 0) {
+      this.refuseSockets -= 1;
+      return new Response("too_many_websockets", { status: 503 });
+    }
     const { socket, response } = Deno.upgradeWebSocket(request);
     socket.onopen = () => {
       this.#sockets.add(socket);
