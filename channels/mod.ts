@@ -101,7 +101,6 @@ export const CHANNELS: readonly ChannelPackage[] = [
     folder: "telegram",
     loadManifest: () => import("./telegram/manifest.ts"),
     modules: {
-      "_try.ts": new URL("./telegram/_try.ts", import.meta.url).href,
       "bot.ts": new URL("./telegram/bot.ts", import.meta.url).href,
       "instances.ts": new URL("./telegram/instances.ts", import.meta.url).href,
       "runtime.ts": new URL("./telegram/runtime.ts", import.meta.url).href,
