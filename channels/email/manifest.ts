@@ -90,7 +90,7 @@ const manifest: ChannelDescriptor = {
     validator: "channels/email/validation.ts:validate",
   },
   management: { multiInstance: true, adapter: "channels/email/instances.ts:instances" },
-  capabilities: ["media", "replies"],
+  capabilities: ["media", "replies", "catch_up"],
   defaultActivation: false,
   permissions: {
     hosts: ["{imapHost}:{imapPort}", "{smtpHost}:{smtpPort}"],

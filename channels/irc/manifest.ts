@@ -51,7 +51,7 @@ const manifest: ChannelDescriptor = {
     required: [{ fields: ["host"] }, { fields: ["nick"] }],
     validator: "channels/irc/validation.ts:validate",
   },
-  capabilities: ["progress"],
+  capabilities: ["progress", "groups"],
   defaultActivation: false,
   permissions: { hosts: ["{host}:{port}"], paths: ["{caFile}"], variables: [] },
   // Nicks are anybody's, and an account is the word of the network's services.
