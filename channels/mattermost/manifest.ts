@@ -5,7 +5,7 @@ const manifest: ChannelDescriptor = {
   name: "mattermost",
   displayName: "Mattermost",
   runtime: "channels/mattermost/runtime.ts:MattermostChannel",
-  dependencies: ["npm:@mattermost/client@11.9.0"],
+  dependencies: ["npm:@mattermost/client@11.9.0", "npm:marked@18.2.1"],
   setup: {
     fields: {
       url: { kind: "string", label: "Address of the server, such as https://chat.example.com" },
@@ -33,16 +33,16 @@ const manifest: ChannelDescriptor = {
         default: "en",
         label: "Language of buttons and notes",
       },
-      actionsPort: {
-        kind: "int",
-        min: 0,
-        max: 65_535,
-        label: "Port for clicks on buttons; not set: approvals are answered in words",
-      },
       actionsHost: {
         kind: "string",
-        default: "127.0.0.1",
-        label: "Address to listen at for clicks on buttons",
+        label: "Address to listen at for clicks on buttons; empty: approvals are answered in words",
+      },
+      actionsPort: {
+        kind: "int",
+        default: 8791,
+        min: 0,
+        max: 65_535,
+        label: "Port to listen at for clicks on buttons",
       },
       actionsUrl: {
         kind: "string",

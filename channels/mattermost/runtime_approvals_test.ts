@@ -101,12 +101,12 @@ Deno.test("mattermost: buttons of the process before work, and are taken away by
   const server = await FakeMattermost.open();
   const host = await FakeHost.open({ name: "mattermost" });
   const port = freePort();
-  const first = new TestChannel(server, host, { actionsPort: port });
+  const first = new TestChannel(server, host, { actionsHost: "127.0.0.1", actionsPort: port });
   await first.ready();
   const postId = await ask(first);
   await first.stop();
   await assertRejects(() => server.click(postId, server.store.alice.id, "approve"));
-  const second = new TestChannel(server, host, { actionsPort: port });
+  const second = new TestChannel(server, host, { actionsHost: "127.0.0.1", actionsPort: port });
   await second.ready();
   await server.click(postId, server.store.alice.id, "approve");
   await second.heard("/approve ap1 01234567");
@@ -165,7 +165,7 @@ Deno.test("mattermost: a click that is not made on a button of ours is refused",
   });
 });
 
-Deno.test("mattermost: without a port for clicks approvals are words, and so is how they came out", async () => {
+Deno.test("mattermost: without an address for clicks approvals are words, and so is how they came out", async () => {
   await withChannel({}, async (mattermost, server) => {
     const postId = await ask(mattermost);
     assertEquals(server.store.posts.get(postId)!.props.attachments, undefined);

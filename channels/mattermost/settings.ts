@@ -64,7 +64,13 @@ export function readSettings(
     });
   }
   const publicUrl = addressOf("actionsUrl", config.actionsUrl, problems);
-  const { actionsPort: port } = config;
+  const host = textOf(config.actionsHost);
+  if (/[\s/]/.test(host)) {
+    problems.push({
+      field: "actionsHost",
+      message: `actionsHost is ${quoted(host)}: expected an address such as 127.0.0.1`,
+    });
+  }
   const settings: MattermostSettings = {
     url,
     token,
@@ -73,9 +79,7 @@ export function readSettings(
     replyInThread: config.replyInThread !== false,
     ackReaction,
     language: LANGUAGES.find((one) => one === config.language) ?? "en",
-    actions: typeof port === "number"
-      ? { host: textOf(config.actionsHost) || "127.0.0.1", port, publicUrl }
-      : undefined,
+    actions: host === "" ? undefined : { host, port: Number(config.actionsPort ?? 0), publicUrl },
   };
   return { settings, problems };
 }

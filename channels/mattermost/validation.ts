@@ -4,8 +4,8 @@
  * @module
  */
 
-import { systemClock } from "../../lib/agent/clock.ts";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { systemClock } from "../../lib/channel/platform/system_clock.ts";
 import { ApiError } from "./api/api_error.ts";
 import { MattermostClient } from "./api/mattermost_client.ts";
 import { type MattermostSettings, readSettings } from "./settings.ts";

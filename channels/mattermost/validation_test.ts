@@ -38,6 +38,7 @@ Deno.test("validate() names the field that is wrong", async () => {
     [{ url: "chat.example.com" }, "error url: url is no address"],
     [{ url: "https://user:pass@chat.example.com" }, "error url: url is no address"],
     [{ actionsUrl: "nowhere" }, "error actionsUrl"],
+    [{ actionsHost: "http://127.0.0.1" }, "error actionsHost"],
     [{ url: "http://127.0.0.1:1" }, "warning url: http://127.0.0.1:1 cannot be used now"],
   ];
   for (const [changes, words] of cases) {

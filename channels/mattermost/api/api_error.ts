@@ -6,6 +6,7 @@
 
 import {
   LoginRefusedError,
+  NotConnectedError,
   PermanentDeliveryError,
   RetryLaterError,
   UncertainDeliveryError,
@@ -64,6 +65,7 @@ export function toDeliveryError(error: unknown, isSafe = false): unknown {
   const { status, id, message, isSent } = error;
   if (status === 429) return new RetryLaterError(message, error.retryAfterMs ?? 1_000);
   if (error.isLoginRefused) return new LoginRefusedError(message);
+  if (status === 0 && !isSent) return new NotConnectedError(message);
   if (status === 0 || status === 502 || status === 504) {
     return isSent && !isSafe ? new UncertainDeliveryError(message) : error;
   }

@@ -7,6 +7,7 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
+import { neverSent } from "../../../lib/channel/platform/never_sent.ts";
 import { ApiError } from "./api_error.ts";
 import { Client4 } from "./mattermost_package.ts";
 
@@ -112,11 +113,9 @@ export class MattermostClient extends Client4 {
       if (error instanceof ApiError) throw error;
       if (signal.aborted) throw new ApiError("The channel was stopped", sent(0));
       if (ending.signal.aborted) throw new ApiError("The server has not answered in time", sent(0));
-      const reason = reasonOf(error);
-      throw new ApiError(`The server cannot be reached: ${plainReason(reason)}`, {
+      throw new ApiError(`The server cannot be reached: ${reasonOf(error)}`, {
         status: 0,
-        // Nothing goes over a connection that was never made.
-        isSent: !/\(Connect\)|dns error|are blocked|Requires net access|NotCapable/i.test(reason),
+        isSent: !neverSent(error),
       });
     } finally {
       cancel();
@@ -204,10 +203,7 @@ async function boundedBytes(
 
 /** What went wrong below, which a failed fetch keeps as its cause. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message : error.message;
-}
-
-function plainReason(reason: string): string {
-  return reason.replace(/for url \([^)]*\)/g, "").replace(/\s+/g, " ").slice(0, 200);
+  const deepest = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const reason = deepest instanceof Error ? deepest.message : String(deepest);
+  return reason.replace(/for url \([^)]*\):?/g, "").replace(/\s+/g, " ").trim().slice(0, 200);
 }

@@ -33,6 +33,11 @@ export interface MattermostPost {
   files: readonly PostFile[];
 }
 
+/** Characters of a message; servers take at most 65,535. */
+const MAX_MESSAGE_CHARS = 128 * 1024;
+/** Files of a post; servers take ten. */
+const MAX_FILES = 20;
+
 const ID = /^[a-z0-9]{26}$/;
 
 /** Whether a text has the form of the server's ids. */
@@ -58,7 +63,7 @@ export function readPost(value: unknown): MattermostPost | undefined {
     channelId,
     userId,
     rootId: isId(rootId) ? rootId : "",
-    message: text(value.message).toWellFormed(),
+    message: text(value.message).slice(0, MAX_MESSAGE_CHARS).toWellFormed(),
     type: text(value.type),
     createAt: number(create_at),
     editAt: number(value.edit_at),
@@ -71,14 +76,14 @@ export function readPost(value: unknown): MattermostPost | undefined {
 
 function filesOf({ file_ids, metadata }: Record<string, unknown>): PostFile[] {
   const infos = isRecord(metadata) && Array.isArray(metadata.files) ? metadata.files : [];
-  const ids = Array.isArray(file_ids) ? file_ids.filter(isId) : [];
+  const ids = Array.isArray(file_ids) ? file_ids.filter(isId).slice(0, MAX_FILES) : [];
   return ids.map((id) => {
     const info = infos.find((one) => isRecord(one) && one.id === id) as
       | Record<string, unknown>
       | undefined;
     return {
       id,
-      name: text(info?.name) || `file-${id.slice(0, 6)}`,
+      name: text(info?.name).slice(0, 255) || `file-${id.slice(0, 6)}`,
       size: number(info?.size),
       mimeType: text(info?.mime_type),
     };

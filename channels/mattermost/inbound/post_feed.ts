@@ -122,6 +122,14 @@ export class PostFeed {
         if (this.#isClosed) return;
         // The start ends with it.
         if (error instanceof ApiError && error.isLoginRefused) return void this.#waiting.shift();
+        if ((error as { code?: unknown }).code === "invalid_request") {
+          // It would be the same each time.
+          this.#deps.log.warning("Messages cannot be taken, and are dropped", {
+            reason: (error as Error).message,
+          });
+          this.#waiting.splice(0, Math.max(1, this.#nextLive().length));
+          continue;
+        }
         const waitMs = Math.max(
           error instanceof ApiError ? error.retryAfterMs ?? 0 : 0,
           Math.min(FIRST_AGAIN_MS * 2 ** Math.min(failures++, 10), LONGEST_AGAIN_MS),

@@ -12,7 +12,7 @@ import { type FakeChannel, type FakePost, FakeStore } from "./fake_store.ts";
 
 export interface FakeMattermostOptions
   extends Partial<Pick<FakeApiOptions, "maxPostSize" | "maxFileSize">> {
-  /** Whether `section` names a port for clicks on buttons. */
+  /** Whether `section` names an address for clicks on buttons. */
   hasActions?: boolean;
 }
 
@@ -68,7 +68,7 @@ export class FakeMattermost implements ChannelPlatform {
       token: this.token,
       respond: "all",
       replyInThread: false,
-      ...hasActions && { actionsPort: freePort() },
+      ...hasActions && { actionsHost: "127.0.0.1", actionsPort: freePort() },
     };
   }
 
