@@ -12,7 +12,7 @@ type Wrong = ToyPackage & {
   waits?: true;
 };
 
-const NO_FIELDS = { fields: {}, required: [] };
+const NO_FIELDS = { fields: {}, required: [], steps: ["Switch it on."] };
 
 const WRONG: readonly Wrong[] = [
   { check: "manifest", manifest: { name: "toy2" }, seen: 'name is "toy2" and the folder is "toy"' },
@@ -105,6 +105,11 @@ export const instances = { instanceSpecs: () => [one, one], updateInstanceConfig
   },
   { check: "locales", files: { "locales/de.json": toyLocale({ steps: [] }) }, seen: "steps" },
   { check: "locales", files: { "locales/de.json": "{" }, seen: "locales/de.json: " },
+  {
+    check: "locales",
+    files: { "locales/de.json": toyLocale({ steps: ["Erst das.", "Dann dies."] }) },
+    seen: "de has 2 steps, and setup.steps of the manifest 1",
+  },
   {
     check: "locales",
     manifest: { locales: ["de", "es"] },

@@ -35,6 +35,7 @@ export const TOY_MANIFEST: ChannelDescriptor = {
     },
     required: [{ fields: ["hub"] }],
     validator: "channels/toy/validate.ts:validate",
+    steps: ["Switch it on."],
   },
   management: { multiInstance: true, adapter: "channels/toy/instances.ts:instances" },
   connector: "channels/toy/connect.ts:connector",

@@ -5,7 +5,7 @@
  */
 
 import { BaseChannel } from "../../base_channel.ts";
-import { checkLocale } from "../../locales/channel_locale.ts";
+import { type ChannelLocale, checkLocale } from "../../locales/channel_locale.ts";
 import { instancesOf } from "../../management/instances_of.ts";
 import { switchSection, updateSection } from "../../management/update_section.ts";
 import type { Section } from "../../management.ts";
@@ -62,7 +62,7 @@ export const PACKAGE_CHECKS: readonly ChannelCheck[] = [
     id: "locales",
     rule:
       "locales of the manifest are the files locales/<language>.json; each has a label for each field of the " +
-      "setup, steps, and the same words.",
+      "setup, as many steps as the manifest, and the same words.",
     says: "a language of the package is not whole; add what it lacks, or take it out",
     ofPackage: true,
     run: localesFit,
@@ -178,12 +178,18 @@ async function localesFit(subject: ChannelSubject): Promise<void> {
       throw new Broken(`locales/${tag}.json: ${wordsOf(error)}`);
     });
     const { setup } = descriptor;
-    let words: string[];
+    let locale: ChannelLocale;
     try {
-      words = Object.keys(checkLocale(value.default, { folder, tag, setup }).words).toSorted();
+      locale = checkLocale(value.default, { folder, tag, setup });
     } catch (error) {
       throw new Broken(wordsOf(error));
     }
+    const english = setup.steps?.length ?? 0;
+    expect(
+      locale.steps.length === english,
+      `${tag} has ${locale.steps.length} steps, and setup.steps of the manifest ${english}`,
+    );
+    const words = Object.keys(locale.words).toSorted();
     first ??= { tag, words };
     const other = words.find((word) => !first!.words.includes(word)) ??
       first.words.find((word) => !words.includes(word));
