@@ -4,6 +4,7 @@
  * @module
  */
 
+import { commonLabels } from "../../channel/locales/common_labels.ts";
 import { loadLocale } from "../../channel/locales/load_locale.ts";
 import type { ChannelRegistry } from "../../channel/registry/channel_registry.ts";
 import type { ChannelListing } from "./channel_request.ts";
@@ -19,16 +20,24 @@ export async function localizedListing(
   if (loaded === undefined) return listing;
   if ("problem" in loaded) return { ...listing, localeProblem: loaded.problem };
   const { tag, locale: { displayName = listing.displayName, fields, steps } } = loaded;
+  const common = commonLabels(tag);
+  // What the contract says of a field is about this channel.
+  const labelOf = (name: string) =>
+    Object.hasOwn(fields, name)
+      ? fields[name]!.label
+      : Object.hasOwn(common, name)
+      ? common[name]
+      : undefined;
   return {
     ...listing,
     displayName,
     locale: tag,
     steps,
     fields: Object.fromEntries(
-      Object.entries(listing.fields).map(([name, field]) => [
-        name,
-        Object.hasOwn(fields, name) ? { ...field, label: fields[name]!.label } : field,
-      ]),
+      Object.entries(listing.fields).map(([name, field]) => {
+        const label = labelOf(name);
+        return [name, label === undefined ? field : { ...field, label }];
+      }),
     ),
   };
 }
