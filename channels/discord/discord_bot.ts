@@ -24,7 +24,7 @@ import { type MessageRef, Sender } from "./outbound/sender.ts";
 import { StatusMessages } from "./outbound/status_messages.ts";
 import { DiscordApi, isSnowflake } from "./rest/discord_api.ts";
 import { DiscordRest } from "./rest/discord_rest.ts";
-import { loginRefused } from "./rest/delivery_fault.ts";
+import { deliveryFault, loginRefused } from "./rest/delivery_fault.ts";
 import { renderPart, splitForDiscord } from "./text/to_discord.ts";
 import { wordsOf } from "./words.ts";
 
@@ -253,18 +253,23 @@ export class DiscordBot {
   #onConnected(identity: BotIdentity, isNew: boolean): void {
     this.#describe();
     const { settings: { slashCommand, slashServers, language }, host } = this.#options;
-    if (!isNew || slashCommand === "") return;
+    if (!isNew) return;
     const { askDescription, askOption } = wordsOf(language);
+    const formerName = this.#memory.get<string>("command", "name") ?? "";
+    if (slashCommand === "" && formerName === "") return;
     registerCommand(this.#api, {
       applicationId: identity.applicationId,
       name: slashCommand,
+      formerName,
       description: askDescription,
       optionDescription: askOption,
       servers: slashServers,
-    }).catch((error) => {
+    }).then(() => {
+      if (!this.#ending.signal.aborted) this.#memory.set("command", "name", slashCommand);
+    }, (error) => {
       if (this.#ending.signal.aborted) return;
       host.log.warning("The slash command could not be registered", {
-        reason: error instanceof Error ? error.message.slice(0, 200) : "unknown",
+        reason: deliveryFault(error).message.slice(0, 300),
       });
     });
   }

@@ -169,6 +169,16 @@ Deno.test("DiscordChannel names another program that writes with its token", asy
   assertEquals(bot.host.lines.filter(({ level }) => level === "warning").length, 1);
 });
 
+Deno.test("DiscordChannel names a second one of its kind with the same token, on both sides", async () => {
+  await using one = await TestBot.open();
+  await using other = await TestBot.open({ fake: one.fake });
+  await one.send("an answer");
+  await until(() => other.detail.includes("another program"), "the other names it");
+  await other.send("another answer");
+  await until(() => one.detail.includes("another program"), "the one names it");
+  await other.stop();
+});
+
 Deno.test("DiscordChannel shows that it took a message, that it writes, and stops when the turn ends", async () => {
   await using bot = await TestBot.open({ section: { ackReaction: "👀" } });
   const { fake } = bot;

@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import type { OutboundMessage } from "../../lib/channel/outbound_message.ts";
+import { refused } from "./testing/fake_api.ts";
 import type { FakeMessage } from "./testing/fake_world.ts";
 import { FakeDiscord } from "./testing/fake_discord.ts";
 import { fastClock, TestBot, until } from "./testing/test_bot.ts";
@@ -36,6 +37,32 @@ Deno.test("DiscordChannel registers its slash command once", async () => {
     );
   }
   assertEquals(fake.api.commands.length, 1);
+  await fake.close();
+});
+
+Deno.test("DiscordChannel takes its slash command away when it has another name, and names what fails", async () => {
+  const fake = await FakeDiscord.open();
+  const stateDir = await Deno.realPath(await Deno.makeTempDir());
+  for (const slashCommand of ["ask", "frage", ""]) {
+    await using bot = await TestBot.open({ fake, stateDir, section: { slashCommand } });
+    const names = slashCommand === "" ? [] : [slashCommand];
+    await until(
+      () => fake.api.commands.map(({ name }) => name).join() === names.join(),
+      `the command ${slashCommand}`,
+    );
+    await bot.stop();
+    fake.gateway.forgetSessions();
+  }
+  fake.api.intercept = ({ path }) =>
+    path.includes("/commands") ? refused(403, 50001, "Missing Access") : undefined;
+  const section = { slashServers: [fake.world.guildId] };
+  await using bot = await TestBot.open({ fake, stateDir, section });
+  await until(
+    () => bot.host.lines.some(({ message }) => message.includes("slash command")),
+    "it is said",
+  );
+  await bot.stop();
+  await Deno.remove(stateDir, { recursive: true });
   await fake.close();
 });
 

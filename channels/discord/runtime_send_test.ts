@@ -30,6 +30,18 @@ Deno.test("DiscordChannel replies to what it answers, once, and calls nobody els
   assertEquals(first!.body.content, "Hello @everyone and \\<@123456789012345678>");
 });
 
+Deno.test("DiscordChannel answers without a reply where it may not read what stands there", async () => {
+  await using bot = await TestBot.open();
+  const { fake } = bot;
+  fake.write("hello");
+  const { metadata } = (await bot.published(1))[0]!;
+  fake.refuseWith(
+    refused(400, 160002, "Cannot reply without permission to read message history"),
+  );
+  await bot.send("Hello", { metadata });
+  assertEquals(bot.texts(), ["Hello"]);
+});
+
 Deno.test("DiscordChannel answers in private without a reply", async () => {
   await using bot = await TestBot.open();
   const { fake, fake: { world } } = bot;
@@ -90,6 +102,14 @@ for (const global of [false, true]) {
     assertEquals(other instanceof RetryLaterError, global);
   });
 }
+
+Deno.test("DiscordChannel comes not at once again to who says too much, and not when to come", async () => {
+  await using bot = await TestBot.open({ clock: fastClock(20) });
+  bot.fake.api.intercept = (call) => isCreate(call) ? { status: 429, body: "<html>" } : undefined;
+  const error = await errorOf(bot.send("too much"));
+  assertInstanceOf(error, RetryLaterError);
+  assertEquals(error.retryAfterMs >= 1_000, true);
+});
 
 Deno.test("DiscordChannel waits for a limit that is over soon", async () => {
   await using bot = await TestBot.open({ clock: fastClock(20) });

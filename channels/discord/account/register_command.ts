@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { APIApplicationCommand } from "discord.js";
 import type { DiscordApi } from "../rest/discord_api.ts";
 
 /** CHAT_INPUT, and an option that is a text. */
@@ -15,19 +16,43 @@ const MAX_QUESTION_CHARS = 6_000;
 /** How the command is to be. */
 export interface CommandOptions {
   applicationId: string;
+  /** Empty: there is to be none. */
   name: string;
+  /** As it was called before; that one goes. */
+  formerName?: string;
   description: string;
   optionDescription: string;
   /** Empty: on all servers and in direct messages. */
   servers: readonly string[];
 }
 
-/** Has Discord have it; writes nothing where it does already, as writing is limited to 200 a day. */
+/**
+ * Has Discord have it; writes nothing where it does already, as writing is limited to 200 a day. Rejects
+ * with the first problem, behind all servers.
+ */
 export async function registerCommand(
-  api: Pick<DiscordApi, "commands" | "setCommand">,
-  { applicationId, name, description, optionDescription, servers }: CommandOptions,
+  api: Pick<DiscordApi, "commands" | "setCommand" | "deleteCommand">,
+  options: CommandOptions,
 ): Promise<void> {
-  const wanted = {
+  const { applicationId, name, formerName, servers } = options;
+  const wanted = commandOf(options);
+  const problems: unknown[] = [];
+  for (const guildId of servers.length === 0 ? [undefined] : servers) {
+    try {
+      const known = await api.commands(applicationId, guildId);
+      const former = known.find((one) => one.name === formerName && formerName !== name);
+      if (former !== undefined) await api.deleteCommand(applicationId, former.id, guildId);
+      const isThere = known.some((one) => isSame(one, wanted));
+      if (name !== "" && !isThere) await api.setCommand(applicationId, wanted, guildId);
+    } catch (error) {
+      problems.push(error);
+    }
+  }
+  if (problems.length > 0) throw problems[0];
+}
+
+function commandOf({ name, description, optionDescription }: CommandOptions) {
+  return {
     name,
     type: CHAT_INPUT,
     description: description.slice(0, 100),
@@ -39,15 +64,14 @@ export async function registerCommand(
       max_length: MAX_QUESTION_CHARS,
     }],
   };
-  for (const guildId of servers.length === 0 ? [undefined] : servers) {
-    const known = await api.commands(applicationId, guildId);
-    const same = known.some((command) =>
-      command.name === wanted.name && command.type === wanted.type &&
-      command.description === wanted.description &&
-      isSameOption(command.options, wanted.options[0]!)
-    );
-    if (!same) await api.setCommand(applicationId, wanted, guildId);
-  }
+}
+
+function isSame(
+  command: APIApplicationCommand,
+  { name, type, description, options: [option] }: ReturnType<typeof commandOf>,
+): boolean {
+  return command.name === name && command.type === type && command.description === description &&
+    isSameOption(command.options, option!);
 }
 
 function isSameOption(

@@ -9,6 +9,7 @@ import type { Log } from "../../../lib/log.ts";
 import type { DiscordApi } from "../rest/discord_api.ts";
 import { isSnowflake } from "../rest/discord_api.ts";
 import { deliveryFault, discordCode } from "../rest/delivery_fault.ts";
+import { escapeText } from "../text/to_discord.ts";
 import { fill, type Words } from "../words.ts";
 import type { Sender } from "../outbound/sender.ts";
 import type { AnswerThreads } from "./answer_threads.ts";
@@ -97,7 +98,7 @@ async function publish(
   }
   if (notes.length > 0 && published.kind !== "denied") {
     // The person has to know as well; the message itself is with the service.
-    await deps.sender.post({ chatId, metadata: {} }, notes.join("\n").slice(0, 1_900), {
+    await deps.sender.post({ chatId, metadata: {} }, escapeText(notes.join("\n").slice(0, 900)), {
       key: `files ${messageId}`,
     }).catch((error: Error) =>
       log.warning("A note on files was not sent", { reason: error.message })

@@ -24,6 +24,7 @@ const MAX_CUSTOM_ID_CHARS = 100;
 const UNKNOWN_MESSAGE = 10008;
 
 type Approval = Extract<OutboundEvent, { type: "approval" }>;
+type Click = Extract<Interaction, { kind: "click" }>;
 type Resolved = Extract<OutboundEvent, { type: "approval_resolved" }>;
 
 /** What is kept of one. */
@@ -46,8 +47,8 @@ export interface ApprovalsDeps {
 /** See the module. */
 export class Approvals {
   readonly #deps: ApprovalsDeps;
-  /** Clicks that are on their way to the disk. */
-  readonly #underWay = new Set<string>();
+  /** Interactions that are on their way to the disk, by approval and person. */
+  readonly #underWay = new Map<string, string>();
 
   constructor(deps: ApprovalsDeps) {
     this.#deps = deps;
@@ -101,18 +102,20 @@ export class Approvals {
   }
 
   /** What to tell whoever clicked in vain; undefined for a click that counts. */
-  refuse({ approvalId, senderId }: Extract<Interaction, { kind: "click" }>): string | undefined {
+  refuse({ approvalId, senderId, ref }: Click): string | undefined {
     const { memory, words, clock } = this.#deps;
     const kept = memory.get<Kept>("approval", approvalId);
     if (kept === undefined || kept.isOver || kept.expiresAt <= clock.now()) return words.over;
     const key = `${approvalId} ${senderId}`;
-    if (kept.clicked.includes(senderId) || this.#underWay.has(key)) return words.alreadySent;
-    this.#underWay.add(key);
+    // The same click may be told again before it is on the disk.
+    const underWay = this.#underWay.get(key) ?? ref.id;
+    if (kept.clicked.includes(senderId) || underWay !== ref.id) return words.alreadySent;
+    this.#underWay.set(key, ref.id);
     return undefined;
   }
 
   /** A click is on the disk: another of the same person counts no more. */
-  remember({ approvalId, senderId }: Extract<Interaction, { kind: "click" }>): void {
+  remember({ approvalId, senderId }: Click): void {
     const { memory } = this.#deps;
     const kept = memory.get<Kept>("approval", approvalId);
     if (kept !== undefined) {

@@ -26,6 +26,9 @@ const INTERACTION_MS = 14.5 * 60_000;
 /** The first answer to an interaction is still to come. */
 const LOADING = 1 << 7;
 
+/** The bot may not read what stands in the channel, which a reply needs. */
+const NO_REPLY = 160002;
+
 /** Messages that were replied to. */
 const MAX_REPLIED = 1_000;
 
@@ -82,21 +85,22 @@ export class Sender {
   async post(place: SendPlace, content: string, options: PostOptions): Promise<MessageRef> {
     const { chatId, metadata } = place;
     requireChat(chatId);
-    const { key, files = [], body = {}, isAnswer = false } = options;
-    const said = { content, allowed_mentions: MENTIONS, ...body, ...attachments(files) };
+    const { key, files = [], isAnswer = false } = options;
+    const said = {
+      content,
+      allowed_mentions: MENTIONS,
+      ...options.body,
+      ...attachments(files),
+    };
     try {
       const first = isAnswer ? await this.#answerInteraction(place, said, files) : undefined;
       if (first !== undefined) return { channelId: chatId, id: first.id };
       const reply = isAnswer ? this.#replyTo(chatId, metadata) : undefined;
-      const sent = await this.#create(chatId, {
-        ...said,
-        ...reply !== undefined &&
-          { message_reference: { message_id: reply, fail_if_not_exists: false } },
-        nonce: await this.#nonce(key),
-        enforce_nonce: true,
-      }, files);
-      if (reply !== undefined) this.#remember(reply);
-      return { channelId: chatId, id: sent.id };
+      const body = { ...said, nonce: await this.#nonce(key), enforce_nonce: true };
+      const { id } = reply === undefined
+        ? await this.#create(chatId, body, files)
+        : await this.#reply(chatId, reply, body, files);
+      return { channelId: chatId, id };
     } catch (error) {
       throw deliveryFault(error);
     }
@@ -119,6 +123,22 @@ export class Sender {
 
   #create(chatId: string, body: MessageBody, files: RawFile[]): Promise<APIMessage> {
     return this.#again(() => this.#deps.api.createMessage(chatId, body, files));
+  }
+
+  async #reply(
+    chatId: string,
+    reply: string,
+    body: MessageBody,
+    files: RawFile[],
+  ): Promise<APIMessage> {
+    const reference = { message_id: reply, fail_if_not_exists: false };
+    const sent = await this.#create(chatId, { ...body, message_reference: reference }, files)
+      .catch((error) => {
+        if (discordCode(error) !== NO_REPLY) throw error;
+        return this.#create(chatId, body, files);
+      });
+    this.#remember(reply);
+    return sent;
   }
 
   /** What was cut off is asked again: with a nonce it is done once, and an edit is the same twice. */

@@ -4,14 +4,15 @@
  * @module
  */
 
-import { DiscordAPIError } from "discord.js";
+import { DiscordAPIError, HTTPError } from "discord.js";
 import {
   LoginRefusedError,
+  NotConnectedError,
   PermanentDeliveryError,
   RetryLaterError,
   UncertainDeliveryError,
 } from "../../../lib/channel/delivery_error.ts";
-import { CutOffError } from "./transport_error.ts";
+import { CutOffError, NotSentError } from "./transport_error.ts";
 
 /** What to do, by Discord's own codes (developer documentation, "Opcodes and Status Codes", "JSON"). */
 const ADVICE: Readonly<Record<number, string>> = {
@@ -31,6 +32,9 @@ const ADVICE: Readonly<Record<number, string>> = {
   160005: "the thread is locked: a moderator has to open it",
   240000: "AutoMod of the server refuses the text",
 };
+
+/** Answers of a proxy, of a Discord that is not there. */
+const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** What the code in an error says; undefined for errors that are none of Discord's. */
 export function discordCode(error: unknown): number | undefined {
@@ -57,6 +61,10 @@ export function loginRefused(): LoginRefusedError {
 export function deliveryFault(error: unknown): Error {
   if (isLoginRefused(error)) return loginRefused();
   if (error instanceof RetryLaterError || error instanceof PermanentDeliveryError) return error;
+  // Behind a proxy that has no Discord, nothing was done; by its nonce a message is sent once anyway.
+  if (error instanceof NotSentError || (error instanceof HTTPError && AWAY.has(error.status))) {
+    return new NotConnectedError(error.message);
+  }
   if (error instanceof CutOffError) return new UncertainDeliveryError(error.message);
   if (!(error instanceof DiscordAPIError)) {
     return error instanceof Error

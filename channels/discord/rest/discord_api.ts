@@ -116,6 +116,10 @@ export class DiscordApi {
     return this.#rest.call("POST", commandsPath(applicationId, guildId), { body });
   }
 
+  deleteCommand(applicationId: string, id: string, guildId?: string): Promise<unknown> {
+    return this.#rest.call("DELETE", `${commandsPath(applicationId, guildId)}/${id}`);
+  }
+
   /** Within 3 seconds of the interaction. */
   answerInteraction({ id, token }: InteractionRef, body: unknown): Promise<unknown> {
     return this.#rest.call("POST", `/interactions/${id}/${encodeURIComponent(token)}/callback`, {

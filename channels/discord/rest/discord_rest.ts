@@ -8,6 +8,7 @@
 import { DiscordAPIError, RateLimitError, type RawFile, REST } from "discord.js";
 import type { Clock } from "../../../lib/agent/clock.ts";
 import { RetryLaterError } from "../../../lib/channel/delivery_error.ts";
+import { neverSent } from "../../../lib/channel/platform/mod.ts";
 import { loginRefused } from "./delivery_fault.ts";
 import { CutOffError, NotSentError } from "./transport_error.ts";
 
@@ -20,6 +21,8 @@ const TIMEOUT_MS = 15_000;
 /** A rate limit that is over so soon is waited for, milliseconds, and how often in one call. */
 const SHORT_WAIT_MS = 1_500;
 const SHORT_WAITS = 3;
+/** Who says nothing of when to come again is not asked sooner, milliseconds. */
+const LEAST_AGAIN_MS = 1_000;
 
 /** An answer of more bytes is none of Discord's. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -143,11 +146,9 @@ function limitOf(method: string, path: string): string {
 }
 
 function rateLimited(waitMs: number): RetryLaterError {
-  const seconds = Math.ceil(waitMs / 1_000);
-  return new RetryLaterError(
-    `Discord takes no more for ${seconds} s (rate limit)`,
-    Math.ceil(waitMs),
-  );
+  const againMs = Math.ceil(Math.max(waitMs, LEAST_AGAIN_MS));
+  const seconds = Math.ceil(againMs / 1_000);
+  return new RetryLaterError(`Discord takes no more for ${seconds} s (rate limit)`, againMs);
 }
 
 /** The whole answer, so that nothing of it is left open whatever becomes of it. */
@@ -178,9 +179,8 @@ async function readWhole(url: string, init: RequestInit, stopping: AbortSignal):
     stopping.throwIfAborted();
     if (error instanceof CutOffError) throw error;
     // The words of fetch hold the whole address, and some addresses hold a token.
-    const words = error instanceof Error ? error.message : "";
-    if (!isAnswered && /client error \(Connect\)|dns error|Requires net access/i.test(words)) {
-      throw new NotSentError(`Discord cannot be reached: ${reasonOf(words)}`);
+    if (!isAnswered && neverSent(error)) {
+      throw new NotSentError(`Discord cannot be reached: ${reasonOf(error)}`);
     }
     throw new CutOffError(
       signal.aborted ? "Discord has not answered in time" : "The connection to Discord was cut off",
@@ -188,8 +188,9 @@ async function readWhole(url: string, init: RequestInit, stopping: AbortSignal):
   }
 }
 
-function reasonOf(words: string): string {
+function reasonOf(error: unknown): string {
+  const { name, message, cause } = error as Error;
+  const words = cause instanceof Error ? cause.message : message;
   const [, reason] = /\(Connect\): (.*)$/s.exec(words) ?? [];
-  return (reason ?? (/Requires net access/i.test(words) ? "not permitted" : "no connection"))
-    .slice(0, 200);
+  return (reason ?? (name === "NotCapable" ? "not permitted" : "no connection")).slice(0, 200);
 }

@@ -112,6 +112,12 @@ export class FakeApi {
         this.commands.push({ id: snowflake(), ...call.body });
         return { status: 201, body: this.commands.at(-1) };
       }],
+      ["DELETE", /^\/applications\/\d+(?:\/guilds\/\d+)?\/commands\/(\d+)$/, (id) => {
+        const at = this.commands.findIndex((one) => one.id === id);
+        if (at === -1) return refused(404, 10063, "Unknown application command");
+        this.commands.splice(at, 1);
+        return { status: 204 };
+      }],
       [
         "POST",
         /^\/interactions\/(\d+)\/([^/]+)\/callback$/,

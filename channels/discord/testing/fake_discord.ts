@@ -201,6 +201,7 @@ export class FakeDiscord implements ChannelPlatform {
 
   goDown(): Promise<void> {
     this.#isDown = true;
+    this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
     this.gateway.cut();
     return Promise.resolve();
@@ -208,6 +209,7 @@ export class FakeDiscord implements ChannelPlatform {
 
   comeBack(): void {
     this.#isDown = false;
+    this.#server.listen(this.#port, "127.0.0.1");
   }
 
   async close(): Promise<void> {
