@@ -4,7 +4,7 @@
  * @module
  */
 
-import { BaseChannel } from "../../lib/channel/base_channel.ts";
+import { BaseChannel, type FeatureMetadata } from "../../lib/channel/base_channel.ts";
 import {
   LoginRefusedError,
   NotConnectedError,
@@ -12,6 +12,7 @@ import {
 } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
+import { PLAIN_CLOCK } from "./api/plain_clock.ts";
 import { TelegramApi } from "./api/telegram_api.ts";
 import { TelegramFault } from "./api/telegram_fault.ts";
 import { TelegramBot } from "./bot.ts";
@@ -21,6 +22,9 @@ import { COMMAND_WORDS, wordsIn } from "./words.ts";
 
 /** How long messages that are being sent have when the channel ends, milliseconds. */
 const SEND_GRACE_MS = 2_000;
+
+/** How long Telegram has to say how the bot is called, milliseconds. */
+const METADATA_MS = 10_000;
 
 /** See the module. */
 export class TelegramChannel extends BaseChannel<TelegramConfig> {
@@ -73,6 +77,7 @@ export class TelegramChannel extends BaseChannel<TelegramConfig> {
     try {
       await this.#listCommands(api);
       await bot.run(signal);
+      if (signal.reason instanceof LoginRefusedError) throw signal.reason;
     } finally {
       this.#problem = "it was stopped";
       await this.#letSendsEnd();
@@ -140,7 +145,30 @@ export class TelegramChannel extends BaseChannel<TelegramConfig> {
     if (!this.#isRunning || bot === undefined) throw new NotConnectedError(this.#problem);
     const sending = send(bot);
     this.#sending.add(sending);
-    await sending.finally(() => this.#sending.delete(sending));
+    try {
+      await sending;
+    } catch (error) {
+      // Whoever reads may hear of it much later.
+      if (error instanceof LoginRefusedError) this.#stopping.abort(error);
+      throw error;
+    } finally {
+      this.#sending.delete(sending);
+    }
+  }
+
+  /** How the bot is called on Telegram. */
+  static override async refreshFeatureMetadata(
+    config: Record<string, unknown>,
+  ): Promise<FeatureMetadata | undefined> {
+    if (problemsOf(config).length > 0) return undefined;
+    const api = new TelegramApi({
+      token: String(config.token).trim(),
+      apiUrl: apiRootOf({ apiUrl: String(config.apiUrl) }),
+      clock: PLAIN_CLOCK,
+      fetch: (input, init) => fetch(input, init),
+    });
+    const { first_name: name, username } = await api.call("getMe", {}, { timeoutMs: METADATA_MS });
+    return { name, displayName: `@${username}` };
   }
 
   /** What Telegram has been given may have arrived, so that it is not left alone at once. */

@@ -200,6 +200,30 @@ Deno.test("telegram tries again to load a file while Telegram has trouble", asyn
   assertEquals((await bot.heard(id)).media?.length, 1);
 });
 
+Deno.test("telegram holds up no chat for ever by a file that cannot be had", async () => {
+  await using bot = await TestBot.connect();
+  const { telegram } = bot;
+  telegram.fail(/^getFile$/, 500, "Internal Server Error", { times: 100 });
+  const file = telegram.addFile("f", "documents/f", "x");
+  telegram.say("", { caption: "read", document: { ...file, file_name: "f.txt" } });
+  const id = telegram.say("behind");
+  await bot.ticking(bot.heard(id), 2_000);
+  assertEquals(bot.turns.map(({ content }) => content), [
+    "read\n\n(f.txt was not read: Telegram did not hand it out.)",
+    "behind",
+  ]);
+});
+
+Deno.test("telegram takes a message whose file is gone without it", async () => {
+  await using bot = await TestBot.connect();
+  const { telegram } = bot;
+  const file = telegram.addFile("f", "documents/f", "x");
+  telegram.api.files.delete("f");
+  telegram.say("", { document: { ...file, file_name: "f.txt" } });
+  await bot.until(() => telegram.shown.length === 1);
+  assertEquals(telegram.shown[0]!.text, "f.txt was not read: Telegram did not hand it out.");
+});
+
 Deno.test("telegram writes down what is said in a voice message", async () => {
   await using bot = await TestBot.connect();
   bot.host.onTranscribe = (path) => Promise.resolve(path.endsWith(".ogg") ? "/stop please" : "");

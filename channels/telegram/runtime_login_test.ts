@@ -20,6 +20,16 @@ Deno.test("telegram says of a send too that its token was revoked", async () => 
   await using bot = await TestBot.connect();
   bot.telegram.fail(/^sendMessage$/, 401, "Unauthorized");
   await assertRejects(() => bot.send("1001", "x"), LoginRefusedError);
+  await bot.started;
+  assert(bot.ended instanceof LoginRefusedError);
+});
+
+Deno.test("telegram goes on where a server knows a method no more than its token", async () => {
+  await using bot = await TestBot.connect({ ackReaction: "👀" });
+  bot.telegram.fail(/^setMessageReaction$/, 404, "Not Found: method not found");
+  await bot.heard(bot.telegram.say("hello"));
+  await bot.until(() => bot.host.lines.some(({ message }) => message === "A reaction was not set"));
+  await bot.heard(bot.telegram.say("still there"));
 });
 
 for (const token of ["777001:AAAnotherTokenOfATest-0123456789_xyz", "not a token", "a/../b", ""]) {

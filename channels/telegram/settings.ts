@@ -28,7 +28,7 @@ const WITHOUT_HOST = "webhookHost is not set: expected the address to listen at,
 
 /** Address of the Bot API, as grammY takes it. */
 export function apiRootOf({ apiUrl }: Pick<TelegramConfig, "apiUrl">): string {
-  return apiUrl.replace(/\/+$/, "");
+  return apiUrl.trim().replace(/\/+$/, "");
 }
 
 /** What is wrong and needs no look at Telegram; no value of a secret stands in it. */

@@ -5,23 +5,14 @@
  * @module
  */
 
-import type { Clock } from "../../lib/agent/clock.ts";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { PLAIN_CLOCK } from "./api/plain_clock.ts";
 import { TelegramApi } from "./api/telegram_api.ts";
 import { TelegramFault } from "./api/telegram_fault.ts";
 import { apiRootOf, problemsOf } from "./settings.ts";
 
 /** How long Telegram has for an answer, milliseconds. */
 const PROBE_MS = 8_000;
-
-/** A validator is given none. */
-const CLOCK: Pick<Clock, "elapsed" | "after"> = {
-  elapsed: () => performance.now(),
-  after(ms, run) {
-    const timer = setTimeout(run, ms);
-    return () => clearTimeout(timer);
-  },
-};
 
 /** The findings; none where everything is right. */
 export async function validate(
@@ -41,7 +32,7 @@ export async function validate(
   const api = new TelegramApi({
     token: String(values.token).trim(),
     apiUrl,
-    clock: CLOCK,
+    clock: PLAIN_CLOCK,
     fetch: (input, init) => fetch(input, init),
   });
   const findings: SetupFinding[] = [];

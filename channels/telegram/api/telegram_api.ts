@@ -7,6 +7,7 @@
 
 import { Api, type ApiClientOptions, GrammyError, HttpError } from "grammy/web";
 import type { Clock } from "../../../lib/agent/clock.ts";
+import { neverSent } from "../../../lib/channel/platform/mod.ts";
 import { faultOfRefusal, TelegramFault } from "./telegram_fault.ts";
 
 type Raw = Api["raw"];
@@ -108,7 +109,11 @@ export class TelegramApi {
       });
       if (response.ok && response.body !== null) return response.body;
       await response.body?.cancel();
-      throw faultOfStatus("a file", response.status);
+      // It is gone, or was never there.
+      const isGone = response.status === 400 || response.status === 404;
+      throw isGone
+        ? new TelegramFault("rejected", "Telegram has no such file")
+        : faultOfStatus("a file", response.status);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw this.#faultOf("a file", error);
@@ -145,15 +150,15 @@ export class TelegramApi {
     if (error instanceof GrammyError) return faultOfRefusal(method, error);
     const reason = error instanceof HttpError ? error.error : error;
     if (reason instanceof TelegramFault) return reason;
-    const words = reason instanceof Error ? reason.message : String(reason);
-    const { token } = this.#deps;
-    const said = words.replace(/ for url \([^)]*\)/g, "").replaceAll(token, "***").slice(0, 300);
+    const { cause = reason } = Object(reason) as Error;
+    const words = cause instanceof Error ? cause.message : String(cause);
+    // What stands before it names the address.
+    const said = words.replace(/^.*client error \(\w+\): /s, "").replaceAll(this.#deps.token, "***")
+      .slice(0, 300);
     // What was not written cannot have arrived.
-    const isUnsent = /\(Connect\)|dns error|Requires net access|Fetch failed/i.test(words);
-    return new TelegramFault(
-      isUnsent ? "unreachable" : "cut_off",
-      `Telegram cannot be reached: ${said}`,
-    );
+    return neverSent(reason)
+      ? new TelegramFault("unreachable", `Telegram cannot be reached: ${said}`)
+      : new TelegramFault("cut_off", `Telegram was cut off: ${said}`);
   }
 }
 

@@ -7,6 +7,7 @@
 
 import {
   LoginRefusedError,
+  NotConnectedError,
   PermanentDeliveryError,
   RetryLaterError,
   UncertainDeliveryError,
@@ -78,9 +79,10 @@ export function faultOfRefusal(
 ): TelegramFault {
   const said = `Telegram refused ${method}: ${String(description).slice(0, 300)}`;
   const details = { description: String(description) };
-  switch (code) {
+  // A server that does not know a method says 404 too, with more words.
+  const isUnknown = code === 401 || (code === 404 && description === "Not Found");
+  switch (isUnknown ? 401 : code) {
     case 401:
-    case 404:
       return new TelegramFault("login", `${said} (the token is wrong or was revoked)`, details);
     case 409:
       return new TelegramFault("conflict", said, details);
@@ -110,9 +112,10 @@ export function toDeliveryError(error: unknown, { isRepeatable = false } = {}): 
       return new PermanentDeliveryError(message);
     case "cut_off":
       return isRepeatable ? new Error(message) : new UncertainDeliveryError(message);
+    case "unreachable":
+      return new NotConnectedError(message);
     case "conflict":
     case "server":
-    case "unreachable":
       return new Error(message);
   }
 }

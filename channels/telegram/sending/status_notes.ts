@@ -7,6 +7,7 @@
 
 import type { Clock } from "../../../lib/agent/clock.ts";
 import type { Memory } from "../../../lib/channel/platform/memory.ts";
+import { TelegramFault, toDeliveryError } from "../api/telegram_fault.ts";
 import { toTelegramHtml } from "../text/to_telegram_html.ts";
 import { isGroup, parseChat } from "./chat_place.ts";
 import type { Chats } from "./chats.ts";
@@ -64,7 +65,10 @@ export class StatusNotes {
     this.#plan(chatId, key, note);
   }
 
-  /** The turn is over. Resolves when its note is gone, or cannot be taken away. */
+  /**
+   * The turn is over. Resolves when its note is gone, or cannot be taken away; rejects as `send` of a
+   * channel does where it can later.
+   */
   async end(chatId: string, turn: string): Promise<void> {
     const { memory, chats, signal } = this.#deps;
     const key = keyOf(chatId, turn);
@@ -74,8 +78,15 @@ export class StatusNotes {
     // Another process may have shown it.
     const message = memory.get<SentMessage>(KIND, key);
     if (message === undefined) return;
+    try {
+      await chats.call("deleteMessage", message, { signal });
+    } catch (error) {
+      // Somebody has deleted it, or it is too old to be.
+      const isHopeless = error instanceof TelegramFault &&
+        (error.kind === "rejected" || error.kind === "login");
+      if (!isHopeless) throw toDeliveryError(error, { isRepeatable: true });
+    }
     memory.delete(KIND, key);
-    await chats.call("deleteMessage", message, { signal }).catch(() => {});
   }
 
   /** Shows nothing any more; what is shown goes at the end of its turn, by whoever runs then. */

@@ -7,6 +7,10 @@
 import type { Message } from "grammy/types";
 import type { FileRef } from "./heard.ts";
 
+/** Characters of a name, and of what Telegram calls a file. */
+const MAX_NAME_CHARS = 300;
+const MAX_ID_CHARS = 1_000;
+
 /** See the module. Of a picture, the largest size. */
 export function filesOf(message: Message): FileRef[] {
   const { message_id: id, photo, document, video, animation, audio, voice, video_note } = message;
@@ -15,9 +19,9 @@ export function filesOf(message: Message): FileRef[] {
     { file_id, file_size }: { file_id: string; file_size?: number },
     name: string,
   ): FileRef => ({
-    fileId: file_id,
+    fileId: file_id.slice(0, MAX_ID_CHARS),
     kind,
-    name,
+    name: name.slice(0, MAX_NAME_CHARS).toWellFormed(),
     ...file_size !== undefined && { bytes: file_size },
   });
   const largest = photo?.at(-1);

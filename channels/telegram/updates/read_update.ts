@@ -24,6 +24,9 @@ export interface ReadOptions {
 /** Characters of a text that is heard, as many as Telegram has in a message and its quote many times. */
 const MAX_TEXT_CHARS = 64 * 1024;
 
+/** Of a button; Telegram has 64 bytes. */
+const MAX_DATA_CHARS = 256;
+
 /** Undefined for what is not for the bot, or of nobody. Throws for what is no update. */
 export function readUpdate(update: Update, options: ReadOptions): UpdateMeaning | undefined {
   if (update.callback_query !== undefined) return readClick(update.callback_query, options);
@@ -73,7 +76,8 @@ function readClick(
   { id, from, message, data }: CallbackQuery,
   { isAllowed }: ReadOptions,
 ): UpdateMeaning | undefined {
-  if (message === undefined || data === undefined || from.is_bot) return undefined;
+  if (message === undefined || from.is_bot) return undefined;
+  if (typeof data !== "string" || data.length > MAX_DATA_CHARS) return undefined;
   const senderId = String(from.id);
   const senderName = nameOfUser(from);
   if (!isAllowed(senderId)) return { kind: "denied", senderId, senderName, queryId: id };

@@ -17,8 +17,8 @@ import { sendText } from "../sending/send_text.ts";
 import { escapeTelegram } from "../text/to_telegram_html.ts";
 import type { WordKey, Words } from "../words.ts";
 import type { Albums } from "./albums.ts";
-import { fetchFiles } from "./fetch_files.ts";
-import type { Heard, HeardClick, HeardMessage } from "./heard.ts";
+import { type FetchedFiles, fetchFiles } from "./fetch_files.ts";
+import type { FileRef, Heard, HeardClick, HeardMessage } from "./heard.ts";
 
 /** What it works with. */
 export interface TakeMessageDeps {
@@ -39,9 +39,17 @@ export interface TakeMessageDeps {
   sendSignal: AbortSignal;
 }
 
+/** Attempts to fetch the files of one message; without them it is worth more than never. */
+const MAX_FETCHES = 6;
+
+/** Messages whose files could not be fetched so far. */
+const MAX_FETCHING = 1_000;
+
 /** See the module. */
 export class TakeMessage {
   readonly #deps: TakeMessageDeps;
+  /** Failures so far, by message. */
+  readonly #fetching = new Map<string, number>();
 
   constructor(deps: TakeMessageDeps) {
     this.#deps = deps;
@@ -68,7 +76,7 @@ export class TakeMessage {
     const dir = join(stateDir, "media", crypto.randomUUID());
     try {
       const files = messages.flatMap(({ files }) => files);
-      const { paths, said, problems } = await fetchFiles(files, {
+      const { paths, said, problems } = await this.#fetch(`${chatId} ${messageId}`, files, {
         api,
         dir,
         words,
@@ -96,6 +104,32 @@ export class TakeMessage {
       await this.#sayProblems(first, problems).catch((error) => this.#unsaid(error));
     } finally {
       await Deno.remove(dir, { recursive: true }).catch(() => {});
+    }
+  }
+
+  /** Rejects for what another try may mend, so often and no more: nobody is held up by a file for ever. */
+  async #fetch(
+    message: string,
+    files: readonly FileRef[],
+    deps: Parameters<typeof fetchFiles>[1],
+  ): Promise<FetchedFiles> {
+    try {
+      const fetched = await fetchFiles(files, deps);
+      this.#fetching.delete(message);
+      return fetched;
+    } catch (error) {
+      deps.signal.throwIfAborted();
+      const failures = (this.#fetching.get(message) ?? 0) + 1;
+      this.#fetching.delete(message);
+      if (failures >= MAX_FETCHES) {
+        const problems = files.map(({ name }) => deps.words("fileUnreadable", { name }));
+        return { paths: [], said: [], problems };
+      }
+      this.#fetching.set(message, failures);
+      if (this.#fetching.size > MAX_FETCHING) {
+        this.#fetching.delete(this.#fetching.keys().next().value!);
+      }
+      throw error;
     }
   }
 
