@@ -173,7 +173,7 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
     const deps = this.#sessionDeps(this.#ending.signal);
     const canGoOn = session !== undefined &&
       await forgetToken(deps, session.accessToken, fault.isSoft);
-    if (!canGoOn) throw refused(fault.words);
+    if (!canGoOn) throw refused(this.config, fault.words);
     const next = await this.#retrying(() => openSession(deps));
     if (next === undefined) return;
     session.accessToken = next.accessToken;

@@ -47,7 +47,7 @@ export async function openSession(deps: SessionDeps, isForced = false): Promise<
   const { config, stateDir } = deps;
   if (config.accessToken !== "") {
     return await withToken(deps, { accessToken: config.accessToken, deviceId: undefined })
-      .catch(throwRefused);
+      .catch((error) => throwRefused(config, error));
   }
   const kept = await readKept(stateDir, config);
   if (kept?.accessToken !== undefined && !isForced) {
@@ -57,7 +57,7 @@ export async function openSession(deps: SessionDeps, isForced = false): Promise<
       const fault = readFault(error);
       if (fault.kind !== "login") throw error;
       const canGoOn = await forgetToken(deps, kept.accessToken, fault.isSoft);
-      if (!canGoOn) throw refused(fault.words);
+      if (!canGoOn) throw refused(config, fault.words);
     }
   }
   return await logIn(deps, kept?.deviceId);
@@ -111,7 +111,7 @@ async function logIn(deps: SessionDeps, deviceId: string | undefined): Promise<M
     return await withToken(deps, made);
   } catch (error) {
     const fault = readFault(error);
-    if (fault.kind === "login") throw refused(fault.words);
+    if (fault.kind === "login") throw refused(config, fault.words);
     if (fault.kind !== "refused") throw error;
     const types = await api.loginTypes().catch(() => undefined);
     if (types !== undefined && !types.includes("m.login.password")) {
@@ -127,19 +127,21 @@ async function logIn(deps: SessionDeps, deviceId: string | undefined): Promise<M
   }
 }
 
-function throwRefused(error: unknown): never {
+function throwRefused(config: SessionDeps["config"], error: unknown): never {
   const fault = readFault(error);
-  throw fault.kind === "login" && !(error instanceof LoginRefusedError)
-    ? refused(fault.words)
-    : error;
+  const isOurs = error instanceof LoginRefusedError;
+  throw fault.kind === "login" && !isOurs ? refused(config, fault.words) : error;
 }
 
 /** For a person: what is wrong, and what to do. */
-export function refused(words: string): LoginRefusedError {
-  return new LoginRefusedError(
-    `The login is refused: ${words}. Set a new accessToken, or log in again with ` +
-      "service channels login matrix --force",
-  );
+export function refused(
+  { accessToken }: Pick<SessionDeps["config"], "accessToken">,
+  words: string,
+): LoginRefusedError {
+  const help = accessToken === ""
+    ? "Log in again with service channels login NAME --force"
+    : "Set a new accessToken";
+  return new LoginRefusedError(`The login is refused: ${words}. ${help}`);
 }
 
 /** The user that a password belongs to. */
