@@ -149,6 +149,24 @@ for (const byCall of [false, true]) {
   });
 }
 
+Deno.test("a channel that is switched off and on while it is put away as not let in is tried again", async () => {
+  const world = channelWorld();
+  const on = testSpec("a");
+  world.manager.configure([on]);
+  await world.settle();
+  const stopped = Promise.withResolvers<void>();
+  world.onStop = () => stopped.promise;
+  world.running("a")!.refuse("locked", true);
+  await world.settle();
+  world.manager.configure([{ ...on, enabled: false }]);
+  world.manager.configure([on]);
+  stopped.resolve();
+  await world.settle();
+  await world.tick(1_000);
+  assertEquals(world.states(), ["a running"]);
+  await world.manager.stop(1_000);
+});
+
 Deno.test("what cannot be built is shown as failed and tried again", async () => {
   const world = channelWorld();
   let isDown = true;

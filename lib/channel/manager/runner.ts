@@ -242,7 +242,7 @@ export class Runner {
   }
 
   #start(built: BuiltChannel, spec: ChannelSpec): void {
-    this.#unmade = this.#refusal = undefined;
+    this.#unmade = this.#refusal = this.#refused = undefined;
     if (this.#isAgain) this.#restarts += 1;
     this.#isAgain = false;
     this.#set("starting");
@@ -269,10 +269,12 @@ export class Runner {
   /** Puts away what has ended by itself; it is started again after a while. */
   async #bury(current: LiveChannel, reason: string): Promise<void> {
     if (current.ranMs >= STEADY_MS) this.#backOff.reset();
-    await this.#retire(current);
     const { spec } = current;
+    // Whoever switches it off and on while it is put away means that, too.
+    if (current.isRefused) this.#refused = spec.fingerprint;
+    await this.#retire(current);
     if (this.#wanted === undefined || !this.#wanted.enabled) return;
-    if (current.isRefused && this.#wanted.fingerprint === spec.fingerprint) {
+    if (this.#refused === spec.fingerprint && this.#wanted.fingerprint === spec.fingerprint) {
       return this.#putRefused(spec, reason);
     }
     this.#isAgain = true;
@@ -288,12 +290,11 @@ export class Runner {
   }
 
   /** Nothing is tried until somebody has changed something. */
-  #putRefused({ runtimeName, fingerprint }: ChannelSpec, reason: string): void {
+  #putRefused({ runtimeName }: ChannelSpec, reason: string): void {
     this.#deps.log.warning("A channel is not let in by its platform, and is not tried again", {
       channel: runtimeName,
       reason,
     });
-    this.#refused = fingerprint;
     this.#refusal = undefined;
     this.#isAgain = false;
     this.#backOff.reset();
