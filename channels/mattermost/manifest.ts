@@ -50,6 +50,12 @@ const manifest: ChannelDescriptor = {
       },
     },
     required: [{ fields: ["url"] }, { fields: ["token"] }],
+    steps: [
+      "Switch bot accounts on in the System Console, under Integrations > Bot Accounts.",
+      "Make a bot account under Integrations > Bot Accounts, and copy the token that is shown then.",
+      "Invite the bot to the team and to its channels.",
+      "Set url and token, fill allowFrom with the ids of people, and switch the channel on.",
+    ],
     validator: "channels/mattermost/validation.ts:validate",
   },
   management: { multiInstance: true, adapter: "channels/mattermost/instances.ts:instances" },

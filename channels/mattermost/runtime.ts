@@ -171,11 +171,11 @@ export class MattermostChannel extends BaseChannel<MattermostConfig> {
   }
 
   override async send(message: OutboundMessage): Promise<void> {
-    await this.#ready().send(message);
+    await this.#ready().outlet.send(message);
   }
 
   override async sendDelta(piece: StreamDelta): Promise<void> {
-    await this.#ready().push(piece);
+    await this.#ready().outlet.push(piece);
   }
 
   #ready(): Session {

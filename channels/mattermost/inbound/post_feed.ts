@@ -17,6 +17,8 @@ import { type MattermostPost, readPost } from "./post.ts";
 /** What a feed works with. */
 export interface PostFeedDeps {
   client: MattermostClient;
+  /** Our own user id: what another bot has looked at is not ours. */
+  myId: string;
   intake: Pick<Intake<HeardPost>, "add" | "cursor">;
   /** The post as it is heard; undefined for one that is not. `isLive`: it was written just now. */
   hear: (post: MattermostPost, isDirect: boolean, isLive: boolean) => HeardPost | undefined;
@@ -30,9 +32,6 @@ export interface PostFeedDeps {
 const MAX_WAITING = 1_000;
 /** Ids of posts that were looked at. */
 const MAX_SEEN = 4_000;
-/** Over all channels: what is created up to it has been looked at. */
-const ALL = "*";
-
 /** Posts that come to the disk together. */
 const MAX_TOGETHER = 100;
 
@@ -48,6 +47,8 @@ interface LivePost {
 /** See the module. */
 export class PostFeed {
   readonly #deps: PostFeedDeps;
+  /** Cursor over all channels: what was created up to it has been looked at. */
+  readonly #all: string;
   readonly #waiting: (LivePost | "catch_up")[] = [];
   readonly #seen = new Set<string>();
   /** Cursors that are ahead of those on the disk. */
@@ -59,6 +60,7 @@ export class PostFeed {
 
   constructor(deps: PostFeedDeps) {
     this.#deps = deps;
+    this.#all = `* ${deps.myId}`;
   }
 
   /** An event `posted`; what cannot be read is left out. */
@@ -159,7 +161,7 @@ export class PostFeed {
       return this.#entryOf(post, isDirect, true, senderName) ?? [];
     });
     const cursors: Record<string, PostCursor> = {};
-    for (const { post } of live) cursors[post.channelId] = cursors[ALL] = post;
+    for (const { post } of live) cursors[post.channelId] = cursors[this.#all] = post;
     // What nobody has to answer is not worth a write.
     if (entries.length > 0) await this.#add(entries, cursors);
     else this.#cursors = this.#withCursors(cursors);
@@ -172,8 +174,8 @@ export class PostFeed {
       .filter(({ team_id, delete_at }) => isOfTeam(team_id) && !delete_at);
     const newest = channels.reduce((ms, { last_post_at }) => Math.max(ms, last_post_at), 0);
     // The first start ever begins now.
-    const sinceAll = this.#cursor(ALL);
-    if (sinceAll === undefined) return await this.#add([], { [ALL]: { createAt: newest } });
+    const sinceAll = this.#cursor(this.#all);
+    if (sinceAll === undefined) return await this.#add([], { [this.#all]: { createAt: newest } });
     for (const { id, type, last_post_at } of channels) {
       const since = this.#cursor(id) ?? { createAt: sinceAll.createAt };
       if (last_post_at <= since.createAt) continue;
@@ -181,7 +183,7 @@ export class PostFeed {
       // What was not looked at is looked at after the next start.
       if (this.#isClosed) return;
     }
-    await this.#add([], { [ALL]: { createAt: newest } });
+    await this.#add([], { [this.#all]: { createAt: newest } });
   }
 
   async #fetchChannel(channel: MissedChannel & { isDirect: boolean }): Promise<void> {

@@ -47,6 +47,7 @@ class World {
     const me = { id: this.store.bot.id, username: "helper" };
     this.feed = new PostFeed({
       client,
+      myId: this.store.bot.id,
       intake: {
         cursor: (name) => this.cursors[name],
         add: async (entries, cursors) => {
@@ -92,7 +93,7 @@ class World {
 Deno.test("PostFeed keeps a bounded number of events, and fetches the others", async () => {
   const world = new World();
   world.feed.catchUp();
-  await world.until(() => world.cursors["*"] !== undefined);
+  await world.until(() => world.cursors[`* ${world.store.bot.id}`] !== undefined);
   const gate = Promise.withResolvers<void>();
   world.held = gate.promise;
   const texts = Array.from({ length: 1_500 }, (_, at) => `text ${at}`);
@@ -108,7 +109,7 @@ Deno.test("PostFeed keeps a bounded number of events, and fetches the others", a
 Deno.test("PostFeed tries again what could not be written, and moves no cursor past it", async () => {
   const world = new World();
   world.feed.catchUp();
-  await world.until(() => world.cursors["*"] !== undefined);
+  await world.until(() => world.cursors[`* ${world.store.bot.id}`] !== undefined);
   world.failures.push(new Error("the disk is full"));
   const post = world.say("kept");
   await world.until(() => world.warnings.length === 1);
@@ -143,7 +144,7 @@ Deno.test("PostFeed waits as long as the server asks for, and holds what comes m
 Deno.test("PostFeed leaves the oldest alone where more was written than is fetched, and says so", async () => {
   const world = new World();
   world.feed.catchUp();
-  await world.until(() => world.cursors["*"] !== undefined);
+  await world.until(() => world.cursors[`* ${world.store.bot.id}`] !== undefined);
   for (let at = 0; at < 1_100; at++) {
     world.store.post(world.store.alice.id, world.room.id, `text ${at}`);
   }
@@ -170,7 +171,7 @@ Deno.test("PostFeed takes an event that comes twice once", async () => {
 Deno.test("PostFeed leaves a channel alone that cannot be read, and fetches the others", async () => {
   const world = new World();
   world.feed.catchUp();
-  await world.until(() => world.cursors["*"] !== undefined);
+  await world.until(() => world.cursors[`* ${world.store.bot.id}`] !== undefined);
   const { store } = world;
   const [secret, odd, open] = ["secret", "odd", "open"].map((name) => store.channel(name, "P"));
   for (const { id } of [secret!, odd!, open!]) store.post(store.alice.id, id, "hello");

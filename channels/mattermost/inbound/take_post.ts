@@ -29,7 +29,7 @@ export interface TakePostDeps {
   /** A turn of the chat has begun. */
   onTurn: (chatId: string) => void;
   /** Says something of the channel's own. */
-  tell: (chatId: string, messageId: string, text: string) => Promise<void>;
+  tell: (chatId: string, messageId: string, text: string) => Promise<unknown>;
 }
 
 /** Names of people that are kept. */

@@ -85,11 +85,6 @@ export class ProgressPosts {
     }).catch(() => {});
   }
 
-  /** Takes away what is shown. Never rejects. */
-  async close(): Promise<void> {
-    await Promise.all([...this.#chats.keys()].map((chatId) => this.end(chatId)));
-  }
-
   async #inOrder(chatId: string, run: () => Promise<void>): Promise<void> {
     const before = this.#calls.get(chatId) ?? Promise.resolve();
     const call = before.catch(() => {}).then(run);
