@@ -12,7 +12,7 @@ import {
 } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
-import { PLAIN_CLOCK } from "./api/plain_clock.ts";
+import { systemClock } from "../../lib/channel/system_clock.ts";
 import { TelegramApi } from "./api/telegram_api.ts";
 import { TelegramFault } from "./api/telegram_fault.ts";
 import { TelegramBot } from "./bot.ts";
@@ -164,7 +164,7 @@ export class TelegramChannel extends BaseChannel<TelegramConfig> {
     const api = new TelegramApi({
       token: String(config.token).trim(),
       apiUrl: apiRootOf({ apiUrl: String(config.apiUrl) }),
-      clock: PLAIN_CLOCK,
+      clock: systemClock,
       fetch: (input, init) => fetch(input, init),
     });
     const { first_name: name, username } = await api.call("getMe", {}, { timeoutMs: METADATA_MS });

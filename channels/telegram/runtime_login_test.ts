@@ -93,6 +93,14 @@ Deno.test("telegram names another program that reads its updates, and does not f
   await bot.until(() => bot.detail === "connected as @helper_bot");
 });
 
+Deno.test("telegram takes an old server's words for another program, where no webhook is set", async () => {
+  await using bot = await TestBot.start();
+  const { telegram } = bot;
+  telegram.fail(/^getUpdates$/, 409, "Conflict: terminated by other long poll or webhook");
+  await bot.until(() => /^another program reads this bot's updates/.test(bot.detail));
+  assertEquals(telegram.callsOf("deleteWebhook"), []);
+});
+
 Deno.test("telegram removes a webhook once where it polls, and names one that comes back", async () => {
   await using bot = await TestBot.start();
   const { telegram } = bot;

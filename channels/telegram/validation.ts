@@ -6,7 +6,7 @@
  */
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
-import { PLAIN_CLOCK } from "./api/plain_clock.ts";
+import { systemClock } from "../../lib/channel/system_clock.ts";
 import { TelegramApi } from "./api/telegram_api.ts";
 import { TelegramFault } from "./api/telegram_fault.ts";
 import { apiRootOf, problemsOf } from "./settings.ts";
@@ -32,7 +32,7 @@ export async function validate(
   const api = new TelegramApi({
     token: String(values.token).trim(),
     apiUrl,
-    clock: PLAIN_CLOCK,
+    clock: systemClock,
     fetch: (input, init) => fetch(input, init),
   });
   const findings: SetupFinding[] = [];

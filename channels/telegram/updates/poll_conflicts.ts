@@ -45,7 +45,8 @@ export class PollConflicts {
     const now = clock.elapsed();
     this.#count = now - this.#lastMs > OVER_MS ? 1 : this.#count + 1;
     this.#lastMs = now;
-    if (/webhook/i.test(description)) return await this.#webhook(signal);
+    const webhookMs = /webhook/i.test(description) ? await this.#webhook(signal) : undefined;
+    if (webhookMs !== undefined) return webhookMs;
     const waitMs = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(this.#count - 1, 10));
     say(`${OTHER_PROGRAM}; again in ${Math.ceil(waitMs / 1_000)} s`);
     // Once may be the process before this one, which is about to end.
@@ -53,12 +54,16 @@ export class PollConflicts {
     return waitMs;
   }
 
-  /** The section says that this one polls: a webhook is removed once, and not fought over. */
-  async #webhook(signal: AbortSignal): Promise<number> {
+  /**
+   * The section says that this one polls: a webhook is removed once, and not fought over. Undefined where
+   * there is none any more.
+   */
+  async #webhook(signal: AbortSignal): Promise<number | undefined> {
     const { api, say, log } = this.#deps;
     try {
       const { url } = await api.call("getWebhookInfo", {}, { signal });
-      const host = URL.parse(url ?? "")?.host ?? "an unknown address";
+      if (!url) return undefined;
+      const host = URL.parse(url)?.host ?? "an unknown address";
       if (this.#hasRemovedWebhook) {
         say(`another program has set a webhook to ${host}: stop it, or set mode to webhook`);
         return LONGEST_MS;
