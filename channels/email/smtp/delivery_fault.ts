@@ -5,9 +5,11 @@
  */
 
 import {
+  NotConnectedError,
   PermanentDeliveryError,
   UncertainDeliveryError,
 } from "../../../lib/channel/delivery_error.ts";
+import { neverSent } from "../../../lib/channel/platform/mod.ts";
 
 /**
  * The error to reject with. `handedOver`: the server has all of the mail, so that a connection that ends
@@ -34,5 +36,6 @@ export function deliveryFault(error: unknown, handedOver: boolean): Error {
       `The SMTP server did not say whether it has the mail: ${said}`,
     );
   }
+  if (neverSent(error)) return new NotConnectedError(`the SMTP server is away: ${said}`);
   return new Error(`The SMTP server cannot be used: ${said}`, { cause: error });
 }

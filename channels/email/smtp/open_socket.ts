@@ -29,7 +29,9 @@ export function openSocket(
     : net.connect({ host: plain, port });
   const timer = setTimeout(() => {
     const seconds = CONNECT_TIMEOUT_MS / 1_000;
-    fail(new Error(`The SMTP server did not take a connection within ${seconds} s`));
+    const error = new Error(`The SMTP server did not take a connection within ${seconds} s`);
+    // As the system says it of a connection that it gives up.
+    fail(Object.assign(error, { code: "ETIMEDOUT", syscall: "connect" }));
   }, CONNECT_TIMEOUT_MS);
   const done = () => {
     clearTimeout(timer);

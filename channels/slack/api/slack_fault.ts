@@ -9,10 +9,12 @@
 import { ErrorCode } from "@slack/web-api";
 import {
   LoginRefusedError,
+  NotConnectedError,
   PermanentDeliveryError,
   RetryLaterError,
   UncertainDeliveryError,
 } from "../../../lib/channel/delivery_error.ts";
+import { neverSent } from "../../../lib/channel/platform/never_sent.ts";
 
 /** What Slack answered with `ok: false`; thrown where its name decides what is done. */
 export class SlackRefusal extends PermanentDeliveryError {
@@ -74,10 +76,10 @@ const ADVICE: Readonly<Record<string, string>> = {
 /** How long a call waits where Slack does not say for how long, milliseconds. */
 const UNSAID_WAIT_MS = 30_000;
 
-/** A `fetch` that has sent nothing: the connection was never there. */
-const NEVER_SENT = /\(Connect\)|dns error|connection refused|NotCapable|tcp connect/i;
-
-/** The error that a call is over with; `field`: whose token it was. Never holds a text of the server that might repeat a secret. */
+/**
+ * The error that a call is over with; `field`: whose token it was. Never holds a text of the server, which
+ * might repeat a secret.
+ */
 export function slackFault(
   error: unknown,
   method: string,
@@ -91,18 +93,15 @@ export function slackFault(
     case ErrorCode.PlatformError:
       return refusal(data, method, kind, field);
     case ErrorCode.HTTPError:
-      return uncertain(
-        `Slack answered ${method} with HTTP ${statusCode}`,
-        kind,
-        statusCode === 503,
-      );
+      if (statusCode === 503) return new NotConnectedError(`Slack is away (${method})`);
+      return uncertain(`Slack answered ${method} with HTTP ${statusCode}`, kind);
   }
   const words = error instanceof Error ? error.message : "";
   if (words.startsWith("Retry header did not contain")) {
     return new RetryLaterError(`Slack takes ${method} again later`, UNSAID_WAIT_MS);
   }
-  const reason = NEVER_SENT.test(words) ? "cannot be reached" : "did not answer";
-  return uncertain(`Slack ${reason} (${method})`, kind, NEVER_SENT.test(words));
+  if (neverSent(error)) return new NotConnectedError(`Slack cannot be reached (${method})`);
+  return uncertain(`Slack did not answer (${method})`, kind);
 }
 
 function refusal(
@@ -114,7 +113,7 @@ function refusal(
   const name = typeof data.error === "string" && /^[a-z0-9_.:-]{1,80}$/.test(data.error)
     ? data.error
     : undefined;
-  if (name === undefined) return uncertain(`Slack gave no answer to ${method}`, kind, false);
+  if (name === undefined) return uncertain(`Slack gave no answer to ${method}`, kind);
   if (Object.hasOwn(LOGIN_CODES, name)) {
     return new LoginRefusedError(`Slack does not accept ${field}: ${LOGIN_CODES[name]} (${name})`);
   }
@@ -122,7 +121,7 @@ function refusal(
     return new RetryLaterError(`Slack takes ${method} again later`, UNSAID_WAIT_MS);
   }
   if (UNCERTAIN_CODES.has(name)) {
-    return uncertain(`Slack failed at ${method}: ${name}`, kind, false);
+    return uncertain(`Slack failed at ${method}: ${name}`, kind);
   }
   if (TEMPORARY_CODES.has(name)) return new Error(`Slack cannot do ${method} now: ${name}`);
   if (name === "missing_scope") {
@@ -139,10 +138,8 @@ function refusal(
   return new SlackRefusal(name, `Slack refused ${method}: ${advice}`);
 }
 
-function uncertain(message: string, kind: CallKind, wasNeverDone: boolean): Error {
-  return kind === "once" && !wasNeverDone
-    ? new UncertainDeliveryError(message)
-    : new Error(message);
+function uncertain(message: string, kind: CallKind): Error {
+  return kind === "once" ? new UncertainDeliveryError(message) : new Error(message);
 }
 
 function partsOf(error: unknown): {

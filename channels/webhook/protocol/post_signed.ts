@@ -5,7 +5,12 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
-import { PermanentDeliveryError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
+import {
+  NotConnectedError,
+  PermanentDeliveryError,
+  RetryLaterError,
+} from "../../../lib/channel/delivery_error.ts";
+import { neverSent } from "../../../lib/channel/platform/mod.ts";
 import type { Signer } from "./signature.ts";
 
 /** What a request is made with. */
@@ -24,8 +29,8 @@ const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /**
  * Posts `body` as JSON; resolves when the other side has answered that it has it. `id` is the same at
- * every attempt. Rejects with `PermanentDeliveryError`, `RetryLaterError`, or an error that a repeat may
- * mend. Follows no redirect: the signature is for one receiver.
+ * every attempt. Rejects with `PermanentDeliveryError`, `RetryLaterError`, which is a `NotConnectedError`
+ * where the receiver is not there, or an error that a repeat may mend. Follows no redirect: the signature is for one receiver.
  */
 export async function postSigned(
   { id, body }: { id: string; body: object },
@@ -49,7 +54,8 @@ export async function postSigned(
       signal: AbortSignal.any([signal, late.signal]),
     });
   } catch (error) {
-    throw new Error(`Cannot reach ${hostOf(url)}: ${reasonOf(error, timeoutMs)}`);
+    const words = `Cannot reach ${hostOf(url)}: ${reasonOf(error, timeoutMs)}`;
+    throw neverSent(error) ? new NotConnectedError(words) : new Error(words);
   } finally {
     cancel();
   }
@@ -95,8 +101,10 @@ function hostOf(url: string): string {
 }
 
 function reasonOf(error: unknown, timeoutMs: number): string {
-  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  const { name, message, cause } = error instanceof Error ? error : new Error(String(error));
   if (name === "TimeoutError") return `no answer within ${timeoutMs / 1_000} s`;
+  const words = cause instanceof Error ? cause.message : message;
   // A URL may hold a token.
-  return message.replace(/https?:\/\/\S+/g, "the URL").slice(0, 200);
+  return words.replace(/^.*client error \(\w+\): /s, "").replace(/https?:\/\/\S+/g, "the URL")
+    .slice(0, 200);
 }
