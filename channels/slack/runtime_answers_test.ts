@@ -281,7 +281,7 @@ test("slack hands files on, and gives its token to Slack alone", async (slack) =
   await app.until(() => app.written.length === 1);
   assertStringIncludes(textOfMessage(app.written[0]!.message), "link.txt was not read");
   assertEquals(slack.fileTokens.length, 1);
-  assertEquals([...Deno.readDirSync(join(app.host.stateDir, "media"))], []);
+  await app.until(() => [...Deno.readDirSync(join(app.host.stateDir, "media"))].length === 0);
 });
 
 test("slack asks for files of other workspaces, and takes no page for a file", async (slack) => {

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import {
   LoginRefusedError,
+  NotConnectedError,
   PermanentDeliveryError,
   RetryLaterError,
   UncertainDeliveryError,
@@ -322,6 +323,13 @@ test("slack obeys Retry-After: no call before its time, and no other chat waits"
   clock.tick(1_000);
   await app.send(ALICE_DM, "three");
   assertEquals(app.written.map(({ message }) => textOfMessage(message)), ["elsewhere", "three"]);
+});
+
+test("slack has a message wait that finds Slack away", async (slack) => {
+  await using app = await TestSlack.connected(slack);
+  await slack.goDown();
+  await app.until(() => app.detail.startsWith("not connected"));
+  await assertRejects(() => app.send(ALICE_DM, "later"), NotConnectedError);
 });
 
 test("slack says of a message whose answer was cut off that it may have arrived", async (slack) => {

@@ -7,7 +7,11 @@
 
 import { WebClient } from "@slack/web-api";
 import type { Clock } from "../../../lib/agent/clock.ts";
-import { LoginRefusedError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
+import {
+  LoginRefusedError,
+  NotConnectedError,
+  RetryLaterError,
+} from "../../../lib/channel/delivery_error.ts";
 import { boundedFetch } from "./bounded_fetch.ts";
 import { quietLogger } from "./quiet_logger.ts";
 import { type CallKind, slackFault } from "./slack_fault.ts";
@@ -75,7 +79,8 @@ export class SlackApi {
     } catch (error) {
       const fault = slackFault(error, method, kind);
       if (fault instanceof LoginRefusedError) onRefused?.(fault);
-      if (fault instanceof RetryLaterError) {
+      // Slack that is away may be back at any moment.
+      if (fault instanceof RetryLaterError && !(fault instanceof NotConnectedError)) {
         this.#block(limited, clock.elapsed() + fault.retryAfterMs);
       }
       throw fault;

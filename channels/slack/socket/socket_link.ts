@@ -6,7 +6,11 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
-import { LoginRefusedError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
+import {
+  LoginRefusedError,
+  NotConnectedError,
+  RetryLaterError,
+} from "../../../lib/channel/delivery_error.ts";
 import type { Log } from "../../../lib/log.ts";
 import { SlackRefusal } from "../api/slack_fault.ts";
 import { sleep } from "../api/sleep.ts";
@@ -68,7 +72,7 @@ export class SocketLink {
           const words = error instanceof Error ? error.message : String(error);
           onAway(words);
           log.info("Slack is not connected", { reason: words });
-          if (error instanceof RetryLaterError) {
+          if (error instanceof RetryLaterError && !(error instanceof NotConnectedError)) {
             await sleep(error.retryAfterMs, clock, signal);
             continue;
           }
