@@ -6,15 +6,8 @@
  */
 
 import type { MattermostClient } from "../api/mattermost_client.ts";
+import type { PostCursor } from "./post_cursors.ts";
 import { type MattermostPost, readPost } from "./post.ts";
-
-/** How far a channel was looked at. */
-export interface PostCursor {
-  /** Milliseconds since 1970, by the server's clock. */
-  createAt: number;
-  /** The post that was the last. */
-  id?: string;
-}
 
 /** A channel in which something was missed. */
 export interface MissedChannel {

@@ -11,7 +11,8 @@ import type { Log } from "../../../lib/log.ts";
 import { ApiError } from "../api/api_error.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import type { HeardPost } from "./heard_post.ts";
-import { type MissedChannel, missedPosts, type PostCursor } from "./missed_posts.ts";
+import { type MissedChannel, missedPosts } from "./missed_posts.ts";
+import { type PostCursor, PostCursors } from "./post_cursors.ts";
 import { type MattermostPost, readPost } from "./post.ts";
 
 /** What a feed works with. */
@@ -51,8 +52,7 @@ export class PostFeed {
   readonly #all: string;
   readonly #waiting: (LivePost | "catch_up")[] = [];
   readonly #seen = new Set<string>();
-  /** Cursors that are ahead of those on the disk. */
-  #cursors: Record<string, string> = {};
+  readonly #cursors: PostCursors;
   #isBehind = false;
   #isClosed = false;
   #working: Promise<void> | undefined;
@@ -61,6 +61,7 @@ export class PostFeed {
   constructor(deps: PostFeedDeps) {
     this.#deps = deps;
     this.#all = `* ${deps.myId}`;
+    this.#cursors = new PostCursors(deps.intake);
   }
 
   /** An event `posted`; what cannot be read is left out. */
@@ -83,7 +84,9 @@ export class PostFeed {
 
   /** Events were missed, or may have been: they are fetched before those that come from now on. */
   catchUp(): void {
-    if (this.#isClosed || this.#waiting.at(-1) === "catch_up") return;
+    if (this.#isClosed) return;
+    // One that has begun may have looked already at where something is missing now.
+    if (this.#waiting.length > 1 && this.#waiting.at(-1) === "catch_up") return;
     this.#waiting.push("catch_up");
     this.#work();
   }
@@ -94,7 +97,7 @@ export class PostFeed {
     this.#waiting.length = 0;
     this.#wake?.();
     await this.#working;
-    await this.#deps.intake.add([], this.#cursors).catch(() => {});
+    await this.#add([]).catch(() => {});
   }
 
   #work(): void {
@@ -164,7 +167,7 @@ export class PostFeed {
     for (const { post } of live) cursors[post.channelId] = cursors[this.#all] = post;
     // What nobody has to answer is not worth a write.
     if (entries.length > 0) await this.#add(entries, cursors);
-    else this.#cursors = this.#withCursors(cursors);
+    else this.#cursors.move(cursors);
     for (const { post } of live) this.#see(post.id);
   }
 
@@ -173,11 +176,16 @@ export class PostFeed {
     const channels = (await client.getAllTeamsChannels())
       .filter(({ team_id, delete_at }) => isOfTeam(team_id) && !delete_at);
     const newest = channels.reduce((ms, { last_post_at }) => Math.max(ms, last_post_at), 0);
-    // The first start ever begins now.
-    const sinceAll = this.#cursor(this.#all);
-    if (sinceAll === undefined) return await this.#add([], { [this.#all]: { createAt: newest } });
+    const sinceAll = this.#cursors.get(this.#all);
+    if (sinceAll === undefined) {
+      // The first start ever begins now, before what has come by itself meanwhile.
+      const live = this.#waiting.flatMap((each) =>
+        each === "catch_up" ? [] : each.post.createAt - 1
+      );
+      return await this.#add([], { [this.#all]: { createAt: Math.min(newest, ...live) } });
+    }
     for (const { id, type, last_post_at } of channels) {
-      const since = this.#cursor(id) ?? { createAt: sinceAll.createAt };
+      const since = this.#cursors.get(id) ?? { createAt: sinceAll.createAt };
       if (last_post_at <= since.createAt) continue;
       await this.#fetchChannel({ id, since, isDirect: type === "D" });
       // What was not looked at is looked at after the next start.
@@ -227,26 +235,8 @@ export class PostFeed {
     entries: readonly IntakeEntry<HeardPost>[],
     cursors: Readonly<Record<string, PostCursor>> = {},
   ): Promise<void> {
-    await this.#deps.intake.add(entries, this.#withCursors(cursors));
-    this.#cursors = {};
-  }
-
-  /** What was looked at last; undefined before anything was. */
-  #cursor(name: string): PostCursor | undefined {
-    const value = this.#cursors[name] ?? this.#deps.intake.cursor(name);
-    if (value === undefined) return undefined;
-    const [ms, id] = value.split(" ");
-    return { createAt: Number(ms), ...id !== undefined && { id } };
-  }
-
-  /** Those that are not on the disk, and these where they are further. */
-  #withCursors(cursors: Readonly<Record<string, PostCursor>>): Record<string, string> {
-    const moved = { ...this.#cursors };
-    for (const [name, { createAt, id }] of Object.entries(cursors)) {
-      if (createAt < (this.#cursor(name)?.createAt ?? 0)) continue;
-      moved[name] = id === undefined ? `${createAt}` : `${createAt} ${id}`;
-    }
-    return moved;
+    await this.#deps.intake.add(entries, this.#cursors.with(cursors));
+    this.#cursors.stored();
   }
 
   #see(id: string): void {

@@ -14,8 +14,11 @@ class World {
   readonly clock = fakeClock();
   readonly added: IntakeEntry<HeardPost>[] = [];
   readonly cursors: Record<string, string> = {};
+  /** What each write has set. */
+  readonly stored: Record<string, string>[] = [];
   readonly warnings: string[] = [];
   lists = 0;
+  onList: () => void = () => {};
   /** What the next calls of the intake, or of the server, fail with. */
   readonly failures: Error[] = [];
   held: Promise<void> | undefined;
@@ -28,6 +31,7 @@ class World {
     const client = {
       getAllTeamsChannels: () => {
         this.lists += 1;
+        this.onList();
         const failure = this.failures.shift();
         if (failure !== undefined) return Promise.reject(failure);
         return Promise.resolve([...this.store.channels.values()]);
@@ -56,6 +60,7 @@ class World {
           if (failure !== undefined) throw failure;
           this.added.push(...entries);
           Object.assign(this.cursors, cursors);
+          this.stored.push({ ...cursors });
         },
       },
       hear: (post, isDirect) =>
@@ -185,5 +190,39 @@ Deno.test("PostFeed leaves a channel alone that cannot be read, and fetches the 
   }
   assertEquals(world.added[0]!.data.channelId, open!.id);
   assert(world.warnings.every((warning) => warning.startsWith("A channel cannot be read")));
+  await world.feed.close();
+});
+
+Deno.test("PostFeed fetches again for a gap that comes while it fetches", async () => {
+  const world = new World();
+  world.feed.catchUp();
+  await world.until(() => world.cursors[`* ${world.store.bot.id}`] !== undefined);
+  world.onList = () => {
+    if (world.lists > 2) return;
+    // The list is made, and then something is missed once more.
+    queueMicrotask(() => {
+      world.store.post(world.store.alice.id, world.room.id, "missed while it fetched");
+      world.feed.catchUp();
+    });
+  };
+  world.store.post(world.store.alice.id, world.room.id, "missed");
+  world.feed.catchUp();
+  await world.until(() => world.lists === 3);
+  await world.until(() => world.added.length === 2);
+  assertEquals(world.texts, ["missed", "missed while it fetched"]);
+  await world.feed.close();
+});
+
+Deno.test("PostFeed has its first cursor before what waits then, so that a process that is killed loses none", async () => {
+  const world = new World();
+  world.store.post(world.store.alice.id, world.room.id, "before");
+  world.feed.catchUp();
+  const post = world.say("live");
+  const all = `* ${world.store.bot.id}`;
+  await world.until(() => world.stored.length === 2);
+  assertEquals(world.stored.map((cursors) => cursors[all]), [
+    String(post.create_at - 1),
+    `${post.create_at} ${post.id}`,
+  ]);
   await world.feed.close();
 });
