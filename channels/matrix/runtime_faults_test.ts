@@ -190,10 +190,30 @@ Deno.test("MatrixChannel notices another program that writes with its account, a
   assertEquals([test.texts, test.ended], [[], undefined]);
 });
 
+Deno.test("MatrixChannel follows no redirect: its token goes to the homeserver alone", async () => {
+  const elsewhere: (string | null)[] = [];
+  const other = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+    elsewhere.push(request.headers.get("authorization"));
+    return Response.json({});
+  });
+  await using test = await TestChannel.connected();
+  const location = `http://127.0.0.1:${other.addr.port}/`;
+  test.server.fail("PUT", SEND, { status: 307, raw: "", headers: { location } });
+  await assertRejects(() => test.send("elsewhere"), Error);
+  await other.shutdown();
+  assertEquals([elsewhere, test.server.sent()], [[], []]);
+});
+
 Deno.test("MatrixChannel takes what it has sent itself for its own, whatever comes first", async () => {
   await using given = await TestChannel.connected();
   const { server } = given;
+  // One that is there though its request was cut off.
+  server.fail("PUT", SEND, "cut");
+  await assertRejects(() => given.send("cut off"));
   await Promise.all(Array.from({ length: 30 }, (_, index) => given.send(`number ${index}`)));
+  await given.settled();
+  await given.polls();
+  assertMatch(given.detail, /in 1 room$/);
   await given.stop();
   // What the process before has sent is no stranger's either.
   await using test = await TestChannel.connected({}, { server, host: given.host });

@@ -30,23 +30,33 @@ export interface EventReaderDeps {
   readReaction: (roomId: string, event: MatrixEvent) => Heard | undefined;
 }
 
-/** Senders of events that are remembered. */
-const MAX_SENDERS = 1_000;
+/** Events of which it is remembered whether they are ours. */
+const MAX_KNOWN = 10_000;
+
+/** Events that the server is asked for in one round, so that no flood of replies holds up other chats. */
+const MAX_LOOKUPS = 20;
 
 /** See the module. */
 export class EventReader {
   readonly #deps: EventReaderDeps;
   /** Whether events that somebody replied to are ours. */
   readonly #ours = new Map<string, boolean>();
+  #lookups = 0;
 
   constructor(deps: EventReaderDeps) {
     this.#deps = deps;
+  }
+
+  /** An answer of the server is about to be read. */
+  beginRound(): void {
+    this.#lookups = 0;
   }
 
   /** `isLive`: it has just happened. Undefined for what is not for the agent. Never rejects. */
   async read(roomId: string, event: MatrixEvent, isLive: boolean): Promise<Heard | undefined> {
     const { me, rooms, foreign, isAllowed, onEncrypted, readReaction } = this.#deps;
     const isSaid = event.type === "m.room.message" || event.type === "m.room.encrypted";
+    if (event.type === "m.room.message") this.#know(event.eventId, event.sender === me.userId);
     if (event.sender === me.userId) {
       if (isLive && isSaid) foreign.saw(event);
       return undefined;
@@ -108,15 +118,20 @@ export class EventReader {
     if (foreign.isOwn(eventId)) return true;
     const known = this.#ours.get(eventId);
     if (known !== undefined) return known;
-    let isOurs: boolean;
+    this.#lookups += 1;
+    if (this.#lookups > MAX_LOOKUPS) return false;
     try {
-      isOurs = (await api.event(roomId, eventId)).sender === me.userId;
+      const isOurs = (await api.event(roomId, eventId)).sender === me.userId;
+      this.#know(eventId, isOurs);
+      return isOurs;
     } catch {
       // Nobody can say; the next reply to it asks again.
       return false;
     }
+  }
+
+  #know(eventId: string, isOurs: boolean): void {
     this.#ours.set(eventId, isOurs);
-    if (this.#ours.size > MAX_SENDERS) this.#ours.delete(this.#ours.keys().next().value!);
-    return isOurs;
+    if (this.#ours.size > MAX_KNOWN) this.#ours.delete(this.#ours.keys().next().value!);
   }
 }

@@ -14,16 +14,18 @@ const MAX_SUSPECTS = 100;
 /** See the module. */
 export class ForeignWriters {
   readonly #own = new Set<string>();
+  /** Ids of requests: one that was cut off may have made an event all the same. */
+  readonly #asked = new Set<string>();
   #suspects: MatrixEvent[] = [];
   #sending = 0;
 
   /** Runs a request that makes an event of ours. */
-  async sending(request: Promise<string>): Promise<string> {
+  async sending(txnId: string, request: () => Promise<string>): Promise<string> {
     this.#sending += 1;
+    keep(this.#asked, txnId);
     try {
-      const eventId = await request;
-      this.#own.add(eventId);
-      if (this.#own.size > MAX_OWN) this.#own.delete(this.#own.values().next().value!);
+      const eventId = await request();
+      keep(this.#own, eventId);
       return eventId;
     } finally {
       this.#sending -= 1;
@@ -43,7 +45,9 @@ export class ForeignWriters {
   /** Who writes, in words; undefined as long as nobody else was seen. To be asked again and again. */
   judge(): string | undefined {
     if (this.#sending > 0) return undefined;
-    const strange = this.#suspects.filter(({ eventId }) => !this.#own.has(eventId));
+    const strange = this.#suspects.filter(({ eventId, unsigned }) =>
+      !this.#own.has(eventId) && !this.#asked.has(String(unsigned.transaction_id))
+    );
     this.#suspects = [];
     if (strange.length === 0) return undefined;
     // The server says it to the session alone that has sent the event.
@@ -52,4 +56,9 @@ export class ForeignWriters {
       ? "another program writes with the same session: stop it, or give each its own access token"
       : "somebody else writes as the bot from another session";
   }
+}
+
+function keep(set: Set<string>, id: string): void {
+  set.add(id);
+  if (set.size > MAX_OWN) set.delete(set.values().next().value!);
 }

@@ -54,7 +54,7 @@ export class EncryptionNotes {
     try {
       const txnId = await transactions.idOf("encrypted", roomId);
       const event = textContent(words.encryptedRoom, "m.notice");
-      await foreign.sending(api.send(roomId, "m.room.message", event, txnId));
+      await foreign.sending(txnId, () => api.send(roomId, "m.room.message", event, txnId));
     } catch (error) {
       const fault = readFault(error);
       if (fault.kind !== "refused") return;

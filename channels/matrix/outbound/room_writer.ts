@@ -51,7 +51,7 @@ export class RoomWriter {
   async send(roomId: string, type: string, content: Json, txnId: string): Promise<string> {
     const { api, foreign } = this.#deps;
     try {
-      return await foreign.sending(api.send(roomId, type, content, txnId));
+      return await foreign.sending(txnId, () => api.send(roomId, type, content, txnId));
     } catch (error) {
       throw deliveryError(error);
     }

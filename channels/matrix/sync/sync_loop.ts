@@ -29,7 +29,7 @@ export interface SyncLoopDeps {
   me: string;
   rooms: Rooms;
   invites: Invites;
-  reader: Pick<EventReader, "read">;
+  reader: Pick<EventReader, "beginRound" | "read">;
   intake: Pick<Intake<Heard>, "add" | "cursor">;
   log: Pick<Log, "warning">;
 }
@@ -90,6 +90,7 @@ export class SyncLoop {
     );
     this.#takeRooms(answer);
     const entries: IntakeEntry<Heard>[] = [];
+    this.#deps.reader.beginRound();
     for (const room of answer.joined) {
       const events = known.has(room.roomId)
         ? [...await this.#missed(room, since), ...room.timeline]
