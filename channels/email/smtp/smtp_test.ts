@@ -68,6 +68,8 @@ Deno.test("deliveryFault() tells what a repeat can mend from what it cannot", ()
   assertEquals(nameOf({ code: "EPROTOCOL", responseCode: 503 }), "Error");
   assertEquals(nameOf({ code: "EAUTH", responseCode: 535 }), "Error");
   assertEquals(nameOf({ code: "ECONNECTION" }), "Error");
+  // Nothing was sent: no attempt of it is used up.
+  assertEquals(nameOf({ code: "ESOCKET", syscall: "connect" }), "RetryLaterError");
   assertEquals(nameOf({ code: "ECONNECTION" }, true), "UncertainDeliveryError");
   assertEquals(nameOf({ code: "ETIMEDOUT" }, true), "UncertainDeliveryError");
   assertEquals(nameOf({ code: "EMESSAGE", responseCode: 421 }, true), "Error");

@@ -1,8 +1,10 @@
 import {
   BaseChannel,
+  NotConnectedError,
   type OutboundMessage,
   type PackageConfig,
   PermanentDeliveryError,
+  UncertainDeliveryError,
 } from "@service/service/channel";
 import { readLines } from "./read_lines.ts";
 
@@ -44,7 +46,7 @@ export class LineChannel extends BaseChannel<LineConfig> {
   }
 
   override async send({ chatId, content, event }: OutboundMessage): Promise<void> {
-    if (this.#connection === undefined) throw new Error("The line server is not connected");
+    if (this.#connection === undefined) throw new NotConnectedError("the line server is away");
     // Answers, and what waits for a person; a line server shows nothing else.
     if (event !== undefined && event.type !== "approval") return;
     if (content.trim() === "") return;
@@ -53,7 +55,7 @@ export class LineChannel extends BaseChannel<LineConfig> {
     const answer = Promise.withResolvers<void>();
     const cancel = this.host.clock.after(
       ANSWER_TIMEOUT_MS,
-      () => answer.reject(new Error("The line server has not answered in time")),
+      () => answer.reject(new UncertainDeliveryError("The line server has not answered in time")),
     );
     this.#unanswered.set(number, answer);
     try {
@@ -83,7 +85,9 @@ export class LineChannel extends BaseChannel<LineConfig> {
     } finally {
       close(this.#connection);
       this.#connection = undefined;
-      for (const { reject } of this.#unanswered.values()) reject(new Error("The line was cut"));
+      for (const { reject } of this.#unanswered.values()) {
+        reject(new UncertainDeliveryError("The line was cut"));
+      }
       await Promise.all(this.#hearing);
     }
   }
@@ -115,7 +119,7 @@ export class LineChannel extends BaseChannel<LineConfig> {
 
   async #write(line: string): Promise<void> {
     const writer = this.#connection?.writable.getWriter();
-    if (writer === undefined) throw new Error("The line server is not connected");
+    if (writer === undefined) throw new NotConnectedError("the line server is away");
     try {
       await writer.write(new TextEncoder().encode(`${line}\n`));
     } finally {
