@@ -50,6 +50,21 @@ Deno.test("MatrixChannel fills what a long absence has left out, in pages and in
   assertEquals(test.calls("GET", /\/messages$/).length, 3);
 });
 
+Deno.test("MatrixChannel answers nothing from before its first start, also where a server knows no end of a gap", async () => {
+  await using given = await lasting();
+  const { server, host } = given;
+  const messages = server.rooms.messages.bind(server.rooms);
+  server.rooms.messages = (roomId, asked) => messages(roomId, { ...asked, to: 0 });
+  server.rooms.now = () => host.clock.now() - 2 * 60 * 60_000;
+  for (let index = 0; index < 120; index += 1) server.say("old", { mentions: [server.me] });
+  await (await TestChannel.connected({}, given)).stop();
+  server.rooms.now = () => host.clock.now();
+  for (let index = 0; index < 60; index += 1) server.say("new", { mentions: [server.me] });
+  await using test = await TestChannel.connected({}, given);
+  await test.until(() => test.texts.length === 60);
+  assertEquals(new Set(test.texts), new Set(["new"]));
+});
+
 Deno.test("MatrixChannel fetches a bounded part of what came while it was away, and says that there was more", async () => {
   await using given = await lasting();
   const { server, host } = given;

@@ -32,13 +32,18 @@ export interface SyncLoopDeps {
   reader: Pick<EventReader, "beginRound" | "read">;
   intake: Pick<Intake<Heard>, "add" | "cursor">;
   log: Pick<Log, "warning">;
+  now: () => number;
 }
 
 /** How long the server waits for something to happen, milliseconds. */
 const POLL_MS = 30_000;
 
-/** Name of the cursor in the intake. */
+/** Cursors in the intake: the place that was read up to, and when the first start was. */
 const CURSOR = "sync";
+const BEGUN = "begun";
+
+/** How far the clocks of two servers may be apart, milliseconds. */
+const SKEW_MS = 60 * 60_000;
 
 /** See the module. Everything rejects as the SDK does, and may be called again then. */
 export class SyncLoop {
@@ -64,7 +69,7 @@ export class SyncLoop {
     this.#takeRooms(answer);
     this.#since = intake.cursor(CURSOR);
     if (this.#since !== undefined) return;
-    await intake.add([], { [CURSOR]: answer.nextBatch });
+    await intake.add([], { [CURSOR]: answer.nextBatch, [BEGUN]: String(this.#deps.now()) });
     this.#since = answer.nextBatch;
   }
 
@@ -118,7 +123,7 @@ export class SyncLoop {
     { roomId, isLimited, prevBatch }: JoinedRoom,
     since: string,
   ): Promise<MatrixEvent[]> {
-    const { api, log } = this.#deps;
+    const { api, log, intake } = this.#deps;
     if (!isLimited || prevBatch === undefined) return [];
     const { events, isCut } = await fillGap(api, { roomId, from: prevBatch, to: since });
     if (isCut) {
@@ -127,7 +132,9 @@ export class SyncLoop {
         fetched: events.length,
       });
     }
-    return events;
+    // A server that knows no end of a gap gives what is older than the first start, too.
+    const leastMs = Number(intake.cursor(BEGUN) ?? 0) - SKEW_MS;
+    return events.filter(({ sentAt = Infinity }) => sentAt >= leastMs);
   }
 
   /** The server was set up anew, or has thrown its places away. */
