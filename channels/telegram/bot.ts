@@ -19,6 +19,7 @@ import type { TelegramApi } from "./api/telegram_api.ts";
 import { Approvals } from "./sending/approvals.ts";
 import { parseChat } from "./sending/chat_place.ts";
 import { Chats } from "./sending/chats.ts";
+import { Removals } from "./sending/removals.ts";
 import { Sender } from "./sending/sender.ts";
 import { everyMsIn, StatusNotes } from "./sending/status_notes.ts";
 import { Streams } from "./sending/streams.ts";
@@ -57,6 +58,7 @@ export class TelegramBot {
   readonly #chats: Chats;
   readonly #sender: Sender;
   readonly #approvals: Approvals;
+  readonly #removals: Removals;
   readonly #notes: StatusNotes;
   readonly #typing: Typing;
   readonly #albums: Albums;
@@ -74,7 +76,8 @@ export class TelegramBot {
     const chats = this.#chats = new Chats({ api, memory });
     this.#sender = new Sender({ chats, words, quote: config.quote, signal });
     this.#approvals = new Approvals({ chats, sender: this.#sender, memory, words, clock, signal });
-    this.#notes = new StatusNotes({ chats, memory, clock, signal, everyMs: everyMsIn });
+    const removals = this.#removals = new Removals({ chats, memory, clock, signal });
+    this.#notes = new StatusNotes({ chats, removals, clock, signal, everyMs: everyMsIn });
     this.#typing = new Typing({
       clock,
       everyMs: TYPING_MS,
@@ -133,6 +136,7 @@ export class TelegramBot {
     // Numbers of updates are those of a bot.
     const name = `offset:${me.id}`;
     const say = (problem: string | undefined) => this.#say(problem);
+    this.#removals.restore();
     this.#albums.restore();
     this.#intake.start();
     say(undefined);
@@ -156,12 +160,14 @@ export class TelegramBot {
   /** Delivers a message, or shows what it says of a turn. Rejects as `send` of a channel does. */
   async send(message: OutboundMessage, event: OutboundEvent | undefined): Promise<void> {
     const { chatId, content, media, metadata } = message;
-    const turn = String(metadata.message_id ?? "");
+    const turn = turnOf(metadata);
     const isNothing = content.trim() === "" && media.length === 0;
     switch (event?.type) {
       case undefined:
         if (isNothing) return;
-        return void await this.#sender.send(message);
+        await this.#sender.send(message);
+        // The end of a turn is told once, and may be lost.
+        return void this.#notes.end(chatId, turn);
       case "approval":
         if (isNothing) return;
         return await this.#approvals.show(message, event);
@@ -195,6 +201,8 @@ export class TelegramBot {
 
   async sendDelta(piece: StreamDelta): Promise<void> {
     await this.#streams.push(piece);
+    const { chatId, metadata, streamEnd, resuming } = piece;
+    if (streamEnd && !resuming) void this.#notes.end(chatId, turnOf(metadata));
   }
 
   /** What waits for its time to be shown waits no longer. */
@@ -208,6 +216,7 @@ export class TelegramBot {
     await this.#albums.close();
     await this.#intake.close();
     await this.#notes.close();
+    await this.#removals.close();
     this.#memory.close();
   }
 
@@ -265,4 +274,9 @@ export class TelegramBot {
     const id = `album:${albumId}:${messageId}`;
     await this.#intake.add([{ lane: chatId, id, data: { kind: "album", messages } }]);
   }
+}
+
+/** Turns of a chat are told apart by the message that each answers. */
+function turnOf({ message_id: id }: OutboundMessage["metadata"]): string {
+  return String(id ?? "");
 }

@@ -6,11 +6,10 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
-import type { Memory } from "../../../lib/channel/platform/memory.ts";
-import { TelegramFault, toDeliveryError } from "../api/telegram_fault.ts";
 import { toTelegramHtml } from "../text/to_telegram_html.ts";
 import { isGroup, parseChat } from "./chat_place.ts";
 import type { Chats } from "./chats.ts";
+import type { Removals } from "./removals.ts";
 import { editText, sendText, type SentMessage } from "./send_text.ts";
 
 /** Characters of a note. */
@@ -19,12 +18,10 @@ const MAX_CHARS = 300;
 /** Notes of turns that are at work. */
 const MAX_NOTES = 1_000;
 
-const KIND = "note";
-
 /** What notes are shown with. */
 export interface StatusNotesDeps {
   chats: Chats;
-  memory: Memory;
+  removals: Removals;
   clock: Pick<Clock, "elapsed" | "after">;
   signal: AbortSignal;
   /** Least time between two changes of a note, milliseconds. */
@@ -65,31 +62,16 @@ export class StatusNotes {
     this.#plan(chatId, key, note);
   }
 
-  /**
-   * The turn is over. Resolves when its note is gone, or cannot be taken away; rejects as `send` of a
-   * channel does where it can later.
-   */
+  /** The turn is over. Resolves when it was tried to take its note away; never rejects. */
   async end(chatId: string, turn: string): Promise<void> {
-    const { memory, chats, signal } = this.#deps;
     const key = keyOf(chatId, turn);
     const note = this.#notes.get(key);
     this.#drop(key);
     await note?.showing;
-    // Another process may have shown it.
-    const message = memory.get<SentMessage>(KIND, key);
-    if (message === undefined) return;
-    try {
-      await chats.call("deleteMessage", message, { signal });
-    } catch (error) {
-      // Somebody has deleted it, or it is too old to be.
-      const isHopeless = error instanceof TelegramFault &&
-        (error.kind === "rejected" || error.kind === "login");
-      if (!isHopeless) throw toDeliveryError(error, { isRepeatable: true });
-    }
-    memory.delete(KIND, key);
+    if (note?.message !== undefined) await this.#deps.removals.remove(note.message);
   }
 
-  /** Shows nothing any more; what is shown goes at the end of its turn, by whoever runs then. */
+  /** Shows nothing any more; what is shown goes when the next process starts. */
   async close(): Promise<void> {
     const notes = [...this.#notes.values()];
     for (const key of this.#notes.keys()) this.#drop(key);
@@ -116,7 +98,7 @@ export class StatusNotes {
   #show(chatId: string, key: string, note: Note): void {
     const { clock } = this.#deps;
     note.lastMs = clock.elapsed();
-    note.showing = this.#call(chatId, key, note)
+    note.showing = this.#call(chatId, note)
       // The next note is another try.
       .catch(() => {})
       .finally(() => {
@@ -125,8 +107,8 @@ export class StatusNotes {
       });
   }
 
-  async #call(chatId: string, key: string, note: Note): Promise<void> {
-    const { chats, memory, signal } = this.#deps;
+  async #call(chatId: string, note: Note): Promise<void> {
+    const { chats, removals, signal } = this.#deps;
     const { text } = note;
     note.shown = text;
     const html = toTelegramHtml(text);
@@ -134,7 +116,7 @@ export class StatusNotes {
       return await editText(chats, note.message, { html }, { signal });
     }
     note.message = await sendText(chats, parseChat(chatId), { html }, { isSilent: true, signal });
-    memory.set(KIND, key, note.message);
+    removals.keep(note.message);
   }
 }
 
