@@ -7,7 +7,8 @@
 import type { GatewayDispatchPayload } from "discord.js";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import type { HandledMessage, Published } from "../../lib/channel/inbound_message.ts";
-import { EditedStreams, Intake, Memory, Typing } from "../../lib/channel/platform/mod.ts";
+import { Intake, Memory } from "../../lib/channel/platform/mod.ts";
+import { BotStatus } from "./account/bot_status.ts";
 import { registerCommand } from "./account/register_command.ts";
 import type { DiscordSettings } from "./account/settings.ts";
 import { Bookmark, type BotIdentity } from "./gateway/bookmark.ts";
@@ -19,13 +20,10 @@ import { handOver } from "./inbound/hand_over.ts";
 import type { InboundItem } from "./inbound/inbound_item.ts";
 import { InteractionDesk } from "./inbound/interaction_desk.ts";
 import { type ReceivedEvent, Receiver } from "./inbound/receiver.ts";
-import { Approvals } from "./outbound/approvals.ts";
-import { type MessageRef, Sender } from "./outbound/sender.ts";
-import { StatusMessages } from "./outbound/status_messages.ts";
-import { DiscordApi, isSnowflake } from "./rest/discord_api.ts";
+import { Outbound } from "./outbound/outbound.ts";
+import { DiscordApi } from "./rest/discord_api.ts";
 import { DiscordRest } from "./rest/discord_rest.ts";
 import { deliveryFault, loginRefused } from "./rest/delivery_fault.ts";
-import { renderPart, splitForDiscord } from "./text/to_discord.ts";
 import { wordsOf } from "./words.ts";
 
 /** What a bot is made of. */
@@ -40,23 +38,9 @@ export interface DiscordBotOptions {
 /** GUILD_MESSAGES, DIRECT_MESSAGES and MESSAGE_CONTENT. */
 const INTENTS = (1 << 9) | (1 << 12) | (1 << 15);
 
-/** Discord shows for 10 s that somebody types, milliseconds. */
-const TYPING_MS = 8_500;
-/** Five edits in 5 s are taken for a channel, milliseconds. */
-const EDIT_MS = 1_200;
-/** What else writes as the bot is told so long, milliseconds. */
-const FOREIGN_MS = 10 * 60_000;
-
-/** Discord does not notify anybody of it. */
-const SILENT = 1 << 12;
-
 /** See the module. */
 export class DiscordBot {
-  readonly sender: Sender;
-  readonly approvals: Approvals;
-  readonly statuses: StatusMessages;
-  readonly streams: EditedStreams<MessageRef>;
-  readonly typing: Typing;
+  readonly out: Outbound;
   readonly #options: DiscordBotOptions;
   readonly #ending = new AbortController();
   readonly #refused = Promise.withResolvers<never>();
@@ -69,7 +53,7 @@ export class DiscordBot {
   readonly #queue: EventQueue<ReceivedEvent>;
   readonly #gateway: Gateway;
   readonly #desk: InteractionDesk;
-  #foreignAtMs = -Infinity;
+  readonly #status: BotStatus;
   #closing: Promise<void> | undefined;
 
   private constructor(
@@ -93,41 +77,14 @@ export class DiscordBot {
       onRefused: () => this.#refused.reject(loginRefused()),
     });
     const api = this.#api = new DiscordApi(this.#rest);
-    this.sender = new Sender({ api, tag: tagOf(memory), clock, sleep });
-    this.approvals = new Approvals({ api, sender: this.sender, memory, words, clock });
-    this.statuses = new StatusMessages({
-      memory,
-      clock,
-      post: async (chatId, text) => {
-        const place = { chatId, metadata: {} };
-        const key = crypto.randomUUID();
-        return (await this.sender.post(place, text, { key, body: { flags: SILENT } })).id;
-      },
-      edit: (channelId, id, text) => this.sender.edit({ channelId, id }, text),
-      remove: (channelId, id) => api.deleteMessage(channelId, id),
-    });
-    this.typing = new Typing({
-      clock,
-      everyMs: TYPING_MS,
-      show: (chatId) => isSnowflake(chatId) ? api.typing(chatId) : Promise.resolve(),
-    });
-    this.streams = new EditedStreams<MessageRef>({
-      clock,
-      everyMs: EDIT_MS,
-      split: splitForDiscord,
-      post: (place, part) =>
-        this.sender.post(place, renderPart(part) || "…", {
-          key: crypto.randomUUID(),
-          isAnswer: true,
-        }),
-      edit: (ref, part) => this.sender.edit(ref, renderPart(part) || "…"),
-    });
+    const out = this.out = new Outbound({ api, memory, words, clock, sleep });
+    const status = this.#status = new BotStatus(host);
     const kept = { session: intake.cursor("session"), seen: intake.cursor("seen") };
     this.#bookmark = new Bookmark(key, kept);
     const threads = new AnswerThreads({ api, memory, log });
     this.#desk = new InteractionDesk({
       api,
-      approvals: this.approvals,
+      approvals: out.approvals,
       words,
       slashCommand: settings.slashCommand,
       isAllowed,
@@ -139,10 +96,10 @@ export class DiscordBot {
       respond: settings.respond,
       isOwnThread: (channelId) => threads.isOwn(channelId),
       isAllowed,
-      isOwnNonce: (nonce) => this.sender.isOwn(nonce),
+      isOwnNonce: (nonce) => out.sender.isOwn(nonce),
       onConnected: (identity, isNew) => this.#onConnected(identity, isNew),
-      onForeign: () => this.#onForeign(),
-      onClick: (click) => this.approvals.remember(click),
+      onForeign: () => status.foreign(),
+      onClick: (click) => out.approvals.remember(click),
       catchUp: (take) =>
         catchUp({
           channels: this.#bookmark.channels(),
@@ -171,7 +128,7 @@ export class DiscordBot {
       onSessionLost: () => this.#bookmark.session = undefined,
       onDispatch: (payload) => this.#onDispatch(payload),
       room: () => this.#queue.room(),
-      say: (state) => host.setDetail(state),
+      say: (state) => status.say(state),
       clock,
       log,
       signal,
@@ -179,14 +136,14 @@ export class DiscordBot {
     this.#take = (item, ending) =>
       handOver(item, {
         api,
-        sender: this.sender,
+        sender: out.sender,
         threads: settings.threads ? threads : undefined,
         ackReaction: settings.ackReaction,
         words,
         stateDir: host.stateDir,
         handleMessage: options.handleMessage,
         transcribe: options.transcribe,
-        onTurn: (chatId) => this.typing.begin(chatId),
+        onTurn: (chatId) => out.typing.begin(chatId),
         sleep,
         log,
       }, ending);
@@ -217,7 +174,7 @@ export class DiscordBot {
   /** Until it is closed; rejects with LoginRefusedError. */
   async run(): Promise<void> {
     this.#intake.start();
-    const tidying = this.statuses.tidy();
+    const tidying = this.out.statuses.tidy();
     const running = this.#gateway.run();
     try {
       await Promise.race([running, this.#refused.promise]);
@@ -235,11 +192,10 @@ export class DiscordBot {
 
   async #close(): Promise<void> {
     this.#ending.abort(new DOMException("The channel is stopping", "AbortError"));
-    this.typing.close();
-    this.streams.close();
+    const said = this.out.close();
     const dealtWith = this.#queue.close();
     await this.#receiver.flush();
-    await Promise.all([this.#intake.close(), dealtWith, this.statuses.close()]);
+    await Promise.all([this.#intake.close(), dealtWith, said]);
     this.#rest.close();
   }
 
@@ -251,52 +207,28 @@ export class DiscordBot {
   }
 
   #onConnected(identity: BotIdentity, isNew: boolean): void {
-    this.#describe();
+    this.#status.connected(identity);
     const { settings: { slashCommand, slashServers, language }, host } = this.#options;
     if (!isNew) return;
     const { askDescription, askOption } = wordsOf(language);
-    const formerName = this.#memory.get<string>("command", "name") ?? "";
-    if (slashCommand === "" && formerName === "") return;
+    // Kept before Discord is asked, so that none is left there whatever ends the process.
+    const formerNames = this.#memory.get<string[]>("command", "names") ?? [];
+    const names = [...new Set([...formerNames, slashCommand])].filter((name) => name !== "");
+    if (names.length === 0) return;
+    this.#memory.set("command", "names", names.slice(-20));
     registerCommand(this.#api, {
       applicationId: identity.applicationId,
       name: slashCommand,
-      formerName,
+      formerNames,
       description: askDescription,
       optionDescription: askOption,
       servers: slashServers,
-    }).then(() => {
-      if (!this.#ending.signal.aborted) this.#memory.set("command", "name", slashCommand);
-    }, (error) => {
+    }).catch((error) => {
       if (this.#ending.signal.aborted) return;
       host.log.warning("The slash command could not be registered", {
         reason: deliveryFault(error).message.slice(0, 300),
       });
     });
-  }
-
-  #onForeign(): void {
-    const { clock, log } = this.#options.host;
-    if (clock.elapsed() - this.#foreignAtMs > FOREIGN_MS) {
-      log.warning(
-        "Something else writes with the token of this bot: end it, or give it a bot of its own",
-      );
-    }
-    this.#foreignAtMs = clock.elapsed();
-    this.#describe();
-  }
-
-  #describe(): void {
-    const { host } = this.#options;
-    const { identity } = this.#bookmark;
-    if (identity === undefined) return;
-    const { name, userId } = identity;
-    const isShared = host.clock.elapsed() - this.#foreignAtMs < FOREIGN_MS;
-    host.setDetail(
-      isShared
-        ? `connected as ${name} (${userId}), and another program writes with the same token: ` +
-          "end it, or give it a bot of its own"
-        : `connected as ${name} (${userId})`,
-    );
   }
 
   #sleep(ms: number): Promise<void> {
@@ -311,13 +243,4 @@ export class DiscordBot {
       signal.removeEventListener("abort", end);
     });
   }
-}
-
-/** What the nonces of this installation begin with. */
-function tagOf(memory: Memory): string {
-  const kept = memory.get<string>("tag", "nonce");
-  if (kept !== undefined) return kept;
-  const tag = crypto.randomUUID().slice(0, 6);
-  memory.set("tag", "nonce", tag);
-  return tag;
 }

@@ -7,10 +7,12 @@
 import type { RawFile } from "discord.js";
 import { BaseChannel, type PackageConfig } from "../../lib/channel/base_channel.ts";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
+import { NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
 import { type DiscordSettings, discordSettings } from "./account/settings.ts";
 import { DiscordBot } from "./discord_bot.ts";
+import type { Outbound } from "./outbound/outbound.ts";
 import { outgoingFiles } from "./outbound/outgoing_files.ts";
 import { toMessages } from "./text/to_discord.ts";
 import { toStatus } from "./text/to_status.ts";
@@ -76,25 +78,25 @@ export class DiscordChannel extends BaseChannel<DiscordConfig> {
   }
 
   override async send(message: OutboundMessage): Promise<void> {
-    const bot = this.#running();
+    const out = this.#running();
     const { chatId, content } = message;
     const event = eventOf(message);
     switch (event?.type) {
       case undefined:
       case "goal_status":
-        return await this.#answer(bot, message);
+        return await this.#answer(out, message);
       case "approval":
-        return await bot.approvals.show(message, event);
+        return await out.approvals.show(message, event);
       case "approval_resolved":
-        return await bot.approvals.close(message, event);
+        return await out.approvals.close(message, event);
       case "progress": {
         const text = toStatus(content);
-        if (text !== "") bot.statuses.show(chatId, text);
+        if (text !== "") out.statuses.show(chatId, text);
         return;
       }
       case "turn_end":
-        bot.typing.end(chatId);
-        return await bot.statuses.end(chatId);
+        out.typing.end(chatId);
+        return await out.statuses.end(chatId);
       default:
         // Discord has nothing for it.
     }
@@ -104,7 +106,7 @@ export class DiscordChannel extends BaseChannel<DiscordConfig> {
     await this.#running().streams.push(piece);
   }
 
-  async #answer({ sender }: DiscordBot, message: OutboundMessage): Promise<void> {
+  async #answer({ sender }: Outbound, message: OutboundMessage): Promise<void> {
     const { id, channel, content, media } = message;
     const { messages: files, tooLarge } = await outgoingFiles(media);
     const words = wordsOf(this.#settings.language);
@@ -131,10 +133,10 @@ export class DiscordChannel extends BaseChannel<DiscordConfig> {
     }
   }
 
-  #running(): DiscordBot {
+  #running(): Outbound {
     if (this.#bot === undefined || this.#stopping.signal.aborted) {
-      throw new Error("The discord channel does not run");
+      throw new NotConnectedError("the discord channel does not run");
     }
-    return this.#bot;
+    return this.#bot.out;
   }
 }

@@ -9,11 +9,11 @@ const context = {
 
 async function findingsOf(
   values: Record<string, unknown>,
-  prepare: (fake: FakeDiscord) => void = () => {},
+  prepare: (fake: FakeDiscord) => void | Promise<void> = () => {},
   more: Partial<typeof context> = {},
 ) {
   const fake = await FakeDiscord.open();
-  prepare(fake);
+  await prepare(fake);
   const all = { ...fake.section, slashCommand: "ask", allowFrom: ["*"], ...values };
   const findings = await validate(all, { ...context, ...more });
   const writes = fake.api.calls.filter(({ method }) => method !== "GET");
@@ -34,7 +34,7 @@ Deno.test("validate() names a token that Discord does not know, and not its valu
 });
 
 Deno.test("validate() names the intent that is off, and where to switch it on", async () => {
-  const [finding] = await findingsOf({}, (fake) => fake.api.appFlags = 0);
+  const [finding] = await findingsOf({}, (fake) => void (fake.api.appFlags = 0));
   assertEquals([finding!.level, finding!.field], ["error", "token"]);
   assertMatch(finding!.message, /Message Content.*Privileged Gateway Intents/);
 });
@@ -52,7 +52,7 @@ Deno.test("validate() warns, with a link to invite it, of a bot that is on no se
 });
 
 Deno.test("validate() warns of a Discord that cannot be reached, or does not answer as one", async () => {
-  const [away] = await findingsOf({}, (fake) => void fake.goDown());
+  const [away] = await findingsOf({}, (fake) => fake.goDown());
   assertEquals([away!.level, away!.field], ["warning", "apiUrl"]);
   const [odd] = await findingsOf({}, (fake) => {
     fake.api.intercept = () => ({ status: 502, body: "<html>" });

@@ -18,8 +18,8 @@ export interface CommandOptions {
   applicationId: string;
   /** Empty: there is to be none. */
   name: string;
-  /** As it was called before; that one goes. */
-  formerName?: string;
+  /** As it was called before; those go. */
+  formerNames: readonly string[];
   description: string;
   optionDescription: string;
   /** Empty: on all servers and in direct messages. */
@@ -34,14 +34,16 @@ export async function registerCommand(
   api: Pick<DiscordApi, "commands" | "setCommand" | "deleteCommand">,
   options: CommandOptions,
 ): Promise<void> {
-  const { applicationId, name, formerName, servers } = options;
+  const { applicationId, name, formerNames, servers } = options;
   const wanted = commandOf(options);
   const problems: unknown[] = [];
   for (const guildId of servers.length === 0 ? [undefined] : servers) {
     try {
       const known = await api.commands(applicationId, guildId);
-      const former = known.find((one) => one.name === formerName && formerName !== name);
-      if (former !== undefined) await api.deleteCommand(applicationId, former.id, guildId);
+      for (const former of known) {
+        if (former.name === name || !formerNames.includes(former.name)) continue;
+        await api.deleteCommand(applicationId, former.id, guildId);
+      }
       const isThere = known.some((one) => isSame(one, wanted));
       if (name !== "" && !isThere) await api.setCommand(applicationId, wanted, guildId);
     } catch (error) {

@@ -7,7 +7,11 @@
 
 import type { APIGatewayBotInfo, GatewayDispatchPayload } from "discord.js";
 import type { Clock } from "../../../lib/agent/clock.ts";
-import { LoginRefusedError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
+import {
+  LoginRefusedError,
+  NotConnectedError,
+  RetryLaterError,
+} from "../../../lib/channel/delivery_error.ts";
 import type { Log } from "../../../lib/log.ts";
 import { isLoginRefused, loginRefused } from "../rest/delivery_fault.ts";
 import { hopeless } from "./close_words.ts";
@@ -94,8 +98,11 @@ export class Gateway {
     } catch (error) {
       if (signal.aborted) return undefined;
       if (isLoginRefused(error)) throw loginRefused();
-      this.#problem = error instanceof Error ? error.message.slice(0, 160) : "no answer";
-      return error instanceof RetryLaterError ? error.retryAfterMs : undefined;
+      this.#problem = error instanceof Error
+        ? error.message.replace(/^Not connected: /, "").slice(0, 160)
+        : "no answer";
+      const isSaid = error instanceof RetryLaterError && !(error instanceof NotConnectedError);
+      return isSaid ? error.retryAfterMs : undefined;
     }
     if (signal.aborted) return undefined;
     this.#shard = await GatewayShard.open({

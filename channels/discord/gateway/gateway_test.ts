@@ -131,7 +131,7 @@ Deno.test("Gateway waits between tries while Discord is away, and connects when 
   await using bot = await TestBot.open({ fake, connects: false, clock: fastClock(20) });
   await until(() => bot.host.details.filter((one) => one.includes("again in")).length > 2, "tries");
   assertMatch(bot.detail, /^not connected: .*; again in \d+ s$/);
-  fake.comeBack();
+  await fake.comeBack();
   await bot.connected();
   await bot.stop();
   await fake.close();

@@ -14,8 +14,7 @@ import {
   isSnowflake,
   type MessageBody,
 } from "../rest/discord_api.ts";
-import { CutOffError } from "../rest/transport_error.ts";
-import { deliveryFault, discordCode, isLoginRefused } from "../rest/delivery_fault.ts";
+import { deliveryFault, discordCode, isCutOff, isLoginRefused } from "../rest/delivery_fault.ts";
 
 /** Waits before a message that was cut off is given again under its nonce, milliseconds. */
 const AGAIN_MS = [500, 1_500];
@@ -147,7 +146,7 @@ export class Sender {
       try {
         return await call();
       } catch (error) {
-        if (!(error instanceof CutOffError)) throw error;
+        if (!isCutOff(error)) throw error;
         await this.#deps.sleep(waitMs);
       }
     }

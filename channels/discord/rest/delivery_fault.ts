@@ -12,7 +12,7 @@ import {
   RetryLaterError,
   UncertainDeliveryError,
 } from "../../../lib/channel/delivery_error.ts";
-import { CutOffError, NotSentError } from "./transport_error.ts";
+import { CutOffError } from "./cut_off_error.ts";
 
 /** What to do, by Discord's own codes (developer documentation, "Opcodes and Status Codes", "JSON"). */
 const ADVICE: Readonly<Record<number, string>> = {
@@ -34,13 +34,21 @@ const ADVICE: Readonly<Record<number, string>> = {
 };
 
 /** Answers of a proxy, of a Discord that is not there. */
-const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
+const AWAY: ReadonlySet<number> = new Set([502, 503]);
+/** A proxy has waited for Discord, which may have done what it was asked. */
+const TOO_LATE = 504;
 
 /** What the code in an error says; undefined for errors that are none of Discord's. */
 export function discordCode(error: unknown): number | undefined {
   return error instanceof DiscordAPIError && typeof error.code === "number"
     ? error.code
     : undefined;
+}
+
+/** Whether what was asked may have been done, and nobody has said so. */
+export function isCutOff(error: unknown): boolean {
+  return error instanceof CutOffError ||
+    (error instanceof HTTPError && error.status === TOO_LATE);
 }
 
 /** Whether the token is none, or no longer. */
@@ -61,11 +69,11 @@ export function loginRefused(): LoginRefusedError {
 export function deliveryFault(error: unknown): Error {
   if (isLoginRefused(error)) return loginRefused();
   if (error instanceof RetryLaterError || error instanceof PermanentDeliveryError) return error;
-  // Behind a proxy that has no Discord, nothing was done; by its nonce a message is sent once anyway.
-  if (error instanceof NotSentError || (error instanceof HTTPError && AWAY.has(error.status))) {
-    return new NotConnectedError(error.message);
+  // Behind a proxy that has no Discord, nothing was done.
+  if (error instanceof HTTPError && AWAY.has(error.status)) {
+    return new NotConnectedError(`Discord is away (${error.status})`);
   }
-  if (error instanceof CutOffError) return new UncertainDeliveryError(error.message);
+  if (isCutOff(error)) return new UncertainDeliveryError((error as Error).message);
   if (!(error instanceof DiscordAPIError)) {
     return error instanceof Error
       ? new Error(`Discord has not taken the message: ${error.message}`)

@@ -7,10 +7,10 @@
 
 import { DiscordAPIError, RateLimitError, type RawFile, REST } from "discord.js";
 import type { Clock } from "../../../lib/agent/clock.ts";
-import { RetryLaterError } from "../../../lib/channel/delivery_error.ts";
+import { NotConnectedError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
 import { neverSent } from "../../../lib/channel/platform/mod.ts";
 import { loginRefused } from "./delivery_fault.ts";
-import { CutOffError, NotSentError } from "./transport_error.ts";
+import { CutOffError } from "./cut_off_error.ts";
 
 /** Version of the API that the payloads here are of. */
 const VERSION = "10";
@@ -76,7 +76,7 @@ export class DiscordRest {
 
   /**
    * The answer's JSON. `path` holds ids and names that were checked. Rejects with discord.js's
-   * DiscordAPIError or HTTPError, and with RetryLaterError, LoginRefusedError, NotSentError or CutOffError.
+   * DiscordAPIError or HTTPError, and with RetryLaterError, LoginRefusedError, NotConnectedError or CutOffError.
    */
   async call<T>(
     method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
@@ -180,7 +180,7 @@ async function readWhole(url: string, init: RequestInit, stopping: AbortSignal):
     if (error instanceof CutOffError) throw error;
     // The words of fetch hold the whole address, and some addresses hold a token.
     if (!isAnswered && neverSent(error)) {
-      throw new NotSentError(`Discord cannot be reached: ${reasonOf(error)}`);
+      throw new NotConnectedError(`Discord cannot be reached, ${reasonOf(error)}`);
     }
     throw new CutOffError(
       signal.aborted ? "Discord has not answered in time" : "The connection to Discord was cut off",

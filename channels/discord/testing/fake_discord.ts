@@ -45,7 +45,6 @@ export class FakeDiscord implements ChannelPlatform {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #port = 0;
-  #isDown = false;
   #last: FakeMessage | undefined;
 
   private constructor() {
@@ -199,25 +198,23 @@ export class FakeDiscord implements ChannelPlatform {
     return { id, filename, size: content.length, url, proxy_url: url, content_type: type };
   }
 
-  goDown(): Promise<void> {
-    this.#isDown = true;
-    this.#server.close();
+  async goDown(): Promise<void> {
+    const closed = Promise.withResolvers<void>();
+    this.#server.close(() => closed.resolve());
     for (const socket of this.#sockets) socket.destroy();
     this.gateway.cut();
-    return Promise.resolve();
+    await closed.promise;
   }
 
-  comeBack(): void {
-    this.#isDown = false;
-    this.#server.listen(this.#port, "127.0.0.1");
+  /** At the address that it had. */
+  async comeBack(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#server.listen(this.#port, "127.0.0.1", () => resolve());
+    await promise;
   }
 
   async close(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#server.close(() => resolve());
-    for (const socket of this.#sockets) socket.destroy();
-    this.gateway.cut();
-    await promise;
+    if (this.#server.listening) await this.goDown();
   }
 
   #interact(senderId: string, channelId: string, more: Record<string, unknown>): FakeInteraction {
@@ -254,7 +251,6 @@ export class FakeDiscord implements ChannelPlatform {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      if (this.#isDown) return void request.socket.destroy();
       const url = new URL(request.url!, this.api.url);
       const chunks: Uint8Array<ArrayBuffer>[] = [];
       for await (const chunk of request) chunks.push(new Uint8Array(chunk));

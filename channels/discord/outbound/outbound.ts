@@ -1,0 +1,90 @@
+/**
+ * All that a bot says: answers, whole or while they are written, approvals, and signs that it is at work.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../../lib/agent/clock.ts";
+import { EditedStreams, type Memory, Typing } from "../../../lib/channel/platform/mod.ts";
+import { type DiscordApi, isSnowflake } from "../rest/discord_api.ts";
+import { renderPart, splitForDiscord } from "../text/to_discord.ts";
+import type { Words } from "../words.ts";
+import { Approvals } from "./approvals.ts";
+import { type MessageRef, Sender } from "./sender.ts";
+import { StatusMessages } from "./status_messages.ts";
+
+/** What it works with. */
+export interface OutboundDeps {
+  api: DiscordApi;
+  memory: Memory;
+  words: Words;
+  clock: Clock;
+  sleep: (ms: number) => Promise<void>;
+}
+
+/** Discord shows for 10 s that somebody types, milliseconds. */
+const TYPING_MS = 8_500;
+/** Five edits in 5 s are taken for a channel, milliseconds. */
+const EDIT_MS = 1_200;
+
+/** Discord notifies nobody of it. */
+const SILENT = 1 << 12;
+
+/** See the module. */
+export class Outbound {
+  readonly sender: Sender;
+  readonly approvals: Approvals;
+  readonly statuses: StatusMessages;
+  readonly streams: EditedStreams<MessageRef>;
+  readonly typing: Typing;
+
+  constructor({ api, memory, words, clock, sleep }: OutboundDeps) {
+    const sender = this.sender = new Sender({ api, tag: tagOf(memory), clock, sleep });
+    this.approvals = new Approvals({ api, sender, memory, words, clock });
+    this.statuses = new StatusMessages({
+      memory,
+      clock,
+      post: async (chatId, text) => {
+        const place = { chatId, metadata: {} };
+        const options = { key: crypto.randomUUID(), body: { flags: SILENT } };
+        return (await sender.post(place, text, options)).id;
+      },
+      edit: (channelId, id, text) => sender.edit({ channelId, id }, text),
+      remove: (channelId, id) => api.deleteMessage(channelId, id),
+    });
+    this.typing = new Typing({
+      clock,
+      everyMs: TYPING_MS,
+      show: (chatId) => isSnowflake(chatId) ? api.typing(chatId) : Promise.resolve(),
+    });
+    this.streams = new EditedStreams<MessageRef>({
+      clock,
+      everyMs: EDIT_MS,
+      split: splitForDiscord,
+      post: (place, part) =>
+        sender.post(place, shown(part), { key: crypto.randomUUID(), isAnswer: true }),
+      edit: (ref, part) => sender.edit(ref, shown(part)),
+    });
+  }
+
+  /** Shows nothing any more, and resolves when nothing is under way. */
+  async close(): Promise<void> {
+    this.typing.close();
+    this.streams.close();
+    await this.statuses.close();
+  }
+}
+
+/** A part may be nothing to see yet, and an empty message is none. */
+function shown(part: string): string {
+  return renderPart(part) || "…";
+}
+
+/** What the nonces of this installation begin with. */
+function tagOf(memory: Memory): string {
+  const kept = memory.get<string>("tag", "nonce");
+  if (kept !== undefined) return kept;
+  const tag = crypto.randomUUID().slice(0, 6);
+  memory.set("tag", "nonce", tag);
+  return tag;
+}
