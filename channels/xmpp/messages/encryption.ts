@@ -25,6 +25,6 @@ export function encryptionOf(message: XmlElement): "text" | "key" | undefined {
   }
   const isPgp = OPENPGP.some(([name, xmlns]) => message.getChild(name, xmlns) !== undefined);
   const isNamed = message.getChild("encryption", NS.encryption) !== undefined;
-  const isOtr = /^\?OTR[:?]/.test(message.getChildText("body") ?? "");
+  const isOtr = /^\?OTR(?::|[v\d]*\?)/.test(message.getChildText("body") ?? "");
   return isPgp || isNamed || isOtr ? "text" : undefined;
 }

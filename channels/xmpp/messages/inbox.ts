@@ -17,7 +17,7 @@ import type { XmlElement } from "../client/xmpp_library.ts";
 import type { XmppSession } from "../client/xmpp_session.ts";
 import type { Room } from "../rooms/room.ts";
 import type { HeardMessage } from "./heard_message.ts";
-import { archiveIdOf } from "./message_ids.ts";
+import { archiveIdOf, hasForgedId } from "./message_ids.ts";
 import { type ArchivedAt, type ReadContext, readMessage } from "./read_message.ts";
 
 /** What it works with. */
@@ -54,6 +54,8 @@ export class Inbox {
   /** Archives that were read up to now: what is said moves them on. */
   readonly #current = new Set<string>();
   readonly #cursors = new Map<string, string>();
+  /** Archives that are being read; true where they have to be read once more behind that. */
+  readonly #reading = new Map<string, boolean>();
   readonly #timers = new Set<() => void>();
   #pending = 0;
   #unkept = 0;
@@ -83,10 +85,15 @@ export class Inbox {
     if (heard === undefined || !isAllowed(heard.senderId)) {
       return this.#unkept >= MAX_UNKEPT ? this.#add([]) : undefined;
     }
+    const by = room?.jid ?? session.bareJid;
+    const hasArchive = room === undefined ? this.#deps.hasArchive : room.has(NS.archive);
+    if (hasArchive && hasForgedId(message, by)) {
+      // Which is the archive's, the archive knows.
+      return void this.catchUp(room);
+    }
     // Kept for us while we were away: it comes out of the archive, with its id there.
-    const isStored = !heard.isRoom && this.#deps.hasArchive &&
-      message.getChild("delay", NS.delay) !== undefined &&
-      archiveIdOf(message, session.bareJid) === undefined;
+    const isStored = room === undefined && hasArchive && archiveIdOf(message, by) === undefined &&
+      message.getChild("delay", NS.delay) !== undefined;
     return isStored ? undefined : this.#add([heard]);
   }
 
@@ -104,11 +111,23 @@ export class Inbox {
 
   /** Reads what was said while we were away. Never rejects. */
   async catchUp(room?: Room): Promise<void> {
-    const { intake, session, clock, log } = this.#deps;
     if (room === undefined ? !this.#deps.hasArchive : !room.has(NS.archive)) return;
     const name = nameOf(room);
     // What is said now is behind a gap, until that is read.
     this.#current.delete(name);
+    const isReading = this.#reading.has(name);
+    this.#reading.set(name, isReading);
+    if (isReading) return;
+    do {
+      this.#reading.set(name, false);
+      await this.#read(room, name);
+    } while (this.#reading.get(name) === true && !this.#isOver);
+    this.#reading.delete(name);
+  }
+
+  async #read(room: Room | undefined, name: string): Promise<void> {
+    const { intake, session, clock, log } = this.#deps;
+    const chat = room?.jid ?? ACCOUNT;
     try {
       const isWhole = await catchUp({
         archive: this.#archive,
@@ -117,19 +136,19 @@ export class Inbox {
         now: () => clock.now(),
         take: (messages, cursor) => {
           if (this.#isOver) throw new Error("The connection is closed");
+          // It goes further than what is remembered of before.
+          this.#cursors.delete(name);
           return intake.add(this.#heardOf(messages, room).map(entryOf), { [name]: cursor });
         },
       });
       this.#current.add(name);
       if (isWhole) return;
-      log.warning("More was said while the channel was away than is read", {
-        chat: room?.jid ?? ACCOUNT,
-        read: MAX_PAGES * PAGE_MESSAGES,
-      });
+      const read = MAX_PAGES * PAGE_MESSAGES;
+      log.warning("More was said while the channel was away than is read", { chat, read });
     } catch (error) {
       if (this.#isOver || session.isOver) return;
       const reason = error instanceof Error ? error.message : String(error);
-      log.warning("An archive cannot be read", { chat: room?.jid ?? ACCOUNT, reason });
+      log.warning("An archive cannot be read", { chat, reason });
       if (error instanceof StanzaError && error.kind !== "wait") return;
       const cancel = clock.after(AGAIN_MS, () => {
         this.#timers.delete(cancel);

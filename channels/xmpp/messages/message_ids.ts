@@ -11,13 +11,22 @@ import type { XmlElement } from "../client/xmpp_library.ts";
 const MAX_ID_CHARS = 256;
 
 /**
- * The id that an archive has given to a message. That of anybody else, and one of two, is what its sender
- * has written in.
+ * The id that an archive has given to a message; undefined where there is none, or where it cannot be told
+ * from one that the sender has made up.
  */
 export function archiveIdOf(message: XmlElement, by: string): string | undefined {
-  const ids = message.getChildren("stanza-id", NS.stanzaIds)
-    .filter(({ attrs }) => attrs.by !== undefined && foldJid(attrs.by) === by);
+  const ids = idsBy(message, by);
   return ids.length === 1 ? usable(ids[0]!.attrs.id) : undefined;
+}
+
+/** Whether a sender has made one up, and the server has let it through beside its own. */
+export function hasForgedId(message: XmlElement, by: string): boolean {
+  return idsBy(message, by).length > 1;
+}
+
+function idsBy(message: XmlElement, by: string): XmlElement[] {
+  return message.getChildren("stanza-id", NS.stanzaIds)
+    .filter(({ attrs }) => attrs.by !== undefined && foldJid(attrs.by) === by);
 }
 
 /** The id by which a message is told from its repeats: that of the archive, else what its writer gave it. */

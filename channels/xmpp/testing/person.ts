@@ -16,6 +16,9 @@ export interface PersonOptions {
   isHidden?: boolean;
 }
 
+/** After so long something that a test waits for does not come any more. */
+const PATIENCE_MS = 10_000;
+
 /** See the module. */
 export class Person {
   readonly user: string;
@@ -160,7 +163,11 @@ export class Person {
       const found = this.stanzas.find(matches);
       if (found !== undefined) return found;
       if (this.#session.isOver) throw new Error("The connection is closed");
-      await this.#changed.promise;
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error(this.#words())), PATIENCE_MS);
+      });
+      await Promise.race([this.#changed.promise, late]).finally(() => clearTimeout(timer));
     }
   }
 
@@ -186,6 +193,10 @@ export class Person {
 
   async close(): Promise<void> {
     await this.#session.close();
+  }
+
+  #words(): string {
+    return `Nothing has come to ${this.jid} but ${this.stanzas.slice(-5).map(String).join("\n")}`;
   }
 
   #take(stanza: XmlElement): void {
