@@ -1,36 +1,18 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import {
-  LoginRefusedError,
   NotConnectedError,
   PermanentDeliveryError,
   RetryLaterError,
   UncertainDeliveryError,
 } from "../../lib/channel/delivery_error.ts";
-import { DatabaseSync } from "node:sqlite";
-import { FakeHost } from "../../lib/channel/testing/mod.ts";
 import { fakeClock } from "../../lib/agent/testing/fake_clock.ts";
-import { FakeSlack, textOfMessage } from "./testing/fake_slack.ts";
+import { textOfMessage } from "./testing/fake_slack.ts";
 import { ALICE, ALICE_DM, BOB, BOT_USER, GENERAL } from "./testing/fake_workspace.ts";
 import { fastClock } from "./testing/fast_clock.ts";
-import { SOCKETS, TestSlack } from "./testing/test_slack.ts";
+import { slackTest } from "./testing/slack_test_case.ts";
+import { TestSlack } from "./testing/test_slack.ts";
 
-/** A test with a Slack of its own. */
-function test(name: string, run: (slack: FakeSlack) => Promise<void>): void {
-  Deno.test({
-    name,
-    ...SOCKETS,
-    async fn() {
-      const slack = await FakeSlack.open();
-      try {
-        await run(slack);
-      } finally {
-        await slack.close();
-      }
-    },
-  });
-}
-
-test("slack W2: what is told three times on each connection is one turn", async (slack) => {
+slackTest("slack W2: what is told three times on each connection is one turn", async (slack) => {
   await using app = await TestSlack.connected(slack, { clock: fastClock() });
   const ts = await slack.say(ALICE_DM, { text: "hello once" });
   await app.heard("hello once");
@@ -51,7 +33,7 @@ test("slack W2: what is told three times on each connection is one turn", async 
   assertEquals(sentAt, Math.floor(Number(ts) * 1_000));
 });
 
-test("slack takes message and app_mention of one message as one turn", async (slack) => {
+slackTest("slack takes message and app_mention of one message as one turn", async (slack) => {
   await using app = await TestSlack.connected(slack);
   const text = `<@${BOT_USER}> what is <https://e.org/?a=1&amp;b=2|this> &lt;b&gt;`;
   const ts = await slack.say(GENERAL, { text }, { as: ["message", "app_mention"] });
@@ -63,7 +45,7 @@ test("slack takes message and app_mention of one message as one turn", async (sl
   assertEquals(app.turns("what is"), 1);
 });
 
-test("slack hears in channels what names it, and in its threads everything", async (slack) => {
+slackTest("slack hears in channels what names it, and in its threads everything", async (slack) => {
   await using app = await TestSlack.connected(slack);
   await slack.say(GENERAL, { text: "not for it" });
   const ts = await slack.say(GENERAL, { text: `<@${BOT_USER}> start` });
@@ -77,17 +59,20 @@ test("slack hears in channels what names it, and in its threads everything", asy
   assertEquals([app.turns("not for it"), app.turns("of others"), app.turns("among")], [0, 0, 0]);
 });
 
-test("slack with respond all and no threads hears everything in its channel", async (slack) => {
-  await using app = await TestSlack.connected(slack, {
-    changes: { respond: "all", replyInThread: false },
-  });
-  await slack.say(GENERAL, { text: "anybody?" });
-  assertEquals((await app.heard("anybody?")).chatId, GENERAL);
-  await app.send(GENERAL, "Yes.");
-  assertEquals(app.written.at(-1)?.message.thread_ts, undefined);
-});
+slackTest(
+  "slack with respond all and no threads hears everything in its channel",
+  async (slack) => {
+    await using app = await TestSlack.connected(slack, {
+      changes: { respond: "all", replyInThread: false },
+    });
+    await slack.say(GENERAL, { text: "anybody?" });
+    assertEquals((await app.heard("anybody?")).chatId, GENERAL);
+    await app.send(GENERAL, "Yes.");
+    assertEquals(app.written.at(-1)?.message.thread_ts, undefined);
+  },
+);
 
-test("slack leaves out edits, removals, joins, programs and itself (C37)", async (slack) => {
+slackTest("slack leaves out edits, removals, joins, programs and itself (C37)", async (slack) => {
   await using app = await TestSlack.connected(slack, { changes: { respond: "all" } });
   for (
     const more of [
@@ -107,19 +92,22 @@ test("slack leaves out edits, removals, joins, programs and itself (C37)", async
   assertEquals(app.turns("unheard"), 0);
 });
 
-test("slack names people of other workspaces with their team, and lets strangers write nothing", async (slack) => {
-  await using app = await TestSlack.connected(slack, {
-    changes: { allowFrom: ["T0OTHER0001:U0FAR000001", ALICE] },
-  });
-  await slack.say(ALICE_DM, { text: "as bob", user: BOB });
-  await slack.say(ALICE_DM, { text: "bare id", user: "U0FAR000001" });
-  await slack.say(ALICE_DM, { text: "from far", user: "U0FAR000001", user_team: "T0OTHER0001" });
-  const heard = await app.heard("from far");
-  assertEquals(heard.senderId, "T0OTHER0001:U0FAR000001");
-  assertEquals(app.host.offered.length, 1);
-});
+slackTest(
+  "slack names people of other workspaces with their team, and lets strangers write nothing",
+  async (slack) => {
+    await using app = await TestSlack.connected(slack, {
+      changes: { allowFrom: ["T0OTHER0001:U0FAR000001", ALICE] },
+    });
+    await slack.say(ALICE_DM, { text: "as bob", user: BOB });
+    await slack.say(ALICE_DM, { text: "bare id", user: "U0FAR000001" });
+    await slack.say(ALICE_DM, { text: "from far", user: "U0FAR000001", user_team: "T0OTHER0001" });
+    const heard = await app.heard("from far");
+    assertEquals(heard.senderId, "T0OTHER0001:U0FAR000001");
+    assertEquals(app.host.offered.length, 1);
+  },
+);
 
-test("slack leaves out events of another workspace with the same app", async (slack) => {
+slackTest("slack leaves out events of another workspace with the same app", async (slack) => {
   await using app = await TestSlack.connected(slack);
   const event = slack.eventOf(ALICE_DM, slack.write(ALICE_DM, { text: "elsewhere" }));
   const authorizations = [{ team_id: "T0OTHER0001" }];
@@ -130,222 +118,53 @@ test("slack leaves out events of another workspace with the same app", async (sl
   assert(app.host.lines.some(({ message }) => message.includes("another workspace")));
 });
 
-test("slack W1: a message that was acknowledged is handed on by the next process", async (slack) => {
-  const app = await TestSlack.connected(slack);
-  app.host.failNext(new Error("the disk is full"));
-  const ts = await slack.say(ALICE_DM, { text: "kept" });
-  await app.until(() => slack.acknowledged().includes(ts));
-  await app.until(() => app.host.offered.length === 1);
-  await app.stop();
-  assertEquals(app.turns("kept"), 0);
-  await using next = await TestSlack.connected(slack, { host: app.host });
-  await next.heard("kept");
-  assertEquals(next.turns("kept"), 1);
-});
+slackTest(
+  "slack obeys Retry-After: no call before its time, and no other chat waits",
+  async (slack) => {
+    const clock = fakeClock();
+    await using app = await TestSlack.connected(slack, { clock });
+    slack.limitRate("chat.postMessage", 30);
+    const error = await assertRejects(() => app.send(ALICE_DM, "one"), RetryLaterError);
+    assertEquals(error.retryAfterMs, 30_000);
+    const calls = () => app.calls("chat.postMessage").length;
+    const before = calls();
+    clock.tick(29_000);
+    assertEquals(
+      (await assertRejects(() => app.send(ALICE_DM, "two"), RetryLaterError)).retryAfterMs,
+      1_000,
+    );
+    assertEquals(calls(), before);
+    await app.send(GENERAL, "elsewhere");
+    clock.tick(1_000);
+    await app.send(ALICE_DM, "three");
+    assertEquals(app.written.map(({ message }) => textOfMessage(message)), ["elsewhere", "three"]);
+  },
+);
 
-test("slack answers once what was written while it was away, in threads too", async (slack) => {
-  slack.write("C0RANDOM001", { text: `<@${BOT_USER}> before the first start` });
-  // Slack gives a time to each message, and the first start comes behind it.
-  const app = await TestSlack.connected(slack);
-  const ts = await slack.say(GENERAL, { text: `<@${BOT_USER}> question` });
-  await app.heard("question");
-  await app.send(`${GENERAL}:${ts}`, "answer");
-  await app.stop();
-  slack.workspace.maxPage = 2;
-  const since = app.host.published.length;
-  for (let count = 1; count <= 5; count += 1) {
-    slack.write(ALICE_DM, { text: `meanwhile ${count}` });
-  }
-  slack.write(GENERAL, { text: "not for it" });
-  const fresh = slack.write(GENERAL, { text: `<@${BOT_USER}> fresh` });
-  slack.write(GENERAL, { text: "and more", thread_ts: fresh.ts });
-  slack.write(GENERAL, { text: "in the old thread", thread_ts: ts });
-  slack.write(ALICE_DM, { text: "of a bot", bot_id: "B0OTHER0001" });
-  slack.limitRate("conversations.history", 0);
-  const next = await TestSlack.connected(slack, { host: app.host });
-  for (const text of ["meanwhile 5", "fresh", "and more", "in the old thread"]) {
-    await next.heard(text);
-  }
-  const news = next.host.published.slice(since)
-    .map(({ content }) => content).filter((content) => content.startsWith("meanwhile"));
-  assertEquals(news, [1, 2, 3, 4, 5].map((count) => `meanwhile ${count}`));
-  assertEquals([next.turns("not for it"), next.turns("of a bot"), next.turns("question")], [
-    0,
-    0,
-    1,
-  ]);
-  assertEquals(
-    next.host.published.find(({ content }) => content === "and more")?.chatId,
-    `${GENERAL}:${fresh.ts}`,
-  );
-  await next.until(() => next.calls("conversations.replies").length >= 2);
-  await next.stop();
-  await using third = await TestSlack.connected(slack, { host: app.host });
-  await slack.say(ALICE_DM, { text: "afterwards" });
-  await third.heard("afterwards");
-  // What is read again has the id that it had.
-  assertEquals(third.turns("before the first start"), 0);
-  assertEquals([third.turns("meanwhile 5"), third.turns("in the old thread")], [1, 1]);
-});
-
-test("slack reads what it was not told while its connection was lost", async (slack) => {
-  await using app = await TestSlack.connected(slack, { clock: fastClock() });
-  await slack.say(ALICE_DM, { text: "before" });
-  await app.heard("before");
-  slack.refuseSockets = 2;
-  slack.cut();
-  slack.write(ALICE_DM, { text: "in between" });
-  await app.heard("in between");
-  assertStringIncludes(app.host.details.join("\n"), "not connected");
-  assertEquals(app.turns("before"), 1);
-  assertStringIncludes(app.detail, "connected as");
-});
-
-test("slack reads on where Slack says when to come again, and not before", async (slack) => {
-  const app = await TestSlack.connected(slack);
-  await app.stop();
-  slack.write(ALICE_DM, { text: "meanwhile" });
-  slack.limitRate("conversations.history", 60);
-  const clock = fakeClock(Date.now());
-  const host = await FakeHost.openWith({ name: "slack", clock, stateDir: app.host.stateDir });
-  {
-    await using next = await TestSlack.connected(slack, { host });
-    const calls = () => next.calls("conversations.history").length;
-    const wall = clock.now();
-    await slack.say(ALICE_DM, { text: "live" });
-    await next.heard("live");
-    assertEquals([calls(), next.turns("meanwhile")], [1, 0]);
-    await next.until(() => {
-      if (calls() === 1) clock.tick(500);
-      return calls() > 1;
-    });
-    assert(clock.now() - wall >= 60_000, `${clock.now() - wall}`);
-    await next.heard("meanwhile");
-  }
-  await app.host.close();
-});
-
-test("slack notes that it was there, so that a process that is killed reads little again", async (slack) => {
-  const clock = fakeClock(Date.now());
-  await using app = await TestSlack.connected(slack, { clock });
-  await app.until(() => clock.timers() > 0);
-  const seen = () => {
-    const database = new DatabaseSync(`${app.host.stateDir}/intake.sqlite`, { readOnly: true });
-    const row = database.prepare("SELECT value FROM cursors WHERE name = 'seen'").get();
-    database.close();
-    return Number(row?.value);
-  };
-  await app.until(() => seen() > 0);
-  const first = seen();
-  for (let count = 0; count < 10; count += 1) clock.tick(30_000);
-  await app.until(() => Math.round(seen() - first) === 300);
-});
-
-test("slack connects anew before Slack takes the connection away, and loses nothing", async (slack) => {
-  await using app = await TestSlack.connected(slack);
-  for (const reason of ["warning", "refresh_requested"] as const) {
-    const opened = app.host.details.length;
-    slack.refresh(reason);
-    await slack.say(ALICE_DM, { text: `during ${reason}` });
-    await app.until(() => app.host.details.length > opened);
-    await app.heard(`during ${reason}`);
-    await app.until(() => slack.connections === 1);
-  }
-  assertStringIncludes(app.detail, "connected as helper to Example");
-  assert(!app.detail.includes("another program"));
-});
-
-test("slack names another program that is connected with the app token", async (slack) => {
-  slack.others = 1;
-  await using app = await TestSlack.connected(slack);
-  assertStringIncludes(app.detail, "another program is connected with this app token");
-  assert(app.detail.length < 200, app.detail);
-});
-
-test("slack says once that its token was revoked, and does not go on", async (slack) => {
-  const app = await TestSlack.connected(slack);
-  slack.revoke();
-  const error = await assertRejects(() => app.send(ALICE_DM, "late"), LoginRefusedError);
-  assertStringIncludes(error.message, "revoked");
-  await app.started;
-  assert(app.ended instanceof LoginRefusedError);
-  const calls = slack.calls.length;
-  await app.host.close();
-  const again = await TestSlack.start(slack);
-  await again.started;
-  assert(again.ended instanceof LoginRefusedError, String(again.ended));
-  assertEquals(slack.calls.length, calls + 1);
-  await again.host.close();
-});
-
-for (
-  const [method, error, words] of [
-    ["auth.test", "invalid_auth", "botToken"],
-    ["auth.test", "account_inactive", "removed"],
-    ["apps.connections.open", "invalid_auth", "appToken"],
-    ["apps.connections.open", "missing_scope", "connections:write"],
-  ] as const
-) {
-  test(`slack refuses to start when ${method} says ${error}`, async (slack) => {
-    slack.logins[method] = error;
-    const app = await TestSlack.start(slack);
-    await app.started;
-    assert(app.ended instanceof LoginRefusedError, String(app.ended));
-    assertStringIncludes(app.ended.message, words);
-    await app.host.close();
-  });
-}
-
-test("slack ends when Socket Mode is switched off", async (slack) => {
-  const app = await TestSlack.connected(slack);
-  slack.refresh("link_disabled");
-  await app.started;
-  assert(app.ended instanceof LoginRefusedError);
-  assertStringIncludes(app.ended.message, "Socket Mode is switched off");
-  await app.host.close();
-});
-
-test("slack obeys Retry-After: no call before its time, and no other chat waits", async (slack) => {
-  const clock = fakeClock();
-  await using app = await TestSlack.connected(slack, { clock });
-  slack.limitRate("chat.postMessage", 30);
-  const error = await assertRejects(() => app.send(ALICE_DM, "one"), RetryLaterError);
-  assertEquals(error.retryAfterMs, 30_000);
-  const calls = () => app.calls("chat.postMessage").length;
-  const before = calls();
-  clock.tick(29_000);
-  assertEquals(
-    (await assertRejects(() => app.send(ALICE_DM, "two"), RetryLaterError)).retryAfterMs,
-    1_000,
-  );
-  assertEquals(calls(), before);
-  await app.send(GENERAL, "elsewhere");
-  clock.tick(1_000);
-  await app.send(ALICE_DM, "three");
-  assertEquals(app.written.map(({ message }) => textOfMessage(message)), ["elsewhere", "three"]);
-});
-
-test("slack has a message wait that finds Slack away", async (slack) => {
+slackTest("slack has a message wait that finds Slack away", async (slack) => {
   await using app = await TestSlack.connected(slack);
   await slack.goDown();
   await app.until(() => app.detail.startsWith("not connected"));
   await assertRejects(() => app.send(ALICE_DM, "later"), NotConnectedError);
 });
 
-test("slack says of a message whose answer was cut off that it may have arrived", async (slack) => {
-  await using app = await TestSlack.connected(slack);
-  slack.loseAnswer("chat.postMessage");
-  await assertRejects(() => app.send(ALICE_DM, "cut"), UncertainDeliveryError);
-  slack.answerNext("chat.postMessage", () => Response.json({ ok: false, error: "fatal_error" }));
-  await assertRejects(() => app.send(ALICE_DM, "fatal"), UncertainDeliveryError);
-  for (const body of ["<html>", "null", "[]", "", '{"ok":1,"error":{"a":1}}', '{"ok":false}']) {
-    slack.answerNext("chat.postMessage", () => new Response(body));
-    await app.send(ALICE_DM, "odd").catch((error) =>
-      assert(error instanceof UncertainDeliveryError, `${body}: ${error}`)
-    );
-  }
-  await app.send(ALICE_DM, "fine");
-});
+slackTest(
+  "slack says of a message whose answer was cut off that it may have arrived",
+  async (slack) => {
+    await using app = await TestSlack.connected(slack);
+    slack.loseAnswer("chat.postMessage");
+    await assertRejects(() => app.send(ALICE_DM, "cut"), UncertainDeliveryError);
+    slack.answerNext("chat.postMessage", () => Response.json({ ok: false, error: "fatal_error" }));
+    await assertRejects(() => app.send(ALICE_DM, "fatal"), UncertainDeliveryError);
+    for (const body of ["<html>", "null", "[]", "", '{"ok":1,"error":{"a":1}}', '{"ok":false}']) {
+      slack.answerNext("chat.postMessage", () => new Response(body));
+      await app.send(ALICE_DM, "odd").catch((error) =>
+        assert(error instanceof UncertainDeliveryError, `${body}: ${error}`)
+      );
+    }
+    await app.send(ALICE_DM, "fine");
+  },
+);
 
 for (
   const [error, words] of [
@@ -355,7 +174,7 @@ for (
     ["invalid_arguments", "invalid_arguments"],
   ]
 ) {
-  test(`slack gives up a message that is refused with ${error}`, async (slack) => {
+  slackTest(`slack gives up a message that is refused with ${error}`, async (slack) => {
     await using app = await TestSlack.connected(slack);
     slack.answerNext("chat.postMessage", () => Response.json({ ok: false, error }));
     const fault = await assertRejects(() => app.send(GENERAL, "x"), PermanentDeliveryError);
@@ -363,7 +182,7 @@ for (
   });
 }
 
-test("slack names the scope that is missing", async (slack) => {
+slackTest("slack names the scope that is missing", async (slack) => {
   slack.workspace.scopes.delete("chat:write");
   await using app = await TestSlack.connected(slack);
   const fault = await assertRejects(() => app.send(GENERAL, "x"), PermanentDeliveryError);
@@ -371,18 +190,21 @@ test("slack names the scope that is missing", async (slack) => {
   assertStringIncludes(fault.message, "OAuth & Permissions");
 });
 
-test("slack knows chats from what is none, and opens a direct one for a member", async (slack) => {
-  await using app = await TestSlack.connected(slack);
-  for (const chatId of ["general", "#general", "C1 2", "C0GENERAL01:abc", "../C1"]) {
-    await assertRejects(() => app.send(chatId, "x"), PermanentDeliveryError, "expected the id");
-  }
-  await app.send(BOB, "to Bob");
-  await app.send(BOB, "again");
-  assertEquals(app.written.map(({ channel }) => channel), ["D0BOB000002", "D0BOB000002"]);
-  assertEquals(app.calls("conversations.open").length, 1);
-});
+slackTest(
+  "slack knows chats from what is none, and opens a direct one for a member",
+  async (slack) => {
+    await using app = await TestSlack.connected(slack);
+    for (const chatId of ["general", "#general", "C1 2", "C0GENERAL01:abc", "../C1"]) {
+      await assertRejects(() => app.send(chatId, "x"), PermanentDeliveryError, "expected the id");
+    }
+    await app.send(BOB, "to Bob");
+    await app.send(BOB, "again");
+    assertEquals(app.written.map(({ channel }) => channel), ["D0BOB000002", "D0BOB000002"]);
+    assertEquals(app.calls("conversations.open").length, 1);
+  },
+);
 
-test("slack has a flood of one chat delay no other", async (slack) => {
+slackTest("slack has a flood of one chat delay no other", async (slack) => {
   await using app = await TestSlack.connected(slack);
   const release = app.host.hold();
   for (let count = 0; count < 200; count += 1) {
@@ -402,7 +224,7 @@ test("slack has a flood of one chat delay no other", async (slack) => {
   assertEquals(floods.map(({ content }) => content), floods.map((_, at) => `flood ${at}`));
 });
 
-test("slack takes whatever comes over its socket", async (slack) => {
+slackTest("slack takes whatever comes over its socket", async (slack) => {
   await using app = await TestSlack.connected(slack);
   for (
     const text of [

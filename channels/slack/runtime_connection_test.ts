@@ -1,0 +1,196 @@
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
+import { DatabaseSync } from "node:sqlite";
+import { FakeHost } from "../../lib/channel/testing/mod.ts";
+import { fakeClock } from "../../lib/agent/testing/fake_clock.ts";
+import { ALICE_DM, BOT_USER, GENERAL } from "./testing/fake_workspace.ts";
+import { fastClock } from "./testing/fast_clock.ts";
+import { slackTest } from "./testing/slack_test_case.ts";
+import { TestSlack } from "./testing/test_slack.ts";
+
+slackTest(
+  "slack W1: a message that was acknowledged is handed on by the next process",
+  async (slack) => {
+    const app = await TestSlack.connected(slack);
+    app.host.failNext(new Error("the disk is full"));
+    const ts = await slack.say(ALICE_DM, { text: "kept" });
+    await app.until(() => slack.acknowledged().includes(ts));
+    await app.until(() => app.host.offered.length === 1);
+    await app.stop();
+    assertEquals(app.turns("kept"), 0);
+    await using next = await TestSlack.connected(slack, { host: app.host });
+    await next.heard("kept");
+    assertEquals(next.turns("kept"), 1);
+  },
+);
+
+slackTest(
+  "slack answers once what was written while it was away, in threads too",
+  async (slack) => {
+    slack.write("C0RANDOM001", { text: `<@${BOT_USER}> before the first start` });
+    // Slack gives a time to each message, and the first start comes behind it.
+    const app = await TestSlack.connected(slack);
+    const ts = await slack.say(GENERAL, { text: `<@${BOT_USER}> question` });
+    await app.heard("question");
+    await app.send(`${GENERAL}:${ts}`, "answer");
+    await app.stop();
+    slack.workspace.maxPage = 2;
+    const since = app.host.published.length;
+    for (let count = 1; count <= 5; count += 1) {
+      slack.write(ALICE_DM, { text: `meanwhile ${count}` });
+    }
+    slack.write(GENERAL, { text: "not for it" });
+    const fresh = slack.write(GENERAL, { text: `<@${BOT_USER}> fresh` });
+    slack.write(GENERAL, { text: "and more", thread_ts: fresh.ts });
+    slack.write(GENERAL, { text: "in the old thread", thread_ts: ts });
+    slack.write(ALICE_DM, { text: "of a bot", bot_id: "B0OTHER0001" });
+    slack.limitRate("conversations.history", 0);
+    const next = await TestSlack.connected(slack, { host: app.host });
+    for (const text of ["meanwhile 5", "fresh", "and more", "in the old thread"]) {
+      await next.heard(text);
+    }
+    const news = next.host.published.slice(since)
+      .map(({ content }) => content).filter((content) => content.startsWith("meanwhile"));
+    assertEquals(news, [1, 2, 3, 4, 5].map((count) => `meanwhile ${count}`));
+    assertEquals([next.turns("not for it"), next.turns("of a bot"), next.turns("question")], [
+      0,
+      0,
+      1,
+    ]);
+    assertEquals(
+      next.host.published.find(({ content }) => content === "and more")?.chatId,
+      `${GENERAL}:${fresh.ts}`,
+    );
+    await next.until(() => next.calls("conversations.replies").length >= 2);
+    await next.stop();
+    await using third = await TestSlack.connected(slack, { host: app.host });
+    await slack.say(ALICE_DM, { text: "afterwards" });
+    await third.heard("afterwards");
+    // What is read again has the id that it had.
+    assertEquals(third.turns("before the first start"), 0);
+    assertEquals([third.turns("meanwhile 5"), third.turns("in the old thread")], [1, 1]);
+  },
+);
+
+slackTest("slack reads what it was not told while its connection was lost", async (slack) => {
+  await using app = await TestSlack.connected(slack, { clock: fastClock() });
+  await slack.say(ALICE_DM, { text: "before" });
+  await app.heard("before");
+  slack.refuseSockets = 2;
+  slack.cut();
+  slack.write(ALICE_DM, { text: "in between" });
+  await app.heard("in between");
+  assertStringIncludes(app.host.details.join("\n"), "not connected");
+  assertEquals(app.turns("before"), 1);
+  assertStringIncludes(app.detail, "connected as");
+});
+
+slackTest("slack reads on where Slack says when to come again, and not before", async (slack) => {
+  const app = await TestSlack.connected(slack);
+  await app.stop();
+  slack.write(ALICE_DM, { text: "meanwhile" });
+  slack.limitRate("conversations.history", 60);
+  const clock = fakeClock(Date.now());
+  const host = await FakeHost.openWith({ name: "slack", clock, stateDir: app.host.stateDir });
+  {
+    await using next = await TestSlack.connected(slack, { host });
+    const calls = () => next.calls("conversations.history").length;
+    const wall = clock.now();
+    await slack.say(ALICE_DM, { text: "live" });
+    await next.heard("live");
+    assertEquals([calls(), next.turns("meanwhile")], [1, 0]);
+    await next.until(() => {
+      if (calls() === 1) clock.tick(500);
+      return calls() > 1;
+    });
+    assert(clock.now() - wall >= 60_000, `${clock.now() - wall}`);
+    await next.heard("meanwhile");
+  }
+  await app.host.close();
+});
+
+slackTest(
+  "slack notes that it was there, so that a process that is killed reads little again",
+  async (slack) => {
+    const clock = fakeClock(Date.now());
+    await using app = await TestSlack.connected(slack, { clock });
+    await app.until(() => clock.timers() > 0);
+    const seen = () => {
+      const database = new DatabaseSync(`${app.host.stateDir}/intake.sqlite`, { readOnly: true });
+      const row = database.prepare("SELECT value FROM cursors WHERE name = 'seen'").get();
+      database.close();
+      return Number(row?.value);
+    };
+    await app.until(() => seen() > 0);
+    const first = seen();
+    for (let count = 0; count < 10; count += 1) clock.tick(30_000);
+    await app.until(() => Math.round(seen() - first) === 300);
+  },
+);
+
+slackTest(
+  "slack connects anew before Slack takes the connection away, and loses nothing",
+  async (slack) => {
+    await using app = await TestSlack.connected(slack);
+    for (const reason of ["warning", "refresh_requested"] as const) {
+      const opened = app.host.details.length;
+      slack.refresh(reason);
+      await slack.say(ALICE_DM, { text: `during ${reason}` });
+      await app.until(() => app.host.details.length > opened);
+      await app.heard(`during ${reason}`);
+      await app.until(() => slack.connections === 1);
+    }
+    assertStringIncludes(app.detail, "connected as helper to Example");
+    assert(!app.detail.includes("another program"));
+  },
+);
+
+slackTest("slack names another program that is connected with the app token", async (slack) => {
+  slack.others = 1;
+  await using app = await TestSlack.connected(slack);
+  assertStringIncludes(app.detail, "another program is connected with this app token");
+  assert(app.detail.length < 200, app.detail);
+});
+
+slackTest("slack says once that its token was revoked, and does not go on", async (slack) => {
+  const app = await TestSlack.connected(slack);
+  slack.revoke();
+  const error = await assertRejects(() => app.send(ALICE_DM, "late"), LoginRefusedError);
+  assertStringIncludes(error.message, "revoked");
+  await app.started;
+  assert(app.ended instanceof LoginRefusedError);
+  const calls = slack.calls.length;
+  await app.host.close();
+  const again = await TestSlack.start(slack);
+  await again.started;
+  assert(again.ended instanceof LoginRefusedError, String(again.ended));
+  assertEquals(slack.calls.length, calls + 1);
+  await again.host.close();
+});
+
+for (
+  const [method, error, words] of [
+    ["auth.test", "invalid_auth", "botToken"],
+    ["auth.test", "account_inactive", "removed"],
+    ["apps.connections.open", "invalid_auth", "appToken"],
+    ["apps.connections.open", "missing_scope", "connections:write"],
+  ] as const
+) {
+  slackTest(`slack refuses to start when ${method} says ${error}`, async (slack) => {
+    slack.logins[method] = error;
+    const app = await TestSlack.start(slack);
+    await app.started;
+    assert(app.ended instanceof LoginRefusedError, String(app.ended));
+    assertStringIncludes(app.ended.message, words);
+    await app.host.close();
+  });
+}
+
+slackTest("slack ends when Socket Mode is switched off", async (slack) => {
+  const app = await TestSlack.connected(slack);
+  slack.refresh("link_disabled");
+  await app.started;
+  assert(app.ended instanceof LoginRefusedError);
+  assertStringIncludes(app.ended.message, "Socket Mode is switched off");
+  await app.host.close();
+});
