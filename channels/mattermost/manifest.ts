@@ -10,6 +10,7 @@ const manifest: ChannelDescriptor = {
     fields: {
       url: { kind: "string", label: "Address of the server, such as https://chat.example.com" },
       token: { kind: "secret", label: "Access token of the bot account" },
+      caFile: { kind: "string", label: "Certificates (PEM) of an authority of your own" },
       team: { kind: "string", label: "Hear channels of this team only; empty: of all" },
       respond: {
         kind: "enum",
@@ -73,7 +74,11 @@ const manifest: ChannelDescriptor = {
   ],
   defaultActivation: false,
   locales: ["de", "es", "zh"],
-  permissions: { hosts: ["{url}", "{actionsHost}:{actionsPort}"], paths: [], variables: [] },
+  permissions: {
+    hosts: ["{url}", "{actionsHost}:{actionsPort}"],
+    paths: ["{caFile}"],
+    variables: [],
+  },
   // A user id never changes and is never given again, the server writes it into each post itself, and into
   // each click that it passes on with the secret context of our own button.
   senderVerified: true,

@@ -10,6 +10,7 @@ import { LoginRefusedError, NotConnectedError } from "../../lib/channel/delivery
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
 import { ApiError } from "./api/api_error.ts";
 import { MattermostClient } from "./api/mattermost_client.ts";
+import { openHttpClient } from "./api/open_http_client.ts";
 import { serverFacts } from "./connection/server_facts.ts";
 import { Session } from "./connection/session.ts";
 import manifest from "./manifest.ts";
@@ -35,7 +36,6 @@ const WARN_EVERY_MS = 10 * 60_000;
 /** See the module. */
 export class MattermostChannel extends BaseChannel<MattermostConfig> {
   readonly #settings: MattermostSettings;
-  readonly #client: MattermostClient;
   readonly #stopping = new AbortController();
   #session: Session | undefined;
   #run: Promise<void> | undefined;
@@ -51,14 +51,6 @@ export class MattermostChannel extends BaseChannel<MattermostConfig> {
   constructor(config: MattermostConfig, host: ChannelHost) {
     super(config, host);
     this.#settings = mattermostSettings(config);
-    this.#client = new MattermostClient({
-      url: this.#settings.url,
-      token: this.#settings.token,
-      clock: host.clock,
-      signal: this.#stopping.signal,
-      // Whoever waits for events asks then why there is no connection.
-      onRefused: () => this.#session?.disconnect("the server refuses the token"),
-    });
   }
 
   override get isRunning(): boolean {
@@ -66,13 +58,29 @@ export class MattermostChannel extends BaseChannel<MattermostConfig> {
   }
 
   override async login(): Promise<boolean> {
+    const httpClient = await openHttpClient(this.#settings.caFile);
     try {
-      await this.#client.getMe();
+      await this.#clientWith(httpClient).getMe();
       return true;
     } catch (error) {
       if (error instanceof ApiError && error.isLoginRefused) return false;
       throw error;
+    } finally {
+      httpClient?.close();
     }
+  }
+
+  #clientWith(httpClient: Deno.HttpClient | undefined): MattermostClient {
+    const { url, token } = this.#settings;
+    return new MattermostClient({
+      url,
+      token,
+      httpClient,
+      clock: this.host.clock,
+      signal: this.#stopping.signal,
+      // Whoever waits for events asks then why there is no connection.
+      onRefused: () => this.#session?.disconnect("the server refuses the token"),
+    });
   }
 
   override start(): Promise<void> {
@@ -95,12 +103,15 @@ export class MattermostChannel extends BaseChannel<MattermostConfig> {
     const { signal } = this.#stopping;
     if (signal.aborted) return;
     this.#isRunning = true;
+    let httpClient: Deno.HttpClient | undefined;
     try {
+      httpClient = await openHttpClient(this.#settings.caFile);
+      const client = this.#clientWith(httpClient);
       await Deno.mkdir(this.host.stateDir, { recursive: true, mode: 0o700 });
       for (let failures = 0; !signal.aborted;) {
         let retryAfterMs = 0;
         this.#readyMs = Infinity;
-        const reason = await this.#connect().catch((error) => {
+        const reason = await this.#connect(client, httpClient).catch((error) => {
           if (!(error instanceof ApiError)) throw error;
           if (error.isLoginRefused) throw new LoginRefusedError(REFUSED);
           retryAfterMs = error.retryAfterMs ?? 0;
@@ -122,21 +133,23 @@ export class MattermostChannel extends BaseChannel<MattermostConfig> {
       const session = this.#session;
       this.#session = undefined;
       await session?.close();
+      httpClient?.close();
     }
   }
 
   /** One connection; resolves with why it is over. Rejects with an ApiError, or for good. */
-  async #connect(): Promise<string> {
+  async #connect(client: MattermostClient, httpClient?: Deno.HttpClient): Promise<string> {
     const { host } = this;
     const place = new URL(this.#settings.url).host;
     host.setDetail(`connecting to ${place}`);
     if (this.#session === undefined) {
-      const facts = await serverFacts(this.#client, this.#settings.team);
+      const facts = await serverFacts(client, this.#settings.team);
       if (this.#stopping.signal.aborted) return "";
       this.#username = facts.me.username;
       this.#session = await Session.open({
         settings: this.#settings,
-        client: this.#client,
+        client,
+        httpClient,
         facts,
         host,
         isAllowed: (senderId) => this.isAllowed(senderId),
@@ -149,7 +162,7 @@ export class MattermostChannel extends BaseChannel<MattermostConfig> {
       });
     } else {
       // A token that was revoked ends the connection without a word.
-      await this.#client.getMe();
+      await client.getMe();
     }
     if (this.#stopping.signal.aborted) return "";
     return await this.#session.connect();

@@ -16,6 +16,8 @@ export interface MattermostSettings {
   /** Without a slash at its end; may have a path. */
   url: string;
   token: string;
+  /** Certificates to trust beside the usual ones; empty: none. */
+  caFile: string;
   /** Its name in URLs; empty: all teams. */
   team: string;
   respond: "mention" | "all";
@@ -74,6 +76,7 @@ export function readSettings(
   const settings: MattermostSettings = {
     url,
     token,
+    caFile: textOf(config.caFile),
     team,
     respond: config.respond === "all" ? "all" : "mention",
     replyInThread: config.replyInThread !== false,

@@ -8,6 +8,7 @@ import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts
 import { systemClock } from "../../lib/channel/platform/system_clock.ts";
 import { ApiError } from "./api/api_error.ts";
 import { MattermostClient } from "./api/mattermost_client.ts";
+import { openHttpClient } from "./api/open_http_client.ts";
 import { type MattermostSettings, readSettings } from "./settings.ts";
 
 /** The findings; none where everything is right (case C14). */
@@ -38,8 +39,14 @@ export async function validate(
 }
 
 async function probe(settings: MattermostSettings, signal: AbortSignal): Promise<SetupFinding[]> {
-  const { url, token, team } = settings;
-  const client = new MattermostClient({ url, token, clock: systemClock, signal });
+  const { url, token, team, caFile } = settings;
+  let httpClient: Deno.HttpClient | undefined;
+  try {
+    httpClient = await openHttpClient(caFile);
+  } catch (failure) {
+    return [error("caFile", failure instanceof Error ? failure.message : String(failure))];
+  }
+  const client = new MattermostClient({ url, token, httpClient, clock: systemClock, signal });
   const findings: SetupFinding[] = [];
   try {
     const me = await client.getMe() as { id?: unknown; is_bot?: boolean };
@@ -67,6 +74,8 @@ async function probe(settings: MattermostSettings, signal: AbortSignal): Promise
     return findings;
   } catch (failure) {
     return [...findings, findingOf(failure, url)];
+  } finally {
+    httpClient?.close();
   }
 }
 

@@ -37,6 +37,7 @@ Deno.test("validate() names the field that is wrong", async () => {
     [{ url: "" }, "error url: url is not set"],
     [{ url: "chat.example.com" }, "error url: url is no address"],
     [{ url: "https://user:pass@chat.example.com" }, "error url: url is no address"],
+    [{ caFile: "/gone/ca.pem" }, "error caFile: Cannot use caFile /gone/ca.pem"],
     [{ actionsUrl: "nowhere" }, "error actionsUrl"],
     [{ actionsHost: "http://127.0.0.1" }, "error actionsHost"],
     [{ url: "http://127.0.0.1:1" }, "warning url: http://127.0.0.1:1 cannot be used now"],

@@ -17,6 +17,8 @@ export interface MattermostClientDeps {
   url: string;
   token: string;
   clock: Pick<Clock, "after" | "elapsed" | "now">;
+  /** Whose certificates are trusted; absent: the usual. */
+  httpClient?: Deno.HttpClient;
   /** Ends every request. */
   signal: AbortSignal;
   /** The server does not know the token any more. */
@@ -89,7 +91,7 @@ export class MattermostClient extends Client4 {
     timeoutMs: number,
     read: (response: Response) => Promise<Result>,
   ): Promise<Result> {
-    const { clock, signal } = this.#deps;
+    const { clock, signal, httpClient } = this.#deps;
     const waitMs = this.#freeAtMs - clock.elapsed();
     if (waitMs > 0) throw rateLimited(waitMs, false);
     const ending = new AbortController();
@@ -106,6 +108,7 @@ export class MattermostClient extends Client4 {
         // A token goes to the server that was named, and nowhere else.
         redirect: "manual",
         signal: ending.signal,
+        ...httpClient !== undefined && { client: httpClient },
       });
       if (response.ok) return await read(response);
       throw await this.#failure(response);

@@ -25,6 +25,8 @@ import type { ServerFacts } from "./server_facts.ts";
 export interface SessionDeps {
   settings: MattermostSettings;
   client: MattermostClient;
+  /** Whose certificates are trusted; absent: the usual. */
+  httpClient?: Deno.HttpClient;
   facts: ServerFacts;
   host: ChannelHost;
   isAllowed: (senderId: string) => boolean;
@@ -71,6 +73,7 @@ export class Session {
       const socket = new EventSocket({
         url: settings.url,
         token: settings.token,
+        httpClient: deps.httpClient,
         clock,
         onReady(isResumed) {
           if (!isResumed) feed.catchUp();

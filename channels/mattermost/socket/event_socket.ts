@@ -14,6 +14,8 @@ export interface EventSocketDeps {
   /** Of the server, `http:` or `https:`. */
   url: string;
   token: string;
+  /** Whose certificates are trusted; absent: the usual. */
+  httpClient?: Deno.HttpClient;
   clock: Pick<Clock, "after">;
   /** Connected, and known to the server. `isResumed`: it has given, or gives, what came in between. */
   onReady: (isResumed: boolean) => void;
@@ -102,6 +104,7 @@ export class EventSocket {
     return this.#socket = new GuardedSocket({
       url,
       token: this.#deps.token,
+      httpClient: this.#deps.httpClient,
       onReady: () => this.#onReady(),
       onEnd: (reason) => this.#reason ||= reason,
     });

@@ -12,6 +12,8 @@ const MAX_FRAME_CHARS = 4 * 1024 * 1024;
 export interface GuardedSocketOptions {
   url: string;
   token: string;
+  /** Whose certificates are trusted; absent: the usual. */
+  httpClient?: Deno.HttpClient;
   /** The server has answered a request of ours: it knows who we are. */
   onReady: () => void;
   /** What the connection ended with, where that is known. */
@@ -39,6 +41,7 @@ export class GuardedSocket {
     // is for what lies between and takes headers away.
     this.#socket = new WebSocket(options.url, {
       headers: { authorization: `Bearer ${options.token}` },
+      ...options.httpClient !== undefined && { client: options.httpClient },
     });
     const closed = Promise.withResolvers<void>();
     this.closed = closed.promise;

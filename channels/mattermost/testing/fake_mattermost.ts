@@ -14,6 +14,8 @@ export interface FakeMattermostOptions
   extends Partial<Pick<FakeApiOptions, "maxPostSize" | "maxFileSize">> {
   /** Whether `section` names an address for clicks on buttons. */
   hasActions?: boolean;
+  /** Speaks TLS, as localhost. */
+  tls?: { cert: string; key: string };
 }
 
 /** A button, as the server keeps it. */
@@ -46,7 +48,8 @@ export class FakeMattermost implements ChannelPlatform {
   #last: FakePost | undefined;
 
   private constructor(
-    { maxPostSize = 16_383, maxFileSize = 104_857_600, hasActions = false }: FakeMattermostOptions,
+    { maxPostSize = 16_383, maxFileSize = 104_857_600, hasActions = false, tls }:
+      FakeMattermostOptions,
   ) {
     const isToken = (token: string) => !this.#isRevoked && token === this.token;
     this.sockets = new FakeSockets({ userId: this.store.bot.id, isToken });
@@ -55,6 +58,7 @@ export class FakeMattermost implements ChannelPlatform {
     this.#server = Deno.serve({
       hostname: "127.0.0.1",
       port: 0,
+      ...tls,
       signal: this.#ending.signal,
       onListen: () => {},
       onError: () => new Response(null, { status: 500 }),
@@ -64,7 +68,9 @@ export class FakeMattermost implements ChannelPlatform {
     });
     this.limit = { max: maxPostSize, sizeOf: ({ text }) => [...text].length };
     this.section = {
-      url: `http://127.0.0.1:${this.#server.addr.port}`,
+      url: `${
+        tls === undefined ? "http://127.0.0.1" : "https://localhost"
+      }:${this.#server.addr.port}`,
       token: this.token,
       respond: "all",
       replyInThread: false,
