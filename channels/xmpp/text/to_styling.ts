@@ -30,9 +30,8 @@ const MARK_OF_CLOSE = new Map<string, Mark>(
   Object.entries(CLOSE).map(([mark, code]) => [code, mark as Mark]),
 );
 
-/** `>` and fences of plain text, which mean something at the beginning of a line alone. */
+/** A `>` of plain text, which means something at the beginning of a line alone. */
 const PLAIN_QUOTE = "\x0E";
-const PLAIN_FENCE = "\x0F";
 
 /** Between the lines of a block of code, in which nothing is a mark. */
 const CODE_LINE = "\x10";
@@ -52,7 +51,7 @@ export function toStyling(markdown: string): string {
 }
 
 const FORMAT: InlineFormat = {
-  text: (text) => cleanXmlText(text).replaceAll("```", PLAIN_FENCE).replaceAll(">", PLAIN_QUOTE),
+  text: (text) => cleanXmlText(text).replaceAll(">", PLAIN_QUOTE),
   strong: (inner) => styled("*", inner),
   em: (inner) => styled("_", inner),
   del: (inner) => styled("~", inner),
@@ -97,7 +96,7 @@ function resolveLine(line: string): string {
     return `${item.trim() === "" ? "" : `${quote}${item}\n`}${quote}${line.slice(code + 1)}`;
   }
   let text = line.slice(quote.length);
-  if (text.startsWith(PLAIN_QUOTE) || text.startsWith(PLAIN_FENCE)) text = ` ${text}`;
+  if (text.startsWith(PLAIN_QUOTE)) text = ` ${text}`;
   const shown = spansThatCount(text);
   let written = "";
   for (const [at, character] of [...text].entries()) {
@@ -105,7 +104,9 @@ function resolveLine(line: string): string {
     if (mark === undefined) written += character;
     else if (shown.has(at)) written += mark;
   }
-  return quote + written.replaceAll(PLAIN_QUOTE, ">").replaceAll(PLAIN_FENCE, "```").trimEnd();
+  // A fence that is none.
+  if (written.startsWith("```")) written = ` ${written}`;
+  return quote + written.replaceAll(PLAIN_QUOTE, ">").trimEnd();
 }
 
 /** Positions of the marks that a reader takes for marks. */
