@@ -118,7 +118,7 @@ export class DiscordBot {
     });
     this.#queue = new EventQueue({
       handle: (event) => this.#receiver.handle(event),
-      onFull: () => this.#gateway.reconnect(),
+      onFull: () => this.#gateway.pause(),
     });
     this.#gateway = new Gateway({
       token: settings.token,

@@ -83,9 +83,9 @@ export class Gateway {
     }
   }
 
-  /** Ends the connection that there is, to be resumed. */
-  reconnect(): void {
-    void this.#shard?.close();
+  /** Ends the connection that there is, to be resumed when there is room. */
+  pause(): void {
+    void this.#shard?.close("more has come than could be written down yet");
   }
 
   /** One connection; resolves with how long to wait before the next, where that was said. */

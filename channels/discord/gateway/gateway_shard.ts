@@ -115,8 +115,9 @@ export class GatewayShard {
     return this.#over.promise;
   }
 
-  /** Closes it, so that its session can be resumed. */
-  close(): Promise<void> {
+  /** Closes it, so that its session can be resumed. `problem`: why, for people. */
+  close(problem?: string): Promise<void> {
+    this.#problem ??= problem;
     return this.#finish({ recover: WebSocketShardDestroyRecovery.Resume });
   }
 
