@@ -17,7 +17,9 @@ for (const { name } of [...Deno.readDirSync(golden)].toSorted((a, b) => a.name <
 
 /** What a reader takes for a style: a mark behind a blank, another or nothing, and its next behind no blank. */
 function stylesOf(line: string): string[] {
-  return [...line.matchAll(/(?<=^|[\s*_~`])([*_~`])(?!\s)((?:(?!\1).)*?)(?<!\s)\1/g)].map(([all]) => all);
+  return [...line.matchAll(/(?<=^|[\s*_~`])([*_~`])(?!\s)((?:(?!\1).)*?)(?<!\s)\1/g)].map(([all]) =>
+    all
+  );
 }
 
 Deno.test("toStyling() leaves out marks that a reader would not take for a style", () => {
