@@ -86,6 +86,20 @@ slackTest(
   },
 );
 
+slackTest("slack takes a click on a message that it has no record of", async (slack) => {
+  const app = await TestSlack.connected(slack);
+  const card = await ask(app);
+  await app.stop();
+  await Deno.remove(`${app.host.stateDir}/memory.sqlite`);
+  await using next = await TestSlack.connected(slack, { host: app.host });
+  await slack.click(card, "approval_approve");
+  await next.heard("/approve ap-1");
+  await next.send(ALICE_DM, "Approved.", {
+    event: { type: "approval_resolved", id: "ap-1", outcome: "approved" },
+  });
+  assertEquals(textOfMessage(next.written.at(-1)!.message), "Approved.");
+});
+
 slackTest("slack takes no click that is none", async (slack) => {
   await using app = await TestSlack.connected(slack);
   const card = await ask(app);

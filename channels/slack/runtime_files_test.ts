@@ -4,6 +4,7 @@ import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { FakeSlack, textOfMessage } from "./testing/fake_slack.ts";
 import { ALICE_DM, GENERAL } from "./testing/fake_workspace.ts";
+import { fastClock } from "./testing/fast_clock.ts";
 import { slackTest } from "./testing/slack_test_case.ts";
 import { TestSlack } from "./testing/test_slack.ts";
 
@@ -61,6 +62,23 @@ slackTest(
     assertStringIncludes((await app.heard("page")).content, "files:read");
   },
 );
+
+slackTest("slack tries a file again, and not for ever", async (slack) => {
+  await using app = await TestSlack.connected(slack, { clock: fastClock() });
+  const read = readMedia(app);
+  const away = () => new Response("away", { status: 502 });
+  slack.answerNext("files-pri", away);
+  await slack.say(ALICE_DM, { text: "again", files: [keep(slack, "a.txt", "a")] });
+  await app.heard("again");
+  assertEquals(read, ["a"]);
+  slack.answerNext("files-pri", away);
+  const ts = slack.workspace.nextTs(1).replace(
+    /^\d+/,
+    String(Math.floor(Date.now() / 1_000) - 3_601),
+  );
+  await slack.say(ALICE_DM, { text: "old", ts, files: [keep(slack, "b.txt", "b")] });
+  assertStringIncludes((await app.heard("old")).content, "b.txt was not read");
+});
 
 slackTest("slack says in the chat which files were too large or too many", async (slack) => {
   await using app = await TestSlack.connected(slack, { changes: { language: "es" } });

@@ -41,6 +41,9 @@ const HEARD_SUBTYPES: ReadonlySet<string> = new Set([
   "thread_broadcast",
 ]);
 
+/** Forwarded messages that are looked at. */
+const MAX_SHARED = 10;
+
 /** Characters of a text that are looked at; Slack has at most 40,000. */
 const MAX_TEXT_CHARS = 200_000;
 
@@ -63,13 +66,15 @@ export function readMessage(event: unknown, rules: HearingRules): SlackMessage |
   if (!HEARD_SUBTYPES.has(textOf(event, "subtype"))) return undefined;
   if (userId === self.userId || textOf(event, "bot_id") !== "") return undefined;
   if ((event as { hidden?: unknown }).hidden === true) return undefined;
-  const text = textOf(event, "text").slice(0, MAX_TEXT_CHARS).toWellFormed();
+  const own = textOf(event, "text");
   const isDirect = channel.startsWith("D") || textOf(event, "channel_type") === "im";
-  const threadTs = textOf(event, "thread_ts");
+  const root = textOf(event, "thread_ts");
+  // The first message of a thread names itself as soon as there is a second one; it stays what it was.
+  const threadTs = root === ts ? "" : root;
   const thread = TS.test(threadTs) ? threadTs : !isDirect && rules.replyInThread ? ts : undefined;
   const chatId = chatIdOf({ channel, ...thread !== undefined && { threadTs: thread } });
   const isHeard = isDirect || rules.respond === "all" || type === "app_mention" ||
-    mentions(text, self.userId) ||
+    mentions(own, self.userId) ||
     TS.test(threadTs) &&
       (textOf(event, "parent_user_id") === self.userId || rules.isInThread(chatId));
   if (!isHeard) return undefined;
@@ -81,10 +86,24 @@ export function readMessage(event: unknown, rules: HearingRules): SlackMessage |
     chatId,
     userId,
     senderId: senderIdOf(userId, teamId, self),
-    text,
+    text: [own, ...sharedTexts(event)].filter((text) => text !== "").join("\n\n")
+      .slice(0, MAX_TEXT_CHARS).toWellFormed(),
     files: readFiles(event),
     sentAt: timeOfTs(ts),
   };
+}
+
+/** Messages that were forwarded with it: each with who wrote it. */
+function sharedTexts(event: unknown): string[] {
+  const { attachments } = event as { attachments?: unknown };
+  if (!Array.isArray(attachments)) return [];
+  return attachments.slice(0, MAX_SHARED)
+    .filter((one) => (one as { is_share?: unknown } | null)?.is_share === true)
+    .map((one) => {
+      const text = textOf(one, "text") || textOf(one, "fallback");
+      const author = textOf(one, "author_name");
+      return author === "" || text === "" ? text : `${author}: ${text}`;
+    });
 }
 
 /** Whether a text names a member, in either form that Slack writes. */

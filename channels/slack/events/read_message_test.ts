@@ -35,10 +35,30 @@ Deno.test("readMessage() names the chat by the conversation and the thread", () 
     "D0ALICE0001:1600000000.000100",
   );
   assertEquals(chatOf({ text: "hello" }), undefined);
+  // As the history has it when somebody has answered.
+  const root = { thread_ts: event.ts };
+  assertEquals(chatOf({ ...root, channel: "D0ALICE0001" }), "D0ALICE0001");
+  assertEquals(chatOf(root, { replyInThread: false }), "C0GENERAL01");
+  assertEquals(chatOf({ ...root, text: "x" }, { isInThread: () => true }), undefined);
   assertEquals(
     chatOf({ text: "x", thread_ts: "1600000000.000100", parent_user_id: "U0BOT000001" }),
     "C0GENERAL01:1600000000.000100",
   );
+});
+
+Deno.test("readMessage() reads what was forwarded, and hears no mention in it", () => {
+  const attachments = [
+    { is_share: true, author_name: "Bob", text: "for <@U0BOT000001>" },
+    { text: "a preview of a link" },
+    null,
+  ];
+  const direct = { ...event, channel: "D0ALICE0001", attachments };
+  assertEquals(
+    readMessage({ ...direct, text: "see" }, rules)?.text,
+    "see\n\nBob: for <@U0BOT000001>",
+  );
+  assertEquals(readMessage({ ...direct, text: "" }, rules)?.text, "Bob: for <@U0BOT000001>");
+  assertEquals(readMessage({ ...event, text: "see", attachments }, rules), undefined);
 });
 
 Deno.test("readMessage() takes people of the organisation for its own", () => {

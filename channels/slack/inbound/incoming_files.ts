@@ -19,6 +19,9 @@ const MAX_FILES = 4;
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 24 * 1024 * 1024;
 
+/** How old a message is whose files are not tried again, milliseconds. */
+const GIVE_UP_MS = 3_600_000;
+
 /** How long one file may take, milliseconds. */
 const FILE_MS = 60_000;
 
@@ -49,7 +52,7 @@ export interface IncomingFiles {
 
 /** Fetches them. Rejects where it is worth another try. */
 export async function fetchFiles(
-  { files, ts, channel }: Pick<SlackMessage, "files" | "ts" | "channel">,
+  { files, ts, channel, sentAt }: Pick<SlackMessage, "files" | "ts" | "channel" | "sentAt">,
   deps: IncomingFilesDeps,
   signal: AbortSignal,
 ): Promise<IncomingFiles> {
@@ -79,7 +82,11 @@ export async function fetchFiles(
         came.leftOut.push(tooLarge(words, name, file.sizeBytes, maxBytes));
         continue;
       }
-      const bytes = await download(file, deps, { signal, maxBytes });
+      const bytes = await download(file, deps, { signal, maxBytes }).catch((error) => {
+        // What waits behind it in the chat does not wait for ever.
+        if (signal.aborted || deps.clock.now() - sentAt < GIVE_UP_MS) throw error;
+        return "Slack does not give it";
+      });
       if (typeof bytes === "string") {
         came.leftOut.push(
           bytes === "too large"

@@ -32,7 +32,9 @@ interface Card extends SlackRef {
   content: string;
 }
 
+/** Messages that show approvals, approvals that wait no more, and who has clicked: by the approval. */
 const KIND = "approval";
+const OVER = "over";
 const CLICKED = "clicked";
 
 /** Characters of the words that a card keeps, to be shown again without its buttons. */
@@ -75,11 +77,13 @@ export class ApprovalCards {
   /** Takes the buttons away and says how it came out. Rejects as Slack refuses. */
   async resolve(chatId: string, id: string, outcome: string, content: string): Promise<void> {
     const { messages, memory, words } = this.#deps;
+    // From now on no click counts, also where Slack does not take the change.
+    memory.set(OVER, id, true);
     const card = memory.get<Card>(KIND, id);
     const shown = outcomeWords(words, outcome);
     const said = content.trim() === "" ? shown : content.trim();
     if (card === undefined) {
-      // It is shown nowhere with buttons: it was asked before this folder was there.
+      // Nothing is known of its message: a process was killed behind its post.
       for (const part of splitForSlack(content)) await messages.post(chatId, part);
       return;
     }
@@ -98,7 +102,7 @@ export class ApprovalCards {
   /** Why a click counts for nothing, in words for who clicked; undefined where it counts. */
   problemOf({ button, senderId, actionTs }: SlackClick): string | undefined {
     const { memory, words, clock } = this.#deps;
-    if (memory.get<Card>(KIND, button.id) === undefined) return words.approvalOver;
+    if (memory.get(OVER, button.id) !== undefined) return words.approvalOver;
     if (button.expiresAt <= clock.now()) return words.approvalExpired;
     // The same click that Slack tells again is no second one.
     const clicked = memory.get<string>(CLICKED, `${button.id} ${senderId}`) ?? actionTs;

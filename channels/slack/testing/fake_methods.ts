@@ -197,7 +197,12 @@ function withReplies(
 ): Record<string, unknown> {
   const replies = all.filter((one) => one.thread_ts === message.ts && one.ts !== message.ts);
   if (replies.length === 0) return message;
-  return { ...message, reply_count: replies.length, latest_reply: replies.at(-1)!.ts };
+  return {
+    ...message,
+    thread_ts: message.ts,
+    reply_count: replies.length,
+    latest_reply: replies.at(-1)!.ts,
+  };
 }
 
 /** The blocks of a message, within Slack's limits. */
