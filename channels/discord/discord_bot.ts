@@ -78,7 +78,10 @@ export class DiscordBot {
     });
     const api = this.#api = new DiscordApi(this.#rest);
     const out = this.out = new Outbound({ api, memory, words, clock, sleep });
-    const status = this.#status = new BotStatus(host);
+    const status = this.#status = new BotStatus({
+      host,
+      wasSent: (id) => out.sender.hasSent(id),
+    });
     const kept = { session: intake.cursor("session"), seen: intake.cursor("seen") };
     this.#bookmark = new Bookmark(key, kept);
     const threads = new AnswerThreads({ api, memory, log });
@@ -98,7 +101,7 @@ export class DiscordBot {
       isAllowed,
       isOwnNonce: (nonce) => out.sender.isOwn(nonce),
       onConnected: (identity, isNew) => this.#onConnected(identity, isNew),
-      onForeign: () => status.foreign(),
+      onForeign: (id) => status.suspect(id),
       onClick: (click) => out.approvals.remember(click),
       catchUp: (take) =>
         catchUp({
@@ -192,6 +195,7 @@ export class DiscordBot {
 
   async #close(): Promise<void> {
     this.#ending.abort(new DOMException("The channel is stopping", "AbortError"));
+    this.#status.close();
     const said = this.out.close();
     const dealtWith = this.#queue.close();
     await this.#receiver.flush();

@@ -161,7 +161,7 @@ Deno.test("DiscordChannel goes on whatever the gateway says", async () => {
 });
 
 Deno.test("DiscordChannel names another program that writes with its token", async () => {
-  await using bot = await TestBot.open();
+  await using bot = await TestBot.open({ clock: fastClock(50) });
   const { fake, fake: { world } } = bot;
   await bot.send("what it says itself");
   await bot.event({ type: "progress", toolHint: false }, "working");
@@ -178,8 +178,9 @@ Deno.test("DiscordChannel names another program that writes with its token", asy
 });
 
 Deno.test("DiscordChannel names a second one of its kind with the same token, on both sides", async () => {
-  await using one = await TestBot.open();
-  await using other = await TestBot.open({ fake: one.fake });
+  const clock = fastClock(50);
+  await using one = await TestBot.open({ clock });
+  await using other = await TestBot.open({ fake: one.fake, clock });
   await one.send("an answer");
   await until(() => other.detail.includes("another program"), "the other names it");
   await other.send("another answer");

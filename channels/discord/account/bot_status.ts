@@ -6,18 +6,36 @@
 
 import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
 import type { BotIdentity } from "../gateway/bookmark.ts";
+import { snowflakeTime } from "../rest/discord_api.ts";
 
 /** What else writes as the bot is told so long, milliseconds. */
 const FOREIGN_MS = 10 * 60_000;
 
+/** The gateway may tell of a message before the answer to whoever sent it is there, milliseconds. */
+const SENT_MS = 5_000;
+/** Messages of which it is not known yet who sent them. */
+const MAX_SUSPECTS = 100;
+
+/** What it works with. */
+export interface BotStatusDeps {
+  host: Pick<ChannelHost, "setDetail" | "log" | "clock">;
+  /** Whether this process has sent a message. */
+  wasSent: (messageId: string) => boolean;
+}
+
 /** See the module. */
 export class BotStatus {
-  readonly #host: Pick<ChannelHost, "setDetail" | "log" | "clock">;
+  readonly #host: BotStatusDeps["host"];
+  readonly #wasSent: BotStatusDeps["wasSent"];
+  readonly #beganMs: number;
+  readonly #suspects = new Map<string, () => void>();
   #identity: BotIdentity | undefined;
   #foreignAtMs = -Infinity;
 
-  constructor(host: Pick<ChannelHost, "setDetail" | "log" | "clock">) {
+  constructor({ host, wasSent }: BotStatusDeps) {
     this.#host = host;
+    this.#wasSent = wasSent;
+    this.#beganMs = host.clock.now();
   }
 
   /** What is in the way of a connection. */
@@ -30,8 +48,24 @@ export class BotStatus {
     this.#describe();
   }
 
-  /** A message of the bot has come that this program did not send. */
-  foreign(): void {
+  /** A message of the bot has come whose nonce is none of this installation's. */
+  suspect(messageId: string): void {
+    // What a former process sent is known by its nonce alone.
+    if (snowflakeTime(messageId) < this.#beganMs || this.#wasSent(messageId)) return;
+    if (this.#suspects.has(messageId) || this.#suspects.size >= MAX_SUSPECTS) return;
+    const cancel = this.#host.clock.after(SENT_MS, () => {
+      this.#suspects.delete(messageId);
+      if (!this.#wasSent(messageId)) this.#foreign();
+    });
+    this.#suspects.set(messageId, cancel);
+  }
+
+  close(): void {
+    for (const cancel of this.#suspects.values()) cancel();
+    this.#suspects.clear();
+  }
+
+  #foreign(): void {
     const { clock, log } = this.#host;
     if (!this.#isShared()) {
       log.warning(

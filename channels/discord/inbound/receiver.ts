@@ -36,8 +36,8 @@ export interface ReceiverDeps {
   catchUp: (
     take: (channel: SeenChannel, messages: readonly APIMessage[]) => Promise<void>,
   ) => Promise<void>;
-  /** Something else writes as the bot. */
-  onForeign: () => void;
+  /** Something else may write as the bot. */
+  onForeign: (messageId: string) => void;
   /** A click is on the disk. */
   onClick: (click: Extract<Interaction, { kind: "click" }>) => void;
   sleep: (ms: number) => Promise<void>;
@@ -130,6 +130,8 @@ export class Receiver {
       resumeUrl: String(ready.resume_gateway_url ?? ""),
     };
     if (!/^wss?:\/\//.test(bookmark.session.resumeUrl)) bookmark.session = undefined;
+    // From here on a process that is killed finds again what it had not written down.
+    await this.#add([]);
     onConnected(bookmark.identity, true);
   }
 
@@ -144,10 +146,11 @@ export class Receiver {
 
   #messageEntries(message: Readonly<Record<string, unknown>>): IntakeEntry<InboundItem>[] {
     const { bookmark, isOwnNonce, onForeign } = this.#deps;
+    const { id } = message;
     const isOurs = object(message.author).id === bookmark.identity?.userId;
     const isPlain = (message.type === 0 || message.type === 19) &&
       message.webhook_id === undefined && message.interaction_metadata === undefined;
-    if (isOurs && isPlain && !isOwnNonce(message.nonce)) onForeign();
+    if (isOurs && isPlain && isSnowflake(id) && !isOwnNonce(message.nonce)) onForeign(id);
     return this.#read(message);
   }
 

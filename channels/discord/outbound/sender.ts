@@ -28,8 +28,8 @@ const LOADING = 1 << 7;
 /** The bot may not read what stands in the channel, which a reply needs. */
 const NO_REPLY = 160002;
 
-/** Messages that were replied to. */
-const MAX_REPLIED = 1_000;
+/** Messages that were sent, and those that were replied to, as far as they are remembered. */
+const MAX_REMEMBERED = 1_000;
 
 /** Where a message goes. */
 export interface SendPlace {
@@ -70,6 +70,7 @@ const MENTIONS = { parse: [], replied_user: true };
 export class Sender {
   readonly #deps: SenderDeps;
   readonly #replied = new Set<string>();
+  readonly #sent = new Set<string>();
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
@@ -78,6 +79,11 @@ export class Sender {
   /** Whether a message was sent by this installation. */
   isOwn(nonce: unknown): boolean {
     return typeof nonce === "string" && nonce.startsWith(this.#deps.tag);
+  }
+
+  /** Whether this process has sent it. */
+  hasSent(messageId: string): boolean {
+    return this.#sent.has(messageId);
   }
 
   /** Puts a text of at most 2,000 characters into a chat. Rejects as a delivery does. */
@@ -99,6 +105,7 @@ export class Sender {
       const { id } = reply === undefined
         ? await this.#create(chatId, body, files)
         : await this.#reply(chatId, reply, body, files);
+      remember(this.#sent, id);
       return { channelId: chatId, id };
     } catch (error) {
       throw deliveryFault(error);
@@ -136,7 +143,7 @@ export class Sender {
         if (discordCode(error) !== NO_REPLY) throw error;
         return this.#create(chatId, body, files);
       });
-    this.#remember(reply);
+    remember(this.#replied, reply);
     return sent;
   }
 
@@ -185,13 +192,6 @@ export class Sender {
     return this.#replied.has(id) ? undefined : id;
   }
 
-  #remember(id: string): void {
-    this.#replied.add(id);
-    if (this.#replied.size > MAX_REPLIED) {
-      this.#replied.delete(this.#replied.values().next().value!);
-    }
-  }
-
   /** At most 25 characters. */
   async #nonce(key: string): Promise<string> {
     const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
@@ -205,6 +205,11 @@ function requireChat(chatId: string): void {
   throw new PermanentDeliveryError(
     `Cannot send to ${shown}: expected the id of a channel, of 17 to 20 digits`,
   );
+}
+
+function remember(ids: Set<string>, id: string): void {
+  ids.add(id);
+  if (ids.size > MAX_REMEMBERED) ids.delete(ids.values().next().value!);
 }
 
 function attachments(files: readonly RawFile[]): MessageBody {
