@@ -14,6 +14,7 @@ import { openHttpClient } from "./api/open_http_client.ts";
 import { serverFacts } from "./connection/server_facts.ts";
 import { Session } from "./connection/session.ts";
 import manifest from "./manifest.ts";
+import { pause } from "./pause.ts";
 import { type MattermostConfig, type MattermostSettings, mattermostSettings } from "./settings.ts";
 
 /** Waits between connections: 1, 2, 4 … 60 s. */
@@ -45,7 +46,6 @@ export class MattermostChannel extends BaseChannel<MattermostConfig> {
   #username = "";
   #hasStranger = false;
   #warnedMs = -Infinity;
-  #wake: (() => void) | undefined;
 
   /** Throws `config_invalid`, naming the field that is wrong. */
   constructor(config: MattermostConfig, host: ChannelHost) {
@@ -94,7 +94,6 @@ export class MattermostChannel extends BaseChannel<MattermostConfig> {
     this.#isRunning = false;
     this.#stopping.abort();
     this.#session?.disconnect("the channel was stopped");
-    this.#wake?.();
     // What goes wrong is told by start.
     await this.#run?.catch(() => {});
   }
@@ -126,7 +125,7 @@ export class MattermostChannel extends BaseChannel<MattermostConfig> {
         );
         this.host.setDetail(`not connected: ${reason}; again in ${Math.ceil(waitMs / 1_000)} s`);
         this.host.log.info("The connection to Mattermost is gone", { reason, waitMs });
-        await this.#pause(waitMs);
+        await pause(waitMs, this.host.clock, signal);
       }
     } finally {
       this.#isRunning = false;
@@ -196,18 +195,6 @@ export class MattermostChannel extends BaseChannel<MattermostConfig> {
       throw new NotConnectedError("Mattermost is away");
     }
     return this.#session;
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        cancel();
-        this.#wake = undefined;
-        resolve();
-      };
-      const cancel = this.host.clock.after(ms, end);
-      this.#wake = end;
-    });
   }
 
   static override defaultConfig(): Record<string, unknown> {

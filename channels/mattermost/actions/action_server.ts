@@ -29,7 +29,7 @@ export interface ActionServerDeps {
 export const ACTIONS_PATH = "/mattermost/actions";
 
 /** Bytes of a click: a context of ours and some names. */
-const MAX_BODY_CHARS = 64 * 1024;
+const MAX_BODY_BYTES = 64 * 1024;
 
 /** The server waits for 30 seconds; who clicked is told before that. */
 const ANSWER_MS = 10_000;
@@ -127,9 +127,15 @@ export class ActionServer {
 
 async function readBody(request: Request): Promise<Record<string, unknown> | undefined> {
   try {
-    const text = await request.text();
-    if (text.length > MAX_BODY_CHARS) return undefined;
-    const body: unknown = JSON.parse(text);
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of request.body ?? []) {
+      size += chunk.length;
+      // Leaving the loop cancels what is still to come.
+      if (size > MAX_BODY_BYTES) return undefined;
+      chunks.push(chunk);
+    }
+    const body: unknown = JSON.parse(await new Blob(chunks as BlobPart[]).text());
     return typeof body === "object" && body !== null ? body as Record<string, unknown> : undefined;
   } catch {
     return undefined;

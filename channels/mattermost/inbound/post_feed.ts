@@ -10,6 +10,7 @@ import type { Intake, IntakeEntry } from "../../../lib/channel/platform/intake.t
 import type { Log } from "../../../lib/log.ts";
 import { ApiError } from "../api/api_error.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
+import { pause } from "../pause.ts";
 import type { HeardPost } from "./heard_post.ts";
 import { type MissedChannel, missedPosts } from "./missed_posts.ts";
 import { type PostCursor, PostCursors } from "./post_cursors.ts";
@@ -54,9 +55,8 @@ export class PostFeed {
   readonly #seen = new Set<string>();
   readonly #cursors: PostCursors;
   #isBehind = false;
-  #isClosed = false;
+  readonly #closing = new AbortController();
   #working: Promise<void> | undefined;
-  #wake: (() => void) | undefined;
 
   constructor(deps: PostFeedDeps) {
     this.#deps = deps;
@@ -67,7 +67,7 @@ export class PostFeed {
   /** An event `posted`; what cannot be read is left out. */
   take(data: Readonly<Record<string, unknown>>): void {
     const post = readPost(data.post);
-    if (post === undefined || this.#isClosed || this.#isBehind) return;
+    if (post === undefined || this.#closing.signal.aborted || this.#isBehind) return;
     if (typeof data.team_id === "string" && !this.#deps.isOfTeam(data.team_id)) return;
     const { sender_name: name } = data;
     if (this.#waiting.length >= MAX_WAITING) {
@@ -84,7 +84,7 @@ export class PostFeed {
 
   /** Events were missed, or may have been: they are fetched before those that come from now on. */
   catchUp(): void {
-    if (this.#isClosed) return;
+    if (this.#closing.signal.aborted) return;
     // One that has begun may have looked already at where something is missing now.
     if (this.#waiting.length > 1 && this.#waiting.at(-1) === "catch_up") return;
     this.#waiting.push("catch_up");
@@ -93,9 +93,8 @@ export class PostFeed {
 
   /** Keeps what was looked at, and takes nothing any more. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     this.#waiting.length = 0;
-    this.#wake?.();
     await this.#working;
     await this.#add([]).catch(() => {});
   }
@@ -109,7 +108,7 @@ export class PostFeed {
 
   /** Takes one after the other. Never rejects. */
   async #run(): Promise<void> {
-    for (let failures = 0; !this.#isClosed;) {
+    for (let failures = 0; !this.#closing.signal.aborted;) {
       const next = this.#waiting[0];
       if (next === undefined) {
         if (!this.#isBehind) return;
@@ -124,7 +123,7 @@ export class PostFeed {
         failures = 0;
         this.#waiting.splice(0, Math.max(1, live.length));
       } catch (error) {
-        if (this.#isClosed) return;
+        if (this.#closing.signal.aborted) return;
         // The start ends with it.
         if (error instanceof ApiError && error.isLoginRefused) return void this.#waiting.shift();
         if ((error as { code?: unknown }).code === "invalid_request") {
@@ -143,7 +142,7 @@ export class PostFeed {
           reason: error instanceof Error ? error.message : String(error),
           waitMs,
         });
-        await this.#pause(waitMs);
+        await pause(waitMs, this.#deps.clock, this.#closing.signal);
       }
     }
   }
@@ -189,7 +188,7 @@ export class PostFeed {
       if (last_post_at <= since.createAt) continue;
       await this.#fetchChannel({ id, since, isDirect: type === "D" });
       // What was not looked at is looked at after the next start.
-      if (this.#isClosed) return;
+      if (this.#closing.signal.aborted) return;
     }
     await this.#add([], { [this.#all]: { createAt: newest } });
   }
@@ -242,18 +241,6 @@ export class PostFeed {
   #see(id: string): void {
     this.#seen.add(id);
     if (this.#seen.size > MAX_SEEN) this.#seen.delete(this.#seen.values().next().value!);
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        cancel();
-        this.#wake = undefined;
-        resolve();
-      };
-      const cancel = this.#deps.clock.after(ms, end);
-      this.#wake = end;
-    });
   }
 }
 
