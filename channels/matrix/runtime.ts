@@ -167,7 +167,7 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
     return undefined;
   }
 
-  /** A session that the server has ended softly goes on with a new token. Rejects for any other. */
+  /** A session that came to its end goes on with a new token. Rejects for one that somebody has ended. */
   async #logInAgain(fault: { words: string; isSoft: boolean }): Promise<void> {
     const session = this.#session;
     const deps = this.#sessionDeps(this.#ending.signal);
@@ -186,6 +186,7 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
       config: this.config,
       stateDir,
       fetch: boundedFetch({ clock, maxFileBytes: MAX_FILE_BYTES, signal }),
+      now: () => clock.now(),
     };
   }
 

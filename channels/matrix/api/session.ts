@@ -28,14 +28,21 @@ export interface SessionDeps {
   >;
   stateDir: string;
   fetch: typeof fetch;
+  /** Milliseconds since 1970. */
+  now: () => number;
 }
+
+/** A session that lasted less was ended by somebody, and not by its age, milliseconds. */
+const LEAST_SESSION_MS = 10 * 60_000;
 
 interface KeptSession {
   homeserver: string;
   user: string;
   userId: string;
   deviceId: string;
-  /** Absent when the server has signed the device out softly. */
+  /** When it was made, milliseconds since 1970. */
+  loggedInAt: number;
+  /** Absent when the server does not know it any more. */
   accessToken?: string;
 }
 
@@ -64,12 +71,12 @@ export async function openSession(deps: SessionDeps, isForced = false): Promise<
 }
 
 /**
- * The server does not know a token any more. Resolves with whether another session can be opened: the
- * device was signed out softly, and logs in again, or somebody has logged in anew meanwhile. Otherwise the
- * next start is a new device.
+ * The server does not know a token any more. Resolves with whether another session may be opened by
+ * itself: the server wants the same device to log in again, the session has come to an age at which
+ * servers end them, or somebody has logged in anew meanwhile. One that ended soon was ended by somebody.
  */
 export async function forgetToken(
-  { config, stateDir }: SessionDeps,
+  { config, stateDir, now }: SessionDeps,
   accessToken: string,
   isSoft: boolean,
 ): Promise<boolean> {
@@ -78,9 +85,8 @@ export async function forgetToken(
   if (kept === undefined) return false;
   const { accessToken: known, ...device } = kept;
   if (known !== undefined && known !== accessToken) return true;
-  if (isSoft) await writeKept(stateDir, device);
-  else await Deno.remove(keptPath(stateDir));
-  return isSoft;
+  await writeKept(stateDir, device);
+  return isSoft || now() - device.loggedInAt >= LEAST_SESSION_MS;
 }
 
 async function withToken(
@@ -107,7 +113,7 @@ async function logIn(deps: SessionDeps, deviceId: string | undefined): Promise<M
   const api = new MatrixApi({ homeserver, fetch });
   try {
     const made = await api.login({ user, password, deviceId, deviceName });
-    await writeKept(stateDir, { homeserver, user, ...made });
+    await writeKept(stateDir, { homeserver, user, loggedInAt: deps.now(), ...made });
     return await withToken(deps, made);
   } catch (error) {
     const fault = readFault(error);
@@ -161,7 +167,8 @@ async function readKept(
   try {
     const kept = JSON.parse(await Deno.readTextFile(keptPath(stateDir))) as Partial<KeptSession>;
     const isOurs = kept.homeserver === config.homeserver && kept.user === nameOf(config);
-    return isOurs && typeof kept.deviceId === "string" ? kept as KeptSession : undefined;
+    const isWhole = typeof kept.deviceId === "string" && typeof kept.loggedInAt === "number";
+    return isOurs && isWhole ? kept as KeptSession : undefined;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof SyntaxError) return undefined;
     throw error;
