@@ -33,6 +33,8 @@ slackTest(
     const ts = await slack.say(GENERAL, { text: `<@${BOT_USER}> question` });
     await app.heard("question");
     await app.send(`${GENERAL}:${ts}`, "answer");
+    await slack.say(ALICE_DM, { text: "known" });
+    await app.heard("known");
     await app.stop();
     slack.workspace.maxPage = 2;
     const since = app.host.published.length;
@@ -40,6 +42,10 @@ slackTest(
       slack.write(ALICE_DM, { text: `meanwhile ${count}` });
     }
     slack.write(GENERAL, { text: "not for it" });
+    // A thread under a message that was answered already.
+    const known = slack.workspace.conversation(ALICE_DM).messages
+      .find(({ text }) => text === "known")!;
+    slack.write(ALICE_DM, { text: "below it", thread_ts: known.ts });
     const fresh = slack.write(GENERAL, { text: `<@${BOT_USER}> fresh` });
     slack.write(GENERAL, { text: "and more", thread_ts: fresh.ts });
     slack.write(GENERAL, { text: "in the old thread", thread_ts: ts });
