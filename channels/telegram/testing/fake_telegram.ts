@@ -34,6 +34,8 @@ export class FakeTelegram implements ChannelPlatform {
   typingMs = 5_000;
   /** Of messages, by the number of their update. */
   readonly #messageIds = new Map<number, string>();
+  /** Requests so far, with whatever token. */
+  requests = 0;
   #isRevoked = false;
   #lastMessageId = 0;
   #last: FakeUpdate | undefined;
@@ -243,6 +245,7 @@ export class FakeTelegram implements ChannelPlatform {
   }
 
   async #answer(request: Request): Promise<Response> {
+    this.requests += 1;
     const { pathname } = new URL(request.url);
     const [, isFile, token, rest] = /^\/(file\/)?bot([^/]+)\/(.+)$/.exec(pathname) ?? [];
     if (token === undefined) return new Response("nginx", { status: 404 });

@@ -53,6 +53,11 @@ export class XmppPlatform implements ChannelPlatform {
     return `${this.#agent}@${XMPP_DOMAIN}`;
   }
 
+  /** How often the channel has connected. */
+  get connections(): number {
+    return this.#relay.connections;
+  }
+
   async deliver({ text, senderId, from }: PlatformMessage): Promise<string> {
     await this.#agentIsHere();
     if (from === "person") {
