@@ -14,6 +14,10 @@ import { slackFault, SlackRefusal } from "./api/slack_fault.ts";
 import { BOT_SCOPES } from "./app_manifest.ts";
 import { readApiUrl, readEmoji } from "./settings.ts";
 
+/** This machine and networks that are no part of the internet. */
+const LOCAL_HOST =
+  /^(?:127\.|10\.|0\.|192\.168\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.|\[(?:::1?\]|::ffff:|f[cd]|fe[89ab]))|(?:^|\.)(?:localhost|local|internal)$/i;
+
 /** The findings; none where everything is right. */
 export async function validate(
   values: Readonly<Record<string, unknown>>,
@@ -44,9 +48,7 @@ export async function validate(
   if (apiUrl === undefined) {
     return [...findings, error("apiUrl", "apiUrl is wrong: expected https://slack.com/api/")];
   }
-  if (
-    !allowLocalServiceAccess && /^(localhost|127\.|\[::1\]|10\.|192\.168\.)/.test(apiUrl.hostname)
-  ) {
+  if (!allowLocalServiceAccess && LOCAL_HOST.test(apiUrl.hostname)) {
     return [...findings, error("apiUrl", "apiUrl names a service of this network, which is off")];
   }
   if (findings.some(({ level }) => level === "error")) return findings;

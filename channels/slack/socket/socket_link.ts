@@ -54,8 +54,8 @@ export class SocketLink {
         const began = clock.elapsed();
         const asked = Promise.withResolvers<string>();
         try {
-          const wasAway = old === undefined || old.isOver;
           const connection = await this.#connect(signal, asked.resolve);
+          const wasAway = old === undefined || old.isOver;
           onConnected({ others: connection.connections - this.#open.size, wasAway });
           old?.close();
           old = connection;
