@@ -19,6 +19,7 @@ import type { TelegramApi } from "./api/telegram_api.ts";
 import { Approvals } from "./sending/approvals.ts";
 import { parseChat } from "./sending/chat_place.ts";
 import { Chats } from "./sending/chats.ts";
+import { ClickAnswers } from "./sending/click_answers.ts";
 import { Removals } from "./sending/removals.ts";
 import { Sender } from "./sending/sender.ts";
 import { everyMsIn, StatusNotes } from "./sending/status_notes.ts";
@@ -58,6 +59,7 @@ export class TelegramBot {
   readonly #chats: Chats;
   readonly #sender: Sender;
   readonly #approvals: Approvals;
+  readonly #clicks: ClickAnswers;
   readonly #removals: Removals;
   readonly #notes: StatusNotes;
   readonly #typing: Typing;
@@ -76,6 +78,7 @@ export class TelegramBot {
     const chats = this.#chats = new Chats({ api, memory });
     this.#sender = new Sender({ chats, words, quote: config.quote, signal });
     this.#approvals = new Approvals({ chats, sender: this.#sender, memory, words, clock, signal });
+    this.#clicks = new ClickAnswers({ api, words, clock, signal });
     const removals = this.#removals = new Removals({ chats, memory, clock, signal });
     this.#notes = new StatusNotes({ chats, removals, clock, signal, everyMs: everyMsIn });
     this.#typing = new Typing({
@@ -96,6 +99,7 @@ export class TelegramBot {
       chats,
       albums: this.#albums,
       approvals: this.#approvals,
+      clicks: this.#clicks,
       words,
       ackReaction: config.ackReaction.trim(),
       stateDir,
@@ -164,7 +168,7 @@ export class TelegramBot {
     const isNothing = content.trim() === "" && media.length === 0;
     switch (event?.type) {
       case undefined:
-        if (isNothing) return;
+        if (isNothing || await this.#isShownToWhoClicked(message)) return;
         await this.#sender.send(message);
         // The end of a turn is told once, and may be lost.
         return void this.#notes.end(chatId, turn);
@@ -199,6 +203,13 @@ export class TelegramBot {
     }
   }
 
+  /** What the service says to a click is of interest to nobody else. */
+  async #isShownToWhoClicked({ content, media, metadata }: OutboundMessage): Promise<boolean> {
+    const { click } = metadata;
+    return typeof click === "string" && media.length === 0 &&
+      await this.#clicks.show(click, content);
+  }
+
   async sendDelta(piece: StreamDelta): Promise<void> {
     await this.#streams.push(piece);
     const { chatId, metadata, streamEnd, resuming } = piece;
@@ -207,6 +218,7 @@ export class TelegramBot {
 
   /** What waits for its time to be shown waits no longer. */
   endWaits(): void {
+    this.#clicks.close();
     this.#typing.close();
     this.#streams.close();
   }
@@ -252,7 +264,7 @@ export class TelegramBot {
         return [];
       case "denied":
         this.#strangers.met(meaning.senderId, meaning.senderName);
-        if (meaning.queryId !== undefined) this.#taker.answerClick(meaning.queryId, "notAllowed");
+        if (meaning.queryId !== undefined) this.#clicks.say(meaning.queryId, "notAllowed");
         return [];
       case "moved":
         this.#chats.moved(meaning.from, meaning.to);

@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { ANSWER_MS } from "./sending/click_answers.ts";
 import { TestBot } from "./testing/test_bot.ts";
 
 const ID = "apr_abcdefgh23456789";
@@ -36,9 +37,46 @@ Deno.test("telegram shows an approval with buttons, and a click is a command of 
   const query = telegram.click(message!, "Approve");
   const { content, senderId, chatId } = await bot.heard(`click:${query}`);
   assertEquals([content, senderId, chatId], [`/approve ${ID} 01234567`, "1001", CHAT]);
-  assertEquals(await answered(bot, query), "Sent.");
+  // What the service says to it is shown to who clicked, and to nobody else.
+  await bot.send(chatId, "Approved `apr`.", { metadata: bot.host.published[0]!.metadata });
+  assertEquals(await answered(bot, query), "Approved apr.");
+  assertEquals(telegram.shown.length, 1);
   const denial = telegram.click(message!, "Deny", "1002");
   assertEquals((await bot.heard(`click:${denial}`)).content, `/deny ${ID}`);
+});
+
+Deno.test("telegram answers a click to which the service says nothing soon, and shows later what it says", async () => {
+  await using bot = await TestBot.connect();
+  const { telegram, host } = bot;
+  await approval(bot);
+  const query = telegram.click(telegram.shown[0]!, "Approve");
+  const { metadata } = await bot.heard(`click:${query}`);
+  assertEquals(telegram.callsOf("answerCallbackQuery"), []);
+  host.clock.tick(ANSWER_MS);
+  assertEquals(await answered(bot, query), "Sent.");
+  await bot.send(CHAT, "Approved apr.", { metadata });
+  assertEquals(telegram.shown.at(-1)!.text, "Approved apr.");
+});
+
+Deno.test("telegram sends what the service says to a click as a message where Telegram does not show it", async () => {
+  await using bot = await TestBot.connect();
+  const { telegram } = bot;
+  await approval(bot);
+  const [message] = telegram.shown;
+  for (
+    const [senderId, words, isOld] of [
+      ["1001", "x".repeat(201), false],
+      ["1002", "Not approved.", true],
+    ] as const
+  ) {
+    const query = telegram.click(message!, "Approve", senderId);
+    const { metadata } = await bot.heard(`click:${query}`);
+    const tooOld =
+      "Bad Request: query is too old and response timeout expired or query ID is invalid";
+    if (isOld) telegram.fail(/^answerCallbackQuery$/, 400, tooOld);
+    await bot.send(CHAT, words, { metadata });
+    assertEquals(telegram.shown.at(-1)!.text, words);
+  }
 });
 
 Deno.test("telegram takes the buttons away when an approval is over, and says how it came out", async () => {
@@ -81,7 +119,7 @@ Deno.test("telegram answers a second click and a late one with a word, and with 
   await approval(bot);
   const [message] = telegram.shown;
   const [approve] = message!.keyboard;
-  await answered(bot, telegram.click(message!, "Approve"));
+  await bot.heard(`click:${telegram.click(message!, "Approve")}`);
   assertEquals(
     await answered(bot, telegram.click(message!, "Deny")),
     "You have answered this already.",

@@ -81,18 +81,17 @@ Deno.test("telegram edits in groups every three seconds, and quotes the question
   const { telegram, host } = bot;
   const metadata = { message_id: 3 };
   await bot.stream(TOPIC, "a", { metadata });
-  const next = bot.stream(TOPIC, "b", { metadata, streamEnd: true, resuming: true });
+  const next = bot.stream(TOPIC, "b", { metadata });
   await new Promise((next) => setTimeout(next, 20));
   host.clock.tick(2_900);
   await new Promise((next) => setTimeout(next, 20));
   assertEquals(telegram.shown[0]!.text, "a");
   host.clock.tick(100);
   await next;
-  await bot.stream(TOPIC, "more", { metadata, streamId: "t", streamEnd: true });
-  assertEquals(telegram.shown.map(({ text, replyTo }) => [text, replyTo]), [["ab", 3], [
-    "more",
-    undefined,
-  ]]);
+  const words = Array.from({ length: 1_000 }, (_, index) => `word${index}`).join(" ");
+  await bot.ticking(bot.stream(TOPIC, ` ${words}`, { metadata, streamEnd: true }), 1_000);
+  assertEquals(telegram.shown.map(({ replyTo }) => replyTo), [3, undefined]);
+  assertEquals(telegram.shown.map(({ text }) => text).join(" "), `ab ${words}`);
 });
 
 Deno.test("telegram repeats no text of a stream whose edit was refused (C27)", async () => {

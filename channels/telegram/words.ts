@@ -22,6 +22,7 @@ const ENGLISH = {
   expired: "Nobody answered in time.",
   void: "No longer needed.",
   fileTooLargeIn: "{name} was not read: it has {size} MB, and {max} MB are the most.",
+  filesTooLarge: "{name} was not read: the files of a message may have {max} MB together.",
   fileUnreadable: "{name} was not read: Telegram did not hand it out.",
   filesTooMany: "{name} was not read: {max} files of a message are the most.",
   fileTooLargeOut: "{name} was not sent: it has {size} MB, and Telegram takes {max} MB.",

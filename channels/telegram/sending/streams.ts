@@ -23,8 +23,11 @@ export interface StreamsDeps {
   signal: AbortSignal;
 }
 
-/** Questions whose answers have begun. */
+/** Streams that have begun. */
 const MAX_QUOTED = 1_000;
+
+/** Names the stream in the metadata that a post is given. */
+const STREAM = "telegram_stream";
 
 /** See the module. */
 export class Streams {
@@ -40,8 +43,11 @@ export class Streams {
   }
 
   /** Resolves when the piece is to be seen. Rejects as `sendDelta` of a channel does. */
-  push(piece: StreamDelta): Promise<void> {
-    return (isGroup(piece.chatId) ? this.#inGroups : this.#inPrivate).push(piece);
+  async push(piece: StreamDelta): Promise<void> {
+    const stream = piece.streamId ?? piece.chatId;
+    const streams = isGroup(piece.chatId) ? this.#inGroups : this.#inPrivate;
+    await streams.push({ ...piece, metadata: { ...piece.metadata, [STREAM]: stream } });
+    if (piece.streamEnd) this.#quoted.delete(stream);
   }
 
   /** Ends every wait; streams go no further. */
@@ -62,7 +68,7 @@ export class Streams {
     });
   }
 
-  /** The question is quoted by the first message of its answer alone. */
+  /** The question is quoted by the first message of a stream alone. */
   async #post(
     chatId: string,
     metadata: StreamDelta["metadata"],
@@ -70,12 +76,12 @@ export class Streams {
   ): Promise<SentMessage> {
     const { chats, sender, signal } = this.#deps;
     const replyTo = sender.replyTo(chatId, metadata);
-    const question = `${chatId} ${replyTo}`;
+    const stream = String(metadata[STREAM]);
     const sent = await sendText(chats, parseChat(chatId), { html: toTelegramHtml(markdown) }, {
       signal,
-      ...!this.#quoted.has(question) && { replyTo },
+      ...!this.#quoted.has(stream) && { replyTo },
     });
-    this.#quoted.add(question);
+    this.#quoted.add(stream);
     if (this.#quoted.size > MAX_QUOTED) this.#quoted.delete(this.#quoted.values().next().value!);
     return sent;
   }

@@ -70,11 +70,9 @@ async function fetchOne(
 ): Promise<number | { problem: string }> {
   const name = safeName(file.name);
   const tooLarge = (bytes: number) => ({
-    problem: words("fileTooLargeIn", {
-      name,
-      size: megabytes(bytes),
-      max: megabytes(maxBytes),
-    }),
+    problem: bytes > MAX_IN_BYTES
+      ? words("fileTooLargeIn", { name, size: megabytes(bytes), max: megabytes(MAX_IN_BYTES) })
+      : words("filesTooLarge", { name, max: megabytes(MAX_TOTAL_BYTES) }),
   });
   if ((file.bytes ?? 0) > maxBytes) return tooLarge(file.bytes!);
   const unreadable = { problem: words("fileUnreadable", { name }) };

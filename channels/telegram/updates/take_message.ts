@@ -12,10 +12,11 @@ import type { TelegramApi } from "../api/telegram_api.ts";
 import type { Approvals } from "../sending/approvals.ts";
 import { parseChat } from "../sending/chat_place.ts";
 import type { Chats } from "../sending/chats.ts";
+import type { ClickAnswers } from "../sending/click_answers.ts";
 import { isReaction } from "../sending/reactions.ts";
 import { sendText } from "../sending/send_text.ts";
 import { escapeTelegram } from "../text/to_telegram_html.ts";
-import type { WordKey, Words } from "../words.ts";
+import type { Words } from "../words.ts";
 import type { Albums } from "./albums.ts";
 import { type FetchedFiles, fetchFiles } from "./fetch_files.ts";
 import type { FileRef, Heard, HeardClick, HeardMessage } from "./heard.ts";
@@ -26,6 +27,7 @@ export interface TakeMessageDeps {
   chats: Chats;
   albums: Albums;
   approvals: Approvals;
+  clicks: ClickAnswers;
   words: Words;
   /** "": none. */
   ackReaction: string;
@@ -167,29 +169,20 @@ export class TakeMessage {
   }
 
   async #click({ chatId, queryId, senderId, senderName, data }: HeardClick, signal: AbortSignal) {
-    const { approvals, handle } = this.#deps;
+    const { approvals, clicks, handle } = this.#deps;
     const meaning = approvals.read(data, senderId);
-    if (meaning === undefined) return this.answerClick(queryId);
-    if ("word" in meaning) return this.answerClick(queryId, meaning.word);
+    if (meaning === undefined) return clicks.say(queryId);
+    if ("word" in meaning) return clicks.say(queryId, meaning.word);
     const { id, command: content } = meaning;
     const messageId = `click:${queryId}`;
+    const metadata = { click: queryId };
+    clicks.expect(queryId);
     const published = await orAborted(
-      handle({ senderId, senderName, chatId, content, messageId }),
+      handle({ senderId, senderName, chatId, content, messageId, metadata }),
       signal,
     );
-    if (published.kind === "denied") return this.answerClick(queryId, "notAllowed");
+    if (published.kind === "denied") return clicks.say(queryId, "notAllowed");
     approvals.answered(id, senderId);
-    this.answerClick(queryId, "sent");
-  }
-
-  /** Or the button goes on turning. After a while Telegram takes no answer any more. */
-  answerClick(queryId: string, word?: WordKey): void {
-    const { api, words, sendSignal: signal } = this.#deps;
-    api.call("answerCallbackQuery", {
-      callback_query_id: queryId,
-      ...word !== undefined && { text: words(word) },
-      ...word === "notAllowed" && { show_alert: true },
-    }, { signal }).catch(() => {});
   }
 }
 
