@@ -145,16 +145,24 @@ export class TelegramApi {
     if (this.#quiet.size > MAX_QUIET) this.#quiet.delete(this.#quiet.keys().next().value!);
   }
 
+  #withoutToken(text: string): string {
+    return text.replaceAll(this.#deps.token, "***");
+  }
+
   #faultOf(method: string, error: unknown): TelegramFault {
     if (error instanceof TelegramFault) return error;
-    if (error instanceof GrammyError) return faultOfRefusal(method, error);
+    if (error instanceof GrammyError) {
+      const { error_code, parameters } = error;
+      // A proxy likes to repeat what it was asked for.
+      const description = this.#withoutToken(String(error.description));
+      return faultOfRefusal(method, { error_code, parameters, description });
+    }
     const reason = error instanceof HttpError ? error.error : error;
     if (reason instanceof TelegramFault) return reason;
     const { cause = reason } = Object(reason) as Error;
     const words = cause instanceof Error ? cause.message : String(cause);
     // What stands before it names the address.
-    const said = words.replace(/^.*client error \(\w+\): /s, "").replaceAll(this.#deps.token, "***")
-      .slice(0, 300);
+    const said = this.#withoutToken(words.replace(/^.*client error \(\w+\): /s, "")).slice(0, 300);
     // What was not written cannot have arrived.
     return neverSent(reason)
       ? new TelegramFault("unreachable", `Telegram cannot be reached: ${said}`)

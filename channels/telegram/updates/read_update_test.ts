@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { Update } from "grammy/types";
 import { type ReadOptions, readUpdate } from "./read_update.ts";
 
@@ -194,6 +194,22 @@ Deno.test("readUpdate() takes the button that begins a conversation for /help", 
   assertEquals(textOf(read({ text: "/start" })), "/help");
   assertEquals(textOf(read({ text: "/start payload" })), "/help");
   assertEquals(textOf(read({ text: "/started" })), "/started");
+});
+
+Deno.test("readUpdate() keeps little of what is huge, and takes odd characters as they are", () => {
+  const huge = "\ud83d".repeat(500_000);
+  const meaning = read({
+    from: { ...ANN, first_name: huge },
+    caption: huge,
+    document: { file_id: huge, file_name: huge },
+    reply_to_message: { message_id: 3, date: 1, from: { ...ANN, id: 7 }, text: huge },
+  });
+  const chars = JSON.stringify(meaning).length;
+  assert(chars < 500_000, `${chars} characters`);
+  assert(meaning?.kind === "message" && meaning.message.text.isWellFormed());
+  assertEquals(textOf(read({ text: "\u202Eabc \0 \uFEFF👩‍👩‍👧‍👦" })), "\u202Eabc \0 \uFEFF👩‍👩‍👧‍👦");
+  assertEquals(read({ text: "" }), undefined);
+  assertEquals(read({ text: " \n " }), undefined);
 });
 
 Deno.test("readUpdate() tells that a group became another chat", () => {

@@ -1,0 +1,142 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { fakeClock } from "../../../lib/agent/testing/fake_clock.ts";
+import { TelegramApi } from "./telegram_api.ts";
+import { TelegramFault, type TelegramFaultKind, toDeliveryError } from "./telegram_fault.ts";
+
+const TOKEN = "777001:AAFakeTokenOfATest-0123456789_abcdef";
+
+function apiWith(answer: (url: string) => Promise<Response> | Response, clock = fakeClock()) {
+  return new TelegramApi({
+    token: TOKEN,
+    apiUrl: "http://127.0.0.1:9",
+    clock,
+    fetch: ((input: string, init?: RequestInit) => {
+      const aborted = Promise.withResolvers<never>();
+      init?.signal?.addEventListener(
+        "abort",
+        () => aborted.reject(new DOMException("The signal has been aborted", "AbortError")),
+      );
+      return Promise.race([Promise.resolve().then(() => answer(String(input))), aborted.promise]);
+    }) as typeof fetch,
+  });
+}
+
+async function faultOf(api: TelegramApi): Promise<TelegramFault> {
+  return await assertRejects(
+    () => api.call("sendMessage", { chat_id: 1, text: "x" }),
+    TelegramFault,
+  );
+}
+
+/** Everything that may come to a log, with what is behind it. */
+function deepWords(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return [error.message, error.stack, JSON.stringify(error), deepWords(error.cause)].join("\n");
+}
+
+Deno.test("call() says nothing of the token, whatever goes wrong", async () => {
+  const url = `http://127.0.0.1:9/bot${TOKEN}/sendMessage`;
+  const refused = { ok: false, error_code: 400, description: `Bad Request: ${url}` };
+  const answers: [() => Promise<Response> | Response, TelegramFaultKind][] = [
+    [() =>
+      Promise.reject(
+        new TypeError(
+          `error sending request for url (${url}): client error ` +
+            "(Connect): tcp connect error: Connection refused",
+        ),
+      ), "unreachable"],
+    [() =>
+      Promise.reject(
+        new TypeError(
+          `error sending request for url (${url}): client error ` +
+            "(SendRequest): connection closed before message completed",
+        ),
+      ), "cut_off"],
+    [() => Promise.reject(new TypeError(`fetch failed for ${url}`)), "cut_off"],
+    [() => new Response(url, { status: 500 }), "server"],
+    [() => new Response(`<a href="${url}">`, { status: 404 }), "server"],
+    [() => new Response("moved", { status: 302, headers: { location: url } }), "cut_off"],
+    [() => Response.json(refused, { status: 400 }), "rejected"],
+  ];
+  for (const [answer, kind] of answers) {
+    const fault = await faultOf(apiWith(answer));
+    assertEquals(fault.kind, kind, fault.message);
+    assert(!deepWords(toDeliveryError(fault)).includes(TOKEN), deepWords(fault));
+    assert(!fault.message.includes(TOKEN), fault.message);
+  }
+});
+
+Deno.test("call() tells what Telegram's codes mean", async () => {
+  for (
+    const [code, description, kind] of [
+      [401, "Unauthorized", "login"],
+      [404, "Not Found", "login"],
+      [404, "Not Found: method not found", "rejected"],
+      [409, "Conflict: x", "conflict"],
+      [429, "Too Many Requests", "flood"],
+      [400, "Bad Request: x", "rejected"],
+      [403, "Forbidden: x", "rejected"],
+      [500, "Internal Server Error", "server"],
+      [502, "Bad Gateway", "server"],
+    ] as const
+  ) {
+    const api = apiWith(() => Response.json({ ok: false, error_code: code, description }));
+    const { kind: found, retryAfterMs } = await faultOf(api);
+    assertEquals(found, kind);
+    // Where it does not say how long, it is not at once.
+    assertEquals(retryAfterMs > 0, code === 429);
+  }
+});
+
+Deno.test("call() ends with its time, with its signal, and with an answer that is too long", async () => {
+  const clock = fakeClock();
+  const never = apiWith(() => new Promise(() => {}), clock);
+  const late = faultOf(never);
+  await Promise.resolve();
+  clock.tick(60_000);
+  assertEquals((await late).kind, "cut_off");
+  const ending = new AbortController();
+  const stopped = never.call("getMe", {}, { signal: ending.signal });
+  ending.abort(new Error("stopped"));
+  await assertRejects(() => stopped, Error, "stopped");
+  assertEquals(clock.timers(), 0);
+  const chunk = new Uint8Array(1024 * 1024).fill(32);
+  let given = 0;
+  const endless = apiWith(() =>
+    new Response(
+      new ReadableStream({
+        pull(controller) {
+          given += 1;
+          controller.enqueue(chunk);
+        },
+      }),
+    )
+  );
+  assertEquals((await faultOf(endless)).kind, "server");
+  assert(given < 40, `${given} MiB were read`);
+});
+
+Deno.test("download() tells a file that is gone from trouble, and sends no token elsewhere", async () => {
+  const { signal } = new AbortController();
+  for (
+    const [answer, kind] of [
+      [() => new Response("x", { status: 404 }), "rejected"],
+      [() => new Response("x", { status: 502 }), "server"],
+      [() => Promise.reject(new TypeError(`error for /file/bot${TOKEN}/x`)), "cut_off"],
+    ] as const
+  ) {
+    const fault = await assertRejects(
+      () => apiWith(answer).download("documents/x", signal),
+      TelegramFault,
+    );
+    assertEquals(fault.kind, kind);
+    assert(!fault.message.includes(TOKEN));
+  }
+  let asked = "";
+  const api = apiWith((url) => {
+    asked = url;
+    return new Response("x");
+  });
+  await (await api.download("documents/a b?.txt", signal)).cancel();
+  assertEquals(asked, `http://127.0.0.1:9/file/bot${TOKEN}/documents/a%20b%3F.txt`);
+});
