@@ -140,10 +140,12 @@ export function createMatrixLink(deps: MatrixLinkDeps): MatrixLink {
     streams,
     typing,
     async acknowledge({ roomId, eventId, threadId, kind, chatId }, isNew) {
+      const isTurn = kind === "message" && isNew;
+      // Before anything is waited for: the end of a short turn may be here by then.
+      if (isTurn) typing.begin(chatId);
       const isThread = threadId !== undefined && threadId !== eventId;
       await api.markRead(roomId, eventId, isThread ? threadId : undefined).catch(() => {});
-      if (kind !== "message" || !isNew) return;
-      typing.begin(chatId);
+      if (!isTurn) return;
       if (reaction === "" || reaction === "-") return;
       const txnId = await transactions.idOf("ack", eventId);
       await writer.react(roomId, eventId, reaction, txnId).catch(() => {});
