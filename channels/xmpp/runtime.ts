@@ -312,6 +312,6 @@ function smallLetters<T>(allowFrom: T): T {
 /** Why there is no connection, for people. */
 function wordsOf(error: unknown, domain: string): string {
   const message = error instanceof Error ? error.message : String(error);
-  if (!/certificate/i.test(message)) return message;
+  if (!/certificate|UnrecognisedName/i.test(message)) return message;
   return `the server has not shown that it is ${domain}: ${message}`;
 }
