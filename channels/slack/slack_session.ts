@@ -224,7 +224,7 @@ export class SlackSession {
       });
     } catch (error) {
       // The app is no assistant, which is no fault.
-      if ((error as Error).name === "PermanentDeliveryError") this.#hasStatus = false;
+      if ((error as { code?: unknown }).code === "missing_scope") this.#hasStatus = false;
     }
   }
 }
