@@ -53,7 +53,7 @@ export class Connection {
   ) {
     this.#deps = deps;
     this.session = session;
-    const { settings, abilities, clock, onChange } = deps;
+    const { settings, abilities, clock } = deps;
     this.bots = new Bots(session);
     this.rooms = new Rooms({
       session,

@@ -90,7 +90,7 @@ export function readSettings(
   }
   const host = text("host");
   if (host === "") wrong("host", "host is empty, expected the server, such as xmpp.example.org");
-  else if (!/^[A-Za-z0-9.:_-]+$/.test(host)) {
+  else if (!/^(?:[A-Za-z0-9._-]+|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*)$/.test(host)) {
     wrong("host", `host is ${shown(host)}, expected a name or address without a port`);
   }
   const port = Number(values.port ?? 5222);

@@ -76,7 +76,7 @@ export class XmppPlatform implements ChannelPlatform {
     return this.#people.slice(0, 2).flatMap((person) => {
       const files: PlatformSent[] = person.stanzas.flatMap((one) => {
         const url = one.getChild("x", NS.oob)?.getChildText("url");
-        if (url == null || bareJid(one.attrs.from ?? "") !== this.#jid) return [];
+        if (typeof url !== "string" || bareJid(one.attrs.from ?? "") !== this.#jid) return [];
         const name = decodeURIComponent(new URL(url).pathname.split("/").at(-1)!);
         return [{ chatId: person.jid, text: "", files: [name] }];
       });

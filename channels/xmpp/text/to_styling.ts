@@ -1,4 +1,3 @@
-// deno-lint-ignore-file no-control-regex -- marks are control characters until it is known where they may stand.
 /**
  * Markdown as Message Styling (XEP-0393), which programs show as bold, italics and code, and which reads
  * well where they do not.
