@@ -74,12 +74,13 @@ export class TelegramBot {
     this.#deps = deps;
     const { api, config, host, words, sendSignal: signal } = deps;
     const { clock, log, stateDir } = host;
+    const botId = deps.me.id;
     const memory = this.#memory = new Memory(stateDir);
     const chats = this.#chats = new Chats({ api, memory });
     this.#sender = new Sender({ chats, words, quote: config.quote, signal });
     this.#approvals = new Approvals({ chats, sender: this.#sender, memory, words, clock, signal });
     this.#clicks = new ClickAnswers({ api, words, clock, signal });
-    const removals = this.#removals = new Removals({ chats, memory, clock, signal });
+    const removals = this.#removals = new Removals({ botId, chats, memory, clock, signal });
     this.#notes = new StatusNotes({ chats, removals, clock, signal, everyMs: everyMsIn });
     this.#typing = new Typing({
       clock,
@@ -172,13 +173,15 @@ export class TelegramBot {
         await this.#sender.send(message);
         // The end of a turn is told once, and may be lost.
         return void this.#notes.end(chatId, turn);
+      case "goal_status":
+        if (isNothing) return;
+        return void await this.#sender.send(message);
       case "approval":
         if (isNothing) return;
         return await this.#approvals.show(message, event);
       case "approval_resolved":
         return await this.#approvals.resolve(message, event);
       case "progress":
-      case "goal_status":
         return this.#notes.show(chatId, turn, content);
       case "turn_end":
         this.#typing.end(chatId);

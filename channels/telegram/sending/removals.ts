@@ -14,6 +14,8 @@ import type { SentMessage } from "./send_text.ts";
 
 /** What it works with. */
 export interface RemovalsDeps {
+  /** In private, each bot counts the messages anew. */
+  botId: number;
   chats: Chats;
   memory: Memory;
   clock: Pick<Clock, "after">;
@@ -27,7 +29,6 @@ const MAX_KEPT = 500;
 const MAX_ATTEMPTS = 8;
 
 const KIND = "to_remove";
-const NAME = "all";
 
 /** See the module. */
 export class Removals {
@@ -38,7 +39,7 @@ export class Removals {
 
   constructor(deps: RemovalsDeps) {
     this.#deps = deps;
-    this.#kept = deps.memory.get<SentMessage[]>(KIND, NAME) ?? [];
+    this.#kept = deps.memory.get<SentMessage[]>(KIND, String(deps.botId)) ?? [];
   }
 
   /** Takes away what a process before this one has left. */
@@ -94,6 +95,6 @@ export class Removals {
 
   #store(kept: SentMessage[]): void {
     this.#kept = kept;
-    this.#deps.memory.set(KIND, NAME, kept);
+    this.#deps.memory.set(KIND, String(this.#deps.botId), kept);
   }
 }
