@@ -6,7 +6,6 @@
  */
 
 import { join } from "@std/path";
-import type { Update } from "grammy/types";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import type { HandledMessage, Published } from "../../lib/channel/inbound_message.ts";
 import type {
@@ -14,7 +13,7 @@ import type {
   OutboundMessage,
   StreamDelta,
 } from "../../lib/channel/outbound_message.ts";
-import { Intake, type IntakeEntry, Memory, Typing } from "../../lib/channel/platform/mod.ts";
+import { Intake, Memory, Typing } from "../../lib/channel/platform/mod.ts";
 import type { TelegramApi } from "./api/telegram_api.ts";
 import { Approvals } from "./sending/approvals.ts";
 import { parseChat } from "./sending/chat_place.ts";
@@ -29,9 +28,8 @@ import { Albums } from "./updates/albums.ts";
 import type { Heard, HeardMessage } from "./updates/heard.ts";
 import type { BotIdentity } from "./updates/is_addressed.ts";
 import { pollUpdates } from "./updates/poll_updates.ts";
-import { readUpdate } from "./updates/read_update.ts";
+import { receiveUpdates } from "./updates/receive_updates.ts";
 import { serveWebhook } from "./updates/serve_webhook.ts";
-import { Strangers } from "./updates/strangers.ts";
 import { TakeMessage } from "./updates/take_message.ts";
 import type { Words } from "./words.ts";
 
@@ -65,7 +63,6 @@ export class TelegramBot {
   readonly #typing: Typing;
   readonly #albums: Albums;
   readonly #taker: TakeMessage;
-  readonly #strangers: Strangers;
   readonly #streams: Streams;
   #intake!: Intake<Heard>;
   #detail = "";
@@ -110,7 +107,6 @@ export class TelegramBot {
       log,
       sendSignal: signal,
     });
-    this.#strangers = new Strangers(log);
     this.#streams = new Streams({ chats, sender: this.#sender, clock, signal });
   }
 
@@ -136,8 +132,15 @@ export class TelegramBot {
 
   /** Reads what comes in until the signal is aborted. Rejects with a LoginRefusedError. */
   async run(signal: AbortSignal): Promise<void> {
-    const { api, me, config, host } = this.#deps;
+    const { api, me, config, host, isAllowed } = this.#deps;
     const { clock, log } = host;
+    const receive = receiveUpdates({
+      intake: this.#intake,
+      options: { bot: me, respond: config.respond, isAllowed },
+      chats: this.#chats,
+      clicks: this.#clicks,
+      log,
+    });
     // Numbers of updates are those of a bot.
     const name = `offset:${me.id}`;
     const say = (problem: string | undefined) => this.#say(problem);
@@ -148,14 +151,13 @@ export class TelegramBot {
     if (config.mode === "webhook") {
       const { webhookUrl, webhookHost, webhookPort: port, webhookSecret: secret } = config;
       const address = { url: webhookUrl.trim(), host: webhookHost.trim(), port, secret };
-      const receive = (updates: readonly Update[]) => this.#receive(updates);
       const listen = host.listen.bind(host);
       return await serveWebhook({ api, address, listen, receive, say, clock, log }, signal);
     }
     await pollUpdates({
       api,
       cursor: () => this.#intake.cursor(name),
-      receive: (updates, cursor) => this.#receive(updates, { [name]: cursor }),
+      receive: (updates, cursor) => receive(updates, { [name]: cursor }),
       say,
       clock,
       log,
@@ -240,48 +242,6 @@ export class TelegramBot {
     const how = config.mode === "webhook" ? ", by its webhook" : "";
     const detail = problem ?? `connected as @${me.username}${how}`;
     if (detail !== this.#detail) host.setDetail(this.#detail = detail);
-  }
-
-  /** Resolves when everything is on the disk. */
-  async #receive(
-    updates: readonly Update[],
-    cursors: Readonly<Record<string, string>> = {},
-  ): Promise<void> {
-    const entries = updates.flatMap((update) => this.#read(update));
-    await this.#intake.add(entries, cursors);
-  }
-
-  #read(update: Update): IntakeEntry<Heard>[] {
-    const { me: bot, config: { respond }, isAllowed, host } = this.#deps;
-    let meaning: ReturnType<typeof readUpdate>;
-    try {
-      meaning = readUpdate(update, { bot, respond, isAllowed });
-    } catch (error) {
-      // Of a kind that nobody knows: the rest is heard all the same.
-      const reason = (error as Error).message;
-      host.log.warning("An update cannot be read", { update: update?.update_id, reason });
-      return [];
-    }
-    switch (meaning?.kind) {
-      case undefined:
-        return [];
-      case "denied":
-        this.#strangers.met(meaning.senderId, meaning.senderName);
-        if (meaning.queryId !== undefined) this.#clicks.say(meaning.queryId, "notAllowed");
-        return [];
-      case "moved":
-        this.#chats.moved(meaning.from, meaning.to);
-        return [];
-      case "click": {
-        const { chatId, queryId: id } = meaning.click;
-        // Not behind messages that wait for the service: some of them wait for this click.
-        return [{ lane: `${chatId} clicks`, id, data: meaning }];
-      }
-      case "message": {
-        const { chatId, messageId } = meaning.message;
-        return [{ lane: chatId, id: String(messageId), data: meaning }];
-      }
-    }
   }
 
   async #publishAlbum(messages: HeardMessage[]): Promise<void> {
