@@ -50,6 +50,12 @@ const manifest: ChannelDescriptor = {
     },
     required: [{ fields: ["jid"] }, { fields: ["password"] }, { fields: ["host"] }],
     validator: "channels/xmpp/validation.ts:validate",
+    steps: [
+      "Make an account of its own for the agent on your server.",
+      "Set its address, its password and the server; the password as a reference.",
+      "List in allowFrom the addresses of those who may write.",
+      "Add the agent as a contact in your program and write to it, without end-to-end encryption.",
+    ],
   },
   management: { multiInstance: true, adapter: "channels/xmpp/instances.ts:instances" },
   capabilities: [

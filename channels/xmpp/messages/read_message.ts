@@ -117,8 +117,11 @@ function readGroupchat(
   if (occupant === undefined) return undefined;
   const { jid } = occupant;
   const own = bareJid(context.jid);
-  const isOwnNick = jid === undefined && (nick === room.nick || nick === room.wantedNick);
-  if (jid === own || isOwnNick || (nick === room.nick && archived === undefined)) return undefined;
+  // Of old messages nobody says any more under which of its nicks we were known.
+  const isOwnNick = archived === undefined
+    ? nick === room.nick
+    : jid === undefined && (nick === room.nick || nick === room.wantedNick);
+  if (jid === own || isOwnNick) return undefined;
   const { ignored } = context;
   if (ignored.has(nick.toLowerCase()) || (jid !== undefined && ignored.has(jid.toLowerCase()))) {
     return undefined;
