@@ -1,33 +1,37 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { checkChannel } from "../../lib/channel/testing/mod.ts";
+import { checkChannel, FakeHost } from "../../lib/channel/testing/mod.ts";
 import { FakeTelegram } from "./testing/fake_telegram.ts";
 import { TestBot, type TestBotOptions } from "./testing/test_bot.ts";
 import { LOOK_MS } from "./updates/serve_webhook.ts";
 
 const SECRET = "a-secret-of-a-webhook";
 
-/** A port that was free a moment ago. */
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
-}
+const OUTSIDE = "https://bot.example.com";
 
-function webhookSection(port = freePort()) {
-  return {
-    mode: "webhook",
-    webhookUrl: `http://127.0.0.1:${port}/telegram`,
-    webhookHost: "127.0.0.1",
-    webhookPort: port,
-    webhookSecret: SECRET,
-  } as const;
-}
+const SECTION = {
+  mode: "webhook",
+  webhookUrl: `${OUTSIDE}/telegram`,
+  webhookHost: "127.0.0.1",
+  webhookPort: 0,
+  webhookSecret: SECRET,
+} as const;
 
+/** A bot behind a proxy that passes posts on to wherever it listens. */
 async function connect(options: TestBotOptions = {}) {
-  const section = webhookSection();
-  const bot = await TestBot.start({ ...section, ...options });
-  await bot.until(() => bot.telegram.api.webhook !== undefined || bot.ended !== undefined);
+  const telegram = options.telegram ?? await FakeTelegram.open();
+  const host = options.host ?? await FakeHost.open({ name: "telegram" });
+  let inside = "";
+  const listen = host.listen.bind(host);
+  host.listen = async (address, handler) => {
+    const listener = await listen(address, handler);
+    telegram.api.proxies.set(OUTSIDE, inside = listener.url);
+    return listener;
+  };
+  const bot = await TestBot.start({ ...SECTION, ...options, telegram, host });
+  await bot.until(() => bot.detail.endsWith("by its webhook") && inside !== "");
+  await bot.until(() => telegram.api.webhook !== undefined);
   const post = (body: string, headers: HeadersInit = {}, path = "/telegram", method = "POST") =>
-    fetch(`http://127.0.0.1:${section.webhookPort}${path}`, {
+    fetch(inside + path, {
       method,
       ...method === "POST" && { body },
       headers: { "x-telegram-bot-api-secret-token": SECRET, ...headers },
@@ -35,11 +39,11 @@ async function connect(options: TestBotOptions = {}) {
       await response.body?.cancel();
       return response.status;
     });
-  return { bot, post, section };
+  return { bot, post };
 }
 
 Deno.test("telegram hears by its webhook, an update that is posted three times once (W2)", async () => {
-  const { bot, section } = await connect();
+  const { bot } = await connect();
   await using _ = bot;
   const { telegram } = bot;
   telegram.redeliverEach(3);
@@ -48,7 +52,7 @@ Deno.test("telegram hears by its webhook, an update that is posted three times o
   await bot.until(() => telegram.api.queue.size === 0);
   assertEquals(bot.turns.length, 1);
   assertEquals(telegram.callsOf("setWebhook"), [{
-    url: section.webhookUrl,
+    url: SECTION.webhookUrl,
     secret_token: SECRET,
     allowed_updates: ["message", "callback_query"],
   }]);
@@ -86,13 +90,13 @@ Deno.test("telegram refuses posts that do not know the secret, and other request
 });
 
 Deno.test("telegram leaves its webhook set when it is stopped, and hears then what was written", async () => {
-  const { bot, section } = await connect();
+  const { bot } = await connect();
   await using _ = bot;
   const { telegram, host } = bot;
   await bot.stop();
   telegram.say("meanwhile");
   await bot.until(() => telegram.api.webhookFailure !== undefined);
-  const second = await TestBot.start({ ...section, telegram, host });
+  const { bot: second } = await connect({ telegram, host });
   await second.until(() => host.published.length === 1);
   assertEquals(host.published[0]!.content, "meanwhile");
   await second.stop();
@@ -129,7 +133,7 @@ Deno.test("telegram says what is wrong with the settings of a webhook", async ()
       [{ webhookUrl: "http://bot.example.com/x" }, /^webhookUrl is not taken: .*HTTPS/],
     ] as const
   ) {
-    await using bot = await TestBot.start({ ...webhookSection(), ...changes });
+    await using bot = await TestBot.start({ ...SECTION, ...changes });
     await bot.started;
     assert(bot.ended instanceof Error);
     assertMatch(bot.ended.message, words);
@@ -139,8 +143,13 @@ Deno.test("telegram says what is wrong with the settings of a webhook", async ()
 Deno.test("telegram works with its webhook in a place that may reach nothing else", async () => {
   const openPlatform = async () => {
     const telegram = await FakeTelegram.open();
-    const section = { ...telegram.section, ...webhookSection() };
-    Object.defineProperty(telegram, "section", { value: section });
+    // A place may listen at the port of its section alone.
+    using free = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = free.addr;
+    const webhookUrl = `http://127.0.0.1:${port}/telegram`;
+    Object.defineProperty(telegram, "section", {
+      value: { ...telegram.section, ...SECTION, webhookUrl, webhookPort: port },
+    });
     return telegram;
   };
   const folder = new URL("./", import.meta.url);

@@ -50,6 +50,8 @@ export class BotApi {
   /** Calls so far, with their parameters and when they came, by `performance.now`. */
   readonly calls: { method: string; call: Call; atMs: number }[] = [];
   webhook: FakeWebhook | undefined;
+  /** Where a proxy passes posts on to, by the origin that it has outside. */
+  readonly proxies = new Map<string, string>();
   /** What the last delivery to the webhook came to. */
   webhookFailure: { date: number; message: string } | undefined;
   /** Groups that are another chat now. */

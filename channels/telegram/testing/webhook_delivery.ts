@@ -20,7 +20,9 @@ export async function deliverToWebhook(api: BotApi, ended: AbortSignal): Promise
       const update = api.queue.first();
       const { webhook } = api;
       if (update === undefined || webhook === undefined || ended.aborted) return;
-      const status = await post(webhook, update);
+      const { origin, pathname } = new URL(webhook.url);
+      const url = (api.proxies.get(origin) ?? origin) + pathname;
+      const status = await post({ ...webhook, url }, update);
       if (status === 200) api.queue.take(update);
       else {
         const message = `Wrong response from the webhook: ${status}`;
