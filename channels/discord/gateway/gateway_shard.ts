@@ -60,6 +60,8 @@ interface SdkShard {
   internalConnect(): Promise<void>;
   destroy(options?: DestroyOptions): Promise<void>;
   onMessage(data: unknown, isBinary: boolean): Promise<void>;
+  unpackMessage(data: unknown, isBinary: boolean): Promise<unknown>;
+  initialHeartbeatTimeoutController: AbortController | null;
   onError(error: unknown): void;
 }
 
@@ -153,12 +155,17 @@ export class GatewayShard {
 
   #connect(shard: SdkShard): void {
     this.#shard = shard;
-    const { onMessage, destroy } = shard;
+    const { onMessage, unpackMessage, destroy } = shard;
     this.#destroy = destroy.bind(shard);
     shard.destroy = (options) => this.#finish(options ?? {});
     // What is no payload of the gateway would end the process.
     shard.onMessage = (data, isBinary) =>
       onMessage.call(shard, data, isBinary).catch(() => this.#fail("it sent what is no event"));
+    // A hello that was on its way when it ended would begin to beat.
+    shard.unpackMessage = async (data, isBinary) => {
+      const payload = await unpackMessage.call(shard, data, isBinary);
+      return this.#ending === undefined ? payload : null;
+    };
     // A close follows, which says all; to be told of it twice would cost the session.
     shard.onError = (error) => {
       const words = error instanceof Error ? error.message : "";
@@ -191,6 +198,7 @@ export class GatewayShard {
     if (connection?.readyState === WebSocket.CONNECTING) connection.close();
     await Promise.race([closed.catch(() => {}), late.promise]);
     cancel();
+    this.#shard?.initialHeartbeatTimeoutController?.abort();
     this.#over.resolve({
       canResume,
       ...this.#code !== undefined && { code: this.#code },
