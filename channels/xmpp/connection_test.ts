@@ -2,12 +2,12 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { isLoginRefused, UncertainDeliveryError } from "../../lib/channel/delivery_error.ts";
 import { makeCertificate } from "../../tests/support/certificate.ts";
 import { NS } from "./client/namespaces.ts";
-import { Prosody } from "./testing/prosody.ts";
+import { Person } from "./testing/person.ts";
+import { Prosody, prosodyMissing } from "./testing/prosody.ts";
 import { Relay } from "./testing/relay.ts";
-import { TestChannel } from "./testing/test_channel.ts";
+import { sectionOf, TestChannel } from "./testing/test_channel.ts";
 import { testWithProsody, type World } from "./testing/test_with_prosody.ts";
 import { validate } from "./validation.ts";
-import { sectionOf } from "./testing/test_channel.ts";
 
 const test = testWithProsody("xmpp connects");
 
@@ -204,13 +204,12 @@ test("validate() logs in, and says what is wrong and where (C14)", async (world)
 
 Deno.test({
   name: "xmpp connects: by SCRAM, without acknowledgements, archives and files",
-  ignore: (await import("./testing/prosody.ts")).prosodyMissing() !== undefined,
+  ignore: prosodyMissing() !== undefined,
   async fn() {
     const server = await Prosody.start({
       scram: true,
       without: ["mam", "smacks", "muc_mam", "carbons", "pep"],
     });
-    const { Person } = await import("./testing/person.ts");
     const alice = await Person.connect(server, "alice");
     const agent = await TestChannel.start(server, { tls: "none" });
     try {
@@ -233,5 +232,28 @@ Deno.test({
       await alice.close();
       await server.close();
     }
+  },
+});
+
+Deno.test({
+  name: "xmpp connects: what the server has kept and not in its archive is heard, once",
+  ignore: prosodyMissing() !== undefined,
+  async fn() {
+    const server = await Prosody.start({ archives: false });
+    const alice = await Person.connect(server, "alice");
+    const agent = await TestChannel.start(server);
+    await agent.says(/^connected as /);
+    const { user, host: { stateDir } } = agent;
+    await agent.close({ keepsState: true });
+    await alice.say(agent.jid, "while away");
+    const again = await TestChannel.start(server, {}, { user, stateDir });
+    await again.heard("while away");
+    await alice.say(again.jid, "and now");
+    await again.heard("and now");
+    assertEquals(again.host.published.map(({ content }) => content), ["while away", "and now"]);
+    await again.close();
+    await Deno.remove(stateDir, { recursive: true });
+    await alice.close();
+    await server.close();
   },
 });

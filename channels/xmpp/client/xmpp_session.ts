@@ -75,6 +75,7 @@ export class XmppSession {
   readonly #closed = Promise.withResolvers<Error>();
   readonly #enabled = Promise.withResolvers<void>();
   #isOver = false;
+  #isIn = false;
   #hasAcks = false;
   #problem: Error | undefined;
   #cancelSilence: () => void = () => {};
@@ -251,7 +252,8 @@ export class XmppSession {
       if (element.getNS() === NS.acks) this.#takeAck(element);
     });
     entity.on("error", (error: Error) => {
-      this.#problem ??= error;
+      // What ends a stream; anything else is told by whoever has asked.
+      if (!this.#isIn || error.name === "StreamError") this.#problem ??= error;
     });
     entity.on("stanza", (stanza: XmlElement) => this.#take(stanza));
     entity.on("disconnect", () => this.#end(new Error("the server has closed the connection")));
@@ -294,6 +296,7 @@ export class XmppSession {
       await enable;
       await this.#enabled.promise;
     }
+    this.#isIn = true;
     this.#heard();
   }
 
@@ -360,6 +363,8 @@ export class XmppSession {
     this.#isOver = true;
     this.#cancelSilence();
     const error = this.#wordsOf(this.#problem ?? reason);
+    // Whatever the library waits for does not come.
+    this.#entity.emit("error", error);
     this.#socket.destroy();
     for (const { reject } of this.#asked.values()) reject(error);
     for (const { reject } of this.#delivering.values()) {

@@ -45,6 +45,8 @@ const MAX_UNKEPT = 200;
 
 const AGAIN_MS = 60_000;
 
+const MAX_HELD = 1_000;
+
 const ACCOUNT = "account";
 
 /** See the module. */
@@ -57,6 +59,11 @@ export class Inbox {
   /** Archives that are being read; true where they have to be read once more behind that. */
   readonly #reading = new Map<string, boolean>();
   readonly #timers = new Set<() => void>();
+  /** Messages that the server had kept, until it is known whether its archive has them. */
+  readonly #held = new Map<
+    string,
+    { heard: HeardMessage; resolve: () => void; reject: (error: Error) => void }
+  >();
   #pending = 0;
   #unkept = 0;
   #room = Promise.withResolvers<void>();
@@ -91,10 +98,10 @@ export class Inbox {
       // Which is the archive's, the archive knows.
       return void this.catchUp(room);
     }
-    // Kept for us while we were away: it comes out of the archive, with its id there.
+    // Kept for us while we were away, most often in the archive too, with an id there.
     const isStored = room === undefined && hasArchive && archiveIdOf(message, by) === undefined &&
       message.getChild("delay", NS.delay) !== undefined;
-    return isStored ? undefined : this.#add([heard]);
+    return isStored && !this.#current.has(ACCOUNT) ? this.#hold(heard) : this.#add([heard]);
   }
 
   /** To be called before anybody sees that we are there. Rejects where the connection has ended. */
@@ -142,6 +149,7 @@ export class Inbox {
         },
       });
       this.#current.add(name);
+      if (room === undefined) await this.#release();
       if (isWhole) return;
       const read = MAX_PAGES * PAGE_MESSAGES;
       log.warning("More was said while the channel was away than is read", { chat, read });
@@ -181,8 +189,32 @@ export class Inbox {
       if (room === undefined) this.#deps.onDirect(message);
       const archived: ArchivedAt = { id, sentAt };
       const heard = readMessage(message, context, archived);
+      if (heard !== undefined) this.#forget(heard);
       return heard !== undefined && this.#deps.isAllowed(heard.senderId) ? [heard] : [];
     });
+  }
+
+  /** Waits until the archive has said whether it has the message; resolves when it is on the disk. */
+  #hold(heard: HeardMessage): Promise<void> {
+    if (this.#held.size >= MAX_HELD) return this.#add([heard]);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#forget(heard);
+    this.#held.set(keyOf(heard), { heard, resolve, reject });
+    return promise;
+  }
+
+  /** The archive has it. */
+  #forget(heard: HeardMessage): void {
+    const key = keyOf(heard);
+    this.#held.get(key)?.resolve();
+    this.#held.delete(key);
+  }
+
+  /** What the archive does not have is kept as it came. */
+  async #release(): Promise<void> {
+    const held = [...this.#held.values()];
+    this.#held.clear();
+    for (const { heard, resolve, reject } of held) await this.#add([heard]).then(resolve, reject);
   }
 
   /** Remembers up to where an archive is known now. */
@@ -213,6 +245,11 @@ export class Inbox {
       this.#room = Promise.withResolvers();
     }
   }
+}
+
+/** By which the same message is known in two places. */
+function keyOf({ from, id, content }: HeardMessage): string {
+  return JSON.stringify([from, id, content]);
 }
 
 function nameOf(room: Room | undefined): string {

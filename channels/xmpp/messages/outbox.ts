@@ -5,7 +5,7 @@
  */
 
 import { basename } from "@std/path";
-import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
+import { PermanentDeliveryError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
 import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
 import { parseJid } from "../client/jid.ts";
 import { NS } from "../client/namespaces.ts";
@@ -45,6 +45,9 @@ export interface PostedMessage {
 
 /** How long is waited until a room says our message again, once the server has it, milliseconds. */
 const ECHO_MS = 5_000;
+
+/** When it is looked again whether we are in a room, milliseconds. */
+const REJOIN_MS = 5_000;
 
 /** Messages of which a part was sent. */
 const MAX_PARTLY = 1_000;
@@ -164,7 +167,13 @@ export class Outbox {
   ): Promise<void> {
     const { session, room: roomOf } = this.#deps.link();
     const room = roomOf(chatId);
-    if (room?.problem !== undefined) throw new Error(`Not in ${chatId}: ${room.problem}`);
+    if (room?.problem !== undefined) {
+      const message = `Not in ${chatId}: ${room.problem}`;
+      // It goes in again by itself, and no attempt is used up until then.
+      throw room.isFinal
+        ? new PermanentDeliveryError(message)
+        : new RetryLaterError(message, REJOIN_MS);
+    }
     const echo = room?.echo(id, ECHO_MS);
     try {
       const stanza = compose(room !== undefined);

@@ -41,6 +41,8 @@ export interface ProsodyOptions {
   without?: readonly string[];
   /** Logins by SCRAM, as nearly every server has it, instead of PLAIN. */
   scram?: boolean;
+  /** Whether archives of accounts keep anything. */
+  archives?: boolean;
 }
 
 /** See the module. */
@@ -59,7 +61,9 @@ export class Prosody {
     ({ port: this.port, tlsPort: this.tlsPort, filesPort: this.filesPort } = ports);
   }
 
-  static async start({ without = [], scram = false }: ProsodyOptions = {}): Promise<Prosody> {
+  static async start(
+    { without = [], scram = false, archives = true }: ProsodyOptions = {},
+  ): Promise<Prosody> {
     const dir = await Deno.realPath(await Deno.makeTempDir({ prefix: "prosody-" }));
     const ports = { port: freePort(), tlsPort: freePort(), filesPort: freePort() };
     await makeCertificate(dir);
@@ -75,6 +79,7 @@ export class Prosody {
         password: XMPP_PASSWORD,
         without,
         scram,
+        archives,
         ...ports,
       }),
     );

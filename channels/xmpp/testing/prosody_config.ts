@@ -11,11 +11,13 @@ export interface ProsodySettings {
   filesPort: number;
   without: readonly string[];
   scram: boolean;
+  archives: boolean;
 }
 
 /** The text of the file. */
 export function prosodyConfig(
-  { dir, domain, roomsDomain, password, port, tlsPort, filesPort, without, scram }: ProsodySettings,
+  { dir, domain, roomsDomain, password, port, tlsPort, filesPort, without, scram, archives }:
+    ProsodySettings,
 ): string {
   const modules = ["roster", "saslauth", "tls", "disco", "ping", "mam", "smacks", "carbons", "pep"]
     .filter((name) => !without.includes(name));
@@ -44,7 +46,7 @@ ssl = { certificate = "${dir}/cert.pem", key = "${dir}/key.pem" }
 c2s_direct_tls_ssl = { certificate = "${dir}/cert.pem", key = "${dir}/key.pem" }
 https_ssl = { certificate = "${dir}/cert.pem", key = "${dir}/key.pem" }
 storage = "internal"
-default_archive_policy = true
+default_archive_policy = ${archives}
 max_archive_query_results = 20
 smacks_hibernation_time = 1
 VirtualHost "${domain}"
