@@ -6,6 +6,7 @@
 
 import { toErrorData } from "../../errors.ts";
 import { listen } from "../../http/listen.ts";
+import { portLog } from "../../http/port_log.ts";
 import type { ChannelListener } from "../channel_host.ts";
 import type { PlaceLog } from "./place_log.ts";
 
@@ -28,6 +29,7 @@ export async function placeListen(
     port,
     setting: `channels.${runtimeName}`,
     limits: LIMITS,
+    onPortChange: portLog(log, `channels.${runtimeName}`),
     handler: async (request) => {
       if (Number(request.headers.get("content-length") ?? 0) > MAX_LISTEN_BODY_BYTES) {
         return new Response("The body is too large", { status: 413 });
