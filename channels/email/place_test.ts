@@ -40,7 +40,7 @@ Deno.test({
         secrets: [],
         allowLocalServiceAccess: true,
       },
-      permissions: fillPermissions(manifest.permissions, config),
+      permissions: fillPermissions(manifest.permissions, config, "channels.email"),
       dependencies: manifest.dependencies,
     });
     const places = createChannelPlaces({
