@@ -38,7 +38,8 @@ const INLINE: InlineFormat = {
     if (!isSafeLink(href) || !/^https?:/i.test(href)) {
       return isSameLink(href, plain) ? shown : `${shown} (${escapeText(href)})`.trim();
     }
-    const address = href.replaceAll("<", "%3C").replaceAll(">", "%3E");
+    // None of them belongs into an address, and each would mean something to what follows it.
+    const address = href.replaceAll(/[<>\\`|]/g, encodeURIComponent);
     return shown === "" || isSameLink(href, plain) ? address : `[${shown}](<${address}>)`;
   },
   br: () => "\n",
@@ -164,14 +165,19 @@ const PLAIN: InlineFormat = {
 
 function codeBlock(text: string, lang: string): string {
   const [word = ""] = /^[\w+#.-]{1,30}/.exec(lang) ?? [];
-  const inner = text.replaceAll("```", `\`${ZERO_WIDTH}\`${ZERO_WIDTH}\``);
+  const inner = text.replaceAll(/`{3,}/g, apart);
   return `\`\`\`${word}\n${inner.endsWith("`") ? inner + ZERO_WIDTH : inner}\n\`\`\``;
 }
 
 function codeSpan(text: string): string {
   if (text.trim() === "") return text;
   if (!text.includes("`")) return `\`${text}\``;
-  return `\`\` ${text.replaceAll("``", `\`${ZERO_WIDTH}\``)} \`\``;
+  return `\`\` ${text.replaceAll(/`{2,}/g, apart)} \`\``;
+}
+
+/** Marks that stand together no more. */
+function apart(marks: string): string {
+  return [...marks].join(ZERO_WIDTH);
 }
 
 function wrapped(mark: string, inner: string): string {

@@ -82,6 +82,13 @@ Deno.test("toMessages() loses no word of a long text, whatever stands between th
   );
 });
 
+Deno.test("toDiscord() lets neither an address nor code mean something to what follows it", () => {
+  assertEquals(toDiscord("https://x.y/z_\\<@1>"), "https://x.y/z_%5C\\<@1>");
+  assertEquals(toDiscord("```<@1>`a```<@1>`"), "`` <@1>`a ``\\<@1>\\`");
+  const [, inner] = toDiscord("````\na ````` b\n`````").split("\n");
+  assertEquals(inner, "a `\u200B`\u200B`\u200B`\u200B` b");
+});
+
 Deno.test("toMessages() counts as Discord does, in code points", () => {
   assertEquals(toMessages("😀".repeat(4_000)).map(charsOf), [2_000, 2_000]);
   assertEquals(toMessages("x".repeat(2_000)).length, 1);
