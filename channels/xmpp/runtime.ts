@@ -15,7 +15,7 @@ import { Memory } from "../../lib/channel/platform/memory.ts";
 import { Typing } from "../../lib/channel/platform/typing.ts";
 import { type XmppSettings, xmppSettings } from "./account/settings.ts";
 import { readCaCerts } from "./client/ca_certs.ts";
-import { foldJid } from "./client/jid.ts";
+import { foldAddresses } from "./client/jid.ts";
 import { ownAbilities } from "./client/own_abilities.ts";
 import { xml } from "./client/xmpp_library.ts";
 import { Connection } from "./connection.ts";
@@ -58,7 +58,7 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
 
   /** Throws `config_invalid`, naming the field that is wrong. */
   constructor(config: XmppConfig, host: ChannelHost) {
-    super({ ...config, allowFrom: smallLetters(config.allowFrom) }, host);
+    super({ ...config, allowFrom: foldAddresses(config.allowFrom) }, host);
     this.#settings = xmppSettings(config);
     const { clock } = host;
     this.#outbox = new Outbox({
@@ -145,7 +145,7 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
   async #stayConnected(intake: Intake<HeardMessage>, memory: Memory): Promise<void> {
     const { signal } = this.#ending;
     const { clock, log } = this.host;
-    const { host, port, jid } = this.#settings;
+    const { host, port } = this.#settings;
     const abilities = await ownAbilities();
     this.#isRunning = !signal.aborted;
     for (let failures = 0; !signal.aborted;) {
@@ -170,7 +170,7 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
           this.host.setDetail(error.message);
           throw error;
         }
-        this.#problem = wordsOf(error, jid.domain);
+        this.#problem = error instanceof Error ? error.message : String(error);
       }
       failures = clock.elapsed() - beganMs > STEADY_MS ? 0 : failures + 1;
       const ms = Math.min(MAX_AGAIN_MS, AGAIN_MS * 2 ** Math.max(0, failures - 1));
@@ -299,19 +299,4 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
 /** The id of the message that asks, known without anything that is kept. */
 function approvalId(id: string): string {
   return `approval-${id}`;
-}
-
-/** Servers deliver addresses in small letters. What is no list stays what it is, and denies. */
-function smallLetters<T>(allowFrom: T): T {
-  if (!Array.isArray(allowFrom)) return allowFrom;
-  return allowFrom.map((each) =>
-    typeof each === "string" && each.includes("@") ? foldJid(each.trim()) : each
-  ) as T;
-}
-
-/** Why there is no connection, for people. */
-function wordsOf(error: unknown, domain: string): string {
-  const message = error instanceof Error ? error.message : String(error);
-  if (!/certificate|UnrecognisedName/i.test(message)) return message;
-  return `the server has not shown that it is ${domain}: ${message}`;
 }

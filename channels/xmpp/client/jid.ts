@@ -57,3 +57,11 @@ export function foldJid(text: string): string {
 export function isUnder(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`);
 }
+
+/** A list of addresses, folded. What is no list stays what it is. */
+export function foldAddresses<T>(list: T): T {
+  if (!Array.isArray(list)) return list;
+  return list.map((each) =>
+    typeof each === "string" && each.includes("@") ? foldJid(each.trim()) : each
+  ) as T;
+}

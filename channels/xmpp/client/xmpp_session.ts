@@ -5,11 +5,14 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
-import { LoginRefusedError, UncertainDeliveryError } from "../../../lib/channel/delivery_error.ts";
+import { UncertainDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import { bareJid } from "./jid.ts";
 import { NS } from "./namespaces.ts";
+import { Questions } from "./questions.ts";
+import { sessionFault } from "./session_fault.ts";
 import { StanzaError } from "./stanza_error.ts";
 import { StreamAcks } from "./stream_acks.ts";
+import { useSocket } from "./use_socket.ts";
 import { createClient, xml, type XmlElement, type XmppEntity } from "./xmpp_library.ts";
 import { type ServerAddress, XmppSocket } from "./xmpp_socket.ts";
 
@@ -47,21 +50,6 @@ const SILENCE_MS = 60_000;
 /** The library waits so long for the other side to say goodbye. */
 const GOODBYE_MS = 2_000;
 
-/** Conditions of a login that another try cannot mend (RFC 6120, 6.5). */
-const REFUSED: Readonly<Record<string, string>> = {
-  "not-authorized": "the name or the password is wrong",
-  "account-disabled": "the account is disabled",
-  "credentials-expired": "the password has expired",
-  "invalid-authzid": "the server does not let this account in",
-  "mechanism-too-weak": "the server wants a stronger kind of login than there is",
-};
-
-interface Asked {
-  to: string | undefined;
-  resolve: (answer: XmlElement) => void;
-  reject: (error: Error) => void;
-}
-
 /** See the module. */
 export class XmppSession {
   /** Why it is over; resolves when it is. Never rejects. */
@@ -70,7 +58,7 @@ export class XmppSession {
   readonly #entity: XmppEntity;
   readonly #socket: XmppSocket;
   readonly #acks: StreamAcks;
-  readonly #asked = new Map<string, Asked>();
+  readonly #questions: Questions;
   readonly #delivering = new Map<string, { to: string; reject: (error: Error) => void }>();
   readonly #closed = Promise.withResolvers<Error>();
   readonly #enabled = Promise.withResolvers<void>();
@@ -95,7 +83,7 @@ export class XmppSession {
     // Whether there is another connection, and when, is decided by whoever made this one.
     this.#entity.reconnect.stop();
     const socket = this.#socket = new XmppSocket({ address, clock, room });
-    this.#useSocket(socket);
+    useSocket(this.#entity, socket);
     const send = this.#entity.send.bind(this.#entity);
     this.#acks = new StreamAcks((nonza) => void send(nonza).catch(() => {}));
     // Everything that the library sends by itself counts too.
@@ -103,6 +91,11 @@ export class XmppSession {
       if (isStanza(element)) this.#acks.sent();
       return send(element);
     };
+    this.#questions = new Questions({
+      post: (stanza) => this.#post(stanza),
+      isServer: (from) => from === this.bareJid || from === this.jid || from === login.domain,
+      clock,
+    });
     this.#listen();
   }
 
@@ -123,7 +116,7 @@ export class XmppSession {
       return session;
     } catch (error) {
       session.#end(error as Error);
-      throw session.#wordsOf(error);
+      throw sessionFault(error, deps.login);
     } finally {
       cancel();
       signal.removeEventListener("abort", stop);
@@ -151,21 +144,7 @@ export class XmppSession {
     timeoutMs = REQUEST_TIMEOUT_MS,
   ): Promise<XmlElement> {
     if (this.#isOver) throw this.#overError();
-    // Nobody else can know it, and answer.
-    const id = crypto.randomUUID();
-    const { promise, resolve, reject } = Promise.withResolvers<XmlElement>();
-    const cancel = this.#deps.clock.after(
-      timeoutMs,
-      () => reject(new Error(`${to ?? "the server"} has not answered`)),
-    );
-    this.#asked.set(id, { to, resolve, reject });
-    try {
-      this.#post(xml("iq", { type, id, to }, child));
-      return await promise;
-    } finally {
-      cancel();
-      this.#asked.delete(id);
-    }
+    return await this.#questions.ask(type, to, child, timeoutMs);
   }
 
   /** Sends what nobody waits for. */
@@ -222,25 +201,6 @@ export class XmppSession {
   /** Ends it without a word. */
   abandon(reason: Error): void {
     this.#end(reason);
-  }
-
-  #useSocket(socket: XmppSocket): void {
-    const { transports } = this.#entity;
-    const Tcp = transports.find(({ prototype }) => {
-      try {
-        return prototype.socketParameters("xmpp://server") !== undefined;
-      } catch {
-        return false;
-      }
-    }) as unknown as new () => object;
-    class Transport extends Tcp {}
-    Object.assign(Transport.prototype, {
-      socketParameters: () => ({}),
-      Socket: function () {
-        return socket;
-      },
-    });
-    transports.splice(0, transports.length, Transport as never);
   }
 
   #listen(): void {
@@ -310,7 +270,7 @@ export class XmppSession {
   #take(stanza: XmlElement): void {
     const done = this.#acks.come();
     if (stanza.name === "iq") {
-      this.#takeAnswer(stanza);
+      this.#questions.take(stanza);
       return done();
     }
     if (stanza.name === "message" && stanza.attrs.type === "error") {
@@ -321,19 +281,6 @@ export class XmppSession {
     if (taking === undefined) return done();
     // What cannot be kept is not acknowledged, and no connection goes on without it.
     void taking.then(done, (error) => this.#end(error));
-  }
-
-  #takeAnswer(stanza: XmlElement): void {
-    const { id, type, from } = stanza.attrs;
-    const asked = this.#asked.get(id ?? "");
-    if (asked === undefined || (type !== "result" && type !== "error")) return;
-    const isOwn = from === undefined || from === this.bareJid || from === this.jid ||
-      from === this.#deps.login.domain;
-    if (asked.to === undefined ? !isOwn : from !== asked.to && !(isOwn && from === undefined)) {
-      return;
-    }
-    if (type === "error") asked.reject(StanzaError.of(stanza));
-    else asked.resolve(stanza);
   }
 
   #takeRefusal(stanza: XmlElement): void {
@@ -362,11 +309,11 @@ export class XmppSession {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#cancelSilence();
-    const error = this.#wordsOf(this.#problem ?? reason);
+    const error = sessionFault(this.#problem ?? reason, this.#deps.login);
     // Whatever the library waits for does not come.
     this.#entity.emit("error", error);
     this.#socket.destroy();
-    for (const { reject } of this.#asked.values()) reject(error);
+    this.#questions.end(error);
     for (const { reject } of this.#delivering.values()) {
       reject(
         new UncertainDeliveryError(
@@ -379,25 +326,6 @@ export class XmppSession {
 
   #overError(): Error {
     return new Error("The connection is closed");
-  }
-
-  /** What it means, for people. */
-  #wordsOf(error: unknown): Error {
-    const { name, condition, message } = error as Error & { condition?: string };
-    const { local, domain, resource } = this.#deps.login;
-    if (name === "SASLError") {
-      const words = REFUSED[condition ?? ""] ?? (/mechanism/i.test(message) ? message : undefined);
-      if (words === undefined) return new Error(`the login has failed: ${message}`);
-      return new LoginRefusedError(`${local}@${domain} is not let in: ${words}`);
-    }
-    if (name === "StreamError" && condition === "conflict") {
-      return new LoginRefusedError(
-        `Another program has logged in as ${local}@${domain} with the resource ${resource}. ` +
-          "Stop it, or give one of them another resource, and switch the channel on again",
-      );
-    }
-    if (name === "StreamError") return new Error(`the server has ended the connection: ${message}`);
-    return error instanceof Error ? error : new Error(String(error));
   }
 }
 

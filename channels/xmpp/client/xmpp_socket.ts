@@ -167,7 +167,10 @@ export class XmppSocket extends EventEmitter {
 /** Opens a connection that is ready for a stream; rejects with why not. */
 async function connectToServer(address: ServerAddress, signal: AbortSignal): Promise<Deno.Conn> {
   const { host: hostname, port, tls, domain, caCerts } = address;
-  let current: Deno.Conn = await Deno.connect({ hostname, port, signal });
+  const plain = await Deno.connect({ hostname, port, signal });
+  // A message and the question whether it has come are two small packets.
+  plain.setNoDelay(true);
+  let current: Deno.Conn = plain;
   const close = () => {
     try {
       current.close();
@@ -178,9 +181,9 @@ async function connectToServer(address: ServerAddress, signal: AbortSignal): Pro
   signal.addEventListener("abort", close, { once: true });
   try {
     signal.throwIfAborted();
-    if (tls === "none") return current;
-    if (tls === "starttls") await askForTls(current, domain);
-    const encrypted = await Deno.startTls(current as Deno.TcpConn, {
+    if (tls === "none") return plain;
+    if (tls === "starttls") await askForTls(plain, domain);
+    const encrypted = await Deno.startTls(plain, {
       hostname: domain,
       caCerts: [...caCerts],
       // XEP-0368, 3: one port may serve more than this protocol.

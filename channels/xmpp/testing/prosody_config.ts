@@ -25,6 +25,7 @@ export function prosodyConfig(
   return `
 run_as_root = true
 daemonize = false
+network_settings = { nagle = false }
 pidfile = "${dir}/prosody.pid"
 data_path = "${dir}/data"
 plugin_paths = { "${dir}/modules" }
@@ -45,7 +46,7 @@ certificates = "${dir}"
 ssl = { certificate = "${dir}/cert.pem", key = "${dir}/key.pem" }
 c2s_direct_tls_ssl = { certificate = "${dir}/cert.pem", key = "${dir}/key.pem" }
 https_ssl = { certificate = "${dir}/cert.pem", key = "${dir}/key.pem" }
-storage = "internal"
+storage = "memory"
 default_archive_policy = ${archives}
 max_archive_query_results = 20
 smacks_hibernation_time = 1

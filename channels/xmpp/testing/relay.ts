@@ -56,13 +56,14 @@ export class Relay {
     await Promise.all(passing);
   }
 
-  async #pass(from: Deno.Conn): Promise<void> {
-    let to: Deno.Conn | undefined;
+  async #pass(from: Deno.TcpConn): Promise<void> {
+    let to: Deno.TcpConn | undefined;
     this.connections += 1;
     this.#open.add(from);
     try {
       to = await Deno.connect({ hostname: "127.0.0.1", port: this.#target });
       this.#open.add(to);
+      for (const each of [from, to]) each.setNoDelay(true);
       if (this.#isDown) return;
       await Promise.race([this.#copy(from, to, false), this.#copy(to, from, true)]);
     } catch {
