@@ -20,7 +20,7 @@ import { ownAbilities } from "./client/own_abilities.ts";
 import { xml } from "./client/xmpp_library.ts";
 import { Connection } from "./connection.ts";
 import type { FileHost } from "./files/http_client.ts";
-import { composeState, readMetadata } from "./messages/compose_message.ts";
+import { approvalId, composeState, readMetadata } from "./messages/compose_message.ts";
 import type { HeardMessage } from "./messages/heard_message.ts";
 import { Outbox, type PostedMessage } from "./messages/outbox.ts";
 import { StatusNotes } from "./messages/status_notes.ts";
@@ -129,7 +129,6 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
         log,
       });
       try {
-        intake.start();
         await this.#stayConnected(intake, memory);
       } finally {
         await intake.close();
@@ -163,6 +162,9 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
           log,
           onChange: () => this.#describe(),
         }, signal);
+        // From now on it can be asked who is a bot.
+        this.#connection = connection;
+        intake.start();
         throw await this.#hold(connection);
       } catch (error) {
         if (signal.aborted) return;
@@ -187,7 +189,6 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
   /** Until it is over; resolves with why. */
   async #hold(connection: Connection): Promise<Error> {
     const { signal } = this.#ending;
-    this.#connection = connection;
     this.#describe();
     const stopped = Promise.withResolvers<Error>();
     const stop = () => stopped.resolve(new Error("it was stopped"));
@@ -294,9 +295,4 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
     if (signal.aborted) resolve();
     return promise.finally(cancel);
   }
-}
-
-/** The id of the message that asks, known without anything that is kept. */
-function approvalId(id: string): string {
-  return `approval-${id}`;
 }

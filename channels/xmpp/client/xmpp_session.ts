@@ -5,12 +5,12 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
-import { UncertainDeliveryError } from "../../../lib/channel/delivery_error.ts";
+import { NotConnectedError } from "../../../lib/channel/delivery_error.ts";
+import { Deliveries } from "./deliveries.ts";
 import { bareJid } from "./jid.ts";
 import { NS } from "./namespaces.ts";
 import { Questions } from "./questions.ts";
 import { sessionFault } from "./session_fault.ts";
-import { StanzaError } from "./stanza_error.ts";
 import { StreamAcks } from "./stream_acks.ts";
 import { useSocket } from "./use_socket.ts";
 import { createClient, xml, type XmlElement, type XmppEntity } from "./xmpp_library.ts";
@@ -42,7 +42,6 @@ export interface SessionDeps {
 
 const LOGIN_TIMEOUT_MS = 40_000;
 const REQUEST_TIMEOUT_MS = 20_000;
-const DELIVERY_TIMEOUT_MS = 60_000;
 
 /** After so long without a word the server is asked whether it is there, and after as long it is gone. */
 const SILENCE_MS = 60_000;
@@ -59,7 +58,7 @@ export class XmppSession {
   readonly #socket: XmppSocket;
   readonly #acks: StreamAcks;
   readonly #questions: Questions;
-  readonly #delivering = new Map<string, { to: string; reject: (error: Error) => void }>();
+  readonly #deliveries: Deliveries;
   readonly #closed = Promise.withResolvers<Error>();
   readonly #enabled = Promise.withResolvers<void>();
   #isOver = false;
@@ -94,6 +93,12 @@ export class XmppSession {
     this.#questions = new Questions({
       post: (stanza) => this.#post(stanza),
       isServer: (from) => from === this.bareJid || from === this.jid || from === login.domain,
+      clock,
+    });
+    this.#deliveries = new Deliveries({
+      post: (stanza) => this.#post(stanza),
+      acks: this.#acks,
+      ping: () => this.request("get", login.domain, xml("ping", { xmlns: NS.ping })),
       clock,
     });
     this.#listen();
@@ -152,41 +157,10 @@ export class XmppSession {
     if (!this.#isOver) this.#post(stanza);
   }
 
-  /**
-   * Sends a message, which has an id, and resolves when the server has it. Rejects with the StanzaError of
-   * who does not take it, and with an UncertainDeliveryError when the connection ends before that.
-   */
+  /** Sends a message; see {@linkcode Deliveries}. */
   async deliver(message: XmlElement): Promise<void> {
     if (this.#isOver) throw this.#overError();
-    const id = message.attrs.id!;
-    const refused = Promise.withResolvers<never>();
-    refused.promise.catch(() => {});
-    this.#delivering.set(id, { to: message.attrs.to ?? "", reject: refused.reject });
-    const cancel = this.#deps.clock.after(
-      DELIVERY_TIMEOUT_MS,
-      () => refused.reject(new UncertainDeliveryError("The server has not said that it has it")),
-    );
-    try {
-      await Promise.race([this.#taken(message), refused.promise]);
-    } finally {
-      cancel();
-      this.#delivering.delete(id);
-    }
-  }
-
-  async #taken(message: XmlElement): Promise<void> {
-    if (this.#acks.isOn) {
-      const number = this.#post(message);
-      this.#acks.ask();
-      return await this.#acks.taken(number);
-    }
-    this.#post(message);
-    // A server takes stanzas in their order (RFC 6120, 10.1): one that answers this has had that.
-    const ping = this.request("get", this.#deps.login.domain, xml("ping", { xmlns: NS.ping }));
-    await ping.catch((error) => {
-      if (error instanceof StanzaError) return;
-      throw new UncertainDeliveryError("The server has not said that it has it");
-    });
+    await this.#deliveries.send(message);
   }
 
   /** Says goodbye and closes it; resolves when it is closed. */
@@ -260,11 +234,9 @@ export class XmppSession {
     this.#heard();
   }
 
-  #post(stanza: XmlElement): number {
-    const sent = this.#entity.send(stanza);
+  #post(stanza: XmlElement): void {
     // It ends by itself when it cannot be written to.
-    sent.catch(() => {});
-    return this.#acks.lastSent;
+    void this.#entity.send(stanza).catch(() => {});
   }
 
   #take(stanza: XmlElement): void {
@@ -274,20 +246,13 @@ export class XmppSession {
       return done();
     }
     if (stanza.name === "message" && stanza.attrs.type === "error") {
-      this.#takeRefusal(stanza);
+      this.#deliveries.takeRefusal(stanza);
       return done();
     }
     const taking = this.#deps.onStanza(stanza);
     if (taking === undefined) return done();
     // What cannot be kept is not acknowledged, and no connection goes on without it.
     void taking.then(done, (error) => this.#end(error));
-  }
-
-  #takeRefusal(stanza: XmlElement): void {
-    const { id = "", from = "" } = stanza.attrs;
-    const delivering = this.#delivering.get(id);
-    if (delivering === undefined || bareJid(from) !== bareJid(delivering.to)) return;
-    delivering.reject(StanzaError.of(stanza));
   }
 
   /** Somebody is there. */
@@ -314,18 +279,12 @@ export class XmppSession {
     this.#entity.emit("error", error);
     this.#socket.destroy();
     this.#questions.end(error);
-    for (const { reject } of this.#delivering.values()) {
-      reject(
-        new UncertainDeliveryError(
-          `The connection ended before the server had it: ${error.message}`,
-        ),
-      );
-    }
+    this.#deliveries.end(error);
     this.#closed.resolve(error);
   }
 
   #overError(): Error {
-    return new Error("The connection is closed");
+    return new NotConnectedError("the connection is closed");
   }
 }
 
