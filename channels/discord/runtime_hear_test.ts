@@ -175,6 +175,18 @@ Deno.test("DiscordChannel names another program that writes with its token", asy
   assertEquals(bot.host.lines.filter(({ level }) => level === "warning").length, 1);
 });
 
+Deno.test("DiscordChannel knows its own messages by their ids where Discord tells no nonce", async () => {
+  await using bot = await TestBot.open({ clock: fastClock(50) });
+  const { fake, fake: { world } } = bot;
+  fake.api.tellsNonces = false;
+  await bot.send("what it says itself");
+  fake.write("what another says", { senderId: world.bot.id });
+  const isNamed = (detail: string) => detail.includes("another program");
+  await until(() => isNamed(bot.detail), "the other is named");
+  // Its own was looked at before that.
+  assertEquals(bot.host.details.filter(isNamed).length, 1);
+});
+
 Deno.test("DiscordChannel names a second one of its kind with the same token, on both sides", async () => {
   const clock = fastClock(50);
   await using one = await TestBot.open({ clock });

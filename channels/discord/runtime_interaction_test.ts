@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import type { OutboundMessage } from "../../lib/channel/outbound_message.ts";
-import { refused } from "./testing/fake_api.ts";
+import { refused } from "./testing/fake_answer.ts";
 import type { FakeMessage } from "./testing/fake_world.ts";
 import { FakeDiscord } from "./testing/fake_discord.ts";
 import { fastClock, TestBot, until } from "./testing/test_bot.ts";
@@ -44,7 +44,12 @@ Deno.test("DiscordChannel takes its slash command away when it has another name,
   const fake = await FakeDiscord.open();
   const stateDir = await Deno.realPath(await Deno.makeTempDir());
   for (const slashCommand of ["ask", "frage", ""]) {
-    await using bot = await TestBot.open({ fake, stateDir, section: { slashCommand } });
+    await using bot = await TestBot.open({
+      fake,
+      stateDir,
+      section: { slashCommand },
+      clock: fastClock(20),
+    });
     const names = slashCommand === "" ? [] : [slashCommand];
     await until(
       () => fake.api.commands.map(({ name }) => name).join() === names.join(),
@@ -56,7 +61,7 @@ Deno.test("DiscordChannel takes its slash command away when it has another name,
   fake.api.intercept = ({ path }) =>
     path.includes("/commands") ? refused(403, 50001, "Missing Access") : undefined;
   const section = { slashServers: [fake.world.guildId] };
-  await using bot = await TestBot.open({ fake, stateDir, section });
+  await using bot = await TestBot.open({ fake, stateDir, section, clock: fastClock(20) });
   await until(
     () => bot.host.lines.some(({ message }) => message.includes("slash command")),
     "it is said",

@@ -5,7 +5,7 @@ import {
   UncertainDeliveryError,
 } from "../../lib/channel/delivery_error.ts";
 import type { FakeCall } from "./testing/fake_api.ts";
-import { refused, tooMany } from "./testing/fake_api.ts";
+import { refused, tooMany } from "./testing/fake_answer.ts";
 import { snowflake } from "./testing/fake_world.ts";
 import { fastClock, TestBot } from "./testing/test_bot.ts";
 

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { done, type FakeAnswer, pings, problemOf, refused } from "./fake_answer.ts";
 import type { FakeGateway } from "./fake_gateway.ts";
 import { type FakeMessage, type FakeWorld, snowflake } from "./fake_world.ts";
 
@@ -18,15 +19,6 @@ export interface FakeCall {
   body: Readonly<Record<string, unknown>>;
   files: File[];
   headers: Headers;
-}
-
-/** What is answered. */
-export interface FakeAnswer {
-  status: number;
-  body?: unknown;
-  headers?: Record<string, string>;
-  /** The connection is cut instead. */
-  isCut?: boolean;
 }
 
 /** An interaction that waits for its answer, and what it was answered. */
@@ -54,6 +46,8 @@ export class FakeApi {
   readonly files = new Map<string, Uint8Array<ArrayBuffer>>();
   /** Answers the next calls that it is asked about; undefined leaves them alone. */
   intercept: (call: FakeCall) => FakeAnswer | undefined = () => undefined;
+  /** Whether events tell the nonce of a message. */
+  tellsNonces = true;
   /** Does what was asked, and cuts the connection before it says so. */
   cutsBehind: (call: FakeCall) => boolean = () => false;
   url = "";
@@ -196,7 +190,8 @@ export class FakeApi {
     });
     const { components = [] } = message;
     if (components.length > 0) this.shown = { message, components };
-    this.#gateway.dispatch("MESSAGE_CREATE", message);
+    const { nonce: _, ...told } = message;
+    this.#gateway.dispatch("MESSAGE_CREATE", this.tellsNonces ? message : told);
     return done(message);
   }
 
@@ -269,57 +264,4 @@ export class FakeApi {
     const url = `${this.url}/files/${id}/${encodeURIComponent(file.name)}`;
     return { id, filename: file.name, size: file.size, url, proxy_url: url };
   }
-}
-
-function problemOf(content: string, files: readonly { size: number }[]): FakeAnswer | undefined {
-  if (content.trim() === "" && files.length === 0) {
-    return refused(400, 50006, "Cannot send an empty message");
-  }
-  if ([...content].length > 2_000) {
-    const errors = [{ code: "BASE_TYPE_MAX_LENGTH", message: "Must be 2000 or fewer in length." }];
-    return {
-      status: 400,
-      body: {
-        code: 50035,
-        message: "Invalid Form Body",
-        errors: { content: { _errors: errors } },
-      },
-    };
-  }
-  return files.some(({ size }) => size > 10 * 1024 * 1024)
-    ? refused(413, 40005, "Request entity too large")
-    : undefined;
-}
-
-/** Whether everybody would be called. */
-function pings({ allowed_mentions: allowed }: FakeCall["body"], content: string): boolean {
-  const { parse } = allowed as { parse?: string[] } ?? {};
-  return /@(everyone|here)/.test(content) && (parse === undefined || parse.includes("everyone"));
-}
-
-function done(body: unknown): FakeAnswer {
-  return { status: 200, body };
-}
-
-/** An error as Discord says it. */
-export function refused(status: number, code: number, message: string): FakeAnswer {
-  return { status, body: { code, message } };
-}
-
-/** That it is too much, as Discord says it. */
-export function tooMany(seconds: number, { global = false } = {}): FakeAnswer {
-  return {
-    status: 429,
-    body: { message: "You are being rate limited.", retry_after: seconds, global },
-    headers: {
-      "Retry-After": String(Math.ceil(seconds)),
-      "X-RateLimit-Scope": global ? "global" : "user",
-      ...global ? { "X-RateLimit-Global": "true" } : {
-        "X-RateLimit-Limit": "5",
-        "X-RateLimit-Remaining": "0",
-        "X-RateLimit-Reset-After": String(seconds),
-        "X-RateLimit-Bucket": "80c17d2f203122d936070c88c8d10f33",
-      },
-    },
-  };
 }

@@ -11,13 +11,8 @@ import type {
   PlatformMessage,
   PlatformSent,
 } from "../../../lib/channel/testing/channel_platform.ts";
-import {
-  type FakeAnswer,
-  FakeApi,
-  type FakeCall,
-  type FakeInteraction,
-  refused,
-} from "./fake_api.ts";
+import { type FakeAnswer, refused } from "./fake_answer.ts";
+import { FakeApi, type FakeCall, type FakeInteraction } from "./fake_api.ts";
 import { FakeGateway } from "./fake_gateway.ts";
 import { asSeen, type FakeMessage, FakeWorld, snowflake } from "./fake_world.ts";
 
