@@ -68,7 +68,6 @@ export const CHANNELS: readonly ChannelPackage[] = [
     modules: {
       "chat_address.ts": new URL("./mattermost/chat_address.ts", import.meta.url).href,
       "instances.ts": new URL("./mattermost/instances.ts", import.meta.url).href,
-      "pause.ts": new URL("./mattermost/pause.ts", import.meta.url).href,
       "runtime.ts": new URL("./mattermost/runtime.ts", import.meta.url).href,
       "settings.ts": new URL("./mattermost/settings.ts", import.meta.url).href,
       "validation.ts": new URL("./mattermost/validation.ts", import.meta.url).href,
