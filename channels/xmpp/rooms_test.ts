@@ -92,6 +92,24 @@ test("in a room that hides addresses the id of an occupant is the sender", async
   assert(!senderId.includes(alice.user), senderId);
 });
 
+test("an answer that grows is one message of a room, and says whose it is (C26)", async (world) => {
+  const room = world.newRoom();
+  const alice = await world.person("alice");
+  await alice.join(room, OPEN);
+  const agent = await world.channel({ rooms: [room], streaming: true });
+  await alice.sayIn(room, `${agent.user}: tell me`);
+  const { metadata = {} } = await agent.heard("tell me");
+  await agent.stream(room, "Once", { metadata });
+  const more = agent.stream(room, " upon a time", { metadata, streamEnd: true });
+  await Promise.resolve();
+  agent.host.clock.tick(1_000);
+  await more;
+  await alice.message("upon a time");
+  assertEquals(alice.texts(`${room}/${agent.user}`), [`${alice.user}: Once upon a time`]);
+  // The agent's own words have come back to it.
+  assertEquals(agent.host.offered.length, 1);
+});
+
 test("a nick that is in use is replaced", async (world) => {
   const room = world.newRoom();
   const alice = await world.person("alice");

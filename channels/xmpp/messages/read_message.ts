@@ -8,7 +8,8 @@
 import { bareJid, foldJid, isUnder, parseJid, resourceOf } from "../client/jid.ts";
 import { NS } from "../client/namespaces.ts";
 import type { XmlElement } from "../client/xmpp_library.ts";
-import type { Occupant, Room } from "../rooms/room.ts";
+import type { Occupant } from "../rooms/occupant.ts";
+import type { Room } from "../rooms/room.ts";
 import { addressedText } from "./addressed_text.ts";
 import { encryptionOf } from "./encryption.ts";
 import type { HeardMessage } from "./heard_message.ts";
@@ -21,7 +22,7 @@ export interface ReadContext {
   room: (jid: string) =>
     | Pick<
       Room,
-      "jid" | "nick" | "wantedNick" | "isIn" | "isBelieved" | "has" | "occupant"
+      "jid" | "nick" | "wantedNick" | "isIn" | "isBelieved" | "has" | "occupant" | "occupantWithId"
     >
     | undefined;
   /** Whether the server of the account takes ids out that others have written in. */
@@ -160,7 +161,16 @@ function occupantOf(
   archived: ArchivedAt | undefined,
 ): Occupant | undefined {
   const nick = resourceOf(message.attrs.from!);
-  const known = archived === undefined ? room.occupant(nick) : undefined;
+  // The room takes out what somebody has written in himself (XEP-0421, 4).
+  const stampedId = room.has(NS.occupantId)
+    ? message.getChild("occupant-id", NS.occupantId)?.attrs.id
+    : undefined;
+  // A nick may be somebody else's by now, an id may not.
+  const known = archived === undefined
+    ? room.occupant(nick)
+    : stampedId === undefined
+    ? undefined
+    : room.occupantWithId(stampedId);
   const users = message.getChildren("x", NS.mucUser);
   const stamped = archived === undefined || users.length !== 1
     ? undefined
@@ -168,9 +178,7 @@ function occupantOf(
   const jid = known?.jid ?? (stamped === undefined ? undefined : bareJid(stamped));
   if (jid !== undefined && room.isBelieved) return { jid: foldJid(jid) };
   if (!room.has(NS.occupantId)) return {};
-  // The room takes out what somebody has written in himself (XEP-0421, 4).
-  const occupantId = known?.occupantId ??
-    message.getChild("occupant-id", NS.occupantId)?.attrs.id;
+  const occupantId = known?.occupantId ?? stampedId;
   return occupantId === undefined || occupantId === "" ? undefined : { occupantId };
 }
 

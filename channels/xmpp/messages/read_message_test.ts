@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { NS } from "../client/namespaces.ts";
 import { xml, type XmlElement } from "../client/xmpp_library.ts";
-import type { Occupant } from "../rooms/room.ts";
+import type { Occupant } from "../rooms/occupant.ts";
 import { addressedText } from "./addressed_text.ts";
 import { encryptionOf } from "./encryption.ts";
 import { archiveIdOf, hasForgedId, messageIdOf } from "./message_ids.ts";
@@ -25,6 +25,8 @@ function context(
     isBelieved,
     has: (feature: string) => features.includes(feature),
     occupant: (nick: string) => occupants[nick],
+    occupantWithId: (id: string) =>
+      Object.values(occupants).find(({ occupantId }) => occupantId === id),
   };
   return {
     jid: "agent@example.org/service",
@@ -51,6 +53,12 @@ Deno.test("readMessage() believes what a room says of addresses where that was d
     readMessage(one, context({ occupants, ...changes }), at && archived)?.senderId;
   assertEquals(sender(inRoom("ann")), "ann@example.org");
   assertEquals(sender(inRoom("ann"), { isBelieved: false }), `${ROOM}/ann`);
+  // Who moderates a room sees addresses that its archive does not have.
+  const seen = { occupants: { cy: { jid: "cy@example.org", occupantId: "o-cy" } } };
+  const stamp = xml("occupant-id", { xmlns: NS.occupantId, id: "o-cy" });
+  const moderated = { ...seen, features: [NS.occupantId] };
+  assertEquals(sender(inRoom("renamed", stamp), moderated, true), "cy@example.org");
+  assertEquals(sender(inRoom("cy", stamp), seen, true), `${ROOM}/cy`);
   assertEquals(sender(inRoom("eve", shown("ann@example.org"))), `${ROOM}/eve`);
   const features = [NS.occupantId];
   assertEquals(sender(inRoom("bob"), { features }), `${ROOM}/o-bob`);

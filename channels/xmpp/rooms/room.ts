@@ -11,15 +11,8 @@ import { NS } from "../client/namespaces.ts";
 import { StanzaError } from "../client/stanza_error.ts";
 import { xml, type XmlElement } from "../client/xmpp_library.ts";
 import type { XmppSession } from "../client/xmpp_session.ts";
+import type { Occupant } from "./occupant.ts";
 import { exitReason, joinProblem } from "./room_problem.ts";
-
-/** Somebody in a room. */
-export interface Occupant {
-  /** Bare address, where the room shows it. */
-  jid?: string;
-  /** XEP-0421, where the room has it. */
-  occupantId?: string;
-}
 
 /** What a room works with. */
 export interface RoomDeps {
@@ -106,6 +99,11 @@ export class Room {
 
   occupant(nick: string): Occupant | undefined {
     return this.#occupants.get(nick);
+  }
+
+  /** Who is in it with that id, under whichever nick. */
+  occupantWithId(occupantId: string): Occupant | undefined {
+    return this.#occupants.values().find((one) => one.occupantId === occupantId);
   }
 
   /** Looks what it is, and goes in. Never rejects. */
