@@ -9,6 +9,7 @@ const BENCHES = [
   "outbox",
   "cli_start",
   "channels_start",
+  "platforms",
   "chat",
   "websocket",
   "streams",
