@@ -185,3 +185,60 @@ Deno.test("MatrixChannel is held up in one chat by a flood there, and in no othe
   await test.heard("flood 499");
   assertEquals(test.texts.length, 501);
 });
+
+Deno.test("MatrixChannel goes on behind a page without events: what was filtered out of it is no end", async () => {
+  await using given = await lasting();
+  const { server, host } = given;
+  await (await TestChannel.connected({}, given)).stop();
+  const texts = Array.from({ length: 120 }, (_, index) => `message ${index}`);
+  for (const text of texts) server.say(text, { mentions: [server.me] });
+  const messages = server.rooms.messages.bind(server.rooms);
+  let isFirst = true;
+  server.rooms.messages = (roomId, asked) => {
+    if (!isFirst) return messages(roomId, asked);
+    isFirst = false;
+    // As from a server that has looked at three events, and may show none of them.
+    return { start: `s${asked.from}`, chunk: [], end: `s0${asked.from}` };
+  };
+  await using test = await TestChannel.connected({}, given);
+  await test.heard("message 119");
+  assertEquals(host.published.map(({ content }) => content), texts);
+});
+
+Deno.test("MatrixChannel fetches what it missed although its clock was ahead at its first start", async () => {
+  await using given = await lasting();
+  const { server, host } = given;
+  const tenYearsMs = 10 * 365 * 24 * 60 * 60_000;
+  const { now } = host.clock;
+  host.clock.now = () => now() + tenYearsMs;
+  await (await TestChannel.connected({}, given)).stop();
+  host.clock.now = now;
+  server.rooms.now = () => host.clock.now();
+  for (let index = 0; index < 60; index += 1) server.say("new", { mentions: [server.me] });
+  await using test = await TestChannel.connected({}, given);
+  await test.until(() => test.texts.length === 60);
+});
+
+Deno.test("MatrixChannel hears the other rooms while what was missed in one of them cannot be had", async () => {
+  await using given = await lasting();
+  const { server, host } = given;
+  const broken = "!broken:example.org";
+  server.rooms.create(broken, [...server.senders, server.me]);
+  await (await TestChannel.connected({}, given)).stop();
+  for (const roomId of [broken, server.chatId]) {
+    for (let index = 0; index < 60; index += 1) {
+      server.say(`${index} in ${roomId}`, { roomId, mentions: [server.me] });
+    }
+  }
+  server.fail("GET", /\/rooms\/!broken(:|%3A)example\.org\/messages$/, {
+    status: 500,
+    body: { errcode: "M_UNKNOWN", error: "Internal server error" },
+  }, 1_000);
+  await using test = await TestChannel.start({}, given);
+  await test.tickUntil(() => test.texts.includes(`59 in ${broken}`), 10_000);
+  await test.until(() => test.texts.includes(`59 in ${server.chatId}`));
+  assertEquals(test.texts.filter((text) => text.endsWith(server.chatId)).length, 60);
+  // Those that came with the answer itself.
+  assertEquals(test.texts.filter((text) => text.endsWith(broken)).length, 50);
+  assertEquals(host.lines.some(({ message }) => /cannot be fetched/.test(message)), true);
+});

@@ -95,3 +95,20 @@ Deno.test("MatrixChannel says once in an encrypted room that it cannot read ther
   assertMatch(String(content.body), /encrypted, and I cannot read/);
   assertEquals(test.texts, []);
 });
+
+Deno.test("MatrixChannel is in a room again that it was taken out of, and answers nothing that is older", async () => {
+  await using test = await TestChannel.connected();
+  const { server } = test;
+  server.rooms.create(DM, [server.senders[0], server.me]);
+  await test.polls();
+  server.rooms.setMember(DM, server.me, "leave", server.senders[0]);
+  await test.says(/in 1 room$/);
+  server.say("said behind its back", { roomId: DM });
+  server.rooms.setMember(DM, server.me, "invite", server.senders[0]);
+  await test.until(() => server.rooms.membership(DM, server.me) === "join");
+  await test.says(/in 2 rooms/);
+  server.say("here again?", { roomId: DM });
+  await test.heard("here again?");
+  await test.send("yes", { chatId: DM });
+  assertEquals([test.texts, server.sent().map(({ text }) => text)], [["here again?"], ["yes"]]);
+});

@@ -40,7 +40,8 @@ export function withoutName(text: string, me: OwnNames): string {
 }
 
 function isCommand(text: string): boolean {
-  return /^\/[A-Za-z]/.test(text);
+  // A path in a file system is none.
+  return /^\/[A-Za-z][\w-]*(?:\s|$)/.test(text);
 }
 
 /** The longest first: an id begins with the name. */

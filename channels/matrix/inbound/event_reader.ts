@@ -5,6 +5,8 @@
  */
 
 import type { Memory } from "../../../lib/channel/platform/memory.ts";
+import { Tries } from "../../../lib/channel/platform/tries.ts";
+import { readFault } from "../api/faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
 import { chatIdOf } from "../chat_id.ts";
 import type { Rooms } from "../sync/rooms.ts";
@@ -34,7 +36,10 @@ export interface EventReaderDeps {
 const MAX_KNOWN = 10_000;
 
 /** Events that the server is asked for in one round, so that no flood of replies holds up other chats. */
-const MAX_LOOKUPS = 20;
+const MAX_LOOKUPS = 100;
+
+/** Failures of one of those, before it counts as somebody else's. */
+const LOOKUP_TRIES = 4;
 
 /** See the module. */
 export class EventReader {
@@ -42,6 +47,7 @@ export class EventReader {
   /** Whether events that somebody replied to are ours. */
   readonly #ours = new Map<string, boolean>();
   #lookups = 0;
+  readonly #tries = new Tries(LOOKUP_TRIES);
 
   constructor(deps: EventReaderDeps) {
     this.#deps = deps;
@@ -52,7 +58,10 @@ export class EventReader {
     this.#lookups = 0;
   }
 
-  /** `isLive`: it has just happened. Undefined for what is not for the agent. Never rejects. */
+  /**
+   * `isLive`: it has just happened. Undefined for what is not for the agent. Rejects as the SDK does where
+   * the server has to be asked and cannot be: the same event may be given again.
+   */
   async read(roomId: string, event: MatrixEvent, isLive: boolean): Promise<Heard | undefined> {
     const { me, rooms, foreign, isAllowed, onEncrypted, readReaction } = this.#deps;
     const isSaid = event.type === "m.room.message" || event.type === "m.room.encrypted";
@@ -124,9 +133,11 @@ export class EventReader {
       const isOurs = (await api.event(roomId, eventId)).sender === me.userId;
       this.#know(eventId, isOurs);
       return isOurs;
-    } catch {
+    } catch (error) {
+      const { kind } = readFault(error);
       // Nobody can say; the next reply to it asks again.
-      return false;
+      if (kind === "refused" || (kind === "away" && this.#tries.isLast(eventId))) return false;
+      throw error;
     }
   }
 

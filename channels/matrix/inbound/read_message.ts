@@ -25,8 +25,8 @@ export interface ReadMessage {
 
 const FILES: readonly string[] = ["m.image", "m.file", "m.audio", "m.video"];
 
-/** Characters of a file's name. */
-const MAX_NAME_CHARS = 120;
+/** Bytes of a file's name: folders take 255, and who copies the file may put something around it. */
+const MAX_NAME_BYTES = 180;
 
 /** A message of a person; undefined for notices, edits, and what holds neither text nor a file. */
 export function readMessage(
@@ -46,7 +46,7 @@ export function readMessage(
     : undefined;
   const userIds = record(content["m.mentions"]).user_ids;
   const common = {
-    html: typeof content.formatted_body === "string" ? content.formatted_body : "",
+    html: htmlOf(content, isReply),
     ...threadId?.startsWith("$") && { threadId },
     ...isReply && { replyTo },
     ...content["m.mentions"] !== undefined && {
@@ -69,6 +69,13 @@ function withoutFallback(body: string): string {
   while (end < lines.length && lines[end]!.startsWith("> ")) end += 1;
   while (end < lines.length && lines[end]!.trim() === "") end += 1;
   return lines.slice(end).join("\n");
+}
+
+/** Whoever is named in a quote is not spoken to. */
+function htmlOf({ formatted_body: html }: Json, isReply: boolean): string {
+  if (typeof html !== "string") return "";
+  const end = isReply ? html.toLowerCase().lastIndexOf("</mx-reply>") : -1;
+  return html.slice(end + 1);
 }
 
 function fileOf(content: Json, msgtype: string): HeardFile | undefined {
@@ -98,6 +105,12 @@ function plainFileName(name: string): string {
     .replace(/^[. ]+|[. ]+$/g, "");
   if (plain === "") return "file";
   const ending = /\.[A-Za-z0-9]{1,10}$/.exec(plain)?.[0] ?? "";
-  const stem = [...plain.slice(0, plain.length - ending.length)];
-  return `${stem.slice(0, MAX_NAME_CHARS - ending.length).join("")}${ending}`;
+  let stem = "";
+  let leftBytes = MAX_NAME_BYTES - ending.length;
+  for (const character of plain.slice(0, plain.length - ending.length)) {
+    leftBytes -= new TextEncoder().encode(character).length;
+    if (leftBytes < 0) break;
+    stem += character;
+  }
+  return `${stem}${ending}`;
 }

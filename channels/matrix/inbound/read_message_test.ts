@@ -92,3 +92,38 @@ Deno.test("whatever JSON a server sends, it is read or left out", () => {
     { numRuns: 300 },
   );
 });
+
+Deno.test("isAddressed() takes nobody who is named in a quote, and no path, for a call of the account", () => {
+  const pill = '<a href="https://matrix.to/#/@helper:example.org">Assistant</a>';
+  const quote = `<mx-reply><blockquote>${pill}, what now?</blockquote></mx-reply>`;
+  const reply = (formatted_body: string) =>
+    read({
+      msgtype: "m.text",
+      body: "> <@a:b> what now?\n\nI would wait",
+      formatted_body,
+      "m.relates_to": { "m.in_reply_to": { event_id: "$a" } },
+    })!;
+  const named = { ...me, displayName: "Assistant" };
+  assertEquals(isAddressed(reply(`${quote}I would wait`), named), false);
+  assertEquals(isAddressed(reply(`${quote}I would wait, ${pill}`), named), true);
+  const said = (body: string) => isAddressed(read({ msgtype: "m.text", body })!, me);
+  assertEquals([said("/usr/bin/env is missing"), said("/status"), said("/approve a 1")], [
+    false,
+    true,
+    true,
+  ]);
+});
+
+Deno.test("readMessage() gives a file a name that every file system takes, and none of another path", () => {
+  const file = (filename: string, url = "mxc://example.org/a") =>
+    read({ msgtype: "m.file", body: "x", filename, url })?.file;
+  const { name } = file(`${"文".repeat(200)}.pdf`)!;
+  assertEquals([new TextEncoder().encode(name).length <= 180, name.endsWith("文.pdf")], [
+    true,
+    true,
+  ]);
+  assertEquals(file("a/../../b c.txt")!.name, "b c.txt");
+  for (const url of ["mxc://../config", "mxc://./a", "mxc://example.org/..", "https://a/b"]) {
+    assertEquals(file("a", url), undefined, url);
+  }
+});

@@ -116,9 +116,11 @@ export class Approvals {
     // The same event again is one that was not on the disk yet.
     const first = kept.reacted[event.sender];
     if (first !== undefined && first !== event.eventId) return undefined;
-    if (Object.keys(kept.reacted).length >= MAX_REACTED) return undefined;
-    const reacted = { ...kept.reacted, [event.sender]: event.eventId };
-    memory.set("approval", eventId, { ...kept, reacted });
+    // A crowd that may not answer keeps nobody from it who may.
+    if (Object.keys(kept.reacted).length < MAX_REACTED) {
+      const reacted = { ...kept.reacted, [event.sender]: event.eventId };
+      memory.set("approval", eventId, { ...kept, reacted });
+    }
     return {
       kind: "command",
       roomId,

@@ -7,7 +7,7 @@
 import { readFault } from "../api/faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
 import { GAP_FILTER } from "./filters.ts";
-import { events, list, type MatrixEvent } from "./sync_answer.ts";
+import { events, type MatrixEvent } from "./sync_answer.ts";
 
 const PAGE_EVENTS = 100;
 const MAX_PAGES = 10;
@@ -50,8 +50,9 @@ export async function fillGap(
     }
     found.push(...events(answer.chunk));
     const { end } = answer;
-    // Servers say the same place again at the end, or none.
-    if (typeof end !== "string" || end === at || end === to || list(answer.chunk).length === 0) {
+    // Servers say the same place again at the end, or none. A page without events is not the last: what
+    // the filter leaves out was looked at for it.
+    if (typeof end !== "string" || end === at || end === to) {
       return { events: found.reverse(), isCut: false };
     }
     at = end;

@@ -89,6 +89,7 @@ export class Rooms {
   #takeEvent(roomId: string, facts: RoomFacts, { type, stateKey, content }: MatrixEvent): void {
     if (stateKey === undefined) return;
     if (type === "m.room.encryption" && stateKey === "") facts.isEncrypted = true;
+    // That the account was gone meanwhile says nothing: who is out of a room is not given it as joined.
     if (type !== "m.room.member") return;
     const { displayname } = content;
     const name = typeof displayname === "string" ? plainName(displayname) : "";
@@ -96,7 +97,6 @@ export class Rooms {
     this.#names.delete(key);
     if (name !== "") this.#names.set(key, name);
     if (this.#names.size > MAX_NAMES) this.#names.delete(this.#names.keys().next().value!);
-    if (stateKey === this.#me && content.membership === "leave") this.leave(roomId);
   }
 }
 

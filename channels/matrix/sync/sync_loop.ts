@@ -7,6 +7,7 @@
  */
 
 import type { Intake, IntakeEntry } from "../../../lib/channel/platform/intake.ts";
+import { Tries } from "../../../lib/channel/platform/tries.ts";
 import type { Log } from "../../../lib/log.ts";
 import { readFault } from "../api/faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
@@ -45,6 +46,9 @@ const BEGUN = "begun";
 /** How far the clocks of two servers may be apart, milliseconds. */
 const SKEW_MS = 60 * 60_000;
 
+/** Failures of one room's gap, some minutes of them, before the other rooms wait for it no more. */
+const GAP_TRIES = 10;
+
 /** See the module. Everything rejects as the SDK does, and may be called again then. */
 export class SyncLoop {
   readonly #deps: SyncLoopDeps;
@@ -55,6 +59,12 @@ export class SyncLoop {
   #hasFailed = false;
   /** A server that does not know its own place would send the loop round and round. */
   #hasRestarted = false;
+  /**
+   * Up to where gaps of rooms are on the disk behind the place that was read up to: a round that fails
+   * fetches them from there the next time, and not for ever from their beginning.
+   */
+  readonly #filled = new Map<string, string>();
+  readonly #gapTries = new Tries(GAP_TRIES);
 
   constructor(deps: SyncLoopDeps) {
     this.#deps = deps;
@@ -97,16 +107,16 @@ export class SyncLoop {
     const entries: IntakeEntry<Heard>[] = [];
     this.#deps.reader.beginRound();
     for (const room of answer.joined) {
-      const events = known.has(room.roomId)
-        ? [...await this.#missed(room, since), ...room.timeline]
-        : sinceInvite(room.timeline, this.#deps.me);
-      for (const event of events) {
-        const heard = await this.#deps.reader.read(room.roomId, event, this.#isLive);
-        if (heard !== undefined) entries.push(entryOf(heard));
+      if (!known.has(room.roomId)) {
+        entries.push(...await this.#read(room.roomId, sinceInvite(room.timeline, this.#deps.me)));
+        continue;
       }
+      await this.#fill(room, since);
+      entries.push(...await this.#read(room.roomId, room.timeline));
     }
     await intake.add(entries, { [CURSOR]: answer.nextBatch });
     this.#since = answer.nextBatch;
+    this.#filled.clear();
     this.#isLive = true;
     this.#hasRestarted = false;
   }
@@ -119,13 +129,40 @@ export class SyncLoop {
     for (const room of invited) invites.take(room);
   }
 
-  async #missed(
-    { roomId, isLimited, prevBatch }: JoinedRoom,
-    since: string,
-  ): Promise<MatrixEvent[]> {
+  async #read(roomId: string, events: readonly MatrixEvent[]): Promise<IntakeEntry<Heard>[]> {
+    const entries: IntakeEntry<Heard>[] = [];
+    for (const event of events) {
+      const heard = await this.#deps.reader.read(roomId, event, this.#isLive);
+      if (heard !== undefined) entries.push(entryOf(heard));
+    }
+    return entries;
+  }
+
+  /** Brings to the disk what was missed in a room: what is known there by its id is no second one. */
+  async #fill({ roomId, isLimited, prevBatch }: JoinedRoom, since: string): Promise<void> {
+    if (!isLimited || prevBatch === undefined) return;
+    const to = this.#filled.get(roomId) ?? since;
+    const entries = await this.#read(roomId, await this.#missed(roomId, prevBatch, to));
+    await this.#deps.intake.add(entries);
+    this.#filled.set(roomId, prevBatch);
+  }
+
+  async #missed(roomId: string, from: string, to: string): Promise<MatrixEvent[]> {
     const { api, log, intake } = this.#deps;
-    if (!isLimited || prevBatch === undefined) return [];
-    const { events, isCut } = await fillGap(api, { roomId, from: prevBatch, to: since });
+    let gap;
+    try {
+      gap = await fillGap(api, { roomId, from, to });
+    } catch (error) {
+      const fault = readFault(error);
+      if (fault.kind !== "away" || !this.#gapTries.isLast(roomId)) throw error;
+      log.warning("What was written in a room meanwhile cannot be fetched, and is left out", {
+        room: roomId,
+        reason: fault.words,
+      });
+      return [];
+    }
+    this.#gapTries.forget(roomId);
+    const { events, isCut } = gap;
     if (isCut) {
       log.warning("More was written in a room than could be fetched; the oldest is left out", {
         room: roomId,
@@ -133,7 +170,9 @@ export class SyncLoop {
       });
     }
     // A server that knows no end of a gap gives what is older than the first start, too.
-    const leastMs = Number(intake.cursor(BEGUN) ?? 0) - SKEW_MS;
+    const begunMs = Number(intake.cursor(BEGUN) ?? 0);
+    // A clock that was ahead at the first start would take everything for older.
+    const leastMs = begunMs > this.#deps.now() ? 0 : begunMs - SKEW_MS;
     return events.filter(({ sentAt = Infinity }) => sentAt >= leastMs);
   }
 
@@ -148,16 +187,18 @@ export class SyncLoop {
     this.#takeRooms(answer);
     await intake.add([], { [CURSOR]: answer.nextBatch });
     this.#since = answer.nextBatch;
+    this.#filled.clear();
   }
 }
 
 /** Of a room that was just entered: what was said to whoever was invited, and not what stood there before. */
 function sinceInvite(timeline: MatrixEvent[], me: string): MatrixEvent[] {
-  const from = timeline.findIndex(({ type, stateKey, content }) =>
-    type === "m.room.member" && stateKey === me &&
-    (content.membership === "invite" || content.membership === "join")
-  );
-  return timeline.slice(from + 1);
+  const isOwn = ({ type, stateKey, content }: MatrixEvent, ...memberships: string[]) =>
+    type === "m.room.member" && stateKey === me && memberships.includes(String(content.membership));
+  // In one that it has been in before, all that was said until then is old.
+  const left = timeline.findLastIndex((event) => isOwn(event, "leave", "ban"));
+  const since = timeline.slice(left + 1);
+  return since.slice(since.findIndex((event) => isOwn(event, "invite", "join")) + 1);
 }
 
 function entryOf(heard: Heard): IntakeEntry<Heard> {
