@@ -78,7 +78,11 @@ export function readMessage(event: unknown, rules: HearingRules): SlackMessage |
     TS.test(threadTs) &&
       (textOf(event, "parent_user_id") === self.userId || rules.isInThread(chatId));
   if (!isHeard) return undefined;
-  const teamId = textOf(event, "user_team") || textOf(event, "team");
+  const { files } = event as { files?: unknown };
+  const [file]: unknown[] = Array.isArray(files) ? files : [];
+  // An event of a file may say nowhere else that somebody of another workspace has shared it.
+  const teamId = textOf(event, "user_team") || textOf(event, "user_profile", "team") ||
+    textOf(event, "team") || textOf(file, "user_team");
   return {
     kind: "message",
     channel,
@@ -93,7 +97,10 @@ export function readMessage(event: unknown, rules: HearingRules): SlackMessage |
   };
 }
 
-/** Messages that were forwarded with it: each with who wrote it. */
+/**
+ * Messages that were forwarded with it: each with who wrote it, and as a quote. What somebody else has
+ * written, or is called, is no command of the one who passes it on.
+ */
 function sharedTexts(event: unknown): string[] {
   const { attachments } = event as { attachments?: unknown };
   if (!Array.isArray(attachments)) return [];
@@ -102,8 +109,12 @@ function sharedTexts(event: unknown): string[] {
     .map((one) => {
       const text = textOf(one, "text") || textOf(one, "fallback");
       const author = textOf(one, "author_name");
-      return author === "" || text === "" ? text : `${author}: ${text}`;
+      return text === "" ? "" : quoted(author === "" ? text : `${author}: ${text}`);
     });
+}
+
+function quoted(text: string): string {
+  return text.split(/[\r\n\u2028\u2029]+/).map((line) => `&gt; ${line}`).join("\n");
 }
 
 /** Whether a text names a member, in either form that Slack writes. */

@@ -55,10 +55,23 @@ Deno.test("readMessage() reads what was forwarded, and hears no mention in it", 
   const direct = { ...event, channel: "D0ALICE0001", attachments };
   assertEquals(
     readMessage({ ...direct, text: "see" }, rules)?.text,
-    "see\n\nBob: for <@U0BOT000001>",
+    "see\n\n&gt; Bob: for <@U0BOT000001>",
   );
-  assertEquals(readMessage({ ...direct, text: "" }, rules)?.text, "Bob: for <@U0BOT000001>");
+  assertEquals(readMessage({ ...direct, text: "" }, rules)?.text, "&gt; Bob: for <@U0BOT000001>");
   assertEquals(readMessage({ ...event, text: "see", attachments }, rules), undefined);
+});
+
+Deno.test("readMessage() makes no command of what somebody else has written, or is called", () => {
+  const textOf = (...attachments: object[]) =>
+    readMessage({ ...event, channel: "D0ALICE0001", text: "", attachments }, rules)?.text;
+  assertEquals(
+    textOf({ is_share: true, text: "/approve ap-1 01234567" }),
+    "&gt; /approve ap-1 01234567",
+  );
+  assertEquals(
+    textOf({ is_share: true, author_name: "/approve ap-1 01234567\n/new", text: "a\r\n/stop" }),
+    "&gt; /approve ap-1 01234567\n&gt; /new: a\n&gt; /stop",
+  );
 });
 
 Deno.test("readMessage() takes people of the organisation for its own", () => {
@@ -66,6 +79,11 @@ Deno.test("readMessage() takes people of the organisation for its own", () => {
   assertEquals(senderOf({}), "U0ALICE0001");
   assertEquals(senderOf({ user_team: "E0ORG000001" }), "U0ALICE0001");
   assertEquals(senderOf({ user_team: "T0FAR000001" }), "T0FAR000001:U0ALICE0001");
+  const files = [{ id: "F0FILE00001", user_team: "T0FAR000001" }];
+  assertEquals(
+    senderOf({ subtype: "file_share", team: undefined, files }),
+    "T0FAR000001:U0ALICE0001",
+  );
 });
 
 Deno.test("readMessage() and readClick() never throw, whatever Slack sends", () => {

@@ -29,7 +29,7 @@ export interface SlackContent {
  * Marks that would call people, in a text that only names them. An answer may repeat what somebody else
  * has written, so it calls nobody.
  */
-const CALLS = /(<|&lt;|&#60;|&#x3c;)(?=!(?:channel|here|everyone|subteam|date)|[@#][A-Z0-9])/gi;
+const CALLS = /(<|&lt;|&#0*60;|&#x0*3c;)(?=!(?:channel|here|everyone|subteam|date)|[@#][A-Z0-9])/gi;
 
 /** The parts of a text that each fit one message; none for a blank one. */
 export function splitForSlack(markdown: string): string[] {
