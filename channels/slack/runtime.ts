@@ -16,7 +16,7 @@ import { readSelf, type SlackSelf } from "./events/slack_self.ts";
 import { answerSlack } from "./http/events_endpoint.ts";
 import { SlackSignature } from "./http/slack_signature.ts";
 import { catchUp, SEEN_CURSOR } from "./inbound/catch_up.ts";
-import { requireSettings, type SlackConfig } from "./settings.ts";
+import { requireSettings, type SlackConfig, type SlackSettings } from "./settings.ts";
 import { SlackSession } from "./slack_session.ts";
 import { SocketLink } from "./socket/socket_link.ts";
 
@@ -34,6 +34,8 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
   /** Whether something was written meanwhile that is not read yet. */
   #isBehind = true;
   #catchingUp: Promise<void> = Promise.resolve();
+  /** A read waits behind the one that is under way: it reads what a third would. */
+  #isReadWaiting = false;
   #cancelSeen: (() => void) | undefined;
 
   constructor(config: SlackConfig, host: ChannelHost) {
@@ -77,7 +79,7 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
       // What a process left that was killed; it is fetched again.
       await Deno.remove(join(stateDir, "media"), { recursive: true }).catch(() => {});
       const api = new SlackApi({
-        token: this.config.botToken,
+        token: settings.botToken,
         apiUrl: settings.apiUrl,
         clock,
         signal: inner.signal,
@@ -98,12 +100,12 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
       });
       this.#session = session;
       try {
-        session.intake.start();
+        session.start();
         await Promise.race([
           this.#refused.promise,
           this.config.mode === "http"
-            ? this.#listen(session, self, api, inner.signal)
-            : this.#connect(session, self, api, settings.apiUrl, inner.signal),
+            ? this.#listen(session, self, api, settings, inner.signal)
+            : this.#connect(session, self, api, settings, inner.signal),
         ]);
       } finally {
         this.#session = undefined;
@@ -125,12 +127,12 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
     session: SlackSession,
     self: SlackSelf,
     api: SlackApi,
-    apiUrl: URL,
+    { apiUrl, appToken }: SlackSettings,
     signal: AbortSignal,
   ): Promise<void> {
     const { clock, log } = this.host;
     const link = new SocketLink({
-      appToken: this.config.appToken,
+      appToken,
       apiUrl,
       clock,
       log,
@@ -154,10 +156,11 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
     session: SlackSession,
     self: SlackSelf,
     api: SlackApi,
+    { signingSecret }: SlackSettings,
     signal: AbortSignal,
   ): Promise<void> {
     const { clock, log } = this.host;
-    const { host, port, signingSecret } = this.config;
+    const { host, port } = this.config;
     const signature = await SlackSignature.from(signingSecret);
     const listener = await this.host.listen({ host, port }, (request) =>
       answerSlack(request, {
@@ -181,9 +184,12 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
   #catchUp(session: SlackSession, api: SlackApi, signal: AbortSignal): void {
     const { clock, log } = this.host;
     this.#isBehind = true;
+    if (this.#isReadWaiting) return;
+    this.#isReadWaiting = true;
     this.#catchingUp = this.#catchingUp.then(async () => {
+      this.#isReadWaiting = false;
       try {
-        this.#isBehind = !await catchUp({
+        const isWhole = await catchUp({
           api,
           clock,
           log,
@@ -191,6 +197,7 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
           add: (messages, cursors) => session.inbox.add(messages, cursors),
           threads: () => session.threads.recent(100),
         }, signal);
+        this.#isBehind = !isWhole || this.#isReadWaiting;
       } catch (error) {
         if (signal.aborted || error instanceof LoginRefusedError) return;
         log.warning("What was written meanwhile could not be read", {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { RetryLaterError } from "../../lib/channel/delivery_error.ts";
+import { RetryLaterError, UncertainDeliveryError } from "../../lib/channel/delivery_error.ts";
 import { callMethod } from "./testing/fake_methods.ts";
 import { textOfMessage } from "./testing/fake_slack.ts";
 import { ALICE_DM, BOT_USER, GENERAL } from "./testing/fake_workspace.ts";
@@ -112,17 +112,25 @@ slackTest(
   },
 );
 
-slackTest("slack has the end of a turn come again where its emoji cannot go yet", async (slack) => {
-  await using app = await TestSlack.connected(slack);
+slackTest("slack takes an emoji away later that Slack does not take away now", async (slack) => {
+  const app = await TestSlack.connected(slack, { clock: fastClock() });
   const ts = await slack.say(ALICE_DM, { text: "work" });
   const { chatId, metadata } = await app.heard("work");
   const question = slack.workspace.conversation(ALICE_DM).messages.find((one) => one.ts === ts)!;
   await app.until(() => question.reactions.has("eyes"));
   slack.limitRate("reactions.remove", 0);
-  const end = () => app.send(chatId, "", { metadata, event: { type: "turn_end", status: "done" } });
-  await assertRejects(end, RetryLaterError);
-  await end();
-  assertEquals(question.reactions.size, 0);
+  slack.answerNext("reactions.remove", () => new Response("away", { status: 502 }));
+  // The end of a turn is told once, and nobody asks again.
+  await app.send(chatId, "", { metadata, event: { type: "turn_end", status: "done" } });
+  assertEquals(question.reactions.size, 1);
+  await app.until(() => question.reactions.size === 0);
+  // The process is killed before the next turn has ended.
+  const next = await slack.say(ALICE_DM, { text: "more" });
+  const second = slack.workspace.conversation(ALICE_DM).messages.find((one) => one.ts === next)!;
+  await app.until(() => second.reactions.has("eyes"));
+  await app.stop();
+  await using after = await TestSlack.connected(slack, { host: app.host });
+  await after.until(() => second.reactions.size === 0);
 });
 
 slackTest("slack removes the line of a turn that another process has begun", async (slack) => {
@@ -148,3 +156,41 @@ slackTest(
     assertEquals(slack.workspace.statuses.map(({ status }) => status), ["is thinking…", ""]);
   },
 );
+
+slackTest(
+  "slack does not send again what may have arrived, whatever was answered in its place",
+  async (slack) => {
+    await using app = await TestSlack.connected(slack);
+    const answers = [
+      () => new Response("<html>ok"),
+      () => new Response(""),
+      () => Response.json([]),
+      () => Response.json({ ok: true }),
+      () => Response.json({ ok: true, ts: 17, channel: ALICE_DM }),
+      () => new Response("upstream connect error", { status: 503 }),
+      () => new Response("gateway", { status: 504 }),
+      () =>
+        new Response(null, { status: 302, headers: { location: `${slack.baseUrl}/elsewhere` } }),
+    ];
+    for (const answer of answers) {
+      slack.answerNext("chat.postMessage", answer);
+      await assertRejects(() => app.send(ALICE_DM, "hello"), UncertainDeliveryError);
+    }
+    slack.answerNext(
+      "chat.postMessage",
+      () => new Response("", { status: 503, headers: { "retry-after": "5" } }),
+    );
+    await assertRejects(() => app.send(ALICE_DM, "hello"), RetryLaterError);
+    assertEquals(app.written, []);
+  },
+);
+
+slackTest("slack waits for no name again that Slack did not say", async (slack) => {
+  await using app = await TestSlack.connected(slack);
+  slack.answerNext("users.info", () => new Response("away", { status: 500 }));
+  await slack.say(ALICE_DM, { text: "one" });
+  assertEquals((await app.heard("one")).senderName, undefined);
+  await slack.say(ALICE_DM, { text: "two" });
+  assertEquals((await app.heard("two")).senderName, undefined);
+  assertEquals(app.calls("users.info").length, 1);
+});

@@ -8,6 +8,14 @@ import { fastClock } from "./testing/fast_clock.ts";
 import { slackTest } from "./testing/slack_test_case.ts";
 import { TestSlack } from "./testing/test_slack.ts";
 
+/** Until when the channel of a folder has read everything, seconds since 1970. */
+function seenIn({ stateDir }: { stateDir: string }): number {
+  const database = new DatabaseSync(`${stateDir}/intake.sqlite`, { readOnly: true });
+  const row = database.prepare("SELECT value FROM cursors WHERE name = 'seen'").get();
+  database.close();
+  return Number(row?.value);
+}
+
 slackTest(
   "slack W1: a message that was acknowledged is handed on by the next process",
   async (slack) => {
@@ -121,12 +129,7 @@ slackTest(
     const clock = fakeClock(Date.now());
     await using app = await TestSlack.connected(slack, { clock });
     await app.until(() => clock.timers() > 0);
-    const seen = () => {
-      const database = new DatabaseSync(`${app.host.stateDir}/intake.sqlite`, { readOnly: true });
-      const row = database.prepare("SELECT value FROM cursors WHERE name = 'seen'").get();
-      database.close();
-      return Number(row?.value);
-    };
+    const seen = () => seenIn(app.host);
     await app.until(() => seen() > 0);
     const first = seen();
     for (let count = 0; count < 10; count += 1) clock.tick(30_000);
@@ -199,4 +202,61 @@ slackTest("slack ends when Socket Mode is switched off", async (slack) => {
   assert(app.ended instanceof LoginRefusedError);
   assertStringIncludes(app.ended.message, "Socket Mode is switched off");
   await app.host.close();
+});
+
+slackTest("slack takes tokens with the blanks that were copied along", async (slack) => {
+  const { botToken, appToken } = slack.section;
+  const changes = { botToken: ` ${botToken}\n`, appToken: `\t${appToken} ` };
+  await using app = await TestSlack.connected(slack, { changes });
+  const files = [{ id: "F0FILE00001", name: "a.txt", mode: "hosted", size: 1 }];
+  slack.workspace.files.set("F0FILE00001", { name: "a.txt", bytes: new Uint8Array([65]) });
+  await slack.say(ALICE_DM, { text: "look", files });
+  assertEquals((await app.heard("look")).media?.length, 1);
+  const blank = await TestSlack.start(slack, {
+    changes: { mode: "http", signingSecret: " \n", port: 0 },
+  });
+  await blank.started;
+  assertStringIncludes(String(blank.ended), "signingSecret is not set");
+  await blank.host.close();
+});
+
+slackTest("slack reads behind a clock that was years ahead", async (slack) => {
+  const years = 10 * 365 * 86_400_000;
+  const ahead = await FakeHost.openWith({ name: "slack", clock: fakeClock(Date.now() + years) });
+  const first = await TestSlack.connected(slack, { host: ahead });
+  await first.until(() => seenIn(ahead) > Date.now() / 1_000);
+  await first.stop();
+  const clock = fakeClock(Date.now());
+  const host = await FakeHost.openWith({ name: "slack", clock, stateDir: ahead.stateDir });
+  slack.write(ALICE_DM, { text: "meanwhile" });
+  {
+    await using next = await TestSlack.connected(slack, { host });
+    await next.heard("meanwhile");
+  }
+  await ahead.close();
+});
+
+slackTest("slack reads once for connections that come and go", async (slack) => {
+  const clock = fakeClock(Date.now());
+  await using app = await TestSlack.connected(slack, { clock });
+  await slack.say(ALICE_DM, { text: "before" });
+  await app.heard("before");
+  const asked = () => app.calls("users.conversations").length;
+  slack.limitRate("users.conversations", 600);
+  const connect = async () => {
+    const opened = app.host.details.length;
+    slack.cut();
+    await app.until(() => {
+      clock.tick(100);
+      return app.host.details.slice(opened).some((detail) => detail.startsWith("connected"));
+    });
+  };
+  for (let times = 0; times < 6; times += 1) await connect();
+  assertEquals(asked(), 1);
+  slack.write(ALICE_DM, { text: "in between" });
+  await app.until(() => {
+    clock.tick(1_000);
+    return app.turns("in between") === 1 && asked() >= 3;
+  });
+  assertEquals(asked(), 3);
 });

@@ -2,6 +2,7 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
 import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
 import { ServiceError } from "../../lib/errors.ts";
+import { fakeClock } from "../../lib/agent/testing/fake_clock.ts";
 import { FakeSlack, textOfMessage } from "./testing/fake_slack.ts";
 import { ALICE_DM, GENERAL } from "./testing/fake_workspace.ts";
 import { fastClock } from "./testing/fast_clock.ts";
@@ -71,13 +72,32 @@ slackTest("slack tries a file again, and not for ever", async (slack) => {
   await slack.say(ALICE_DM, { text: "again", files: [keep(slack, "a.txt", "a")] });
   await app.heard("again");
   assertEquals(read, ["a"]);
+  // Where it lies is asked for again too, and a message of long ago is worth as much.
+  slack.answerNext("files.info", away);
   slack.answerNext("files-pri", away);
   const ts = slack.workspace.nextTs(1).replace(
     /^\d+/,
     String(Math.floor(Date.now() / 1_000) - 3_601),
   );
-  await slack.say(ALICE_DM, { text: "old", ts, files: [keep(slack, "b.txt", "b")] });
-  assertStringIncludes((await app.heard("old")).content, "b.txt was not read");
+  const far = { url_private: "", url_private_download: "", file_access: "check_file_info" };
+  await slack.say(ALICE_DM, { text: "old", ts, files: [keep(slack, "b.txt", "b", far)] });
+  await app.heard("old");
+  assertEquals(read, ["a", "b"]);
+});
+
+slackTest("slack gives a message without its file where the file never comes", async (slack) => {
+  const clock = fakeClock(Date.now());
+  await using app = await TestSlack.connected(slack, { clock });
+  for (let times = 0; times < 8; times += 1) {
+    slack.answerNext("files-pri", () => new Response("away", { status: 502 }));
+  }
+  await slack.say(ALICE_DM, { text: "never", files: [keep(slack, "c.txt", "c")] });
+  await app.until(() => {
+    clock.tick(500);
+    return app.turns("never") === 1;
+  });
+  assertStringIncludes((await app.heard("never")).content, "c.txt was not read");
+  assertEquals(slack.fileTokens.length, 8);
 });
 
 slackTest("slack says in the chat which files were too large or too many", async (slack) => {
@@ -131,11 +151,6 @@ slackTest(
     }]);
     assertEquals(file!.message.thread_ts, ts);
     assertEquals(slack.fileTokens, [null]);
-    await assertRejects(
-      () => app.send(GENERAL, "", { media: [join(app.host.stateDir, "none")] }),
-      PermanentDeliveryError,
-      "Cannot read none",
-    );
     slack.answerNext(
       "files.getUploadURLExternal",
       () => Response.json({ ok: true, upload_url: "https://evil.example/", file_id: "F1" }),
@@ -143,3 +158,24 @@ slackTest(
     await assertRejects(() => app.send(GENERAL, "", { media: [path] }), PermanentDeliveryError);
   },
 );
+
+slackTest("slack says which files do not come, and sends what there is", async (slack) => {
+  await using app = await TestSlack.connected(slack);
+  const [path, empty] = ["report.csv", "empty.txt"].map((name) => join(app.host.stateDir, name));
+  await Deno.writeTextFile(path!, "a,b");
+  await Deno.writeTextFile(empty!, "");
+  const media = [join(app.host.stateDir, "gone.txt"), empty!, path!];
+  await app.send(ALICE_DM, "Here they are.", { media });
+  const shown = () => app.written.map(({ message }) => textOfMessage(message));
+  assertStringIncludes(shown()[0]!, "Here they are.");
+  assertStringIncludes(shown()[0]!, "gone.txt was not sent: it is empty or gone");
+  assertStringIncludes(shown()[0]!, "empty.txt was not sent");
+  assertEquals(app.written.at(-1)!.message.files?.length, 1);
+  slack.workspace.scopes.delete("files:write");
+  const again = () => app.send(ALICE_DM, "One more.", { media: [path!], id: "refused" });
+  await assertRejects(again, PermanentDeliveryError, "files:write");
+  assertStringIncludes(shown().at(-1)!, "report.csv was not sent: The app lacks the scope files");
+  slack.workspace.scopes.add("files:write");
+  await again();
+  assertEquals(shown().filter((text) => text === "One more.").length, 1);
+});

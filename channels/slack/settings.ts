@@ -38,10 +38,22 @@ export function readEmoji(value: unknown): string | undefined {
     : undefined;
 }
 
+/** What is made of a section. */
+export interface SlackSettings {
+  apiUrl: URL;
+  ackReaction: string;
+  /** Secrets without the blanks that are copied along with them. */
+  botToken: string;
+  appToken: string;
+  signingSecret: string;
+}
+
 /** Throws `config_invalid`, naming the field and what is expected. */
-export function requireSettings(
-  { mode, appToken, signingSecret, apiUrl, ackReaction }: SlackConfig,
-): { apiUrl: URL; ackReaction: string } {
+export function requireSettings(config: SlackConfig): SlackSettings {
+  const { mode, apiUrl, ackReaction } = config;
+  const botToken = config.botToken.trim();
+  const appToken = config.appToken.trim();
+  const signingSecret = config.signingSecret.trim();
   const url = readApiUrl(apiUrl);
   if (url === undefined) {
     throw fault("apiUrl", "apiUrl is wrong: expected a URL such as https://slack.com/api/");
@@ -56,7 +68,7 @@ export function requireSettings(
   if (mode !== "http" && !appToken) {
     throw fault("appToken", "appToken is not set, which the mode socket needs");
   }
-  return { apiUrl: url, ackReaction: emoji };
+  return { apiUrl: url, ackReaction: emoji, botToken, appToken, signingSecret };
 }
 
 function fault(param: string, message: string): ServiceError {

@@ -4,7 +4,9 @@
  * @module
  */
 
+import { basename } from "@std/path";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
+import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
 import type { HandledMessage, Published } from "../../lib/channel/inbound_message.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
@@ -24,14 +26,14 @@ import { ApprovalCards } from "./outbound/approval_cards.ts";
 import { SlackMessages, type SlackRef } from "./outbound/slack_messages.ts";
 import { StatusNotes } from "./outbound/status_notes.ts";
 import { sendable, uploadFiles } from "./outbound/upload_files.ts";
-import type { SlackConfig } from "./settings.ts";
+import type { SlackConfig, SlackSettings } from "./settings.ts";
 import { splitForSlack } from "./text/to_slack.ts";
-import { wordsOf } from "./words.ts";
+import { fill, wordsOf } from "./words.ts";
 
 /** What it works with. */
 export interface SlackSessionDeps {
   config: SlackConfig;
-  settings: { apiUrl: URL; ackReaction: string };
+  settings: SlackSettings;
   self: SlackSelf;
   api: SlackApi;
   host: ChannelHost;
@@ -94,16 +96,19 @@ export class SlackSession {
     this.#reactions = new AckReactions({
       api,
       name: settings.ackReaction,
+      memory,
+      clock,
       log,
       signal: deps.signal,
     });
     const fileDeps = {
       api,
       apiUrl: settings.apiUrl,
-      botToken: config.botToken,
+      botToken: settings.botToken,
       stateDir,
       words,
       clock,
+      failures: new Map<string, number>(),
       transcribe,
     };
     this.inbox = new Inbox({
@@ -113,7 +118,7 @@ export class SlackSession {
       intake,
       threads: this.threads,
       cards: this.#cards,
-      names: new UserNames(api),
+      names: new UserNames(api, clock),
       isAllowed,
       publish,
       fetchFiles: (message, signal) => fetchFiles(message, fileDeps, signal),
@@ -146,6 +151,12 @@ export class SlackSession {
     }
   }
 
+  /** Begins to take what comes, and puts away what a process before this one has left. */
+  start(): void {
+    this.#reactions.restore();
+    this.intake.start();
+  }
+
   /** Delivers a message, as `Channel.send` says. */
   async send(message: OutboundMessage): Promise<void> {
     const { chatId, content } = message;
@@ -175,6 +186,7 @@ export class SlackSession {
   async close(): Promise<void> {
     this.#streams.close();
     this.#typing.close();
+    this.#reactions.close();
     await this.intake.close();
     await this.#notes.close();
     this.#memory.close();
@@ -190,7 +202,12 @@ export class SlackSession {
       ...parts.map((part) => async () => void await this.#messages.post(chatId, part)),
       ...paths.length === 0 ? [] : [async () => {
         const place = await this.#messages.placeOf(chatId);
-        await uploadFiles(place, paths, { api, apiUrl, clock, signal, words });
+        try {
+          await uploadFiles(place, paths, { api, apiUrl, clock, signal, words });
+        } catch (error) {
+          if (error instanceof PermanentDeliveryError) await this.#sayRefused(chatId, paths, error);
+          throw error;
+        }
         this.threads.add(chatId);
       }],
     ];
@@ -202,6 +219,16 @@ export class SlackSession {
       if (done < steps.length) this.#partly.set(id, done);
       if (this.#partly.size > MAX_PARTLY) this.#partly.delete(this.#partly.keys().next().value!);
     }
+  }
+
+  /** Who waits for a file hears why it does not come. */
+  async #sayRefused(chatId: string, paths: readonly string[], { message }: Error): Promise<void> {
+    const { host: { log }, config } = this.#deps;
+    const name = paths.map((path) => basename(path)).join(", ");
+    const text = fill(wordsOf(config.language).fileRefused, { name, reason: message });
+    await this.#messages.post(chatId, text).catch((error) =>
+      log.info("It was not said which files were refused", { reason: (error as Error).message })
+    );
   }
 
   async #endTurn({ chatId, metadata: { channel, ts } }: OutboundMessage): Promise<void> {

@@ -23,7 +23,10 @@ export async function validate(
   values: Readonly<Record<string, unknown>>,
   { allowLocalServiceAccess, signal }: SetupContext,
 ): Promise<SetupFinding[]> {
-  const { mode, botToken, appToken, signingSecret } = values;
+  const { mode } = values;
+  const [botToken, appToken, signingSecret] = ["botToken", "appToken", "signingSecret"].map((key) =>
+    typeof values[key] === "string" ? values[key].trim() : ""
+  );
   const findings = [
     ...checkPrefix("botToken", botToken, "xoxb-"),
     ...checkPrefix("appToken", appToken, "xapp-"),

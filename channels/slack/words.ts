@@ -22,6 +22,8 @@ const ENGLISH = {
   tooManyFiles: "The file {name} was not read: at most {max} files of a message are taken.",
   fileUnreadable: "The file {name} was not read: {reason}.",
   fileTooLargeToSend: "The file {name} was not sent: it has {size}, and at most {max} are sent.",
+  fileMissing: "The file {name} was not sent: it is empty or gone.",
+  fileRefused: "The file {name} was not sent: {reason}.",
   notHeard: "(The voice message {name} was not transcribed: transcription is off, or has failed.)",
   status: "is thinking…",
 };

@@ -86,14 +86,17 @@ export function slackFault(
   kind: CallKind,
   field: "botToken" | "appToken" = "botToken",
 ): Error {
-  const { code, retryAfter, data, statusCode } = partsOf(error);
+  const { code, retryAfter, data, statusCode, headers } = partsOf(error);
   switch (code) {
     case ErrorCode.RateLimitedError:
       return new RetryLaterError(`Slack takes ${method} again later`, Number(retryAfter) * 1_000);
     case ErrorCode.PlatformError:
       return refusal(data, method, kind, field);
     case ErrorCode.HTTPError:
-      if (statusCode === 503) return new NotConnectedError(`Slack is away (${method})`);
+      // What stands before Slack says so too where it has lost an answer; with a time it has asked nobody.
+      if (statusCode === 503 && (kind === "repeatable" || headers["retry-after"] !== undefined)) {
+        return new NotConnectedError(`Slack is away (${method})`);
+      }
       return uncertain(`Slack answered ${method} with HTTP ${statusCode}`, kind);
   }
   const words = error instanceof Error ? error.message : "";
@@ -147,9 +150,11 @@ function partsOf(error: unknown): {
   retryAfter?: unknown;
   data: Record<string, unknown>;
   statusCode?: unknown;
+  headers: Record<string, unknown>;
 } {
   const parts = typeof error === "object" && error !== null ? error as Record<string, unknown> : {};
-  const { code, retryAfter, statusCode, data } = parts;
-  const isRecord = typeof data === "object" && data !== null;
-  return { code, retryAfter, statusCode, data: isRecord ? data as Record<string, unknown> : {} };
+  const { code, retryAfter, statusCode, data, headers } = parts;
+  const recordOf = (value: unknown) =>
+    typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
+  return { code, retryAfter, statusCode, data: recordOf(data), headers: recordOf(headers) };
 }

@@ -53,8 +53,13 @@ const NOTHING: SlackAnswer = { channels: [], messages: [] };
  */
 export async function catchUp(deps: CatchUpDeps, signal: AbortSignal): Promise<boolean> {
   const { cursor, add, clock, log, threads } = deps;
-  const [seen, begin] = [cursor(SEEN_CURSOR), cursor(BEGIN_CURSOR)];
   const now = tsOfTime(clock.now());
+  // A clock that was ahead has noted times that are still to come.
+  const stored = (name: string) => {
+    const ts = cursor(name);
+    return ts === undefined || Number(ts) <= Number(now) ? ts : earlier(now);
+  };
+  const [seen, begin] = [stored(SEEN_CURSOR), stored(BEGIN_CURSOR)];
   if (seen === undefined || begin === undefined) {
     await add([], { [BEGIN_CURSOR]: now, [SEEN_CURSOR]: now });
     return true;
@@ -65,7 +70,7 @@ export async function catchUp(deps: CatchUpDeps, signal: AbortSignal): Promise<b
   let isWhole = conversations !== undefined;
   for (const { id, type } of conversations ?? []) {
     const name = `read:${id}`;
-    const from = laterTs(since, earlier(cursor(name) ?? "0"));
+    const from = laterTs(since, earlier(stored(name) ?? "0"));
     const messages = await read.pages("conversations.history", { channel: id }, from);
     if (signal.aborted) return false;
     if (messages === undefined) {

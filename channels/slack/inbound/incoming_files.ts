@@ -6,8 +6,13 @@
 
 import { join } from "@std/path";
 import type { Clock } from "../../../lib/agent/clock.ts";
-import { RetryLaterError } from "../../../lib/channel/delivery_error.ts";
+import {
+  LoginRefusedError,
+  NotConnectedError,
+  RetryLaterError,
+} from "../../../lib/channel/delivery_error.ts";
 import { type SlackApi } from "../api/slack_api.ts";
+import { SlackRefusal } from "../api/slack_fault.ts";
 import { boundedFetch } from "../api/bounded_fetch.ts";
 import { type FileNote, readFile } from "../events/read_files.ts";
 import type { SlackMessage } from "../events/read_message.ts";
@@ -19,8 +24,11 @@ const MAX_FILES = 4;
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 24 * 1024 * 1024;
 
-/** How old a message is whose files are not tried again, milliseconds. */
-const GIVE_UP_MS = 3_600_000;
+/** How often one process tries to fetch the files of a message, which takes two minutes. */
+const MAX_ATTEMPTS = 8;
+
+/** Messages whose files have not come so far. */
+const MAX_FAILING = 1_000;
 
 /** How long one file may take, milliseconds. */
 const FILE_MS = 60_000;
@@ -33,6 +41,8 @@ export interface IncomingFilesDeps {
   stateDir: string;
   words: Words;
   clock: Clock;
+  /** How often the files of a message have not come, by its folder. */
+  failures: Map<string, number>;
   /** What is said in an audio file; rejects with the code `not_enabled` while that is off. */
   transcribe: (path: string) => Promise<string>;
 }
@@ -52,7 +62,7 @@ export interface IncomingFiles {
 
 /** Fetches them. Rejects where it is worth another try. */
 export async function fetchFiles(
-  { files, ts, channel, sentAt }: Pick<SlackMessage, "files" | "ts" | "channel" | "sentAt">,
+  { files, ts, channel }: Pick<SlackMessage, "files" | "ts" | "channel">,
   deps: IncomingFilesDeps,
   signal: AbortSignal,
 ): Promise<IncomingFiles> {
@@ -69,6 +79,13 @@ export async function fetchFiles(
   await came.remove();
   await Deno.mkdir(dir, { recursive: true, mode: 0o700 });
   let totalBytes = 0;
+  const failed = deps.failures.get(dir) ?? 0;
+  // What waits behind it in the chat does not wait for ever.
+  const isWorthWaiting = (error: unknown) => {
+    if (signal.aborted || error instanceof LoginRefusedError) return true;
+    if (error instanceof RetryLaterError && !(error instanceof NotConnectedError)) return true;
+    return failed + 1 < MAX_ATTEMPTS;
+  };
   try {
     for (const [index, listed] of files.entries()) {
       const { name } = listed;
@@ -76,15 +93,21 @@ export async function fetchFiles(
         came.leftOut.push(fill(words.tooManyFiles, { name, max: String(MAX_FILES) }));
         continue;
       }
-      const file = await located(listed, deps);
+      const file = await located(listed, deps).catch((error) => {
+        if (isWorthWaiting(error)) throw error;
+        return "Slack does not give it";
+      });
+      if (typeof file === "string") {
+        came.leftOut.push(fill(words.fileUnreadable, { name, reason: file }));
+        continue;
+      }
       const maxBytes = Math.min(MAX_FILE_BYTES, MAX_TOTAL_BYTES - totalBytes);
       if (file.sizeBytes > maxBytes) {
         came.leftOut.push(tooLarge(words, name, file.sizeBytes, maxBytes));
         continue;
       }
       const bytes = await download(file, deps, { signal, maxBytes }).catch((error) => {
-        // What waits behind it in the chat does not wait for ever.
-        if (signal.aborted || deps.clock.now() - sentAt < GIVE_UP_MS) throw error;
+        if (isWorthWaiting(error)) throw error;
         return "Slack does not give it";
       });
       if (typeof bytes === "string") {
@@ -106,8 +129,11 @@ export async function fetchFiles(
       came.paths.push(path);
       if (file.isAudio) came.unheard.push(name);
     }
+    deps.failures.delete(dir);
     return came;
   } catch (error) {
+    deps.failures.set(dir, failed + 1);
+    if (deps.failures.size > MAX_FAILING) deps.failures.delete(deps.failures.keys().next().value!);
     await came.remove();
     throw error;
   }
@@ -120,7 +146,7 @@ async function located(file: FileNote, { api }: IncomingFilesDeps): Promise<File
     const answer = await api.call("files.info", { file: file.id });
     return readFile(answer.file) ?? file;
   } catch (error) {
-    if (error instanceof RetryLaterError) throw error;
+    if (!(error instanceof SlackRefusal)) throw error;
     return file;
   }
 }

@@ -4,30 +4,40 @@
  * @module
  */
 
+import type { Clock } from "../../../lib/agent/clock.ts";
 import { type SlackApi, textOf } from "../api/slack_api.ts";
 
 /** Members whose names are kept. */
 const MAX_NAMES = 1_000;
 
+/** How long no name is asked for behind a call that failed, milliseconds. */
+const AGAIN_MS = 60_000;
+
 /** See the module. */
 export class UserNames {
   readonly #api: Pick<SlackApi, "call">;
+  readonly #clock: Pick<Clock, "elapsed">;
   readonly #names = new Map<string, string>();
+  /** Nobody is asked for before that, by `clock.elapsed`: no message waits for a name twice. */
+  #againAtMs = -Infinity;
 
-  constructor(api: Pick<SlackApi, "call">) {
+  constructor(api: Pick<SlackApi, "call">, clock: Pick<Clock, "elapsed">) {
     this.#api = api;
+    this.#clock = clock;
   }
 
   /** The name; undefined where Slack does not say it. Never rejects. */
   async of(userId: string): Promise<string | undefined> {
     let name = this.#names.get(userId);
     if (name === undefined) {
+      if (this.#clock.elapsed() < this.#againAtMs) return undefined;
       try {
         const { user } = await this.#api.call("users.info", { user: userId });
         name = textOf(user, "profile", "display_name") || textOf(user, "real_name") ||
           textOf(user, "name");
       } catch {
         // It is shown, and no more; the id is there.
+        this.#againAtMs = this.#clock.elapsed() + AGAIN_MS;
         return undefined;
       }
       this.#names.set(userId, name.slice(0, 100).toWellFormed());

@@ -5,10 +5,13 @@
  */
 
 import { splitMarkdown } from "../../../lib/channel/markdown/mod.ts";
-import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
-import { type SlackApi, textOf } from "../api/slack_api.ts";
+import {
+  PermanentDeliveryError,
+  UncertainDeliveryError,
+} from "../../../lib/channel/delivery_error.ts";
+import { type SlackAnswer, type SlackApi, textOf } from "../api/slack_api.ts";
 import { SlackRefusal } from "../api/slack_fault.ts";
-import { readChatId, type SlackPlace } from "../events/chat_id.ts";
+import { readChatId, type SlackPlace, TS } from "../events/chat_id.ts";
 import { toSlack, toSlackText } from "../text/to_slack.ts";
 
 /** A message that is there. Plain JSON. */
@@ -81,9 +84,8 @@ export class SlackMessages {
       part,
       more,
     );
-    const ref = { channel: textOf(answer, "channel") || channel, ts: textOf(answer, "ts") };
     this.#onPosted(chatId);
-    return ref;
+    return postedAt(answer, channel);
   }
 
   /** Posts a quiet line, in small letters. */
@@ -96,7 +98,7 @@ export class SlackMessages {
       unfurl_media: false,
       ...noteOf(text),
     }, "once");
-    return { channel: textOf(answer, "channel") || channel, ts: textOf(answer, "ts") };
+    return postedAt(answer, channel);
   }
 
   /** Gives a message another text; what stood behind it goes, or becomes `more`. */
@@ -145,6 +147,15 @@ export class SlackMessages {
       return await this.#api.call(method, { ...args, text: shown, blocks: plain }, kind);
     }
   }
+}
+
+/** Which message it became. Throws where Slack does not say it: nothing could change it any more. */
+function postedAt(answer: SlackAnswer, channel: string): SlackRef {
+  const ts = textOf(answer, "ts");
+  if (!TS.test(ts)) {
+    throw new UncertainDeliveryError("Slack does not say which message it has posted");
+  }
+  return { channel: textOf(answer, "channel") || channel, ts };
 }
 
 /** Characters of a section's text, and sections that are shown above buttons. */

@@ -32,21 +32,18 @@ export interface UploadDeps {
 /** What of files can be sent. */
 export interface Sendable {
   paths: string[];
-  /** Words about those that are too large. */
+  /** Words about those that are too large, empty or gone. */
   leftOut: string[];
 }
 
-/** Looks at files. Rejects with `PermanentDeliveryError` for one that is not there. */
+/** Looks at files. What cannot be sent keeps nothing from being sent. */
 export async function sendable(paths: readonly string[], words: Words): Promise<Sendable> {
   const found: Sendable = { paths: [], leftOut: [] };
   for (const path of paths) {
-    let sizeBytes: number;
-    try {
-      sizeBytes = (await Deno.stat(path)).size;
-    } catch (error) {
-      throw new PermanentDeliveryError(`Cannot read ${basename(path)}: ${(error as Error).name}`);
-    }
-    if (sizeBytes <= MAX_UPLOAD_BYTES) found.paths.push(path);
+    const sizeBytes = await Deno.stat(path).then(({ size }) => size, () => 0);
+    // Slack takes no file without a byte.
+    if (sizeBytes === 0) found.leftOut.push(fill(words.fileMissing, { name: basename(path) }));
+    else if (sizeBytes <= MAX_UPLOAD_BYTES) found.paths.push(path);
     else {
       const size = (bytes: number) => `${Math.ceil(bytes / 1024 / 1024)} MB`;
       found.leftOut.push(fill(words.fileTooLargeToSend, {
