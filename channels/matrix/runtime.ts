@@ -5,6 +5,7 @@
  */
 
 import { BaseChannel } from "../../lib/channel/base_channel.ts";
+import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { LoginRefusedError, NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
@@ -27,7 +28,7 @@ import {
   removeOldFiles,
 } from "./inbound/fetch_file.ts";
 import { createMatrixLink, type MatrixLink } from "./matrix_link.ts";
-import { homeserverUrl, type MatrixConfig } from "./settings.ts";
+import { homeserverUrl, type MatrixConfig, matrixSettings, tokenProblem } from "./settings.ts";
 import { sleep } from "./sync/sleep.ts";
 import { wordsIn } from "./words.ts";
 
@@ -47,6 +48,10 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
   #detail = "";
   /** Who else writes with the account. */
   #stranger: string | undefined;
+
+  constructor(config: MatrixConfig, host: ChannelHost) {
+    super(matrixSettings(config), host);
+  }
 
   override get isRunning(): boolean {
     return this.#isRunning;
@@ -79,9 +84,12 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
           "https://matrix.org",
       );
     }
+    const problem = tokenProblem(this.config.accessToken);
+    if (problem !== undefined) throw new Error(problem);
     this.#isRunning = true;
     const take = (heard: Heard, ended: AbortSignal) => this.#take(heard, ended);
-    const intake = await Intake.open<Heard>({ stateDir, take, clock, log });
+    const note = (text: string) => this.host.setNote(text);
+    const intake = await Intake.open<Heard>({ stateDir, take, note, clock, log });
     let closed: Promise<void> | undefined;
     // At once: whoever waits for room in it would wait for ever.
     signal.addEventListener("abort", () => closed = intake.close(), { once: true });

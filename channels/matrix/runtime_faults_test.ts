@@ -230,3 +230,81 @@ Deno.test("MatrixChannel takes what it has sent itself for its own, whatever com
   await test.polls();
   assertMatch(test.detail, /in 1 room$/);
 });
+
+Deno.test("MatrixChannel takes settings as they were copied, and names a token that cannot be one", async () => {
+  const server = await FakeHomeserver.open();
+  {
+    await using test = await TestChannel.connected({
+      homeserver: ` ${server.url}// `,
+      accessToken: `${TOKEN}\n`,
+      userId: " @helper:example.org ",
+    }, { server });
+    assertMatch(test.detail, /^connected as @helper:example\.org/);
+  }
+  await using test = await TestChannel.start({ accessToken: "syt_one two" }, { server });
+  await test.until(() => test.ended !== undefined);
+  assertMatch((test.ended as Error).message, /^accessToken has blanks/);
+  assertEquals((test.ended as Error).message.includes("syt_one"), false);
+  await server.close();
+});
+
+Deno.test("MatrixChannel follows no redirect, takes its token to nobody else, and says where it was sent", async () => {
+  const [server, other] = [await FakeHomeserver.open(), await FakeHomeserver.open()];
+  const moved = { status: 308, raw: "", headers: { location: `${other.url}/_matrix/x?a=b` } };
+  server.fail("GET", /\/whoami$/, moved);
+  await using test = await TestChannel.start({}, { server });
+  await test.says(
+    /not connected: the homeserver sends requests to http:\/\/127[^/]*: set homeserver to that/,
+  );
+  await test.tickUntil(() => /^connected/.test(test.detail));
+  server.fail("PUT", SEND, moved);
+  const error = await assertRejects(() => test.send("x"), RetryLaterError);
+  assertMatch(error.message, /set homeserver to that/);
+  assertEquals(other.calls, []);
+  await server.close();
+  await other.close();
+});
+
+Deno.test("MatrixChannel gives a file more time than words, in and out", async () => {
+  await using test = await TestChannel.connected();
+  const { server, host } = test;
+  const path = await Deno.makeTempFile({ dir: host.stateDir, suffix: ".txt" });
+  const held = Promise.withResolvers<void>();
+  const answer = server.api.answer.bind(server.api);
+  server.api.answer = async (call, signal) => {
+    if (call.path.endsWith("/upload")) await held.promise;
+    return await answer(call, signal);
+  };
+  const sending = test.send("", { media: [path] });
+  await test.until(() => test.calls("POST", /\/upload$/).length === 1);
+  host.clock.tick(100_000);
+  held.resolve();
+  await sending;
+  assertEquals(server.sent().flatMap(({ files = [] }) => files).length, 1);
+});
+
+Deno.test("MatrixChannel asks again whose message was replied to, and loses no reply by it", async () => {
+  await using test = await TestChannel.connected();
+  const { server } = test;
+  // Of a process before this one: nothing is known of it.
+  const { event_id } = server.rooms.add(server.chatId, {
+    type: "m.room.member",
+    sender: server.me,
+    state_key: server.me,
+    content: { membership: "join", displayname: "helper" },
+  });
+  await test.polls();
+  const reply = (body: string, id = event_id) =>
+    server.say(body, { content: { "m.relates_to": { "m.in_reply_to": { event_id: id } } } });
+  server.limitNext("GET", /\/event\//, 5_000);
+  server.fail("GET", /\/event\//, { status: 500, body: { errcode: "M_UNKNOWN", error: "x" } });
+  reply("and now?");
+  await test.tickUntil(() => test.texts.length > 0, 500);
+  assertEquals(test.texts, ["and now?"]);
+  // One that nobody can ever say anything of keeps nobody from being heard.
+  server.fail("GET", /\/event\//, { status: 500, body: { errcode: "M_UNKNOWN", error: "x" } }, 99);
+  reply("to a broken one", "$broken");
+  server.say("helper: still there?");
+  await test.tickUntil(() => test.texts.length > 1, 500);
+  assertEquals(test.texts, ["and now?", "still there?"]);
+});

@@ -23,6 +23,27 @@ export interface MatrixConfig extends PackageConfig {
   language: MatrixLanguage;
 }
 
+/** The section without the blanks and line ends that come along when something is copied. */
+export function matrixSettings(config: MatrixConfig): MatrixConfig {
+  const plain = (text: string) => typeof text === "string" ? text.trim() : text;
+  const { homeserver, accessToken, user, userId } = config;
+  return {
+    ...config,
+    homeserver: plain(homeserver),
+    accessToken: plain(accessToken),
+    user: plain(user),
+    userId: plain(userId),
+  };
+}
+
+/** What is wrong with a token; undefined where it may be one. Never with the token in it. */
+export function tokenProblem(accessToken: string): string | undefined {
+  // No header takes anything else.
+  return /^[\x21-\x7e]*$/.test(accessToken)
+    ? undefined
+    : "accessToken has blanks or other marks in it that no token has: expected it as it was shown";
+}
+
 /** The address of a homeserver; undefined for what is none. */
 export function homeserverUrl(text: string): URL | undefined {
   const url = URL.parse(text.trim());

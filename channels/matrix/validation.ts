@@ -10,7 +10,7 @@ import { systemClock } from "../../lib/channel/system_clock.ts";
 import { boundedFetch } from "./api/bounded_fetch.ts";
 import { readFault } from "./api/faults.ts";
 import { MatrixApi } from "./api/matrix_api.ts";
-import { homeserverUrl } from "./settings.ts";
+import { homeserverUrl, tokenProblem } from "./settings.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -72,6 +72,8 @@ async function probe(
     return [warning("homeserver", `There is no Matrix homeserver at ${homeserver}: ${words}`)];
   }
   const accessToken = text(values.accessToken);
+  const problem = tokenProblem(accessToken);
+  if (problem !== undefined) return [...findings, error("accessToken", problem)];
   return [
     ...findings,
     ...await (accessToken !== ""

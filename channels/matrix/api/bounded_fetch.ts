@@ -13,6 +13,9 @@ const MAX_JSON_BYTES = 64 * 1024 * 1024;
 /** Beside what the server itself is asked to wait, milliseconds. */
 const TIMEOUT_MS = 60_000;
 
+/** For a file on its way in or out, milliseconds: shorter than the service waits for a delivery. */
+const FILE_TIMEOUT_MS = 110_000;
+
 /** What requests are made with. */
 export interface BoundedFetchDeps {
   clock: Pick<Clock, "after">;
@@ -33,10 +36,12 @@ export function boundedFetch(
     const url = new URL(resource instanceof Request ? resource.url : resource);
     const isFile = url.pathname.includes("/media/") && url.pathname.includes("/download/");
     const maxBytes = isFile ? maxFileBytes : MAX_JSON_BYTES;
+    const isUpload = url.pathname.endsWith("/media/v3/upload");
     const waitMs = Number(url.searchParams.get("timeout") ?? 0);
+    const timeoutMs = isFile || isUpload ? FILE_TIMEOUT_MS : TIMEOUT_MS;
     const late = new AbortController();
     const cancel = clock.after(
-      TIMEOUT_MS + waitMs,
+      timeoutMs + waitMs,
       () => late.abort(new Error("The homeserver did not answer in time")),
     );
     try {

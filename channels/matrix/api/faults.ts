@@ -59,6 +59,12 @@ export function readFault(error: unknown): MatrixFault {
     const waitMs = waitOf(error as HTTPError);
     return { kind: "later", words: "the homeserver limits how often it is asked", waitMs };
   }
+  if (status >= 300 && status < 400) {
+    // Not followed: the token is for the server that was named.
+    const to = URL.parse(error.httpHeaders?.get("location") ?? "")?.origin ?? "another address";
+    const words = `the homeserver sends requests to ${to}: set homeserver to that`;
+    return { kind: "away", words, isGone: true };
+  }
   const said = serverWords(data.error);
   const words = `${errcode ?? `status ${status}`}${said === "" ? "" : `: ${said}`}`;
   // Without an error of the API it is a proxy that answers, of a server that is not there.
