@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import {
+  NotConnectedError,
   PermanentDeliveryError,
   RetryLaterError,
   UncertainDeliveryError,
@@ -86,11 +87,11 @@ Deno.test("telegram tells what may have arrived from what has not", async () => 
   assertEquals(telegram.shown.map(({ text }) => text), ["taken"]);
   telegram.answerWith(/^sendMessage$/, "<html>Bad Gateway</html>", 502);
   const bad = await assertRejects(() => bot.send(CHAT, "x"), Error, "status 502");
-  assertEquals(bad.name, "Error");
+  assertEquals(bad.name, "RetryLaterError");
   telegram.answerWith(/^sendMessage$/, "<html>Gateway Timeout</html>", 504);
   await assertRejects(() => bot.send(CHAT, "x"), UncertainDeliveryError);
   await telegram.close();
-  const away = await assertRejects(() => bot.send(CHAT, "x"), Error);
+  const away = await assertRejects(() => bot.send(CHAT, "x"), NotConnectedError);
   assert(!away.message.includes(telegram.token), away.message);
 });
 

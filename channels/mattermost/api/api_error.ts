@@ -65,9 +65,10 @@ export function toDeliveryError(error: unknown, isSafe = false): unknown {
   const { status, id, message, isSent } = error;
   if (status === 429) return new RetryLaterError(message, error.retryAfterMs ?? 1_000);
   if (error.isLoginRefused) return new LoginRefusedError(message);
-  if (status === 0 && !isSent) return new NotConnectedError(message);
-  if (status === 0 || status === 502 || status === 504) {
-    return isSent && !isSafe ? new UncertainDeliveryError(message) : error;
+  // A proxy that has no server behind it answers with 503, or with 502 and 504, which leave more open.
+  if (status === 0 || status === 502 || status === 503 || status === 504) {
+    const mayHaveCome = isSent && !isSafe && status !== 503;
+    return mayHaveCome ? new UncertainDeliveryError(message) : new NotConnectedError(message);
   }
   if (status < 400 || status >= 500 || status === 408 || status === 425) return error;
   const advice = ADVICE.find(([pattern]) => pattern.test(`${id} ${message}`))?.[1] ??

@@ -136,9 +136,10 @@ Deno.test("toDeliveryError() takes for good what a repeat cannot mend, and nothi
     const expected = status === 401 ? LoginRefusedError : PermanentDeliveryError;
     assert(error(status) instanceof expected, String(status));
   }
-  for (const status of [408, 500, 501, 503]) assert(error(status) instanceof ApiError);
+  assert(error(503) instanceof NotConnectedError);
+  for (const status of [408, 500, 501]) assert(error(status) instanceof ApiError);
   for (const status of [0, 502, 504]) assert(error(status) instanceof UncertainDeliveryError);
   const safe = toDeliveryError(new ApiError("words", { status: 504, isSent: true }), true);
-  assert(safe instanceof ApiError);
+  assert(safe instanceof NotConnectedError);
   assertEquals(toDeliveryError("anything"), "anything");
 });

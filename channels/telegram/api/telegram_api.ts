@@ -174,6 +174,7 @@ function faultOfStatus(what: string, status: number): TelegramFault {
   const said = `Telegram answered ${what} with the status ${status}`;
   // A proxy that gave up waiting says nothing of what became of it.
   if (status === 504 || status < 400) return new TelegramFault("cut_off", said);
+  if (status === 502 || status === 503) return new TelegramFault("unreachable", said);
   // Not the Bot API's own words, so that it says nothing of the call either.
   return new TelegramFault("server", said);
 }

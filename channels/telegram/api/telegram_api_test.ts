@@ -77,7 +77,7 @@ Deno.test("call() tells what Telegram's codes mean", async () => {
       [400, "Bad Request: x", "rejected"],
       [403, "Forbidden: x", "rejected"],
       [500, "Internal Server Error", "server"],
-      [502, "Bad Gateway", "server"],
+      [502, "Bad Gateway", "unreachable"],
     ] as const
   ) {
     const api = apiWith(() => Response.json({ ok: false, error_code: code, description }));
@@ -121,7 +121,7 @@ Deno.test("download() tells a file that is gone from trouble, and sends no token
   for (
     const [answer, kind] of [
       [() => new Response("x", { status: 404 }), "rejected"],
-      [() => new Response("x", { status: 502 }), "server"],
+      [() => new Response("x", { status: 502 }), "unreachable"],
       [() => Promise.reject(new TypeError(`error for /file/bot${TOKEN}/x`)), "cut_off"],
     ] as const
   ) {

@@ -19,7 +19,7 @@ import {
  * - `flood`: too many requests (429)
  * - `rejected`: a repeat would be refused as well
  * - `server`: Telegram's own trouble (5xx)
- * - `unreachable`: nothing was sent
+ * - `unreachable`: nothing was sent, or it came to a proxy with no Bot API behind it (502, 503)
  * - `cut_off`: it was sent, and there is no answer
  */
 export type TelegramFaultKind =
@@ -92,6 +92,7 @@ export function faultOfRefusal(
       return new TelegramFault("flood", said, { ...details, retryAfterMs });
     }
   }
+  if (code === 502 || code === 503) return new TelegramFault("unreachable", said, details);
   if (code >= 500) return new TelegramFault("server", said, details);
   return new TelegramFault("rejected", said, {
     ...details,
