@@ -6,6 +6,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import type { WantedPackages } from "../../lib/authority/channels/fetch_packages.ts";
+import type { SetupFinding } from "../../lib/channel/descriptor.ts";
 import { tempHome } from "../../lib/config/testing/temp_home.ts";
 import type { TempHome } from "../../lib/config/testing/temp_home.ts";
 import { ServiceError } from "../../lib/errors.ts";
@@ -22,6 +23,8 @@ interface World extends AsyncDisposable {
   /** Of the environment. */
   variables: Record<string, string>;
   fetched: WantedPackages[];
+  /** What the package's own check finds. */
+  findings: SetupFinding[];
   run(line: string): Promise<{ exit: number; stdout: string; stderr: string }>;
 }
 
@@ -30,7 +33,9 @@ async function world(config?: unknown, fetchError?: Error): Promise<World> {
   const home = await tempHome(variables);
   if (config !== undefined) await home.write(config);
   const fetched: WantedPackages[] = [];
+  const findings: SetupFinding[] = [];
   return {
+    findings,
     home,
     variables,
     fetched,
@@ -47,6 +52,7 @@ async function world(config?: unknown, fetchError?: Error): Promise<World> {
             return fetchError === undefined ? Promise.resolve() : Promise.reject(fetchError);
           },
         },
+        check: () => Promise.resolve(findings),
       });
       assertFalse((stdout.text + stderr.text).includes(TOKEN));
       return { exit, stdout: stdout.text, stderr: stderr.text };
@@ -132,6 +138,29 @@ Deno.test("plugins enable and disable write the file, with its comments, and fet
   const off = JSON.parse((await test.run("disable chat --json")).stdout);
   assertEquals([off.enabled, off.written, off.restart, off.warnings], [false, true, false, []]);
   assertEquals(test.fetched.length, 2);
+});
+
+Deno.test("plugins enable tells what the package's own check finds, also of one that was on", async () => {
+  await using test = await world({ channels: { chat: GOOD } });
+  test.findings.push(
+    { level: "error", field: "botToken", message: "the platform does not know this token" },
+    { level: "warning", message: "nobody answers" },
+  );
+  for (const said of ["chat is enabled in", "was enabled already"]) {
+    const { exit, stderr } = await test.run("enable chat");
+    assertEquals(exit, 0);
+    assertStringIncludes(stderr, said);
+    assertStringIncludes(
+      stderr,
+      "\nerror: botToken: the platform does not know this token\nwarning: nobody answers\n",
+    );
+  }
+  const { warnings } = JSON.parse((await test.run("enable chat --json")).stdout);
+  assertEquals(warnings.slice(-2), [
+    "botToken: the platform does not know this token",
+    "nobody answers",
+  ]);
+  assertFalse((await test.run("disable chat")).stderr.includes("token"));
 });
 
 Deno.test("plugins enable is refused while something is missing, and says how to set it", async () => {

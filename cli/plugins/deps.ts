@@ -5,11 +5,13 @@
  */
 
 import type { PackageFetcher } from "../../lib/authority/channels/fetch_packages.ts";
+import type { SetupFinding } from "../../lib/channel/descriptor.ts";
 import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Env } from "../../lib/config/references.ts";
 import type { Globals } from "../command.ts";
 import type { Output } from "../output.ts";
+import type { CheckAsked } from "./check_in_place.ts";
 
 /** Handed in, so that tests need no process. */
 export interface PluginsDeps {
@@ -19,14 +21,17 @@ export interface PluginsDeps {
   channels(): Promise<ChannelRegistry>;
   /** Fetches the packages of a channel that is switched on. */
   packages: Pick<PackageFetcher, "ensure">;
+  /** Asks its package whether the settings of one that is switched on work. */
+  check(asked: CheckAsked): Promise<SetupFinding[]>;
 }
 
 /** What a command of this process works on. */
 export async function pluginsDeps(globals: Globals, out: Output): Promise<PluginsDeps> {
   const { homePaths } = await import("../home_paths.ts");
   const env = (name: string) => Deno.env.get(name);
+  const paths = homePaths(globals);
   return {
-    paths: homePaths(globals),
+    paths,
     env,
     channels: loadChannels,
     packages: {
@@ -41,6 +46,14 @@ export async function pluginsDeps(globals: Globals, out: Output): Promise<Plugin
         const packages = childPackages(findOwnDenoDir(env));
         await createPackageFetcher({ packages, env, log: noteLog(out) }).ensure(wanted);
       },
+    },
+    async check(asked) {
+      const [{ checkInPlace }, { noteLog }] = await Promise.all([
+        import("./check_in_place.ts"),
+        import("../channels/note_log.ts"),
+      ]);
+      // What it finds is told; how it went about it is of no use here.
+      return await checkInPlace(asked, { paths, log: { ...noteLog(out), info() {} } });
     },
   };
 }

@@ -6,6 +6,7 @@
  */
 
 import { type PlannedSwitch, planSwitch } from "../../lib/authority/channels/plan_switch.ts";
+import type { SetupFinding } from "../../lib/channel/descriptor.ts";
 import { untilWritten } from "../../lib/authority/upkeep/write_settings.ts";
 import { classifyChanges } from "../../lib/config/changes.ts";
 import { examine } from "../../lib/config/examine.ts";
@@ -38,9 +39,13 @@ export async function switchChannel(
   const registry = await deps.channels();
   const { made, restart } = await write(registry, deps, asked);
   const written = made.planned.keys.length > 0;
-  const unfetched = enabled ? await fetchPackages(made, deps) : undefined;
-  const warnings = [...made.findings.map(({ message }) => message), ...unfetched ?? []];
+  const unfetched = enabled ? await fetchPackages(made, deps) : [];
+  // Without its packages it cannot be asked.
+  const check = () =>
+    enabled && unfetched.length === 0 ? deps.check({ registry, made, instanceId }) : [];
+  const warnings = [...made.findings.map(({ message }) => message), ...unfetched];
   if (json) {
+    const checked = await check();
     out.json({
       channel: name,
       ...instanceId !== undefined && { instance: instanceId },
@@ -48,7 +53,7 @@ export async function switchChannel(
       written,
       file: paths.configFile,
       restart,
-      warnings,
+      warnings: [...warnings, ...checked.map(wordsOf)],
     });
     return;
   }
@@ -64,6 +69,12 @@ export async function switchChannel(
     );
   }
   for (const warning of warnings) out.note(`warning: ${warning}`);
+  // It may take some seconds, and what is written is told before.
+  for (const finding of await check()) out.note(`${finding.level}: ${wordsOf(finding)}`);
+}
+
+function wordsOf({ field, message }: SetupFinding): string {
+  return field === undefined ? message : `${field}: ${message}`;
 }
 
 /** Writes it, anew if somebody else was faster. */
