@@ -175,6 +175,55 @@ test("what a server sends without an end is not kept for ever", async (world) =>
   await serving.catch(() => {});
 });
 
+test("whatever a server sends, the channel ends that connection and goes on", async (world) => {
+  const { server } = world;
+  const [cert, key] = await Promise.all(
+    ["cert.pem", "key.pem"].map((name) => Deno.readTextFile(`${server.dir}/${name}`)),
+  );
+  const head = `<stream:stream xmlns='jabber:client' xmlns:stream='${NS.streams}' id='x' ` +
+    "from='localhost' version='1.0'>";
+  const rubbish = [
+    "HTTP/1.1 400 Bad Request\r\n\r\n",
+    `${head}<a></b>`,
+    `${head}<a>&bogus;</a>`,
+    `${head}<!DOCTYPE x [<!ENTITY a "b">]><a>&a;</a>`,
+    `${head}</a></stream:stream>`,
+    `${head}<stream:error><see-other-host xmlns='${NS.streamErrors}'>example.org</see-other-host>` +
+    "</stream:error>",
+    `${head}<stream:features/></stream:stream>`,
+    `${head}<a b='${"x".repeat(5 * 1024 * 1024)}`,
+    "\u0000\u00FF",
+    "",
+  ];
+  const listener = Deno.listenTls({ hostname: "127.0.0.1", port: 0, cert: cert!, key: key! });
+  const served: number[] = [];
+  const serving = (async () => {
+    for await (const connection of listener) {
+      const text = rubbish[served.length % rubbish.length]!;
+      served.push(text.length);
+      try {
+        const bytes = new TextEncoder().encode(text);
+        for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
+        connection.close();
+      } catch {
+        // It was left.
+      }
+    }
+  })();
+  const { port } = listener.addr;
+  const agent = await TestChannel.start(server, { tls: "direct", port });
+  for (let at = 1; at <= rubbish.length; at++) {
+    await agent.until(() => served.length >= at && /^not connected: /.test(agent.detail));
+    const said = agent.host.details.length;
+    agent.host.clock.tick(90_000);
+    await agent.until(() => agent.host.details.length > said);
+  }
+  await agent.close();
+  assertEquals(agent.ended, undefined);
+  listener.close();
+  await serving.catch(() => {});
+});
+
 test("validate() logs in, and says what is wrong and where (C14)", async (world) => {
   const { server } = world;
   const room = world.newRoom();

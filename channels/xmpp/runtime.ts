@@ -125,6 +125,7 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
       const intake = await Intake.open<HeardMessage>({
         stateDir,
         take: (heard, signal) => taker.take(heard, signal),
+        note: (text) => this.host.setNote(text),
         clock,
         log,
       });

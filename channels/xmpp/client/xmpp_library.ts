@@ -59,7 +59,10 @@ export interface XmppEntity {
       handler: (context: { stanza: XmlElement; element: XmlElement }) => unknown,
     ): void;
   };
-  start(): Promise<unknown>;
+  /** Questions of the library's own that wait for an answer. */
+  iqCaller: { handlers: Map<string, { reject(error: Error): void }> };
+  connect(service: string): Promise<unknown>;
+  open(stream: { domain: string }): Promise<unknown>;
   stop(): Promise<unknown>;
   send(element: XmlElement): Promise<void>;
   on(event: string, listener: (value: never) => void): void;

@@ -40,6 +40,9 @@ export interface SessionDeps {
   }[];
 }
 
+/** The library wants an address; the socket has its own. */
+const SERVICE = "xmpp://server";
+
 const LOGIN_TIMEOUT_MS = 40_000;
 const REQUEST_TIMEOUT_MS = 20_000;
 
@@ -72,7 +75,7 @@ export class XmppSession {
     this.closed = this.#closed.promise;
     const { address, login, clock, room } = deps;
     this.#entity = createClient({
-      service: "xmpp://server",
+      service: SERVICE,
       domain: login.domain,
       username: login.local,
       password: login.password,
@@ -148,7 +151,7 @@ export class XmppSession {
     child: XmlElement,
     timeoutMs = REQUEST_TIMEOUT_MS,
   ): Promise<XmlElement> {
-    if (this.#isOver) throw this.#overError();
+    if (this.#isOver) throw new NotConnectedError("the connection is closed");
     return await this.#questions.ask(type, to, child, timeoutMs);
   }
 
@@ -159,7 +162,7 @@ export class XmppSession {
 
   /** Sends a message; see {@linkcode Deliveries}. */
   async deliver(message: XmlElement): Promise<void> {
-    if (this.#isOver) throw this.#overError();
+    if (this.#isOver) throw new NotConnectedError("the connection is closed");
     await this.#deliveries.send(message);
   }
 
@@ -187,7 +190,8 @@ export class XmppSession {
     });
     entity.on("error", (error: Error) => {
       // What ends a stream; anything else is told by whoever has asked.
-      if (!this.#isIn || error.name === "StreamError") this.#problem ??= error;
+      if (error.name === "StreamError") this.#problem ??= error;
+      if (!this.#isIn) this.#end(error);
     });
     entity.on("stanza", (stanza: XmlElement) => this.#take(stanza));
     entity.on("disconnect", () => this.#end(new Error("the server has closed the connection")));
@@ -223,7 +227,12 @@ export class XmppSession {
   }
 
   async #login(): Promise<void> {
-    await this.#entity.start();
+    // Its own start leaves a promise behind that rejects, and nobody looks at it.
+    const online = Promise.withResolvers<void>();
+    this.#entity.on("online", () => online.resolve());
+    await this.#entity.connect(SERVICE);
+    await this.#entity.open({ domain: this.#deps.login.domain });
+    await online.promise;
     if (this.#hasAcks) {
       const enable = this.#entity.send(xml("enable", { xmlns: NS.acks }));
       this.#acks.begin();
@@ -277,14 +286,11 @@ export class XmppSession {
     const error = sessionFault(this.#problem ?? reason, this.#deps.login);
     // Whatever the library waits for does not come.
     this.#entity.emit("error", error);
+    for (const { reject } of this.#entity.iqCaller.handlers.values()) reject(error);
     this.#socket.destroy();
     this.#questions.end(error);
     this.#deliveries.end(error);
     this.#closed.resolve(error);
-  }
-
-  #overError(): Error {
-    return new NotConnectedError("the connection is closed");
   }
 }
 
