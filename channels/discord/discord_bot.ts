@@ -161,6 +161,7 @@ export class DiscordBot {
     const intake = await Intake.open<InboundItem>({
       stateDir,
       take: (item, signal) => made.bot!.#take(item, signal),
+      note: (text) => options.host.setNote(text),
       clock,
       log,
     });

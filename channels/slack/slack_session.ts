@@ -143,6 +143,7 @@ export class SlackSession {
         clock,
         log,
         take: (entry, signal) => session.current!.inbox.take(entry, signal),
+        note: (text) => deps.host.setNote(text),
       });
       return session.current = new SlackSession(deps, intake, memory);
     } catch (error) {

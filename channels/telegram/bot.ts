@@ -120,6 +120,7 @@ export class TelegramBot {
       bot.#intake = await Intake.open<Heard>({
         stateDir,
         take: (heard, signal) => bot.#taker.take(heard, signal),
+        note: (text) => deps.host.setNote(text),
         clock,
         log,
       });

@@ -37,6 +37,11 @@ export interface ChannelHost {
    * long as no other is set; cut to 200 characters.
    */
   setDetail(detail: string): void;
+  /**
+   * What somebody should look into, shown behind the detail for as long as it is so: such as `2 messages
+   * could not be taken`; "" when it is no longer. Cut to 100 characters.
+   */
+  setNote(note: string): void;
   /** Serves HTTP at an address that the manifest's permissions name. Limits and time-outs are built in. */
   listen(
     address: { host: string; port: number },

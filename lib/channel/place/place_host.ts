@@ -30,6 +30,7 @@ export interface PlaceHostDeps {
   boot: Pick<PlaceBoot, "runtimeName" | "stateDir">;
   say: (message: FromPlace) => void;
   setDetail: (detail: string) => void;
+  setNote: (note: string) => void;
   log: PlaceLog;
   clock: Clock;
 }
@@ -96,6 +97,7 @@ export function createPlaceHost(deps: PlaceHostDeps): PlaceHost {
       },
       transcribe,
       setDetail: deps.setDetail,
+      setNote: deps.setNote,
       async listen(address, handler) {
         // Few channels serve, and none of the others has to load what that takes.
         const { placeListen } = await import("./place_listen.ts");

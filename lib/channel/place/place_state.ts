@@ -9,8 +9,12 @@ import type { Clock } from "../../agent/clock.ts";
 import type { FromPlace } from "./protocol.ts";
 import { Rate } from "./rate.ts";
 
-/** Characters of a detail. */
-export const MAX_DETAIL_CHARS = 200;
+/** Characters of a detail that a runtime gives, and of a note. */
+const MAX_SAID_CHARS = 200;
+const MAX_NOTE_CHARS = 100;
+
+/** Characters of both. */
+export const MAX_DETAIL_CHARS = MAX_SAID_CHARS + 2 + MAX_NOTE_CHARS;
 
 /** How soon a change is seen, milliseconds. */
 const LOOK_MS = 250;
@@ -26,6 +30,7 @@ export class PlaceState {
   #isRunning: () => boolean = () => false;
   #told = false;
   #detail: string | undefined;
+  #note = "";
   #toldDetail: string | undefined;
 
   constructor(
@@ -40,7 +45,12 @@ export class PlaceState {
   }
 
   setDetail(detail: string): void {
-    this.#detail = detail.slice(0, MAX_DETAIL_CHARS);
+    this.#detail = detail.slice(0, MAX_SAID_CHARS);
+  }
+
+  /** Stands behind the detail, whatever that is meanwhile. */
+  setNote(note: string): void {
+    this.#note = note.slice(0, MAX_NOTE_CHARS);
   }
 
   /** Looks at a runtime from now on, for as long as the place is there. */
@@ -60,9 +70,12 @@ export class PlaceState {
       this.#told = isRunning;
       this.#say({ type: "running", isRunning });
     }
-    if (this.#detail !== this.#toldDetail && this.#rate.take()) {
-      this.#toldDetail = this.#detail;
-      this.#say({ type: "detail", detail: this.#detail ?? "" });
+    const detail = this.#note === ""
+      ? this.#detail
+      : [this.#detail ?? "", this.#note].filter((text) => text !== "").join("; ");
+    if (detail !== this.#toldDetail && this.#rate.take()) {
+      this.#toldDetail = detail;
+      this.#say({ type: "detail", detail: detail ?? "" });
     }
   }
 }

@@ -67,6 +67,7 @@ async function run({ boot, port }: BootMessage): Promise<void> {
       say(message);
     },
     setDetail: (detail) => state.setDetail(scrubber.text(String(detail))),
+    setNote: (note) => state.setNote(scrubber.text(String(note))),
     log,
     clock: systemClock,
   });

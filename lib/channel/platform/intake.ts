@@ -6,11 +6,16 @@
  * @module
  */
 
-import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Clock } from "../../agent/clock.ts";
-import { ServiceError } from "../../errors.ts";
-import type { Log } from "../../log.ts";
-import { inTransaction, openStateDatabase } from "./open_state_database.ts";
+import type { Log, LogFields } from "../../log.ts";
+import {
+  chatOf,
+  type IntakeRow,
+  IntakeStore,
+  isAside,
+  type NewRow,
+  toName,
+} from "./intake_store.ts";
 
 /** A message that waits. */
 export interface IntakeEntry<T> {
@@ -26,8 +31,10 @@ export interface IntakeEntry<T> {
 export interface IntakeLimits {
   /** Entries that may wait; default 100,000. `add` waits for room then. */
   maxEntries: number;
-  /** Characters of one entry's data; default 1,048,576. */
+  /** Characters of one entry's data; default 1,048,576. A longer one is logged and left out. */
   maxEntryChars: number;
+  /** Bytes of data that may wait; default 256 MiB. `add` waits for room then. */
+  maxBytes: number;
   /** Lanes that are taken from at the same time; default 48. */
   maxTaking: number;
 }
@@ -38,110 +45,98 @@ export interface IntakeDeps<T> {
   stateDir: string;
   /**
    * Hands a message on, and resolves when it is on record there. What rejects is tried again after
-   * 1, 2, 4 … 60 s, but for `invalid_request`, which no repeat mends: that is logged and dropped.
+   * 1, 2, 4 … 60 s, but for `invalid_request`, which no repeat mends: that is logged and dropped. After a
+   * quarter of an hour its lane goes on without it; then it is tried ever more seldom, once an hour at
+   * last, and given up after six days.
    */
   take: (data: T, signal: AbortSignal) => Promise<void>;
+  /** Is told what somebody should look into, "" when there is nothing any more; as `ChannelHost.setNote`. */
+  note?: (text: string) => void;
   clock: Clock;
   log: Pick<Log, "warning">;
   limits?: Partial<IntakeLimits>;
 }
 
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS entries (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, lane TEXT NOT NULL, id TEXT NOT NULL, data TEXT NOT NULL,
-    UNIQUE (lane, id)
-  ) STRICT;
-  CREATE INDEX IF NOT EXISTS entries_of_lane ON entries (lane, seq);
-  CREATE TABLE IF NOT EXISTS cursors (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-`;
-
 const FIRST_AGAIN_MS = 1_000;
 const LONGEST_AGAIN_MS = 60_000;
+const LONGEST_ASIDE_MS = 60 * 60_000;
+
+/** How long one that cannot be taken holds up its lane. */
+const HELD_MS = 15 * 60_000;
+
+/** Shorter than the service knows the ids of what it has taken, so that no late try is a second message. */
+const KEPT_MS = 6 * 24 * 60 * 60_000;
+
+/** Tries after which the age of one counts: it is no clock that was set forward. */
+const MIN_ASIDE_TRIES = 14;
 
 /** One that has something waiting. */
 interface Lane {
   name: string;
   failures: number;
+  /** Since when its first entry has not been taken, by the clock's elapsed time. */
+  failingSinceMs?: number;
   /** Ends its wait for the next try. */
   cancel?: () => void;
 }
 
 /** See the module. One for a runtime at a time. */
 export class Intake<T> {
-  readonly #database: DatabaseSync;
+  readonly #store: IntakeStore;
   readonly #deps: IntakeDeps<T>;
   readonly #limits: IntakeLimits;
-  readonly #insert: StatementSync;
-  readonly #remove: StatementSync;
-  readonly #next: StatementSync;
-  readonly #setCursor: StatementSync;
-  readonly #getCursor: StatementSync;
   readonly #closing = new AbortController();
   readonly #lanes = new Map<string, Lane>();
   /** Lanes whose turn comes when a place is free. */
-  readonly #ready: Lane[] = [];
+  readonly #ready = new Set<Lane>();
   readonly #taking = new Set<Promise<void>>();
-  #size: number;
   #isStarted = false;
   #room = Promise.withResolvers<void>();
 
-  private constructor(database: DatabaseSync, deps: IntakeDeps<T>) {
-    this.#database = database;
+  private constructor(deps: IntakeDeps<T>) {
+    this.#store = new IntakeStore(deps.stateDir);
     this.#deps = deps;
     this.#limits = {
       maxEntries: 100_000,
       maxEntryChars: 1024 * 1024,
+      maxBytes: 256 * 1024 * 1024,
       maxTaking: 48,
       ...deps.limits,
     };
-    const prepare = (sql: string) => database.prepare(sql);
-    this.#insert = prepare("INSERT OR IGNORE INTO entries (lane, id, data) VALUES (?, ?, ?)");
-    this.#remove = prepare("DELETE FROM entries WHERE seq = ?");
-    this.#next = prepare("SELECT seq, id, data FROM entries WHERE lane = ? ORDER BY seq LIMIT 1");
-    this.#setCursor = prepare("INSERT OR REPLACE INTO cursors (name, value) VALUES (?, ?)");
-    this.#getCursor = prepare("SELECT value FROM cursors WHERE name = ?");
-    this.#size = Number(prepare("SELECT count(*) AS size FROM entries").get()!.size);
   }
 
-  /** Opens the one of a channel's folder, with what was left there. Rejects with what SQLite says. */
+  /** Opens the one of a channel's folder, with what was left there. Rejects with what is wrong with it. */
   // deno-lint-ignore require-await -- whoever calls it need not know that SQLite does not wait
   static async open<T>(deps: IntakeDeps<T>): Promise<Intake<T>> {
-    return new Intake(openStateDatabase(deps.stateDir, "intake", SCHEMA), deps);
+    return new Intake(deps);
   }
 
   /** Entries that wait. */
   get size(): number {
-    return this.#size;
+    return this.#store.size;
   }
 
   /** As the last `add` that had it said; undefined before. */
   cursor(name: string): string | undefined {
-    return this.#getCursor.get(name)?.value as string | undefined;
+    return this.#store.cursor(name);
   }
 
   /**
    * Resolves when the entries and cursors are on the disk, all or none: the platform may be told so then.
-   * Waits while there is no room. Rejects with `invalid_request` for an entry that is too long, and when
-   * it is closed.
+   * Waits while there is no room. What is too long is logged and left out, as it would come again and
+   * again with all that stands beside it. Rejects when it is closed.
    */
   async add(
     entries: readonly IntakeEntry<T>[],
     cursors: Readonly<Record<string, string>> = {},
   ): Promise<void> {
-    const rows = entries.map(({ lane, id, data }) => ({ lane, id, data: this.#toText(data) }));
-    while (rows.length > 0 && this.#size >= this.#limits.maxEntries) {
+    const rows = entries.flatMap((entry) => this.#toRow(entry) ?? []);
+    while (rows.length > 0 && this.#isFull()) {
       this.#closing.signal.throwIfAborted();
       await this.#room.promise;
     }
     this.#closing.signal.throwIfAborted();
-    const added = inTransaction(this.#database, () => {
-      for (const [name, value] of Object.entries(cursors)) this.#setCursor.run(name, value);
-      return rows.reduce(
-        (sum, { lane, id, data }) => sum + Number(this.#insert.run(lane, id, data).changes),
-        0,
-      );
-    });
-    this.#size += added;
+    this.#store.add(rows, cursors, Math.floor(this.#deps.clock.now()));
     if (!this.#isStarted) return;
     for (const { lane } of rows) this.#wake(lane);
   }
@@ -150,10 +145,8 @@ export class Intake<T> {
   start(): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
-    const lanes = this.#database.prepare(
-      "SELECT lane FROM entries GROUP BY lane ORDER BY min(seq)",
-    ).all();
-    for (const { lane } of lanes) this.#wake(lane as string);
+    for (const lane of this.#store.lanes()) this.#wake(lane);
+    this.#tell();
   }
 
   /** Ends what is being taken; what was not taken stays. */
@@ -162,36 +155,59 @@ export class Intake<T> {
     this.#closing.abort(new DOMException("The channel is stopping", "AbortError"));
     for (const { cancel } of this.#lanes.values()) cancel?.();
     this.#lanes.clear();
-    this.#ready.length = 0;
+    this.#ready.clear();
     this.#room.resolve();
     await Promise.all(this.#taking);
-    this.#database.close();
+    this.#store.close();
   }
 
-  #toText(data: T): string {
+  #toRow({ lane, id, data }: IntakeEntry<T>): NewRow | undefined {
     const text = JSON.stringify(data);
-    if (text.length > this.#limits.maxEntryChars) {
-      throw new ServiceError(
-        "invalid_request",
-        `Cannot take a message of ${text.length} characters: at most ${this.#limits.maxEntryChars} are taken`,
-      );
+    const { maxEntryChars } = this.#limits;
+    if (text.length > maxEntryChars) {
+      this.#deps.log.warning("A message is too long to be taken, and is left out", {
+        chat: lane,
+        message: id,
+        characters: text.length,
+        most: maxEntryChars,
+      });
+      return undefined;
     }
-    return text;
+    return { lane: toName(lane), id: toName(id), data: text };
+  }
+
+  #isFull(): boolean {
+    const store = this.#store;
+    const { maxEntries, maxBytes } = this.#limits;
+    const seemsFull = () => store.size >= maxEntries || store.bytes >= maxBytes;
+    if (!seemsFull()) return false;
+    store.count();
+    return seemsFull();
+  }
+
+  #tell(): void {
+    const { aside } = this.#store;
+    const messages = aside === 1 ? "1 message" : `${aside} messages`;
+    this.#deps.note?.(aside === 0 ? "" : `${messages} could not be taken so far, the log says why`);
   }
 
   #wake(name: string): void {
     if (this.#lanes.has(name)) return;
     const lane: Lane = { name, failures: 0 };
     this.#lanes.set(name, lane);
-    this.#ready.push(lane);
+    this.#queue(lane);
+  }
+
+  #queue(lane: Lane): void {
+    this.#ready.add(lane);
     this.#fill();
   }
 
   /** Gives free places to lanes, who waits longest first. */
   #fill(): void {
-    while (this.#taking.size < this.#limits.maxTaking) {
-      const lane = this.#ready.shift();
-      if (lane === undefined) return;
+    for (const lane of this.#ready) {
+      if (this.#taking.size >= this.#limits.maxTaking) return;
+      this.#ready.delete(lane);
       const taking = this.#take(lane).finally(() => {
         this.#taking.delete(taking);
         if (!this.#closing.signal.aborted) this.#fill();
@@ -203,40 +219,97 @@ export class Intake<T> {
   /** Takes the next of a lane, and puts the lane behind the others. Never rejects. */
   async #take(lane: Lane): Promise<void> {
     const { signal } = this.#closing;
-    const row = this.#next.get(lane.name);
-    if (row === undefined) return void this.#lanes.delete(lane.name);
-    const { seq, id, data } = row as { seq: number; id: string; data: string };
+    let row: IntakeRow | undefined;
     try {
-      await this.#deps.take(JSON.parse(data) as T, signal);
+      row = this.#store.next(lane.name);
+      if (row === undefined) return void this.#lanes.delete(lane.name);
+      await this.#hand(row, lane, signal);
+      // Taken: if the process ends right before, it is taken once more, and known there by its id.
+      this.#drop(row, lane);
     } catch (error) {
-      if (signal.aborted) return;
-      const reason = error instanceof Error ? error.message : String(error);
-      const isHopeless = (error as { code?: unknown }).code === "invalid_request";
-      const details = { chat: lane.name, message: id, reason };
-      if (!isHopeless) {
-        const waitMs = Math.min(
-          FIRST_AGAIN_MS * 2 ** Math.min(lane.failures++, 30),
-          LONGEST_AGAIN_MS,
-        );
-        this.#deps.log.warning("A message could not be taken, and is tried again", {
-          ...details,
-          waitMs,
-        });
-        // A lane that waits holds no place.
-        lane.cancel = this.#deps.clock.after(waitMs, () => {
-          this.#ready.push(lane);
-          this.#fill();
-        });
-        return;
-      }
-      this.#deps.log.warning("A message cannot be taken, and is dropped", details);
+      if (!signal.aborted) this.#failed(lane, row, error);
     }
-    // Taken: if the process ends right before, it is taken once more, and known there by its id.
-    this.#remove.run(seq);
-    lane.failures = 0;
-    this.#size -= 1;
+  }
+
+  /** Rejects for what another try may mend. */
+  async #hand({ id, data }: IntakeRow, lane: Lane, signal: AbortSignal): Promise<void> {
+    let entry: T;
+    try {
+      entry = JSON.parse(data);
+    } catch (error) {
+      return this.#deps.log.warning("A message on the disk is damaged, and is dropped", {
+        ...aboutOf(lane, id),
+        reason: wordsOf(error),
+      });
+    }
+    try {
+      await this.#deps.take(entry, signal);
+    } catch (error) {
+      if (signal.aborted || (error as { code?: unknown } | null)?.code !== "invalid_request") {
+        throw error;
+      }
+      this.#deps.log.warning("A message cannot be taken, and is dropped", {
+        ...aboutOf(lane, id),
+        reason: wordsOf(error),
+      });
+    }
+  }
+
+  /** Of what no process takes any more. Throws what SQLite says. */
+  #drop(row: IntakeRow, lane: Lane): void {
+    this.#store.remove(row, lane.name);
     this.#room.resolve();
     this.#room = Promise.withResolvers();
-    if (!signal.aborted) this.#ready.push(lane);
+    if (isAside(lane.name)) this.#tell();
+    this.#goOn(lane);
+  }
+
+  #goOn(lane: Lane): void {
+    lane.failures = 0;
+    lane.failingSinceMs = undefined;
+    if (!this.#closing.signal.aborted) this.#ready.add(lane);
+  }
+
+  /** A lane that waits holds no place. */
+  #failed(lane: Lane, row: IntakeRow | undefined, error: unknown): void {
+    const { clock, log } = this.#deps;
+    lane.failingSinceMs ??= clock.elapsed();
+    const longestMs = isAside(lane.name) ? LONGEST_ASIDE_MS : LONGEST_AGAIN_MS;
+    const waitMs = Math.min(FIRST_AGAIN_MS * 2 ** Math.min(lane.failures++, 30), longestMs);
+    const details = { ...aboutOf(lane, row?.id), reason: wordsOf(error) };
+    try {
+      if (row !== undefined && isAside(lane.name)) {
+        if (lane.failures >= MIN_ASIDE_TRIES && clock.now() - row.added_at > KEPT_MS) {
+          log.warning("A message could not be taken for six days, and is dropped", details);
+          return this.#drop(row, lane);
+        }
+      } else if (row !== undefined && clock.elapsed() - lane.failingSinceMs >= HELD_MS) {
+        return this.#setAside(lane, row, details);
+      }
+    } catch (fault) {
+      // The disk is full, say: the next try comes to it again.
+      details.reason = wordsOf(fault);
+    }
+    log.warning("A message could not be taken, and is tried again", { ...details, waitMs });
+    lane.cancel = clock.after(waitMs, () => this.#queue(lane));
+  }
+
+  /** From now on it has a lane of its own, and holds up its chat no longer. */
+  #setAside(lane: Lane, row: IntakeRow, details: LogFields): void {
+    const name = this.#store.setAside(row, lane.name);
+    const { clock, log } = this.#deps;
+    log.warning(
+      "A message cannot be taken: its chat goes on without it, and it is tried now and then",
+      details,
+    );
+    this.#tell();
+    this.#goOn(lane);
+    const aside: Lane = { name, failures: 0 };
+    this.#lanes.set(name, aside);
+    aside.cancel = clock.after(LONGEST_AGAIN_MS, () => this.#queue(aside));
   }
 }
+
+const aboutOf = ({ name }: Lane, id: string | undefined) => ({ chat: chatOf(name), message: id });
+
+const wordsOf = (error: unknown) => error instanceof Error ? error.message : String(error);

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
+import { DatabaseSync } from "node:sqlite";
 import { fakeClock } from "../../agent/testing/fake_clock.ts";
 import { ServiceError } from "../../errors.ts";
 import { Intake, type IntakeDeps } from "./intake.ts";
@@ -45,6 +46,8 @@ async function withIntake(
       taker: Taker;
       clock: ReturnType<typeof fakeClock>;
       lines: string[];
+      /** Opens its file beside it. */
+      file: (change: (database: DatabaseSync) => void) => void;
     },
   ) => Promise<void>,
 ): Promise<void> {
@@ -64,11 +67,20 @@ async function withIntake(
       taker,
       clock,
       lines,
+      file(change) {
+        const database = new DatabaseSync(`${stateDir}/intake.sqlite`);
+        change(database);
+        database.close();
+      },
     });
   } finally {
     await Promise.all(opened.map((intake) => intake.close()));
     await Deno.remove(stateDir, { recursive: true });
   }
+}
+
+async function untilEmpty(intake: Intake<string>): Promise<void> {
+  while (intake.size > 0) await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 const entry = (lane: string, id: string) => ({ lane, id, data: `${lane}${id}` });
@@ -83,7 +95,7 @@ Deno.test("add() keeps messages and cursors for the process after one that was k
     assertEquals(second.cursor("other"), undefined);
     second.start();
     assertEquals((await taker.until(3)).toSorted(), ["a1", "a2", "b1"]);
-    assertEquals(second.size, 0);
+    await untilEmpty(second);
   }));
 
 Deno.test("a lane that is held up holds up no other, however much waits in it", () =>
@@ -149,7 +161,7 @@ Deno.test("close() ends what is being taken, and leaves it for the next", () =>
     await assertRejects(() => first.add([entry("a", "2")]), DOMException);
     const second = await open({ take: (text) => Promise.resolve(void taker.taken.push(text)) });
     second.start();
-    while (second.size > 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    await untilEmpty(second);
     assertEquals(taker.taken, ["b1", "a1"]);
   }));
 
@@ -173,17 +185,129 @@ Deno.test("add() waits while there is no room, and close() ends the wait", () =>
     await late;
   }));
 
-Deno.test("add() refuses what is too long, all of it together and the cursor too", () =>
-  withIntake(async ({ open }) => {
+Deno.test("add() leaves out what is too long, and takes what stands beside it", () =>
+  withIntake(async ({ open, lines }) => {
     const intake = await open({ limits: { maxEntryChars: 10 } });
     const long = { lane: "a", id: "2", data: "x".repeat(9) };
-    const error = await assertRejects(
-      () => intake.add([entry("a", "1"), long], { offset: "2" }),
-      ServiceError,
-      "at most 10",
+    await intake.add([entry("a", "1"), long], { offset: "2" });
+    assertEquals([intake.size, intake.cursor("offset")], [1, "2"]);
+    assertEquals(lines, ["A message is too long to be taken, and is left out"]);
+  }));
+
+Deno.test("add() waits while too much waits, whoever has put it there", () =>
+  withIntake(async ({ open, taker }) => {
+    const limits = { maxBytes: 1_000 };
+    const intake = await open({ limits });
+    const big = (lane: string) => ({ lane, id: "1", data: "x".repeat(600) });
+    await intake.add([big("a"), big("b")]);
+    let isAdded = false;
+    const adding = intake.add([big("c")]).then(() => isAdded = true);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    assert(!isAdded);
+    intake.start();
+    await adding;
+    await taker.until(3);
+    await untilEmpty(intake);
+    // One that was replaced has taken what this one has counted.
+    const [first, second] = [await open({ limits }), await open({ limits })];
+    await first.add([big("d"), big("e")]);
+    second.start();
+    await taker.until(5);
+    await untilEmpty(second);
+    await first.add([big("f")]);
+    assertEquals(first.size, 1);
+  }));
+
+Deno.test("a message that cannot be taken lets its chat go on after a quarter of an hour", () =>
+  withIntake(async ({ open, taker, clock, lines }) => {
+    const notes: string[] = [];
+    const note = (text: string) => void notes.push(text);
+    taker.failures.set("a1", Array.from({ length: 80 }, () => new Error("no such file")));
+    const intake = await open({ note });
+    await intake.add([entry("a", "1"), entry("a", "2")]);
+    intake.start();
+    const failed = async (waitMs: number, until: () => boolean) => {
+      while (!until()) {
+        const { length } = lines;
+        clock.tick(waitMs);
+        while (lines.length === length && !until()) {
+          await new Promise((resolve) => setTimeout(resolve, 0));
+        }
+      }
+    };
+    while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    await failed(60_000, () => taker.taken.length > 0);
+    assertEquals([taker.taken, clock.elapsed()], [["a2"], 15 * 60_000]);
+    assertEquals(notes, ["", "1 message could not be taken so far, the log says why"]);
+    while (intake.size > 1) await new Promise((resolve) => setTimeout(resolve, 0));
+    await intake.close();
+
+    // A restart tries it again, and knows what it is.
+    const second = await open({ note });
+    second.start();
+    assertEquals(notes.at(-1), "1 message could not be taken so far, the log says why");
+    await failed(12 * 60 * 60_000, () => second.size === 0);
+    assertEquals(notes.at(-1), "");
+    assertEquals(lines.at(-1), "A message could not be taken for six days, and is dropped");
+    assert(clock.elapsed() > 6 * 24 * 60 * 60_000);
+    assertEquals(taker.taken, ["a2"]);
+  }));
+
+Deno.test("a message that was set aside is taken when it can be", () =>
+  withIntake(async ({ open, taker, clock, lines }) => {
+    const notes: string[] = [];
+    taker.failures.set("a1", [new Error("away"), new Error("away")]);
+    const intake = await open({ note: (text) => void notes.push(text) });
+    intake.start();
+    await intake.add([entry("a", "1"), entry("a", "2")]);
+    while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    clock.tick(15 * 60_000);
+    await taker.until(1);
+    clock.tick(60_000);
+    assertEquals(await taker.until(2), ["a2", "a1"]);
+    await untilEmpty(intake);
+    assertEquals(notes.at(-1), "");
+  }));
+
+Deno.test("what was taken and cannot be removed is handed on again, and kills nobody", () =>
+  withIntake(async ({ open, taker, clock, lines, file }) => {
+    const intake = await open();
+    file((database) =>
+      database.exec(
+        `CREATE TRIGGER full BEFORE DELETE ON entries
+         BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`,
+      )
     );
-    assertEquals(error.code, "invalid_request");
-    assertEquals([intake.size, intake.cursor("offset")], [0, undefined]);
+    intake.start();
+    await intake.add([entry("a", "1")]);
+    while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    file((database) => database.exec("DROP TRIGGER full"));
+    clock.tick(1_000);
+    assertEquals(await taker.until(2), ["a1", "a1"]);
+    await untilEmpty(intake);
+  }));
+
+Deno.test("a message that is damaged on the disk holds up nothing", () =>
+  withIntake(async ({ open, taker, lines, file }) => {
+    const intake = await open();
+    await intake.add([entry("a", "1"), entry("a", "2")]);
+    file((database) => database.exec("UPDATE entries SET data = '{' WHERE id = '1'"));
+    intake.start();
+    assertEquals(await taker.until(1), ["a2"]);
+    assertEquals(lines, ["A message on the disk is damaged, and is dropped"]);
+  }));
+
+Deno.test("start() finds every lane again, whatever stands in its name", () =>
+  withIntake(async ({ open, taker }) => {
+    const first = await open();
+    const names = ["a\0b", "a\0c", "\ud800", "a\u0001", "", "'; DROP TABLE entries", "عربي"];
+    await first.add(names.map((lane) => ({ lane, id: "\0", data: lane })));
+    await first.close();
+    const second = await open();
+    second.start();
+    await taker.until(names.length);
+    assertEquals(taker.taken.toSorted(), names.toSorted());
+    await untilEmpty(second);
   }));
 
 Deno.test("no more lanes are taken from at a time than it may", () =>
@@ -223,7 +347,7 @@ Deno.test("every message is taken once and in its lane's order, however often a 
             intake.start();
           }
           const total = counts.reduce((sum, count) => sum + count, 0);
-          while (intake.size > 0) await new Promise((resolve) => setTimeout(resolve, 0));
+          await untilEmpty(intake);
           const inOrder = [...new Set(taker.taken)];
           assertEquals(inOrder.length, total);
           for (const [lane, count] of counts.entries()) {

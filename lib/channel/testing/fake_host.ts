@@ -43,6 +43,8 @@ export class FakeHost<C extends Clock = FakeClock> implements ChannelHost {
   /** What was wrong with what a runtime wanted to publish. */
   readonly refused: string[] = [];
   readonly details: string[] = [];
+  /** What it has put behind them, cut as well. */
+  readonly notes: string[] = [];
   readonly lines: LoggedLine[] = [];
   /** Answers `transcribe`. */
   onTranscribe: (path: string) => Promise<string> = (path) => Promise.resolve(`said in ${path}`);
@@ -135,6 +137,10 @@ export class FakeHost<C extends Clock = FakeClock> implements ChannelHost {
 
   setDetail(detail: string): void {
     this.details.push(String(detail).slice(0, 200));
+  }
+
+  setNote(note: string): void {
+    this.notes.push(String(note).slice(0, 100));
   }
 
   listen(
