@@ -36,6 +36,13 @@ export class Memory {
     return row === undefined ? undefined : JSON.parse(row.value as string) as T;
   }
 
+  /** Names and values of a kind, the oldest first. */
+  entries<T>(kind: string): [name: string, value: T][] {
+    return this.#database.prepare("SELECT name, value FROM things WHERE kind = ? ORDER BY seq")
+      .all(kind)
+      .map(({ name, value }) => [name as string, JSON.parse(value as string) as T]);
+  }
+
   /** Keeps plain JSON, on the disk when it returns; the oldest of its kind makes room. */
   set(kind: string, name: string, value: unknown): void {
     const database = this.#database;

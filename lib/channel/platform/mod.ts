@@ -4,8 +4,32 @@
  * @module
  */
 
+export { abortable } from "./abortable.ts";
+export { backoffMs, type BackoffOptions } from "./backoff.ts";
 export { EditedStreams, type EditedStreamsDeps, type StreamPlace } from "./edited_streams.ts";
+export { type HeardVoice, hearVoice } from "./hear_voice.ts";
+export {
+  InboundFiles,
+  MAX_INBOUND_FILE_BYTES,
+  MAX_INBOUND_FILES,
+  MAX_INBOUND_TOTAL_BYTES,
+  removeLeftFiles,
+} from "./inbound_files.ts";
 export { Intake, type IntakeDeps, type IntakeEntry, type IntakeLimits } from "./intake.ts";
 export { Memory } from "./memory.ts";
+export { messageCatalog, type Messages } from "./message_catalog.ts";
 export { neverSent } from "./never_sent.ts";
+export { readBounded, type WithBody } from "./read_bounded.ts";
+export { SendSteps } from "./send_steps.ts";
+export {
+  type ApprovalClick,
+  approvalCommand,
+  type ApprovalEvent,
+  type ApprovalResolvedEvent,
+  type ClickProblem,
+  ShownApprovals,
+  type ShownApprovalsDeps,
+} from "./shown_approvals.ts";
+export { sleep } from "./sleep.ts";
+export { StatusNotes, type StatusNotesDeps } from "./status_notes.ts";
 export { Typing, type TypingDeps } from "./typing.ts";

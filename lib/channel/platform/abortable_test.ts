@@ -1,0 +1,23 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { abortable } from "./abortable.ts";
+
+Deno.test("abortable() is as its promise", async () => {
+  const { signal } = new AbortController();
+  assertEquals(await abortable(Promise.resolve(1), signal), 1);
+  await assertRejects(() => abortable(Promise.reject(new Error("no")), signal), Error, "no");
+});
+
+Deno.test("abortable() ends with its signal, whatever the promise comes to", async () => {
+  const stopping = new AbortController();
+  const late = Promise.withResolvers<void>();
+  const waiting = abortable(late.promise, stopping.signal);
+  stopping.abort(new Error("stopped"));
+  await assertRejects(() => waiting, Error, "stopped");
+  // Nobody hears of it, and no process ends by it.
+  late.reject(new Error("too late"));
+  await assertRejects(
+    () => abortable(new Promise(() => {}), AbortSignal.abort(new Error("before"))),
+    Error,
+    "before",
+  );
+});

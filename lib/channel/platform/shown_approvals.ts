@@ -1,0 +1,110 @@
+/**
+ * Which message shows which approval, and who has clicked on it: kept on the disk, so that buttons outlive
+ * a restart. A click that is late or a second one is told from one that counts; whether who clicked may
+ * answer at all is the service's to say.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../agent/clock.ts";
+import type { OutboundEvent } from "../outbound_message.ts";
+import type { Memory } from "./memory.ts";
+
+/** An approval as the service asks for it. */
+export type ApprovalEvent = Extract<OutboundEvent, { type: "approval" }>;
+
+/** How it came out. */
+export type ApprovalResolvedEvent = Extract<OutboundEvent, { type: "approval_resolved" }>;
+
+/** One click of one person. */
+export interface ApprovalClick {
+  approvalId: string;
+  senderId: string;
+  /** The platform's own: the same click that is told again is no second one. */
+  clickId: string;
+}
+
+/**
+ * Why a click counts for nothing: the approval waits no more, nobody has answered it in time, or the same
+ * person has clicked before. `unknown`: nothing is kept of it, and it is for what the button says.
+ */
+export type ClickProblem = "over" | "expired" | "repeated" | "unknown";
+
+/** What they are kept with. */
+export interface ShownApprovalsDeps {
+  memory: Pick<Memory, "get" | "set">;
+  clock: Pick<Clock, "now">;
+}
+
+/** People of one approval whose clicks are known; nobody else is kept from answering. */
+const MAX_CLICKED = 50;
+
+const KIND = "approval";
+
+interface Kept<Shown> {
+  shown?: Shown;
+  /** Milliseconds since 1970. */
+  expiresAt?: number;
+  isOver?: true;
+  /** First clicks, by person. */
+  clicks: Record<string, string>;
+}
+
+/** See the module. `Shown`, plain JSON: all that is needed to take the buttons away. */
+export class ShownApprovals<Shown> {
+  readonly #deps: ShownApprovalsDeps;
+
+  constructor(deps: ShownApprovalsDeps) {
+    this.#deps = deps;
+  }
+
+  /** It stands in a chat. The same one again keeps what is known of its clicks. */
+  add({ id, expiresAt }: Pick<ApprovalEvent, "id" | "expiresAt">, shown: Shown): void {
+    this.#set(id, { clicks: {}, ...this.#get(id), shown, expiresAt });
+  }
+
+  /** What shows it; undefined where that is not known. */
+  get(approvalId: string): Shown | undefined {
+    return this.#get(approvalId)?.shown;
+  }
+
+  /** It waits no more, and no click counts from now on. Gives what shows it. */
+  close(approvalId: string): Shown | undefined {
+    const kept = this.#get(approvalId);
+    this.#set(approvalId, { clicks: {}, ...kept, isOver: true });
+    return kept?.shown;
+  }
+
+  /** Undefined for a click that counts. */
+  problemOf({ approvalId, senderId, clickId }: ApprovalClick): ClickProblem | undefined {
+    const kept = this.#get(approvalId);
+    if (kept === undefined) return "unknown";
+    if (kept.isOver) return "over";
+    if (kept.expiresAt !== undefined && kept.expiresAt <= this.#deps.clock.now()) return "expired";
+    const first = Object.hasOwn(kept.clicks, senderId) ? kept.clicks[senderId] : clickId;
+    return first === clickId ? undefined : "repeated";
+  }
+
+  /** A click counts: no other one of the same person does. */
+  noteClick({ approvalId, senderId, clickId }: ApprovalClick): void {
+    const kept = this.#get(approvalId) ?? { clicks: {} };
+    const isFull = Object.keys(kept.clicks).length >= MAX_CLICKED;
+    if (isFull || Object.hasOwn(kept.clicks, senderId)) return;
+    this.#set(approvalId, { ...kept, clicks: { ...kept.clicks, [senderId]: clickId } });
+  }
+
+  #get(approvalId: string): Kept<Shown> | undefined {
+    return this.#deps.memory.get<Kept<Shown>>(KIND, approvalId);
+  }
+
+  #set(approvalId: string, kept: Kept<Shown>): void {
+    this.#deps.memory.set(KIND, approvalId, kept);
+  }
+}
+
+/** What is published for a click: the command that answers. `digest`: its first 8 digits, or all. */
+export function approvalCommand(
+  { isApproved, id, digest }: { isApproved: boolean; id: string; digest: string },
+): string {
+  return isApproved ? `/approve ${id} ${digest.slice(0, 8)}` : `/deny ${id}`;
+}
