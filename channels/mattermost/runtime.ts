@@ -8,18 +8,14 @@ import { BaseChannel } from "../../lib/channel/base_channel.ts";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { LoginRefusedError, NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
+import { backoffMs, sleep } from "../../lib/channel/platform/mod.ts";
 import { ApiError } from "./api/api_error.ts";
 import { MattermostClient } from "./api/mattermost_client.ts";
 import { openHttpClient } from "./api/open_http_client.ts";
 import { serverFacts } from "./connection/server_facts.ts";
 import { Session } from "./connection/session.ts";
 import manifest from "./manifest.ts";
-import { pause } from "./pause.ts";
 import { type MattermostConfig, type MattermostSettings, mattermostSettings } from "./settings.ts";
-
-/** Waits between connections: 1, 2, 4 … 60 s. */
-const FIRST_AGAIN_MS = 1_000;
-const LONGEST_AGAIN_MS = 60_000;
 
 /** A connection that lasts so long was a good one. */
 const STEADY_MS = 10_000;
@@ -119,13 +115,10 @@ export class MattermostChannel extends BaseChannel<MattermostConfig> {
         if (signal.aborted) return;
         // One that ends at once each time is not tried ever faster.
         if (this.host.clock.elapsed() - this.#readyMs >= STEADY_MS) failures = 0;
-        const waitMs = Math.max(
-          retryAfterMs,
-          Math.min(FIRST_AGAIN_MS * 2 ** Math.min(failures++, 10), LONGEST_AGAIN_MS),
-        );
+        const waitMs = Math.max(retryAfterMs, backoffMs(failures += 1));
         this.host.setDetail(`not connected: ${reason}; again in ${Math.ceil(waitMs / 1_000)} s`);
         this.host.log.info("The connection to Mattermost is gone", { reason, waitMs });
-        await pause(waitMs, this.host.clock, signal);
+        await sleep(waitMs, this.host.clock, signal);
       }
     } finally {
       this.#isRunning = false;

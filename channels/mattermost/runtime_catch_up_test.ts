@@ -102,7 +102,7 @@ Deno.test("mattermost: a connection that was cut is resumed, and nothing is fetc
     server.write(store.alice.id, "meanwhile");
     const lists = listed(mattermost);
     await mattermost.until(() => /^not connected/.test(mattermost.detail));
-    mattermost.host.clock.tick(1_000);
+    mattermost.host.clock.tick(1_250);
     await mattermost.heard("meanwhile");
     server.write(store.alice.id, "behind");
     await mattermost.heard("behind");
@@ -123,7 +123,7 @@ Deno.test("mattermost: what a server that was started anew cannot give again is 
     sockets.forget();
     server.write(store.alice.id, "meanwhile");
     await mattermost.until(() => /^not connected/.test(mattermost.detail));
-    mattermost.host.clock.tick(1_000);
+    mattermost.host.clock.tick(1_250);
     await mattermost.heard("meanwhile");
     assertEquals(mattermost.texts(), { before: 1, meanwhile: 1 });
   });
@@ -136,7 +136,7 @@ Deno.test("mattermost: an event that is missing in the count ends the connection
     sockets.skip();
     server.write(store.bob.id, "announced");
     await mattermost.until(() => /^not connected/.test(mattermost.detail));
-    mattermost.host.clock.tick(1_000);
+    mattermost.host.clock.tick(1_250);
     await mattermost.heard("announced");
     await mattermost.heard("never said");
     assertEquals(mattermost.texts(), { announced: 1, "never said": 1 });
@@ -154,7 +154,7 @@ Deno.test("mattermost: behind a proxy that takes headers away it answers the cha
   await server.sockets.cut();
   server.write(server.store.alice.id, "two");
   await mattermost.until(() => /^not connected/.test(mattermost.detail));
-  host.clock.tick(1_000);
+  host.clock.tick(1_250);
   await mattermost.heard("two");
   assertEquals(mattermost.texts(), { one: 1, two: 1 });
   await mattermost.stop();
@@ -173,7 +173,7 @@ Deno.test("mattermost: a server that asks for a pause is left alone until then, 
   await mattermost.until(() => /^not connected/.test(mattermost.detail));
   server.api.limited = { count: 1, retryAfterS: 30, header: "X-Ratelimit-Reset" };
   const before = server.api.requests.length;
-  host.clock.tick(1_000);
+  host.clock.tick(1_250);
   await mattermost.until(() => /pause of 30 s; again in 30 s/.test(mattermost.detail));
   assertEquals(server.api.requests.length, before + 1);
   host.clock.tick(29_000);
@@ -190,7 +190,7 @@ Deno.test("mattermost: a revoked token ends the start in clear words, and nothin
   await withChannel({}, async (mattermost, server) => {
     await server.revoke();
     await mattermost.until(() => /^not connected/.test(mattermost.detail));
-    mattermost.host.clock.tick(1_000);
+    mattermost.host.clock.tick(1_250);
     await mattermost.started;
     assert(mattermost.ended instanceof LoginRefusedError);
     assert(!mattermost.channel.isRunning);

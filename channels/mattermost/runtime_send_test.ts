@@ -161,9 +161,10 @@ Deno.test("mattermost: progress is one quiet post that is edited, and gone at th
     const event = { type: "progress", toolHint: true } as const;
     await mattermost.send("reading a file", { event });
     await mattermost.send("comes too soon to be shown", { event });
-    mattermost.host.clock.tick(2_000);
     await mattermost.send("writing a file", { event });
-    assertEquals(texts(server), ["writing a file"]);
+    assertEquals(texts(server), ["reading a file"]);
+    mattermost.host.clock.tick(2_000);
+    await mattermost.until(() => texts(server)[0] === "writing a file");
     const [shown] = [...server.store.posts.values()];
     assertEquals(shown!.props.silent_notification, true);
     await mattermost.send("the answer");

@@ -6,7 +6,6 @@
 
 import type { PackageConfig } from "../../lib/channel/base_channel.ts";
 import { ServiceError } from "../../lib/errors.ts";
-import { type Language, LANGUAGES } from "./words.ts";
 
 /** The fields of the manifest, defaults included. */
 export type MattermostConfig = PackageConfig & Readonly<Record<string, unknown>>;
@@ -24,7 +23,8 @@ export interface MattermostSettings {
   replyInThread: boolean;
   /** Name of an emoji without colons; empty: none. */
   ackReaction: string;
-  language: Language;
+  /** Of buttons and notes. */
+  language: string;
   /** Where clicks on buttons are taken; undefined: there are no buttons. */
   actions: { host: string; port: number; publicUrl: string } | undefined;
 }
@@ -81,7 +81,7 @@ export function readSettings(
     respond: config.respond === "all" ? "all" : "mention",
     replyInThread: config.replyInThread !== false,
     ackReaction,
-    language: LANGUAGES.find((one) => one === config.language) ?? "en",
+    language: textOf(config.language),
     actions: host === "" ? undefined : { host, port: Number(config.actionsPort ?? 0), publicUrl },
   };
   return { settings, problems };

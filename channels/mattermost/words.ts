@@ -4,15 +4,10 @@
  * @module
  */
 
+import { messageCatalog, type Messages } from "../../lib/channel/platform/message_catalog.ts";
 import de from "./locales/de.json" with { type: "json" };
 import es from "./locales/es.json" with { type: "json" };
 import zh from "./locales/zh.json" with { type: "json" };
-
-/** Choices of the setting. */
-export const LANGUAGES = ["en", "de", "es", "zh"] as const;
-
-/** One of {@linkcode LANGUAGES}. */
-export type Language = typeof LANGUAGES[number];
 
 /** English; `{…}` is filled in. */
 export const ENGLISH = {
@@ -32,21 +27,8 @@ export const ENGLISH = {
   voiceFailed: "(A voice message that could not be transcribed.)",
 } as const;
 
-/** Names of what is said. */
-export type Word = keyof typeof ENGLISH;
-
-/** Says it in a language. */
-export type Words = (word: Word, values?: Readonly<Record<string, string | number>>) => string;
-
-const OTHERS: Readonly<Record<Exclude<Language, "en">, Readonly<Record<Word, string>>>> = {
-  de: de.words,
-  es: es.words,
-  zh: zh.words,
-};
+/** Says it in the language of the section. */
+export type Words = Messages<keyof typeof ENGLISH>;
 
 /** The words of a language. */
-export function wordsOf(language: Language): Words {
-  const table = language === "en" ? ENGLISH : OTHERS[language];
-  return (word, values = {}) =>
-    table[word].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
-}
+export const wordsOf = messageCatalog(ENGLISH, { de: de.words, es: es.words, zh: zh.words });

@@ -7,10 +7,16 @@
 
 import type { ChannelHost, ChannelListener } from "../../../lib/channel/channel_host.ts";
 import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
+import {
+  type ApprovalClick,
+  approvalCommand,
+  readBounded,
+  type ShownApprovals,
+} from "../../../lib/channel/platform/mod.ts";
 import { isId } from "../inbound/post.ts";
 import type { Words } from "../words.ts";
 import type { ActionContext, ApprovalAction } from "./action_context.ts";
-import type { ApprovalPosts } from "./approval_posts.ts";
+import type { ApprovalPost } from "./approval_posts.ts";
 
 /** What clicks are taken with. */
 export interface ActionServerDeps {
@@ -19,7 +25,7 @@ export interface ActionServerDeps {
   /** Under which the server reaches it; empty: as it listens. */
   publicUrl: string;
   context: ActionContext;
-  approvals: Pick<ApprovalPosts, "kept" | "hasClicked" | "markClicked">;
+  approvals: Pick<ShownApprovals<ApprovalPost>, "get" | "problemOf" | "noteClick">;
   isAllowed: (senderId: string) => boolean;
   handleMessage: (message: HandledMessage) => Promise<Published>;
   words: Words;
@@ -80,12 +86,20 @@ export class ActionServer {
     }
     const { approvals, isAllowed, words, host } = this.#deps;
     const say = (word: Parameters<Words>[0]) => Response.json({ ephemeral_text: words(word) });
-    const kept = approvals.kept(action.approvalId);
     if (!isAllowed(userId)) return say("notAllowed");
-    if (kept === undefined || postId !== kept.postId) return say("expired");
-    if (kept.isOver || approvals.hasClicked(action.approvalId, userId)) return say("answered");
-    if (kept.expiresAt <= host.clock.now()) return say("expired");
-    return await this.#publish(userId, kept.chatId, kept.postId, action).then(
+    const shown = approvals.get(action.approvalId);
+    if (shown === undefined || postId !== shown.postId) return say("expired");
+    const clickId = crypto.randomUUID();
+    const click = { approvalId: action.approvalId, senderId: userId, clickId };
+    switch (approvals.problemOf(click)) {
+      case "over":
+      case "repeated":
+        return say("answered");
+      case "expired":
+      case "unknown":
+        return say("expired");
+    }
+    return await this.#publish(click, shown, action).then(
       () => say("taken"),
       (error) => {
         host.log.warning("A click could not be passed on", {
@@ -98,27 +112,25 @@ export class ActionServer {
 
   /** Resolves when the service has it, or has it in a moment. */
   async #publish(
-    senderId: string,
-    chatId: string,
-    postId: string,
-    { verb, approvalId, digest }: ApprovalAction,
+    click: ApprovalClick,
+    { chatId, postId }: ApprovalPost,
+    { verb, approvalId: id, digest }: ApprovalAction,
   ): Promise<void> {
     const { handleMessage, approvals, host: { clock } } = this.#deps;
+    const { senderId } = click;
     const late = Promise.withResolvers<"late">();
     const cancel = clock.after(ANSWER_MS, () => late.resolve("late"));
     try {
       const published = handleMessage({
         senderId,
         chatId,
-        content: verb === "approve"
-          ? `/approve ${approvalId} ${digest.slice(0, 8)}`
-          : `/deny ${approvalId}`,
+        content: approvalCommand({ isApproved: verb === "approve", id, digest }),
         messageId: `click:${postId}:${senderId}:${verb}`,
         sentAt: clock.now(),
       });
       const first = await Promise.race([published, late.promise]);
       if (first === "late") published.catch(() => {});
-      approvals.markClicked(approvalId, senderId);
+      approvals.noteClick(click);
     } finally {
       cancel();
     }
@@ -127,15 +139,8 @@ export class ActionServer {
 
 async function readBody(request: Request): Promise<Record<string, unknown> | undefined> {
   try {
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of request.body ?? []) {
-      size += chunk.length;
-      // Leaving the loop cancels what is still to come.
-      if (size > MAX_BODY_BYTES) return undefined;
-      chunks.push(chunk);
-    }
-    const body: unknown = JSON.parse(await new Blob(chunks as BlobPart[]).text());
+    const bytes = await readBounded(request, MAX_BODY_BYTES);
+    const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
     return typeof body === "object" && body !== null ? body as Record<string, unknown> : undefined;
   } catch {
     return undefined;

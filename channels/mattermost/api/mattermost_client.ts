@@ -7,7 +7,7 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
-import { neverSent } from "../../../lib/channel/platform/never_sent.ts";
+import { neverSent, readBounded } from "../../../lib/channel/platform/mod.ts";
 import { ApiError } from "./api_error.ts";
 import { Client4 } from "./mattermost_package.ts";
 
@@ -59,7 +59,7 @@ export class MattermostClient extends Client4 {
   ): Promise<Answer> => {
     const timeoutMs = options.body instanceof FormData ? FILE_TIMEOUT_MS : TIMEOUT_MS;
     return await this.#request(url, options, timeoutMs, async (response) => {
-      const bytes = await boundedBytes(response, MAX_ANSWER_BYTES);
+      const bytes = await readBounded(response, MAX_ANSWER_BYTES);
       if (bytes === undefined) throw new ApiError("The server's answer is too large", sent(0));
       try {
         return JSON.parse(new TextDecoder().decode(bytes)) as Answer;
@@ -81,7 +81,7 @@ export class MattermostClient extends Client4 {
       this.getFileRoute(encodeURIComponent(fileId)),
       { method: "get" },
       FILE_TIMEOUT_MS,
-      (response) => boundedBytes(response, maxBytes),
+      (response) => readBounded(response, maxBytes),
     );
   }
 
@@ -128,7 +128,7 @@ export class MattermostClient extends Client4 {
 
   async #failure(response: Response): Promise<ApiError> {
     const { status, headers } = response;
-    const bytes = await boundedBytes(response, 256 * 1024).catch(() => undefined);
+    const bytes = await readBounded(response, 256 * 1024).catch(() => undefined);
     if (status === 429) {
       const waitMs = rateWaitMs(headers, this.#deps.clock.now());
       this.#freeAtMs = Math.max(this.#freeAtMs, this.#deps.clock.elapsed() + waitMs);
@@ -175,33 +175,6 @@ function saidBy(bytes: Uint8Array | undefined): { id: string; message: string } 
   } catch {
     return { id: "", message: "" };
   }
-}
-
-async function boundedBytes(
-  response: Response,
-  maxBytes: number,
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const { body, headers } = response;
-  if (body === null) return new Uint8Array();
-  if (Number(headers.get("content-length") ?? 0) > maxBytes) {
-    await body.cancel();
-    return undefined;
-  }
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    // Leaving the loop cancels what is still to come.
-    if (size > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
 }
 
 /** What went wrong below, which a failed fetch keeps as its cause. */

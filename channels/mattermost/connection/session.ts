@@ -6,8 +6,7 @@
 
 import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
 import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
-import { Intake } from "../../../lib/channel/platform/intake.ts";
-import { Memory } from "../../../lib/channel/platform/memory.ts";
+import { Intake, Memory, removeLeftFiles } from "../../../lib/channel/platform/mod.ts";
 import { ActionContext } from "../actions/action_context.ts";
 import { ActionServer } from "../actions/action_server.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
@@ -68,6 +67,7 @@ export class Session {
     const memory = new Memory(host.stateDir, MAX_REMEMBERED);
     let intake: Intake<HeardPost> | undefined;
     try {
+      await removeLeftFiles(host.stateDir);
       const context = await ActionContext.withKey(keptKey(memory));
       const listening: { actions?: ActionServer } = {};
       const socket = new EventSocket({
@@ -104,6 +104,7 @@ export class Session {
       intake = await Intake.open<HeardPost>({
         stateDir: host.stateDir,
         take: (heard, signal) => taking.take(heard, signal),
+        note: (text) => host.setNote(text),
         clock,
         log,
       });
@@ -154,7 +155,7 @@ export class Session {
   /** Puts everything away. */
   async close(): Promise<void> {
     const { memory, intake, feed, socket, outlet } = this.#parts;
-    outlet.close();
+    await outlet.close();
     socket.close("the channel was stopped");
     await this.#actions?.close();
     await feed.close();

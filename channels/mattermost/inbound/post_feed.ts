@@ -6,11 +6,15 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
-import type { Intake, IntakeEntry } from "../../../lib/channel/platform/intake.ts";
+import {
+  backoffMs,
+  type Intake,
+  type IntakeEntry,
+  sleep,
+} from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/log.ts";
 import { ApiError } from "../api/api_error.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
-import { pause } from "../pause.ts";
 import type { HeardPost } from "./heard_post.ts";
 import { type MissedChannel, missedPosts } from "./missed_posts.ts";
 import { type PostCursor, PostCursors } from "./post_cursors.ts";
@@ -36,9 +40,6 @@ const MAX_WAITING = 1_000;
 const MAX_SEEN = 4_000;
 /** Posts that come to the disk together. */
 const MAX_TOGETHER = 100;
-
-const FIRST_AGAIN_MS = 1_000;
-const LONGEST_AGAIN_MS = 60_000;
 
 interface LivePost {
   post: MattermostPost;
@@ -136,13 +137,13 @@ export class PostFeed {
         }
         const waitMs = Math.max(
           error instanceof ApiError ? error.retryAfterMs ?? 0 : 0,
-          Math.min(FIRST_AGAIN_MS * 2 ** Math.min(failures++, 10), LONGEST_AGAIN_MS),
+          backoffMs(failures += 1),
         );
         this.#deps.log.warning("Messages could not be fetched, and are tried again", {
           reason: error instanceof Error ? error.message : String(error),
           waitMs,
         });
-        await pause(waitMs, this.#deps.clock, this.#closing.signal);
+        await sleep(waitMs, this.#deps.clock, this.#closing.signal);
       }
     }
   }

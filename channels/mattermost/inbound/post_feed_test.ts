@@ -119,7 +119,7 @@ Deno.test("PostFeed tries again what could not be written, and moves no cursor p
   const post = world.say("kept");
   await world.until(() => world.warnings.length === 1);
   assertEquals(world.cursors[world.room.id], undefined);
-  world.clock.tick(1_000);
+  world.clock.tick(1_250);
   await world.until(() => world.added.length === 1);
   assertEquals(world.cursors[world.room.id], `${post.create_at} ${post.id}`);
   // Ended while it waits: it is not taken for one that was looked at.

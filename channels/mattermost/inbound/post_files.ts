@@ -5,8 +5,11 @@
  * @module
  */
 
-import { join } from "@std/path";
-import { ServiceError } from "../../../lib/errors.ts";
+import {
+  hearVoice,
+  type InboundFiles,
+  MAX_INBOUND_FILES,
+} from "../../../lib/channel/platform/mod.ts";
 import { ApiError } from "../api/api_error.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import type { Words } from "../words.ts";
@@ -15,47 +18,38 @@ import type { PostFile } from "./post.ts";
 /** What files are fetched with. */
 export interface PostFilesDeps {
   client: Pick<MattermostClient, "fetchFile">;
-  /** A folder for this post's files. */
-  folder: string;
+  /** Where they are put. */
+  files: InboundFiles;
   /** What is said in an audio file. */
   transcribe: (path: string) => Promise<string>;
   words: Words;
 }
 
-/** What became of them. */
-export interface FetchedFiles {
-  paths: string[];
+/** What is said of them. */
+export interface FileWords {
   /** For the text of the message. */
   heard: string[];
   /** For the one who sent them, and for the text: what was not read. */
   notes: string[];
 }
 
-/** What the service takes with a message (`HandledMessage.media`). */
-const MAX_FILES = 4;
-const MAX_FILE_BYTES = 8 * 1024 * 1024;
-const MAX_TOTAL_BYTES = 24 * 1024 * 1024;
-
 const MEGABYTE = 1024 * 1024;
 
 /** Fetches them. Rejects where another time may be better. */
 export async function fetchPostFiles(
-  files: readonly PostFile[],
-  { client, folder, transcribe, words }: PostFilesDeps,
-): Promise<FetchedFiles> {
-  const fetched: FetchedFiles = { paths: [], heard: [], notes: [] };
-  let leftBytes = MAX_TOTAL_BYTES;
-  for (const [index, file] of files.entries()) {
+  listed: readonly PostFile[],
+  { client, files, transcribe, words }: PostFilesDeps,
+): Promise<FileWords> {
+  const said: FileWords = { heard: [], notes: [] };
+  for (const file of listed) {
     const name = shortName(file.name);
-    const maxBytes = Math.min(MAX_FILE_BYTES, leftBytes);
-    const tooLarge = (bytes: number) =>
-      fetched.notes.push(words("tooLarge", {
-        name,
-        size: Math.ceil(bytes / MEGABYTE),
-        max: Math.floor(maxBytes / MEGABYTE),
-      }));
-    if (fetched.paths.length >= MAX_FILES) {
-      fetched.notes.push(words("tooMany", { name, max: MAX_FILES }));
+    const maxBytes = files.roomBytes;
+    const tooLarge = (bytes: number) => {
+      const size = Math.ceil(bytes / MEGABYTE);
+      said.notes.push(words("tooLarge", { name, size, max: Math.floor(maxBytes / MEGABYTE) }));
+    };
+    if (files.isFull) {
+      said.notes.push(words("tooMany", { name, max: MAX_INBOUND_FILES }));
       continue;
     }
     if (file.size > maxBytes) {
@@ -67,29 +61,29 @@ export async function fetchPostFiles(
       bytes = await client.fetchFile(file.id, maxBytes);
     } catch (error) {
       if (!isGone(error)) throw error;
-      fetched.notes.push(words("unreadable", { name }));
+      said.notes.push(words("unreadable", { name }));
       continue;
     }
     if (bytes === undefined) {
       tooLarge(file.size || maxBytes + 1);
       continue;
     }
-    // Two of the same name lie beside each other.
-    const place = join(folder, String(index + 1));
-    await Deno.mkdir(place, { recursive: true, mode: 0o700 });
-    const path = join(place, safeName(file.name));
-    await Deno.writeFile(path, bytes, { mode: 0o600 });
-    const isVoice = file.mimeType.startsWith("audio/");
-    const said = isVoice ? await voiceWords(path, transcribe) : undefined;
-    if (said !== undefined && "text" in said) {
-      fetched.heard.push(words("voice", { text: said.text }));
-      continue;
+    const path = await files.write(file.name, bytes);
+    if (!file.mimeType.startsWith("audio/")) continue;
+    const voice = await hearVoice(path, transcribe);
+    switch (voice.kind) {
+      case "text":
+        files.leaveOut(path);
+        said.heard.push(words("voice", { text: voice.text }));
+        break;
+      case "off":
+        said.heard.push(words("voiceOff"));
+        break;
+      case "failed":
+        said.heard.push(words("voiceFailed"));
     }
-    if (said !== undefined) fetched.heard.push(words(said.isOff ? "voiceOff" : "voiceFailed"));
-    fetched.paths.push(path);
-    leftBytes -= bytes.length;
   }
-  return fetched;
+  return said;
 }
 
 /** A refusal that stays one. */
@@ -98,26 +92,6 @@ function isGone(error: unknown): boolean {
   return [400, 403, 404, 410].includes(error.status);
 }
 
-async function voiceWords(
-  path: string,
-  transcribe: (path: string) => Promise<string>,
-): Promise<{ text: string } | { isOff: boolean }> {
-  try {
-    const text = (await transcribe(path)).trim();
-    return text === "" ? { isOff: false } : { text };
-  } catch (error) {
-    const code = error instanceof ServiceError ? error.code : (error as { code?: unknown })?.code;
-    return { isOff: code === "not_enabled" };
-  }
-}
-
 function shortName(name: string): string {
   return name.replace(/[\p{Cc}\p{Cf}`*_[\]]/gu, "").slice(0, 80) || "file";
-}
-
-/** A name that is one in any folder, and in no other. */
-function safeName(name: string): string {
-  const plain = name.normalize("NFC").replace(/[^\p{L}\p{N}._ -]/gu, "_").replace(/^\.+/, "_")
-    .trim();
-  return plain.slice(-80).trim() || "file";
 }

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { join } from "@std/path";
 import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
 import {
   type HandledMessage,
   MAX_INBOUND_CHARS,
   type Published,
 } from "../../../lib/channel/inbound_message.ts";
+import { abortable, InboundFiles } from "../../../lib/channel/platform/mod.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import type { Words } from "../words.ts";
 import type { HeardPost } from "./heard_post.ts";
@@ -48,20 +48,19 @@ export class TakePost {
   async take(heard: HeardPost, signal: AbortSignal): Promise<void> {
     const { client, host, words, handleMessage, onTurn, tell } = this.#deps;
     const { id, chatId, userId, createAt } = heard;
-    const folder = join(host.stateDir, "media", id);
+    const files = new InboundFiles(host.stateDir);
     try {
-      const files = await fetchPostFiles(heard.files, {
+      const said = await fetchPostFiles(heard.files, {
         client,
-        folder,
+        files,
         transcribe: (path) => host.transcribe(path),
         words,
       });
-      const notes = files.notes.map((note) => `(${note})`);
-      const content = [heard.text, ...files.heard, ...notes].filter((each) => each !== "")
+      const notes = said.notes.map((note) => `(${note})`);
+      const content = [heard.text, ...said.heard, ...notes].filter((each) => each !== "")
         .join("\n\n").slice(0, MAX_INBOUND_CHARS).toWellFormed();
       const senderName = heard.senderName ?? await this.#nameOf(userId);
-      const published = await untilAborted(
-        signal,
+      const published = await abortable(
         handleMessage({
           senderId: userId,
           chatId,
@@ -72,17 +71,18 @@ export class TakePost {
           sentAt: createAt,
           ...senderName !== undefined && { senderName },
         }),
+        signal,
       );
       if (published.kind !== "turn" || published.repeated) return;
       onTurn(chatId);
       this.#acknowledge(id);
       // Who sent a file that was not read is told so, whatever becomes of the rest.
-      if (files.notes.length === 0) return;
-      await tell(chatId, `files:${id}`, files.notes.join("\n")).catch((error) =>
+      if (said.notes.length === 0) return;
+      await tell(chatId, `files:${id}`, said.notes.join("\n")).catch((error) =>
         host.log.warning("A note on files was not sent", { reason: String(error) })
       );
     } finally {
-      await Deno.remove(folder, { recursive: true }).catch(() => {});
+      await files.remove();
     }
   }
 
@@ -106,18 +106,5 @@ export class TakePost {
     } catch {
       return undefined;
     }
-  }
-}
-
-/** A service that has too much to do keeps no channel from stopping. */
-async function untilAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
-  const ended = Promise.withResolvers<never>();
-  const end = () => ended.reject(signal.reason);
-  signal.addEventListener("abort", end, { once: true });
-  try {
-    return await Promise.race([promise, ended.promise]);
-  } finally {
-    signal.removeEventListener("abort", end);
-    promise.catch(() => {});
   }
 }

@@ -7,18 +7,22 @@
 
 import type { Clock } from "../../../lib/agent/clock.ts";
 import type { OutboundMessage, StreamDelta } from "../../../lib/channel/outbound_message.ts";
-import { EditedStreams } from "../../../lib/channel/platform/edited_streams.ts";
-import type { Memory } from "../../../lib/channel/platform/memory.ts";
-import { Typing } from "../../../lib/channel/platform/typing.ts";
+import {
+  EditedStreams,
+  type Memory,
+  ShownApprovals,
+  StatusNotes,
+  Typing,
+} from "../../../lib/channel/platform/mod.ts";
 import type { ActionContext } from "../actions/action_context.ts";
-import { ApprovalPosts } from "../actions/approval_posts.ts";
+import { type ApprovalPost, ApprovalPosts } from "../actions/approval_posts.ts";
+import { toDeliveryError } from "../api/api_error.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import { type ChatAddress, readChatId } from "../chat_address.ts";
 import type { ServerFacts } from "../connection/server_facts.ts";
 import { toPosts } from "../text/to_mattermost.ts";
 import type { Words } from "../words.ts";
 import { Poster } from "./poster.ts";
-import { ProgressPosts } from "./progress_posts.ts";
 import { SendMessage } from "./send_message.ts";
 
 /** What an outlet is made of. */
@@ -38,33 +42,53 @@ export interface OutletDeps {
 /** The server forgets that somebody writes after five seconds. */
 const TYPING_MS = 4_000;
 
+/** Between two edits of a note, milliseconds. */
+const NOTE_MS = 1_500;
+
 /** Between two edits of an answer that grows. */
 const EDIT_MS = 1_000;
 
 /** See the module. */
 export class Outlet {
   readonly poster: Poster;
-  readonly approvals: ApprovalPosts;
+  readonly approvals: ShownApprovals<ApprovalPost>;
   readonly typing: Typing;
   readonly #streams: EditedStreams<string>;
+  readonly #notes: StatusNotes<string>;
   readonly #sender: SendMessage;
 
   constructor(deps: OutletDeps) {
     const { client, facts, memory, context, actionsUrl, showTyping, words, clock } = deps;
     const { me, maxRunes, maxFileBytes } = facts;
     const poster = this.poster = new Poster({ client, myId: me.id, memory });
-    this.approvals = new ApprovalPosts({ poster, memory, context, words, maxRunes });
+    const shown = this.approvals = new ShownApprovals({ memory, clock });
     this.typing = new Typing({
       clock,
       everyMs: TYPING_MS,
       show: (chatId) => Promise.resolve(showTyping(readChatId(chatId))),
     });
+    const notes = this.#notes = new StatusNotes<string>({
+      post: (chatId, text) => {
+        const address = readChatId(chatId);
+        const messageId = crypto.randomUUID();
+        return poster.post({ address, messageId, part: 0, text, isQuiet: me.isBot });
+      },
+      edit: (postId, text) => poster.edit(postId, text),
+      remove: (postId) =>
+        client.deletePost(postId).catch((error) => {
+          throw toDeliveryError(error, true);
+        }),
+      memory,
+      clock,
+      everyMs: () => NOTE_MS,
+    });
+    notes.restore();
     this.#sender = new SendMessage({
       client,
       poster,
-      progress: new ProgressPosts({ client, poster, isQuiet: me.isBot, memory, clock }),
+      notes,
       typing: this.typing,
-      approvals: this.approvals,
+      approvals: new ApprovalPosts({ poster, shown, context, words, maxRunes }),
       actionsUrl,
       words,
       maxRunes,
@@ -92,14 +116,13 @@ export class Outlet {
   /** Posts a text that fits. Resolves with the post's id; rejects as `send` does. */
   async tell(chatId: string, messageId: string, text: string): Promise<string> {
     const address = readChatId(chatId);
-    const postId = await this.poster.post({ address, messageId, part: 0, text });
-    this.poster.forget(messageId, 1);
-    return postId;
+    return await this.poster.post({ address, messageId, part: 0, text });
   }
 
-  /** Shows nothing any more. */
-  close(): void {
+  /** Shows nothing any more, and resolves when nothing is under way. */
+  async close(): Promise<void> {
     this.typing.close();
     this.#streams.close();
+    await this.#notes.close();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Posts messages: each part once, also when the one behind it failed and the message comes again, and
- * marked so that a post of ours is known from one that another program makes with our token.
+ * Posts messages: each once, also when nobody said that it was taken, and marked so that a post of ours is
+ * known from one that another program makes with our token.
  *
  * @module
  */
@@ -36,17 +36,9 @@ export interface NewPost {
   isQuiet?: boolean;
 }
 
-/** A part that became a post. */
-interface TakenPart {
-  key: string;
-  id: string;
-}
-
 /** Property of a post that says whose it is. */
 const MARK = "service_message";
 
-/** Messages of which some parts were taken. */
-const MAX_PARTLY = 1_000;
 /** Newest posts of a channel among which one is looked for that may have been taken. */
 const LOOKED_AT = 60;
 
@@ -55,7 +47,6 @@ export class Poster {
   readonly #deps: PosterDeps;
   /** Of this channel's folder, so that it outlives restarts. */
   readonly #origin: string;
-  readonly #taken = new Map<string, TakenPart>();
 
   constructor(deps: PosterDeps) {
     this.#deps = deps;
@@ -64,13 +55,10 @@ export class Poster {
     if (kept === undefined) deps.memory.set("origin", "", this.#origin);
   }
 
-  /** Makes a post, unless this part was taken already. Resolves with its id; rejects as `send` does. */
+  /** Makes a post. Resolves with its id; rejects as `send` does. */
   async post(post: NewPost): Promise<string> {
     const { address: { channelId, rootId }, messageId, part, text, fileIds, props, isQuiet } = post;
-    const name = `${messageId}.${part}`;
-    const key = `${this.#origin}.${name}.${digestOf(text)}`;
-    const taken = this.#taken.get(name);
-    if (taken?.key === key) return taken.id;
+    const key = `${this.#origin}.${messageId}.${part}.${digestOf(text)}`;
     const body = {
       channel_id: channelId,
       root_id: rootId,
@@ -93,7 +81,6 @@ export class Poster {
     }
     if (!isId(id)) id = await this.#find(channelId, key);
     if (!isId(id)) throw failure;
-    this.#remember(name, { key, id });
     this.#follow(rootId !== "" ? rootId : id);
     return id;
   }
@@ -126,18 +113,6 @@ export class Poster {
   /** Whether we have written in a thread, or begun it. */
   isInThread(rootId: string): boolean {
     return this.#deps.memory.get("thread", rootId) !== undefined;
-  }
-
-  /** All parts are taken: nothing of the message comes again. */
-  forget(messageId: string, parts: number): void {
-    for (let part = 0; part < parts; part++) {
-      this.#taken.delete(`${messageId}.${part}`);
-    }
-  }
-
-  #remember(name: string, taken: TakenPart): void {
-    this.#taken.set(name, taken);
-    if (this.#taken.size > MAX_PARTLY) this.#taken.delete(this.#taken.keys().next().value!);
   }
 
   #follow(rootId: string): void {

@@ -7,21 +7,20 @@
 
 import { eventOf } from "../../../lib/channel/outbound_event.ts";
 import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
-import type { Typing } from "../../../lib/channel/platform/typing.ts";
+import { SendSteps, type StatusNotes, type Typing } from "../../../lib/channel/platform/mod.ts";
 import type { ApprovalPosts } from "../actions/approval_posts.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import { readChatId } from "../chat_address.ts";
 import { toPosts } from "../text/to_mattermost.ts";
 import type { Words } from "../words.ts";
 import type { Poster } from "./poster.ts";
-import type { ProgressPosts } from "./progress_posts.ts";
 import { uploadFiles } from "./upload_files.ts";
 
 /** What messages are sent with. */
 export interface SendMessageDeps {
   client: Pick<MattermostClient, "uploadFile">;
-  poster: Pick<Poster, "post" | "forget">;
-  progress: Pick<ProgressPosts, "show" | "end">;
+  poster: Pick<Poster, "post">;
+  notes: Pick<StatusNotes<string>, "show" | "end">;
   typing: Pick<Typing, "end">;
   approvals: Pick<ApprovalPosts, "show" | "resolve">;
   /** Where clicks are posted to; undefined: there are no buttons. */
@@ -33,12 +32,16 @@ export interface SendMessageDeps {
   maxFileBytes: number;
 }
 
+/** Characters of a note. */
+const MAX_NOTE_CHARS = 500;
+
 /** Files of one post. */
 const MAX_POST_FILES = 10;
 
 /** See the module. */
 export class SendMessage {
   readonly #deps: SendMessageDeps;
+  readonly #steps = new SendSteps<string>();
 
   constructor(deps: SendMessageDeps) {
     this.#deps = deps;
@@ -46,18 +49,18 @@ export class SendMessage {
 
   /** Resolves when everything of it is there; rejects as `BaseChannel.send` does. */
   async send(message: OutboundMessage): Promise<void> {
-    const { progress, typing, approvals, actionsUrl } = this.#deps;
-    const { id, chatId, content } = message;
+    const { notes, typing, approvals, actionsUrl } = this.#deps;
+    const { chatId, content } = message;
     const event = eventOf(message);
     switch (event?.type) {
       case undefined:
         return await this.#answer(message);
       case "progress":
       case "goal_status":
-        return await progress.show(chatId, id, content);
+        return await notes.show(chatId, toPosts(content, MAX_NOTE_CHARS)[0] ?? "");
       case "turn_end":
         typing.end(chatId);
-        return await progress.end(chatId);
+        return await notes.end(chatId);
       case "approval": {
         const url = actionsUrl();
         if (url === undefined) return await this.#answer(message);
@@ -85,11 +88,11 @@ export class SendMessage {
     // The files stand below the last of the text, and more than fit there in posts of their own.
     const last = Math.max(0, texts.length - 1);
     const count = Math.max(texts.length, last + Math.ceil(ids.length / MAX_POST_FILES));
-    for (let part = 0; part < count; part++) {
+    const steps = Array.from({ length: count }, (_, part) => () => {
       const from = (part - last) * MAX_POST_FILES;
       const fileIds = part < last ? [] : ids.slice(from, from + MAX_POST_FILES);
-      await poster.post({ address, messageId: id, part, text: texts[part] ?? "", fileIds });
-    }
-    poster.forget(id, count);
+      return poster.post({ address, messageId: id, part, text: texts[part] ?? "", fileIds });
+    });
+    await this.#steps.run(id, steps);
   }
 }
