@@ -11,6 +11,7 @@ import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
 import { Intake } from "../../lib/channel/platform/intake.ts";
 import { Memory } from "../../lib/channel/platform/memory.ts";
+import { Tries } from "../../lib/channel/platform/tries.ts";
 import { boundedFetch } from "./api/bounded_fetch.ts";
 import { readFault } from "./api/faults.ts";
 import {
@@ -36,6 +37,9 @@ import { wordsIn } from "./words.ts";
 const AGAIN_MS = 1_000;
 const MAX_AGAIN_MS = 60_000;
 
+/** Failures of one file, about two minutes of them, before its message goes on without it. */
+const FILE_TRIES = 8;
+
 /** See the module. */
 export class MatrixChannel extends BaseChannel<MatrixConfig> {
   readonly #ending = new AbortController();
@@ -46,6 +50,7 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
   #link: MatrixLink | undefined;
   #problem = "it is not started";
   #detail = "";
+  readonly #fileTries = new Tries(FILE_TRIES);
   /** Who else writes with the account. */
   #stranger: string | undefined;
 
@@ -229,6 +234,8 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
         stateDir: this.host.stateDir,
         transcribe: (path) => this.transcribeAudio(path),
         words: wordsIn(this.config.language),
+        // While the server is away as a whole, nothing is said by it of the file.
+        isHopeless: () => this.#problem === "" && this.#fileTries.isLast(eventId),
         signal,
       });
     }

@@ -150,3 +150,33 @@ Deno.test("MatrixChannel sends files as what they are, and names one that the se
   const gone = await test.send("", { media: ["/nowhere/at-all.txt"] }).catch((error) => error);
   assertEquals(gone.name, "PermanentDeliveryError");
 });
+
+Deno.test("MatrixChannel goes on without a file that its server never gives, and says so", async () => {
+  await using test = await TestChannel.connected();
+  const { server } = test;
+  server.fail("GET", /\/download\//, {
+    status: 502,
+    body: { errcode: "M_UNKNOWN", error: "Failed to fetch remote media" },
+  }, 1_000);
+  sendFile(server, { name: "far.txt", text: "from afar" });
+  server.say("helper: and this?");
+  await test.tickUntil(() => test.texts.length === 2);
+  assertEquals(test.texts, [
+    "from afar\n\n[The file far.txt could not be fetched: M_UNKNOWN: Failed to fetch remote media]",
+    "and this?",
+  ]);
+});
+
+Deno.test("MatrixChannel uploads a file once, also when its event is sent several times", async () => {
+  await using test = await TestChannel.connected();
+  const { server, host } = test;
+  const path = await Deno.makeTempFile({ dir: host.stateDir, suffix: ".txt" });
+  const message = test.message("", { media: [path] });
+  server.refuse("temporary");
+  server.limitNext("PUT", /\/send\//, 1_000);
+  for (const name of ["Error", "RetryLaterError"]) {
+    assertEquals((await test.channel.send(message).catch((error) => error)).name, name);
+  }
+  await test.channel.send(message);
+  assertEquals([test.calls("POST", /\/upload$/).length, server.sent().length], [1, 1]);
+});

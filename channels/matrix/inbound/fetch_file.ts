@@ -21,6 +21,8 @@ export interface FetchFileDeps {
   stateDir: string;
   transcribe: (path: string) => Promise<string>;
   words: MatrixWords;
+  /** The file could not be had once more: whether its message is to wait for it no longer. */
+  isHopeless: () => boolean;
   signal: AbortSignal;
 }
 
@@ -37,7 +39,7 @@ export interface FetchedFile {
 export async function fetchFile(
   file: HeardFile,
   key: string,
-  { api, stateDir, transcribe, words, signal }: FetchFileDeps,
+  { api, stateDir, transcribe, words, isHopeless, signal }: FetchFileDeps,
 ): Promise<FetchedFile> {
   const { name, isVoice } = file;
   const without = (text: string) => ({ text, path: undefined, remove: () => Promise.resolve() });
@@ -49,8 +51,9 @@ export async function fetchFile(
     bytes = await api.download(file.mxc, signal);
   } catch (error) {
     const fault = readFault(error);
-    if (fault.kind !== "refused") throw error;
-    if (fault.errcode === "M_TOO_LARGE") return tooLarge();
+    // Such as one of another server that is gone for good: the chat does not wait for it for ever.
+    if (fault.kind !== "refused" && (fault.kind !== "away" || !isHopeless())) throw error;
+    if (fault.kind === "refused" && fault.errcode === "M_TOO_LARGE") return tooLarge();
     return without(fill(words.fileGone, { name, reason: fault.words }));
   }
   const dir = join(stateDir, "media", key);

@@ -27,6 +27,9 @@ export interface MessageSenderDeps {
 /** Messages of which a part was sent. */
 const MAX_PARTLY = 1_000;
 
+/** Files whose upload is remembered until they were sent. */
+const MAX_UPLOADED = 200;
+
 /** Files that are sent are read whole. */
 const MAX_SENT_BYTES = 100 * 1024 * 1024;
 
@@ -35,6 +38,8 @@ export class MessageSender {
   readonly #deps: MessageSenderDeps;
   /** Events that are there, by message: they need not be uploaded again. */
   readonly #partly = new Map<string, string[]>();
+  /** Addresses of files by their message and place in it: an event that is refused uploads nothing anew. */
+  readonly #uploaded = new Map<string, string>();
   #limit: Promise<number | undefined> | undefined;
 
   constructor(deps: MessageSenderDeps) {
@@ -55,7 +60,8 @@ export class MessageSender {
     );
     for (const path of media) {
       const isFirst = steps.length === 0;
-      steps.push(() => this.#file(path, isFirst ? relation : following(relation)));
+      const key = `${id} ${steps.length}`;
+      steps.push(() => this.#file(path, key, isFirst ? relation : following(relation)));
     }
     const sent = this.#partly.get(id) ?? [];
     for (let at = sent.length; at < steps.length; at += 1) {
@@ -74,7 +80,7 @@ export class MessageSender {
   }
 
   /** The event of a file; in words where the server does not take so much. */
-  async #file(path: string, relation: Relation): Promise<Json> {
+  async #file(path: string, key: string, relation: Relation): Promise<Json> {
     const { api, words } = this.#deps;
     const file = namedFile(path);
     const limit = Math.min(await this.#uploadLimit() ?? Infinity, MAX_SENT_BYTES);
@@ -87,7 +93,12 @@ export class MessageSender {
     const bytes = await readWithin(path, limit);
     if (bytes === undefined) return tooLarge(limit);
     try {
-      const mxc = await api.upload(bytes, file.mimeType, file.name);
+      const mxc = this.#uploaded.get(key) ??
+        await api.upload(bytes, file.mimeType, file.name);
+      this.#uploaded.set(key, mxc);
+      if (this.#uploaded.size > MAX_UPLOADED) {
+        this.#uploaded.delete(this.#uploaded.keys().next().value!);
+      }
       return { ...fileContent(file, bytes, mxc), ...relates(relation) };
     } catch (error) {
       const { errcode, httpStatus } = error as { errcode?: string; httpStatus?: number };
