@@ -294,6 +294,52 @@ Deno.test("what is older than catchUpS is listed and not answered, and the chat 
   assertEquals(await world.gateway.stop(), 0, world.gateway.log());
 });
 
+Deno.test("an outage costs an answer none of its attempts, on every platform", async () => {
+  const { promise: isOpen, resolve: open } = Promise.withResolvers<void>();
+  await using world = await PlatformWorld.open({
+    async script(request) {
+      await isOpen;
+      return { text: `re ${said(request)}` };
+    },
+    // One that counts, and an answer is given up.
+    section: { streaming: false, sendMaxRetries: 1 },
+  });
+  // Whatever fails: the model ends when nobody waits for it.
+  using _held = { [Symbol.dispose]: open };
+  const { discord, matrix } = world.platforms;
+  await world.start();
+  await Promise.all(
+    world.each.map(([, platform]) =>
+      platform.deliver({ text: "there?", senderId: platform.senders[0], from: "person" })
+    ),
+  );
+  await world.model.request(world.each.length - 1);
+  await Promise.all(world.each.map(([, platform]) => platform.goDown!()));
+  open();
+  const waiting = async () => {
+    const rows = await outboxOf(world.home, ["pending", "sending"]);
+    return rows.filter(({ content }) => content.includes("re ")).map(({ channel }) => channel);
+  };
+  const names = world.each.map(([name]) => name);
+  await world.until(
+    async () => (await waiting()).length === names.length,
+    "the answers wait",
+  );
+  // Two that can come back at their address.
+  matrix.comeUp();
+  await discord.comeBack();
+  await Promise.all(
+    (["discord", "matrix"] as const).map((name) =>
+      world.until(() => /re .*there\?/.test(world.textOf(name)), `${name}: the answer`)
+    ),
+  );
+  assertEquals(await outboxOf(world.home, ["dead", "unknown", "expired"]), []);
+  const away = names.filter((name) => name !== "discord" && name !== "matrix");
+  await world.until(async () => (await waiting()).length === away.length, "the others wait");
+  assertEquals((await waiting()).sort(), away.sort());
+  assertEquals(await world.gateway.stop(), 0, world.gateway.log());
+});
+
 /** How often each was asked for something, with whatever token. */
 const REQUESTS: Record<PlatformName, (platforms: Platforms) => number> = {
   discord: ({ discord }) => discord.api.calls.length,
