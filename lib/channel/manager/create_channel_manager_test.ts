@@ -149,6 +149,34 @@ for (const byCall of [false, true]) {
   });
 }
 
+Deno.test("a channel that was not let in is tried again when its settings come back after others", async () => {
+  const world = channelWorld();
+  const on = testSpec("a");
+  const others = [testSpec("a", { fingerprint: "2", problem: "token is missing" })];
+  world.manager.configure([on]);
+  await world.settle();
+  world.running("a")!.refuse("locked");
+  await world.settle();
+  world.manager.configure(others);
+  await world.settle();
+  assertEquals(world.manager.status()[0]!.problem, "token is missing");
+  world.manager.configure([on]);
+  await world.settle();
+  assertEquals([world.states(), world.manager.status()[0]!.problem], [["a running"], undefined]);
+  // Also when the others come while it is put away.
+  const stopped = Promise.withResolvers<void>();
+  world.onStop = () => stopped.promise;
+  world.running("a")!.refuse("locked", true);
+  await world.settle();
+  world.manager.configure(others);
+  world.manager.configure([on]);
+  stopped.resolve();
+  await world.settle();
+  await world.tick(1_000);
+  assertEquals(world.states(), ["a running"]);
+  await world.manager.stop(1_000);
+});
+
 Deno.test("a channel that is switched off and on while it is put away as not let in is tried again", async () => {
   const world = channelWorld();
   const on = testSpec("a");

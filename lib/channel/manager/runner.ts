@@ -89,7 +89,8 @@ export class Runner {
       this.#backOff.reset();
       this.#notBeforeMs = 0;
     }
-    if (spec?.enabled !== true) this.#refused = undefined;
+    // Other settings are a change, also where the ones before come back after them.
+    if (spec?.enabled !== true || spec.fingerprint !== this.#refused) this.#refused = undefined;
     this.#wanted = spec;
     this.#pause.end();
   }
@@ -271,7 +272,9 @@ export class Runner {
     if (current.ranMs >= STEADY_MS) this.#backOff.reset();
     const { spec } = current;
     // Whoever switches it off and on while it is put away means that, too.
-    if (current.isRefused) this.#refused = spec.fingerprint;
+    if (current.isRefused && this.#wanted?.fingerprint === spec.fingerprint) {
+      this.#refused = spec.fingerprint;
+    }
     await this.#retire(current);
     if (this.#wanted === undefined || !this.#wanted.enabled) return;
     if (this.#refused === spec.fingerprint && this.#wanted.fingerprint === spec.fingerprint) {

@@ -42,6 +42,7 @@ export class EditedStreams<Ref> {
   readonly #deps: EditedStreamsDeps<Ref>;
   readonly #streams = new Map<string, Stream<Ref>>();
   readonly #waits = new Set<() => void>();
+  #isClosed = false;
 
   constructor(deps: EditedStreamsDeps<Ref>) {
     this.#deps = deps;
@@ -67,8 +68,9 @@ export class EditedStreams<Ref> {
     if (streamEnd) this.#streams.delete(key);
   }
 
-  /** Ends every wait; streams go no further. */
+  /** Ends every wait, those too that a long piece would come to: its end is not to be waited for. */
   close(): void {
+    this.#isClosed = true;
     for (const end of this.#waits) end();
     this.#streams.clear();
   }
@@ -102,7 +104,7 @@ export class EditedStreams<Ref> {
   async #room(stream: Stream<Ref>): Promise<void> {
     const { clock, everyMs } = this.#deps;
     const leftMs = stream.lastCallMs + everyMs - clock.elapsed();
-    if (leftMs > 0) {
+    if (leftMs > 0 && !this.#isClosed) {
       const over = Promise.withResolvers<void>();
       const cancel = clock.after(leftMs, over.resolve);
       this.#waits.add(over.resolve);

@@ -147,3 +147,14 @@ Deno.test("push() ends with the text that was said, whatever fails on the way", 
     { numRuns: 300 },
   );
 });
+
+Deno.test("close() lets a long piece come to its end at once", async () => {
+  const board = new Board(10, 1_000);
+  const pushing = board.streams.push(piece("one two three four five six", { streamEnd: true }));
+  while (board.clock.timers() === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+  assertEquals(board.texts, ["one two"]);
+  board.streams.close();
+  await pushing;
+  assertEquals(board.texts, ["one two", "three four", "five six"]);
+  assertEquals(board.clock.timers(), 0);
+});

@@ -33,6 +33,7 @@ interface Signs {
 export class Typing {
   readonly #deps: TypingDeps;
   readonly #chats = new Map<string, Signs>();
+  #isClosed = false;
 
   constructor(deps: TypingDeps) {
     this.#deps = deps;
@@ -40,6 +41,8 @@ export class Typing {
 
   /** A turn of the chat has begun. */
   begin(chatId: string): void {
+    // What was handed on while the channel was ending.
+    if (this.#isClosed) return;
     const signs = this.#chats.get(chatId);
     const leftMs = this.#deps.maxMs ?? MAX_MS;
     if (signs !== undefined) {
@@ -62,6 +65,7 @@ export class Typing {
 
   /** Shows nothing any more. */
   close(): void {
+    this.#isClosed = true;
     for (const [chatId, signs] of this.#chats) this.#forget(chatId, signs);
   }
 

@@ -71,3 +71,12 @@ Deno.test("begin() goes on when the platform refuses a sign", async () => {
   assertEquals(shown, ["a", "a"]);
   typing.close();
 });
+
+Deno.test("begin() shows nothing once it is closed", () => {
+  const { typing, clock, shown } = open();
+  typing.begin("a");
+  typing.close();
+  typing.begin("a");
+  typing.begin("b");
+  assertEquals([shown, clock.timers()], [["a"], 0]);
+});
