@@ -6,6 +6,7 @@
 
 import type { SecretInfo } from "../../lib/authority/state/secret_store.ts";
 import { visibleLine } from "../../lib/authority/visible_text.ts";
+import type { ConfiguredUses } from "../../lib/config/configured_uses.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { isSecretName, SECRET_NAME_FORM } from "../../lib/secrets/secret_name.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
@@ -72,10 +73,16 @@ async function set(
   }
   out.note(`${name} is set${scopeNote(info)}`);
   if (uses.problems.length > 0) noteProblems(out, uses.problems);
-  else if (uses.keys.length > 0) {
-    out.note(`A running service takes it for ${uses.keys.join(", ")} when it is started again`);
-  }
+  else noteUses(out, uses);
   return EXIT.done;
+}
+
+function noteUses(out: Output, { keys, restart }: ConfiguredUses): void {
+  const now = keys.filter((key) => !restart.includes(key));
+  if (now.length > 0) out.note(`A running service takes it for ${now.join(", ")} now`);
+  if (restart.length > 0) {
+    out.note(`A running service takes it for ${restart.join(", ")} when it is started again`);
+  }
 }
 
 /** What stands in texts that have nothing to do with it: `password`, `12345678`. */

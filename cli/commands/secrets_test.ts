@@ -94,6 +94,7 @@ Deno.test("secrets set takes a value from the prompt or standard input, and says
     createdAt: home.temp.clock.now,
     updatedAt: home.temp.clock.now,
     keys: [],
+    restart: [],
     problems: [],
   });
   assertEquals(await home.reveal("PIPED"), "hunter3-hunter3");
@@ -228,6 +229,23 @@ Deno.test("secrets list shows names, scopes and times, and rm takes one away", a
   assertEquals(JSON.parse((await home.run(["rm", "B", "--json"])).stdout).removed, true);
   assertEquals((await home.run(["list", "--json"])).stdout, "");
   assertEquals((await home.temp.records()).at(-1)?.kind, "secret.removed");
+});
+
+Deno.test("secrets set says what of a running service takes a new value at once", async () => {
+  await using home = await setUp();
+  await home.temp.home.write({
+    channels: {
+      telegram: { token: "${secret:SHARED}" },
+      websocket: { tokenIssueSecret: "${secret:SHARED}", tokenIssuePath: "/token" },
+    },
+  });
+  const line = ["set", "SHARED"];
+  const { stderr } = await home.run(line, { stdin: [VALUE] });
+  // A channel is made anew with it.
+  assertStringIncludes(stderr, "A running service takes it for channels.telegram.token now\n");
+  assertStringIncludes(stderr, "takes it for channels.websocket.tokenIssueSecret when it is");
+  const json = JSON.parse((await home.run([...line, "--json"], { stdin: [VALUE] })).stdout);
+  assertEquals(json.restart, ["channels.websocket.tokenIssueSecret"]);
 });
 
 Deno.test("secrets set and rm say what becomes of the configuration that refers to the secret", async () => {
