@@ -144,6 +144,7 @@ Deno.test("plugins enable tells what the package's own check finds, also of one 
   await using test = await world({ channels: { chat: GOOD } });
   test.findings.push(
     { level: "error", field: "botToken", message: "the platform does not know this token" },
+    { level: "warning", field: "server", message: "server could not be tried" },
     { level: "warning", message: "nobody answers" },
   );
   for (const said of ["chat is enabled in", "was enabled already"]) {
@@ -152,12 +153,14 @@ Deno.test("plugins enable tells what the package's own check finds, also of one 
     assertStringIncludes(stderr, said);
     assertStringIncludes(
       stderr,
-      "\nerror: botToken: the platform does not know this token\nwarning: nobody answers\n",
+      "\nerror: botToken: the platform does not know this token\nwarning: server could not be tried\n" +
+        "warning: nobody answers\n",
     );
   }
   const { warnings } = JSON.parse((await test.run("enable chat --json")).stdout);
-  assertEquals(warnings.slice(-2), [
+  assertEquals(warnings.slice(-3), [
     "botToken: the platform does not know this token",
+    "server could not be tried",
     "nobody answers",
   ]);
   assertFalse((await test.run("disable chat")).stderr.includes("token"));

@@ -73,8 +73,9 @@ export async function switchChannel(
   for (const finding of await check()) out.note(`${finding.level}: ${wordsOf(finding)}`);
 }
 
+/** Which field it is about, where its words do not say so. */
 function wordsOf({ field, message }: SetupFinding): string {
-  return field === undefined ? message : `${field}: ${message}`;
+  return field === undefined || message.includes(field) ? message : `${field}: ${message}`;
 }
 
 /** Writes it, anew if somebody else was faster. */
