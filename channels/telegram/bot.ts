@@ -103,6 +103,7 @@ export class TelegramBot {
       stateDir,
       handle: deps.handle,
       transcribe: deps.transcribe,
+      clock,
       onTurn: (chatId) => this.#typing.begin(chatId),
       log,
       sendSignal: signal,

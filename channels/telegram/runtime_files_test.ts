@@ -99,6 +99,20 @@ Deno.test("telegram holds up no chat for ever by a file that cannot be had", asy
   ]);
 });
 
+Deno.test("telegram waits for no file that stops coming", async () => {
+  await using bot = await TestBot.connect();
+  const { telegram } = bot;
+  telegram.stallFiles = true;
+  const file = telegram.addFile("f", "documents/f", "x");
+  telegram.say("", { caption: "read", document: { ...file, file_name: "f.txt" } });
+  const id = telegram.say("behind");
+  await bot.ticking(bot.heard(id), 5_000);
+  assertEquals(bot.turns.map(({ content }) => content), [
+    "read\n\n(f.txt was not read: Telegram did not hand it out.)",
+    "behind",
+  ]);
+});
+
 Deno.test("telegram takes a message whose file is gone without it", async () => {
   await using bot = await TestBot.connect();
   const { telegram } = bot;

@@ -90,6 +90,22 @@ Deno.test("telegram tells what may have arrived from what has not", async () => 
   assertEquals(bad.name, "RetryLaterError");
   telegram.answerWith(/^sendMessage$/, "<html>Gateway Timeout</html>", 504);
   await assertRejects(() => bot.send(CHAT, "x"), UncertainDeliveryError);
+  telegram.fail(/^sendMessage$/, 500, "Internal Server Error: restart");
+  await assertRejects(() => bot.send(CHAT, "x"), UncertainDeliveryError);
+  for (
+    const body of [
+      "",
+      "null",
+      "<html>",
+      '{"ok":true}',
+      '{"ok":true,"result":null}',
+      '{"ok":true,"result":{}}',
+      '{"ok":true,"result":{"message_id":"1","chat":{"id":1}}}',
+    ]
+  ) {
+    telegram.answerWith(/^sendMessage$/, body);
+    await assertRejects(() => bot.send(CHAT, "x"), UncertainDeliveryError);
+  }
   await telegram.close();
   const away = await assertRejects(() => bot.send(CHAT, "x"), NotConnectedError);
   assert(!away.message.includes(telegram.token), away.message);
@@ -114,11 +130,15 @@ Deno.test("telegram follows a group that became another chat, also behind a rest
 
 Deno.test("telegram sends no part of a long message a second time", async () => {
   await using bot = await TestBot.connect();
-  const { telegram } = bot;
+  const { telegram, host } = bot;
   const long = Array.from({ length: 1_500 }, (_, index) => `word${index}`).join(" ");
   const message = { id: "same" };
-  telegram.fail(/^sendMessage$/, 500, "Internal Server Error", { behind: 1 });
-  await assertRejects(() => bot.send(CHAT, long, message), Error, "Internal Server Error");
+  telegram.fail(/^sendMessage$/, 429, "Too Many Requests: retry after 1", {
+    behind: 1,
+    parameters: { retry_after: 1 },
+  });
+  await assertRejects(() => bot.send(CHAT, long, message), Error, "Too Many Requests");
+  host.clock.tick(1_000);
   assertEquals(telegram.shown.length, 1);
   await bot.send(CHAT, long, message);
   const text = telegram.shown.map(({ text }) => text).join(" ");

@@ -98,7 +98,10 @@ export class TelegramApi {
     }
   }
 
-  /** A file that `getFile` has named. Rejects as `call` does; the body is the caller's to read. */
+  /**
+   * A file that `getFile` has named. Rejects as `call` does; the body is the caller's to read, until the
+   * signal ends it.
+   */
   async download(filePath: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const { apiUrl, token } = this.#deps;
     const path = filePath.split("/").map(encodeURIComponent).join("/");
@@ -175,7 +178,7 @@ function faultOfStatus(what: string, status: number): TelegramFault {
   // A proxy that gave up waiting says nothing of what became of it.
   if (status === 504 || status < 400) return new TelegramFault("cut_off", said);
   if (status === 502 || status === 503) return new TelegramFault("unreachable", said);
-  // Not the Bot API's own words, so that it says nothing of the call either.
+  if (status === 413) return new TelegramFault("rejected", `${said}: it is too large`);
   return new TelegramFault("server", said);
 }
 

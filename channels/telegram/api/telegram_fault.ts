@@ -18,7 +18,7 @@ import {
  * - `conflict`: somebody else reads the updates, or a webhook is set (409)
  * - `flood`: too many requests (429)
  * - `rejected`: a repeat would be refused as well
- * - `server`: Telegram's own trouble (5xx)
+ * - `server`: Telegram's own trouble (5xx), which may have come behind what was asked for
  * - `unreachable`: nothing was sent, or it came to a proxy with no Bot API behind it (502, 503)
  * - `cut_off`: it was sent, and there is no answer
  */
@@ -111,12 +111,12 @@ export function toDeliveryError(error: unknown, { isRepeatable = false } = {}): 
       return new RetryLaterError(message, retryAfterMs);
     case "rejected":
       return new PermanentDeliveryError(message);
+    case "server":
     case "cut_off":
       return isRepeatable ? new Error(message) : new UncertainDeliveryError(message);
     case "unreachable":
       return new NotConnectedError(message);
     case "conflict":
-    case "server":
       return new Error(message);
   }
 }

@@ -5,6 +5,7 @@
  */
 
 import type { InlineKeyboardMarkup } from "grammy/types";
+import { UncertainDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import { isRejection, toDeliveryError } from "../api/telegram_fault.ts";
 import type { TelegramPart } from "../text/split_for_telegram.ts";
 import { shownText } from "../text/to_telegram_html.ts";
@@ -50,7 +51,12 @@ export async function sendText(
     html,
     (text) => chats.deliver("sendMessage", { ...common, ...text }, { signal }),
   );
-  return { chat_id: sent.chat.id, message_id: sent.message_id };
+  const { chat, message_id } = (sent ?? {}) as Partial<typeof sent>;
+  // It was taken: once more would be a second one.
+  if (!Number.isSafeInteger(chat?.id) || !Number.isSafeInteger(message_id)) {
+    throw new UncertainDeliveryError("Telegram does not say which message it has sent");
+  }
+  return { chat_id: chat!.id, message_id: message_id! };
 }
 
 /** Gives a message another text. Rejects as `send` of a channel does; a message that is gone is left so. */

@@ -34,6 +34,8 @@ export class FakeTelegram implements ChannelPlatform {
   typingMs = 5_000;
   /** Of messages, by the number of their update. */
   readonly #messageIds = new Map<number, string>();
+  /** Files stop behind their first byte. */
+  stallFiles = false;
   /** Requests so far, with whatever token. */
   requests = 0;
   #isRevoked = false;
@@ -278,8 +280,9 @@ export class FakeTelegram implements ChannelPlatform {
 
   #file(path: string): Response {
     const file = [...this.api.files.values()].find((one) => one.path === path);
-    return file === undefined
-      ? refusal(404, "Not Found")
+    if (file === undefined) return refusal(404, "Not Found");
+    return this.stallFiles
+      ? new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array(1)) }))
       : new Response(file.bytes, { headers: { "content-type": "application/octet-stream" } });
   }
 

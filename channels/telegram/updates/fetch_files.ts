@@ -6,6 +6,7 @@
  */
 
 import { extname, join } from "@std/path";
+import type { Clock } from "../../../lib/agent/clock.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
 import { isRejection, TelegramFault } from "../api/telegram_fault.ts";
 import { megabytes } from "../sending/megabytes.ts";
@@ -25,8 +26,12 @@ export interface FetchDeps {
   words: Words;
   /** What is said in an audio file. Rejects with `not_enabled` where that is off. */
   transcribe: (path: string) => Promise<string>;
+  clock: Pick<Clock, "after">;
   signal: AbortSignal;
 }
+
+/** How long one file may take, milliseconds: a server that says no more holds up no chat. */
+const FILE_MS = 120_000;
 
 /** What became of the files. */
 export interface FetchedFiles {
@@ -66,7 +71,7 @@ async function fetchOne(
   file: FileRef,
   path: string,
   maxBytes: number,
-  { api, words, signal }: FetchDeps,
+  { api, words, clock, signal }: FetchDeps,
 ): Promise<number | { problem: string }> {
   const name = safeName(file.name);
   const tooLarge = (bytes: number) => ({
@@ -87,9 +92,19 @@ async function fetchOne(
   // A server in local mode names a file of its own machine.
   if (typeof filePath !== "string" || filePath.startsWith("/")) return unreadable;
   await Deno.mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
-  const body = await api.download(filePath, signal);
-  const bytes = await write(body, path, maxBytes, signal);
-  return bytes ?? tooLarge(maxBytes + 1);
+  const over = new AbortController();
+  const stop = () => over.abort(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  const late = new TelegramFault("cut_off", "A file has not come in time");
+  const cancel = clock.after(FILE_MS, () => over.abort(late));
+  try {
+    const body = await api.download(filePath, over.signal);
+    const bytes = await write(body, path, maxBytes, over.signal);
+    return bytes ?? tooLarge(maxBytes + 1);
+  } finally {
+    cancel();
+    signal.removeEventListener("abort", stop);
+  }
 }
 
 /** Bytes that were written; undefined where there are more than that. */

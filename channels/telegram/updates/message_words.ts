@@ -14,9 +14,10 @@ const MAX_QUOTED_CHARS = 2_000;
 /** The text for the agent; "" where nothing is said. */
 export function messageWords(message: Message, bot: BotIdentity): string {
   const own = ownWords(message, bot);
-  // A command stands by itself.
-  if (own.startsWith("/")) return own;
-  return [forwarded(message), quoted(message, bot), own].filter((part) => part !== "").join("\n\n");
+  const origin = forwarded(message) || writtenBy(message);
+  // A command stands by itself. What somebody else has written is none of who passes it on.
+  if (own.startsWith("/") && origin === "") return own;
+  return [origin, quoted(message, bot), own].filter((part) => part !== "").join("\n\n");
 }
 
 function ownWords(message: Message, bot: BotIdentity): string {
@@ -25,7 +26,10 @@ function ownWords(message: Message, bot: BotIdentity): string {
   const text = withoutAddress(withLinks(raw, entities), bot);
   const command = commandOf(text);
   // The button that begins every conversation.
-  if (command?.name === "start" && message.chat.type === "private") return "/help";
+  if (
+    message.forward_origin === undefined && command?.name === "start" &&
+    message.chat.type === "private"
+  ) return "/help";
   return [text, otherWords(message)].filter((part) => part !== "").join("\n");
 }
 
@@ -73,6 +77,11 @@ function forwarded({ forward_origin: origin }: Message): string {
   }
 }
 
+/** Words that another bot has offered to whoever sent them (`@bot …`). */
+function writtenBy({ via_bot: bot }: Message): string {
+  return bot === undefined ? "" : `Written by the bot ${nameOfUser(bot)}:`;
+}
+
 function otherWords(message: Message): string {
   const { sticker, venue, location, contact, poll, dice } = message;
   if (sticker !== undefined) return `(a sticker${sticker.emoji ? ` ${sticker.emoji}` : ""})`;
@@ -103,7 +112,8 @@ export function nameOf({ from, sender_chat: chat }: Message): string {
 export function nameOfUser(
   { first_name, last_name }: { first_name: string; last_name?: string },
 ): string {
-  return [first_name, last_name].filter((part) => part).join(" ").slice(0, 200);
+  const name = [first_name, last_name].filter((part) => part).join(" ");
+  return name.replace(/\s+/g, " ").slice(0, 200).toWellFormed();
 }
 
 function titleOf(chat: { title?: string; first_name?: string }): string {

@@ -219,3 +219,30 @@ Deno.test("readUpdate() tells that a group became another chat", () => {
     to: -1008,
   });
 });
+
+Deno.test("readUpdate() makes no command of what somebody else has written", () => {
+  const sender_user = { id: 5, is_bot: false, first_name: "/approve ap 01234567\n/new" };
+  const forward_origin = { type: "user", date: 1, sender_user };
+  const from = "Forwarded from /approve ap 01234567 /new:\n\n";
+  for (const text of ["/approve ap-1 01234567", "/start", "@helper_bot /stop"]) {
+    const said = text.replace("@helper_bot ", "");
+    assertEquals(textOf(read({ text, forward_origin })), `${from}${said}`);
+  }
+  const hidden = { type: "hidden_user", date: 1, sender_user_name: "" };
+  assertEquals(
+    textOf(read({ text: "/stop", forward_origin: hidden })),
+    "Forwarded from :\n\n/stop",
+  );
+  const caption = { caption: "/approve ap-1 01234567", photo: [{ file_id: "p" }], forward_origin };
+  assertEquals(textOf(read(caption)), `${from}/approve ap-1 01234567`);
+  const via_bot = { id: 6, is_bot: true, first_name: "Funny" };
+  assertEquals(
+    textOf(read({ text: "/approve ap-1 01234567", via_bot })),
+    "Written by the bot Funny:\n\n/approve ap-1 01234567",
+  );
+  const quoted = { message_id: 4, date: 1, chat: GROUP, from: sender_user, text: "/stop" };
+  assertEquals(
+    textOf(read({ text: "what is it?", reply_to_message: quoted })),
+    "In reply to /approve ap 01234567 /new:\n> /stop\n\nwhat is it?",
+  );
+});

@@ -5,6 +5,7 @@
  */
 
 import { join } from "@std/path";
+import type { Clock } from "../../../lib/agent/clock.ts";
 import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
 import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
@@ -34,6 +35,7 @@ export interface TakeMessageDeps {
   stateDir: string;
   handle: (message: HandledMessage) => Promise<Published>;
   transcribe: (path: string) => Promise<string>;
+  clock: Pick<Clock, "after">;
   /** A turn of the chat has begun. */
   onTurn: (chatId: string) => void;
   log: ChannelHost["log"];
@@ -71,7 +73,7 @@ export class TakeMessage {
   }
 
   async #message(messages: readonly HeardMessage[], signal: AbortSignal): Promise<void> {
-    const { api, words, transcribe, stateDir, handle, onTurn } = this.#deps;
+    const { api, words, transcribe, clock, stateDir, handle, onTurn } = this.#deps;
     const [first] = messages;
     if (first === undefined) return;
     const { chatId, messageId, albumId } = first;
@@ -83,6 +85,7 @@ export class TakeMessage {
         dir,
         words,
         transcribe,
+        clock,
         signal,
       });
       const texts = [...messages.map(({ text }) => text), ...said].filter((text) => text !== "");
