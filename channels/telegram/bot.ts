@@ -151,7 +151,8 @@ export class TelegramBot {
     this.#intake.start();
     say(undefined);
     if (config.mode === "webhook") {
-      const { webhookUrl, webhookHost, webhookPort: port, webhookSecret: secret } = config;
+      const { webhookUrl, webhookHost, webhookPort: port, webhookSecret } = config;
+      const secret = webhookSecret.trim();
       const address = { url: webhookUrl.trim(), host: webhookHost.trim(), port, secret };
       const listen = host.listen.bind(host);
       return await serveWebhook({ api, address, listen, receive, say, clock, log }, signal);

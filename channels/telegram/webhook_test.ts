@@ -155,3 +155,13 @@ Deno.test("telegram works with its webhook in a place that may reach nothing els
   const folder = new URL("./", import.meta.url);
   assertEquals(await checkChannel({ folder, openPlatform }, ["place"]), []);
 });
+
+Deno.test("telegram takes a webhook's settings with the blanks that were copied along", async () => {
+  const { bot, post } = await connect({
+    webhookSecret: ` ${SECRET}\n`,
+    webhookUrl: ` ${SECTION.webhookUrl} `,
+  });
+  await using _ = bot;
+  assertEquals(bot.telegram.api.webhook, { url: SECTION.webhookUrl, secret: SECRET });
+  assertEquals(await post(JSON.stringify({ update_id: 1 })), 200);
+});

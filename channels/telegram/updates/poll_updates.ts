@@ -100,7 +100,8 @@ async function pollOnce(
     throw new TelegramFault("server", "Telegram's updates have no numbers");
   }
   if (known.length === 0) return 0;
-  const next = Math.max(...known.map(({ update_id }) => update_id)) + 1;
+  known.sort((one, other) => one.update_id - other.update_id);
+  const next = known.at(-1)!.update_id + 1;
   await receive(known, JSON.stringify({ offset: next, atMs: clock.now() }));
   return known.length;
 }
