@@ -20,6 +20,8 @@ export class Attachment {
   #isAttached = true;
   #calling = 0;
   readonly #idle = Promise.withResolvers<void>();
+  /** Called with what each call came to. */
+  onOutcome: ((outcome: Outcome) => void) | undefined;
 
   constructor(
     link: ChannelLink,
@@ -62,7 +64,9 @@ export class Attachment {
   async call(make: (link: ChannelLink) => Promise<void>): Promise<Outcome> {
     this.#calling++;
     try {
-      return await attempt(() => make(this.#link), this.#deps);
+      const outcome = await attempt(() => make(this.#link), this.#deps);
+      if (this.#isAttached) this.onOutcome?.(outcome);
+      return outcome;
     } finally {
       if (--this.#calling === 0 && !this.#isAttached) this.#idle.resolve();
     }

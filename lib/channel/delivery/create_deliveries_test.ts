@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/assert";
 import {
   LoginRefusedError,
+  NotConnectedError,
   PermanentDeliveryError,
   RetryLaterError,
   UncertainDeliveryError,
@@ -197,6 +198,48 @@ Deno.test("RetryLaterError is obeyed, uses up no attempt, and ends with the mess
   await world.enqueue(["later"]);
   await settled();
   assertEquals(link.texts(), ["later"]);
+});
+
+Deno.test("a platform that is away is asked a few times a second, however many chats wait for it", async () => {
+  await using world = new DeliveryWorld();
+  for (let n = 0; n < 500; n++) await world.enqueue(["hi"], { chatId: `#${n}` });
+  const { link } = world.attach();
+  link.answer = () => {
+    throw new NotConnectedError("the network is down");
+  };
+  await settled();
+  const before = link.calls.length;
+  for (let second = 0; second < 60; second++) {
+    world.clock.tick(1_000);
+    await settled();
+  }
+  const { length } = link.calls;
+  assert(length - before > 300 && length - before < 60 * 33, String(length - before));
+  // Every chat has its turn.
+  assertEquals(new Set(link.calls.map(({ chatId }) => chatId)).size, 500);
+  link.answer = () => {};
+  world.clock.tick(2_000);
+  await settled();
+  world.clock.tick(2_000);
+  await settled();
+  assertEquals(link.arrived.length, 500);
+  assertEquals(world.journal.outbox(0, 1)[0]!.attempts, 1);
+});
+
+Deno.test("a chat that is put off again and again delays no other chat", async () => {
+  await using world = new DeliveryWorld();
+  const { link } = world.attach();
+  link.answer = ({ chatId }) => {
+    if (chatId !== "#good") throw new NotConnectedError("the room is not joined yet");
+  };
+  for (let n = 0; n < 10; n++) await world.enqueue(["hi"], { chatId: `#${n}` });
+  for (let second = 0; second < 100; second++) {
+    world.clock.tick(1_000);
+    await settled();
+  }
+  await world.enqueue(["now"], { chatId: "#good" });
+  await settled();
+  assertEquals(link.texts(), ["now"]);
 });
 
 Deno.test("a chat that fails for ever, or hangs, delays no other chat and no other runtime (C24)", async () => {

@@ -8,6 +8,7 @@ import { setImmediate } from "node:timers";
 import type { Clock } from "../../agent/clock.ts";
 import type { Log } from "../../log.ts";
 import type { Attachment } from "./attachment.ts";
+import type { Outcome } from "./attempt.ts";
 import type { DeliveryStore } from "./delivery_store.ts";
 import { Lane, type Speaker } from "./lane.ts";
 import type { Persister } from "./persist.ts";
@@ -17,6 +18,13 @@ const MAX_BUSY = 32;
 
 /** Chats that are looked up at once. */
 const PAGE = 256;
+
+/**
+ * What the platform may put off in this time before nothing else is tried in it, milliseconds: while it is
+ * away, ten thousand chats cost no more than these.
+ */
+const MAX_PUT_OFF = 32;
+const PUT_OFF_MS = 2_000;
 
 /** Milliseconds before it is asked again whether a runtime runs by now. */
 const ASK_AGAIN_MS = 1_000;
@@ -51,6 +59,9 @@ export class Outlet {
   #retrying = 0;
   #sent = 0;
   #cancelAsking: (() => void) | undefined;
+  /** Calls that were put off, with nothing else in between, and the end of their time. */
+  #putOff = 0;
+  #cancelPutOff: (() => void) | undefined;
   #isStopped = false;
   readonly #idle = Promise.withResolvers<void>();
 
@@ -82,6 +93,8 @@ export class Outlet {
       throw new Error(`Cannot deliver for ${JSON.stringify(runtimeName)} over two links at once`);
     }
     this.#attachment = attachment;
+    this.#goOn();
+    attachment.onOutcome = (outcome) => this.#note(outcome);
     this.#pump();
     this.#findChats(attachment).catch((error) => this.#deps.persister.report(error));
   }
@@ -120,6 +133,7 @@ export class Outlet {
   stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelAsking?.();
+    this.#goOn();
     this.#ready.clear();
     for (const lane of this.#lanes.values()) lane.stop();
     if (this.#busy === 0) this.#idle.resolve();
@@ -169,11 +183,28 @@ export class Outlet {
     return lane;
   }
 
+  #note({ kind }: Outcome): void {
+    if (this.#isStopped) return;
+    if (kind !== "later") return this.#goOn();
+    this.#putOff += 1;
+    this.#cancelPutOff ??= this.#deps.clock.after(PUT_OFF_MS, () => {
+      this.#goOn();
+      this.#pump();
+    });
+  }
+
+  /** Nothing is known of the platform that would hold up other chats. */
+  #goOn(): void {
+    this.#putOff = 0;
+    this.#cancelPutOff?.();
+    this.#cancelPutOff = undefined;
+  }
+
   #pump(): void {
     const attachment = this.#attachment;
     if (attachment === undefined || this.#isStopped) return;
     for (const lane of this.#ready) {
-      if (this.#busy >= MAX_BUSY) return;
+      if (this.#busy >= MAX_BUSY || this.#putOff >= MAX_PUT_OFF) return;
       if (!attachment.isLive) return this.#askAgain();
       this.#ready.delete(lane);
       this.#busy++;
