@@ -4,20 +4,33 @@
  * @module
  */
 
+import { displayWidth } from "./display_width.ts";
 import type { Output, Span } from "./output.ts";
+import { wrapText } from "./wrap_text.ts";
 
 /** Space between two columns. */
 const GAP = 2;
 
+/** Columns that words need to be read; what has fewer stands below its row. */
+const READABLE = 28;
+
+/** How a table is printed. */
+export interface TableOptions {
+  /** The last column is shown whole, on more lines where it has to be. */
+  wraps?: boolean;
+  /** Columns of the terminal. */
+  widthOf?: () => number | undefined;
+}
+
 /**
  * Prints a header and rows, each column as wide as its widest cell. On a terminal the last column is
- * cut where the line ends; elsewhere everything is whole. Each row stays on one line.
+ * cut where the line ends, unless it `wraps`; elsewhere each row is whole, and stays on one line.
  */
 export function printTable(
   out: Output,
   header: readonly string[],
   rows: readonly (readonly string[])[],
-  widthOf: () => number | undefined = terminalWidth,
+  { wraps = false, widthOf = terminalWidth }: TableOptions = {},
 ): void {
   const cells = rows.map((row) => row.map((cell) => cell.replace(/\s+/g, " ").trim()));
   const widths = header.map((title, at) =>
@@ -31,29 +44,29 @@ export function printTable(
   for (const [row, style] of lines) {
     let text = "";
     let used = 0;
-    for (const [at, width] of widths.entries()) {
+    for (const [at, width] of widths.slice(0, -1).entries()) {
       const cell = row[at] ?? "";
-      if (at < widths.length - 1) {
-        text += cell + " ".repeat(width - displayWidth(cell) + GAP);
-        used += width + GAP;
-      } else {
-        text += lineWidth === undefined ? cell : cut(cell, Math.max(10, lineWidth - used));
-      }
+      text += cell + " ".repeat(width - displayWidth(cell) + GAP);
+      used += width + GAP;
     }
-    out.line({ text: text.trimEnd(), style });
+    for (const line of withLast(text, used, row[widths.length - 1] ?? "")) {
+      out.line({ text: line.trimEnd(), style });
+    }
+  }
+
+  /** Lines of a row, from what stands before its last cell. */
+  function withLast(text: string, used: number, cell: string): string[] {
+    if (lineWidth === undefined) return [text + cell];
+    const left = lineWidth - used;
+    if (!wraps) return [text + cut(cell, Math.max(10, left))];
+    if (cell === "") return [text];
+    const below = left < Math.min(READABLE, widths.at(-1)!);
+    const indent = below ? GAP : used;
+    const [first, ...more] = wrapText(cell, Math.max(10, lineWidth - indent))
+      .map((each) => " ".repeat(indent) + each);
+    return below ? [text, first!, ...more] : [text + first!.slice(indent), ...more];
   }
 }
-
-/** Columns that a text takes: two for wide characters, none for combining ones. */
-export function displayWidth(text: string): number {
-  let width = 0;
-  for (const char of text) width += /\p{M}|\p{Cf}/u.test(char) ? 0 : WIDE.test(char) ? 2 : 1;
-  return width;
-}
-
-// East Asian wide and fullwidth blocks, and emoji (Unicode TR11, without its rare ends).
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
 function cut(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { displayWidth, printTable } from "./table.ts";
+import { displayWidth } from "./display_width.ts";
+import { printTable } from "./table.ts";
 import { memoryOutput } from "./testing/memory_output.ts";
 
 Deno.test("printTable() aligns columns, also with wide and combining characters", () => {
@@ -11,11 +12,23 @@ Deno.test("printTable() aligns columns, also with wide and combining characters"
 Deno.test("printTable() cuts the last column on a terminal only", () => {
   const rows = [["k", "x".repeat(40)]];
   const terminal = memoryOutput({ stdout: true, noColor: true });
-  printTable(terminal.out, ["K", "T"], rows, () => 20);
+  printTable(terminal.out, ["K", "T"], rows, { widthOf: () => 20 });
   assertEquals(terminal.stdout.text, `K  T\nk  ${"x".repeat(16)}…\n`);
   const pipe = memoryOutput();
-  printTable(pipe.out, ["K", "T"], rows, () => 20);
+  printTable(pipe.out, ["K", "T"], rows, { widthOf: () => 20 });
   assertEquals(pipe.stdout.text, `K  T\nk  ${"x".repeat(40)}\n`);
+});
+
+Deno.test("printTable() shows the last column whole where it wraps, below its row where there is no room", () => {
+  const rows = [["key", "one two three four five six seven"], ["k", ""]];
+  const shown = (columns: number) => {
+    const { out, stdout } = memoryOutput({ stdout: true, noColor: true });
+    printTable(out, ["KEY", "WHAT"], rows, { wraps: true, widthOf: () => columns });
+    return stdout.text;
+  };
+  assertEquals(shown(80), "KEY  WHAT\nkey  one two three four five six seven\nk\n");
+  assertEquals(shown(35), "KEY  WHAT\nkey  one two three four five six\n     seven\nk\n");
+  assertEquals(shown(24), "KEY\n  WHAT\nkey\n  one two three four\n  five six seven\nk\n");
 });
 
 Deno.test("displayWidth() counts columns of a terminal", () => {

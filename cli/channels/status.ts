@@ -51,6 +51,7 @@ export async function status(
       "DETAIL",
     ],
     shown.map((each) => rowOf(each, deps.now())),
+    { wraps: true },
   );
   printProblems(out, shown);
   return EXIT.done;

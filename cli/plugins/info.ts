@@ -76,6 +76,7 @@ function printFields(out: Output, listing: ChannelListing, { setup }: ChannelDes
       valueOf(name, field, listing),
       field.label ?? "",
     ]),
+    { wraps: true },
   );
 }
 
@@ -91,6 +92,7 @@ function printInstances(out: Output, { multiInstance, instances }: ChannelListin
       !enabled ? "off" : configured ? "on" : "failed",
       problem ?? (missing.length === 0 ? "" : `not set: ${missing.join("; ")}`),
     ]),
+    { wraps: true },
   );
 }
 
