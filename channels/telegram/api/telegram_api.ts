@@ -149,7 +149,11 @@ export class TelegramApi {
   }
 
   #withoutToken(text: string): string {
-    return text.replaceAll(this.#deps.token, "***");
+    const { token } = this.#deps;
+    // Its colon may have been written as %3A; what follows that is the secret.
+    const [, secret = ""] = token.split(":");
+    const said = text.replaceAll(token, "***");
+    return secret === "" ? said : said.replaceAll(secret, "***");
   }
 
   #faultOf(method: string, error: unknown): TelegramFault {
