@@ -13,6 +13,7 @@ import { registerCommand } from "./account/register_command.ts";
 import type { DiscordSettings } from "./account/settings.ts";
 import { Bookmark, type BotIdentity } from "./gateway/bookmark.ts";
 import { EventQueue } from "./gateway/event_queue.ts";
+import { bareEvent, isBare } from "./gateway/bare_event.ts";
 import { Gateway } from "./gateway/gateway.ts";
 import { AnswerThreads } from "./inbound/answer_threads.ts";
 import { catchUp } from "./inbound/catch_up.ts";
@@ -35,8 +36,11 @@ export interface DiscordBotOptions {
   transcribe: (path: string) => Promise<string>;
 }
 
-/** GUILD_MESSAGES, DIRECT_MESSAGES and MESSAGE_CONTENT. */
-const INTENTS = (1 << 9) | (1 << 12) | (1 << 15);
+/**
+ * GUILDS, GUILD_MESSAGES, DIRECT_MESSAGES and MESSAGE_CONTENT. What Discord tells of servers and threads
+ * stands under the first (developer documentation, "List of Intents", "Threads").
+ */
+const INTENTS = 1 | (1 << 9) | (1 << 12) | (1 << 15);
 
 /** See the module. */
 export class DiscordBot {
@@ -121,6 +125,7 @@ export class DiscordBot {
     });
     this.#queue = new EventQueue({
       handle: (event) => this.#receiver.handle(event),
+      replaces: (event, last) => isBare(event.payload) && isBare(last.payload),
       onFull: () => this.#gateway.pause(),
     });
     this.#gateway = new Gateway({
@@ -208,7 +213,8 @@ export class DiscordBot {
   #onDispatch(payload: GatewayDispatchPayload): void {
     const isInteraction = payload.t as string === "INTERACTION_CREATE";
     const interaction = isInteraction ? this.#desk.answer(payload.d) : undefined;
-    this.#queue.push({ payload, ...interaction !== undefined && { interaction } });
+    const event = { payload: bareEvent(payload) };
+    this.#queue.push({ ...event, ...interaction !== undefined && { interaction } });
   }
 
   #onConnected(identity: BotIdentity, isNew: boolean): void {

@@ -13,6 +13,8 @@ export interface EventQueueDeps<E> {
   handle: (event: E) => Promise<void>;
   /** More wait than there is room for: no more may come until `room` resolves. */
   onFull: () => void;
+  /** Whether an event says all that the one right before it does; that one is left out then. */
+  replaces?: (event: E, last: E) => boolean;
   maxEvents?: number;
 }
 
@@ -30,7 +32,9 @@ export class EventQueue<E> {
   /** Takes one; left out when there is no room, as they are given again to whoever resumes. */
   push(event: E): void {
     if (this.#isClosed) return;
-    const { maxEvents = MAX_EVENTS, onFull } = this.#deps;
+    const { maxEvents = MAX_EVENTS, onFull, replaces } = this.#deps;
+    const last = this.#events.at(-1);
+    if (last !== undefined && replaces?.(event, last) === true) this.#events.pop();
     if (this.#events.length >= maxEvents) return onFull();
     this.#events.push(event);
     this.#working ??= this.#work();

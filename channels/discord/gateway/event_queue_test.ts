@@ -58,3 +58,18 @@ Deno.test("EventQueue drops what waits when it is closed, and takes no more", as
   await queue.room();
   assertEquals(seen, [1]);
 });
+
+Deno.test("EventQueue leaves out what the event right behind it says as well, and is not full of it", async () => {
+  const seen: string[] = [];
+  const queue = new EventQueue<string>({
+    maxEvents: 3,
+    handle: (event) => Promise.resolve(void seen.push(event)),
+    onFull: () => seen.push("full"),
+    replaces: (event, last) => event.startsWith("bare") && last.startsWith("bare"),
+  });
+  queue.push("one");
+  for (let at = 0; at < 10; at += 1) queue.push(`bare ${at}`);
+  queue.push("two");
+  await queue.room();
+  assertEquals(seen, ["one", "bare 9", "two"]);
+});

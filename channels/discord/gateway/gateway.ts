@@ -43,7 +43,7 @@ const AGAIN_MS = 1_000;
 const MAX_AGAIN_MS = 60_000;
 /** Between two logins (developer documentation, "Rate Limiting" of the gateway). */
 const IDENTIFY_MS = 5_000;
-/** Tries at the address of a session before another one begins. */
+/** Tries at the address of a session before that of all is taken, and at that before another one begins. */
 const MAX_RESUMES = 3;
 
 /** See the module. */
@@ -51,6 +51,10 @@ export class Gateway {
   readonly #deps: GatewayDeps;
   #shard: GatewayShard | undefined;
   #isReady = false;
+  /** Connections that came to nothing, one after the other. */
+  #failures = 0;
+  /** Of them, resumes at the address of all. */
+  #vainResumes = 0;
   #loggedInAtMs = -Infinity;
   #problem = "";
 
@@ -64,13 +68,16 @@ export class Gateway {
     const close = () => void this.#shard?.close();
     signal.addEventListener("abort", close, { once: true });
     try {
-      for (let failures = 0; !signal.aborted;) {
+      while (!signal.aborted) {
         const waitMs = await this.#connect();
         if (signal.aborted) return;
-        failures = this.#isReady ? 0 : failures + 1;
+        this.#failures = this.#isReady ? 0 : this.#failures + 1;
+        if (this.#isReady) this.#vainResumes = 0;
         this.#isReady = false;
-        if (failures >= MAX_RESUMES) this.#deps.onSessionLost();
-        const ms = Math.min(MAX_AGAIN_MS, AGAIN_MS * 2 ** Math.max(0, failures - 1));
+        const ms = Math.min(
+          MAX_AGAIN_MS,
+          AGAIN_MS * 2 ** Math.min(30, Math.max(0, this.#failures - 1)),
+        );
         // Not all programs at once behind a gateway that has gone.
         const againMs = waitMs ?? Math.round(ms * (0.5 + random() / 2));
         say(`not connected: ${this.#problem}; again in ${Math.ceil(againMs / 1_000)} s`);
@@ -92,9 +99,12 @@ export class Gateway {
   async #connect(): Promise<number | undefined> {
     const { token, intents, clock, signal, onSessionLost } = this.#deps;
     const session = this.#deps.session();
+    const isVain = this.#failures >= MAX_RESUMES;
     let url: string;
     try {
-      url = session?.resumeUrl ?? await this.#gatewayUrl();
+      if (session === undefined) url = await this.#loginUrl();
+      // While nothing of Discord can be reached, nothing is known of the session: it is kept.
+      else url = isVain ? urlOf(await this.#deps.info()) : session.resumeUrl;
     } catch (error) {
       if (signal.aborted) return undefined;
       if (isLoginRefused(error)) throw loginRefused();
@@ -125,17 +135,20 @@ export class Gateway {
       onSessionLost();
       throw new LoginRefusedError(words);
     }
-    if (!end.canResume) onSessionLost();
+    if (session !== undefined && isVain && !this.#isReady) this.#vainResumes += 1;
+    if (!end.canResume || this.#vainResumes >= MAX_RESUMES) {
+      onSessionLost();
+      this.#vainResumes = 0;
+    }
     this.#problem = problemOf(end);
     return undefined;
   }
 
-  async #gatewayUrl(): Promise<string> {
+  async #loginUrl(): Promise<string> {
     const { info, clock, say } = this.#deps;
-    const { url, session_start_limit: limit } = await info();
-    if (typeof url !== "string" || !/^wss?:\/\//.test(url)) {
-      throw new Error("Discord names no gateway");
-    }
+    const said = await info();
+    const url = urlOf(said);
+    const { session_start_limit: limit } = said;
     if (limit?.remaining === 0) {
       const waitMs = Math.max(1_000, Number(limit.reset_after) || 60_000);
       const at = new Date(clock.now() + waitMs).toISOString().slice(0, 16).replace("T", " ");
@@ -167,6 +180,12 @@ export class Gateway {
       if (signal.aborted) end();
     });
   }
+}
+
+function urlOf(info: APIGatewayBotInfo | null): string {
+  const url: unknown = info?.url;
+  if (typeof url === "string" && /^wss?:\/\//.test(url)) return url;
+  throw new Error("Discord names no gateway");
 }
 
 function problemOf({ code, problem }: ShardEnd): string {

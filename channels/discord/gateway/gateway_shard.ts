@@ -12,6 +12,8 @@ import {
   WebSocketShardDestroyRecovery,
 } from "discord.js";
 import type { Clock } from "../../../lib/agent/clock.ts";
+import { object } from "../inbound/read_message.ts";
+import { isSnowflake } from "../rest/discord_api.ts";
 
 /** What a session is resumed by. */
 export interface GatewaySession {
@@ -37,7 +39,7 @@ export interface ShardOptions {
   token: string;
   /** Bits of what is wanted to be heard. */
   intents: number;
-  /** Of the gateway, where there is no session to resume. */
+  /** Of the gateway. */
   url: string;
   session: GatewaySession | undefined;
   clock: Pick<Clock, "after">;
@@ -50,6 +52,12 @@ const CLOSE_MS = 2_000;
 /** For the hello, and for the answer to the login, milliseconds. */
 const HELLO_MS = 20_000;
 const READY_MS = 15_000;
+/** Between two heartbeats: less would be a flood, and more is no sign of life, milliseconds. */
+const LEAST_BEAT_MS = 10;
+const LONGEST_BEAT_MS = 10 * 60_000;
+/** Operations of the gateway that are looked at before the client does. */
+const DISPATCH = 0;
+const HELLO = 10;
 
 /**
  * The members of a shard of @discordjs/ws that are used here. discord.js exports another class under that
@@ -96,7 +104,7 @@ export class GatewayShard {
     this.#session = session === undefined ? null : {
       sessionId: session.sessionId,
       sequence: session.sequence,
-      resumeURL: session.resumeUrl,
+      resumeURL: options.url,
       shardId: 0,
       shardCount: 1,
     };
@@ -164,7 +172,9 @@ export class GatewayShard {
     // A hello that was on its way when it ended would begin to beat.
     shard.unpackMessage = async (data, isBinary) => {
       const payload = await unpackMessage.call(shard, data, isBinary);
-      return this.#ending === undefined ? payload : null;
+      if (this.#ending !== undefined) return null;
+      this.#requireSound(payload);
+      return payload;
     };
     // A close follows, which says all; to be told of it twice would cost the session.
     shard.onError = (error) => {
@@ -174,6 +184,22 @@ export class GatewayShard {
     shard.internalConnect().catch((error) =>
       this.#fail(error instanceof Error ? error.message.slice(0, 200) : "it cannot be connected to")
     );
+  }
+
+  /** Throws for what the client would take as it is: a session without a name, a beat without an end. */
+  #requireSound(payload: unknown): void {
+    const { op, t, s, d } = object(payload);
+    if (op === HELLO) {
+      const everyMs = object(d).heartbeat_interval;
+      const isSound = typeof everyMs === "number" && everyMs >= LEAST_BEAT_MS &&
+        everyMs <= LONGEST_BEAT_MS;
+      // A second one would begin a beat that nothing ends.
+      if (!isSound || this.#saidHello) throw new Error("The hello is none");
+    }
+    if (op !== DISPATCH) return;
+    const { session_id: sessionId, user } = object(d);
+    const isNameless = typeof sessionId !== "string" || !isSnowflake(object(user).id);
+    if (typeof s !== "number" || t === "READY" && isNameless) throw new Error("The event is none");
   }
 
   #destroy: (options: DestroyOptions) => Promise<void> = () => Promise.resolve();

@@ -136,3 +136,86 @@ Deno.test("Gateway waits between tries while Discord is away, and connects when 
   await bot.stop();
   await fake.close();
 });
+
+Deno.test("Gateway resumes its session behind an outage of many tries, and hears what was said in a channel that it did not know", async () => {
+  await using bot = await TestBot.open({ clock: fastClock(200) });
+  const { fake } = bot;
+  const quiet = fake.world.addChannel(0);
+  await fake.goDown();
+  await until(() => bot.host.details.filter((one) => one.includes("again in")).length > 7, "tries");
+  fake.write("meanwhile", { channelId: quiet.id });
+  await fake.comeBack();
+  await bot.published(1);
+  assertEquals(bot.host.published[0]!.content, "meanwhile");
+  assertEquals(identifies(fake), 1);
+});
+
+Deno.test("Gateway leaves the address of a session where nobody answers, and resumes at that of all", async () => {
+  await using bot = await TestBot.open({ clock: fastClock(100) });
+  const { fake } = bot;
+  fake.gateway.refusesAt = "/resume";
+  fake.gateway.cut();
+  fake.write("meanwhile");
+  await bot.published(1);
+  assertEquals(identifies(fake), 1);
+});
+
+Deno.test("Gateway begins another session where the one that it has can be resumed nowhere", async () => {
+  await using bot = await TestBot.open({ clock: fastClock(200) });
+  const { fake } = bot;
+  fake.write("before");
+  await bot.published(1);
+  fake.gateway.ignoresResumes = true;
+  fake.gateway.cut();
+  fake.write("meanwhile");
+  await bot.published(2);
+  assertEquals(identifies(fake), 2);
+});
+
+for (const interval of [0, -5, 365 * 86_400_000, "x", undefined]) {
+  Deno.test(`Gateway leaves a connection whose heartbeats are to come every ${interval} ms`, async () => {
+    const fake = await FakeDiscord.open();
+    fake.gateway.heartbeatMs = interval as number;
+    await using bot = await TestBot.open({ fake, connects: false, clock: fastClock(20) });
+    await until(() => bot.detail.includes("no event"), "it is left");
+    assertEquals(fake.gateway.said, []);
+    fake.gateway.heartbeatMs = 41_250;
+    await bot.connected();
+    await bot.stop();
+    await fake.close();
+  });
+}
+
+Deno.test("Gateway leaves a connection that says hello again, and resumes", async () => {
+  await using bot = await TestBot.open({ clock: fastClock(20) });
+  bot.fake.gateway.sayRaw('{"op":10,"d":{"heartbeat_interval":41250}}');
+  await until(() => resumes(bot.fake).length === 1, "a resume");
+  await bot.connected();
+});
+
+Deno.test("Gateway says so, and tries again, when it is told of a login that has no session", async () => {
+  const fake = await FakeDiscord.open();
+  fake.gateway.readyWithout = "session_id";
+  await using bot = await TestBot.open({ fake, connects: false, clock: fastClock(100) });
+  await until(() => /not connected.*again in/.test(bot.detail), "the state");
+  fake.gateway.readyWithout = "";
+  await bot.connected();
+  fake.write("hello");
+  await bot.published(1);
+  await bot.stop();
+  await fake.close();
+});
+
+Deno.test("Gateway hears of servers, and leaves them at their numbers however many they are", async () => {
+  await using bot = await TestBot.open({ clock: fastClock(20) });
+  const { fake } = bot;
+  const guild = { id: fake.world.guildId, channels: Array(50).fill({ name: "x".repeat(50) }) };
+  for (let at = 0; at < 4_000; at += 1) fake.gateway.dispatch("GUILD_CREATE", guild);
+  fake.write("hello");
+  await bot.published(1);
+  assertEquals(resumes(fake).length, 0);
+  assertEquals(
+    (fake.gateway.said.find(({ op }) => op === 2)!.d as { intents: number }).intents & 1,
+    1,
+  );
+});

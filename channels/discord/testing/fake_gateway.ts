@@ -25,6 +25,7 @@ export interface Said {
   d: unknown;
 }
 
+const GUILDS = 1;
 const MESSAGE_CONTENT = 1 << 15;
 
 /** See the module. */
@@ -32,6 +33,12 @@ export class FakeGateway {
   /** Milliseconds. */
   heartbeatMs = 41_250;
   answersHeartbeats = true;
+  /** Part of the addresses at which nobody answers. */
+  refusesAt = "";
+  /** Whether it cuts off those who want to resume. */
+  ignoresResumes = false;
+  /** What is left out when somebody has logged in. */
+  readyWithout = "";
   allowsContent = true;
   /** Sessions that may begin. */
   remaining = 1_000;
@@ -52,8 +59,11 @@ export class FakeGateway {
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: unknown, url: string): void {
-    this.#resumeUrl = url;
+    this.#resumeUrl = `${url}/resume`;
     this.#sockets.add(socket);
+    if (this.refusesAt !== "" && request.url!.startsWith(this.refusesAt)) {
+      return void socket.destroy();
+    }
     socket.on("close", () => this.#sockets.delete(socket));
     socket.on("error", () => {});
     this.#server.handleUpgrade(request, socket as never, head as never, (connection) => {
@@ -135,7 +145,7 @@ export class FakeGateway {
     const session: Session = { id: crypto.randomUUID(), events: [], sequence: 0, connection };
     this.#sessions.set(session.id, session);
     const { bot, applicationId, guildId } = this.#world;
-    this.#tell(session, "READY", {
+    const ready: Record<string, unknown> = {
       v: 10,
       user: bot,
       guilds: [{ id: guildId, unavailable: true }],
@@ -143,7 +153,13 @@ export class FakeGateway {
       resume_gateway_url: this.#resumeUrl,
       shard: [0, 1],
       application: { id: applicationId, flags: 1 << 19 },
-    });
+    };
+    delete ready[this.readyWithout];
+    this.#tell(session, "READY", ready);
+    // Who does not want to hear of servers hears of no thread either.
+    if ((intents & GUILDS) !== 0) {
+      this.#tell(session, "GUILD_CREATE", { id: guildId, channels: [], threads: [], members: [] });
+    }
   }
 
   #resume(
@@ -151,6 +167,7 @@ export class FakeGateway {
     { token, session_id: id, seq }: { token: string; session_id: string; seq: number },
   ): void {
     if (token !== this.#token()) return connection.close(4004, "Authentication failed.");
+    if (this.ignoresResumes) return connection.terminate();
     const session = this.#sessions.get(id);
     if (session === undefined) return this.#send(connection, { op: 9, d: false });
     session.connection = connection;
