@@ -194,3 +194,24 @@ slackTest("slack waits for no name again that Slack did not say", async (slack) 
   assertEquals((await app.heard("two")).senderName, undefined);
   assertEquals(app.calls("users.info").length, 1);
 });
+
+slackTest("slack gives the whole answer where its workspace lets nobody edit", async (slack) => {
+  await using app = await TestSlack.connected(slack, { clock: fastClock() });
+  for (let times = 0; times < 3; times += 1) {
+    slack.answerNext(
+      "chat.update",
+      () => Response.json({ ok: false, error: "edit_window_closed" }),
+    );
+  }
+  const ts = slack.write(GENERAL, { text: "root" }).ts;
+  const chat = `${GENERAL}:${ts}`;
+  await app.sendDelta(chat, "one");
+  await app.sendDelta(chat, " two");
+  await app.sendDelta(chat, " three");
+  await app.sendDelta(chat, " four", { streamEnd: true });
+  assertEquals(app.written.map(({ message }) => textOfMessage(message)), [
+    "one",
+    "one two three four",
+  ]);
+  assertEquals(app.written.map(({ message }) => message.thread_ts), [ts, ts]);
+});

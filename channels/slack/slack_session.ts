@@ -15,6 +15,7 @@ import { Intake } from "../../lib/channel/platform/intake.ts";
 import { Memory } from "../../lib/channel/platform/memory.ts";
 import { Typing } from "../../lib/channel/platform/typing.ts";
 import type { SlackApi } from "./api/slack_api.ts";
+import { SlackRefusal } from "./api/slack_fault.ts";
 import { readChatId, TS } from "./events/chat_id.ts";
 import type { SlackSelf } from "./events/slack_self.ts";
 import { Inbox, type SlackEntry } from "./inbound/inbox.ts";
@@ -52,6 +53,11 @@ const STATUS_MS = 60_000;
 /** Answers of which a part has arrived. */
 const MAX_PARTLY = 500;
 
+/** A message of a stream. */
+interface StreamRef extends SlackRef {
+  chatId: string;
+}
+
 /** See the module. */
 export class SlackSession {
   readonly intake: Intake<SlackEntry>;
@@ -62,7 +68,7 @@ export class SlackSession {
   readonly #messages: SlackMessages;
   readonly #notes: StatusNotes;
   readonly #cards: ApprovalCards;
-  readonly #streams: EditedStreams<SlackRef>;
+  readonly #streams: EditedStreams<StreamRef>;
   readonly #typing: Typing;
   readonly #reactions: AckReactions;
   /** Parts of an answer that have arrived, by its id. */
@@ -81,8 +87,8 @@ export class SlackSession {
     this.#notes = new StatusNotes({ messages: this.#messages, memory, clock, everyMs: EDIT_MS });
     this.#cards = new ApprovalCards({ messages: this.#messages, memory, words, clock });
     this.#streams = new EditedStreams({
-      post: ({ chatId }, part) => this.#messages.post(chatId, part),
-      edit: (ref, part) => this.#messages.update(ref, part),
+      post: async ({ chatId }, part) => ({ ...await this.#messages.post(chatId, part), chatId }),
+      edit: (ref, part, isFinal) => this.#edit(ref, part, isFinal),
       split: splitForSlack,
       everyMs: EDIT_MS,
       clock,
@@ -191,6 +197,16 @@ export class SlackSession {
     await this.intake.close();
     await this.#notes.close();
     this.#memory.close();
+  }
+
+  /** Where the workspace lets nobody edit a message any more, the whole text is a message of its own. */
+  async #edit(ref: StreamRef, part: string, isFinal: boolean): Promise<void> {
+    try {
+      await this.#messages.update({ channel: ref.channel, ts: ref.ts }, part);
+    } catch (error) {
+      if (!(error instanceof SlackRefusal) || error.code !== "edit_window_closed") throw error;
+      if (isFinal) Object.assign(ref, await this.#messages.post(ref.chatId, part));
+    }
   }
 
   async #sendAnswer({ id, chatId, content, media }: OutboundMessage): Promise<void> {
