@@ -13,5 +13,5 @@ export function noteLog(out: Output): Log {
     );
     out.note(`${prefix}${message}${more.join("")}`);
   };
-  return { debug() {}, info: say(""), warning: say("warning: "), error: say("error: ") };
+  return { debug: say(""), info: say(""), warning: say("warning: "), error: say("error: ") };
 }

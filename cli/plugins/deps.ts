@@ -53,7 +53,7 @@ export async function pluginsDeps(globals: Globals, out: Output): Promise<Plugin
         import("../channels/note_log.ts"),
       ]);
       // What it finds is told; how it went about it is of no use here.
-      return await checkInPlace(asked, { paths, log: { ...noteLog(out), info() {} } });
+      return await checkInPlace(asked, { paths, log: { ...noteLog(out), debug() {}, info() {} } });
     },
   };
 }

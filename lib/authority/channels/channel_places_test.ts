@@ -196,7 +196,7 @@ Deno.test("what a channel writes reaches the log without secrets and no faster t
       token: "it is [secret channels.probe]",
       channel: "probe",
     },
-    { level: "info", message: "printed it is [secret channels.probe]", channel: "probe" },
+    { level: "debug", message: "printed it is [secret channels.probe]", channel: "probe" },
   ]);
   await channel.send(order("chatter"));
   await channel.send(order("say"));

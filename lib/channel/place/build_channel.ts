@@ -38,7 +38,7 @@ export interface BuildChannelDeps {
   /** The instance's own folder: files of its messages lie there, and none lies elsewhere. */
   stateDir: string;
   clock: Clock;
-  log: Pick<Log, "info" | "warning" | "error">;
+  log: Log;
 }
 
 /**

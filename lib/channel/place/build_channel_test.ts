@@ -37,7 +37,7 @@ function deps(clock: ManualClock, more: Partial<BuildChannelDeps> = {}) {
     transcribe: () => Promise.resolve("text"),
     stateDir: "/data/channels/x",
     clock,
-    log: { info: line, warning: line, error: line },
+    log: { debug: line, info: line, warning: line, error: line },
     ...more,
   };
   return { all, lines };

@@ -29,9 +29,9 @@ export function createPlaceLog({ say, rate, scrubber }: {
   say: (message: FromPlace) => void;
   rate: Rate;
   scrubber: Pick<Scrubber, "text" | "value">;
-}): PlaceLog {
+}): Log {
   let leftOut = 0;
-  const line = (level: keyof PlaceLog) => (message: string, fields?: object) => {
+  const line = (level: keyof Log) => (message: string, fields?: object) => {
     if (!rate.take()) return void leftOut++;
     const data = fields === undefined ? undefined : plainJson(fields, MAX_FIELDS_CHARS);
     // A placeholder may be longer than its secret.
@@ -48,12 +48,20 @@ export function createPlaceLog({ say, rate, scrubber }: {
     });
     leftOut = 0;
   };
-  return { info: line("info"), warning: line("warning"), error: line("error") };
+  return {
+    debug: line("debug"),
+    info: line("info"),
+    warning: line("warning"),
+    error: line("error"),
+  };
 }
 
-/** Lets what packages print go to the log: standard output belongs to whoever started the program. */
-export function redirectConsole(console: Console, log: PlaceLog): void {
-  const printed = (level: keyof PlaceLog) => (...values: unknown[]) =>
+/**
+ * Lets what packages print go to the log: standard output belongs to whoever started the program. What is
+ * no warning is for authors of packages, and would hide what a channel itself says.
+ */
+export function redirectConsole(console: Console, log: Log): void {
+  const printed = (level: keyof Log) => (...values: unknown[]) =>
     log[level](
       values.map((value) =>
         typeof value === "string" ? value : Deno.inspect(value, { depth: 2, iterableLimit: 10 })
@@ -63,7 +71,7 @@ export function redirectConsole(console: Console, log: PlaceLog): void {
     console.info =
     console.dir =
     console.table =
-      printed("info");
+      printed("debug");
   console.debug = console.trace = () => {};
   console.warn = printed("warning");
   console.error = printed("error");

@@ -67,7 +67,7 @@ Deno.test("redirectConsole() lets what packages print go to the log, whatever it
   assertEquals(said.length, 3);
   assert(said.every((message) => readFromPlace(message).type === "log"));
   const [first, second, third] = said.map((message) => message.type === "log" && message);
-  assertEquals(first && first.message, "a 1 { b: [ 2 ] }");
+  assertEquals(first && [first.level, first.message], ["debug", "a 1 { b: [ 2 ] }"]);
   assert(second && second.level === "error" && second.message.includes("Error: bad"));
   assertEquals(third && [third.level, third.message], ["warning", "Symbol(s) null undefined"]);
 });

@@ -96,4 +96,4 @@ export type FromPlace =
   | { type: "transcribe"; id: number; path: string }
   | { type: "running"; isRunning: boolean }
   | { type: "detail"; detail: string }
-  | { type: "log"; level: "info" | "warning" | "error"; message: string; data?: object };
+  | { type: "log"; level: "debug" | "info" | "warning" | "error"; message: string; data?: object };

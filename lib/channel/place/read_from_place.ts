@@ -101,6 +101,6 @@ function isFaultKind(value: unknown): value is PlaceFault["kind"] {
     value === "uncertain" || value === "login_refused";
 }
 
-function isLevel(value: unknown): value is "info" | "warning" | "error" {
-  return value === "info" || value === "warning" || value === "error";
+function isLevel(value: unknown): value is "debug" | "info" | "warning" | "error" {
+  return value === "debug" || value === "info" || value === "warning" || value === "error";
 }

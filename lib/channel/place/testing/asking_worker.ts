@@ -17,7 +17,7 @@ const deps: BuildChannelDeps = {
   transcribe: () => Promise.resolve(""),
   stateDir: "/none",
   clock: systemClock,
-  log: { info: line, warning: line, error: line },
+  log: { debug: line, info: line, warning: line, error: line },
 };
 
 const order = (content: string): OutboundMessage => ({
