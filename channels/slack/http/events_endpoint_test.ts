@@ -117,3 +117,33 @@ Deno.test("answerSlack() has Slack come again where a message could not be kept 
   clock.tick(2_500);
   assertEquals((await late).status, 503);
 });
+
+Deno.test("answerSlack() reads nothing of whom cannot have signed", async () => {
+  const now = Math.floor(clock.now() / 1_000);
+  const right = { "x-slack-signature": `v0=${"0".repeat(64)}` };
+  for (
+    const headers of [
+      {},
+      { ...right },
+      { ...right, "x-slack-request-timestamp": "now" },
+      { ...right, "x-slack-request-timestamp": String(now - 301) },
+      { "x-slack-signature": "v0=1", "x-slack-request-timestamp": String(now) },
+    ]
+  ) {
+    let pulls = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        pulls += 1;
+        controller.enqueue(new Uint8Array(1_024));
+      },
+    }, { highWaterMark: 0 });
+    const request = new Request(URL_OF, { method: "POST", headers: headers as HeadersInit, body });
+    const answer = await answerSlack(request, {
+      signature: await SlackSignature.from(secret),
+      clock,
+      log: { warning: () => {} },
+      onEnvelope: () => Promise.resolve(),
+    });
+    assertEquals([answer.status, pulls], [401, 0]);
+  }
+});

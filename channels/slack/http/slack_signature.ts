@@ -8,6 +8,8 @@
 /** How far the time of a request may be from ours, seconds. */
 const MAX_SKEW_S = 300;
 
+const SIGNATURE = /^v0=([0-9a-f]{64})$/;
+
 const encoder = new TextEncoder();
 
 /** What of a request is signed. */
@@ -35,16 +37,25 @@ export class SlackSignature {
     );
   }
 
+  /** Why a request is not taken whatever is in it; its body need not be read then. */
+  static problemAhead(
+    { signature, timestamp }: Pick<SignedRequest, "signature" | "timestamp">,
+    nowMs: number,
+  ): string | undefined {
+    if (signature === null || timestamp === null) return "it is not signed";
+    if (!/^\d{1,12}$/.test(timestamp)) return "its time is none";
+    if (Math.abs(nowMs / 1_000 - Number(timestamp)) > MAX_SKEW_S) return "it is not of now";
+    return SIGNATURE.test(signature) ? undefined : "its signature is none";
+  }
+
   /** Why a request is not taken, for the log; undefined for one that is. Compares in constant time. */
   async problemOf(
     { signature, timestamp, body }: SignedRequest,
     nowMs: number,
   ): Promise<string | undefined> {
-    if (signature === null || timestamp === null) return "it is not signed";
-    if (!/^\d{1,12}$/.test(timestamp)) return "its time is none";
-    if (Math.abs(nowMs / 1_000 - Number(timestamp)) > MAX_SKEW_S) return "it is not of now";
-    const hex = /^v0=([0-9a-f]{64})$/.exec(signature)?.[1];
-    if (hex === undefined) return "its signature is none";
+    const problem = SlackSignature.problemAhead({ signature, timestamp }, nowMs);
+    if (problem !== undefined || signature === null || timestamp === null) return problem;
+    const [, hex = ""] = SIGNATURE.exec(signature) ?? [];
     const isRight = await crypto.subtle.verify(
       "HMAC",
       this.#key,
