@@ -259,3 +259,32 @@ Deno.test("DiscordChannel takes away after a restart what it showed of a turn th
   }
   assertEquals(bot.texts(), []);
 });
+
+for (const raw of ['{"id":', "null", '{"id":"x"}', "[]"]) {
+  Deno.test(`DiscordChannel sends a message once whose answer was ${raw}`, async () => {
+    await using bot = await TestBot.open({ clock: fastClock(20) });
+    const { fake } = bot;
+    let broken = 0;
+    fake.api.saysBehind = (call) =>
+      isCreate(call) && broken++ < 1 ? { status: 200, raw } : undefined;
+    await bot.send("Hello");
+    assertEquals(bot.texts(), ["Hello"]);
+    assertEquals(broken, 2);
+  });
+}
+
+Deno.test("DiscordChannel shows a stream once whose first message Discord took and refused in words", async () => {
+  await using bot = await TestBot.open({ clock: fastClock(50), section: { streaming: true } });
+  const { fake } = bot;
+  let refusals = 0;
+  fake.api.saysBehind = (call) =>
+    isCreate(call) && refusals++ < 1
+      ? { status: 500, body: { code: 0, message: "500: Internal Server Error" } }
+      : undefined;
+  const piece = { chatId: fake.chatId, metadata: {}, streamId: "s", resuming: false };
+  await errorOf(bot.channel.sendDelta({ ...piece, delta: "one ", streamEnd: false }));
+  await bot.channel.sendDelta({ ...piece, delta: "one two", streamEnd: true });
+  assertEquals(bot.texts(), ["one two"]);
+  await bot.channel.sendDelta({ ...piece, streamId: "t", delta: "another", streamEnd: true });
+  assertEquals(bot.texts(), ["one two", "another"]);
+});

@@ -33,6 +33,9 @@ export interface CatchUpDeps {
   signal: AbortSignal;
 }
 
+/** Waits before a channel is asked for again that Discord has given no answer of, milliseconds. */
+const AGAIN_MS = [1_000, 3_000, 9_000];
+
 /** Discord's codes for a channel that is gone, not seen, or not to be read. */
 const NO_ACCESS: readonly unknown[] = [10003, 50001, 50013];
 
@@ -75,18 +78,24 @@ async function readChannel(
   const { channelId } = channel;
   let after = channel.lastId;
   let found = 0;
-  for (let page = 0; page < MAX_PAGES;) {
+  for (let page = 0, failures = 0; page < MAX_PAGES;) {
     let messages: APIMessage[];
     try {
       messages = await messagesAfter(channelId, after);
     } catch (error) {
-      if (!(error instanceof RetryLaterError)) throw error;
-      if (clock.elapsed() + error.retryAfterMs > endMs) throw error;
-      await sleep(error.retryAfterMs);
+      // What has ended the session often ends more; what is not read now is not read again.
+      const waitMs = error instanceof RetryLaterError
+        ? error.retryAfterMs
+        : discordCode(error) === undefined
+        ? AGAIN_MS[failures++]
+        : undefined;
+      if (waitMs === undefined || clock.elapsed() + waitMs > endMs) throw error;
+      await sleep(waitMs);
       signal.throwIfAborted();
       continue;
     }
     page += 1;
+    failures = 0;
     if (messages.length === 0) return found;
     await take(channel, messages);
     found += messages.length;

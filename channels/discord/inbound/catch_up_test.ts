@@ -81,3 +81,17 @@ Deno.test("catchUp() ends when the channel stops", async () => {
   await catchUp(all);
   assertEquals(asked.length, 1);
 });
+
+Deno.test("catchUp() asks again where Discord has no answer, and leaves a channel that never has one", async () => {
+  let asked = 0;
+  const found = [{ id: "1" } as APIMessage];
+  const { all, taken, warnings } = deps({ a: 1, b: 1 }, {
+    messagesAfter: (channelId) => {
+      if (channelId === "b") return Promise.reject(new Error("Internal Server Error"));
+      asked += 1;
+      return asked < 3 ? Promise.reject(new Error("Bad Gateway")) : Promise.resolve(found);
+    },
+  });
+  await catchUp(all);
+  assertEquals([asked, taken, warnings.length], [3, { a: 1 }, 1]);
+});

@@ -56,6 +56,8 @@ const LONGEST_AGAIN_MS = 60_000;
 export class Receiver {
   readonly #deps: ReceiverDeps;
   #cancelFlush: (() => void) | undefined;
+  /** The bookmark is ahead of what is on the disk. */
+  #isAhead = false;
 
   constructor(deps: ReceiverDeps) {
     this.#deps = deps;
@@ -86,6 +88,8 @@ export class Receiver {
   async flush(): Promise<void> {
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
+    // Without the message that it stands behind, it would lose that one. Whoever writes the message writes it.
+    if (this.#isAhead) return;
     await this.#deps.intake.add([], this.#deps.bookmark.cursors()).catch(() => {});
   }
 
@@ -111,7 +115,7 @@ export class Receiver {
   }
 
   async #onReady(ready: Readonly<Record<string, unknown>>, sequence: number): Promise<void> {
-    const { bookmark, onConnected, catchUp } = this.#deps;
+    const { bookmark, onConnected, catchUp, signal } = this.#deps;
     const user = object(ready.user);
     const { id: applicationId } = object(ready.application);
     if (!isSnowflake(user.id) || typeof ready.session_id !== "string") {
@@ -124,6 +128,7 @@ export class Receiver {
     };
     // Not kept until what was missed is looked for: who ends before that looks again.
     await catchUp((channel, messages) => this.#catchUp(channel, messages));
+    if (signal.aborted) return;
     bookmark.session = {
       sessionId: ready.session_id,
       sequence,
@@ -167,15 +172,17 @@ export class Receiver {
     return isHeard ? [entryOf(item)] : [];
   }
 
-  /** Until it is on the disk, or refused for good. */
+  /** Until it is on the disk, or the channel stops. */
   async #add(entries: readonly IntakeEntry<InboundItem>[]): Promise<void> {
     const { intake, bookmark, log, sleep, signal } = this.#deps;
+    this.#isAhead = true;
     for (let waitMs = FIRST_AGAIN_MS;; waitMs = Math.min(waitMs * 2, LONGEST_AGAIN_MS)) {
       try {
-        return await intake.add(entries, bookmark.cursors());
+        await intake.add(entries, bookmark.cursors());
+        this.#isAhead = false;
+        return;
       } catch (error) {
         if (signal.aborted) return;
-        if ((error as { code?: unknown }).code === "invalid_request") throw error;
         log.warning("A message could not be written down, and is tried again", {
           reason: reasonOf(error),
           waitMs,

@@ -10,7 +10,7 @@ import { type DiscordApi, isSnowflake } from "../rest/discord_api.ts";
 import { renderPart, splitForDiscord } from "../text/to_discord.ts";
 import type { Words } from "../words.ts";
 import { Approvals } from "./approvals.ts";
-import { type MessageRef, Sender } from "./sender.ts";
+import { type MessageRef, Sender, type SendPlace } from "./sender.ts";
 import { StatusMessages } from "./status_messages.ts";
 
 /** What it works with. */
@@ -27,6 +27,10 @@ const TYPING_MS = 8_500;
 /** Five edits in 5 s are taken for a channel, milliseconds. */
 const EDIT_MS = 1_200;
 
+/** Discord knows a nonce for some minutes, milliseconds. */
+const NONCE_MS = 2 * 60_000;
+const MAX_BEGUN = 1_000;
+
 /** Discord notifies nobody of it. */
 const SILENT = 1 << 12;
 
@@ -37,8 +41,12 @@ export class Outbound {
   readonly statuses: StatusMessages;
   readonly streams: EditedStreams<MessageRef>;
   readonly typing: Typing;
+  /** Keys of messages of streams whose first text was refused, by where it was to go. */
+  readonly #begun = new Map<string, { key: string; atMs: number }>();
+  readonly #clock: Clock;
 
   constructor({ api, memory, words, clock, sleep }: OutboundDeps) {
+    this.#clock = clock;
     const sender = this.sender = new Sender({ api, tag: tagOf(memory), clock, sleep });
     this.approvals = new Approvals({ api, sender, memory, words, clock });
     this.statuses = new StatusMessages({
@@ -61,10 +69,31 @@ export class Outbound {
       clock,
       everyMs: EDIT_MS,
       split: splitForDiscord,
-      post: (place, part) =>
-        sender.post(place, shown(part), { key: crypto.randomUUID(), isAnswer: true }),
+      post: (place, part) => this.#begin(place, shown(part)),
       edit: (ref, part) => sender.edit(ref, shown(part)),
     });
+  }
+
+  /**
+   * The first text of a message that grows. What Discord has refused in words may stand there all the same;
+   * under the nonce that it had, it is that message again, which then has the words of its first try.
+   */
+  async #begin(place: SendPlace, text: string): Promise<MessageRef> {
+    const where = JSON.stringify([place.chatId, place.metadata.message_id]);
+    const kept = this.#begun.get(where);
+    this.#begun.delete(where);
+    const atMs = this.#clock.elapsed();
+    const isKnown = kept !== undefined && atMs - kept.atMs < NONCE_MS;
+    const { key } = isKnown ? kept : { key: crypto.randomUUID() };
+    try {
+      const ref = await this.sender.post(place, text, { key, isAnswer: true });
+      if (isKnown) await this.sender.edit(ref, text);
+      return ref;
+    } catch (error) {
+      this.#begun.set(where, isKnown ? kept : { key, atMs });
+      if (this.#begun.size > MAX_BEGUN) this.#begun.delete(this.#begun.keys().next().value!);
+      throw error;
+    }
   }
 
   /** Shows nothing any more, and resolves when nothing is under way. */

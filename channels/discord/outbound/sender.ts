@@ -14,6 +14,7 @@ import {
   isSnowflake,
   type MessageBody,
 } from "../rest/discord_api.ts";
+import { CutOffError } from "../rest/cut_off_error.ts";
 import { deliveryFault, discordCode, isCutOff, isLoginRefused } from "../rest/delivery_fault.ts";
 
 /** Waits before a message that was cut off is given again under its nonce, milliseconds. */
@@ -128,7 +129,11 @@ export class Sender {
   }
 
   #create(chatId: string, body: MessageBody, files: RawFile[]): Promise<APIMessage> {
-    return this.#again(() => this.#deps.api.createMessage(chatId, body, files));
+    return this.#again(async () => {
+      const message = await this.#deps.api.createMessage(chatId, body, files);
+      if (isSnowflake(message?.id)) return message;
+      throw new CutOffError("Discord has not said which message it made of it");
+    });
   }
 
   async #reply(

@@ -69,8 +69,9 @@ export class DiscordApi {
       query: { after, limit: "100" },
     });
     if (!Array.isArray(found)) throw new Error("Discord's list of messages is none");
-    return found.filter(({ id } = {} as APIMessage) => isSnowflake(id))
-      .sort((a, b) => Number(BigInt(a.id) - BigInt(b.id)));
+    const first = BigInt(after);
+    return found.filter((message) => isSnowflake(message?.id) && BigInt(message.id) > first)
+      .sort((a, b) => BigInt(a.id) < BigInt(b.id) ? -1 : 1);
   }
 
   message(channelId: string, id: string): Promise<APIMessage> {

@@ -102,6 +102,8 @@ export class DiscordRest {
           this.#onRefused?.();
         }
         if (this.#isRefused) throw loginRefused();
+        // It has said yes, and then no JSON.
+        if (error instanceof SyntaxError) throw new CutOffError("The answer of Discord is broken");
         if (!(error instanceof RateLimitError)) throw error;
         const waitMs = Math.max(error.timeToReset, error.retryAfter, error.sublimitTimeout, 1);
         this.#remember(error.global ? "" : limitOf(method, path), waitMs);

@@ -10,6 +10,8 @@ export interface FakeAnswer {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
+  /** Said as JSON in place of the body. */
+  raw?: string;
   /** The connection is cut instead. */
   isCut?: boolean;
 }

@@ -50,6 +50,8 @@ export class FakeApi {
   tellsNonces = true;
   /** Does what was asked, and cuts the connection before it says so. */
   cutsBehind: (call: FakeCall) => boolean = () => false;
+  /** Does what was asked, and answers something else; undefined: what is so. */
+  saysBehind: (call: FakeCall) => FakeAnswer | undefined = () => undefined;
   url = "";
   readonly #world: FakeWorld;
   readonly #gateway: FakeGateway;
@@ -68,7 +70,7 @@ export class FakeApi {
       return refused(401, 0, "401: Unauthorized");
     }
     const answer = this.#route(call);
-    return this.cutsBehind(call) ? { ...answer, isCut: true } : answer;
+    return this.cutsBehind(call) ? { ...answer, isCut: true } : this.saysBehind(call) ?? answer;
   }
 
   #route(call: FakeCall): FakeAnswer {

@@ -258,12 +258,13 @@ export class FakeDiscord implements ChannelPlatform {
       const call = await callOf(request, url, new Blob(chunks));
       const answer = this.api.answer(call);
       if (answer.isCut === true) return void request.socket.destroy();
-      const isJson = answer.body !== undefined;
+      const text = answer.raw ?? (answer.body === undefined ? "" : JSON.stringify(answer.body));
+      const isJson = text !== "";
       response.writeHead(answer.status, {
         ...isJson && { "Content-Type": "application/json" },
         ...answer.headers,
       });
-      response.end(isJson ? JSON.stringify(answer.body) : undefined);
+      response.end(text);
     } catch {
       request.socket.destroy();
     }
