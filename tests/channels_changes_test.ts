@@ -4,7 +4,8 @@ import { assert, assertEquals, assertGreater, assertStringIncludes } from "@std/
 import { LinePlatform } from "../lib/channel/manager/testing/line_platform.ts";
 import { startModelServer } from "./fakes/model_server.ts";
 import { ChannelSettings } from "./support/channel_settings.ts";
-import { makeHome, type TestHome } from "./support/home.ts";
+import { editSection } from "./support/edit_section.ts";
+import { makeHome } from "./support/home.ts";
 import { outboxOf, turnsOf } from "./support/outbox_of.ts";
 import type { ProjectCopy } from "./support/project_copy.ts";
 import { said } from "./support/said.ts";
@@ -12,19 +13,6 @@ import { happeningsOf, talkProject, talkSection, textsOf } from "./support/talk_
 import { WEBHOOK_SECRET, WebhookSide } from "./support/webhook_side.ts";
 
 const OTHER_SECRET = `whsec_${btoa("x".repeat(32))}`;
-
-/** Rewrites the section of a channel, as an editor would. */
-async function editSection(
-  { dir }: TestHome,
-  name: string,
-  change: (section: Record<string, unknown>) => unknown,
-): Promise<void> {
-  const path = `${dir}/home/config.json`;
-  const config = JSON.parse(await Deno.readTextFile(path));
-  config.channels[name] = change(config.channels[name]);
-  await Deno.writeTextFile(`${path}.new`, JSON.stringify(config, null, 2));
-  await Deno.rename(`${path}.new`, path);
-}
 
 let project: ProjectCopy;
 
