@@ -5,7 +5,6 @@
  * @module
  */
 
-import { join } from "@std/path";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import type { HandledMessage, Published } from "../../lib/channel/inbound_message.ts";
 import type {
@@ -13,15 +12,20 @@ import type {
   OutboundMessage,
   StreamDelta,
 } from "../../lib/channel/outbound_message.ts";
-import { Intake, Memory, Typing } from "../../lib/channel/platform/mod.ts";
+import {
+  Intake,
+  Memory,
+  removeLeftFiles,
+  type StatusNotes,
+  Typing,
+} from "../../lib/channel/platform/mod.ts";
 import type { TelegramApi } from "./api/telegram_api.ts";
 import { Approvals } from "./sending/approvals.ts";
 import { parseChat } from "./sending/chat_place.ts";
 import { Chats } from "./sending/chats.ts";
 import { ClickAnswers } from "./sending/click_answers.ts";
-import { Removals } from "./sending/removals.ts";
+import { createNotes, noteText, type SentNote } from "./sending/create_notes.ts";
 import { Sender } from "./sending/sender.ts";
-import { everyMsIn, StatusNotes } from "./sending/status_notes.ts";
 import { Streams } from "./sending/streams.ts";
 import type { TelegramConfig } from "./settings.ts";
 import { Albums } from "./updates/albums.ts";
@@ -58,8 +62,7 @@ export class TelegramBot {
   readonly #sender: Sender;
   readonly #approvals: Approvals;
   readonly #clicks: ClickAnswers;
-  readonly #removals: Removals;
-  readonly #notes: StatusNotes;
+  readonly #notes: StatusNotes<SentNote>;
   readonly #typing: Typing;
   readonly #albums: Albums;
   readonly #taker: TakeMessage;
@@ -77,8 +80,7 @@ export class TelegramBot {
     this.#sender = new Sender({ chats, words, quote: config.quote, signal });
     this.#approvals = new Approvals({ chats, sender: this.#sender, memory, words, clock, signal });
     this.#clicks = new ClickAnswers({ api, words, clock, signal });
-    const removals = this.#removals = new Removals({ botId, chats, memory, clock, signal });
-    this.#notes = new StatusNotes({ chats, removals, clock, signal, everyMs: everyMsIn });
+    this.#notes = createNotes({ botId, chats, memory, clock, signal });
     this.#typing = new Typing({
       clock,
       everyMs: TYPING_MS,
@@ -115,7 +117,7 @@ export class TelegramBot {
   static async open(deps: TelegramBotDeps): Promise<TelegramBot> {
     const { stateDir, clock, log } = deps.host;
     await Deno.mkdir(stateDir, { recursive: true, mode: 0o700 });
-    await Deno.remove(join(stateDir, "media"), { recursive: true }).catch(() => {});
+    await removeLeftFiles(stateDir);
     const bot = new TelegramBot(deps);
     try {
       bot.#intake = await Intake.open<Heard>({
@@ -146,7 +148,7 @@ export class TelegramBot {
     // Numbers of updates are those of a bot.
     const name = `offset:${me.id}`;
     const say = (problem: string | undefined) => this.#say(problem);
-    this.#removals.restore();
+    this.#notes.restore();
     this.#albums.restore();
     this.#intake.start();
     say(undefined);
@@ -187,7 +189,7 @@ export class TelegramBot {
       case "approval_resolved":
         return await this.#approvals.resolve(message, event);
       case "progress":
-        return this.#notes.show(chatId, turn, content);
+        return await this.#notes.show(chatId, noteText(content), turn);
       case "turn_end":
         this.#typing.end(chatId);
         return await this.#notes.end(chatId, turn);
@@ -236,7 +238,6 @@ export class TelegramBot {
     await this.#albums.close();
     await this.#intake.close();
     await this.#notes.close();
-    await this.#removals.close();
     this.#memory.close();
   }
 

@@ -12,13 +12,13 @@ import {
 } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
+import { backoffMs, sleep } from "../../lib/channel/platform/mod.ts";
 import { systemClock } from "../../lib/channel/system_clock.ts";
 import { TelegramApi } from "./api/telegram_api.ts";
 import { TelegramFault } from "./api/telegram_fault.ts";
 import { TelegramBot } from "./bot.ts";
 import { apiRootOf, problemsOf, type TelegramConfig } from "./settings.ts";
-import { backOffMs, sleep } from "./updates/sleep.ts";
-import { COMMAND_WORDS, wordsIn } from "./words.ts";
+import { COMMAND_WORDS, wordsOf } from "./words.ts";
 
 /** How long messages that are being sent have when the channel ends, milliseconds. */
 const SEND_GRACE_MS = 2_000;
@@ -68,7 +68,7 @@ export class TelegramChannel extends BaseChannel<TelegramConfig> {
       me: { id: me.id, username: me.username ?? "" },
       config,
       host,
-      words: wordsIn(config.language),
+      words: wordsOf(config.language),
       sendSignal: this.#ending.signal,
       isAllowed: (senderId) => this.isAllowed(senderId),
       handle: (message) => this.handleMessage(message),
@@ -102,11 +102,11 @@ export class TelegramChannel extends BaseChannel<TelegramConfig> {
         if (signal.aborted) return undefined;
         if (!(error instanceof TelegramFault)) throw error;
         if (error.kind === "login") throw new LoginRefusedError(error.message);
-        const waitMs = Math.max(backOffMs(failures), error.retryAfterMs);
+        const waitMs = Math.max(backoffMs(failures), error.retryAfterMs);
         this.#problem = error.message;
         host.setDetail(`not connected: ${error.message}; again in ${Math.ceil(waitMs / 1_000)} s`);
         if (failures === 1) host.log.info("Telegram cannot be used", { reason: error.message });
-        await sleep(host.clock, waitMs, signal);
+        await sleep(waitMs, host.clock, signal);
       }
     }
     return undefined;
@@ -114,7 +114,7 @@ export class TelegramChannel extends BaseChannel<TelegramConfig> {
 
   /** What Telegram shows when somebody types `/`. The bot works without it. */
   async #listCommands(api: TelegramApi): Promise<void> {
-    const words = wordsIn(this.config.language);
+    const words = wordsOf(this.config.language);
     const commands = Object.entries(COMMAND_WORDS)
       .map(([command, key]) => ({ command, description: words(key) }));
     try {

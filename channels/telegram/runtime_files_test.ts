@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { TestBot } from "./testing/test_bot.ts";
 import { ALBUM_MS } from "./updates/albums.ts";
-import { MAX_IN_BYTES } from "./updates/fetch_files.ts";
+import { MAX_INBOUND_FILE_BYTES } from "../../lib/channel/platform/mod.ts";
 
 Deno.test("telegram fetches files, and gives them with the words beside them", async () => {
   await using bot = await TestBot.connect();
@@ -29,7 +29,7 @@ Deno.test("telegram says in the chat which file is too large, and loads none of 
   const file = (id: string, size: number) => ({
     document: { ...telegram.addFile(id, `documents/${id}`, "x", size), file_name: `${id}.iso` },
   });
-  const alone = telegram.say("", file("alone", MAX_IN_BYTES + 1));
+  const alone = telegram.say("", file("alone", MAX_INBOUND_FILE_BYTES + 1));
   await bot.until(() => telegram.shown.length === 1);
   assertEquals(
     telegram.shown[0]!.text,
@@ -49,7 +49,7 @@ Deno.test("telegram says in the chat which file is too large, and loads none of 
 Deno.test("telegram says which files are too many or too large together", async () => {
   await using bot = await TestBot.connect();
   const { telegram, host } = bot;
-  const bytes = new Uint8Array(MAX_IN_BYTES);
+  const bytes = new Uint8Array(MAX_INBOUND_FILE_BYTES);
   const ids = ["a", "b", "c", "d", "e"].map((name) =>
     telegram.say("", {
       media_group_id: "g",
@@ -62,14 +62,14 @@ Deno.test("telegram says which files are too many or too large together", async 
   assertEquals(media?.length, 3);
   assertEquals(content.split("\n\n"), [
     "(d.bin was not read: the files of a message may have 24 MB together.)",
-    "(e.bin was not read: 4 files of a message are the most.)",
+    "(e.bin was not read: the files of a message may have 24 MB together.)",
   ]);
 });
 
 Deno.test("telegram stops loading a file that is larger than Telegram said", async () => {
   await using bot = await TestBot.connect();
   const { telegram } = bot;
-  telegram.addFile("liar", "documents/liar", new Uint8Array(MAX_IN_BYTES + 1));
+  telegram.addFile("liar", "documents/liar", new Uint8Array(MAX_INBOUND_FILE_BYTES + 1));
   telegram.say("", { document: { file_id: "liar", file_unique_id: "l", file_name: "liar" } });
   await bot.until(() => telegram.shown.length === 1);
   assertStringIncludes(telegram.shown[0]!.text, "liar was not read: it has 9 MB");
@@ -138,7 +138,7 @@ Deno.test("telegram gives a voice message as a file where transcription is off",
     Promise.reject(Object.assign(new Error("Transcription is off"), { code: "not_enabled" }));
   const voice = bot.telegram.addFile("v", "voice/file_1.oga", "sound");
   const { content, media } = await bot.heard(bot.telegram.say("", { voice }));
-  assertStringIncludes(content, "not written down: Transcription is off");
+  assertStringIncludes(content, "not written down: transcription is off");
   assert(media?.[0]?.endsWith(".ogg"));
 });
 

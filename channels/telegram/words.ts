@@ -5,12 +5,13 @@
  * @module
  */
 
+import { messageCatalog, type Messages } from "../../lib/channel/platform/message_catalog.ts";
 import de from "./locales/de.json" with { type: "json" };
 import es from "./locales/es.json" with { type: "json" };
 import zh from "./locales/zh.json" with { type: "json" };
 
 /** In English. `{name}` stands for a value. */
-const ENGLISH = {
+export const ENGLISH = {
   approve: "Approve",
   deny: "Deny",
   sent: "Sent.",
@@ -42,27 +43,10 @@ const ENGLISH = {
 export type WordKey = keyof typeof ENGLISH;
 
 /** Says it in the language of the section. */
-export type Words = (key: WordKey, values?: Readonly<Record<string, string | number>>) => string;
+export type Words = Messages<WordKey>;
 
-/** Languages beside English. */
-const OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  de: de.words,
-  es: es.words,
-  zh: zh.words,
-};
-
-/** Keys of everything that is said, for the files of other languages. */
-export const WORD_KEYS = Object.keys(ENGLISH) as readonly WordKey[];
-
-/** The words of a language; English where it has none. */
-export function wordsIn(language: string): Words {
-  const words = OTHERS[language] ?? {};
-  return (key, values = {}) =>
-    (words[key] ?? ENGLISH[key]).replace(
-      /\{(\w+)\}/g,
-      (mark, name: string) => String(values[name] ?? mark),
-    );
-}
+/** The words of a language. */
+export const wordsOf = messageCatalog(ENGLISH, { de: de.words, es: es.words, zh: zh.words });
 
 /** Commands of the chat as Telegram lists them, in the order of its menu. */
 export const COMMAND_WORDS = {

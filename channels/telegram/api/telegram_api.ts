@@ -7,7 +7,7 @@
 
 import { Api, type ApiClientOptions, GrammyError, HttpError } from "grammy/web";
 import type { Clock } from "../../../lib/agent/clock.ts";
-import { neverSent } from "../../../lib/channel/platform/mod.ts";
+import { neverSent, readBounded, withDeadline } from "../../../lib/channel/platform/mod.ts";
 import { faultOfRefusal, TelegramFault } from "./telegram_fault.ts";
 
 type Raw = Api["raw"];
@@ -78,24 +78,22 @@ export class TelegramApi {
     signal?.throwIfAborted();
     const chat = (parameters as { chat_id?: unknown }).chat_id;
     this.#requireQuietOver(method, chat);
-    const late = new AbortController();
-    const cancel = this.#deps.clock.after(timeoutMs, () => late.abort());
-    const ends = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
+    const { clock } = this.#deps;
     const run = this.#raw[method] as (...args: unknown[]) => Promise<TelegramResult<M>>;
-    try {
-      return await (WITHOUT_PARAMETERS.some((name) => name === method)
-        ? run(ends)
-        : run(parameters, ends));
-    } catch (error) {
-      if (signal?.aborted) throw signal.reason;
-      const fault = late.signal.aborted
-        ? new TelegramFault("cut_off", `Telegram did not answer ${method} in time`)
-        : this.#faultOf(method, error);
-      if (fault.kind === "flood") this.#keepQuiet(chat, fault.retryAfterMs);
-      throw fault;
-    } finally {
-      cancel();
-    }
+    return await withDeadline({ timeoutMs, signal, clock }, async (ending) => {
+      try {
+        return await (WITHOUT_PARAMETERS.some((name) => name === method)
+          ? run(ending)
+          : run(parameters, ending));
+      } catch (error) {
+        if (signal?.aborted) throw signal.reason;
+        const fault = ending.aborted
+          ? new TelegramFault("cut_off", `Telegram did not answer ${method} in time`)
+          : this.#faultOf(method, error);
+        if (fault.kind === "flood") this.#keepQuiet(chat, fault.retryAfterMs);
+        throw fault;
+      }
+    });
   }
 
   /**
@@ -187,15 +185,9 @@ function faultOfStatus(what: string, status: number): TelegramFault {
 }
 
 async function readText(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  let left = MAX_ANSWER_BYTES;
-  for await (const chunk of response.body ?? []) {
-    left -= chunk.length;
-    if (left < 0) throw new TelegramFault("server", "Telegram's answer is too long");
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
+  const bytes = await readBounded(response, MAX_ANSWER_BYTES);
+  if (bytes === undefined) throw new TelegramFault("server", "Telegram's answer is too long");
+  return new TextDecoder().decode(bytes);
 }
 
 function parse(text: string): { ok?: unknown } | undefined {

@@ -7,17 +7,20 @@
 
 import type { InlineKeyboardMarkup } from "grammy/types";
 import type { Clock } from "../../../lib/agent/clock.ts";
-import type { Memory } from "../../../lib/channel/platform/memory.ts";
-import type { OutboundEvent, OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import {
+  approvalCommand,
+  type ApprovalEvent,
+  type ApprovalResolvedEvent,
+  type Memory,
+  ShownApprovals,
+} from "../../../lib/channel/platform/mod.ts";
 import { MAX_MESSAGE_CHARS, shownChars } from "../text/split_for_telegram.ts";
 import { escapeTelegram, toTelegramHtml } from "../text/to_telegram_html.ts";
 import type { WordKey, Words } from "../words.ts";
 import type { Chats } from "./chats.ts";
 import type { Sender } from "./sender.ts";
 import { editText, type SentMessage } from "./send_text.ts";
-
-export type ApprovalEvent = Extract<OutboundEvent, { type: "approval" }>;
-export type ResolvedEvent = Extract<OutboundEvent, { type: "approval_resolved" }>;
 
 /** What approvals are shown with. */
 export interface ApprovalsDeps {
@@ -35,77 +38,71 @@ export type ClickMeaning = { command: string; id: string } | { word: WordKey };
 /** Bytes of what a button may hold (Bot API, InlineKeyboardButton). */
 export const MAX_BUTTON_BYTES = 64;
 
-/** Kinds of memory. */
-const SHOWN = "approval";
+/** Kind of memory: what did not fit a button. */
 const LONG = "button";
 
-/** Who has answered one approval, the first of them; nobody else is kept from answering. */
-const MAX_ANSWERED = 50;
-
+/** A message that asks. */
 interface Shown {
   sent: SentMessage;
   html: string;
-  expiresAt: number;
-  isOver: boolean;
-  /** Ids of those who have clicked. */
-  answered: string[];
 }
 
 /** See the module. */
 export class Approvals {
   readonly #deps: ApprovalsDeps;
+  readonly #shown: ShownApprovals<Shown>;
 
   constructor(deps: ApprovalsDeps) {
     this.#deps = deps;
+    this.#shown = new ShownApprovals(deps);
   }
 
   /** Shows it with its buttons. Rejects as `send` of a channel does. */
-  async show(message: OutboundMessage, { id, digest, expiresAt }: ApprovalEvent): Promise<void> {
-    const { sender, memory } = this.#deps;
-    const keyboard = this.#keyboard(id, digest.slice(0, 8));
-    const shown = await sender.send(message, { keyboard });
+  async show(message: OutboundMessage, event: ApprovalEvent): Promise<void> {
+    const keyboard = this.#keyboard(event.id, event.digest.slice(0, 8));
+    const shown = await this.#deps.sender.send(message, { keyboard });
     if (shown === undefined) return;
-    const { sent, part: { html } } = shown;
-    const kept: Shown = { sent, html, expiresAt, isOver: false, answered: [] };
-    memory.set(SHOWN, id, kept);
+    this.#shown.add(event, { sent: shown.sent, html: shown.part.html });
   }
 
   /** Takes the buttons away, and says how it came out where they were. Rejects as `send` does. */
-  async resolve({ content }: OutboundMessage, { id, outcome }: ResolvedEvent): Promise<void> {
-    const { chats, memory, words, signal } = this.#deps;
-    const shown = memory.get<Shown>(SHOWN, id);
+  async resolve(
+    { content }: OutboundMessage,
+    { id, outcome }: ApprovalResolvedEvent,
+  ): Promise<void> {
+    const { chats, words, signal } = this.#deps;
+    const shown = this.#shown.close(id);
     // It was shown elsewhere, or so long ago that nobody looks for it.
     if (shown === undefined) return;
     const said = content.trim() === "" ? escapeTelegram(words(outcome)) : toTelegramHtml(content);
     const whole = `${shown.html}\n\n${said}`;
     const html = shownChars(whole) <= MAX_MESSAGE_CHARS ? whole : said;
-    memory.set(SHOWN, id, { ...shown, isOver: true });
     await editText(chats, shown.sent, { html }, { signal });
   }
 
   /** What somebody means who clicked; undefined for a button that is none of these. */
-  read(data: string, senderId: string): ClickMeaning | undefined {
-    const { memory, clock } = this.#deps;
+  read(data: string, senderId: string, clickId: string): ClickMeaning | undefined {
     const long = /^#([\w-]+)$/.exec(data)?.[1];
-    const text = long === undefined ? data : memory.get<string>(LONG, long);
+    const text = long === undefined ? data : this.#deps.memory.get<string>(LONG, long);
     // What its memory has lost.
     if (text === undefined) return { word: "over" };
     const match = /^([ad]):(\S{1,100}):([0-9a-f]{8})$/.exec(text);
     if (match === null) return undefined;
-    const [, verdict, id, digest] = match;
-    const shown = memory.get<Shown>(SHOWN, id!);
-    if (shown !== undefined && (shown.isOver || shown.expiresAt <= clock.now())) {
-      return { word: "over" };
+    const [, verdict, id = "", digest = ""] = match;
+    switch (this.#shown.problemOf({ approvalId: id, senderId, clickId })) {
+      case "over":
+      case "expired":
+        return { word: "over" };
+      case "repeated":
+        return { word: "alreadySent" };
     }
-    if (shown?.answered.includes(senderId)) return { word: "alreadySent" };
-    return { id: id!, command: verdict === "a" ? `/approve ${id} ${digest}` : `/deny ${id}` };
+    // All that the service needs stands in the button.
+    return { id, command: approvalCommand({ isApproved: verdict === "a", id, digest }) };
   }
 
   /** The service has somebody's command; a second one of theirs would say nothing new. */
-  answered(id: string, senderId: string): void {
-    const shown = this.#deps.memory.get<Shown>(SHOWN, id);
-    if (shown === undefined || shown.answered.length >= MAX_ANSWERED) return;
-    this.#deps.memory.set(SHOWN, id, { ...shown, answered: [...shown.answered, senderId] });
+  answered(id: string, senderId: string, clickId: string): void {
+    this.#shown.noteClick({ approvalId: id, senderId, clickId });
   }
 
   #keyboard(id: string, digest: string): InlineKeyboardMarkup {

@@ -37,3 +37,8 @@ export function chatIdOf({ chat_id, message_thread_id }: ChatPlace): string {
 export function isGroup(chatId: string): boolean {
   return chatId.startsWith("-");
 }
+
+/** How often a chat may be written to: one message a second, 20 a minute in groups (Bot FAQ). */
+export function everyMsIn(chatId: string): number {
+  return isGroup(chatId) ? 3_000 : 1_000;
+}

@@ -7,6 +7,7 @@
 
 import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import { SendSteps } from "../../../lib/channel/platform/mod.ts";
 import {
   MAX_CAPTION_CHARS,
   shownChars,
@@ -33,14 +34,16 @@ export interface SenderDeps {
   signal: AbortSignal;
 }
 
-/** Messages of which a part was taken. */
-const MAX_PARTLY = 1_000;
+/** A message of text, and what stands in it. */
+export interface SentPart {
+  sent: SentMessage;
+  part: TelegramPart;
+}
 
 /** See the module. */
 export class Sender {
   readonly #deps: SenderDeps;
-  /** Steps that Telegram has taken, by message. */
-  readonly #partly = new Map<string, number>();
+  readonly #steps = new SendSteps<SentPart | undefined>();
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
@@ -53,7 +56,7 @@ export class Sender {
   async send(
     { id, chatId, content, media, metadata }: OutboundMessage,
     { keyboard }: Pick<SendOptions, "keyboard"> = {},
-  ): Promise<{ sent: SentMessage; part: TelegramPart } | undefined> {
+  ): Promise<SentPart | undefined> {
     const place = parseChat(chatId);
     const { signal } = this.#deps;
     const replyTo = this.replyTo(chatId, metadata);
@@ -61,7 +64,6 @@ export class Sender {
     const problems = this.#problemsOf(plan);
     const parts = splitForTelegram([content, ...problems].join("\n\n"));
     const caption = captionFor(parts, plan);
-    let last: { sent: SentMessage; part: TelegramPart } | undefined;
     const steps = [
       ...(caption === undefined ? parts : []).map((part, index, all) => async () => {
         const options = {
@@ -69,23 +71,19 @@ export class Sender {
           ...index === 0 && { replyTo },
           ...index === all.length - 1 && { keyboard },
         };
-        last = { sent: await sendText(this.#deps.chats, place, part, options), part };
+        return { sent: await sendText(this.#deps.chats, place, part, options), part };
       }),
-      ...plan.groups.map((files, index) => () =>
-        this.#sendFiles(place, files, {
+      ...plan.groups.map((files, index) => async () => {
+        await this.#sendFiles(place, files, {
           signal,
           ...index === 0 && caption !== undefined && { caption, replyTo },
           ...parts.length === 0 && index === 0 && { replyTo },
-        })
-      ),
+        });
+        return undefined;
+      }),
     ];
-    for (const [index, step] of steps.entries()) {
-      if (index < (this.#partly.get(id) ?? 0)) continue;
-      await step();
-      this.#taken(id, index + 1);
-    }
-    this.#partly.delete(id);
-    return last;
+    const sent = await this.#steps.run(id, steps);
+    return sent.findLast((one) => one !== undefined);
   }
 
   /** The message that an answer quotes. */
@@ -124,14 +122,6 @@ export class Sender {
       ),
       ...missing.map((name) => words("fileMissing", { name: `\`${name}\`` })),
     ];
-  }
-
-  #taken(id: string, steps: number): void {
-    this.#partly.delete(id);
-    this.#partly.set(id, steps);
-    if (this.#partly.size > MAX_PARTLY) {
-      this.#partly.delete(this.#partly.keys().next().value!);
-    }
   }
 }
 

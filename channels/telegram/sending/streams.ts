@@ -9,11 +9,10 @@ import type { StreamDelta } from "../../../lib/channel/outbound_message.ts";
 import { EditedStreams } from "../../../lib/channel/platform/edited_streams.ts";
 import { splitForTelegram } from "../text/split_for_telegram.ts";
 import { toTelegramHtml } from "../text/to_telegram_html.ts";
-import { isGroup, parseChat } from "./chat_place.ts";
+import { everyMsIn, isGroup, parseChat } from "./chat_place.ts";
 import type { Chats } from "./chats.ts";
 import type { Sender } from "./sender.ts";
 import { editText, sendText, type SentMessage } from "./send_text.ts";
-import { everyMsIn } from "./status_notes.ts";
 
 /** What streams are shown with. */
 export interface StreamsDeps {

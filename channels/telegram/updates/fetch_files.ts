@@ -5,7 +5,16 @@
  * @module
  */
 
-import { extname, join } from "@std/path";
+import {
+  type HeardVoice,
+  hearVoice,
+  type InboundFiles,
+  MAX_INBOUND_FILE_BYTES,
+  MAX_INBOUND_FILES,
+  MAX_INBOUND_TOTAL_BYTES,
+  readBounded,
+  withDeadline,
+} from "../../../lib/channel/platform/mod.ts";
 import type { Clock } from "../../../lib/agent/clock.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
 import { isRejection, TelegramFault } from "../api/telegram_fault.ts";
@@ -13,16 +22,11 @@ import { megabytes } from "../sending/megabytes.ts";
 import type { Words } from "../words.ts";
 import type { FileRef } from "./heard.ts";
 
-/** What the service takes with a message. */
-export const MAX_FILES = 4;
-export const MAX_IN_BYTES = 8 * 1024 * 1024;
-export const MAX_TOTAL_BYTES = 24 * 1024 * 1024;
-
 /** What it works with. */
 export interface FetchDeps {
   api: TelegramApi;
-  /** A new folder for this message. */
-  dir: string;
+  /** Where they are put. */
+  files: InboundFiles;
   words: Words;
   /** What is said in an audio file. Rejects with `not_enabled` where that is off. */
   transcribe: (path: string) => Promise<string>;
@@ -33,9 +37,8 @@ export interface FetchDeps {
 /** How long one file may take, milliseconds: a server that says no more holds up no chat. */
 const FILE_MS = 120_000;
 
-/** What became of the files. */
-export interface FetchedFiles {
-  paths: string[];
+/** What is said of the files. */
+export interface FileWords {
   /** For the agent, in words: what was said, and what could not be heard. */
   said: string[];
   /** For the chat: what was left out. */
@@ -43,118 +46,78 @@ export interface FetchedFiles {
 }
 
 /** Rejects with a `TelegramFault` for what another try may mend. */
-export async function fetchFiles(
-  files: readonly FileRef[],
-  deps: FetchDeps,
-): Promise<FetchedFiles> {
-  const { words } = deps;
-  const fetched: FetchedFiles = { paths: [], said: [], problems: [] };
-  let leftBytes = MAX_TOTAL_BYTES;
-  for (const [index, file] of files.entries()) {
-    const name = safeName(file.name);
-    if (index >= MAX_FILES) {
-      fetched.problems.push(words("filesTooMany", { name, max: MAX_FILES }));
+export async function fetchFiles(refs: readonly FileRef[], deps: FetchDeps): Promise<FileWords> {
+  const { words, files, transcribe } = deps;
+  const fetched: FileWords = { said: [], problems: [] };
+  for (const ref of refs) {
+    const name = shownName(ref.name);
+    if (files.isFull) {
+      fetched.problems.push(words("filesTooMany", { name, max: MAX_INBOUND_FILES }));
       continue;
     }
-    const path = join(deps.dir, `${index}`, name);
-    const bytes = await fetchOne(file, path, Math.min(MAX_IN_BYTES, leftBytes), deps);
-    if (typeof bytes !== "number") fetched.problems.push(bytes.problem);
-    else {
-      leftBytes -= bytes;
-      await add(fetched, file, path, deps);
+    const bytes = await fetchOne(ref, name, deps);
+    if (typeof bytes === "string") {
+      fetched.problems.push(bytes);
+      continue;
     }
+    const path = await files.write(ref.name, bytes);
+    if (ref.kind !== "voice" && ref.kind !== "audio") continue;
+    const voice = await hearVoice(path, transcribe);
+    if (voice.kind === "text") fetched.said.push(words("voiceMessage", { text: voice.text }));
+    else fetched.said.push(words("voiceUnheard", { reason: reasonOf(voice) }));
+    // A recording is more than what is said in it.
+    if (voice.kind === "text" && ref.kind === "voice") files.leaveOut(path);
   }
   return fetched;
 }
 
+/** Its bytes, or why there are none. */
 async function fetchOne(
-  file: FileRef,
-  path: string,
-  maxBytes: number,
-  { api, words, clock, signal }: FetchDeps,
-): Promise<number | { problem: string }> {
-  const name = safeName(file.name);
-  const tooLarge = (bytes: number) => ({
-    problem: bytes > MAX_IN_BYTES
-      ? words("fileTooLargeIn", { name, size: megabytes(bytes), max: megabytes(MAX_IN_BYTES) })
-      : words("filesTooLarge", { name, max: megabytes(MAX_TOTAL_BYTES) }),
-  });
-  if ((file.bytes ?? 0) > maxBytes) return tooLarge(file.bytes!);
-  const unreadable = { problem: words("fileUnreadable", { name }) };
+  ref: FileRef,
+  name: string,
+  { api, files, words, clock, signal }: FetchDeps,
+): Promise<Uint8Array | string> {
+  const maxBytes = files.roomBytes;
+  const tooLarge = (bytes: number) =>
+    bytes > MAX_INBOUND_FILE_BYTES
+      ? words("fileTooLargeIn", {
+        name,
+        size: megabytes(bytes),
+        max: megabytes(MAX_INBOUND_FILE_BYTES),
+      })
+      : words("filesTooLarge", { name, max: megabytes(MAX_INBOUND_TOTAL_BYTES) });
+  if ((ref.bytes ?? 0) > maxBytes) return tooLarge(ref.bytes!);
+  const unreadable = words("fileUnreadable", { name });
   let filePath: string | undefined;
   try {
-    ({ file_path: filePath } = await api.call("getFile", { file_id: file.fileId }, { signal }));
+    ({ file_path: filePath } = await api.call("getFile", { file_id: ref.fileId }, { signal }));
   } catch (error) {
-    if (isRejection(error, /too big/i)) return tooLarge(file.bytes ?? 20 * 1024 * 1024 + 1);
+    if (isRejection(error, /too big/i)) return tooLarge(ref.bytes ?? 20 * 1024 * 1024 + 1);
     if (error instanceof TelegramFault && error.kind === "rejected") return unreadable;
     throw error;
   }
   // A server in local mode names a file of its own machine.
   if (typeof filePath !== "string" || filePath.startsWith("/")) return unreadable;
-  await Deno.mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
-  const over = new AbortController();
-  const stop = () => over.abort(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
-  const late = new TelegramFault("cut_off", "A file has not come in time");
-  const cancel = clock.after(FILE_MS, () => over.abort(late));
-  try {
-    const body = await api.download(filePath, over.signal);
-    const bytes = await write(body, path, maxBytes, over.signal);
-    return bytes ?? tooLarge(maxBytes + 1);
-  } finally {
-    cancel();
-    signal.removeEventListener("abort", stop);
-  }
-}
-
-/** Bytes that were written; undefined where there are more than that. */
-async function write(
-  body: ReadableStream<Uint8Array>,
-  path: string,
-  maxBytes: number,
-  signal: AbortSignal,
-): Promise<number | undefined> {
-  using file = await Deno.open(path, { write: true, create: true, truncate: true, mode: 0o600 });
-  let bytes = 0;
-  try {
-    for await (const chunk of body) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) return undefined;
-      for (let at = 0; at < chunk.length;) at += await file.write(chunk.subarray(at));
+  const late = () => new TelegramFault("cut_off", "A file has not come in time");
+  return await withDeadline({ timeoutMs: FILE_MS, late, signal, clock }, async (ending) => {
+    try {
+      const body = await api.download(filePath, ending);
+      return await readBounded({ body }, maxBytes) ?? tooLarge(maxBytes + 1);
+    } catch (error) {
+      if (ending.aborted) throw ending.reason;
+      // What fetch says may name the address, which holds the token.
+      throw error instanceof TelegramFault || !(error instanceof TypeError)
+        ? error
+        : new TelegramFault("cut_off", "A file was cut off on its way");
     }
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    // What fetch says may name the address, which holds the token.
-    throw error instanceof TelegramFault || !(error instanceof TypeError)
-      ? error
-      : new TelegramFault("cut_off", "A file was cut off on its way");
-  }
-  return bytes;
+  });
 }
 
-async function add(
-  { paths, said }: FetchedFiles,
-  { kind }: FileRef,
-  path: string,
-  { words, transcribe }: FetchDeps,
-): Promise<void> {
-  if (kind !== "voice" && kind !== "audio") return void paths.push(path);
-  try {
-    const text = (await transcribe(path)).trim();
-    said.push(words("voiceMessage", { text }));
-    // A recording is more than what is said in it.
-    if (kind === "audio") paths.push(path);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    said.push(words("voiceUnheard", { reason }));
-    paths.push(path);
-  }
+function reasonOf(voice: Exclude<HeardVoice, { kind: "text" }>): string {
+  return voice.kind === "off" ? "transcription is off" : voice.reason;
 }
 
-/** A name of a file of ours, with its ending kept. */
-function safeName(name: string): string {
-  const plain = name.replace(/[\p{Cc}/\\:*?"<>|]/gu, "_").replace(/^\.+/, "_").toWellFormed();
-  if (plain.length <= 80) return plain === "" ? "file" : plain;
-  const ending = extname(plain).slice(0, 12);
-  return plain.slice(0, 80 - ending.length).toWellFormed() + ending;
+/** A name as it is said, in one line and not too long. */
+function shownName(name: string): string {
+  return name.replace(/\p{Cc}/gu, "_").slice(0, 80).toWellFormed() || "file";
 }

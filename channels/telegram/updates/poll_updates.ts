@@ -8,12 +8,12 @@
 import type { Update } from "grammy/types";
 import type { Clock } from "../../../lib/agent/clock.ts";
 import { LoginRefusedError } from "../../../lib/channel/delivery_error.ts";
+import { backoffMs, sleep } from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
 import { TelegramFault } from "../api/telegram_fault.ts";
 import { PollConflicts } from "./poll_conflicts.ts";
 import { ALLOWED_UPDATES } from "./read_update.ts";
-import { backOffMs, sleep } from "./sleep.ts";
 
 /** What polling works with. */
 export interface PollDeps {
@@ -58,7 +58,7 @@ export async function pollUpdates(deps: PollDeps, signal: AbortSignal): Promise<
       failures = 0;
       say(undefined);
       if (count === 0 && holdS > 0 && clock.elapsed() - beganMs < LEAST_MS) {
-        await sleep(clock, LEAST_MS, signal);
+        await sleep(LEAST_MS, clock, signal);
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -66,15 +66,15 @@ export async function pollUpdates(deps: PollDeps, signal: AbortSignal): Promise<
         throw new LoginRefusedError(error.message);
       }
       if (error instanceof TelegramFault && error.kind === "conflict") {
-        await sleep(clock, await conflicts.met(error, signal), signal);
+        await sleep(await conflicts.met(error, signal), clock, signal);
         continue;
       }
       const isFlood = error instanceof TelegramFault && error.kind === "flood";
-      const waitMs = isFlood ? error.retryAfterMs : backOffMs(failures += 1);
+      const waitMs = isFlood ? error.retryAfterMs : backoffMs(failures += 1);
       const reason = error instanceof Error ? error.message : String(error);
       say(`not connected: ${reason}; again in ${Math.ceil(waitMs / 1_000)} s`);
       if (failures === 1) log.info("Updates cannot be read", { reason, waitMs });
-      await sleep(clock, waitMs, signal);
+      await sleep(waitMs, clock, signal);
     }
   }
 }

@@ -9,11 +9,11 @@ import type { Update } from "grammy/types";
 import type { Clock } from "../../../lib/agent/clock.ts";
 import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
 import { LoginRefusedError } from "../../../lib/channel/delivery_error.ts";
+import { backoffMs, sleep } from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
 import { TelegramFault } from "../api/telegram_fault.ts";
 import { ALLOWED_UPDATES } from "./read_update.ts";
-import { backOffMs, sleep } from "./sleep.ts";
 
 /** Where Telegram posts to, and where that arrives. */
 export interface WebhookAddress {
@@ -53,7 +53,7 @@ export async function serveWebhook(deps: WebhookDeps, signal: AbortSignal): Prom
     if (!await setWebhook(deps, signal)) return;
     deps.say(undefined);
     for (;;) {
-      await sleep(clock, LOOK_MS, signal);
+      await sleep(LOOK_MS, clock, signal);
       if (signal.aborted) return;
       await look(deps, signal);
     }
@@ -115,10 +115,10 @@ async function setWebhook(
       if (error.kind === "rejected") {
         throw new Error(`webhookUrl is not taken: ${error.message}`);
       }
-      const waitMs = Math.max(backOffMs(failures), error.retryAfterMs);
+      const waitMs = Math.max(backoffMs(failures), error.retryAfterMs);
       say(`not connected: ${error.message}; again in ${Math.ceil(waitMs / 1_000)} s`);
       if (failures === 1) log.info("The webhook cannot be set", { reason: error.message });
-      await sleep(clock, waitMs, signal);
+      await sleep(waitMs, clock, signal);
     }
   }
   return false;

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { join } from "@std/path";
 import type { Clock } from "../../../lib/agent/clock.ts";
 import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
 import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
+import { abortable, InboundFiles, Tries } from "../../../lib/channel/platform/mod.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
 import type { Approvals } from "../sending/approvals.ts";
 import { parseChat } from "../sending/chat_place.ts";
@@ -19,7 +19,7 @@ import { sendText } from "../sending/send_text.ts";
 import { escapeTelegram } from "../text/to_telegram_html.ts";
 import type { Words } from "../words.ts";
 import type { Albums } from "./albums.ts";
-import { type FetchedFiles, fetchFiles } from "./fetch_files.ts";
+import { type FetchDeps, fetchFiles, type FileWords } from "./fetch_files.ts";
 import type { FileRef, Heard, HeardClick, HeardMessage } from "./heard.ts";
 
 /** What it works with. */
@@ -46,14 +46,10 @@ export interface TakeMessageDeps {
 /** Attempts to fetch the files of one message; without them it is worth more than never. */
 const MAX_FETCHES = 6;
 
-/** Messages whose files could not be fetched so far. */
-const MAX_FETCHING = 1_000;
-
 /** See the module. */
 export class TakeMessage {
   readonly #deps: TakeMessageDeps;
-  /** Failures so far, by message. */
-  readonly #fetching = new Map<string, number>();
+  readonly #tries = new Tries(MAX_FETCHES);
 
   constructor(deps: TakeMessageDeps) {
     this.#deps = deps;
@@ -77,20 +73,21 @@ export class TakeMessage {
     const [first] = messages;
     if (first === undefined) return;
     const { chatId, messageId, albumId } = first;
-    const dir = join(stateDir, "media", crypto.randomUUID());
+    const files = new InboundFiles(stateDir);
     try {
-      const files = messages.flatMap(({ files }) => files);
-      const { paths, said, problems } = await this.#fetch(`${chatId} ${messageId}`, files, {
+      const refs = messages.flatMap(({ files }) => files);
+      const { said, problems } = await this.#fetch(`${chatId} ${messageId}`, refs, {
         api,
-        dir,
+        files,
         words,
         transcribe,
         clock,
         signal,
       });
+      const { paths } = files;
       const texts = [...messages.map(({ text }) => text), ...said].filter((text) => text !== "");
       if (texts.length === 0 && paths.length === 0) return await this.#sayProblems(first, problems);
-      const published = await orAborted(
+      const published = await abortable(
         handle({
           senderId: first.senderId,
           senderName: first.senderName,
@@ -108,33 +105,28 @@ export class TakeMessage {
       this.#react(first);
       await this.#sayProblems(first, problems).catch((error) => this.#unsaid(error));
     } finally {
-      await Deno.remove(dir, { recursive: true }).catch(() => {});
+      await files.remove();
     }
   }
 
   /** Rejects for what another try may mend, so often and no more: nobody is held up by a file for ever. */
   async #fetch(
     message: string,
-    files: readonly FileRef[],
-    deps: Parameters<typeof fetchFiles>[1],
-  ): Promise<FetchedFiles> {
+    refs: readonly FileRef[],
+    deps: FetchDeps,
+  ): Promise<FileWords> {
     try {
-      const fetched = await fetchFiles(files, deps);
-      this.#fetching.delete(message);
+      const fetched = await fetchFiles(refs, deps);
+      this.#tries.forget(message);
       return fetched;
     } catch (error) {
       deps.signal.throwIfAborted();
-      const failures = (this.#fetching.get(message) ?? 0) + 1;
-      this.#fetching.delete(message);
-      if (failures >= MAX_FETCHES) {
-        const problems = files.map(({ name }) => deps.words("fileUnreadable", { name }));
-        return { paths: [], said: [], problems };
-      }
-      this.#fetching.set(message, failures);
-      if (this.#fetching.size > MAX_FETCHING) {
-        this.#fetching.delete(this.#fetching.keys().next().value!);
-      }
-      throw error;
+      if (!this.#tries.isLast(message)) throw error;
+      for (const path of deps.files.paths) deps.files.leaveOut(path);
+      return {
+        said: [],
+        problems: refs.map(({ name }) => deps.words("fileUnreadable", { name })),
+      };
     }
   }
 
@@ -173,32 +165,18 @@ export class TakeMessage {
 
   async #click({ chatId, queryId, senderId, senderName, data }: HeardClick, signal: AbortSignal) {
     const { approvals, clicks, handle } = this.#deps;
-    const meaning = approvals.read(data, senderId);
+    const meaning = approvals.read(data, senderId, queryId);
     if (meaning === undefined) return clicks.say(queryId);
     if ("word" in meaning) return clicks.say(queryId, meaning.word);
     const { id, command: content } = meaning;
     const messageId = `click:${queryId}`;
     const metadata = { click: queryId };
     clicks.expect(queryId);
-    const published = await orAborted(
+    const published = await abortable(
       handle({ senderId, senderName, chatId, content, messageId, metadata }),
       signal,
     );
     if (published.kind === "denied") return clicks.say(queryId, "notAllowed");
-    approvals.answered(id, senderId);
-  }
-}
-
-/** What a service that is busy keeps waiting ends with the channel. */
-async function orAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const aborted = Promise.withResolvers<never>();
-  const end = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", end, { once: true });
-  if (signal.aborted) end();
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", end);
-    promise.catch(() => {});
+    approvals.answered(id, senderId, queryId);
   }
 }
