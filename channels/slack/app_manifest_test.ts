@@ -1,10 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { BOT_EVENTS, BOT_SCOPES, HTTP_PATH } from "./app_manifest.ts";
-import de from "./locales/de.json" with { type: "json" };
-import es from "./locales/es.json" with { type: "json" };
-import zh from "./locales/zh.json" with { type: "json" };
 import manifest from "./manifest.ts";
-import { wordsOf } from "./words.ts";
 
 interface AppManifest {
   settings: {
@@ -38,16 +34,3 @@ Deno.test("the docs of Slack name every setting", async () => {
     assert(page.includes(`\`${field}\``), field);
   }
 });
-
-for (const [language, locale] of Object.entries({ de, es, zh })) {
-  Deno.test(`the locale ${language} of Slack has every label, step and word`, () => {
-    assertEquals(Object.keys(locale.fields), Object.keys(manifest.setup.fields));
-    assertEquals(locale.steps.length, manifest.setup.steps!.length);
-    const english = wordsOf("en");
-    assertEquals(Object.keys(locale.words).sort(), Object.keys(english).sort());
-    for (const [key, words] of Object.entries(locale.words)) {
-      const marks = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort();
-      assertEquals(marks(words), marks(english[key as keyof typeof english]), key);
-    }
-  });
-}

@@ -112,7 +112,7 @@ slackTest("slack says in the chat which files were too large or too many", async
   const many = Array.from({ length: 5 }, (_, at) => keep(slack, `${at}.txt`, String(at)));
   await slack.say(ALICE_DM, { text: "more", files: [liar, ...many] });
   const heard = await app.heard("more");
-  assertEquals(heard.media?.length, 3);
+  assertEquals(heard.media?.length, 4);
   assertStringIncludes(heard.content, "liar.bin");
   assertStringIncludes(heard.content, "4.txt");
 });

@@ -10,10 +10,17 @@ import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
 import type { HandledMessage, Published } from "../../lib/channel/inbound_message.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
-import { EditedStreams } from "../../lib/channel/platform/edited_streams.ts";
-import { Intake } from "../../lib/channel/platform/intake.ts";
-import { Memory } from "../../lib/channel/platform/memory.ts";
-import { Typing } from "../../lib/channel/platform/typing.ts";
+import {
+  EditedStreams,
+  InboundFiles,
+  Intake,
+  Memory,
+  removeLeftFiles,
+  SendSteps,
+  StatusNotes,
+  Tries,
+  Typing,
+} from "../../lib/channel/platform/mod.ts";
 import type { SlackApi } from "./api/slack_api.ts";
 import { SlackRefusal } from "./api/slack_fault.ts";
 import { readChatId, TS } from "./events/chat_id.ts";
@@ -25,11 +32,10 @@ import { UserNames } from "./inbound/user_names.ts";
 import { AckReactions } from "./outbound/ack_reactions.ts";
 import { ApprovalCards } from "./outbound/approval_cards.ts";
 import { SlackMessages, type SlackRef } from "./outbound/slack_messages.ts";
-import { StatusNotes } from "./outbound/status_notes.ts";
 import { sendable, uploadFiles } from "./outbound/upload_files.ts";
 import type { SlackConfig, SlackSettings } from "./settings.ts";
 import { splitForSlack } from "./text/to_slack.ts";
-import { fill, wordsOf } from "./words.ts";
+import { wordsOf } from "./words.ts";
 
 /** What it works with. */
 export interface SlackSessionDeps {
@@ -50,8 +56,8 @@ const EDIT_MS = 1_200;
 /** Slack forgets a status after two minutes. */
 const STATUS_MS = 60_000;
 
-/** Answers of which a part has arrived. */
-const MAX_PARTLY = 500;
+/** How often one process tries to fetch the files of a message, which takes two minutes. */
+const MAX_FETCHES = 8;
 
 /** A message of a stream. */
 interface StreamRef extends SlackRef {
@@ -66,13 +72,12 @@ export class SlackSession {
   readonly #deps: SlackSessionDeps;
   readonly #memory: Memory;
   readonly #messages: SlackMessages;
-  readonly #notes: StatusNotes;
+  readonly #notes: StatusNotes<SlackRef>;
   readonly #cards: ApprovalCards;
   readonly #streams: EditedStreams<StreamRef>;
   readonly #typing: Typing;
   readonly #reactions: AckReactions;
-  /** Parts of an answer that have arrived, by its id. */
-  readonly #partly = new Map<string, number>();
+  readonly #steps = new SendSteps<unknown>();
   #hasStatus = true;
 
   private constructor(deps: SlackSessionDeps, intake: Intake<SlackEntry>, memory: Memory) {
@@ -84,7 +89,15 @@ export class SlackSession {
     this.#memory = memory;
     this.threads = new TakenThreads(memory);
     this.#messages = new SlackMessages({ api, onPosted: (chatId) => this.threads.add(chatId) });
-    this.#notes = new StatusNotes({ messages: this.#messages, memory, clock, everyMs: EDIT_MS });
+    this.#notes = new StatusNotes<SlackRef>({
+      post: (chatId, text) => this.#messages.postNote(chatId, text),
+      edit: (ref, text) => this.#messages.updateNote(ref, text),
+      remove: (ref) => this.#messages.remove(ref),
+      memory,
+      clock,
+      everyMs: () => EDIT_MS,
+    });
+    this.#notes.restore();
     this.#cards = new ApprovalCards({ messages: this.#messages, memory, words, clock });
     this.#streams = new EditedStreams({
       post: async ({ chatId }, part) => ({ ...await this.#messages.post(chatId, part), chatId }),
@@ -96,7 +109,7 @@ export class SlackSession {
     this.#typing = new Typing({
       clock,
       everyMs: STATUS_MS,
-      show: (chatId) => this.#showStatus(chatId, words.status),
+      show: (chatId) => this.#showStatus(chatId, words("status")),
       hide: (chatId) => this.#showStatus(chatId, ""),
     });
     this.#reactions = new AckReactions({
@@ -111,10 +124,9 @@ export class SlackSession {
       api,
       apiUrl: settings.apiUrl,
       botToken: settings.botToken,
-      stateDir,
       words,
       clock,
-      failures: new Map<string, number>(),
+      tries: new Tries(MAX_FETCHES),
       transcribe,
     };
     this.inbox = new Inbox({
@@ -127,7 +139,8 @@ export class SlackSession {
       names: new UserNames(api, clock),
       isAllowed,
       publish,
-      fetchFiles: (message, signal) => fetchFiles(message, fileDeps, signal),
+      openFiles: () => new InboundFiles(stateDir),
+      fetchFiles: (message, files, signal) => fetchFiles(message, files, fileDeps, signal),
       say: (chatId, text) => this.#messages.post(chatId, text),
       whisper: (place, userId, text) => this.#messages.whisper(place, userId, text),
       onTurn: ({ channel, ts, chatId }) => {
@@ -140,6 +153,7 @@ export class SlackSession {
   /** Opens what lies in the channel's folder. */
   static async open(deps: SlackSessionDeps): Promise<SlackSession> {
     const { stateDir, clock, log } = deps.host;
+    await removeLeftFiles(stateDir);
     const memory = new Memory(stateDir);
     // The intake takes when it is started, and the session is there by then.
     const session: { current?: SlackSession } = {};
@@ -172,13 +186,12 @@ export class SlackSession {
       case undefined:
         return await this.#sendAnswer(message);
       case "approval":
-        return await this.#cards.show(chatId, content, event);
+        return await this.#cards.show(message, event);
       case "approval_resolved":
-        return await this.#cards.resolve(chatId, event.id, event.outcome, content);
+        return await this.#cards.resolve(message, event);
       case "progress":
       case "goal_status":
-        if (content.trim() !== "") await this.#notes.show(chatId, content);
-        return;
+        return await this.#notes.show(chatId, content.trim());
       case "turn_end":
         return await this.#endTurn(message);
     }
@@ -214,9 +227,8 @@ export class SlackSession {
     const words = wordsOf(config.language);
     const { paths, leftOut } = await sendable(media, words);
     const parts = splitForSlack([content, ...leftOut].join("\n\n"));
-    let done = this.#partly.get(id) ?? 0;
-    const steps = [
-      ...parts.map((part) => async () => void await this.#messages.post(chatId, part)),
+    const steps: (() => Promise<unknown>)[] = [
+      ...parts.map((part) => () => this.#messages.post(chatId, part)),
       ...paths.length === 0 ? [] : [async () => {
         const place = await this.#messages.placeOf(chatId);
         try {
@@ -228,21 +240,15 @@ export class SlackSession {
         this.threads.add(chatId);
       }],
     ];
-    for (const step of steps.slice(done)) {
-      await step();
-      done += 1;
-      // What has arrived is not sent again when what follows is refused.
-      this.#partly.delete(id);
-      if (done < steps.length) this.#partly.set(id, done);
-      if (this.#partly.size > MAX_PARTLY) this.#partly.delete(this.#partly.keys().next().value!);
-    }
+    // What has arrived is not sent again when what follows is refused.
+    await this.#steps.run(id, steps);
   }
 
   /** Who waits for a file hears why it does not come. */
   async #sayRefused(chatId: string, paths: readonly string[], { message }: Error): Promise<void> {
     const { host: { log }, config } = this.#deps;
     const name = paths.map((path) => basename(path)).join(", ");
-    const text = fill(wordsOf(config.language).fileRefused, { name, reason: message });
+    const text = wordsOf(config.language)("fileRefused", { name, reason: message });
     await this.#messages.post(chatId, text).catch((error) =>
       log.info("It was not said which files were refused", { reason: (error as Error).message })
     );
@@ -253,7 +259,7 @@ export class SlackSession {
     if (typeof channel === "string" && typeof ts === "string" && TS.test(ts)) {
       await this.#reactions.remove(channel, ts);
     }
-    await this.#notes.clear(chatId);
+    await this.#notes.end(chatId);
   }
 
   /** Apps show that they are at work in threads of direct conversations alone. */

@@ -4,11 +4,13 @@
  * @module
  */
 
+import { messageCatalog, type Messages } from "../../lib/channel/platform/message_catalog.ts";
 import de from "./locales/de.json" with { type: "json" };
 import es from "./locales/es.json" with { type: "json" };
 import zh from "./locales/zh.json" with { type: "json" };
 
-const ENGLISH = {
+/** English; `{…}` is filled in. */
+export const ENGLISH = {
   approve: "Approve",
   deny: "Deny",
   approval: "Something waits for your approval.",
@@ -28,22 +30,8 @@ const ENGLISH = {
   status: "is thinking…",
 };
 
-/** The words by their keys; `{name}` and the like stand for what is filled in. */
-export type Words = Readonly<Record<keyof typeof ENGLISH, string>>;
+/** Says it in the language of the section. */
+export type Words = Messages<keyof typeof ENGLISH>;
 
-const LOCALES: Readonly<Record<string, Partial<Words>>> = {
-  de: de.words,
-  es: es.words,
-  zh: zh.words,
-};
-
-/** The words of a language; English where it is none of ours. */
-export function wordsOf(language: string): Words {
-  const words = Object.hasOwn(LOCALES, language) ? LOCALES[language] : {};
-  return { ...ENGLISH, ...words };
-}
-
-/** Words with values in the places of `{key}`. */
-export function fill(words: string, values: Readonly<Record<string, string>>): string {
-  return words.replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole);
-}
+/** The words of a language. */
+export const wordsOf = messageCatalog(ENGLISH, { de: de.words, es: es.words, zh: zh.words });

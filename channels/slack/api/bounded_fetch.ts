@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
+import { readBounded, withDeadline } from "../../../lib/channel/platform/mod.ts";
 
 /** Bytes of an answer of the Web API. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -19,52 +20,26 @@ export interface BoundedFetchDeps {
   maxBytes?: number;
 }
 
-/** The function. Redirects are not followed: a token would go along. */
+/** The function. Rejects with a RangeError for an answer that is too large. */
 export function boundedFetch(
   { signal, timeoutMs, clock, maxBytes = MAX_ANSWER_BYTES }: BoundedFetchDeps,
 ): typeof fetch {
   return async (input, init) => {
-    const over = new AbortController();
-    const stop = () => over.abort(signal.reason);
     signal.throwIfAborted();
-    signal.addEventListener("abort", stop, { once: true });
-    const cancel = clock.after(timeoutMs, () => over.abort(new Error("It took too long")));
-    try {
-      const response = await fetch(input, { ...init, redirect: "manual", signal: over.signal });
+    const late = () => new Error("It took too long");
+    return await withDeadline({ timeoutMs, late, signal, clock }, async (ending) => {
+      // Redirects are not followed: a token would go along.
+      const response = await fetch(input, { ...init, redirect: "manual", signal: ending });
       const bytes = await readBounded(response, maxBytes);
+      if (bytes === undefined) throw new RangeError(`More than ${maxBytes} bytes came`);
       const { status, statusText, headers } = response;
       return new Response(isBodiless(status) ? null : bytes, {
         status: status === 0 ? 502 : status,
         statusText,
         headers,
       });
-    } finally {
-      cancel();
-      signal.removeEventListener("abort", stop);
-    }
+    });
   };
-}
-
-/** The body, whole. Rejects with RangeError for one that is too large. */
-export async function readBounded(
-  { body }: Pick<Response, "body">,
-  maxBytes: number,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.length;
-    // Leaving the loop ends the rest of it.
-    if (size > maxBytes) throw new RangeError(`More than ${maxBytes} bytes came`);
-    chunks.push(chunk as Uint8Array<ArrayBuffer>);
-  }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
 }
 
 function isBodiless(status: number): boolean {

@@ -6,11 +6,11 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
+import { readBounded } from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/log.ts";
 import { textOf } from "../api/slack_api.ts";
 import { HTTP_PATH } from "../app_manifest.ts";
 import type { Envelope } from "../socket/socket_connection.ts";
-import { readBounded } from "../api/bounded_fetch.ts";
 import { SlackSignature } from "./slack_signature.ts";
 
 /** What it works with. */
@@ -49,13 +49,8 @@ export async function answerSlack(
     await request.body?.cancel();
     return refused(ahead);
   }
-  let body: Uint8Array<ArrayBuffer>;
-  try {
-    body = await readBounded(request, MAX_BODY_BYTES);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return text(413, "The body is too large");
-  }
+  const body = await readBounded(request, MAX_BODY_BYTES);
+  if (body === undefined) return text(413, "The body is too large");
   const problem = await signature.problemOf({ ...signed, body }, clock.now());
   if (problem !== undefined) return refused(problem);
   const payload = readPayload(body, request.headers.get("content-type") ?? "");

@@ -6,7 +6,12 @@
 
 import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
 import { MAX_INBOUND_CHARS } from "../../../lib/channel/inbound_message.ts";
-import type { Intake, IntakeEntry } from "../../../lib/channel/platform/intake.ts";
+import {
+  approvalCommand,
+  type InboundFiles,
+  type Intake,
+  type IntakeEntry,
+} from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/log.ts";
 import { textOf } from "../api/slack_api.ts";
 import type { SlackPlace } from "../events/chat_id.ts";
@@ -15,8 +20,8 @@ import { type HearingRules, readMessage, type SlackMessage } from "../events/rea
 import type { ApprovalCards } from "../outbound/approval_cards.ts";
 import type { Envelope } from "../socket/socket_connection.ts";
 import { fromMrkdwn } from "../text/from_mrkdwn.ts";
-import { fill, type Words } from "../words.ts";
-import type { IncomingFiles } from "./incoming_files.ts";
+import type { Words } from "../words.ts";
+import type { FileWords } from "./incoming_files.ts";
 import type { TakenThreads } from "./taken_threads.ts";
 import type { UserNames } from "./user_names.ts";
 
@@ -34,7 +39,13 @@ export interface InboxDeps {
   names: UserNames;
   isAllowed: (senderId: string) => boolean;
   publish: (message: HandledMessage) => Promise<Published>;
-  fetchFiles: (message: SlackMessage, signal: AbortSignal) => Promise<IncomingFiles>;
+  /** A place for the files of one message. */
+  openFiles: () => InboundFiles;
+  fetchFiles: (
+    message: SlackMessage,
+    files: InboundFiles,
+    signal: AbortSignal,
+  ) => Promise<FileWords>;
   /** Says something in a chat, beside any turn. */
   say: (chatId: string, text: string) => Promise<unknown>;
   /** Says something to one member alone. */
@@ -86,22 +97,23 @@ export class Inbox {
   }
 
   async #takeMessage(message: SlackMessage, signal: AbortSignal): Promise<void> {
-    const { publish, fetchFiles, names, words, rules: { self } } = this.#deps;
+    const { publish, openFiles, fetchFiles, names, words, rules: { self } } = this.#deps;
     const { chatId, ts, channel, senderId, userId, sentAt } = message;
-    const files = await fetchFiles(message, signal);
+    const files = openFiles();
     try {
+      const { spoken, unheard, leftOut } = await fetchFiles(message, files, signal);
       const said = [
         fromMrkdwn(message.text, { selfId: self.userId, selfName: self.userName }),
-        ...files.spoken,
-        ...files.unheard.map((name) => fill(words.notHeard, { name })),
+        ...spoken,
+        ...unheard.map((name) => words("notHeard", { name })),
       ].filter((text) => text !== "");
       if (said.length === 0 && files.paths.length === 0) {
         // An empty mention asks for attention, as a word would.
-        if (files.leftOut.length > 0) return await this.#sayLeftOut(chatId, files.leftOut);
+        if (leftOut.length > 0) return await this.#sayLeftOut(chatId, leftOut);
         if (message.text.trim() === "") return;
         said.push(`@${self.userName}`);
       }
-      const content = [...said, ...files.leftOut.map((text) => `(${text})`)].join("\n\n");
+      const content = [...said, ...leftOut.map((text) => `(${text})`)].join("\n\n");
       const name = await names.of(userId);
       const published = await publish({
         senderId,
@@ -115,7 +127,7 @@ export class Inbox {
       });
       if (published.kind !== "turn" || published.repeated) return;
       this.#deps.onTurn(message);
-      if (files.leftOut.length > 0) await this.#sayLeftOut(chatId, files.leftOut);
+      if (leftOut.length > 0) await this.#sayLeftOut(chatId, leftOut);
     } finally {
       await files.remove();
     }
@@ -136,7 +148,7 @@ export class Inbox {
     const { cards, isAllowed, intake, words, whisper, log } = this.#deps;
     const click = readClick(payload, this.#rules.self);
     if (click === undefined) return;
-    const problem = isAllowed(click.senderId) ? cards.problemOf(click) : words.notAllowed;
+    const problem = isAllowed(click.senderId) ? cards.problemOf(click) : words("notAllowed");
     if (problem !== undefined) {
       const { channel, threadTs, userId } = click;
       // Nobody waits for it.
@@ -156,7 +168,7 @@ export class Inbox {
     await this.#deps.publish({
       senderId,
       chatId,
-      content: `/${isApproved ? "approve" : "deny"} ${id} ${digest}`,
+      content: approvalCommand({ isApproved, id, digest }),
       messageId: `click:${actionTs}:${senderId}`,
       ...userName !== "" && { senderName: userName.slice(0, 100).toWellFormed() },
     });

@@ -12,7 +12,7 @@ import { boundedFetch } from "../api/bounded_fetch.ts";
 import { type SlackApi, textOf } from "../api/slack_api.ts";
 import type { SlackPlace } from "../events/chat_id.ts";
 import { isSlackUrl } from "../inbound/slack_hosts.ts";
-import { fill, type Words } from "../words.ts";
+import type { Words } from "../words.ts";
 
 /** A file is held in memory as a whole. */
 const MAX_UPLOAD_BYTES = 64 * 1024 * 1024;
@@ -42,11 +42,11 @@ export async function sendable(paths: readonly string[], words: Words): Promise<
   for (const path of paths) {
     const sizeBytes = await Deno.stat(path).then(({ size }) => size, () => 0);
     // Slack takes no file without a byte.
-    if (sizeBytes === 0) found.leftOut.push(fill(words.fileMissing, { name: basename(path) }));
+    if (sizeBytes === 0) found.leftOut.push(words("fileMissing", { name: basename(path) }));
     else if (sizeBytes <= MAX_UPLOAD_BYTES) found.paths.push(path);
     else {
       const size = (bytes: number) => `${Math.ceil(bytes / 1024 / 1024)} MB`;
-      found.leftOut.push(fill(words.fileTooLargeToSend, {
+      found.leftOut.push(words("fileTooLargeToSend", {
         name: basename(path),
         size: size(sizeBytes),
         max: size(MAX_UPLOAD_BYTES),

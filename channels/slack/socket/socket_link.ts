@@ -11,9 +11,9 @@ import {
   NotConnectedError,
   RetryLaterError,
 } from "../../../lib/channel/delivery_error.ts";
+import { backoffMs, sleep } from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/log.ts";
 import { SlackRefusal } from "../api/slack_fault.ts";
-import { sleep } from "../api/sleep.ts";
 import { type Envelope, SocketConnection } from "./socket_connection.ts";
 
 /** What it works with. */
@@ -28,9 +28,6 @@ export interface SocketLinkDeps {
   /** It is not connected, and why. */
   onAway: (reason: string) => void;
 }
-
-const FIRST_AGAIN_MS = 1_000;
-const LONGEST_AGAIN_MS = 60_000;
 
 /** A connection that held so long was a good one, milliseconds. */
 const STEADY_MS = 30_000;
@@ -77,9 +74,7 @@ export class SocketLink {
             continue;
           }
         }
-        const waitMs = Math.min(LONGEST_AGAIN_MS, FIRST_AGAIN_MS * 2 ** Math.min(failures, 10));
-        failures += 1;
-        await sleep(waitMs, clock, signal);
+        await sleep(backoffMs(failures += 1), clock, signal);
       }
     } finally {
       for (const connection of this.#open) connection.cut();
