@@ -52,8 +52,8 @@ const manifest: ChannelDescriptor = {
     steps: [
       "Make an application at discord.com/developers/applications (New Application).",
       "On its page Bot, switch on Message Content Intent, and save.",
-      "On the page Bot, make a token with Reset Token, and give it here.",
-      "In the URL Generator of OAuth2, tick the scopes bot and applications.commands and the permissions of the page, and invite the bot to a server with the URL.",
+      "On the page Bot, make a token with Reset Token, and give it as token.",
+      "In the URL Generator of OAuth2, tick the scopes bot and applications.commands and the permissions that docs/channels/discord.md lists, and invite the bot to a server with the URL.",
       "In Discord, switch on the developer mode, copy your id, and put it into allowFrom.",
     ],
     validator: "channels/discord/validation.ts:validate",

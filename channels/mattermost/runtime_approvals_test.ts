@@ -23,10 +23,10 @@ Deno.test("mattermost: a click answers an approval as the one who clicked, once"
     const [{ actions }] = post.props.attachments as [{ actions: { id: string; name: string }[] }];
     assertEquals(actions.map(({ id, name }) => [id, name]), [
       ["approve", "Aprobar"],
-      ["deny", "Denegar"],
+      ["deny", "Rechazar"],
     ]);
     const said = await server.click(postId, alice.id, "approve");
-    assertEquals(said.ephemeral_text, "Su respuesta se ha transmitido.");
+    assertEquals(said.ephemeral_text, "Tu respuesta se ha transmitido.");
     const heard = await mattermost.heard("/approve");
     assertEquals(
       [heard.content, heard.senderId, heard.chatId],
@@ -194,5 +194,22 @@ Deno.test("mattermost: buttons name the URL under which the server reaches them"
     const postId = await ask(mattermost);
     const attachments = JSON.stringify(server.store.posts.get(postId)!.props.attachments);
     assertStringIncludes(attachments, '"https://agent.example.com/chat/mattermost/actions"');
+  });
+});
+
+Deno.test("mattermost: buttons work although the server's answer to their post was lost", async () => {
+  await withChannel(WITH_BUTTONS, async (mattermost, server) => {
+    server.api.losesAnswer = true;
+    // Nobody can look either whether the post is there.
+    server.api.instead = (method, path) =>
+      method === "GET" && path.endsWith("/posts") ? new Response("x", { status: 502 }) : undefined;
+    await assertRejects(() => ask(mattermost));
+    const post = [...server.store.posts.values()].at(-1)!;
+    const said = await server.click(post.id, server.store.alice.id, "approve");
+    assertEquals(said.ephemeral_text, "Your answer was passed on.");
+    await mattermost.heard("/approve ap1 01234567");
+    await mattermost.send("It was approved.", { event: resolved() });
+    const again = await server.click(post.id, server.store.bob.id, "deny");
+    assertEquals(again.ephemeral_text, "This was answered already.");
   });
 });

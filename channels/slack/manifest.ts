@@ -55,7 +55,7 @@ const manifest: ChannelDescriptor = {
     required: [{ fields: ["botToken"] }, { fields: ["appToken", "signingSecret"] }],
     validator: "channels/slack/validation.ts:validate",
     steps: [
-      "Open api.slack.com/apps, Create New App, From a manifest, and paste the app manifest of the docs.",
+      "Open api.slack.com/apps, Create New App, From a manifest, and paste the one of docs/channels/slack.md.",
       "Basic Information, App-Level Tokens, Generate: one with connections:write is appToken.",
       "Install App, Install to Workspace: the Bot User OAuth Token is botToken.",
       "List the member IDs of who may write in allowFrom: Profile, …, Copy member ID.",
