@@ -8,6 +8,7 @@ import {
   FLAG_FIELDS,
   sectionFields,
 } from "../lib/channel/setup/common_fields.ts";
+import { setCommand } from "../cli/plugins/info.ts";
 import { CHANNELS } from "./mod.ts";
 
 const DOCS = new URL("../docs/channels/", import.meta.url);
@@ -94,6 +95,9 @@ Deno.test("each secret that a page's section refers to is set before, in the pag
     for (const [, field, secret] of section.matchAll(/"(\w+)": "\$\{secret:(\w+)\}"/g)) {
       secrets++;
       assertEquals(setup.fields[field!]?.kind, "secret", `${name}.${field}`);
+      // As `service plugins info` and `enable` name it.
+      const suggested = setCommand(name, field!, setup.fields[field!]);
+      if (text.includes(`(${name}.svg)`)) assertStringIncludes(suggested, `secrets set ${secret},`);
       const set = text.indexOf(`service secrets set ${secret}`);
       assert(set !== -1 && set < text.indexOf(section), `docs/channels/${name}.md: ${secret}`);
     }

@@ -66,7 +66,7 @@ export function outcomeOf({ rowid, state, attempts, channel, chatId, error }: Ou
       return `Not delivered to ${where}: it was given up`;
     case "pending":
     case "sending":
-      return `Not delivered to ${where} yet${why}. It waits for 24 hours: ` +
-        "service channels status, service outbox";
+      return `Not delivered to ${where} yet${why}. It waits for 24 hours. How the channel is: ` +
+        `service channels status ${visibleLine(channel)}`;
   }
 }

@@ -167,7 +167,7 @@ Deno.test("channels send tells what became of the message", async () => {
     const [state, words] of [
       ["dead", "not tried again: gone. After mending it: service outbox resend 5"],
       ["unknown", "not known whether it arrived"],
-      ["pending", "yet: gone. It waits for 24 hours"],
+      ["pending", "yet: gone. It waits for 24 hours. How the channel is: service channels status"],
       ["expired", "given up"],
     ] as const
   ) {

@@ -133,7 +133,9 @@ Deno.test("plugins enable and disable write the file, with its comments, and fet
   assertStringIncludes(text, '"${TOKEN_OF_CHAT}"');
   assertEquals(JSON.parse(text.replace("// mine", "")).channels.chat.enabled, true);
   assertEquals(test.fetched.map(({ runtimeName }) => runtimeName), ["chat"]);
-  assertStringIncludes((await test.run("enable chat")).stderr, "was enabled already");
+  const again = (await test.run("enable chat")).stderr;
+  assertStringIncludes(again, "was enabled already");
+  assertStringIncludes(again, "start anew: service plugins disable chat, then enable it again");
   assertEquals(await home.read(), text);
   const off = JSON.parse((await test.run("disable chat --json")).stdout);
   assertEquals([off.enabled, off.written, off.restart, off.warnings], [false, true, false, []]);

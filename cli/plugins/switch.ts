@@ -59,8 +59,13 @@ export async function switchChannel(
   }
   const what = instanceId === undefined ? name : `${instanceId} of ${name}`;
   const state = enabled ? "enabled" : "disabled";
-  if (!written) out.note(`${what} was ${state} already; nothing was written`);
-  else {
+  if (!written) {
+    out.note(`${what} was ${state} already; nothing was written`);
+    if (enabled) {
+      const which = instanceId === undefined ? name : `${name} --instance ${instanceId}`;
+      out.note(`To have it start anew: service plugins disable ${which}, then enable it again`);
+    }
+  } else {
     out.note(`${what} is ${state} in ${paths.configFile}`);
     out.note(
       restart
