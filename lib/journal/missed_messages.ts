@@ -172,17 +172,30 @@ export function createMissedMessages(
     db,
     "UPDATE missed_messages SET told_at = ? WHERE runtime = ? AND chat_id = ? AND told_at IS NULL",
   );
+  const overflow = `missed IN
+    (SELECT missed FROM missed_messages INDEXED BY missed_of_runtime WHERE runtime = ?1
+     ORDER BY missed DESC LIMIT ${SWEPT_AT_ONCE} OFFSET ${MAX_MISSED})`;
   const deleteOverflow = query(
     db,
-    `DELETE FROM missed_messages WHERE missed IN
-       (SELECT missed FROM missed_messages INDEXED BY missed_of_runtime WHERE runtime = ?
-        ORDER BY missed DESC LIMIT ${SWEPT_AT_ONCE} OFFSET ${MAX_MISSED})`,
+    `DELETE FROM missed_messages WHERE ${overflow} AND told_at NOT NULL`,
+  );
+  // What one chat has too much of takes no word from another.
+  const unlistOverflow = query(
+    db,
+    `UPDATE missed_messages SET body = NULL WHERE ${overflow} AND body NOT NULL`,
   );
   const deleteOld = query(
     db,
     `DELETE FROM missed_messages WHERE missed IN
        (SELECT missed FROM missed_messages WHERE received_at <= ?
         ORDER BY received_at LIMIT ${SWEPT_AT_ONCE})`,
+  );
+  const deleteToldOf = query(
+    db,
+    `DELETE FROM missed_messages INDEXED BY missed_of_chat
+     WHERE runtime = ?1 AND chat_id = ?2 AND told_at NOT NULL AND missed <=
+       (SELECT missed FROM missed_messages INDEXED BY missed_of_runtime WHERE runtime = ?1
+        ORDER BY missed DESC LIMIT 1 OFFSET ${MAX_MISSED})`,
   );
   const time = () => Math.floor(now());
   const oldest = () => time() - KEPT_MS;
@@ -200,7 +213,10 @@ export function createMissedMessages(
       }
       return await writer.write("full", () => {
         const added = insert.run(runtimeName, chatId, name ?? null, sentAt, time(), json) > 0;
-        if (added) deleteOverflow.run(runtimeName);
+        if (added) {
+          deleteOverflow.run(runtimeName);
+          unlistOverflow.run(runtimeName);
+        }
         store.sweep();
         return added;
       }, json.length);
@@ -242,6 +258,7 @@ export function createMissedMessages(
         }
         // Silence is no word: it does not make the next silence longer.
         markTold.run(isQuiet ? 0 : time(), runtimeName, chatId);
+        deleteToldOf.run(runtimeName, chatId);
         return !isQuiet;
       }),
     sweep() {

@@ -78,6 +78,7 @@ Deno.test("MissedMessages keeps the newest of a runtime name, and none for longe
   await Promise.all(
     Array.from({ length: MAX_MISSED + 5 }, (_, at) => missed.add(message(), `n${at}`)),
   );
+  await tell(journal);
   assertEquals([missed.count("irc"), missed.has("n4"), missed.has("n5")], [
     MAX_MISSED,
     false,
@@ -140,5 +141,22 @@ Deno.test("MissedMessages refuses what is too long, and leaves a chat untold whi
   await missed.add(message());
   const full = await assertRejects(() => tell(journal), ServiceError);
   assertEquals([full.code, missed.untoldChats(9).length], ["overloaded", 1]);
+  await journal.close();
+});
+
+Deno.test("a chat is told of what another one had too much of to leave room for", async () => {
+  const journal = openJournal({ path: ":memory:", now: () => 5_000 });
+  const { missed } = journal;
+  await missed.add(message({ chatId: "#quiet", content: "once" }), "quiet");
+  await Promise.all(
+    Array.from({ length: 2 * MAX_MISSED }, (_, at) => missed.add(message(), `n${at}`)),
+  );
+  assertEquals(missed.count("irc"), MAX_MISSED);
+  assertEquals(missed.untoldChats(9).map(({ chatId }) => chatId).toSorted(), ["#a", "#quiet"]);
+  assertEquals([await tell(journal, "#quiet"), await tell(journal)], [1, 2 * MAX_MISSED]);
+  // Of what is told, no more is kept than is listed.
+  assertEquals(missed.has("n0"), false);
+  assertEquals(missed.has(`n${2 * MAX_MISSED - 1}`), true);
+  assertEquals(missed.count("irc"), MAX_MISSED);
   await journal.close();
 });
