@@ -137,3 +137,20 @@ slackTest(
     );
   },
 );
+
+slackTest(
+  "slack says how an approval came out where its message may not be edited",
+  async (slack) => {
+    await using app = await TestSlack.connected(slack);
+    await ask(app);
+    slack.answerNext(
+      "chat.update",
+      () => Response.json({ ok: false, error: "edit_window_closed" }),
+    );
+    await app.send(ALICE_DM, "Denied by Bob", {
+      event: { type: "approval_resolved", id: "ap-1", outcome: "denied" },
+    });
+    assertEquals(textOfMessage(app.written.at(-1)!.message), "Denied by Bob");
+    assertEquals(app.written.length, 2);
+  },
+);

@@ -91,8 +91,9 @@ export class ApprovalCards {
         `${card.content}\n\n**${said.replace(/\*\*/g, "").slice(0, 1_000)}**`,
       );
     } catch (error) {
-      // Somebody has removed it.
       if (!(error instanceof SlackRefusal)) throw error;
+      // Somebody has removed it, and saw what it was; what may not be edited any more is answered.
+      if (error.code !== "message_not_found") await messages.post(chatId, said);
     }
   }
 
