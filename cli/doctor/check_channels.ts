@@ -5,9 +5,15 @@
  * @module
  */
 
+import { instancesOf } from "../../lib/channel/management/instances_of.ts";
 import { channelSpecs } from "../../lib/channel/registry/channel_specs.ts";
-import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
+import type {
+  ChannelRegistry,
+  UsableChannel,
+} from "../../lib/channel/registry/channel_registry.ts";
+import { sectionOf } from "../../lib/channel/registry/place_source_of.ts";
 import { unknownChannelKeys } from "../../lib/channel/registry/unknown_channel_keys.ts";
+import { readSection } from "../../lib/channel/setup/read_section.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Config } from "../../lib/config/schema.ts";
 import type { Finding } from "./check.ts";
@@ -47,9 +53,38 @@ export function checkChannels(
   for (const detail of unknownChannelKeys({ registry, config })) {
     findings.push({ status: "warn", detail, fix: `Correct it in ${configFile}` });
   }
-  const on = specs.filter(({ enabled, problem }) => enabled && problem === undefined)
-    .map(({ runtimeName }) => runtimeName);
+  const starting = specs.filter(({ enabled, problem }) => enabled && problem === undefined);
+  for (const { runtimeName, channel, instanceId } of starting) {
+    if (hearsSomebody(registry.usable.get(channel), config, instanceId)) continue;
+    findings.push({
+      status: "warn",
+      detail: `${runtimeName} hears nobody: its allowFrom is empty`,
+      fix: `service config set ${
+        keyOf(channel, instanceId)
+      }.allowFrom ID, with commas between several`,
+    });
+  }
+  const on = starting.map(({ runtimeName }) => runtimeName);
   if (config.channels.websocket.enabled) on.unshift("websocket");
   const can = on.length === 0 ? "none is switched on" : `can start: ${on.join(", ")}`;
   return [...findings, { status: "ok", detail: `${names.length} there are; ${can}` }];
+}
+
+function hearsSomebody(
+  channel: UsableChannel | undefined,
+  config: Pick<Config, "channels">,
+  instanceId: string | undefined,
+): boolean {
+  if (channel === undefined) return true;
+  const instance = instancesOf(channel, sectionOf(config, channel))
+    .find((one) => one.instanceId === instanceId);
+  const { allowFrom } = readSection(instance?.section ?? {}, channel.descriptor).values;
+  return !Array.isArray(allowFrom) || allowFrom.length > 0;
+}
+
+/** Where the settings of an instance stand, with the adapter that packages share. */
+function keyOf(channel: string, instanceId: string | undefined): string {
+  return instanceId === undefined || instanceId === "default"
+    ? `channels.${channel}`
+    : `channels.${channel}.accounts.${instanceId}`;
 }

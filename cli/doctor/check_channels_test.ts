@@ -49,6 +49,18 @@ Deno.test("checkChannels() is content with the channels that there are", async (
   assertEquals(check(registry, { websocket: { enabled: false } })[0]!.status, "ok");
 });
 
+Deno.test("checkChannels() names a channel that is on and hears nobody", () => {
+  const chat = { enabled: true, server: "chat.example", botToken: "t0ken" };
+  const [, finding, rest] = check(CHAT, { chat });
+  assertEquals([finding!.status, finding!.detail], [
+    "warn",
+    "chat hears nobody: its allowFrom is empty",
+  ]);
+  assertStringIncludes(finding!.fix!, "service config set channels.chat.allowFrom ID");
+  assertEquals(rest!.detail, "1 there are; can start: websocket, chat");
+  assertEquals(check(CHAT, { chat: { ...chat, allowFrom: ["ann"] } }).length, 2);
+});
+
 Deno.test("checkChannels() names a section that no package is for", () => {
   const [, finding] = check(CHAT, { chta: { enabled: true } });
   assertStringIncludes(finding!.detail, 'There is no channel "chta"');
