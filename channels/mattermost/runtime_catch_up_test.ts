@@ -12,6 +12,19 @@ async function again(mattermost: TestChannel): Promise<void> {
   await mattermost.until(() => /^connected/.test(mattermost.detail));
 }
 
+/** Lets the channel try again each time that it says that it waits, until it holds. */
+async function tryingAgain({ host }: TestChannel, holds: () => boolean): Promise<void> {
+  let seen = 0;
+  while (!holds()) {
+    const waits = host.lines.filter(({ message }) => /are tried again$/.test(message));
+    if (waits.length > seen) {
+      seen = waits.length;
+      host.clock.tick(Number(waits.at(-1)!.fields?.waitMs));
+    }
+    await new Promise((again) => setTimeout(again, 2));
+  }
+}
+
 const listed = ({ server }: TestChannel) =>
   server.api.requests.filter((request) => request === "GET /users/me/channels").length;
 
@@ -232,4 +245,65 @@ Deno.test("mattermost: a flood in one chat delays no other", async () => {
     await mattermost.heard("flood 299");
     assertEquals(Object.values(mattermost.texts()).every((count) => count === 1), true);
   });
+});
+
+Deno.test("mattermost: an answer that is no list loses nothing", async () => {
+  const server = await FakeMattermost.open();
+  const host = await FakeHost.open({ name: "mattermost" });
+  const first = new TestChannel(server, host);
+  await first.ready();
+  server.write(server.store.bob.id, "before");
+  await first.heard("before");
+  await first.stop();
+  server.write(server.store.alice.id, "missed");
+  const posts = `/channels/${server.room.id}/posts`;
+  const broken: [string, string][] = [
+    ["/users/me/channels", "{}"],
+    [posts, "{}"],
+    [posts, '{"order":["a"],"posts":null}'],
+  ];
+  server.api.instead = (_, path) => {
+    if (broken[0]?.[0] !== path) return undefined;
+    return new Response(broken.shift()![1], { headers: { "content-type": "application/json" } });
+  };
+  const second = new TestChannel(server, host);
+  await tryingAgain(second, () => "missed" in second.texts());
+  assertEquals([second.texts(), broken], [{ before: 1, missed: 1 }, []]);
+  await second.stop();
+  await server.close();
+  await host.close();
+});
+
+Deno.test("mattermost: a channel that cannot be listed keeps no other from being heard, and is looked at again", async () => {
+  const server = await FakeMattermost.open();
+  const host = await FakeHost.open({ name: "mattermost" });
+  const first = new TestChannel(server, host);
+  await first.ready();
+  server.write(server.store.bob.id, "before");
+  await first.heard("before");
+  await first.stop();
+  const { alice } = server.store;
+  server.write(alice.id, "in the broken one");
+  server.write(alice.id, "in the other", {}, server.direct);
+  server.api.instead = (_, path) =>
+    path === `/channels/${server.room.id}/posts`
+      ? Response.json({ id: "app.post.get_posts.app_error", message: "x" }, { status: 500 })
+      : undefined;
+  const second = new TestChannel(server, host);
+  await tryingAgain(second, () => "in the other" in second.texts());
+  server.write(alice.id, "just now", {}, server.direct);
+  await second.heard("just now");
+  server.api.instead = () => undefined;
+  server.sockets.forget();
+  await again(second);
+  await second.heard("in the broken one");
+  assertEquals(second.texts(), {
+    before: 1,
+    "in the other": 1,
+    "just now": 1,
+    "in the broken one": 1,
+  });
+  await second.stop();
+  await server.close();
+  await host.close();
 });

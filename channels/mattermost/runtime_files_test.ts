@@ -130,3 +130,49 @@ function exists(path: string): boolean {
     return false;
   }
 }
+
+Deno.test("mattermost: a file that the server never gives holds up no chat, and is named", async () => {
+  await withChannel({}, async (mattermost, server) => {
+    server.api.failFiles = Infinity;
+    const { id } = file(server, "lost.bin");
+    server.write(server.store.alice.id, "look at this", { file_ids: [id] });
+    server.write(server.store.alice.id, "and what now?");
+    await mattermost.until(() => {
+      mattermost.host.clock.tick(1_000);
+      return mattermost.host.published.length === 2;
+    });
+    assertEquals(mattermost.host.published.map(({ content }) => content), [
+      "look at this\n\n(The file lost.bin could not be read.)",
+      "and what now?",
+    ]);
+    await mattermost.until(() => server.sent().length === 1);
+    assertEquals(server.sent()[0]!.text, "The file lost.bin could not be read.");
+  });
+});
+
+Deno.test("mattermost: the name of a file calls nobody", async () => {
+  await withChannel({}, async (mattermost, server) => {
+    const { id } = file(server, "@channel look.bin", 9 * MEGABYTE);
+    server.write(server.store.alice.id, "look", { file_ids: [id] });
+    await mattermost.until(() => server.sent().length === 1);
+    const { text } = server.sent()[0]!;
+    assertStringIncludes(text, "channel look.bin was not read");
+    assert(!text.includes("@channel"), text);
+  });
+});
+
+Deno.test("mattermost: files are uploaded once, and an upload without a name is tried again", async () => {
+  await withChannel({}, async (mattermost, server) => {
+    const path = await Deno.makeTempFile({ dir: mattermost.host.stateDir, suffix: ".txt" });
+    const send = () => mattermost.send("here", { id: "with-file", media: [path] });
+    server.api.nonsense = '{"file_infos":[]}';
+    const error = await send().catch((error) => error);
+    assertStringIncludes(error.message, "names no file");
+    server.api.refuseAfter(1, { status: 503, id: "api.busy", message: "Busy." });
+    await send().catch(() => {});
+    await send();
+    assertEquals(server.sent().map(({ text, files }) => [text, files!.length]), [["here", 1]]);
+    const uploads = server.api.requests.filter((request) => request.startsWith("POST /files"));
+    assertEquals(uploads.length, 2);
+  });
+});

@@ -224,3 +224,26 @@ Deno.test("mattermost: files go with the last of the text, ten in a post; what i
     assertEquals(server.sent().at(-1)!.files, ["file-0.txt"]);
   });
 });
+
+Deno.test("mattermost: a post that the server stumbled behind is there once, whole or as a stream", async () => {
+  await withChannel({}, async (mattermost, server) => {
+    server.api.stumbles = true;
+    await mattermost.send("one");
+    server.api.stumbles = true;
+    await mattermost.push("two ");
+    const more = mattermost.push("three", { streamEnd: true });
+    await mattermost.until(() => mattermost.host.clock.timers() > 0);
+    mattermost.host.clock.tick(1_000);
+    await more;
+    assertEquals(texts(server), ["one", "two three"]);
+  });
+});
+
+Deno.test("mattermost: how a goal stands is a message that stays", async () => {
+  await withChannel({}, async (mattermost, server) => {
+    await mattermost.send("reading", { event: { type: "progress", toolHint: true } });
+    await mattermost.send("Goal: half of it is done", { event: { type: "goal_status" } });
+    await mattermost.send("", { event: { type: "turn_end", status: "done" } });
+    assertEquals(texts(server), ["Goal: half of it is done"]);
+  });
+});

@@ -88,7 +88,8 @@ export class ActionServer {
     const say = (word: Parameters<Words>[0]) => Response.json({ ephemeral_text: words(word) });
     if (!isAllowed(userId)) return say("notAllowed");
     const shown = approvals.get(action.approvalId);
-    if (shown === undefined || postId !== shown.postId) return say("expired");
+    const isOfPost = shown?.postId === "" ? isId(postId) : postId === shown?.postId;
+    if (shown === undefined || !isOfPost) return say("expired");
     const clickId = crypto.randomUUID();
     const click = { approvalId: action.approvalId, senderId: userId, clickId };
     switch (approvals.problemOf(click)) {

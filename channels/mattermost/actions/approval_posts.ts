@@ -21,6 +21,7 @@ import type { ActionContext } from "./action_context.ts";
 
 /** What is kept of an approval. */
 export interface ApprovalPost {
+  /** Empty while nobody has said that it is there. */
   postId: string;
   chatId: string;
   /** As it is shown. */
@@ -30,7 +31,7 @@ export interface ApprovalPost {
 /** What approvals are shown with. */
 export interface ApprovalPostsDeps {
   poster: Pick<Poster, "post" | "edit">;
-  shown: Pick<ShownApprovals<ApprovalPost>, "add" | "close">;
+  shown: Pick<ShownApprovals<ApprovalPost>, "add" | "get" | "close">;
   context: ActionContext;
   words: Words;
   /** Characters of a post. */
@@ -69,8 +70,11 @@ export class ApprovalPosts {
       const props = isLast ? { props: { attachments: [{ text: "", actions }] } } : {};
       return poster.post({ address, messageId: message.id, part, text, ...props });
     });
+    // Before the post: buttons that stand there although nobody could say so work all the same.
+    const post = { postId: "", chatId: message.chatId, text: texts.at(-1)! };
+    if (shown.get(approvalId) === undefined) shown.add(event, post);
     const postId = (await this.#steps.run(message.id, steps)).at(-1)!;
-    shown.add(event, { postId, chatId: message.chatId, text: texts.at(-1)! });
+    shown.add(event, { ...post, postId });
   }
 
   /**
@@ -80,7 +84,7 @@ export class ApprovalPosts {
   async resolve({ id }: ApprovalResolvedEvent, content: string): Promise<boolean> {
     const { poster, shown } = this.#deps;
     const post = shown.close(id);
-    if (post === undefined) return false;
+    if (post === undefined || post.postId === "") return false;
     const outcome = toPosts(content, OUTCOME_CHARS - 2)[0] ?? "";
     const text = [post.text, outcome].filter((each) => each !== "").join("\n\n");
     try {

@@ -53,6 +53,10 @@ async function teamIdOf(
 ): Promise<string> {
   try {
     const { id } = await client.getTeamByName(team);
+    // Without it every team would be heard.
+    if (!isId(id)) {
+      throw new ApiError("The server's answer is no team", { status: 0, isSent: true });
+    }
     return id;
   } catch (error) {
     if (!(error instanceof ApiError) || ![400, 403, 404].includes(error.status)) throw error;

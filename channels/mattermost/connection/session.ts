@@ -17,6 +17,7 @@ import { TakePost } from "../inbound/take_post.ts";
 import { Outlet } from "../outbound/outlet.ts";
 import type { MattermostSettings } from "../settings.ts";
 import { EventSocket } from "../socket/event_socket.ts";
+import { toMattermost } from "../text/to_mattermost.ts";
 import { wordsOf } from "../words.ts";
 import type { ServerFacts } from "./server_facts.ts";
 
@@ -99,7 +100,9 @@ export class Session {
         ackReaction: settings.ackReaction,
         handleMessage,
         onTurn: (chatId) => outlet.typing.begin(chatId),
-        tell: (chatId, messageId, text) => outlet.tell(chatId, messageId, text),
+        // Names of files stand in it, which may be those of everybody.
+        tell: (chatId, messageId, text) => outlet.tell(chatId, messageId, toMattermost(text)),
+        isConnected: () => socket.isReady,
       });
       intake = await Intake.open<HeardPost>({
         stateDir: host.stateDir,

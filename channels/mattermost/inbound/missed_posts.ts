@@ -5,6 +5,7 @@
  * @module
  */
 
+import { ApiError } from "../api/api_error.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import type { PostCursor } from "./post_cursors.ts";
 import { type MattermostPost, readPost } from "./post.ts";
@@ -18,7 +19,10 @@ export interface MissedChannel {
 const PAGE_SIZE = 200;
 const MAX_PAGES = 5;
 
-/** The oldest first. `isWhole`: there are no older ones that were not fetched. */
+/**
+ * The oldest first. `isWhole`: there are no older ones that were not fetched. Rejects with an ApiError, also
+ * for an answer that is no page: it does not say that nothing was missed.
+ */
 export async function missedPosts(
   client: Pick<MattermostClient, "getPosts">,
   { id, since }: MissedChannel,
@@ -41,9 +45,14 @@ export async function missedPosts(
   return { posts, isWhole };
 }
 
-/** Its parts; none of what is no page. */
+/** Its parts. */
 function readPage(page: unknown): { order: unknown[]; posts: Record<string, unknown> } {
   const { order, posts } = (page ?? {}) as { order?: unknown; posts?: unknown };
-  const isPage = Array.isArray(order) && typeof posts === "object" && posts !== null;
-  return isPage ? { order, posts: posts as Record<string, unknown> } : { order: [], posts: {} };
+  // Of a channel without posts there is an empty list, and maybe no posts beside it.
+  if (
+    Array.isArray(order) && (order.length === 0 || (typeof posts === "object" && posts !== null))
+  ) {
+    return { order, posts: (posts ?? {}) as Record<string, unknown> };
+  }
+  throw new ApiError("The server's answer is no list of posts", { status: 0, isSent: true });
 }

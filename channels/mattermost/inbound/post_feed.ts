@@ -12,13 +12,14 @@ import {
   type IntakeEntry,
   sleep,
 } from "../../../lib/channel/platform/mod.ts";
+import { Tries } from "../../../lib/channel/platform/tries.ts";
 import type { Log } from "../../../lib/log.ts";
 import { ApiError } from "../api/api_error.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import type { HeardPost } from "./heard_post.ts";
 import { type MissedChannel, missedPosts } from "./missed_posts.ts";
 import { type PostCursor, PostCursors } from "./post_cursors.ts";
-import { type MattermostPost, readPost } from "./post.ts";
+import { isId, type MattermostPost, readPost } from "./post.ts";
 
 /** What a feed works with. */
 export interface PostFeedDeps {
@@ -30,9 +31,20 @@ export interface PostFeedDeps {
   hear: (post: MattermostPost, isDirect: boolean, isLive: boolean) => HeardPost | undefined;
   /** Whether a channel of that team is listened to; empty: of no team. */
   isOfTeam: (teamId: string) => boolean;
-  clock: Pick<Clock, "after">;
+  clock: Pick<Clock, "after" | "now">;
   log: Pick<Log, "warning">;
 }
+
+/** A channel that the bot is in. */
+interface ListedChannel {
+  id: string;
+  type: string;
+  teamId: string;
+  lastPostAt: number;
+}
+
+/** Failures of one channel's list, some minutes of them, before the others wait for it no more. */
+const CHANNEL_TRIES = 8;
 
 /** Posts that may wait; past that they are fetched later. */
 const MAX_WAITING = 1_000;
@@ -55,6 +67,7 @@ export class PostFeed {
   readonly #waiting: (LivePost | "catch_up")[] = [];
   readonly #seen = new Set<string>();
   readonly #cursors: PostCursors;
+  readonly #tries = new Tries(CHANNEL_TRIES);
   #isBehind = false;
   readonly #closing = new AbortController();
   #working: Promise<void> | undefined;
@@ -173,20 +186,22 @@ export class PostFeed {
 
   async #fetchMissed(): Promise<void> {
     const { client, isOfTeam } = this.#deps;
-    const channels = (await client.getAllTeamsChannels())
-      .filter(({ team_id, delete_at }) => isOfTeam(team_id) && !delete_at);
-    const newest = channels.reduce((ms, { last_post_at }) => Math.max(ms, last_post_at), 0);
+    const channels = readChannels(await client.getAllTeamsChannels())
+      .filter(({ teamId }) => isOfTeam(teamId));
+    const newest = channels.reduce((ms, { lastPostAt }) => Math.max(ms, lastPostAt), 0);
     const sinceAll = this.#cursors.get(this.#all);
     if (sinceAll === undefined) {
       // The first start ever begins now, before what has come by itself meanwhile.
       const live = this.#waiting.flatMap((each) =>
         each === "catch_up" ? [] : each.post.createAt - 1
       );
-      return await this.#add([], { [this.#all]: { createAt: Math.min(newest, ...live) } });
+      // In no channel there is none of the server's times.
+      const nowMs = newest > 0 ? newest : this.#deps.clock.now();
+      return await this.#add([], { [this.#all]: { createAt: Math.min(nowMs, ...live) } });
     }
-    for (const { id, type, last_post_at } of channels) {
+    for (const { id, type, lastPostAt } of channels) {
       const since = this.#cursors.get(id) ?? { createAt: sinceAll.createAt };
-      if (last_post_at <= since.createAt) continue;
+      if (lastPostAt <= since.createAt) continue;
       await this.#fetchChannel({ id, since, isDirect: type === "D" });
       // What was not looked at is looked at after the next start.
       if (this.#closing.signal.aborted) return;
@@ -197,15 +212,18 @@ export class PostFeed {
   async #fetchChannel(channel: MissedChannel & { isDirect: boolean }): Promise<void> {
     const { client, log } = this.#deps;
     const missed = await missedPosts(client, channel).catch((error) => {
-      if (!isRefused(error)) throw error;
       // Such as one that the bot was taken out of meanwhile: the others do not wait for it.
+      const isLeft = isRefused(error) || (isBroken(error) && this.#tries.isLast(channel.id));
+      if (!isLeft) throw error;
       log.warning("A channel cannot be read, and is left alone", {
         channel: channel.id,
         reason: error.message,
       });
       return undefined;
     });
-    if (missed === undefined) return;
+    // What was not looked at there is looked at the next time, wherever the others are by then.
+    if (missed === undefined) return await this.#add([], { [channel.id]: channel.since });
+    this.#tries.forget(channel.id);
     const { posts, isWhole } = missed;
     if (!isWhole) {
       log.warning("More was written than is fetched; the oldest of it is left alone", {
@@ -248,4 +266,22 @@ export class PostFeed {
 /** A refusal that no repeat mends. */
 function isRefused(error: unknown): error is ApiError {
   return error instanceof ApiError && [400, 403, 404, 410, 501].includes(error.status);
+}
+
+/** Something of the channel itself may be what the server stumbles over. */
+function isBroken(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.isSent && ![401, 429].includes(error.status);
+}
+
+/** Those of a list that can be looked at. Throws for what is no list. */
+function readChannels(list: unknown): ListedChannel[] {
+  if (!Array.isArray(list)) {
+    throw new ApiError("The server's answer is no list of channels", { status: 0, isSent: true });
+  }
+  return list.flatMap((each) => {
+    const { id, type, team_id, delete_at, last_post_at } = (each ?? {}) as Record<string, unknown>;
+    if (!isId(id) || typeof last_post_at !== "number" || Number(delete_at) > 0) return [];
+    const teamId = typeof team_id === "string" ? team_id : "";
+    return [{ id, type: String(type), teamId, lastPostAt: last_post_at }];
+  });
 }

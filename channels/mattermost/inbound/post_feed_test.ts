@@ -174,22 +174,43 @@ Deno.test("PostFeed takes an event that comes twice once", async () => {
 });
 
 Deno.test("PostFeed leaves a channel alone that cannot be read, and fetches the others", async () => {
+  const pages = [null, 7, {}, { order: "x", posts: {} }, { order: ["x"] }];
+  for (const page of pages) {
+    const world = new World();
+    world.feed.catchUp();
+    await world.until(() => world.cursors[`* ${world.store.bot.id}`] !== undefined);
+    const { store } = world;
+    const [secret, odd, open] = ["secret", "odd", "open"].map((name) => store.channel(name, "P"));
+    for (const { id, name } of [secret!, odd!, open!]) store.post(store.alice.id, id, name);
+    world.refused.add(secret!.id);
+    world.broken.set(odd!.id, page);
+    world.feed.catchUp();
+    await world.until(() => {
+      world.clock.tick(75_000);
+      return world.added.length === 1;
+    });
+    assertEquals(world.texts, ["open"]);
+    assert(world.warnings.some((warning) => warning.startsWith("A channel cannot be read")));
+    // What was no page did not say that nothing was missed.
+    world.broken.clear();
+    world.feed.catchUp();
+    await world.until(() => world.added.length === 2);
+    assertEquals(world.texts, ["open", "odd"]);
+    await world.feed.close();
+  }
+});
+
+Deno.test("PostFeed leaves out what is no post in a page that is one", async () => {
   const world = new World();
   world.feed.catchUp();
   await world.until(() => world.cursors[`* ${world.store.bot.id}`] !== undefined);
   const { store } = world;
-  const [secret, odd, open] = ["secret", "odd", "open"].map((name) => store.channel(name, "P"));
-  for (const { id } of [secret!, odd!, open!]) store.post(store.alice.id, id, "hello");
-  world.refused.add(secret!.id);
-  for (
-    const page of [null, 7, {}, { order: "x", posts: {} }, { order: ["x", 5], posts: { x: 7 } }]
-  ) {
-    world.broken.set(odd!.id, page);
-    world.feed.catchUp();
-    await world.until(() => world.lists > 1 && world.added.length === 1);
-  }
-  assertEquals(world.added[0]!.data.channelId, open!.id);
-  assert(world.warnings.every((warning) => warning.startsWith("A channel cannot be read")));
+  const [odd, open] = ["odd", "open"].map((name) => store.channel(name, "P"));
+  for (const { id, name } of [odd!, open!]) store.post(store.alice.id, id, name);
+  world.broken.set(odd!.id, { order: ["x", 5], posts: { x: 7 } });
+  world.feed.catchUp();
+  await world.until(() => world.added.length === 1);
+  assertEquals([world.texts, world.warnings], [["open"], []]);
   await world.feed.close();
 });
 
@@ -225,4 +246,19 @@ Deno.test("PostFeed has its first cursor before what waits then, so that a proce
     `${post.create_at} ${post.id}`,
   ]);
   await world.feed.close();
+});
+
+Deno.test("PostFeed begins now in no channel, and hears nothing older when it comes into one", async () => {
+  const world = new World();
+  const { store, room } = world;
+  store.channels.clear();
+  world.feed.catchUp();
+  await world.until(() => world.cursors[`* ${store.bot.id}`] !== undefined);
+  store.channels.set(room.id, room);
+  const createAt = world.clock.now();
+  store.post(store.alice.id, room.id, "older", { create_at: createAt - 1 });
+  store.post(store.alice.id, room.id, "newer", { create_at: createAt + 1 });
+  world.feed.catchUp();
+  await world.until(() => world.texts.includes("newer"));
+  assertEquals(world.texts, ["newer"]);
 });

@@ -23,6 +23,8 @@ export interface PostFilesDeps {
   /** What is said in an audio file. */
   transcribe: (path: string) => Promise<string>;
   words: Words;
+  /** A file could not be had once more: whether its message is to wait for it no longer. */
+  isHopeless: (fileId: string) => boolean;
 }
 
 /** What is said of them. */
@@ -38,7 +40,7 @@ const MEGABYTE = 1024 * 1024;
 /** Fetches them. Rejects where another time may be better. */
 export async function fetchPostFiles(
   listed: readonly PostFile[],
-  { client, files, transcribe, words }: PostFilesDeps,
+  { client, files, transcribe, words, isHopeless }: PostFilesDeps,
 ): Promise<FileWords> {
   const said: FileWords = { heard: [], notes: [] };
   for (const file of listed) {
@@ -60,7 +62,8 @@ export async function fetchPostFiles(
     try {
       bytes = await client.fetchFile(file.id, maxBytes);
     } catch (error) {
-      if (!isGone(error)) throw error;
+      // Such as one whose place on the server is lost: the chat does not wait for it for ever.
+      if (!isGone(error) && !(isBroken(error) && isHopeless(file.id))) throw error;
       said.notes.push(words("unreadable", { name }));
       continue;
     }
@@ -90,6 +93,11 @@ export async function fetchPostFiles(
 function isGone(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   return [400, 403, 404, 410].includes(error.status);
+}
+
+/** Something of the file itself may be what the server stumbles over. */
+function isBroken(error: unknown): boolean {
+  return error instanceof ApiError && error.isSent && ![401, 429].includes(error.status);
 }
 
 function shortName(name: string): string {

@@ -11,6 +11,7 @@ import {
   type Published,
 } from "../../../lib/channel/inbound_message.ts";
 import { abortable, InboundFiles } from "../../../lib/channel/platform/mod.ts";
+import { Tries } from "../../../lib/channel/platform/tries.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import type { Words } from "../words.ts";
 import type { HeardPost } from "./heard_post.ts";
@@ -30,7 +31,12 @@ export interface TakePostDeps {
   onTurn: (chatId: string) => void;
   /** Says something of the channel's own. */
   tell: (chatId: string, messageId: string, text: string) => Promise<unknown>;
+  /** Whether the server is there as a whole. */
+  isConnected: () => boolean;
 }
+
+/** Failures of one file, about two minutes of them, before its message goes on without it. */
+const FILE_TRIES = 8;
 
 /** Names of people that are kept. */
 const MAX_NAMES = 1_000;
@@ -39,6 +45,7 @@ const MAX_NAMES = 1_000;
 export class TakePost {
   readonly #deps: TakePostDeps;
   readonly #names = new Map<string, string>();
+  readonly #fileTries = new Tries(FILE_TRIES);
 
   constructor(deps: TakePostDeps) {
     this.#deps = deps;
@@ -46,7 +53,7 @@ export class TakePost {
 
   /** Resolves when the service has it. Rejects where another time may be better, and when it is ended. */
   async take(heard: HeardPost, signal: AbortSignal): Promise<void> {
-    const { client, host, words, handleMessage, onTurn, tell } = this.#deps;
+    const { client, host, words, handleMessage, onTurn, tell, isConnected } = this.#deps;
     const { id, chatId, userId, createAt } = heard;
     const files = new InboundFiles(host.stateDir);
     try {
@@ -55,6 +62,7 @@ export class TakePost {
         files,
         transcribe: (path) => host.transcribe(path),
         words,
+        isHopeless: (fileId) => isConnected() && this.#fileTries.isLast(fileId),
       });
       const notes = said.notes.map((note) => `(${note})`);
       const content = [heard.text, ...said.heard, ...notes].filter((each) => each !== "")

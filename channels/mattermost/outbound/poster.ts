@@ -136,7 +136,8 @@ export class Poster {
 function mayBeTaken(error: unknown, failure: unknown): boolean {
   // The package looks into the answer to a post, and finds no post in it.
   if (!(error instanceof ApiError)) return true;
-  return failure instanceof UncertainDeliveryError ||
+  // A server that stumbles over what comes behind the post has it by then.
+  return error.status >= 500 || failure instanceof UncertainDeliveryError ||
     error.id.startsWith("api.post.deduplicate_create_post");
 }
 

@@ -14,7 +14,7 @@ import { readChatId } from "../chat_address.ts";
 import { toPosts } from "../text/to_mattermost.ts";
 import type { Words } from "../words.ts";
 import type { Poster } from "./poster.ts";
-import { uploadFiles } from "./upload_files.ts";
+import { type UploadedFiles, uploadFiles } from "./upload_files.ts";
 
 /** What messages are sent with. */
 export interface SendMessageDeps {
@@ -35,6 +35,9 @@ export interface SendMessageDeps {
 /** Characters of a note. */
 const MAX_NOTE_CHARS = 500;
 
+/** Messages whose uploads are known. */
+const MAX_UPLOADS = 200;
+
 /** Files of one post. */
 const MAX_POST_FILES = 10;
 
@@ -42,6 +45,8 @@ const MAX_POST_FILES = 10;
 export class SendMessage {
   readonly #deps: SendMessageDeps;
   readonly #steps = new SendSteps<string>();
+  /** Files of messages whose posts are not all there. */
+  readonly #uploads = new Map<string, UploadedFiles>();
 
   constructor(deps: SendMessageDeps) {
     this.#deps = deps;
@@ -54,9 +59,10 @@ export class SendMessage {
     const event = eventOf(message);
     switch (event?.type) {
       case undefined:
+      // It is to stay, and not to go with the turn.
+      case "goal_status":
         return await this.#answer(message);
       case "progress":
-      case "goal_status":
         return await notes.show(chatId, toPosts(content, MAX_NOTE_CHARS)[0] ?? "");
       case "turn_end":
         typing.end(chatId);
@@ -76,14 +82,10 @@ export class SendMessage {
   }
 
   async #answer({ id, chatId, content, media }: OutboundMessage): Promise<void> {
-    const { client, poster, words, maxRunes, maxFileBytes } = this.#deps;
+    const { poster, maxRunes } = this.#deps;
     if (content.trim() === "" && media.length === 0) return;
     const address = readChatId(chatId);
-    const { ids, notes } = await uploadFiles(media, address.channelId, {
-      client,
-      maxFileBytes,
-      words,
-    });
+    const { ids, notes } = await this.#uploaded(id, media, address.channelId);
     const texts = toPosts([content, ...notes].join("\n\n"), maxRunes);
     // The files stand below the last of the text, and more than fit there in posts of their own.
     const last = Math.max(0, texts.length - 1);
@@ -94,5 +96,23 @@ export class SendMessage {
       return poster.post({ address, messageId: id, part, text: texts[part] ?? "", fileIds });
     });
     await this.#steps.run(id, steps);
+    this.#uploads.delete(id);
+  }
+
+  /** Those of a message, once: a post that is refused uploads nothing anew. */
+  async #uploaded(
+    id: string,
+    media: OutboundMessage["media"],
+    channelId: string,
+  ): Promise<UploadedFiles> {
+    const known = this.#uploads.get(id);
+    if (known !== undefined) return known;
+    const { client, words, maxFileBytes } = this.#deps;
+    const uploaded = await uploadFiles(media, channelId, { client, maxFileBytes, words });
+    if (media.length > 0) this.#uploads.set(id, uploaded);
+    if (this.#uploads.size > MAX_UPLOADS) {
+      this.#uploads.delete(this.#uploads.keys().next().value!);
+    }
+    return uploaded;
   }
 }

@@ -7,8 +7,9 @@
 
 import { basename } from "@std/path";
 import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
-import { toDeliveryError } from "../api/api_error.ts";
+import { ApiError, toDeliveryError } from "../api/api_error.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
+import { isId } from "../inbound/post.ts";
 import type { Words } from "../words.ts";
 
 /** What files are uploaded with. */
@@ -54,8 +55,7 @@ export async function uploadFiles(
     form.set("channel_id", channelId);
     form.append("files", new Blob([bytes]), name);
     try {
-      const { file_infos } = await client.uploadFile(form);
-      uploaded.ids.push(...file_infos.map(({ id }) => id));
+      uploaded.ids.push(idOf(await client.uploadFile(form)));
     } catch (error) {
       // An upload alone is seen by nobody.
       const failure = toDeliveryError(error, true);
@@ -64,4 +64,11 @@ export async function uploadFiles(
     }
   }
   return uploaded;
+}
+
+/** Throws for an answer that names no file: the post would stand there without it. */
+function idOf(answer: unknown): string {
+  const [info] = (answer as { file_infos?: { id?: unknown }[] } | null)?.file_infos ?? [];
+  if (isId(info?.id)) return info.id;
+  throw new ApiError("The server's answer to an upload names no file", { status: 0, isSent: true });
 }

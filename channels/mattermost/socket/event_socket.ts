@@ -62,6 +62,11 @@ export class EventSocket {
     this.#client.addCloseListener(() => queueMicrotask(() => this.#end()));
   }
 
+  /** Whether the server knows us, and has not gone since. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
   /** Opens a connection; resolves with why it is over. */
   async connect(): Promise<string> {
     const { url, token, clock } = this.#deps;

@@ -38,6 +38,10 @@ export class FakeApi {
   };
   /** The next post is taken, and the connection cut before that is said. */
   losesAnswer = false;
+  /** The next post is taken, and what comes behind it in the server fails. */
+  stumbles = false;
+  /** Answers instead of the server where it gives something. */
+  instead: (method: string, path: string) => Response | undefined = () => undefined;
   /** Answers the next request that changes something, which does nothing. */
   nonsense: string | undefined;
   /** So many files cannot be had for now. */
@@ -77,6 +81,11 @@ export class FakeApi {
     const [, token = ""] = /^bearer (.*)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
     if (!this.#options.isToken(token)) {
       return this.#fail(401, "api.context.session_expired.app_error", "Invalid or expired session");
+    }
+    const other = this.instead(request.method, path);
+    if (other !== undefined) {
+      await request.body?.cancel();
+      return other;
     }
     if (request.method !== "GET") {
       if (this.nonsense !== undefined) {
@@ -188,6 +197,12 @@ export class FakeApi {
       this.#pending.set(pending, { postId: post.id, untilMs: Date.now() + PENDING_MS });
     }
     publish("posted", this.#event(post), channel.id);
+    if (this.stumbles) {
+      this.stumbles = false;
+      // Of such a one it does not remember the pending id either.
+      this.#pending.delete(pending);
+      return this.#fail(500, "app.post.save.app_error", "Unable to save the post.");
+    }
     if (!this.losesAnswer) return this.#json(post, 201);
     this.losesAnswer = false;
     const broken = new ReadableStream({ pull: (stream) => stream.error(new Error("cut")) });
