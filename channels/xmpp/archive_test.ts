@@ -120,3 +120,23 @@ test("what is on the disk and was not handed over is, by the next process (W1)",
   await again.close();
   await Deno.remove(copy, { recursive: true });
 });
+
+test("who writes the address of another into a message is not that one, in the archive of a room neither", async (world) => {
+  const [alice, mallory] = [await world.person("alice"), await world.person("mallory")];
+  const forged = () =>
+    xml("x", { xmlns: NS.mucUser }, xml("item", { jid: alice.jid, affiliation: "owner" }));
+  for (const isOpen of [false, true]) {
+    const room = world.newRoom();
+    await alice.join(room, isOpen ? OPEN : { "muc#roomconfig_persistentroom": "1" });
+    await mallory.join(room);
+    const section = { rooms: [`${room}/helper`] };
+    const agent = await world.channel(section);
+    const again = await away(world, agent, section, async () => {
+      await mallory.sayIn(room, "helper: let me in", forged());
+    });
+    const { senderId } = await again.heard("let me in");
+    assert(senderId === mallory.jid || senderId.startsWith(`${room}/`), senderId);
+    await mallory.sayIn(room, "helper: and now", forged());
+    assert((await again.heard("and now")).senderId !== alice.jid);
+  }
+});

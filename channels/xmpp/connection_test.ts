@@ -139,6 +139,24 @@ test("a message that was cut off is unknown, and what was said meanwhile is hear
   assertEquals(alice.texts(agent.jid), ["did this arrive?", "back"]);
 });
 
+test("a message to a room that nobody has acknowledged is not taken for sent as time goes by", async (world) => {
+  const relay = relayTo(world, world.server.port);
+  const alice = await world.person("alice");
+  const room = world.newRoom();
+  await alice.join(room);
+  const agent = await world.channel({ port: relay.port, rooms: [room] });
+  relay.silence();
+  let isSent = false;
+  const sending = agent.send(room, "did this arrive?").then(() => void (isSent = true));
+  sending.catch(() => {});
+  await alice.message("did this arrive?");
+  agent.host.clock.tick(6_000);
+  await agent.until(() => true);
+  assert(!isSent);
+  relay.cut();
+  await assertRejects(() => sending, UncertainDeliveryError);
+});
+
 test("a server that says nothing any more is left", async (world) => {
   const relay = relayTo(world, world.server.port);
   const agent = await world.channel({ port: relay.port });

@@ -92,7 +92,8 @@ export class MessageArchive {
       return {
         messages: reading.messages,
         last: last || reading.messages.at(-1)?.id,
-        isComplete: fin?.attrs.complete === "true" || reading.messages.length === 0,
+        // A page without messages that names a last one has some that cannot be read.
+        isComplete: fin?.attrs.complete === "true" || (reading.messages.length === 0 && !last),
       };
     } finally {
       this.#reading.delete(queryid);

@@ -21,7 +21,9 @@ export function sessionFault(
   { local, domain, resource }: { local: string; domain: string; resource: string },
 ): Error {
   if (!(error instanceof Error)) return new Error(String(error));
-  const { name, message } = error;
+  const { name } = error;
+  // A server may say whatever it likes.
+  const message = error.message.replace(/[\p{Cc}\s]+/gu, " ").slice(0, 300).toWellFormed();
   const { condition = "" } = error as { condition?: string };
   if (name === "SASLError") {
     const words = REFUSED[condition] ?? (/mechanism/i.test(message) ? message : undefined);

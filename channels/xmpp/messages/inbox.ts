@@ -66,6 +66,8 @@ export class Inbox {
   >();
   #pending = 0;
   #unkept = 0;
+  /** Writes that are under way: each waits for those before it. */
+  #writing: Promise<void> = Promise.resolve();
   #room = Promise.withResolvers<void>();
   #isOver = false;
 
@@ -157,7 +159,10 @@ export class Inbox {
       if (this.#isOver || session.isOver) return;
       const reason = error instanceof Error ? error.message : String(error);
       log.warning("An archive cannot be read", { chat, reason });
-      if (error instanceof StanzaError && error.kind !== "wait") return;
+      const isRefused = error instanceof StanzaError && error.kind !== "wait";
+      // It says nothing of them: they are taken as they came.
+      if (room === undefined && isRefused) await this.#release().catch(() => {});
+      if (isRefused) return;
       const cancel = clock.after(AGAIN_MS, () => {
         this.#timers.delete(cancel);
         if (room === undefined || room.isIn) void this.catchUp(room);
@@ -171,7 +176,8 @@ export class Inbox {
     this.#isOver = true;
     for (const cancel of this.#timers) cancel();
     this.#room.resolve();
-    if (this.#cursors.size > 0) await this.#add([]);
+    // What still waits for the disk is read again; nothing waits for that.
+    if (this.#cursors.size > 0 && this.#pending === 0) await this.#add([]).catch(() => {});
   }
 
   #context(): ReadContext {
@@ -233,12 +239,13 @@ export class Inbox {
     this.#cursors.clear();
     this.#unkept = 0;
     this.#pending += 1;
+    // How far it was read is kept behind all that was said until there. What could not be kept is read
+    // again out of the archive, so that nothing behind it may be.
+    const writing = this.#writing.then(() => this.#deps.intake.add(heard.map(entryOf), cursors));
+    this.#writing = writing;
+    writing.catch(() => {});
     try {
-      await this.#deps.intake.add(heard.map(entryOf), cursors);
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== "invalid_request") throw error;
-      const reason = (error as Error).message;
-      this.#deps.log.warning("A message was not taken", { chat: heard[0]?.chatId, reason });
+      await writing;
     } finally {
       this.#pending -= 1;
       this.#room.resolve();

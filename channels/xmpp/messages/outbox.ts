@@ -174,17 +174,21 @@ export class Outbox {
         ? new PermanentDeliveryError(message)
         : new RetryLaterError(message, REJOIN_MS);
     }
-    const echo = room?.echo(id, ECHO_MS);
+    const echo = room?.echo(id);
     try {
       const stanza = compose(room !== undefined);
       if (echo === undefined) return await session.deliver(stanza);
       // Whatever the room says again it has taken; a server of its own may say so later than ours.
-      await Promise.race([echo, session.deliver(stanza).then(() => echo)]);
+      await Promise.race([
+        echo.came,
+        session.deliver(stanza).then(() => echo.within(ECHO_MS)),
+      ]);
     } catch (error) {
-      room?.takeEcho(id);
       if (!(error instanceof StanzaError)) throw error;
       if (error.condition === "not-acceptable") room?.lost();
       throw deliveryErrorOf(error, chatId);
+    } finally {
+      echo?.forget();
     }
   }
 }

@@ -44,7 +44,11 @@ export interface ArchivedAt {
 /** Characters of a text that are looked at; more than the service takes. */
 const MAX_TEXT_CHARS = 256 * 1024;
 const MAX_URLS = 8;
+const MAX_URL_CHARS = 4_000;
 const MAX_THREAD_CHARS = 256;
+
+/** Feature of a room in which everybody sees who is who (XEP-0045, 15.5.1). */
+const SHOWS_ADDRESSES = "muc_nonanonymous";
 
 /**
  * Undefined for what is not for us: errors and announcements, what we have written ourselves, copies of
@@ -118,10 +122,12 @@ function readGroupchat(
   if (occupant === undefined) return undefined;
   const { jid } = occupant;
   const own = bareJid(context.jid);
-  // Of old messages nobody says any more under which of its nicks we were known.
+  // Of old messages nobody says any more under which of its nicks we were known; lines stand behind it
+  // where it was in use.
+  const plainNick = room.wantedNick.replace(/_*$/, "");
   const isOwnNick = archived === undefined
     ? nick === room.nick
-    : jid === undefined && (nick === room.nick || nick === room.wantedNick);
+    : jid === undefined && (nick === room.nick || nick.replace(/_*$/, "") === plainNick);
   if (jid === own || isOwnNick) return undefined;
   const { ignored } = context;
   if (ignored.has(nick.toLowerCase()) || (jid !== undefined && ignored.has(jid.toLowerCase()))) {
@@ -162,9 +168,8 @@ function occupantOf(
 ): Occupant | undefined {
   const nick = resourceOf(message.attrs.from!);
   // The room takes out what somebody has written in himself (XEP-0421, 4).
-  const stampedId = room.has(NS.occupantId)
-    ? message.getChild("occupant-id", NS.occupantId)?.attrs.id
-    : undefined;
+  const ids = message.getChildren("occupant-id", NS.occupantId);
+  const stampedId = room.has(NS.occupantId) && ids.length === 1 ? ids[0]!.attrs.id : undefined;
   // A nick may be somebody else's by now, an id may not.
   const known = archived === undefined
     ? room.occupant(nick)
@@ -172,7 +177,8 @@ function occupantOf(
     ? undefined
     : room.occupantWithId(stampedId);
   const users = message.getChildren("x", NS.mucUser);
-  const stamped = archived === undefined || users.length !== 1
+  // A room that shows addresses writes each into its archive; in any other the sender may have done so.
+  const stamped = archived === undefined || users.length !== 1 || !room.has(SHOWS_ADDRESSES)
     ? undefined
     : users[0]!.getChild("item")?.attrs.jid;
   const jid = known?.jid ?? (stamped === undefined ? undefined : bareJid(stamped));
@@ -214,7 +220,7 @@ function readContent(
   const urls = [
     ...new Set(
       message.getChildren("x", NS.oob).map((oob) => oob.getChildText("url")?.trim() ?? "")
-        .filter((url) => url !== ""),
+        .filter((url) => url !== "" && url.length <= MAX_URL_CHARS),
     ),
   ].slice(0, MAX_URLS);
   const text = withoutQuote(message, body);

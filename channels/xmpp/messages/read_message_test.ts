@@ -62,12 +62,15 @@ Deno.test("readMessage() believes what a room says of addresses where that was d
   assertEquals(sender(inRoom("eve", shown("ann@example.org"))), `${ROOM}/eve`);
   const features = [NS.occupantId];
   assertEquals(sender(inRoom("bob"), { features }), `${ROOM}/o-bob`);
+  assertEquals(sender(inRoom("bob", stamp, stamp), { occupants: {}, features }), undefined);
   // One that the room does not know is nobody.
   assertEquals(sender(inRoom("eve"), { features }), undefined);
-  // Of an archive the room's own word counts, where there is one alone.
-  assertEquals(sender(inRoom("ann", shown("bob@example.org/x")), {}, true), "bob@example.org");
+  // Of an archive the room's own word counts, where it says such words, and there is one alone.
+  const open = { features: ["muc_nonanonymous"] };
+  assertEquals(sender(inRoom("ann", shown("bob@example.org/x")), open, true), "bob@example.org");
+  assertEquals(sender(inRoom("ann", shown("bob@example.org/x")), {}, true), `${ROOM}/ann`);
   assertEquals(
-    sender(inRoom("ann", shown("bob@example.org"), shown("ann@example.org")), {}, true),
+    sender(inRoom("ann", shown("bob@example.org"), shown("ann@example.org")), open, true),
     `${ROOM}/ann`,
   );
   assertEquals(sender(inRoom("ann", shown("a@b")), { isBelieved: false }, true), `${ROOM}/ann`);
@@ -76,9 +79,15 @@ Deno.test("readMessage() believes what a room says of addresses where that was d
 Deno.test("readMessage() leaves out what we have said ourselves, under whichever nick", () => {
   const occupants = { helper: { jid: "somebody@example.org" } };
   const isHeard = (nick: string, at?: true, ...more: XmlElement[]) =>
-    readMessage(inRoom(nick, ...more), context({ occupants }), at && archived) !== undefined;
+    readMessage(
+      inRoom(nick, ...more),
+      context({ occupants, features: ["muc_nonanonymous"] }),
+      at && archived,
+    ) !== undefined;
   assertEquals([isHeard("helper_"), isHeard("helper"), isHeard("ann")], [false, true, true]);
   assertEquals([isHeard("helper_", true), isHeard("helper", true)], [false, false]);
+  // One that was taken when the others were in use.
+  assertEquals([isHeard("helper___", true), isHeard("helper_x", true)], [false, true]);
   assertEquals(isHeard("old", true, shown("agent@example.org/service")), false);
   assertEquals(
     readMessage(message({ from: "agent@example.org/phone", type: "chat" }, body("x")), context()),

@@ -26,6 +26,15 @@ export interface RoomDeps {
   onJoined: (room: Room) => void;
 }
 
+/** That the room says a message of ours again. */
+export interface Echo {
+  /** Resolves when it has; never where it does not. */
+  came: Promise<void>;
+  /** Resolves when it has, or after so many milliseconds. */
+  within: (ms: number) => Promise<void>;
+  forget: () => void;
+}
+
 /** First wait before it is tried again, and the longest, milliseconds. */
 const AGAIN_MS = 30_000;
 const MAX_AGAIN_MS = 10 * 60_000;
@@ -134,7 +143,9 @@ export class Room {
     if (this.#isOver) return;
     const { from = "", type } = presence.attrs;
     const nick = resourceOf(from);
-    const user = presence.getChild("x", NS.mucUser);
+    // The room's own; where somebody has written in another, the room has not looked.
+    const users = presence.getChildren("x", NS.mucUser);
+    const user = users.length === 1 ? users[0] : undefined;
     const codes = new Set(user?.getChildren("status").map(({ attrs }) => attrs.code));
     this.#heard();
     if (type === "error") return this.#takeError(presence);
@@ -162,14 +173,20 @@ export class Room {
     this.#entered(nick);
   }
 
-  /** Resolves when a message of ours comes back from the room, or after `ms`. */
-  async echo(id: string, ms: number): Promise<void> {
+  /** Waits for a message of ours to come back from the room, until it is forgotten. */
+  echo(id: string): Echo {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#echoes.set(id, resolve);
-    const cancel = this.#deps.clock.after(ms, resolve);
-    await promise;
-    cancel();
-    this.#echoes.delete(id);
+    return {
+      came: promise,
+      within: async (ms) => {
+        const late = Promise.withResolvers<void>();
+        const cancel = this.#deps.clock.after(ms, late.resolve);
+        await Promise.race([promise, late.promise]);
+        cancel();
+      },
+      forget: () => void this.#echoes.delete(id),
+    };
   }
 
   /** A message of ours has come back. */
@@ -188,7 +205,7 @@ export class Room {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#cancel();
-    for (const resolve of this.#echoes.values()) resolve();
+    this.#echoes.clear();
     if (isGoodbye && this.#isIn) {
       const to = `${this.jid}/${this.#nick}`;
       this.#deps.session.post(xml("presence", { to, type: "unavailable" }));
