@@ -204,3 +204,9 @@ Deno.test("telegram tells when a resolved approval could not be changed for now"
   await resolved(bot);
   assertEquals(bot.telegram.shown[0]!.keyboard, []);
 });
+
+Deno.test("telegram says how an approval came out whose message a killed process has posted", async () => {
+  await using bot = await TestBot.connect();
+  await resolved(bot, "Approved: **exec**");
+  assertEquals(bot.telegram.shown.map(({ text }) => text), ["Approved: exec"]);
+});

@@ -66,14 +66,12 @@ export class Approvals {
   }
 
   /** Takes the buttons away, and says how it came out where they were. Rejects as `send` does. */
-  async resolve(
-    { content }: OutboundMessage,
-    { id, outcome }: ApprovalResolvedEvent,
-  ): Promise<void> {
-    const { chats, words, signal } = this.#deps;
+  async resolve(message: OutboundMessage, { id, outcome }: ApprovalResolvedEvent): Promise<void> {
+    const { chats, sender, words, signal } = this.#deps;
+    const { content } = message;
     const shown = this.#shown.close(id);
-    // It was shown elsewhere, or so long ago that nobody looks for it.
-    if (shown === undefined) return;
+    // Nothing is known of its message: a process was killed behind its post.
+    if (shown === undefined) return void await sender.send(message);
     const said = content.trim() === "" ? escapeTelegram(words(outcome)) : toTelegramHtml(content);
     const whole = `${shown.html}\n\n${said}`;
     const html = shownChars(whole) <= MAX_MESSAGE_CHARS ? whole : said;
