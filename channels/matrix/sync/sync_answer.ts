@@ -68,6 +68,9 @@ export function readSyncAnswer(answer: Json): SyncAnswer {
   };
 }
 
+/** Before this the service takes no message to be written. */
+const FIRST_SENT_AT = Date.UTC(2000, 0, 1);
+
 /** An event; undefined for what is none. */
 export function readMatrixEvent(value: unknown): MatrixEvent | undefined {
   const { event_id, type, sender, origin_server_ts, state_key, content, unsigned } = record(value);
@@ -77,8 +80,9 @@ export function readMatrixEvent(value: unknown): MatrixEvent | undefined {
     eventId: event_id,
     type,
     sender,
-    sentAt: Number.isSafeInteger(origin_server_ts) && Number(origin_server_ts) >= 0
-      ? origin_server_ts as number
+    // Any server of the federation says what it likes: a time that nobody believes is a very old one.
+    sentAt: Number.isSafeInteger(origin_server_ts)
+      ? Math.max(origin_server_ts as number, FIRST_SENT_AT)
       : undefined,
     stateKey: typeof state_key === "string" ? state_key : undefined,
     content: record(content),
