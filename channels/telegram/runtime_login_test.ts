@@ -8,7 +8,7 @@ Deno.test("telegram ends with one clear state when its token is revoked, and ask
   telegram.revoke();
   await bot.started;
   assert(bot.ended instanceof LoginRefusedError);
-  assertMatch(bot.ended.message, /Unauthorized \(the token is wrong or was revoked\)/);
+  assertMatch(bot.ended.message, /Unauthorized: the token is wrong or was revoked\. Copy it again/);
   assertEquals(bot.channel.isRunning, false);
   const calls = telegram.api.calls.length;
   bot.host.clock.tick(3_600_000);

@@ -83,7 +83,12 @@ export function faultOfRefusal(
   const isUnknown = code === 401 || (code === 404 && description === "Not Found");
   switch (isUnknown ? 401 : code) {
     case 401:
-      return new TelegramFault("login", `${said} (the token is wrong or was revoked)`, details);
+      return new TelegramFault(
+        "login",
+        `${said}: the token is wrong or was revoked. Copy it again from @BotFather ` +
+          "(/mybots, the bot, API Token), and set it",
+        details,
+      );
     case 409:
       return new TelegramFault("conflict", said, details);
     case 429: {

@@ -10,6 +10,7 @@
 import { EventEmitter } from "node:events";
 import type { Clock } from "../../../lib/agent/clock.ts";
 import { NS } from "./namespaces.ts";
+import { plainFault } from "./plain_fault.ts";
 import { xml, type XmlElement } from "./xmpp_library.ts";
 
 /** `starttls`: encrypted after a word in the clear; `direct`: from the first byte; `none`: never. */
@@ -150,9 +151,10 @@ export class XmppSocket extends EventEmitter {
     this.#end(reason);
   }
 
-  #end(error?: Error): void {
+  #end(reason?: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    const error = reason && plainFault(reason);
     this.#ending.abort(error);
     try {
       this.#connection?.close();
