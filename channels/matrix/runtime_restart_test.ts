@@ -242,3 +242,23 @@ Deno.test("MatrixChannel hears the other rooms while what was missed in one of t
   assertEquals(test.texts.filter((text) => text.endsWith(broken)).length, 50);
   assertEquals(host.lines.some(({ message }) => /cannot be fetched/.test(message)), true);
 });
+
+Deno.test("MatrixChannel comes back to more than one answer can hold, room by room", async () => {
+  await using given = await lasting();
+  const { server, host } = given;
+  await (await TestChannel.connected({}, given)).stop();
+  const texts = Array.from({ length: 20 }, (_, index) => `message ${index}`);
+  for (const text of texts) server.say(text, { mentions: [server.me] });
+  const answer = server.api.answer.bind(server.api);
+  server.api.answer = (call, signal) => {
+    const isLarge = call.query.has("since") &&
+      !/"limit":1\b/.test(call.query.get("filter") ?? "") &&
+      call.query.get("timeout") === "0";
+    return isLarge
+      ? Promise.resolve({ status: 200, raw: new Uint8Array(65 * 1024 * 1024) })
+      : answer(call, signal);
+  };
+  await using test = await TestChannel.start({}, given);
+  await test.tickUntil(() => test.texts.length === texts.length, 100);
+  assertEquals(host.published.map(({ content }) => content), texts);
+});

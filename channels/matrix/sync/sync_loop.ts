@@ -57,6 +57,8 @@ export class SyncLoop {
   #isLive = false;
   /** Behind a failure it is not waited for something to happen, so that people see that it is over. */
   #hasFailed = false;
+  /** Behind a long absence from many rooms: most of it is fetched room by room then. */
+  #isTooLarge = false;
   /** A server that does not know its own place would send the loop round and round. */
   #hasRestarted = false;
   /**
@@ -90,11 +92,13 @@ export class SyncLoop {
     let json;
     try {
       const timeoutMs = this.#isLive && !this.#hasFailed ? POLL_MS : 0;
-      json = await api.sync({ since, filter: LIVE_FILTER, timeoutMs });
-      this.#hasFailed = false;
+      const filter = this.#isTooLarge ? SNAPSHOT_FILTER : LIVE_FILTER;
+      json = await api.sync({ since, filter, timeoutMs });
+      this.#hasFailed = this.#isTooLarge = false;
     } catch (error) {
       this.#hasFailed = true;
       const fault = readFault(error);
+      this.#isTooLarge ||= fault.kind === "refused" && fault.errcode === "M_TOO_LARGE";
       const isLost = fault.kind === "refused" && fault.status === 400 && !this.#hasRestarted;
       if (!isLost) throw error;
       return await this.#restart(fault.words);
