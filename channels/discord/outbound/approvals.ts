@@ -5,11 +5,12 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
+import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import type { OutboundEvent, OutboundMessage } from "../../../lib/channel/outbound_message.ts";
 import type { Memory } from "../../../lib/channel/platform/mod.ts";
 import { buttonId, type Interaction } from "../inbound/read_interaction.ts";
 import type { DiscordApi } from "../rest/discord_api.ts";
-import { deliveryFault, discordCode } from "../rest/delivery_fault.ts";
+import { deliveryFault } from "../rest/delivery_fault.ts";
 import { charsOf, MAX_CHARS, toMessages } from "../text/to_discord.ts";
 import type { Words } from "../words.ts";
 import type { MessageRef, Sender } from "./sender.ts";
@@ -21,7 +22,8 @@ const GREEN = 3;
 const RED = 4;
 
 const MAX_CUSTOM_ID_CHARS = 100;
-const UNKNOWN_MESSAGE = 10008;
+/** A click that is not on the disk after so long was lost, milliseconds. */
+const UNDER_WAY_MS = 3 * 60_000;
 
 type Approval = Extract<OutboundEvent, { type: "approval" }>;
 type Click = Extract<Interaction, { kind: "click" }>;
@@ -41,14 +43,14 @@ export interface ApprovalsDeps {
   sender: Sender;
   memory: Memory;
   words: Words;
-  clock: Pick<Clock, "now">;
+  clock: Pick<Clock, "now" | "elapsed">;
 }
 
 /** See the module. */
 export class Approvals {
   readonly #deps: ApprovalsDeps;
-  /** Interactions that are on their way to the disk, by approval and person. */
-  readonly #underWay = new Map<string, string>();
+  /** Interactions that are on their way to the disk, by approval and person, and since when. */
+  readonly #underWay = new Map<string, { id: string; atMs: number }>();
 
   constructor(deps: ApprovalsDeps) {
     this.#deps = deps;
@@ -83,11 +85,11 @@ export class Approvals {
     const { api, memory, sender } = this.#deps;
     const kept = memory.get<Kept>("approval", id);
     const [words = ""] = toMessages(message.content);
-    if (kept === undefined) {
+    const saySo = async () => {
       if (words === "") return;
       await sender.post(message, words, { key: `${message.channel} ${message.id} 0` });
-      return;
-    }
+    };
+    if (kept === undefined) return await saySo();
     memory.set("approval", id, { ...kept, isOver: true });
     try {
       const { content } = await api.message(kept.channelId, kept.id);
@@ -96,8 +98,10 @@ export class Approvals {
       const text = isSaid ? content : charsOf(both) <= MAX_CHARS ? both : words;
       await sender.edit(kept, text, { components: [] });
     } catch (error) {
-      // Somebody has deleted it.
-      if (discordCode(error) !== UNKNOWN_MESSAGE) throw deliveryFault(error);
+      const fault = deliveryFault(error);
+      if (!(fault instanceof PermanentDeliveryError)) throw fault;
+      // Somebody has deleted it, or it may not be edited any more: people have to know all the same.
+      await saySo();
     }
   }
 
@@ -105,12 +109,18 @@ export class Approvals {
   refuse({ approvalId, senderId, ref }: Click): string | undefined {
     const { memory, words, clock } = this.#deps;
     const kept = memory.get<Kept>("approval", approvalId);
-    if (kept === undefined || kept.isOver || kept.expiresAt <= clock.now()) return words.over;
+    // One that the process was killed behind is not known here, and counts for what its button says.
+    if (kept?.isOver || kept !== undefined && kept.expiresAt <= clock.now()) return words.over;
     const key = `${approvalId} ${senderId}`;
+    const now = clock.elapsed();
+    for (const [old, { atMs }] of this.#underWay) {
+      // It was on its way when its session ended, and comes no more.
+      if (now - atMs > UNDER_WAY_MS) this.#underWay.delete(old);
+    }
     // The same click may be told again before it is on the disk.
-    const underWay = this.#underWay.get(key) ?? ref.id;
-    if (kept.clicked.includes(senderId) || underWay !== ref.id) return words.alreadySent;
-    this.#underWay.set(key, ref.id);
+    const underWay = this.#underWay.get(key)?.id ?? ref.id;
+    if (kept?.clicked.includes(senderId) || underWay !== ref.id) return words.alreadySent;
+    this.#underWay.set(key, { id: ref.id, atMs: now });
     return undefined;
   }
 
