@@ -297,7 +297,11 @@ Deno.test("onboard() adds every channel's defaults, and keeps comments and what 
   );
   assertStringIncludes(
     stdout,
-    "and added channels.chat.enabled, channels.chat.allowFrom, channels.mail\n",
+    "and added 2 settings of channels.chat, channels.mail\n",
   );
+  const next = stdout.slice(stdout.indexOf("Next:"));
+  assertStringIncludes(next, "service plugins list");
+  assertStringIncludes(next, "For a real model");
+  for (const line of next.split("\n")) assert(line.length <= 80, line);
   assertStringIncludes((await run(home, { channels })).stdout, "it has everything");
 });

@@ -22,7 +22,7 @@ export function printOnboarded(out: Output, done: Onboarded, json: boolean): voi
       out.line(`Replaced ${configFile}; the old one is ${backupFile}`);
       break;
     case "added":
-      out.line(`Kept ${configFile} and added ${added.join(", ")}`);
+      out.line(`Kept ${configFile} and added ${inShort(added).join(", ")}`);
       break;
     case "kept":
       out.line(`Kept ${configFile}; it has everything`);
@@ -32,11 +32,21 @@ export function printOnboarded(out: Output, done: Onboarded, json: boolean): voi
   out.line();
   out.line("Next:");
   out.line('  service agent -m "What can you do?"');
-  out.line("  service doctor    checks that everything works");
-  out.line("  service serve     serves the HTTP API");
+  out.line("  service doctor          checks that everything works");
+  out.line("  service plugins list    shows the channels, such as Telegram and Slack");
+  out.line("  service serve           serves the HTTP API");
   if (model === "" && !done.hasProvider) {
     out.line();
-    out.line("For a real model, set OPENAI_API_KEY or ANTHROPIC_API_KEY, or start a model server");
-    out.line("on this machine (Ollama, LM Studio, llama.cpp), and run service onboard again");
+    out.line("For a real model, set OPENAI_API_KEY or ANTHROPIC_API_KEY, or start a model");
+    out.line("server on this machine (Ollama, LM Studio, llama.cpp), and run service onboard");
+    out.line("again");
   }
+}
+
+/** Keys of one section together: a channel has more of them than anybody reads. */
+function inShort(keys: readonly string[]): string[] {
+  const sections = Map.groupBy(keys, (key) => key.split(".").slice(0, 2).join("."));
+  return [...sections].map(([section, of]) =>
+    of.length === 1 ? of[0]! : `${of.length} settings of ${section}`
+  );
 }
