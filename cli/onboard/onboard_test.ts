@@ -301,7 +301,6 @@ Deno.test("onboard() adds every channel's defaults, and keeps comments and what 
   );
   const next = stdout.slice(stdout.indexOf("Next:"));
   assertStringIncludes(next, "service plugins list");
-  assertStringIncludes(next, "For a real model");
   for (const line of next.split("\n")) assert(line.length <= 80, line);
   assertStringIncludes((await run(home, { channels })).stdout, "it has everything");
 });
