@@ -6,6 +6,7 @@
 
 import { displayWidth } from "./display_width.ts";
 import type { Output, Span } from "./output.ts";
+import { terminalWidth } from "./terminal_width.ts";
 import { wrapText } from "./wrap_text.ts";
 
 /** Space between two columns. */
@@ -78,12 +79,4 @@ function cut(text: string, width: number): string {
     result += char;
   }
   return result + "…";
-}
-
-function terminalWidth(): number | undefined {
-  try {
-    return Deno.consoleSize().columns;
-  } catch {
-    return undefined;
-  }
 }

@@ -10,6 +10,7 @@ import { ServiceError } from "../../lib/errors.ts";
 import { nearest } from "../../lib/nearest.ts";
 import { EXIT, type ExitCode, type Globals } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
+import { printParagraph } from "../print_paragraph.ts";
 import { printTable } from "../table.ts";
 import type { ChannelsDeps } from "./deps.ts";
 
@@ -78,7 +79,7 @@ function printProblems(out: Output, shown: readonly ChannelStatus[]): void {
   const told = shown.filter(({ problem, state }) => problem !== undefined && state !== "off");
   if (told.length > 0) out.line("");
   for (const { runtimeName, problem } of told) {
-    out.line({ text: runtimeName, style: "red" }, `: ${visibleLine(problem!)}`);
+    printParagraph(out, { text: runtimeName, style: "red" }, `: ${visibleLine(problem!)}`);
   }
   const missed = shown.reduce((sum, each) => sum + (each.missed ?? 0), 0);
   if (missed > 0) {

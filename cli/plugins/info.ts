@@ -11,6 +11,7 @@ import { ABILITIES } from "../../lib/channel/docs/capability_words.ts";
 import type { ChannelDescriptor, SetupField } from "../../lib/channel/descriptor.ts";
 import { missingRequirements } from "../../lib/channel/setup/missing_requirements.ts";
 import type { Output } from "../output.ts";
+import { printParagraph } from "../print_paragraph.ts";
 import { printTable } from "../table.ts";
 import type { PluginsDeps } from "./deps.ts";
 import { detailOf, stateOf } from "./list.ts";
@@ -46,7 +47,7 @@ export async function info(
   printInstances(out, listing);
   out.line("");
   for (const [what, items] of facts(descriptor)) {
-    out.line(`${what}: ${items.length === 0 ? "none" : items.join(", ")}`);
+    printParagraph(out, { text: `${what}: ` }, items.length === 0 ? "none" : items.join(", "));
   }
   printSteps(out, listing);
   if (listing.localeProblem !== undefined) out.note(`warning: ${listing.localeProblem}`);
@@ -61,7 +62,9 @@ function languageOf(env: PluginsDeps["env"]): string | undefined {
 function printSteps(out: Output, { steps }: ChannelListing): void {
   if (steps.length === 0) return;
   out.line("");
-  for (const [at, step] of steps.entries()) out.line(`${at + 1}. ${visibleLine(step)}`);
+  for (const [at, step] of steps.entries()) {
+    printParagraph(out, { text: `${at + 1}. ` }, visibleLine(step), { indent: 3 });
+  }
 }
 
 function printFields(out: Output, listing: ChannelListing, { setup }: ChannelDescriptor): void {

@@ -1,0 +1,15 @@
+import { assertEquals } from "@std/assert";
+import { printParagraph } from "./print_paragraph.ts";
+import { memoryOutput } from "./testing/memory_output.ts";
+
+Deno.test("printParagraph() ends lines between words on a terminal, and nowhere else", () => {
+  const text = "open a chat and send it a long message";
+  const shown = (isTerminal: boolean, text: string) => {
+    const { out, stdout } = memoryOutput({ stdout: isTerminal, noColor: true });
+    printParagraph(out, { text: "1. " }, text, { indent: 3, widthOf: () => 20 });
+    return stdout.text;
+  };
+  assertEquals(shown(false, text), `1. ${text}\n`);
+  assertEquals(shown(true, text), "1. open a chat and\n   send it a long\n   message\n");
+  assertEquals(shown(true, "允许写消息的人的成员"), "1. 允许写消息的人\n   的成员\n");
+});
