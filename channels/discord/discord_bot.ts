@@ -183,13 +183,13 @@ export class DiscordBot {
   /** Until it is closed; rejects with LoginRefusedError. */
   async run(): Promise<void> {
     this.#intake.start();
-    const tidying = this.out.statuses.tidy();
+    this.out.statuses.restore();
     const running = this.#gateway.run();
     try {
       await Promise.race([running, this.#refused.promise]);
     } finally {
       await this.close();
-      await Promise.allSettled([running, tidying]);
+      await Promise.allSettled([running]);
       this.#memory.close();
     }
   }

@@ -91,7 +91,8 @@ export class DiscordChannel extends BaseChannel<DiscordConfig> {
         return await out.approvals.close(message, event);
       case "progress": {
         const text = toStatus(content);
-        if (text !== "") out.statuses.show(chatId, text);
+        // Nobody waits for it.
+        if (text !== "") void out.statuses.show(chatId, text);
         return;
       }
       case "turn_end":

@@ -253,7 +253,12 @@ Deno.test("DiscordChannel takes away after a restart what it showed of a turn th
   }
   await bot.stop();
   assertEquals(bot.texts(), ["-# working"]);
-  await using _again = await TestBot.open({ fake, stateDir: bot.host.stateDir });
+  // It is not there yet when it is asked first.
+  let refusals = 0;
+  fake.api.intercept = ({ method }) =>
+    method === "DELETE" && refusals++ < 2 ? { status: 503 } : undefined;
+  const clock = fastClock(50);
+  await using _again = await TestBot.open({ fake, stateDir: bot.host.stateDir, clock });
   for (let looks = 0; looks < 500 && bot.texts().length > 0; looks += 1) {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

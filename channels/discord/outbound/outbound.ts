@@ -5,13 +5,18 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
-import { EditedStreams, type Memory, Typing } from "../../../lib/channel/platform/mod.ts";
+import {
+  EditedStreams,
+  type Memory,
+  StatusNotes,
+  Typing,
+} from "../../../lib/channel/platform/mod.ts";
 import { type DiscordApi, isSnowflake } from "../rest/discord_api.ts";
+import { deliveryFault } from "../rest/delivery_fault.ts";
 import { renderPart, splitForDiscord } from "../text/to_discord.ts";
 import type { Words } from "../words.ts";
 import { Approvals } from "./approvals.ts";
 import { type MessageRef, Sender, type SendPlace } from "./sender.ts";
-import { StatusMessages } from "./status_messages.ts";
 
 /** What it works with. */
 export interface OutboundDeps {
@@ -26,6 +31,8 @@ export interface OutboundDeps {
 const TYPING_MS = 8_500;
 /** Five edits in 5 s are taken for a channel, milliseconds. */
 const EDIT_MS = 1_200;
+/** What the agent is doing leaves most of them to what it says, milliseconds. */
+const STATUS_MS = 1_500;
 
 /** Discord knows a nonce for some minutes, milliseconds. */
 const NONCE_MS = 2 * 60_000;
@@ -38,7 +45,8 @@ const SILENT = 1 << 12;
 export class Outbound {
   readonly sender: Sender;
   readonly approvals: Approvals;
-  readonly statuses: StatusMessages;
+  /** What the agent is doing: one message that calls nobody, and goes at the end of the turn. */
+  readonly statuses: StatusNotes<MessageRef>;
   readonly streams: EditedStreams<MessageRef>;
   readonly typing: Typing;
   /** Keys of messages of streams whose first text was refused, by where it was to go. */
@@ -49,16 +57,22 @@ export class Outbound {
     this.#clock = clock;
     const sender = this.sender = new Sender({ api, tag: tagOf(memory), clock, sleep });
     this.approvals = new Approvals({ api, sender, memory, words, clock });
-    this.statuses = new StatusMessages({
+    this.statuses = new StatusNotes<MessageRef>({
       memory,
       clock,
-      post: async (chatId, text) => {
-        const place = { chatId, metadata: {} };
+      everyMs: () => STATUS_MS,
+      post: (chatId, text) => {
         const options = { key: crypto.randomUUID(), body: { flags: SILENT } };
-        return (await sender.post(place, text, options)).id;
+        return sender.post({ chatId, metadata: {} }, text, options);
       },
-      edit: (channelId, id, text) => sender.edit({ channelId, id }, text),
-      remove: (channelId, id) => api.deleteMessage(channelId, id),
+      edit: (ref, text) => sender.edit(ref, text),
+      remove: async ({ channelId, id }) => {
+        try {
+          await api.deleteMessage(channelId, id);
+        } catch (error) {
+          throw deliveryFault(error);
+        }
+      },
     });
     this.typing = new Typing({
       clock,
