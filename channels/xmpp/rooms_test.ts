@@ -157,6 +157,14 @@ test("a kick is told of, and it comes again later", async (world) => {
   await agent.says(/, in room/);
   await agent.send(room, "back");
   await alice.message("back");
+  // Thrown out again at once, it waits for longer.
+  await alice.admin(room, { nick: agent.user, role: "none" }, "no");
+  await agent.says(/we were kicked: no$/);
+  const said = agent.host.details.length;
+  await agent.pass(50_000, alice);
+  assertEquals(agent.host.details.length, said);
+  await agent.pass(15_000, alice);
+  await agent.says(/, in room/);
 });
 
 test("nobody goes back by himself to where he was banned, or what is no more", async (world) => {

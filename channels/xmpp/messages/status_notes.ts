@@ -46,8 +46,8 @@ export class StatusNotes {
     const text = line.length > MAX_CHARS ? `${line.slice(0, MAX_CHARS - 1)}…` : line;
     const note = this.#notes.get(chatId) ?? { next: undefined, isShown: false, cancel: undefined };
     if (!this.#notes.has(chatId)) {
-      if (this.#notes.size >= MAX_CHATS) return;
       this.#notes.set(chatId, note);
+      if (this.#notes.size > MAX_CHATS) this.clear(this.#notes.keys().next().value!);
     }
     note.next = text.toWellFormed();
     if (note.cancel === undefined) this.#show(chatId, note);

@@ -39,6 +39,9 @@ export interface Echo {
 const AGAIN_MS = 30_000;
 const MAX_AGAIN_MS = 10 * 60_000;
 
+/** Who was in it for so long was wanted there. */
+const STEADY_MS = 10 * 60_000;
+
 /** Nobody says in all this time how the room takes us. */
 const JOIN_TIMEOUT_MS = 60_000;
 
@@ -63,6 +66,7 @@ export class Room {
   #isOver = false;
   #isFinal = false;
   #failures = 0;
+  #enteredMs = 0;
   #problem: string | undefined = "not joined yet";
   #cancel: () => void = () => {};
 
@@ -243,7 +247,7 @@ export class Room {
     this.#nick = nick;
     if (this.#isIn) return;
     this.#isIn = true;
-    this.#failures = 0;
+    this.#enteredMs = this.#deps.clock.elapsed();
     this.#heard();
     this.#deps.onChange();
     this.#deps.onJoined(this);
@@ -280,6 +284,9 @@ export class Room {
 
   #fail(problem: string, waitMs?: number): void {
     if (this.#isOver) return;
+    // Who is thrown out as soon as he comes in is not wanted, and comes less and less often.
+    const stayedMs = this.#deps.clock.elapsed() - this.#enteredMs;
+    if (this.#isIn && stayedMs >= STEADY_MS) this.#failures = 0;
     this.#isIn = false;
     this.#problem = problem;
     this.#cancel();
