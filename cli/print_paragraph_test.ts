@@ -11,5 +11,5 @@ Deno.test("printParagraph() ends lines between words on a terminal, and nowhere 
   };
   assertEquals(shown(false, text), `1. ${text}\n`);
   assertEquals(shown(true, text), "1. open a chat and\n   send it a long\n   message\n");
-  assertEquals(shown(true, "允许写消息的人的成员"), "1. 允许写消息的人\n   的成员\n");
+  assertEquals(shown(true, "允许写消息的人的成员"), "1. 允许写消息的人的\n   成员\n");
 });
