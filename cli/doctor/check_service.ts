@@ -4,12 +4,19 @@
  * @module
  */
 
+import { visibleLine } from "../../lib/authority/visible_text.ts";
+import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Operations } from "../../lib/local/protocol.ts";
 import type { Finding } from "./check.ts";
 
-/** What a running service says of itself. */
-export type ServiceStatus = Operations["status"]["data"];
+/** What a running service says of itself, and of its channels where it has any. */
+export type ServiceStatus = Operations["status"]["data"] & {
+  channels?: readonly Pick<ChannelStatus, "runtimeName" | "state" | "problem">[];
+};
+
+/** Longest problem of a channel that is shown, characters. */
+const MAX_PROBLEM_CHARS = 500;
 
 /** Its status; undefined when none runs in this home. Closes the connection. */
 export async function readStatus(
@@ -18,7 +25,11 @@ export async function readStatus(
   const client = await connect();
   if (client === undefined) return undefined;
   try {
-    for await (const status of client.request("status", {})) return status;
+    for await (const status of client.request("status", {})) {
+      // One that was started without a gateway has none.
+      const channels = await Array.fromAsync(client.request("channels", {})).catch(() => undefined);
+      return { ...status, ...channels !== undefined && { channels } };
+    }
     throw new Error("The running service gave no status");
   } finally {
     client.close();
@@ -42,6 +53,7 @@ export function checkService(status: ServiceStatus | undefined, version: string)
     detail: `the running service says of ${name}: ${detail}`,
     fix: "Look at its log",
   }));
+  findings.push(...channelFindings(status));
   findings.unshift(
     status.version === version ? { status: "ok", detail: facts.join(", ") } : {
       status: "warn",
@@ -50,6 +62,20 @@ export function checkService(status: ServiceStatus | undefined, version: string)
     },
   );
   return findings;
+}
+
+/** Channels that do not run as they should; what is wrong with a section is told of by its own check. */
+function channelFindings({ channels = [] }: ServiceStatus): Finding[] {
+  return channels.flatMap(({ runtimeName, state, problem }): Finding[] => {
+    if (problem === undefined || problem.startsWith("Cannot use channels.")) return [];
+    return [{
+      status: state === "failed" ? "fail" : "warn",
+      detail: `the channel ${runtimeName} is ${state}: ${
+        visibleLine(problem.slice(0, MAX_PROBLEM_CHARS))
+      }`,
+      fix: "See how it is now with: service channels status",
+    }];
+  });
 }
 
 /** What {@linkcode checkPort} works with. */

@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
+import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
 import { type HomePaths, resolvePaths } from "../../lib/config/paths.ts";
 import { type Config, configSchema } from "../../lib/config/schema.ts";
 import { ServiceError } from "../../lib/errors.ts";
@@ -25,6 +26,16 @@ const STATUS: ServiceStatus = {
   guests: 2,
   counts: { pendingWrites: 0, waitingFollowers: 0, openTurns: 0, openStreams: 0 },
   checks: { audit: { ok: true, detail: "" } },
+};
+
+const CHANNEL: ChannelStatus = {
+  runtimeName: "chat",
+  channel: "chat",
+  displayName: "Chat",
+  state: "running",
+  since: 0,
+  restarts: 0,
+  deliveries: { waiting: 0, retrying: 0, sent: 0, unknown: 0, dead: 0 },
 };
 
 async function withHome(test: (paths: HomePaths) => Promise<void>): Promise<void> {
@@ -185,6 +196,25 @@ Deno.test("readStatus() asks the running service, and is undefined without one",
   const client = new FakeClient({ status: () => [STATUS] });
   assertEquals(await readStatus(() => Promise.resolve(client)), STATUS);
   await client.closed;
+  const gateway = new FakeClient({ status: () => [STATUS], channels: () => [CHANNEL] });
+  assertEquals(await readStatus(() => Promise.resolve(gateway)), {
+    ...STATUS,
+    channels: [CHANNEL],
+  });
+});
+
+Deno.test("checkService() tells of channels that do not run, once each", () => {
+  const channels = [
+    { ...CHANNEL, state: "failed" as const, problem: "Its platform does not let it in: \x1b[2Jno" },
+    { ...CHANNEL, runtimeName: "mail", state: "waiting" as const, problem: "It ended by itself" },
+    { ...CHANNEL, state: "failed" as const, problem: "Cannot use channels.chat: token is not set" },
+    CHANNEL,
+  ];
+  const [, ...findings] = checkService({ ...STATUS, channels }, "1.0.0");
+  assertEquals(findings.map(({ status }) => status), ["fail", "warn"]);
+  assertStringIncludes(findings[0]!.detail, "the channel chat is failed: Its platform");
+  assertEquals(findings[0]!.detail.includes("\x1b"), false);
+  assertEquals(findings[1]!.detail, "the channel mail is waiting: It ended by itself");
 });
 
 Deno.test("checkService() tells what runs, its version, and what it complains of", () => {
