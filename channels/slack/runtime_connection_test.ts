@@ -3,7 +3,7 @@ import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import { DatabaseSync } from "node:sqlite";
 import { FakeHost } from "../../lib/channel/testing/mod.ts";
 import { fakeClock } from "../../lib/agent/testing/fake_clock.ts";
-import { ALICE_DM, BOT_USER, GENERAL } from "./testing/fake_workspace.ts";
+import { ALICE_DM, BOB_DM, BOT_USER, GENERAL } from "./testing/fake_workspace.ts";
 import { fastClock } from "./testing/fast_clock.ts";
 import { slackTest } from "./testing/slack_test_case.ts";
 import { TestSlack } from "./testing/test_slack.ts";
@@ -259,4 +259,15 @@ slackTest("slack reads once for connections that come and go", async (slack) => 
     return app.turns("in between") === 1 && asked() >= 3;
   });
   assertEquals(asked(), 3);
+});
+
+slackTest("slack leaves out nothing of much that is told at once (C34)", async (slack) => {
+  await using app = await TestSlack.connected(slack);
+  const ids: Promise<string>[] = [];
+  for (let count = 0; count < 400; count += 1) {
+    ids.push(slack.say(count % 2 === 0 ? ALICE_DM : BOB_DM, { text: `message ${count}.` }));
+  }
+  const told = await Promise.all(ids);
+  await app.until(() => app.turns("message") === told.length);
+  await app.until(() => slack.acknowledged().length === told.length);
 });

@@ -30,6 +30,8 @@ export interface SocketConnectionDeps {
   onEnvelope: (envelope: Envelope) => Promise<void>;
   /** Slack wants another connection in the place of this one. */
   onRefresh: (reason: string) => void;
+  /** Envelopes that may be at work; default 10,000. */
+  maxAtWork?: number;
 }
 
 /** How long Slack has to greet, milliseconds. */
@@ -39,8 +41,13 @@ const HELLO_MS = 20_000;
 const PONG_MS = 20_000;
 const PING_MS = 60_000;
 
-/** Envelopes that may be at work; of more, Slack tells again. */
-const MAX_AT_WORK = 256;
+/**
+ * Envelopes that may be at work, and their characters. Slack tells what was not acknowledged three times
+ * more and then no more, so that nothing is left out: with more, the connection ends, and what came behind
+ * is read when there is another.
+ */
+const MAX_AT_WORK = 10_000;
+const MAX_AT_WORK_CHARS = 64 * 1024 * 1024;
 
 /** Slack does not end the connection itself: so long after our word it is cut, milliseconds. */
 const FAREWELL_MS = 1_000;
@@ -52,6 +59,7 @@ export class SocketConnection {
   readonly #over = Promise.withResolvers<void>();
   #connections = 1;
   #atWork = 0;
+  #atWorkChars = 0;
   #isOver = false;
   #cancelFarewell: (() => void) | undefined;
 
@@ -130,9 +138,10 @@ export class SocketConnection {
   }
 
   #read(data: unknown): void {
+    const text = String(data);
     let message: unknown;
     try {
-      message = JSON.parse(String(data));
+      message = JSON.parse(text);
     } catch {
       return;
     }
@@ -147,14 +156,17 @@ export class SocketConnection {
       case "disconnect":
         return this.#deps.onRefresh(textOf(message, "reason"));
       default:
-        return void this.#take(message as Record<string, unknown>);
+        return void this.#take(message as Record<string, unknown>, text.length);
     }
   }
 
-  async #take(message: Record<string, unknown>): Promise<void> {
+  async #take(message: Record<string, unknown>, chars: number): Promise<void> {
     const id = textOf(message, "envelope_id");
-    if (id === "" || this.#atWork >= MAX_AT_WORK) return;
+    if (id === "" || this.#isOver) return;
+    const { maxAtWork = MAX_AT_WORK } = this.#deps;
+    if (this.#atWork >= maxAtWork || this.#atWorkChars >= MAX_AT_WORK_CHARS) return this.cut();
     this.#atWork += 1;
+    this.#atWorkChars += chars;
     try {
       await this.#deps.onEnvelope({ type: textOf(message, "type"), payload: message.payload });
       const socket = this.#client.websocket;
@@ -163,6 +175,7 @@ export class SocketConnection {
       // Slack tells it again, on this connection or the next.
     } finally {
       this.#atWork -= 1;
+      this.#atWorkChars -= chars;
     }
   }
 }
