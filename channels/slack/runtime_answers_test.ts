@@ -195,6 +195,17 @@ slackTest("slack waits for no name again that Slack did not say", async (slack) 
   assertEquals(app.calls("users.info").length, 1);
 });
 
+slackTest("slack says names of others beside one that Slack does not say", async (slack) => {
+  await using app = await TestSlack.connected(slack);
+  for (const text of ["far", "far again"]) {
+    await slack.say(ALICE_DM, { text, user: "U0FAR000001" });
+    assertEquals((await app.heard(text)).senderName, undefined);
+  }
+  await slack.say(ALICE_DM, { text: "near" });
+  assertEquals((await app.heard("near")).senderName, "Alice");
+  assertEquals(app.calls("users.info").length, 2);
+});
+
 slackTest("slack gives the whole answer where its workspace lets nobody edit", async (slack) => {
   await using app = await TestSlack.connected(slack, { clock: fastClock() });
   for (let times = 0; times < 3; times += 1) {

@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
+import { SlackRefusal } from "../api/slack_fault.ts";
 import { type SlackApi, textOf } from "../api/slack_api.ts";
 
 /** Members whose names are kept. */
@@ -35,10 +36,14 @@ export class UserNames {
         const { user } = await this.#api.call("users.info", { user: userId });
         name = textOf(user, "profile", "display_name") || textOf(user, "real_name") ||
           textOf(user, "name");
-      } catch {
+      } catch (error) {
         // It is shown, and no more; the id is there.
-        this.#againAtMs = this.#clock.elapsed() + AGAIN_MS;
-        return undefined;
+        if (!(error instanceof SlackRefusal) || error.code === "missing_scope") {
+          this.#againAtMs = this.#clock.elapsed() + AGAIN_MS;
+          return undefined;
+        }
+        // Of this one alone nothing is said.
+        name = "";
       }
       this.#names.set(userId, name.slice(0, 100).toWellFormed());
       if (this.#names.size > MAX_NAMES) this.#names.delete(this.#names.keys().next().value!);
