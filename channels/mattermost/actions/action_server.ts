@@ -25,7 +25,7 @@ export interface ActionServerDeps {
   /** Under which the server reaches it; empty: as it listens. */
   publicUrl: string;
   context: ActionContext;
-  approvals: Pick<ShownApprovals<ApprovalPost>, "get" | "problemOf" | "noteClick">;
+  approvals: Pick<ShownApprovals<ApprovalPost>, "get" | "claim" | "noteClick" | "release">;
   isAllowed: (senderId: string) => boolean;
   handleMessage: (message: HandledMessage) => Promise<Published>;
   words: Words;
@@ -92,17 +92,17 @@ export class ActionServer {
     if (shown === undefined || !isOfPost) return say("expired");
     const clickId = crypto.randomUUID();
     const click = { approvalId: action.approvalId, senderId: userId, clickId };
-    switch (approvals.problemOf(click)) {
+    switch (approvals.claim(click)) {
       case "over":
       case "repeated":
         return say("answered");
       case "expired":
-      case "unknown":
         return say("expired");
     }
     return await this.#publish(click, shown, action).then(
       () => say("taken"),
       (error) => {
+        approvals.release(click);
         host.log.warning("A click could not be passed on", {
           reason: error instanceof Error ? error.message : String(error),
         });

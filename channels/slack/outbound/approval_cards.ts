@@ -25,7 +25,7 @@ export interface ApprovalCardsDeps {
   /** Keeps which message shows which approval. */
   memory: Memory;
   words: Words;
-  clock: Pick<Clock, "now">;
+  clock: Pick<Clock, "now" | "elapsed">;
 }
 
 interface Card extends SlackRef {
@@ -100,7 +100,7 @@ export class ApprovalCards {
   /** Why a click counts for nothing, in words for who clicked; undefined where it counts. */
   problemOf(click: SlackClick): string | undefined {
     const { words, clock } = this.#deps;
-    switch (this.#shown.problemOf(clickOf(click))) {
+    switch (this.#shown.claim(clickOf(click))) {
       case "over":
         return words("approvalOver");
       case "expired":

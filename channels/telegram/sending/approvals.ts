@@ -28,7 +28,7 @@ export interface ApprovalsDeps {
   sender: Sender;
   memory: Memory;
   words: Words;
-  clock: Pick<Clock, "now">;
+  clock: Pick<Clock, "now" | "elapsed">;
   signal: AbortSignal;
 }
 
@@ -87,7 +87,7 @@ export class Approvals {
     const match = /^([ad]):(\S{1,100}):([0-9a-f]{8})$/.exec(text);
     if (match === null) return undefined;
     const [, verdict, id = "", digest = ""] = match;
-    switch (this.#shown.problemOf({ approvalId: id, senderId, clickId })) {
+    switch (this.#shown.claim({ approvalId: id, senderId, clickId })) {
       case "over":
       case "expired":
         return { word: "over" };
@@ -96,6 +96,11 @@ export class Approvals {
     }
     // All that the service needs stands in the button.
     return { id, command: approvalCommand({ isApproved: verdict === "a", id, digest }) };
+  }
+
+  /** The service does not take it: whoever clicked hears why each time. */
+  denied(id: string, senderId: string, clickId: string): void {
+    this.#shown.release({ approvalId: id, senderId, clickId });
   }
 
   /** The service has somebody's command; a second one of theirs would say nothing new. */

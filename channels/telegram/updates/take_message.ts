@@ -176,7 +176,10 @@ export class TakeMessage {
       handle({ senderId, senderName, chatId, content, messageId, metadata }),
       signal,
     );
-    if (published.kind === "denied") return clicks.say(queryId, "notAllowed");
+    if (published.kind === "denied") {
+      approvals.denied(id, senderId, queryId);
+      return clicks.say(queryId, "notAllowed");
+    }
     approvals.answered(id, senderId, queryId);
   }
 }

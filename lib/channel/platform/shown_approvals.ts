@@ -26,18 +26,21 @@ export interface ApprovalClick {
 
 /**
  * Why a click counts for nothing: the approval waits no more, nobody has answered it in time, or the same
- * person has clicked before. `unknown`: nothing is kept of it, and it is for what the button says.
+ * person has clicked before.
  */
-export type ClickProblem = "over" | "expired" | "repeated" | "unknown";
+export type ClickProblem = "over" | "expired" | "repeated";
 
 /** What they are kept with. */
 export interface ShownApprovalsDeps {
   memory: Pick<Memory, "get" | "set">;
-  clock: Pick<Clock, "now">;
+  clock: Pick<Clock, "now" | "elapsed">;
 }
 
 /** People of one approval whose clicks are known; nobody else is kept from answering. */
 const MAX_CLICKED = 50;
+
+/** A click that is not on record after so long was lost on its way, milliseconds. */
+const CLAIM_MS = 3 * 60_000;
 
 const KIND = "approval";
 
@@ -53,6 +56,8 @@ interface Kept<Shown> {
 /** See the module. `Shown`, plain JSON: all that is needed to take the buttons away. */
 export class ShownApprovals<Shown> {
   readonly #deps: ShownApprovalsDeps;
+  /** Clicks that count and are not on record yet, by approval and person. */
+  readonly #claims = new Map<string, { clickId: string; atMs: number }>();
 
   constructor(deps: ShownApprovalsDeps) {
     this.#deps = deps;
@@ -75,22 +80,40 @@ export class ShownApprovals<Shown> {
     return kept?.shown;
   }
 
-  /** Undefined for a click that counts. */
-  problemOf({ approvalId, senderId, clickId }: ApprovalClick): ClickProblem | undefined {
+  /**
+   * Undefined for a click that counts; no other one of the same person does then, unless it is released or
+   * has not been noted after some minutes. One of which nothing is kept counts for what its button says.
+   */
+  claim({ approvalId, senderId, clickId }: ApprovalClick): ClickProblem | undefined {
+    const { clock } = this.#deps;
     const kept = this.#get(approvalId);
-    if (kept === undefined) return "unknown";
-    if (kept.isOver) return "over";
-    if (kept.expiresAt !== undefined && kept.expiresAt <= this.#deps.clock.now()) return "expired";
-    const first = Object.hasOwn(kept.clicks, senderId) ? kept.clicks[senderId] : clickId;
-    return first === clickId ? undefined : "repeated";
+    if (kept?.isOver) return "over";
+    if (kept?.expiresAt !== undefined && kept.expiresAt <= clock.now()) return "expired";
+    const atMs = clock.elapsed();
+    for (const [old, claim] of this.#claims) {
+      if (atMs - claim.atMs > CLAIM_MS) this.#claims.delete(old);
+    }
+    const clicks = kept?.clicks ?? {};
+    const noted = Object.hasOwn(clicks, senderId) ? clicks[senderId] : undefined;
+    const key = keyOf(approvalId, senderId);
+    const first = noted ?? this.#claims.get(key)?.clickId ?? clickId;
+    if (first !== clickId) return "repeated";
+    if (noted === undefined) this.#claims.set(key, { clickId, atMs });
+    return undefined;
   }
 
-  /** A click counts: no other one of the same person does. */
+  /** A click is on record: no other one of the same person counts. */
   noteClick({ approvalId, senderId, clickId }: ApprovalClick): void {
+    this.#claims.delete(keyOf(approvalId, senderId));
     const kept = this.#get(approvalId) ?? { clicks: {} };
     const isFull = Object.keys(kept.clicks).length >= MAX_CLICKED;
     if (isFull || Object.hasOwn(kept.clicks, senderId)) return;
     this.#set(approvalId, { ...kept, clicks: { ...kept.clicks, [senderId]: clickId } });
+  }
+
+  /** A click could not be passed on, and may be made again. */
+  release({ approvalId, senderId }: ApprovalClick): void {
+    this.#claims.delete(keyOf(approvalId, senderId));
   }
 
   #get(approvalId: string): Kept<Shown> | undefined {
@@ -100,6 +123,10 @@ export class ShownApprovals<Shown> {
   #set(approvalId: string, kept: Kept<Shown>): void {
     this.#deps.memory.set(KIND, approvalId, kept);
   }
+}
+
+function keyOf(approvalId: string, senderId: string): string {
+  return `${approvalId} ${senderId}`;
 }
 
 /** What is published for a click: the command that answers. `digest`: its first 8 digits, or all. */
