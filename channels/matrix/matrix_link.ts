@@ -9,6 +9,7 @@ import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import type { EditedStreams } from "../../lib/channel/platform/edited_streams.ts";
 import type { Intake } from "../../lib/channel/platform/intake.ts";
 import type { Memory } from "../../lib/channel/platform/memory.ts";
+import type { StatusNotes } from "../../lib/channel/platform/status_notes.ts";
 import { Typing } from "../../lib/channel/platform/typing.ts";
 import type { MatrixSession } from "./api/session.ts";
 import { placeOf } from "./chat_id.ts";
@@ -19,7 +20,7 @@ import { Approvals } from "./outbound/approvals.ts";
 import { createStreams } from "./outbound/streams.ts";
 import { EncryptionNotes } from "./outbound/encryption_notes.ts";
 import { MessageSender } from "./outbound/message_sender.ts";
-import { ProgressNotes } from "./outbound/progress_notes.ts";
+import { createProgressNotes } from "./outbound/progress_notes.ts";
 import { RoomWriter } from "./outbound/room_writer.ts";
 import { Transactions } from "./outbound/transactions.ts";
 import type { MatrixConfig } from "./settings.ts";
@@ -55,7 +56,7 @@ export interface MatrixLink {
   loop: SyncLoop;
   sender: MessageSender;
   approvals: Approvals;
-  notes: ProgressNotes;
+  notes: StatusNotes<unknown>;
   streams: EditedStreams<unknown>;
   typing: Typing;
   /** Shows that a message was heard. Never rejects: it is a sign and no more. */
@@ -84,7 +85,7 @@ export function createMatrixLink(deps: MatrixLinkDeps): MatrixLink {
     log,
   });
   const everyMs = Math.min(config.editEveryMs, NOTE_EVERY_MS);
-  const notes = new ProgressNotes({ writer, transactions, memory, words, clock, everyMs, signal });
+  const notes = createProgressNotes({ writer, transactions, memory, words, clock, everyMs });
   const streams = createStreams({ writer, transactions, clock, everyMs: config.editEveryMs });
   const encryption = new EncryptionNotes({ api, foreign, transactions, memory, words, log });
   const inviters = config.inviteFrom ?? [];
@@ -153,6 +154,7 @@ export function createMatrixLink(deps: MatrixLinkDeps): MatrixLink {
     async close() {
       typing.close();
       streams.close();
+      await notes.close();
       await Promise.all([invites.settled(), approvals.settled(), encryption.settled()]);
     },
   };

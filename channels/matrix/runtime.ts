@@ -30,6 +30,7 @@ import {
 } from "./inbound/fetch_file.ts";
 import { createMatrixLink, type MatrixLink } from "./matrix_link.ts";
 import { homeserverUrl, type MatrixConfig, matrixSettings, tokenProblem } from "./settings.ts";
+import { partsOf } from "./text/message_content.ts";
 import { sleep } from "./sync/sleep.ts";
 import { wordsIn } from "./words.ts";
 
@@ -120,6 +121,7 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
   async #serve(link: MatrixLink, intake: Intake<Heard>): Promise<void> {
     this.#link = link;
     intake.start();
+    link.notes.restore();
     while (!this.#ending.signal.aborted) {
       this.#describe(link);
       await this.#retrying(() => link.loop.round());
@@ -277,7 +279,7 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
       case "approval_resolved":
         return await link.approvals.resolved(message, event);
       case "progress":
-        return await link.notes.show(message);
+        return await link.notes.show(message.chatId, partsOf(message.content)[0] ?? "");
       case "turn_end":
         link.typing.end(message.chatId);
         return await link.notes.end(message.chatId);

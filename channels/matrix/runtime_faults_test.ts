@@ -308,3 +308,18 @@ Deno.test("MatrixChannel asks again whose message was replied to, and loses no r
   await test.tickUntil(() => test.texts.length > 1, 500);
   assertEquals(test.texts, ["and now?", "still there?"]);
 });
+
+Deno.test("MatrixChannel keeps a whole session when several log in at once", async () => {
+  const server = await FakeHomeserver.open();
+  const host = await FakeHost.open({ name: "matrix" });
+  const changes = { accessToken: "", user: "helper", password: "correct horse" };
+  const test = await TestChannel.connected(changes, { server, host });
+  await test.stop();
+  await Promise.all(Array.from({ length: 16 }, () => test.channel.login(true)));
+  const kept = JSON.parse(await Deno.readTextFile(`${host.stateDir}/session.json`));
+  assertEquals(kept.deviceId, "DEVICE1");
+  const left = [...Deno.readDirSync(host.stateDir)].filter(({ name }) => name.endsWith(".new"));
+  assertEquals(left, []);
+  await server.close();
+  await host.close();
+});

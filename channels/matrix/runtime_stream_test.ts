@@ -106,9 +106,23 @@ Deno.test("MatrixChannel shows progress as one notice, which says in the end how
   assertEquals(server.shownEvents()[0]!.content.msgtype, "m.notice");
   await test.stop();
   await using again = await TestChannel.connected({ language: "de" }, { server, host });
+  // What a process that was killed has left is closed by the next, whether its turn goes on or not.
+  await again.until(() => server.sent()[0]!.text === "✓ Schritte: 2");
   await again.send("", { event: { type: "turn_end", status: "done" } });
-  await again.send("", { event: { type: "turn_end", status: "done" } });
-  assertEquals(server.sent().map(({ text }) => text), ["✓ Schritte: 2"]);
+  assertEquals(server.sent().length, 1);
   await again.send("Next", { event: { type: "progress", toolHint: false } });
   assertEquals(server.sent().length, 2);
+});
+
+Deno.test("MatrixChannel closes a notice also where the server limits just then, and holds up nothing by it", async () => {
+  await using test = await TestChannel.connected();
+  const { server } = test;
+  const texts = () => server.sent().map(({ text }) => text);
+  await test.send("reading", { event: { type: "progress", toolHint: true } });
+  server.limitNext("PUT", /\/send\/m\.room\.message\//, 5_000);
+  await test.send("", { event: { type: "turn_end", status: "cancelled" } });
+  await test.send("the answer");
+  assertEquals(texts(), ["reading", "the answer"]);
+  await test.tickUntil(() => texts()[0] !== "reading");
+  assertEquals(texts(), ["✓ Steps: 1", "the answer"]);
 });

@@ -177,7 +177,13 @@ async function readKept(
 
 async function writeKept(stateDir: string, kept: KeptSession): Promise<void> {
   const path = keptPath(stateDir);
-  // In one step: half a file would be another device at the next start.
-  await Deno.writeTextFile(`${path}.new`, JSON.stringify(kept), { mode: 0o600 });
-  await Deno.rename(`${path}.new`, path);
+  // In one step: half a file would be another device at the next start. Somebody may log in anew meanwhile.
+  const next = `${path}.${crypto.randomUUID()}.new`;
+  try {
+    await Deno.writeTextFile(next, JSON.stringify(kept), { mode: 0o600 });
+    await Deno.rename(next, path);
+  } catch (error) {
+    await Deno.remove(next).catch(() => {});
+    throw error;
+  }
 }
