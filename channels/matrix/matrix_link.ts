@@ -27,6 +27,7 @@ import type { MatrixConfig } from "./settings.ts";
 import { Invites } from "./sync/invites.ts";
 import { Rooms } from "./sync/rooms.ts";
 import { SyncLoop } from "./sync/sync_loop.ts";
+import { textContent } from "./text/message_content.ts";
 import { wordsIn } from "./words.ts";
 
 /** What a link is made of. */
@@ -61,6 +62,8 @@ export interface MatrixLink {
   typing: Typing;
   /** Shows that a message was heard. Never rejects: it is a sign and no more. */
   acknowledge(heard: Heard, isNew: boolean): Promise<void>;
+  /** Says something of the channel's own about a message, once. Never rejects. */
+  tell(heard: Heard, text: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -150,6 +153,17 @@ export function createMatrixLink(deps: MatrixLinkDeps): MatrixLink {
       if (reaction === "" || reaction === "-") return;
       const txnId = await transactions.idOf("ack", eventId);
       await writer.react(roomId, eventId, reaction, txnId).catch(() => {});
+    },
+    async tell({ roomId, eventId, chatId }, text) {
+      const threadId = placeOf(chatId)?.threadId;
+      const event = textContent(text, "m.notice", threadId === undefined ? {} : { threadId });
+      const txnId = await transactions.idOf("tell", eventId);
+      await writer.send(roomId, "m.room.message", event, txnId).catch((error) =>
+        log.warning("A note on a file was not sent", {
+          room: roomId,
+          reason: error instanceof Error ? error.message : String(error),
+        })
+      );
     },
     async close() {
       typing.close();

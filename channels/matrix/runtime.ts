@@ -254,6 +254,7 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
       });
       const isNew = published.kind === "turn" && !published.repeated;
       if (published.kind !== "denied") await link.acknowledge(heard, isNew);
+      if (isNew && fetched?.isLeftOut) await link.tell(heard, fetched.text);
     } finally {
       await fetched?.remove();
     }

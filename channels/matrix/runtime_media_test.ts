@@ -65,6 +65,14 @@ Deno.test("MatrixChannel says of a file that is too large or gone that it is, an
     undefined,
   ]);
   assertEquals(test.calls("GET", /\/download\//), []);
+  // Whoever sent it is told so, whatever becomes of the answer.
+  await test.until(() => server.sent().length === 1);
+  const [{ content: told }] = server.shownEvents() as [{ content: Record<string, unknown> }];
+  assertEquals([told.msgtype, told.body, told["m.mentions"]], [
+    "m.notice",
+    "[The file film.mov is too large: at most 8 MiB are taken.]",
+    {},
+  ]);
   // One that says less than it is.
   sendFile(server, { name: "liar.bin" });
   const liar = [...server.api.files.keys()].at(-1)!;

@@ -30,6 +30,8 @@ export interface FetchFileDeps {
 export interface FetchedFile {
   /** Beside what was written. */
   text: string;
+  /** Nothing of it goes on, for whatever `text` says: whoever sent it is to know. */
+  isLeftOut: boolean;
   path: string | undefined;
   /** Removes it from the disk again. */
   remove(): Promise<void>;
@@ -42,7 +44,12 @@ export async function fetchFile(
   { api, stateDir, transcribe, words, isHopeless, signal }: FetchFileDeps,
 ): Promise<FetchedFile> {
   const { name, isVoice } = file;
-  const without = (text: string) => ({ text, path: undefined, remove: () => Promise.resolve() });
+  const without = (text: string) => ({
+    text,
+    isLeftOut: true,
+    path: undefined,
+    remove: () => Promise.resolve(),
+  });
   const tooLarge = () =>
     without(fill(words.fileTooLarge, { name, limit: sizeWords(MAX_FILE_BYTES) }));
   if ((file.size ?? 0) > MAX_FILE_BYTES) return tooLarge();
@@ -61,11 +68,11 @@ export async function fetchFile(
   await Deno.mkdir(dir, { recursive: true, mode: 0o700 });
   const path = join(dir, name);
   await Deno.writeFile(path, bytes, { mode: 0o600 });
-  if (!isVoice) return { text: "", path, remove };
+  if (!isVoice) return { text: "", isLeftOut: false, path, remove };
   try {
     const said = (await transcribe(path)).trim();
-    if (said !== "") return { text: said, path: undefined, remove };
-    return { text: "", path, remove };
+    if (said !== "") return { text: said, isLeftOut: false, path: undefined, remove };
+    return { text: "", isLeftOut: false, path, remove };
   } catch (error) {
     if (signal.aborted) throw error;
     const isOff = (error as { code?: unknown }).code === "not_enabled";
@@ -74,7 +81,7 @@ export async function fetchFile(
       : error instanceof Error
       ? error.message
       : String(error);
-    return { text: fill(words.voiceNotHeard, { reason }), path, remove };
+    return { text: fill(words.voiceNotHeard, { reason }), isLeftOut: false, path, remove };
   }
 }
 
