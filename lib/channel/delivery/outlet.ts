@@ -103,6 +103,7 @@ export class Outlet {
   async detach(attachment: Attachment): Promise<void> {
     if (this.#attachment === attachment) {
       this.#attachment = undefined;
+      this.#goOn();
       // What is without a link costs no memory; it is found again.
       for (const lane of this.#lanes.values()) lane.stop();
       this.#lanes.clear();
