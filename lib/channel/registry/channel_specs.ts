@@ -13,6 +13,7 @@ import { type ChannelInstance, instancesOf } from "../management/instances_of.ts
 import { readSection } from "../setup/read_section.ts";
 import { withChannelFlags } from "../with_channel_flags.ts";
 import type { UsableChannel } from "./channel_registry.ts";
+import { sharedTokenProblem } from "./shared_token.ts";
 import {
   type ConfiguredChannels,
   placeSource,
@@ -70,7 +71,12 @@ function specsOf(inputs: SpecInputs, channel: UsableChannel): ChannelSpec[] {
       displayName: descriptor.displayName,
     }];
   }
-  return instances.map((instance) => specOf(inputs, channel, instance));
+  return instances.map((instance, index) => {
+    const spec = specOf(inputs, channel, instance);
+    const problem = spec.problem ??
+      sharedTokenProblem(channel, instance, instances.slice(0, index));
+    return problem === undefined ? spec : { ...spec, problem };
+  });
 }
 
 function specOf(

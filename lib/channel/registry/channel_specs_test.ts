@@ -255,3 +255,17 @@ Deno.test("a place is given what references stand for, and nothing else is told 
   assertEquals(views[0]!.configValues.port, "${CHAT_PORT}");
   assert(!/from-the-environment|7001/.test(JSON.stringify([specs, views])));
 });
+
+Deno.test("channelSpecs() does not start an instance with the token of another, which goes on", () => {
+  const problems = (accounts: Record<string, unknown>) =>
+    channelSpecs(inputs({ mail: { ...GOOD, accounts } }))
+      .filter(({ channel }) => channel === "mail").map(({ problem = "" }) => problem);
+  const [first, second] = problems({ work: {} });
+  assertEquals(first, "");
+  assertStringIncludes(second!, "Cannot use mail.work: its botToken is that of mail");
+  assert(!second!.includes(GOOD.botToken));
+  assertEquals(problems({ work: { botToken: "an0ther-secret" } }), ["", ""]);
+  assertEquals(problems({ work: { server: "irc.other" } }), ["", ""]);
+  assertEquals(problems({ work: { enabled: false } }), ["", ""]);
+  assertEquals(problems({ default: { enabled: false }, work: {} }), ["", ""]);
+});
