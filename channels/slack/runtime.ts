@@ -23,6 +23,11 @@ import { SocketLink } from "./socket/socket_link.ts";
 /** How often it is noted that we are there, milliseconds. */
 const SEEN_EVERY_MS = 30_000;
 
+/** How far back is read where Slack has left something out, and how soon and how often, milliseconds. */
+const LOOK_BACK_MS = 3_600_000;
+const LOOK_BACK_AFTER_MS = 60_000;
+const LOOK_BACK_EVERY_MS = 600_000;
+
 /** See the module. */
 export class SlackChannel extends BaseChannel<SlackConfig> {
   readonly #ending = new AbortController();
@@ -37,6 +42,9 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
   /** A read waits behind the one that is under way: it reads what a third would. */
   #isReadWaiting = false;
   #cancelSeen: (() => void) | undefined;
+  #cancelLookBack: (() => void) | undefined;
+  #lookedBackMs = -Infinity;
+  #lookBackMs = 0;
 
   constructor(config: SlackConfig, host: ChannelHost) {
     super(config, host);
@@ -96,6 +104,7 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
         signal: inner.signal,
         isAllowed: (senderId) => this.isAllowed(senderId),
         publish: (message) => this.handleMessage(message),
+        onMissed: () => this.#lookBack(api, inner.signal),
         transcribe: (path) => this.transcribeAudio(path),
       });
       this.#session = session;
@@ -111,6 +120,7 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
         this.#session = undefined;
         inner.abort(new Error("The channel ends"));
         this.#cancelSeen?.();
+        this.#cancelLookBack?.();
         await this.#catchingUp;
         await session.close();
       }
@@ -168,6 +178,7 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
         clock,
         log,
         onEnvelope: (envelope) => session.inbox.accept(envelope),
+        onMissed: () => this.#lookBack(api, signal),
       }));
     try {
       this.#isConnected = true;
@@ -196,6 +207,7 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
           cursor: (name) => session.intake.cursor(name),
           add: (messages, cursors) => session.inbox.add(messages, cursors),
           threads: () => session.threads.recent(100),
+          lookBackMs: this.#takeLookBack(),
         }, signal);
         this.#isBehind = !isWhole || this.#isReadWaiting;
       } catch (error) {
@@ -205,6 +217,26 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
         });
       }
     });
+  }
+
+  /** Slack has left something out, and does so for a while: the last hour is read again behind that. */
+  #lookBack(api: SlackApi, signal: AbortSignal): void {
+    if (this.#cancelLookBack !== undefined || signal.aborted) return;
+    const { clock, log } = this.host;
+    const leastMs = this.#lookedBackMs + LOOK_BACK_EVERY_MS - clock.elapsed();
+    this.#cancelLookBack = clock.after(Math.max(LOOK_BACK_AFTER_MS, leastMs), () => {
+      this.#cancelLookBack = undefined;
+      this.#lookedBackMs = clock.elapsed();
+      this.#lookBackMs = LOOK_BACK_MS;
+      log.info("Slack has left something out, and the last hour is read again");
+      if (this.#session !== undefined) this.#catchUp(this.#session, api, signal);
+    });
+  }
+
+  #takeLookBack(): number {
+    const lookBackMs = this.#lookBackMs;
+    this.#lookBackMs = 0;
+    return lookBackMs;
   }
 
   /** Notes from time to time that nothing before was missed. */

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { fakeClock } from "../../lib/agent/testing/fake_clock.ts";
 import { HTTP_PATH } from "./app_manifest.ts";
 import { FakeSlack } from "./testing/fake_slack.ts";
 import { ALICE, ALICE_DM } from "./testing/fake_workspace.ts";
@@ -70,5 +71,31 @@ Deno.test("slack in the mode http needs the signing secret", async () => {
   assertStringIncludes(String(app.ended), "signingSecret is not set");
   assertEquals(slack.calls, []);
   await app.host.close();
+  await slack.close();
+});
+
+Deno.test("slack in the mode http reads what Slack gave up to tell while it was not reached", async () => {
+  const slack = await FakeSlack.open();
+  const clock = fakeClock(Date.now());
+  {
+    const app = await TestSlack.connected(slack, { changes, clock });
+    await using _ = app;
+    const url = urlOf(app);
+    const tell = (text: string, headers: Record<string, string> = {}) =>
+      slack.post(url, slack.eventOf(ALICE_DM, slack.write(ALICE_DM, { text })), { headers });
+    await tell("before");
+    await app.heard("before");
+    // The proxy is away, and Slack has told each three times.
+    slack.write(ALICE_DM, { text: "given up" });
+    for (let count = 0; count < 4; count += 1) clock.tick(30_000);
+    await tell("again", { "x-slack-retry-num": "2", "x-slack-retry-reason": "http_timeout" });
+    await app.heard("again");
+    await tell("told", { "x-slack-retry-num": "3", "x-slack-retry-reason": "connection_failed" });
+    await app.heard("told");
+    assertEquals(app.turns("given up"), 0);
+    clock.tick(60_000);
+    await app.heard("given up");
+    assertEquals([app.turns("before"), app.turns("told"), app.turns("given up")], [1, 1, 1]);
+  }
   await slack.close();
 });

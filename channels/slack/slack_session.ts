@@ -47,6 +47,8 @@ export interface SlackSessionDeps {
   signal: AbortSignal;
   isAllowed: (senderId: string) => boolean;
   publish: (message: HandledMessage) => Promise<Published>;
+  /** Slack has left something out. */
+  onMissed: () => void;
   transcribe: (path: string) => Promise<string>;
 }
 
@@ -143,6 +145,7 @@ export class SlackSession {
       fetchFiles: (message, files, signal) => fetchFiles(message, files, fileDeps, signal),
       say: (chatId, text) => this.#messages.post(chatId, text),
       whisper: (place, userId, text) => this.#messages.whisper(place, userId, text),
+      onMissed: deps.onMissed,
       onTurn: ({ channel, ts, chatId }) => {
         this.#reactions.add(channel, ts);
         this.#typing.begin(chatId);

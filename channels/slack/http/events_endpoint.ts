@@ -20,6 +20,8 @@ export interface EventsEndpointDeps {
   log: Pick<Log, "warning">;
   /** Resolves when what is told is on the disk. */
   onEnvelope: (envelope: Envelope) => Promise<void>;
+  /** Slack could not reach us for a while: what it gave up to tell is not told any more. */
+  onMissed: () => void;
 }
 
 /** Bytes of what Slack posts: a message of 40,000 characters, in all the forms that it is given in. */
@@ -31,7 +33,7 @@ const ANSWER_MS = 2_500;
 /** Answers a request. Never rejects for what is in it. */
 export async function answerSlack(
   request: Request,
-  { signature, clock, log, onEnvelope }: EventsEndpointDeps,
+  { signature, clock, log, onEnvelope, onMissed }: EventsEndpointDeps,
 ): Promise<Response> {
   if (new URL(request.url).pathname !== HTTP_PATH) return text(404, "There is nothing here");
   if (request.method !== "POST") return text(405, "Slack posts here", { allow: "POST" });
@@ -59,6 +61,9 @@ export async function answerSlack(
   if (type === "url_verification") {
     return Response.json({ challenge: textOf(payload, "challenge").slice(0, 1_000) });
   }
+  // Where it was our own answer that came late, it was taken.
+  const retry = request.headers.get("x-slack-retry-reason");
+  if (retry !== null && retry !== "http_timeout") onMissed();
   const isEvent = type === "event_callback" || type === "app_rate_limited";
   const told = onEnvelope({ type: isEvent ? "events_api" : "interactive", payload });
   return await inTime(told, clock) ? new Response(null) : text(503, "Come again");

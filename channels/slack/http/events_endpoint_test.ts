@@ -44,6 +44,7 @@ async function ask(
       told.push(envelope);
       return take?.() ?? Promise.resolve();
     },
+    onMissed: () => {},
   });
 }
 
@@ -143,6 +144,7 @@ Deno.test("answerSlack() reads nothing of whom cannot have signed", async () => 
       clock,
       log: { warning: () => {} },
       onEnvelope: () => Promise.resolve(),
+      onMissed: () => {},
     });
     assertEquals([answer.status, pulls], [401, 0]);
   }

@@ -23,6 +23,8 @@ export interface CatchUpDeps {
   add: (messages: readonly unknown[], cursors?: Readonly<Record<string, string>>) => Promise<void>;
   /** Threads that the app takes part in, the newest first. */
   threads: () => readonly string[];
+  /** Reads so far back again, what is known to be read as well; milliseconds. */
+  lookBackMs?: number;
 }
 
 /** Until when everything was read, by our clock, as a `ts`. Moves on when all conversations were read. */
@@ -52,7 +54,7 @@ const NOTHING: SlackAnswer = { channels: [], messages: [] };
  * Rejects with `LoginRefusedError`.
  */
 export async function catchUp(deps: CatchUpDeps, signal: AbortSignal): Promise<boolean> {
-  const { cursor, add, clock, log, threads } = deps;
+  const { cursor, add, clock, log, threads, lookBackMs = 0 } = deps;
   const now = tsOfTime(clock.now());
   // A clock that was ahead has noted times that are still to come.
   const stored = (name: string) => {
@@ -64,13 +66,14 @@ export async function catchUp(deps: CatchUpDeps, signal: AbortSignal): Promise<b
     await add([], { [BEGIN_CURSOR]: now, [SEEN_CURSOR]: now });
     return true;
   }
-  const since = laterTs(begin, earlier(seen));
+  const lookBack = tsOfTime(clock.now() - lookBackMs);
+  const since = laterTs(begin, Number(lookBack) < Number(earlier(seen)) ? lookBack : earlier(seen));
   const read = new Reader(deps, signal);
   const conversations = await read.conversations();
   let isWhole = conversations !== undefined;
   for (const { id, type } of conversations ?? []) {
     const name = `read:${id}`;
-    const from = laterTs(since, earlier(stored(name) ?? "0"));
+    const from = lookBackMs > 0 ? since : laterTs(since, earlier(stored(name) ?? "0"));
     const messages = await read.pages("conversations.history", { channel: id }, from);
     if (signal.aborted) return false;
     if (messages === undefined) {

@@ -50,6 +50,8 @@ export interface InboxDeps {
   say: (chatId: string, text: string) => Promise<unknown>;
   /** Says something to one member alone. */
   whisper: (place: SlackPlace, userId: string, text: string) => Promise<unknown>;
+  /** Slack has left something out, which stands in the conversations. */
+  onMissed: () => void;
   /** A turn has begun for a message. */
   onTurn: (message: SlackMessage) => void;
 }
@@ -70,7 +72,8 @@ export class Inbox {
     if (type === "interactive") return await this.#acceptClick(payload);
     if (type !== "events_api") return;
     if (textOf(payload, "type") === "app_rate_limited") {
-      return this.#deps.log.warning("Slack leaves out events: more than 30,000 came in an hour");
+      this.#deps.log.warning("Slack leaves out events: more than 30,000 came in an hour");
+      return this.#deps.onMissed();
     }
     if (!this.#isOurs(payload)) return;
     await this.add([(payload as { event?: unknown }).event]);
