@@ -1,0 +1,44 @@
+/** What `service plugins enable` says of settings that do not work, seen from the shell. */
+
+import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
+import { BOT_SCOPES } from "../channels/slack/app_manifest.ts";
+import { FakeSlack } from "../channels/slack/testing/fake_slack.ts";
+import { FakeTelegram } from "../channels/telegram/testing/fake_telegram.ts";
+import { makeHome } from "./support/home.ts";
+
+Deno.test("plugins enable asks the platform: a wrong token, what it lacks, and that nobody answers", async () => {
+  const telegram = await FakeTelegram.open();
+  const slack = await FakeSlack.open({
+    scopes: BOT_SCOPES.filter((scope) => scope !== "reactions:write"),
+  });
+  await using closing = new AsyncDisposableStack();
+  closing.defer(() => telegram.close());
+  closing.defer(() => slack.close());
+  const wrong = "999001:AAWrongTokenOfATest-0123456789_abcdefgh";
+  const allowFrom = ["1001"];
+  await using home = await makeHome({
+    channels: {
+      telegram: { ...telegram.section, token: wrong, allowFrom },
+      slack: { ...slack.section, allowFrom: [slack.senders[0]] },
+    },
+  });
+  const enable = async (name: string) => {
+    const { code, stderr } = await home.run(["plugins", "enable", name]);
+    // It is on all the same; what is wrong may be mended on the platform.
+    assertEquals(code, 0, stderr);
+    assertFalse(stderr.includes(wrong), stderr);
+    return stderr;
+  };
+
+  const refused = await enable("telegram");
+  assertStringIncludes(refused, "telegram is enabled in ");
+  assertStringIncludes(refused, "error: Telegram does not know the token");
+  assertStringIncludes(await enable("slack"), "error: botToken: The app lacks reactions:write");
+
+  await home.configure({ channels: { telegram: { ...telegram.section, allowFrom } } });
+  assertFalse(/error|warning/.test(await enable("telegram")));
+  await telegram.goDown();
+  const away = await enable("telegram");
+  assert(/^warning: apiUrl: /m.test(away), away);
+  assertFalse(/^error/m.test(away), away);
+});
