@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { basename, join } from "@std/path";
 import { NS } from "./client/namespaces.ts";
 import { xml } from "./client/xmpp_library.ts";
-import { MAX_FILE_BYTES } from "./files/download.ts";
+import { MAX_INBOUND_FILE_BYTES } from "../../lib/channel/platform/mod.ts";
 import { findUpload, uploadFile } from "./files/upload.ts";
 import type { Person } from "./testing/person.ts";
 import { testWithProsody, type World } from "./testing/test_with_prosody.ts";
@@ -54,7 +54,7 @@ test("a file of the server is fetched, and that of any other place is an address
   await agent.until(() => host.published.length === 1);
   const [file] = host.published;
   assertEquals([file!.content, file!.media?.length, text], ["", 1, "its text"]);
-  assertEquals(basename(file!.media![0]!), "1-a report.txt");
+  assertEquals(basename(file!.media![0]!), "a report.txt");
   const other = `http://127.0.0.1:${elsewhere.addr.port}/x.png`;
   const aesgcm = url.replace("https:", "aesgcm:");
   await alice.say(agent.jid, "look", oob(other), oob(aesgcm));
@@ -82,7 +82,7 @@ test("a file that is gone, or too large, is said to be", async (world) => {
     { hostname: "127.0.0.1", port: 0, cert, key, onListen() {} },
     ({ url }) => {
       if (url.endsWith("moved.txt")) return Response.redirect("https://example.org/", 302);
-      let left = MAX_FILE_BYTES + 1;
+      let left = MAX_INBOUND_FILE_BYTES + 1;
       const body = new ReadableStream({
         pull(controller) {
           if (left <= 0) return controller.close();
@@ -122,7 +122,7 @@ test("a voice message is heard, and is a file where that is off", async (world) 
   const again = await upload(world, alice, "again.ogg", "audio");
   await alice.say(agent.jid, again, oob(again));
   const file = await agent.heard("transcription is off");
-  assertEquals(file.media?.map((path) => basename(path)), ["1-again.ogg"]);
+  assertEquals(file.media?.map((path) => basename(path)), ["again.ogg"]);
 });
 
 test("files go out as addresses, and what cannot be sent is said", async (world) => {

@@ -9,35 +9,42 @@ import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { LoginRefusedError, NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
-import { EditedStreams } from "../../lib/channel/platform/edited_streams.ts";
-import { Intake } from "../../lib/channel/platform/intake.ts";
-import { Memory } from "../../lib/channel/platform/memory.ts";
-import { Typing } from "../../lib/channel/platform/typing.ts";
+import {
+  backoffMs,
+  EditedStreams,
+  Intake,
+  Memory,
+  removeLeftFiles,
+  sleep,
+  StatusNotes,
+  Typing,
+} from "../../lib/channel/platform/mod.ts";
 import { type XmppSettings, xmppSettings } from "./account/settings.ts";
 import { readCaCerts } from "./client/ca_certs.ts";
 import { foldAddresses } from "./client/jid.ts";
 import { ownAbilities } from "./client/own_abilities.ts";
-import { xml } from "./client/xmpp_library.ts";
+import { xml, type XmlElement } from "./client/xmpp_library.ts";
 import { Connection } from "./connection.ts";
 import type { FileHost } from "./files/http_client.ts";
 import { approvalId, composeState, readMetadata } from "./messages/compose_message.ts";
 import type { HeardMessage } from "./messages/heard_message.ts";
 import { Outbox, type PostedMessage } from "./messages/outbox.ts";
-import { StatusNotes } from "./messages/status_notes.ts";
+import { statusLine } from "./messages/status_line.ts";
 import { Taker } from "./messages/taker.ts";
 import { messageParts } from "./text/message_parts.ts";
+import { wordsOf } from "./words.ts";
 
 /** The fields of the manifest, defaults included. */
 export type XmppConfig = PackageConfig & Readonly<Record<string, unknown>>;
 
-/** First wait before a lost connection is made again, and the longest, milliseconds. */
-const AGAIN_MS = 1_000;
-const MAX_AGAIN_MS = 60_000;
 /** A connection that held for so long was none of a server that sends us away. */
 const STEADY_MS = 60_000;
 
 /** Each new text of an answer is a message of its own, in archives too. */
 const EDIT_EVERY_MS = 1_000;
+
+/** Least time between two texts of a status, milliseconds. */
+const STATUS_EVERY_MS = 3_000;
 
 /** Programs take the sign away by themselves after some time, if at all. */
 const TYPING_EVERY_MS = 30_000;
@@ -49,7 +56,7 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
   readonly #outbox: Outbox;
   readonly #streams: EditedStreams<PostedMessage>;
   readonly #typing: Typing;
-  readonly #notes: StatusNotes;
+  readonly #notes: StatusNotes<string>;
   #isRunning = false;
   #started: Promise<void> | undefined;
   #connection: Connection | undefined;
@@ -67,7 +74,7 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
         return { session, room: (jid) => rooms.get(jid) };
       },
       domain: this.#settings.jid.domain,
-      language: this.#settings.language,
+      words: wordsOf(this.#settings.language),
       files: () => this.#fileHost(),
       signal: this.#ending.signal,
     });
@@ -85,15 +92,19 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
       show: (chatId) => this.#showState(chatId, "composing"),
       hide: (chatId) => this.#showState(chatId, "active"),
     });
-    this.#notes = new StatusNotes({
-      clock,
-      post: (chatId, children) => {
-        const connection = this.#connection;
-        const room = connection?.rooms.get(chatId);
-        if (room?.isIn === false) return;
-        const to = room === undefined ? chatId : `${chatId}/${room.nick}`;
-        connection?.session.post(xml("presence", { to }, ...children));
+    // The form that XMPP has for it: it goes to the chat alone, notifies nobody and is kept nowhere.
+    this.#notes = new StatusNotes<string>({
+      post: (chatId, text) => {
+        this.#showPresence(chatId, [xml("show", {}, "dnd"), xml("status", {}, text)]);
+        return Promise.resolve(chatId);
       },
+      edit: (chatId, text) => {
+        this.#showPresence(chatId, [xml("show", {}, "dnd"), xml("status", {}, text)]);
+        return Promise.resolve();
+      },
+      remove: (chatId) => Promise.resolve(this.#showPresence(chatId, [])),
+      clock,
+      everyMs: () => STATUS_EVERY_MS,
     });
   }
 
@@ -119,6 +130,7 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
     if (signal.aborted) return;
     this.#caCerts = await readCaCerts(this.#settings.caFile);
     await Deno.mkdir(stateDir, { recursive: true, mode: 0o700 });
+    await removeLeftFiles(stateDir);
     const memory = new Memory(stateDir);
     try {
       const taker = this.#taker(memory);
@@ -137,7 +149,7 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
     } finally {
       this.#streams.close();
       this.#typing.close();
-      this.#notes.close();
+      await this.#notes.close();
       memory.close();
     }
   }
@@ -176,14 +188,12 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
         this.#problem = error instanceof Error ? error.message : String(error);
       }
       failures = clock.elapsed() - beganMs > STEADY_MS ? 0 : failures + 1;
-      const ms = Math.min(MAX_AGAIN_MS, AGAIN_MS * 2 ** Math.max(0, failures - 1));
-      // Not all at once behind a server that has gone.
-      const waitMs = Math.round(ms * (1 + Math.random() / 4));
+      const waitMs = backoffMs(failures);
       this.host.setDetail(
         `not connected: ${this.#problem}; again in ${Math.ceil(waitMs / 1_000)} s`,
       );
       log.info("The connection to XMPP is gone", { reason: this.#problem, waitMs });
-      await this.#sleep(waitMs);
+      await sleep(waitMs, clock, signal);
     }
   }
 
@@ -218,7 +228,7 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
     return new Taker({
       stateDir,
       memory,
-      language: this.#settings.language,
+      words: wordsOf(this.#settings.language),
       files: () => this.#fileHost(),
       isAllowed: (senderId) => this.isAllowed(senderId),
       isBot: (address) => this.#connection?.bots.has(address) ?? Promise.resolve(false),
@@ -245,10 +255,10 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
         return await this.#resolveApproval(message, event.id);
       case "progress":
       case "goal_status":
-        return this.#notes.show(message.chatId, message.content);
+        return await this.#notes.show(message.chatId, statusLine(message.content));
       case "turn_end":
-        this.#notes.clear(message.chatId);
-        return this.#typing.end(message.chatId);
+        this.#typing.end(message.chatId);
+        return await this.#notes.end(message.chatId);
       default:
         // XMPP has nothing for it.
     }
@@ -279,6 +289,14 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
     return uploadUrl === undefined ? undefined : { url: uploadUrl, caCerts: this.#caCerts };
   }
 
+  #showPresence(chatId: string, children: readonly XmlElement[]): void {
+    const connection = this.#connection;
+    const room = connection?.rooms.get(chatId);
+    if (room?.isIn === false) return;
+    const to = room === undefined ? chatId : `${chatId}/${room.nick}`;
+    connection?.session.post(xml("presence", { to }, ...children));
+  }
+
   #showState(chatId: string, state: "composing" | "active"): Promise<void> {
     const connection = this.#connection;
     const room = connection?.rooms.get(chatId);
@@ -286,14 +304,5 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
       connection?.session.post(composeState(chatId, room !== undefined, state));
     }
     return Promise.resolve();
-  }
-
-  #sleep(ms: number): Promise<void> {
-    const { signal } = this.#ending;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = this.host.clock.after(ms, resolve);
-    signal.addEventListener("abort", () => resolve(), { once: true });
-    if (signal.aborted) resolve();
-    return promise.finally(cancel);
   }
 }

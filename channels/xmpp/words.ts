@@ -4,17 +4,13 @@
  * @module
  */
 
+import { messageCatalog, type Messages } from "../../lib/channel/platform/message_catalog.ts";
 import de from "./locales/de.json" with { type: "json" };
 import es from "./locales/es.json" with { type: "json" };
 import zh from "./locales/zh.json" with { type: "json" };
 
-/** Languages that there are words in. */
-export const XMPP_LANGUAGES = ["en", "de", "es", "zh"] as const;
-
-/** One of {@linkcode XMPP_LANGUAGES}. */
-export type XmppLanguage = typeof XMPP_LANGUAGES[number];
-
-const ENGLISH = {
+/** English; `{…}` is filled in. */
+export const ENGLISH = {
   encrypted: "Your message is end-to-end encrypted, and I cannot read it. " +
     "Please switch encryption off in this chat and write again.",
   fileTooLarge: "The file {name} is too large: {size} at most are taken.",
@@ -31,19 +27,8 @@ const ENGLISH = {
 /** Names of the sentences. */
 export type XmppWord = keyof typeof ENGLISH;
 
-const WORDS: Readonly<Record<XmppLanguage, Readonly<Partial<Record<string, string>>>>> = {
-  en: ENGLISH,
-  de: de.words,
-  es: es.words,
-  zh: zh.words,
-};
+/** Says it in the language of the section. */
+export type Words = Messages<XmppWord>;
 
-/** A sentence, with its `{…}` filled in. */
-export function say(
-  language: XmppLanguage,
-  word: XmppWord,
-  values: Readonly<Record<string, string>> = {},
-): string {
-  const sentence = WORDS[language][word] ?? ENGLISH[word];
-  return sentence.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "");
-}
+/** The words of a language. */
+export const wordsOf = messageCatalog(ENGLISH, { de: de.words, es: es.words, zh: zh.words });

@@ -7,7 +7,6 @@
 import { ServiceError } from "../../../lib/errors.ts";
 import { foldJid, type Jid, parseJid } from "../client/jid.ts";
 import { XMPP_TLS_MODES } from "../client/xmpp_socket.ts";
-import { XMPP_LANGUAGES, type XmppLanguage } from "../words.ts";
 
 /** A room to be in. */
 export interface WantedRoom {
@@ -35,7 +34,8 @@ export interface XmppSettings {
   ignore: readonly string[];
   /** Where the files of the server are; undefined for none. */
   uploadUrl: URL | undefined;
-  language: XmppLanguage;
+  /** Of what the channel itself says. */
+  language: typeof LANGUAGES[number];
 }
 
 /** What is wrong with one field. */
@@ -46,6 +46,7 @@ export interface SettingsProblem {
 
 type Values = Readonly<Record<string, unknown>>;
 
+const LANGUAGES = ["en", "de", "es", "zh"] as const;
 const DEFAULT_RESOURCE = "service";
 
 /** The settings. Throws `config_invalid`, naming the first field that is wrong. */
@@ -136,7 +137,7 @@ export function readSettings(
     inviteFrom: list("inviteFrom").map(foldJid),
     ignore: list("ignore"),
     uploadUrl,
-    language: choice("language", XMPP_LANGUAGES, "en"),
+    language: choice("language", LANGUAGES, "en"),
   };
   return { settings, problems };
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { join } from "@std/path";
+import { type InboundFiles, readBounded } from "../../../lib/channel/platform/mod.ts";
 import { type FileHost, isAtHost, requestFile } from "./http_client.ts";
 
 /** A file that was fetched, or why not. */
@@ -15,20 +15,14 @@ export type Fetched =
   | { kind: "too_large"; name: string }
   | { kind: "failed"; name: string; reason: string };
 
-/** What the service takes of one message. */
-export const MAX_FILES = 4;
-export const MAX_FILE_BYTES = 8 * 1024 * 1024;
-
 const MAX_NAME_CHARS = 80;
 
-/** Fetches a file into a folder. Never rejects, but where the signal says so. */
+/** Fetches a file to the others of its message. Never rejects, but where the signal says so. */
 export async function fetchFile(
   address: string,
-  { host, dir, index, maxBytes, signal }: {
+  { host, files, signal }: {
     host: FileHost | undefined;
-    dir: string;
-    index: number;
-    maxBytes: number;
+    files: InboundFiles;
     signal: AbortSignal;
   },
 ): Promise<Fetched> {
@@ -37,20 +31,13 @@ export async function fetchFile(
   const name = fileName(url);
   try {
     return await requestFile(host!, url, { signal }, async (response) => {
-      const cancel = () => response.body?.cancel().catch(() => {});
       if (!response.ok) {
-        await cancel();
+        await response.body?.cancel().catch(() => {});
         return { kind: "failed", name, reason: `it answered ${response.status}` };
       }
-      if (Number(response.headers.get("content-length") ?? 0) > maxBytes) {
-        await cancel();
-        return { kind: "too_large", name };
-      }
-      const bytes = await readUpTo(response, maxBytes);
+      const bytes = await readBounded(response, files.roomBytes);
       if (bytes === undefined) return { kind: "too_large", name };
-      await Deno.mkdir(dir, { recursive: true, mode: 0o700 });
-      const path = join(dir, `${index + 1}-${name}`);
-      await Deno.writeFile(path, bytes, { mode: 0o600 });
+      const path = await files.write(name, bytes);
       const type = response.headers.get("content-type") ?? "";
       return { kind: "file", path, name, isAudio: isAudio(type, name) };
     });
@@ -59,25 +46,6 @@ export async function fetchFile(
     const reason = error instanceof Error ? error.message : String(error);
     return { kind: "failed", name, reason };
   }
-}
-
-/** Undefined for more. */
-async function readUpTo(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    // Leaving the loop cancels what is left.
-    if (size > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
 }
 
 /** The last part of an address, without anything that leads elsewhere. */

@@ -7,6 +7,7 @@
 import { basename } from "@std/path";
 import { PermanentDeliveryError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
 import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import { SendSteps } from "../../../lib/channel/platform/mod.ts";
 import { parseJid } from "../client/jid.ts";
 import { NS } from "../client/namespaces.ts";
 import { deliveryErrorOf, StanzaError } from "../client/stanza_error.ts";
@@ -16,7 +17,7 @@ import { type FileHost } from "../files/http_client.ts";
 import { findUpload, UploadError, uploadFile, type UploadService } from "../files/upload.ts";
 import type { Room } from "../rooms/room.ts";
 import { bodyOf, messageParts } from "../text/message_parts.ts";
-import { say, type XmppLanguage } from "../words.ts";
+import type { Words } from "../words.ts";
 import { composeMessage, readMetadata } from "./compose_message.ts";
 import type { XmppMetadata } from "./heard_message.ts";
 
@@ -31,7 +32,7 @@ export interface OutboxDeps {
   /** Throws where there is no connection. */
   link: () => OutboxLink;
   domain: string;
-  language: XmppLanguage;
+  words: Words;
   files: () => FileHost | undefined;
   signal: AbortSignal;
 }
@@ -49,14 +50,10 @@ const ECHO_MS = 5_000;
 /** When it is looked again whether we are in a room, milliseconds. */
 const REJOIN_MS = 5_000;
 
-/** Messages of which a part was sent. */
-const MAX_PARTLY = 1_000;
-
 /** See the module. */
 export class Outbox {
   readonly #deps: OutboxDeps;
-  /** Parts that the server has, by message. */
-  readonly #partly = new Map<string, number>();
+  readonly #steps = new SendSteps<unknown>();
   readonly #uploads = new WeakMap<XmppSession, Promise<UploadService | undefined>>();
 
   constructor(deps: OutboxDeps) {
@@ -71,19 +68,15 @@ export class Outbox {
     this.#deps.link();
     requireAddress(chatId);
     const metadata = readMetadata(message.metadata);
-    let taken = this.#partly.get(id) ?? 0;
-    const total = parts.length + media.length;
-    for (let index = taken; index < total; index++) {
+    const steps = [...parts, ...media].map((part, index) => (): Promise<unknown> => {
       const own = index === 0 && fixedId !== undefined ? fixedId : `${id}-${index + 1}`;
       // The first says whose question it answers.
       const about = index === 0 ? metadata : { thread: metadata.thread };
-      if (index < parts.length) await this.post(chatId, parts[index]!, about, own);
-      else await this.#sendFile(chatId, media[index - parts.length]!, about, own);
-      taken = index + 1;
-      this.#partly.delete(id);
-      if (taken < total) this.#partly.set(id, taken);
-      if (this.#partly.size > MAX_PARTLY) this.#partly.delete(this.#partly.keys().next().value!);
-    }
+      return index < parts.length
+        ? this.post(chatId, part, about, own)
+        : this.#sendFile(chatId, part, about, own);
+    });
+    await this.#steps.run(id, steps);
   }
 
   /** Sends one message of Markdown that fits. */
@@ -125,7 +118,7 @@ export class Outbox {
     metadata: XmppMetadata,
     id: string,
   ): Promise<void> {
-    const { language, files, signal } = this.#deps;
+    const { words, files, signal } = this.#deps;
     const { session } = this.#deps.link();
     const name = basename(path);
     let url: string;
@@ -137,9 +130,9 @@ export class Outbox {
       if (!(error instanceof UploadError || isGone)) throw error;
       const { message } = error as Error;
       const reason = error instanceof UploadError && error.word !== undefined
-        ? say(language, error.word)
+        ? words(error.word)
         : message;
-      await this.post(chatId, say(language, "fileNotSent", { name, reason }), metadata, id);
+      await this.post(chatId, words("fileNotSent", { name, reason }), metadata, id);
       return;
     }
     await this.#deliver(

@@ -5,13 +5,19 @@
  * @module
  */
 
-import { join } from "@std/path";
 import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
-import type { Memory } from "../../../lib/channel/platform/memory.ts";
+import {
+  abortable,
+  hearVoice,
+  InboundFiles,
+  MAX_INBOUND_FILE_BYTES,
+  MAX_INBOUND_FILES,
+  type Memory,
+} from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/log.ts";
-import { type Fetched, fetchFile, MAX_FILE_BYTES, MAX_FILES } from "../files/download.ts";
+import { type Fetched, fetchFile } from "../files/download.ts";
 import type { FileHost } from "../files/http_client.ts";
-import { say, type XmppLanguage } from "../words.ts";
+import type { Words } from "../words.ts";
 import { composeReceipt, metadataOf } from "./compose_message.ts";
 import type { HeardMessage } from "./heard_message.ts";
 import type { XmlElement } from "../client/xmpp_library.ts";
@@ -20,7 +26,7 @@ import type { XmlElement } from "../client/xmpp_library.ts";
 export interface TakerDeps {
   stateDir: string;
   memory: Memory;
-  language: XmppLanguage;
+  words: Words;
   /** Where files are; undefined for nowhere. */
   files: () => FileHost | undefined;
   isAllowed: (senderId: string) => boolean;
@@ -51,21 +57,22 @@ export class Taker {
       return log.info("A message was left alone", { from: heard.from, reason: "it is a bot's" });
     }
     if (heard.isEncrypted) return await this.#tellEncrypted(heard);
-    const dir = join(this.#deps.stateDir, "media", crypto.randomUUID());
+    const files = new InboundFiles(this.#deps.stateDir);
     try {
-      await this.#hand(heard, dir, signal);
+      await this.#hand(heard, files, signal);
     } finally {
       // The service has what it needs; what it has not is fetched again.
-      await Deno.remove(dir, { recursive: true }).catch(() => {});
+      await files.remove();
     }
   }
 
-  async #hand(heard: HeardMessage, dir: string, signal: AbortSignal): Promise<void> {
-    const { words, media } = await this.#files(heard, dir, signal);
-    const content = [heard.content, ...words].filter((text) => text !== "").join("\n");
+  async #hand(heard: HeardMessage, files: InboundFiles, signal: AbortSignal): Promise<void> {
+    const said = await this.#fetch(heard, files, signal);
+    const media = files.paths;
+    const content = [heard.content, ...said].filter((text) => text !== "").join("\n");
     if (content === "" && media.length === 0) return;
     const { senderId, senderName, chatId, messageId, sentAt } = heard;
-    const published = await this.#deps.handle({
+    const message = {
       senderId,
       senderName,
       chatId,
@@ -74,7 +81,8 @@ export class Taker {
       sentAt,
       metadata: metadataOf(heard),
       ...media.length > 0 && { media },
-    });
+    };
+    const published = await abortable(this.#deps.handle(message), signal);
     if (published.kind === "denied") return;
     if (published.kind === "turn" && !published.repeated) this.#deps.onTurn(chatId);
     // It is nobody's business but of those whom we talk to that we are there.
@@ -82,68 +90,61 @@ export class Taker {
     if (receipt !== undefined) this.#deps.post(receipt);
   }
 
-  /** Files that are there, and words for those that are not. */
-  async #files(
+  /** Fetches the files. Resolves with words for what was heard, and for those that are not there. */
+  async #fetch(
     { urls }: HeardMessage,
-    dir: string,
+    files: InboundFiles,
     signal: AbortSignal,
-  ): Promise<{ words: string[]; media: string[] }> {
-    const { language } = this.#deps;
-    const words: string[] = [];
-    const media: string[] = [];
-    for (const [index, url] of urls.slice(0, MAX_FILES).entries()) {
-      const fetched = await fetchFile(url, {
-        host: this.#deps.files(),
-        dir,
-        index,
-        maxBytes: MAX_FILE_BYTES,
-        signal,
-      });
-      if (fetched.kind !== "file") words.push(this.#wordsOf(fetched));
-      else if (fetched.isAudio) words.push(...await this.#hear(fetched.path, media));
-      else media.push(fetched.path);
+  ): Promise<string[]> {
+    const { words } = this.#deps;
+    const said: string[] = [];
+    for (const url of urls.slice(0, MAX_INBOUND_FILES)) {
+      const fetched = await fetchFile(url, { host: this.#deps.files(), files, signal });
+      if (fetched.kind !== "file") said.push(this.#wordsOf(fetched));
+      else if (fetched.isAudio) said.push(...await this.#hear(fetched.path, files));
     }
-    if (urls.length > MAX_FILES) {
-      words.push(`(${say(language, "tooManyFiles", { count: String(MAX_FILES) })})`);
+    if (urls.length > MAX_INBOUND_FILES) {
+      said.push(`(${words("tooManyFiles", { count: MAX_INBOUND_FILES })})`);
     }
-    return { words, media };
+    return said;
   }
 
   #wordsOf(fetched: Exclude<Fetched, { kind: "file" }>): string {
-    const { language, log } = this.#deps;
+    const { words, log } = this.#deps;
     switch (fetched.kind) {
       case "elsewhere":
-        return `[${say(language, "fileElsewhere", { url: fetched.url })}]`;
+        return `[${words("fileElsewhere", { url: fetched.url })}]`;
       case "too_large": {
-        const size = `${MAX_FILE_BYTES / 1024 / 1024} MiB`;
-        return `[${say(language, "fileTooLarge", { name: fetched.name, size })}]`;
+        const size = `${MAX_INBOUND_FILE_BYTES / 1024 / 1024} MiB`;
+        return `[${words("fileTooLarge", { name: fetched.name, size })}]`;
       }
       case "failed":
         log.warning("A file could not be fetched", { name: fetched.name, reason: fetched.reason });
-        return `[${say(language, "fileFailed", { name: fetched.name })}]`;
+        return `[${words("fileFailed", { name: fetched.name })}]`;
     }
   }
 
   /** What is said in it; where nothing can be heard, it is a file. */
-  async #hear(path: string, media: string[]): Promise<string[]> {
-    const { language, log } = this.#deps;
-    try {
-      const text = await this.#deps.transcribe(path);
-      return text.trim() === "" ? [] : [say(language, "heardVoice", { text })];
-    } catch (error) {
-      media.push(path);
-      if ((error as { code?: unknown }).code === "not_enabled") return [say(language, "voiceOff")];
-      const reason = error instanceof Error ? error.message : String(error);
-      log.warning("A voice message could not be heard", { reason });
-      return [];
+  async #hear(path: string, files: InboundFiles): Promise<string[]> {
+    const { words, log, transcribe } = this.#deps;
+    const heard = await hearVoice(path, transcribe);
+    switch (heard.kind) {
+      case "text":
+        files.leaveOut(path);
+        return [words("heardVoice", { text: heard.text })];
+      case "off":
+        return [words("voiceOff")];
+      case "failed":
+        log.warning("A voice message could not be heard", { reason: heard.reason });
+        return [];
     }
   }
 
   /** Once for a chat. */
   async #tellEncrypted(heard: HeardMessage): Promise<void> {
-    const { memory, language, tell } = this.#deps;
+    const { memory, words, tell } = this.#deps;
     if (memory.get("encrypted", heard.chatId) !== undefined) return;
-    await tell(heard, say(language, "encrypted"));
+    await tell(heard, words("encrypted"));
     memory.set("encrypted", heard.chatId, true);
   }
 }
