@@ -7,7 +7,7 @@
 import type { GatewayDispatchPayload } from "discord.js";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import type { HandledMessage, Published } from "../../lib/channel/inbound_message.ts";
-import { Intake, Memory } from "../../lib/channel/platform/mod.ts";
+import { Intake, Memory, removeLeftFiles, sleep } from "../../lib/channel/platform/mod.ts";
 import { BotStatus } from "./account/bot_status.ts";
 import { registerCommand } from "./account/register_command.ts";
 import type { DiscordSettings } from "./account/settings.ts";
@@ -70,7 +70,7 @@ export class DiscordBot {
     const { settings, host, isAllowed } = options;
     const { clock, log } = host;
     const { signal } = this.#ending;
-    const sleep = (ms: number) => this.#sleep(ms);
+    const pause = (ms: number) => sleep(ms, clock, signal);
     const words = wordsOf(settings.language);
     // Whoever waits for the run learns of it; nobody may.
     this.#refused.promise.catch(() => {});
@@ -81,7 +81,7 @@ export class DiscordBot {
       onRefused: () => this.#refused.reject(loginRefused()),
     });
     const api = this.#api = new DiscordApi(this.#rest);
-    const out = this.out = new Outbound({ api, memory, words, clock, sleep });
+    const out = this.out = new Outbound({ api, memory, words, clock, sleep: pause });
     const status = this.#status = new BotStatus({
       host,
       wasSent: (id) => out.sender.hasSent(id),
@@ -107,20 +107,18 @@ export class DiscordBot {
       onConnected: (identity, isNew) => this.#onConnected(identity, isNew),
       onForeign: (id) => status.suspect(id),
       onClick: (click) => out.approvals.remember(click),
-      catchUp: (channels, take) =>
+      catchUp: (take) =>
         catchUp({
-          channels,
+          channels: this.#bookmark.channels(),
           messagesAfter: (channelId, after) => api.messagesAfter(channelId, after),
           take,
           forget: (channelId) => this.#bookmark.forget(channelId),
-          done: (channelId, lastId) => this.#bookmark.settle(channelId, lastId),
-          owe: (channelId) => this.#bookmark.owe(channelId),
-          sleep,
+          sleep: pause,
           clock,
           log,
           signal,
         }),
-      sleep,
+      sleep: pause,
       clock,
       log,
       signal,
@@ -154,7 +152,8 @@ export class DiscordBot {
         handleMessage: options.handleMessage,
         transcribe: options.transcribe,
         onTurn: (chatId) => out.typing.begin(chatId),
-        sleep,
+        sleep: pause,
+        clock,
         log,
       }, ending);
   }
@@ -163,7 +162,7 @@ export class DiscordBot {
   static async open(options: DiscordBotOptions): Promise<DiscordBot> {
     const { host: { stateDir, clock, log }, settings: { apiUrl, token } } = options;
     await Deno.mkdir(stateDir, { recursive: true, mode: 0o700 });
-    await Deno.remove(`${stateDir}/media`, { recursive: true }).catch(() => {});
+    await removeLeftFiles(stateDir);
     const made: { bot?: DiscordBot } = {};
     const intake = await Intake.open<InboundItem>({
       stateDir,
@@ -223,7 +222,7 @@ export class DiscordBot {
     this.#status.connected(identity);
     const { settings: { slashCommand, slashServers, language }, host } = this.#options;
     if (!isNew) return;
-    const { askDescription, askOption } = wordsOf(language);
+    const words = wordsOf(language);
     // Kept before Discord is asked, so that none is left there whatever ends the process.
     const formerNames = this.#memory.get<string[]>("command", "names") ?? [];
     const names = [...new Set([...formerNames, slashCommand])].filter((name) => name !== "");
@@ -233,27 +232,14 @@ export class DiscordBot {
       applicationId: identity.applicationId,
       name: slashCommand,
       formerNames,
-      description: askDescription,
-      optionDescription: askOption,
+      description: words("askDescription"),
+      optionDescription: words("askOption"),
       servers: slashServers,
     }).catch((error) => {
       if (this.#ending.signal.aborted) return;
       host.log.warning("The slash command could not be registered", {
         reason: deliveryFault(error).message.slice(0, 300),
       });
-    });
-  }
-
-  #sleep(ms: number): Promise<void> {
-    const { signal } = this.#ending;
-    if (signal.aborted) return Promise.resolve();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = this.#options.host.clock.after(ms, resolve);
-    const end = () => resolve();
-    signal.addEventListener("abort", end, { once: true });
-    return promise.finally(() => {
-      cancel();
-      signal.removeEventListener("abort", end);
     });
   }
 }

@@ -10,26 +10,23 @@ import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
+import { SendSteps } from "../../lib/channel/platform/mod.ts";
 import { type DiscordSettings, discordSettings } from "./account/settings.ts";
 import { DiscordBot } from "./discord_bot.ts";
 import type { Outbound } from "./outbound/outbound.ts";
 import { outgoingFiles } from "./outbound/outgoing_files.ts";
 import { toMessages } from "./text/to_discord.ts";
 import { toStatus } from "./text/to_status.ts";
-import { fill, wordsOf } from "./words.ts";
+import { wordsOf } from "./words.ts";
 
 /** The fields of the manifest, defaults included. */
 export type DiscordConfig = PackageConfig & Readonly<Record<string, unknown>>;
-
-/** Messages of which a part was sent. */
-const MAX_PARTLY = 1_000;
 
 /** See the module. */
 export class DiscordChannel extends BaseChannel<DiscordConfig> {
   readonly #settings: DiscordSettings;
   readonly #stopping = new AbortController();
-  /** How many messages of one of the service's have been taken. */
-  readonly #partly = new Map<string, number>();
+  readonly #steps = new SendSteps<unknown>();
   #run: Promise<void> | undefined;
   #bot: DiscordBot | undefined;
 
@@ -113,7 +110,7 @@ export class DiscordChannel extends BaseChannel<DiscordConfig> {
     const words = wordsOf(this.#settings.language);
     const texts = toMessages([
       content,
-      ...tooLarge.length > 0 ? [fill(words.notSent, { names: tooLarge.join(", ") })] : [],
+      ...tooLarge.length > 0 ? [words("notSent", { names: tooLarge.join(", ") })] : [],
     ].join("\n\n"));
     const last = Math.max(0, texts.length - 1);
     const parts: { text: string; files: RawFile[] }[] = texts.map((text) => ({ text, files: [] }));
@@ -124,14 +121,12 @@ export class DiscordChannel extends BaseChannel<DiscordConfig> {
       };
     }
     // What was taken before a wait is not sent again behind it.
-    for (let index = this.#partly.get(id) ?? 0; index < parts.length; index += 1) {
-      const { text, files } = parts[index]!;
-      const key = `${channel} ${id} ${index}`;
-      await sender.post(message, text, { key, files, isAnswer: true });
-      this.#partly.delete(id);
-      if (index + 1 < parts.length) this.#partly.set(id, index + 1);
-      if (this.#partly.size > MAX_PARTLY) this.#partly.delete(this.#partly.keys().next().value!);
-    }
+    await this.#steps.run(
+      id,
+      parts.map(({ text, files }, index) => () =>
+        sender.post(message, text, { key: `${channel} ${id} ${index}`, files, isAnswer: true })
+      ),
+    );
   }
 
   #running(): Outbound {

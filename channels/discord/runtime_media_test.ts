@@ -21,7 +21,7 @@ Deno.test("DiscordChannel gives the files of a message to the service, and keeps
   ];
   fake.write("look", { more: { attachments } });
   await bot.published(1);
-  assertEquals(seen, [["1-notes.txt", "some notes"], ["2-______b_ad na_me.PDF", "pdf"]]);
+  assertEquals(seen, [["notes.txt", "some notes"], ["_.._b_ad na_me.PDF", "pdf"]]);
   const dir = `${host.stateDir}/media`;
   await until(() => [...Deno.readDirSync(dir)].length === 0, "the folder is empty");
 });

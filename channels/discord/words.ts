@@ -4,12 +4,13 @@
  * @module
  */
 
+import { messageCatalog, type Messages } from "../../lib/channel/platform/message_catalog.ts";
 import de from "./locales/de.json" with { type: "json" };
 import es from "./locales/es.json" with { type: "json" };
 import zh from "./locales/zh.json" with { type: "json" };
 
 /** `{name}` stands for what is put in. */
-const ENGLISH = {
+export const ENGLISH = {
   approve: "Approve",
   deny: "Deny",
   over: "This is not waiting for an answer any more.",
@@ -26,21 +27,8 @@ const ENGLISH = {
   askOption: "What it is to do",
 };
 
+/** Says it in the language of the section. */
+export type Words = Messages<keyof typeof ENGLISH>;
+
 /** The words of a language. */
-export type Words = Readonly<typeof ENGLISH>;
-
-const LANGUAGES: Readonly<Record<string, { words: Partial<Record<string, string>> }>> = {
-  de,
-  es,
-  zh,
-};
-
-/** The words of a language; English where it has none. */
-export function wordsOf(language: string): Words {
-  return { ...ENGLISH, ...LANGUAGES[language]?.words };
-}
-
-/** Puts values into a text. */
-export function fill(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replaceAll(/\{(\w+)\}/g, (mark, name) => values[name] ?? mark);
-}
+export const wordsOf = messageCatalog(ENGLISH, { de: de.words, es: es.words, zh: zh.words });

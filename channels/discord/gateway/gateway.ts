@@ -12,6 +12,7 @@ import {
   NotConnectedError,
   RetryLaterError,
 } from "../../../lib/channel/delivery_error.ts";
+import { backoffMs, sleep } from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/log.ts";
 import { isLoginRefused, loginRefused } from "../rest/delivery_fault.ts";
 import { hopeless } from "./close_words.ts";
@@ -38,9 +39,6 @@ export interface GatewayDeps {
   random?: () => number;
 }
 
-/** First wait before another try, and the longest, milliseconds. */
-const AGAIN_MS = 1_000;
-const MAX_AGAIN_MS = 60_000;
 /** Between two logins (developer documentation, "Rate Limiting" of the gateway). */
 const IDENTIFY_MS = 5_000;
 /** Tries at the address of a session before that of all is taken, and at that before another one begins. */
@@ -64,7 +62,7 @@ export class Gateway {
 
   /** Until the signal says so; rejects with LoginRefusedError where another try is of no use. */
   async run(): Promise<void> {
-    const { signal, say, log, random = Math.random } = this.#deps;
+    const { signal, say, log, clock, random } = this.#deps;
     const close = () => void this.#shard?.close();
     signal.addEventListener("abort", close, { once: true });
     try {
@@ -74,15 +72,10 @@ export class Gateway {
         this.#failures = this.#isReady ? 0 : this.#failures + 1;
         if (this.#isReady) this.#vainResumes = 0;
         this.#isReady = false;
-        const ms = Math.min(
-          MAX_AGAIN_MS,
-          AGAIN_MS * 2 ** Math.min(30, Math.max(0, this.#failures - 1)),
-        );
-        // Not all programs at once behind a gateway that has gone.
-        const againMs = waitMs ?? Math.round(ms * (0.5 + random() / 2));
+        const againMs = waitMs ?? backoffMs(this.#failures, { random });
         say(`not connected: ${this.#problem}; again in ${Math.ceil(againMs / 1_000)} s`);
         log.info("The connection to Discord is gone", { reason: this.#problem, waitMs: againMs });
-        await this.#sleep(againMs);
+        await sleep(againMs, clock, signal);
         await this.#deps.room();
       }
     } finally {
@@ -145,7 +138,7 @@ export class Gateway {
   }
 
   async #loginUrl(): Promise<string> {
-    const { info, clock, say } = this.#deps;
+    const { info, clock, say, signal } = this.#deps;
     const said = await info();
     const url = urlOf(said);
     const { session_start_limit: limit } = said;
@@ -161,24 +154,10 @@ export class Gateway {
     const leftMs = this.#loggedInAtMs + IDENTIFY_MS - clock.elapsed();
     if (leftMs > 0) {
       say(`waiting ${Math.ceil(leftMs / 1_000)} s to log in again`);
-      await this.#sleep(leftMs);
+      await sleep(leftMs, clock, signal);
     }
     this.#loggedInAtMs = clock.elapsed();
     return url;
-  }
-
-  #sleep(ms: number): Promise<void> {
-    const { clock, signal } = this.#deps;
-    return new Promise((resolve) => {
-      const end = () => {
-        cancel();
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const cancel = clock.after(ms, end);
-      signal.addEventListener("abort", end, { once: true });
-      if (signal.aborted) end();
-    });
   }
 }
 

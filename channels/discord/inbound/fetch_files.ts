@@ -4,22 +4,15 @@
  * @module
  */
 
-import { extname, join } from "@std/path";
+import type { Clock } from "../../../lib/agent/clock.ts";
+import { type InboundFiles, readBounded, withDeadline } from "../../../lib/channel/platform/mod.ts";
 import type { InboundFile } from "./inbound_item.ts";
-
-/** What the service takes with one message. */
-const MAX_FILES = 4;
-const MAX_FILE_BYTES = 8 * 1024 * 1024;
-const MAX_ALL_BYTES = 24 * 1024 * 1024;
 
 /** A store that gives nothing is left alone after so long, milliseconds. */
 const FETCH_MS = 60_000;
 
-/** What became of the files of a message. */
-export interface FetchedFiles {
-  /** The folder that they are in, to be removed. */
-  dir: string;
-  paths: string[];
+/** Which files of a message are not there. */
+export interface MissingFiles {
   /** Names of those that are larger than what is taken, or too many. */
   tooLarge: string[];
   /** Names of those that the store does not have any more. */
@@ -28,13 +21,13 @@ export interface FetchedFiles {
 
 /** What files are fetched with. */
 export interface FetchFilesOptions {
-  stateDir: string;
-  /** Names the folder. */
-  messageId: string;
-  files: readonly InboundFile[];
+  /** Where they are put. */
+  files: InboundFiles;
+  listed: readonly InboundFile[];
   /** Asks for the addresses anew, which end after a day. */
   refresh: () => Promise<readonly InboundFile[]>;
   sleep: (ms: number) => Promise<void>;
+  clock: Pick<Clock, "after">;
   signal: AbortSignal;
 }
 
@@ -42,35 +35,27 @@ export interface FetchFilesOptions {
 const AGAIN_MS = [1_000, 4_000];
 
 /** Fetches what may be taken. Rejects when it is to stop. */
-export async function fetchFiles(options: FetchFilesOptions): Promise<FetchedFiles> {
-  const { stateDir, messageId, files } = options;
-  const dir = join(stateDir, "media", messageId);
-  const fetched: FetchedFiles = { dir, paths: [], tooLarge: [], gone: [] };
-  let leftBytes = MAX_ALL_BYTES;
+export async function fetchFiles(options: FetchFilesOptions): Promise<MissingFiles> {
+  const { files, listed, refresh } = options;
+  const missing: MissingFiles = { tooLarge: [], gone: [] };
   let fresh: readonly InboundFile[] | undefined;
-  for (const [index, file] of files.entries()) {
-    const maxBytes = Math.min(MAX_FILE_BYTES, leftBytes);
-    if (fetched.paths.length === MAX_FILES || file.sizeBytes > maxBytes) {
-      fetched.tooLarge.push(file.name);
+  for (const [index, file] of listed.entries()) {
+    const maxBytes = files.roomBytes;
+    if (files.isFull || file.sizeBytes > maxBytes) {
+      missing.tooLarge.push(file.name);
       continue;
     }
     let content = await fetchAgain(file.url, maxBytes, options);
     if (content === "gone") {
-      fresh ??= await options.refresh();
+      fresh ??= await refresh();
       const again = fresh[index];
       content = again === undefined ? "gone" : await fetchAgain(again.url, maxBytes, options);
     }
-    if (typeof content === "string") {
-      fetched[content === "gone" ? "gone" : "tooLarge"].push(file.name);
-      continue;
-    }
-    leftBytes -= content.length;
-    await Deno.mkdir(dir, { recursive: true, mode: 0o700 });
-    const path = join(dir, plainName(file.name, index));
-    await Deno.writeFile(path, content, { mode: 0o600 });
-    fetched.paths.push(path);
+    if (content === "gone") missing.gone.push(file.name);
+    else if (content === "too large") missing.tooLarge.push(file.name);
+    else await files.write(file.name, content);
   }
-  return fetched;
+  return missing;
 }
 
 type Fetched = Uint8Array<ArrayBuffer> | "gone" | "too large";
@@ -78,13 +63,13 @@ type Fetched = Uint8Array<ArrayBuffer> | "gone" | "too large";
 async function fetchAgain(
   url: string,
   maxBytes: number,
-  { sleep, signal }: FetchFilesOptions,
+  options: FetchFilesOptions,
 ): Promise<Fetched> {
   for (const waitMs of [...AGAIN_MS, 0]) {
-    const fetched = await fetchFile(url, maxBytes, signal);
+    const fetched = await fetchFile(url, maxBytes, options);
     if (fetched !== "away") return fetched;
-    if (waitMs > 0) await sleep(waitMs);
-    signal.throwIfAborted();
+    if (waitMs > 0) await options.sleep(waitMs);
+    options.signal.throwIfAborted();
   }
   return "gone";
 }
@@ -92,35 +77,17 @@ async function fetchAgain(
 async function fetchFile(
   url: string,
   maxBytes: number,
-  stopping: AbortSignal,
+  { clock, signal }: FetchFilesOptions,
 ): Promise<Fetched | "away"> {
-  const signal = AbortSignal.any([stopping, AbortSignal.timeout(FETCH_MS)]);
   try {
-    const response = await fetch(url, { redirect: "error", signal });
-    const { status, body } = response;
-    if (!response.ok || body === null) {
-      await body?.cancel();
-      return status === 429 || status >= 500 ? "away" : "gone";
-    }
-    const chunks: Uint8Array<ArrayBuffer>[] = [];
-    let size = 0;
-    for await (const chunk of body) {
-      size += chunk.length;
-      // Whatever it was said to have.
-      if (size > maxBytes) return "too large";
-      chunks.push(chunk);
-    }
-    return new Uint8Array(await new Blob(chunks).arrayBuffer());
+    return await withDeadline({ timeoutMs: FETCH_MS, clock, signal }, async (ending) => {
+      const response = await fetch(url, { redirect: "error", signal: ending });
+      if (response.ok) return await readBounded(response, maxBytes) ?? "too large";
+      await response.body?.cancel();
+      return response.status === 429 || response.status >= 500 ? "away" : "gone";
+    });
   } catch (error) {
-    stopping.throwIfAborted();
+    signal.throwIfAborted();
     return error instanceof Deno.errors.NotCapable ? "gone" : "away";
   }
-}
-
-/** A name of one folder and nothing else, with its ending. */
-function plainName(name: string, index: number): string {
-  const ending = extname(name).replaceAll(/[^\w.]/g, "").slice(0, 12);
-  const stem = name.slice(0, name.length - extname(name).length)
-    .replaceAll(/[^\p{L}\p{N} _-]/gu, "_").trim().slice(0, 60);
-  return `${index + 1}-${stem || "file"}${ending}`;
 }

@@ -4,16 +4,18 @@
  * @module
  */
 
+import type { Clock } from "../../../lib/agent/clock.ts";
 import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
+import { abortable, hearVoice, InboundFiles } from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { DiscordApi } from "../rest/discord_api.ts";
 import { isSnowflake } from "../rest/discord_api.ts";
 import { deliveryFault, discordCode } from "../rest/delivery_fault.ts";
 import { escapeText } from "../text/to_discord.ts";
-import { fill, type Words } from "../words.ts";
+import type { Words } from "../words.ts";
 import type { Sender } from "../outbound/sender.ts";
 import type { AnswerThreads } from "./answer_threads.ts";
-import { type FetchedFiles, fetchFiles } from "./fetch_files.ts";
+import { fetchFiles, type MissingFiles } from "./fetch_files.ts";
 import type { InboundItem } from "./inbound_item.ts";
 import { filesOf, object } from "./read_message.ts";
 
@@ -32,6 +34,7 @@ export interface HandOverDeps {
   /** A turn has begun in a chat. */
   onTurn: (chatId: string) => void;
   sleep: (ms: number) => Promise<void>;
+  clock: Pick<Clock, "after">;
   log: Pick<Log, "info" | "warning">;
 }
 
@@ -41,9 +44,9 @@ export async function handOver(
   deps: HandOverDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const { api, stateDir, threads, sleep } = deps;
+  const { api, stateDir, threads, sleep, clock } = deps;
   const chatId = item.mayThread && threads !== undefined ? await threads.open(item) : item.chatId;
-  const { messageId, files } = item;
+  const { messageId, files: listed } = item;
   const refresh = async () => {
     try {
       return filesOf(object(await api.message(item.chatId, messageId)));
@@ -53,40 +56,46 @@ export async function handOver(
     }
   };
   if (!isSnowflake(messageId)) return;
-  const fetched = await fetchFiles({ stateDir, messageId, files, refresh, sleep, signal });
+  const files = new InboundFiles(stateDir);
   try {
-    await publish(item, chatId, fetched, deps);
+    const missing = await fetchFiles({ files, listed, refresh, sleep, clock, signal });
+    await publish(item, chatId, { files, missing, signal }, deps);
   } finally {
     // The service has what it needs; what it has not is fetched again.
-    await Deno.remove(fetched.dir, { recursive: true }).catch(() => {});
+    await files.remove();
   }
 }
 
 async function publish(
   item: InboundItem,
   chatId: string,
-  { paths, tooLarge, gone }: FetchedFiles,
+  { files, missing: { tooLarge, gone }, signal }: {
+    files: InboundFiles;
+    missing: MissingFiles;
+    signal: AbortSignal;
+  },
   deps: HandOverDeps,
 ): Promise<void> {
   const { api, words, ackReaction, handleMessage, onTurn, log } = deps;
   const { senderId, senderName, messageId, sentAt, metadata } = item;
-  const heard = item.isVoice && paths.length > 0 ? await hear(paths[0]!, deps) : undefined;
+  const heard = item.isVoice ? await hear(files, deps) : "";
   const notes = [
-    ...tooLarge.length > 0 ? [fill(words.tooLarge, { names: tooLarge.join(", ") })] : [],
-    ...gone.length > 0 ? [fill(words.gone, { names: gone.join(", ") })] : [],
+    ...tooLarge.length > 0 ? [words("tooLarge", { names: tooLarge.join(", ") })] : [],
+    ...gone.length > 0 ? [words("gone", { names: gone.join(", ") })] : [],
   ];
-  const media = heard?.isText === true ? paths.slice(1) : paths;
-  const published = await handleMessage({
+  const media = files.paths;
+  const message = {
     senderId,
     ...senderName !== undefined && { senderName },
     chatId,
-    content: [item.content, ...heard === undefined ? [] : [heard.content], ...notes]
+    content: [item.content, heard, ...notes]
       .filter((part) => part !== "").join("\n\n"),
     ...media.length > 0 && { media },
     metadata,
     messageId,
     sentAt,
-  });
+  };
+  const published = await abortable(handleMessage(message), signal);
   const isNew = published.kind === "turn" && !published.repeated;
   if (isNew) onTurn(chatId);
   if (isNew && item.isMessage && ackReaction !== "") {
@@ -108,17 +117,20 @@ async function publish(
 
 /** What is said in a voice message; that it was not heard, where nobody transcribes. */
 async function hear(
-  path: string,
+  files: InboundFiles,
   { transcribe, words, log }: HandOverDeps,
-): Promise<{ content: string; isText: boolean }> {
-  try {
-    return { content: await transcribe(path), isText: true };
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== "not_enabled") {
-      log.warning("A voice message could not be transcribed", {
-        reason: error instanceof Error ? error.message.slice(0, 200) : "unknown",
-      });
-    }
-    return { content: words.voiceAsFile, isText: false };
+): Promise<string> {
+  const [path] = files.paths;
+  if (path === undefined) return "";
+  const heard = await hearVoice(path, transcribe);
+  if (heard.kind === "text") {
+    files.leaveOut(path);
+    return heard.text;
   }
+  if (heard.kind === "failed") {
+    log.warning("A voice message could not be transcribed", {
+      reason: heard.reason.slice(0, 200),
+    });
+  }
+  return words("voiceAsFile");
 }

@@ -7,7 +7,7 @@
 import type { Log } from "../../../lib/log.ts";
 import type { Approvals } from "../outbound/approvals.ts";
 import type { DiscordApi } from "../rest/discord_api.ts";
-import { fill, type Words } from "../words.ts";
+import type { Words } from "../words.ts";
 import { type Interaction, readInteraction } from "./read_interaction.ts";
 
 /** Types of answers: a message, one that comes later, and nothing new. */
@@ -44,10 +44,10 @@ export class InteractionDesk {
     if (interaction === undefined) return undefined;
     if (interaction.kind === "command" && interaction.name !== slashCommand) return undefined;
     if (!isAllowed(interaction.senderId)) {
-      return this.#refuse(interaction, fill(words.notAllowed, { id: interaction.senderId }));
+      return this.#refuse(interaction, words("notAllowed", { id: interaction.senderId }));
     }
     if (interaction.kind === "command") {
-      if (interaction.content.trim() === "") return this.#refuse(interaction, words.empty);
+      if (interaction.content.trim() === "") return this.#refuse(interaction, words("empty"));
       this.#say(interaction, { type: MESSAGE_LATER });
       return interaction;
     }

@@ -5,6 +5,7 @@
  */
 
 import { MAX_INBOUND_CHARS } from "../../../lib/channel/inbound_message.ts";
+import { approvalCommand } from "../../../lib/channel/platform/mod.ts";
 import { type InteractionRef, isSnowflake, snowflakeTime } from "../rest/discord_api.ts";
 import type { InboundItem } from "./inbound_item.ts";
 import { object } from "./read_message.ts";
@@ -76,11 +77,11 @@ export function itemOf(interaction: Interaction): InboundItem {
     senderId,
     ...senderName !== undefined && { senderName },
     chatId,
-    content: interaction.kind === "command"
-      ? interaction.content
-      : interaction.approve
-      ? `/approve ${interaction.approvalId} ${interaction.digest}`
-      : `/deny ${interaction.approvalId}`,
+    content: interaction.kind === "command" ? interaction.content : approvalCommand({
+      isApproved: interaction.approve,
+      id: interaction.approvalId,
+      digest: interaction.digest,
+    }),
     messageId: ref.id,
     sentAt: snowflakeTime(ref.id),
     files: [],

@@ -8,8 +8,8 @@
 import { DiscordAPIError, RateLimitError, type RawFile, REST } from "discord.js";
 import type { Clock } from "../../../lib/agent/clock.ts";
 import { NotConnectedError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
-import { neverSent } from "../../../lib/channel/platform/mod.ts";
-import { isLoginRefused, loginRefused } from "./delivery_fault.ts";
+import { neverSent, readBounded, sleep } from "../../../lib/channel/platform/mod.ts";
+import { loginRefused } from "./delivery_fault.ts";
 import { CutOffError } from "./cut_off_error.ts";
 
 /** Version of the API that the payloads here are of. */
@@ -51,7 +51,6 @@ export interface DiscordRequest {
 /** See the module. */
 export class DiscordRest {
   readonly #rest: REST;
-  readonly #token: string;
   readonly #clock: DiscordRestOptions["clock"];
   readonly #signal: AbortSignal;
   readonly #onRefused: (() => void) | undefined;
@@ -61,7 +60,6 @@ export class DiscordRest {
 
   constructor({ apiUrl, token, clock, signal, onRefused }: DiscordRestOptions) {
     this.#onRefused = onRefused;
-    this.#token = token;
     this.#clock = clock;
     this.#signal = signal;
     this.#rest = new REST({
@@ -90,7 +88,7 @@ export class DiscordRest {
       this.#signal.throwIfAborted();
       const aheadMs = this.#aheadMs(method, path);
       if (aheadMs > SHORT_WAIT_MS) throw rateLimited(aheadMs);
-      if (aheadMs > 0) await this.#sleep(aheadMs);
+      if (aheadMs > 0) await this.#pause(aheadMs);
       try {
         return await this.#rest.request({
           ...request,
@@ -100,10 +98,8 @@ export class DiscordRest {
         }) as T;
       } catch (error) {
         if (error instanceof DiscordAPIError && error.status === 401 && request.auth !== false) {
-          // The client forgets it by whoever says that.
-          this.#rest.setToken(this.#token);
-          this.#isRefused = isLoginRefused(error);
-          if (this.#isRefused) this.#onRefused?.();
+          this.#isRefused = true;
+          this.#onRefused?.();
         }
         if (this.#isRefused) throw loginRefused();
         // It has said yes, and then no JSON.
@@ -112,7 +108,7 @@ export class DiscordRest {
         const waitMs = Math.max(error.timeToReset, error.retryAfter, error.sublimitTimeout, 1);
         this.#remember(error.global ? "" : limitOf(method, path), waitMs);
         if (waitMs > SHORT_WAIT_MS || waits >= SHORT_WAITS) throw rateLimited(waitMs);
-        await this.#sleep(waitMs);
+        await this.#pause(waitMs);
       }
     }
   }
@@ -134,15 +130,10 @@ export class DiscordRest {
     this.#freeAtMs.set(key, now + waitMs);
   }
 
-  #sleep(ms: number): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const cancel = this.#clock.after(ms, resolve);
-    const end = () => {
-      cancel();
-      reject(this.#signal.reason);
-    };
-    this.#signal.addEventListener("abort", end, { once: true });
-    return promise.finally(() => this.#signal.removeEventListener("abort", end));
+  /** Rejects when the channel is stopped. */
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, this.#clock, this.#signal);
+    this.#signal.throwIfAborted();
   }
 }
 
@@ -171,16 +162,11 @@ async function readWhole(url: string, init: RequestInit, stopping: AbortSignal):
       signal,
     });
     isAnswered = true;
-    const chunks: Uint8Array<ArrayBuffer>[] = [];
-    let size = 0;
-    for await (const chunk of response.body ?? []) {
-      chunks.push(chunk as Uint8Array<ArrayBuffer>);
-      size += chunk.length;
-      if (size > MAX_ANSWER_BYTES) throw new CutOffError("The answer of Discord is too long");
-    }
+    const bytes = await readBounded(response, MAX_ANSWER_BYTES);
+    if (bytes === undefined) throw new CutOffError("The answer of Discord is too long");
     const { status, statusText, headers } = response;
     const isEmpty = [204, 205, 304].includes(status);
-    return new Response(isEmpty ? null : new Blob(chunks), { status, statusText, headers });
+    return new Response(isEmpty ? null : bytes, { status, statusText, headers });
   } catch (error) {
     stopping.throwIfAborted();
     if (error instanceof CutOffError) throw error;
