@@ -38,6 +38,16 @@ export function readEmoji(value: unknown): string | undefined {
     : undefined;
 }
 
+/** Whether a text may be a token, which stands in a header; an empty one is for others to refuse. */
+export function isToken(text: string): boolean {
+  return /^[\x21-\x7e]*$/.test(text);
+}
+
+/** What is said of another. */
+export function notToken(field: string): string {
+  return `${field} is no token: it has blanks or letters that no token has; copy it again`;
+}
+
 /** What is made of a section. */
 export interface SlackSettings {
   apiUrl: URL;
@@ -54,6 +64,9 @@ export function requireSettings(config: SlackConfig): SlackSettings {
   const botToken = config.botToken.trim();
   const appToken = config.appToken.trim();
   const signingSecret = config.signingSecret.trim();
+  for (const [field, token] of Object.entries({ botToken, appToken })) {
+    if (!isToken(token)) throw fault(field, notToken(field));
+  }
   const url = readApiUrl(apiUrl);
   if (url === undefined) {
     throw fault("apiUrl", "apiUrl is wrong: expected a URL such as https://slack.com/api/");

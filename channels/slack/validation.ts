@@ -12,7 +12,7 @@ import { WebClient } from "@slack/web-api";
 import { clientOptions } from "./api/slack_api.ts";
 import { slackFault, SlackRefusal } from "./api/slack_fault.ts";
 import { BOT_SCOPES } from "./app_manifest.ts";
-import { readApiUrl, readEmoji } from "./settings.ts";
+import { isToken, notToken, readApiUrl, readEmoji } from "./settings.ts";
 
 /** This machine and networks that are no part of the internet. */
 const LOCAL_HOST =
@@ -112,7 +112,9 @@ function findingOf(fault: Error, field: string): SetupFinding {
 }
 
 function checkPrefix(field: string, value: unknown, prefix: string): SetupFinding[] {
-  if (!isText(value) || value.startsWith(prefix)) return [];
+  if (!isText(value)) return [];
+  if (!isToken(value)) return [error(field, notToken(field))];
+  if (value.startsWith(prefix)) return [];
   return [error(field, `${field} is another token: expected one that begins with ${prefix}`)];
 }
 

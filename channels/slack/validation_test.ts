@@ -36,6 +36,7 @@ for (
   const [what, field, words, change] of [
     ["a token of a person", "botToken", "xoxb-", () => ({ botToken: "xoxp-1" })],
     ["a bot token for the app's", "appToken", "xapp-", () => ({ appToken: "xoxb-1" })],
+    ["a token in two lines", "botToken", "is no token", () => ({ botToken: "xoxb-1\n2" })],
     ["a wrong bot token", "botToken", "invalid_auth", () => ({ botToken: "xoxb-wrong" })],
     ["a wrong app token", "appToken", "appToken: the token is wrong", () => ({
       appToken: "xapp-wrong",
