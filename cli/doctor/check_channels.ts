@@ -46,8 +46,9 @@ export function checkChannels(
     findings.push({
       status: "fail",
       detail: problem,
-      fix: `Correct it in ${configFile}, or switch the channel off: ` +
-        `service config set channels.${channel}.enabled false`,
+      fix: `Correct it in ${configFile}` +
+        (registry.usable.has(channel) ? ` (how: service plugins info ${channel})` : "") +
+        `, or switch the channel off: service config set channels.${channel}.enabled false`,
     });
   }
   for (const detail of unknownChannelKeys({ registry, config })) {

@@ -33,6 +33,7 @@ Deno.test("checkChannels() tells of each package and section that is broken, and
   ]);
   assertEquals(chat!.status, "fail");
   assertStringIncludes(chat!.detail, "channels.chat: botToken, or tokenFile is not set");
+  assertStringIncludes(chat!.fix!, "how: service plugins info chat");
   assertStringIncludes(chat!.fix!, "service config set channels.chat.enabled false");
   assertEquals([key!.status, key!.detail], ["warn", "channels.chat.colour is no field"]);
   assertEquals([rest!.status, rest!.detail], [
