@@ -107,12 +107,14 @@ export class DiscordBot {
       onConnected: (identity, isNew) => this.#onConnected(identity, isNew),
       onForeign: (id) => status.suspect(id),
       onClick: (click) => out.approvals.remember(click),
-      catchUp: (take) =>
+      catchUp: (channels, take) =>
         catchUp({
-          channels: this.#bookmark.channels(),
+          channels,
           messagesAfter: (channelId, after) => api.messagesAfter(channelId, after),
           take,
           forget: (channelId) => this.#bookmark.forget(channelId),
+          done: (channelId, lastId) => this.#bookmark.settle(channelId, lastId),
+          owe: (channelId) => this.#bookmark.owe(channelId),
           sleep: pause,
           clock,
           log,

@@ -161,3 +161,23 @@ Deno.test("DiscordChannel leaves a session alone that belongs to another token",
   assertEquals(fake.gateway.said.filter(({ op }) => op === 6).length, 0);
   assertEquals(fake.gateway.said.filter(({ op }) => op === 2).length, 2);
 });
+
+Deno.test("DiscordChannel looks again into a channel that Discord gave no answer of, and loses nothing of it", async () => {
+  await using place = await setting();
+  const { fake } = place;
+  {
+    await using bot = await TestBot.open(place);
+    fake.write("before");
+    await bot.published(1);
+  }
+  fake.gateway.forgetSessions();
+  fake.write("meanwhile");
+  let refusals = 0;
+  fake.api.intercept = ({ method, path }) =>
+    method === "GET" && path.endsWith("/messages") && refusals++ < 4 ? { status: 500 } : undefined;
+  await using bot = await TestBot.open({ ...place, clock: fastClock(500) });
+  fake.write("behind");
+  await until(() => contents(bot).includes("behind"), "what is said now");
+  await until(() => contents(bot).includes("meanwhile"), "what was said before");
+  assertEquals(refusals, 5);
+});

@@ -1,5 +1,6 @@
 import { assertEquals, assertInstanceOf, assertMatch } from "@std/assert";
 import {
+  NotConnectedError,
   PermanentDeliveryError,
   RetryLaterError,
   UncertainDeliveryError,
@@ -293,3 +294,16 @@ Deno.test("DiscordChannel shows a stream once whose first message Discord took a
   await bot.channel.sendDelta({ ...piece, streamId: "t", delta: "another", streamEnd: true });
   assertEquals(bot.texts(), ["one two", "another"]);
 });
+
+for (const status of [401, 403, 404]) {
+  Deno.test(`DiscordChannel waits where somebody in front of Discord answers ${status}, and is not sent away by that`, async () => {
+    await using bot = await TestBot.open();
+    const { fake } = bot;
+    const headers = { "Content-Type": "text/html" };
+    fake.refuseWith({ status, raw: "<h1>Please wait</h1>", headers });
+    assertInstanceOf(await errorOf(bot.send("Hello")), NotConnectedError);
+    await bot.send("Hello");
+    assertEquals(bot.texts(), ["Hello"]);
+    assertEquals(bot.ended, undefined);
+  });
+}

@@ -24,6 +24,8 @@ export interface SeenChannel {
   lastId: string;
   /** Of its server; absent for direct messages. */
   guildId?: string;
+  /** What follows could not be looked for yet: the last message stays what it is until it was. */
+  isOwed?: true;
 }
 
 /** See the module. */
@@ -52,7 +54,7 @@ export class Bookmark {
   see({ channelId, lastId, guildId }: SeenChannel, isHeard: boolean): void {
     const known = this.#seen.get(channelId);
     if (known === undefined && !isHeard) return;
-    if (known !== undefined && BigInt(known.lastId) >= BigInt(lastId)) return;
+    if (known !== undefined && (known.isOwed || BigInt(known.lastId) >= BigInt(lastId))) return;
     if (isHeard) this.#seen.delete(channelId);
     this.#seen.set(channelId, { channelId, lastId, ...guildId !== undefined && { guildId } });
     if (this.#seen.size > MAX_CHANNELS) this.#seen.delete(this.#seen.keys().next().value!);
@@ -60,6 +62,26 @@ export class Bookmark {
 
   forget(channelId: string): void {
     this.#seen.delete(channelId);
+  }
+
+  /** What was written in a channel could not be looked for. */
+  owe(channelId: string): void {
+    const known = this.#seen.get(channelId);
+    if (known !== undefined) this.#seen.set(channelId, { ...known, isOwed: true });
+  }
+
+  /** It was looked for up to a message, all of which is on the disk. */
+  settle(channelId: string, lastId: string): void {
+    const known = this.#seen.get(channelId);
+    if (known === undefined) return;
+    const { isOwed: _, ...settled } = known;
+    const isFurther = BigInt(lastId) > BigInt(known.lastId);
+    this.#seen.set(channelId, { ...settled, ...isFurther && { lastId } });
+  }
+
+  /** Those that are owed. */
+  owed(): SeenChannel[] {
+    return this.channels().filter(({ isOwed }) => isOwed);
   }
 
   /** Which was heard in last first. */

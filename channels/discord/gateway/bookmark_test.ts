@@ -45,3 +45,21 @@ Deno.test("Bookmark keeps 500 channels, those that were heard in last", () => {
   assertEquals(kept[0], ids[100]);
   assertEquals(kept.includes(ids[99]!), false);
 });
+
+Deno.test("Bookmark keeps where a channel was left until what follows was looked for", () => {
+  const [first, live, read] = [
+    "11000000000000000001",
+    "11000000000000000009",
+    "11000000000000000005",
+  ];
+  const channelId = "12000000000000000001";
+  const bookmark = new Bookmark("key");
+  bookmark.see({ channelId, lastId: first! }, true);
+  bookmark.owe(channelId);
+  bookmark.see({ channelId, lastId: live! }, true);
+  const again = new Bookmark("key", bookmark.cursors());
+  assertEquals(again.owed(), [{ channelId, lastId: first!, isOwed: true }]);
+  again.settle(channelId, read!);
+  assertEquals(again.owed(), []);
+  assertEquals(again.channels(), [{ channelId, lastId: read! }]);
+});

@@ -27,6 +27,10 @@ export interface CatchUpDeps {
   take: (channel: SeenChannel, messages: readonly APIMessage[]) => Promise<void>;
   /** The bot has no business there any more. */
   forget: (channelId: string) => void;
+  /** All of it is on the disk, up to the message. */
+  done: (channelId: string, lastId: string) => void;
+  /** It cannot be looked into now. */
+  owe: (channelId: string) => void;
   sleep: (ms: number) => Promise<void>;
   clock: Pick<Clock, "elapsed">;
   log: Pick<Log, "info" | "warning">;
@@ -39,19 +43,21 @@ const AGAIN_MS = [1_000, 3_000, 9_000];
 /** Discord's codes for a channel that is gone, not seen, or not to be read. */
 const NO_ACCESS: readonly unknown[] = [10003, 50001, 50013];
 
-/** Looks into one channel after the other. What cannot be read now is named in the log. */
+/** Looks into one channel after the other. What cannot be read now is named in the log, and owed. */
 export async function catchUp(deps: CatchUpDeps): Promise<void> {
-  const { channels, log, clock, signal } = deps;
+  const { log, clock, signal, owe } = deps;
+  const channels = deps.channels.slice(0, MAX_CHANNELS);
   const endMs = clock.elapsed() + MAX_MS;
   let found = 0;
-  for (const [index, channel] of channels.slice(0, MAX_CHANNELS).entries()) {
+  for (const [index, channel] of channels.entries()) {
     const { channelId } = channel;
     if (signal.aborted) return;
     if (clock.elapsed() > endMs) {
-      log.warning("Not all channels were looked into for messages of the time before", {
+      log.warning("Not all channels were looked into yet for messages of the time before", {
         channels: channels.length,
         looked: index,
       });
+      for (const { channelId } of channels.slice(index)) owe(channelId);
       break;
     }
     try {
@@ -60,6 +66,7 @@ export async function catchUp(deps: CatchUpDeps): Promise<void> {
       if (signal.aborted) return;
       if (NO_ACCESS.includes(discordCode(error))) deps.forget(channelId);
       else {
+        owe(channelId);
         log.warning("A channel could not be looked into for messages of the time before", {
           channel: channelId,
           reason: error instanceof Error ? error.message.slice(0, 200) : "unknown",
@@ -72,7 +79,7 @@ export async function catchUp(deps: CatchUpDeps): Promise<void> {
 
 async function readChannel(
   channel: SeenChannel,
-  { messagesAfter, take, sleep, clock, log, signal }: CatchUpDeps,
+  { messagesAfter, take, done, sleep, clock, log, signal }: CatchUpDeps,
   endMs: number,
 ): Promise<number> {
   const { channelId } = channel;
@@ -96,12 +103,17 @@ async function readChannel(
     }
     page += 1;
     failures = 0;
-    if (messages.length === 0) return found;
-    await take(channel, messages);
-    found += messages.length;
-    after = messages.at(-1)!.id;
-    if (messages.length < 100) return found;
+    if (messages.length > 0) {
+      await take(channel, messages);
+      found += messages.length;
+      after = messages.at(-1)!.id;
+    }
+    if (messages.length < 100) {
+      done(channelId, after);
+      return found;
+    }
   }
+  done(channelId, after);
   log.warning("A channel has more messages of the time before than are looked at", {
     channel: channelId,
     looked: found,

@@ -9,6 +9,7 @@ function deps(sizes: Record<string, number>, more: Partial<CatchUpDeps> = {}) {
   const taken: Record<string, number> = {};
   const asked: string[] = [];
   const warnings: string[] = [];
+  const ends: string[] = [];
   const clock = fakeClock();
   const all: CatchUpDeps = {
     channels: Object.keys(sizes).map((channelId) => ({ channelId, lastId: "0" })),
@@ -27,6 +28,8 @@ function deps(sizes: Record<string, number>, more: Partial<CatchUpDeps> = {}) {
       return Promise.resolve();
     },
     forget: () => {},
+    done: (channelId, lastId) => void ends.push(`done ${channelId} ${lastId}`),
+    owe: (channelId) => void ends.push(`owe ${channelId}`),
     sleep: (ms) => {
       clock.tick(ms);
       return Promise.resolve();
@@ -36,7 +39,7 @@ function deps(sizes: Record<string, number>, more: Partial<CatchUpDeps> = {}) {
     signal: new AbortController().signal,
     ...more,
   };
-  return { all, taken, asked, warnings };
+  return { all, taken, asked, warnings, ends };
 }
 
 Deno.test("catchUp() reads page by page, as far as there are messages", async () => {
@@ -85,7 +88,7 @@ Deno.test("catchUp() ends when the channel stops", async () => {
 Deno.test("catchUp() asks again where Discord has no answer, and leaves a channel that never has one", async () => {
   let asked = 0;
   const found = [{ id: "1" } as APIMessage];
-  const { all, taken, warnings } = deps({ a: 1, b: 1 }, {
+  const { all, taken, warnings, ends } = deps({ a: 1, b: 1 }, {
     messagesAfter: (channelId) => {
       if (channelId === "b") return Promise.reject(new Error("Internal Server Error"));
       asked += 1;
@@ -94,4 +97,5 @@ Deno.test("catchUp() asks again where Discord has no answer, and leaves a channe
   });
   await catchUp(all);
   assertEquals([asked, taken, warnings.length], [3, { a: 1 }, 1]);
+  assertEquals(ends, ["done a 1", "owe b"]);
 });

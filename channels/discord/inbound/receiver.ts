@@ -34,6 +34,7 @@ export interface ReceiverDeps {
   onConnected: (identity: BotIdentity, isNew: boolean) => void;
   /** Looks for what was written before. */
   catchUp: (
+    channels: readonly SeenChannel[],
     take: (channel: SeenChannel, messages: readonly APIMessage[]) => Promise<void>,
   ) => Promise<void>;
   /** Something else may write as the bot. */
@@ -49,10 +50,17 @@ export interface ReceiverDeps {
 /** The number of an event that brought nothing is written so much later, milliseconds. */
 const FLUSH_MS = 2_000;
 
+/** Channels that could not be looked into are looked into again so much later, and how often, milliseconds. */
+const OWED_MS = 5 * 60_000;
+const MAX_OWED_TRIES = 24;
+
 /** See the module. */
 export class Receiver {
   readonly #deps: ReceiverDeps;
   #cancelFlush: (() => void) | undefined;
+  /** Ends the wait until it is looked into what is owed, and that itself. */
+  #cancelOwed: (() => void) | undefined;
+  #owed: Promise<void> = Promise.resolve();
   /** The bookmark is ahead of what is on the disk. */
   #isAhead = false;
 
@@ -83,6 +91,7 @@ export class Receiver {
 
   /** Writes what is known now. */
   async flush(): Promise<void> {
+    if (this.#deps.signal.aborted) this.#cancelOwed?.();
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
     // Without the message that it stands behind, it would lose that one. Whoever writes the message writes it.
@@ -101,6 +110,7 @@ export class Receiver {
         return [];
       case "RESUMED":
         if (bookmark.identity !== undefined) onConnected(bookmark.identity, false);
+        this.#payLater(1);
         return [];
       case "MESSAGE_CREATE":
         return this.#messageEntries(object(d));
@@ -124,7 +134,16 @@ export class Receiver {
       name: String(user.username ?? "").slice(0, 100),
     };
     // Not kept until what was missed is looked for: who ends before that looks again.
-    await catchUp((channel, messages) => this.#catchUp(channel, messages));
+    this.#cancelOwed?.();
+    this.#cancelOwed = undefined;
+    await this.#owed;
+    await catchUp(
+      bookmark.channels(),
+      async (channel, messages) => {
+        const entries = this.#entriesIn(channel, messages);
+        if (entries.length > 0) await this.#add(entries);
+      },
+    );
     if (signal.aborted) return;
     bookmark.session = {
       sessionId: ready.session_id,
@@ -135,15 +154,35 @@ export class Receiver {
     // From here on a process that is killed finds again what it had not written down.
     await this.#add([]);
     onConnected(bookmark.identity, true);
+    this.#payLater(1);
   }
 
-  async #catchUp(channel: SeenChannel, messages: readonly APIMessage[]): Promise<void> {
-    const { guildId } = channel;
-    const entries = messages.flatMap((message) =>
+  /** Looks into what is owed, beside all that comes meanwhile. */
+  #payLater(tries: number): void {
+    const { bookmark, clock, catchUp, intake, signal } = this.#deps;
+    if (bookmark.owed().length === 0 || tries > MAX_OWED_TRIES || signal.aborted) return;
+    this.#cancelOwed ??= clock.after(OWED_MS, () => {
+      this.#cancelOwed = undefined;
+      // How far it was read is kept behind that, by whoever writes next: it stands still until then.
+      this.#owed = catchUp(
+        bookmark.owed(),
+        (channel, messages) => intake.add(this.#entriesIn(channel, messages)),
+      ).then(() => {
+        if (signal.aborted) return;
+        this.#flushSoon();
+        this.#payLater(tries + 1);
+      });
+    });
+  }
+
+  #entriesIn(
+    { guildId }: SeenChannel,
+    messages: readonly APIMessage[],
+  ): IntakeEntry<InboundItem>[] {
+    return messages.flatMap((message) =>
       // A list does not say which server it is of.
       this.#read({ ...message, ...guildId !== undefined && { guild_id: guildId } })
     );
-    if (entries.length > 0) await this.#add(entries);
   }
 
   #messageEntries(message: Readonly<Record<string, unknown>>): IntakeEntry<InboundItem>[] {

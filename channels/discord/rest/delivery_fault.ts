@@ -35,6 +35,8 @@ const ADVICE: Readonly<Record<number, string>> = {
 
 /** Answers of a proxy, of a Discord that is not there. */
 const AWAY: ReadonlySet<number> = new Set([502, 503]);
+/** Answers of a proxy, or of a guard, where Discord has said nothing. */
+const IN_FRONT: ReadonlySet<number> = new Set([401, 403, 404, 407]);
 /** A proxy has waited for Discord, which may have done what it was asked. */
 const TOO_LATE = 504;
 
@@ -51,10 +53,10 @@ export function isCutOff(error: unknown): boolean {
     (error instanceof HTTPError && error.status === TOO_LATE);
 }
 
-/** Whether the token is none, or no longer. */
+/** Whether the token is none, or no longer: Discord's own word, and not that of a proxy in front of it. */
 export function isLoginRefused(error: unknown): boolean {
   return error instanceof LoginRefusedError ||
-    (error instanceof DiscordAPIError && error.status === 401);
+    (error instanceof DiscordAPIError && error.status === 401 && discordCode(error) !== undefined);
 }
 
 /** The words for a token that is refused. */
@@ -80,6 +82,10 @@ export function deliveryFault(error: unknown): Error {
       : new Error("Discord has not taken the message");
   }
   const { status, code } = error;
+  // Discord says what it refuses; this is somebody in front of it, who has a page for people.
+  if (discordCode(error) === undefined && IN_FRONT.has(status)) {
+    return new NotConnectedError(`something in front of Discord refuses it (${status})`);
+  }
   const said = `${error.message.replaceAll(/\s+/g, " ").slice(0, 300)} (${code ?? status})`;
   if (status === 408 || status === 409 || status === 425) {
     return new Error(`Discord has not taken the message: ${said}`);

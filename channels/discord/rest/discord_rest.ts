@@ -9,7 +9,7 @@ import { DiscordAPIError, RateLimitError, type RawFile, REST } from "discord.js"
 import type { Clock } from "../../../lib/agent/clock.ts";
 import { NotConnectedError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
 import { neverSent, readBounded, sleep } from "../../../lib/channel/platform/mod.ts";
-import { loginRefused } from "./delivery_fault.ts";
+import { isLoginRefused, loginRefused } from "./delivery_fault.ts";
 import { CutOffError } from "./cut_off_error.ts";
 
 /** Version of the API that the payloads here are of. */
@@ -51,6 +51,7 @@ export interface DiscordRequest {
 /** See the module. */
 export class DiscordRest {
   readonly #rest: REST;
+  readonly #token: string;
   readonly #clock: DiscordRestOptions["clock"];
   readonly #signal: AbortSignal;
   readonly #onRefused: (() => void) | undefined;
@@ -60,6 +61,7 @@ export class DiscordRest {
 
   constructor({ apiUrl, token, clock, signal, onRefused }: DiscordRestOptions) {
     this.#onRefused = onRefused;
+    this.#token = token;
     this.#clock = clock;
     this.#signal = signal;
     this.#rest = new REST({
@@ -98,8 +100,10 @@ export class DiscordRest {
         }) as T;
       } catch (error) {
         if (error instanceof DiscordAPIError && error.status === 401 && request.auth !== false) {
-          this.#isRefused = true;
-          this.#onRefused?.();
+          // The client forgets it by whoever says that.
+          this.#rest.setToken(this.#token);
+          this.#isRefused = isLoginRefused(error);
+          if (this.#isRefused) this.#onRefused?.();
         }
         if (this.#isRefused) throw loginRefused();
         // It has said yes, and then no JSON.

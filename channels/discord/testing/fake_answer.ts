@@ -10,7 +10,7 @@ export interface FakeAnswer {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Said as JSON in place of the body. */
+  /** Said as JSON in place of the body, or as what the headers say. */
   raw?: string;
   /** The connection is cut instead. */
   isCut?: boolean;
