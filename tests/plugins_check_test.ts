@@ -37,6 +37,13 @@ Deno.test("plugins enable asks the platform: a wrong token, what it lacks, and t
 
   await home.configure({ channels: { telegram: { ...telegram.section, allowFrom } } });
   assertFalse(/error|warning/.test(await enable("telegram")));
+  // One account beside another is told by its name.
+  const accounts = { work: { token: wrong } };
+  await home.configure({ channels: { telegram: { ...telegram.section, allowFrom, accounts } } });
+  const both = await enable("telegram");
+  assert(/^error: work: Telegram does not know the token/m.test(both), both);
+  assertEquals(both.match(/^error/gm)?.length, 1);
+  await home.configure({ channels: { telegram: { ...telegram.section, allowFrom } } });
   await telegram.goDown();
   const away = await enable("telegram");
   assert(/^warning: apiUrl: /m.test(away), away);

@@ -11,6 +11,7 @@ import type { SetupFinding } from "../../lib/channel/descriptor.ts";
 import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Log } from "../../lib/log.ts";
+import { findingWords } from "./finding_words.ts";
 import { openOwnPlaces } from "../channels/open_own_places.ts";
 
 /** What is asked about. */
@@ -39,7 +40,10 @@ export async function checkInPlace(
         const findings = await packageFindings(channel, one, { next, places, paths });
         return on.length === 1 || one.instanceId === undefined
           ? findings
-          : findings.map((each) => ({ ...each, message: `${one.instanceId}: ${each.message}` }));
+          : findings.map((each) => ({
+            level: each.level,
+            message: `${one.instanceId}: ${findingWords(each)}`,
+          }));
       }),
     );
     return found.flat();

@@ -6,7 +6,6 @@
  */
 
 import { type PlannedSwitch, planSwitch } from "../../lib/authority/channels/plan_switch.ts";
-import type { SetupFinding } from "../../lib/channel/descriptor.ts";
 import { untilWritten } from "../../lib/authority/upkeep/write_settings.ts";
 import { classifyChanges } from "../../lib/config/changes.ts";
 import { examine } from "../../lib/config/examine.ts";
@@ -18,6 +17,7 @@ import { ServiceError, toErrorData } from "../../lib/errors.ts";
 import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
 import type { Output } from "../output.ts";
 import type { PluginsDeps } from "./deps.ts";
+import { findingWords } from "./finding_words.ts";
 import { setCommand } from "./info.ts";
 
 /** What is to be switched. */
@@ -53,7 +53,7 @@ export async function switchChannel(
       written,
       file: paths.configFile,
       restart,
-      warnings: [...warnings, ...checked.map(wordsOf)],
+      warnings: [...warnings, ...checked.map(findingWords)],
     });
     return;
   }
@@ -75,12 +75,7 @@ export async function switchChannel(
   }
   for (const warning of warnings) out.note(`warning: ${warning}`);
   // It may take some seconds, and what is written is told before.
-  for (const finding of await check()) out.note(`${finding.level}: ${wordsOf(finding)}`);
-}
-
-/** Which field it is about, where its words do not say so. */
-function wordsOf({ field, message }: SetupFinding): string {
-  return field === undefined || message.includes(field) ? message : `${field}: ${message}`;
+  for (const finding of await check()) out.note(`${finding.level}: ${findingWords(finding)}`);
 }
 
 /** Writes it, anew if somebody else was faster. */
