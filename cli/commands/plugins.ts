@@ -48,7 +48,8 @@ const plugins: Command = {
   description:
     "Channels connect the agent to where people write. Each is a package of its own; this shows them, " +
     "and switches them on and off in the configuration, which a running service takes up by itself. One " +
-    "that is broken is `failed`, says why, and hurts no other. Nothing of a channel is loaded for that.",
+    "that is broken is `failed`, says why, and hurts no other. Nothing of a channel is loaded for that, but " +
+    "when one is switched on its own check, which tries the settings with the permissions of the channel.",
   examples: [
     "service plugins list",
     "service plugins info email",
@@ -58,7 +59,7 @@ const plugins: Command = {
   ],
   subcommands: [
     { name: "list", summary: "Show every channel and its state (also without a subcommand)" },
-    { name: "enable", args: "NAME", summary: "Switch one on; its packages are fetched" },
+    { name: "enable", args: "NAME", summary: "Switch one on, and try its settings" },
     { name: "disable", args: "NAME", summary: "Switch one off" },
     { name: "info", args: "NAME", summary: "Show what can be set of one, and what it reaches" },
   ],
