@@ -233,3 +233,22 @@ Deno.test("MatrixChannel lives with whatever a server and people send", async ()
   assertEquals(test.host.refused, []);
   assertEquals(test.ended, undefined);
 });
+
+Deno.test("MatrixChannel answers no other program like itself, in words, in streams, and with files (C37)", async () => {
+  await using test = await TestChannel.connected({ respond: "all" });
+  const { server, host } = test;
+  const path = await Deno.makeTempFile({ dir: host.stateDir, suffix: ".txt" });
+  await test.send("an answer", { media: [path] });
+  await test.delta("a stream ");
+  const end = test.delta("that goes on", { streamEnd: true });
+  await test.tickUntil(() => server.sent().some(({ text }) => text === "a stream that goes on"));
+  await end;
+  const own = server.shownEvents().map(({ content }) => content);
+  assertEquals(own.length, 3);
+  // The same from another such program, and once by the name that may come.
+  for (const content of [...own, { msgtype: "m.text", body: "x", "m.automated": true }]) {
+    server.say(String(content.body), { sender: server.senders[1], content });
+  }
+  await test.settled();
+  assertEquals(test.texts, []);
+});

@@ -67,7 +67,7 @@ Deno.test("MatrixChannel says of a file that is too large or gone that it is, an
   assertEquals(test.calls("GET", /\/download\//), []);
   // Whoever sent it is told so, whatever becomes of the answer.
   await test.until(() => server.sent().length === 1);
-  const [{ content: told }] = server.shownEvents() as [{ content: Record<string, unknown> }];
+  const told = server.shownEvents()[0]!.content;
   assertEquals([told.msgtype, told.body, told["m.mentions"]], [
     "m.notice",
     "[The file film.mov is too large: at most 8 MiB are taken.]",
@@ -128,6 +128,7 @@ Deno.test("MatrixChannel sends files as what they are, and names one that the se
   await test.send("", { media });
   const contents = server.shownEvents().map(({ content }) => content);
   assertEquals(contents[0], {
+    "org.matrix.msc1767.automated": true,
     msgtype: "m.image",
     body: "picture.png",
     filename: "picture.png",

@@ -21,11 +21,13 @@ Deno.test("MatrixChannel shows an answer while it grows by edits, no more often 
   const { event } = server.shownEvents()[0]!;
   const edits = [...server.rooms.rooms.get(server.chatId)!.timeline]
     .filter(({ content }) => content["m.new_content"] !== undefined);
+  const automated = { "org.matrix.msc1767.automated": true };
   assertEquals(edits.at(-1)!.content, {
+    ...automated,
     msgtype: "m.text",
     body: "* One two three",
     "m.mentions": {},
-    "m.new_content": { msgtype: "m.text", body: "One two three", "m.mentions": {} },
+    "m.new_content": { ...automated, msgtype: "m.text", body: "One two three", "m.mentions": {} },
     "m.relates_to": { rel_type: "m.replace", event_id: event.event_id },
   });
 });

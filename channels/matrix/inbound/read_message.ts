@@ -7,6 +7,7 @@
 
 import { matchMxc } from "../api/mxc.ts";
 import type { Json } from "../api/matrix_api.ts";
+import { AUTOMATED } from "../text/message_content.ts";
 import { list, type MatrixEvent, record } from "../sync/sync_answer.ts";
 import type { HeardFile } from "./heard.ts";
 
@@ -23,6 +24,9 @@ export interface ReadMessage {
   html: string;
 }
 
+/** By which a program says that it is one; the first is for when that is stable. */
+const AUTOMATED_KEYS: readonly string[] = ["m.automated", ...Object.keys(AUTOMATED)];
+
 const FILES: readonly string[] = ["m.image", "m.file", "m.audio", "m.video"];
 
 /** Bytes of a file's name: folders take 255, and who copies the file may put something around it. */
@@ -34,6 +38,8 @@ export function readMessage(
   senderName: string,
 ): ReadMessage | undefined {
   const { msgtype, body } = content;
+  // Two programs that answer each other never end (case C37).
+  if (AUTOMATED_KEYS.some((key) => content[key] === true)) return undefined;
   const relation = record(content["m.relates_to"]);
   // The first text counts: an answer to it is under way.
   if (relation.rel_type === "m.replace") return undefined;

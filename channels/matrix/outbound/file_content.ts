@@ -6,6 +6,7 @@
 
 import { basename, extname } from "@std/path";
 import type { Json } from "../api/matrix_api.ts";
+import { AUTOMATED } from "../text/message_content.ts";
 import { pictureSize } from "./picture_size.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -67,6 +68,7 @@ export function fileContent(
     : "m.file";
   const size = msgtype === "m.image" ? pictureSize(bytes) : undefined;
   return {
+    ...AUTOMATED,
     msgtype,
     body: name,
     filename: name,

@@ -18,6 +18,12 @@ export const MAX_CONTENT_BYTES = 60_000;
 /** Characters of the text for clients that know no edits, where an edit would be too large. */
 const MAX_FALLBACK_CHARS = 200;
 
+/**
+ * Says that a program has written an event which is no notice, as answers are that people are to be notified
+ * of: no program of the kind answers it, ours neither (MSC3955, by the name that it has until it is stable).
+ */
+export const AUTOMATED: Json = { "org.matrix.msc1767.automated": true };
+
 /** Where a message belongs. */
 export interface Relation {
   threadId?: string;
@@ -88,12 +94,12 @@ export function relates({ threadId, replyTo, mentions = [] }: Relation): Json {
   };
 }
 
-function bodyOf(markdown: string): { body: string; format?: string; formatted_body?: string } {
+function bodyOf(markdown: string): Json {
   const body = markdown.replaceAll("\0", "\uFFFD").toWellFormed();
   const html = toMatrixHtml(body);
   // Text without any form needs no HTML beside it.
-  if (html === escapeText(body)) return { body };
-  return { body, format: "org.matrix.custom.html", formatted_body: html };
+  if (html === escapeText(body)) return { ...AUTOMATED, body };
+  return { ...AUTOMATED, body, format: "org.matrix.custom.html", formatted_body: html };
 }
 
 function withoutHtml({ format: _, formatted_body: __, ...plain }: Json): Json {

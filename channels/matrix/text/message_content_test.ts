@@ -12,6 +12,7 @@ const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)
 
 Deno.test("textContent() has HTML where the text has a form, and always says who is meant", () => {
   assertEquals(textContent("just words", "m.notice"), {
+    "org.matrix.msc1767.automated": true,
     msgtype: "m.notice",
     body: "just words",
     "m.mentions": {},
@@ -19,6 +20,7 @@ Deno.test("textContent() has HTML where the text has a form, and always says who
   assertEquals(
     textContent("**x**", "m.text", { replyTo: "$a", mentions: ["@alice:example.org"] }),
     {
+      "org.matrix.msc1767.automated": true,
       msgtype: "m.text",
       body: "**x**",
       format: "org.matrix.custom.html",
