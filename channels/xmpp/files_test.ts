@@ -73,6 +73,7 @@ test("a file that is gone, or too large, is said to be", async (world) => {
   const gone = `${base}/file_share/none/gone.txt`;
   await alice.say(agent.jid, gone, oob(gone));
   await agent.heard("The file gone.txt could not be fetched");
+  await alice.message("The file gone.txt could not be fetched.");
   assert(agent.host.lines.some(({ message }) => message === "A file could not be fetched"));
 
   const cert = await Deno.readTextFile(join(world.server.dir, "cert.pem"));
@@ -97,6 +98,7 @@ test("a file that is gone, or too large, is said to be", async (world) => {
   const second = await world.channel({ uploadUrl });
   await alice.say(second.jid, `${uploadUrl}/large.bin`, oob(`${uploadUrl}/large.bin`));
   await second.heard("The file large.bin is too large: 8 MiB at most are taken.");
+  await alice.message("The file large.bin is too large: 8 MiB at most are taken.");
   await alice.say(second.jid, `${uploadUrl}/moved.txt`, oob(`${uploadUrl}/moved.txt`));
   await second.heard("The file moved.txt could not be fetched");
   const many = Array.from({ length: 5 }, (_, at) => oob(`https://example.org/${at}`));

@@ -67,7 +67,7 @@ export class Taker {
   }
 
   async #hand(heard: HeardMessage, files: InboundFiles, signal: AbortSignal): Promise<void> {
-    const said = await this.#fetch(heard, files, signal);
+    const { said, lost } = await this.#fetch(heard, files, signal);
     const media = files.paths;
     const content = [heard.content, ...said].filter((text) => text !== "").join("\n");
     if (content === "" && media.length === 0) return;
@@ -88,40 +88,49 @@ export class Taker {
     // It is nobody's business but of those whom we talk to that we are there.
     const receipt = composeReceipt(heard);
     if (receipt !== undefined) this.#deps.post(receipt);
+    if (lost.length > 0) await this.#tellLost(heard, lost);
   }
 
-  /** Fetches the files. Resolves with words for what was heard, and for those that are not there. */
+  /** Who has sent a file has to know that it was not taken; the message itself is with the service. */
+  async #tellLost(heard: HeardMessage, lost: readonly string[]): Promise<void> {
+    const { tell, log } = this.#deps;
+    await tell(heard, lost.map(asPlain).join("\n")).catch((error) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warning("A note on files was not sent", { chat: heard.chatId, reason });
+    });
+  }
+
+  /** Fetches the files. Resolves with words for the agent, and for those that were not taken. */
   async #fetch(
     { urls }: HeardMessage,
     files: InboundFiles,
     signal: AbortSignal,
-  ): Promise<string[]> {
+  ): Promise<{ said: string[]; lost: string[] }> {
     const { words } = this.#deps;
     const said: string[] = [];
+    const lost: string[] = [];
     for (const url of urls.slice(0, MAX_INBOUND_FILES)) {
       const fetched = await fetchFile(url, { host: this.#deps.files(), files, signal });
-      if (fetched.kind !== "file") said.push(this.#wordsOf(fetched));
+      if (fetched.kind === "elsewhere") {
+        said.push(`[${words("fileElsewhere", { url: fetched.url })}]`);
+      } else if (fetched.kind !== "file") lost.push(this.#wordsOf(fetched));
       else if (fetched.isAudio) said.push(...await this.#hear(fetched.path, files));
     }
     if (urls.length > MAX_INBOUND_FILES) {
-      said.push(`(${words("tooManyFiles", { count: MAX_INBOUND_FILES })})`);
+      lost.push(words("tooManyFiles", { count: MAX_INBOUND_FILES }));
     }
-    return said;
+    return { said: [...said, ...lost.map((one) => `[${one}]`)], lost };
   }
 
-  #wordsOf(fetched: Exclude<Fetched, { kind: "file" }>): string {
+  #wordsOf(fetched: Extract<Fetched, { kind: "too_large" | "failed" }>): string {
     const { words, log } = this.#deps;
-    switch (fetched.kind) {
-      case "elsewhere":
-        return `[${words("fileElsewhere", { url: fetched.url })}]`;
-      case "too_large": {
-        const size = `${MAX_INBOUND_FILE_BYTES / 1024 / 1024} MiB`;
-        return `[${words("fileTooLarge", { name: fetched.name, size })}]`;
-      }
-      case "failed":
-        log.warning("A file could not be fetched", { name: fetched.name, reason: fetched.reason });
-        return `[${words("fileFailed", { name: fetched.name })}]`;
+    const { name } = fetched;
+    if (fetched.kind === "too_large") {
+      const size = `${MAX_INBOUND_FILE_BYTES / 1024 / 1024} MiB`;
+      return words("fileTooLarge", { name, size });
     }
+    log.warning("A file could not be fetched", { name, reason: fetched.reason });
+    return words("fileFailed", { name });
   }
 
   /** What is said in it; where nothing can be heard, it is a file. */
@@ -147,4 +156,9 @@ export class Taker {
     await tell(heard, words("encrypted"));
     memory.set("encrypted", heard.chatId, true);
   }
+}
+
+/** A name may hold what means something in Markdown. */
+function asPlain(text: string): string {
+  return text.replace(/[\\*_~`[\]<>]/g, "\\$&");
 }
