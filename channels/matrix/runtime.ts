@@ -29,7 +29,7 @@ import {
   removeOldFiles,
 } from "./inbound/fetch_file.ts";
 import { createMatrixLink, type MatrixLink } from "./matrix_link.ts";
-import { homeserverUrl, type MatrixConfig, matrixSettings, tokenProblem } from "./settings.ts";
+import { type MatrixConfig, matrixSettings, settingsProblem } from "./settings.ts";
 import { partsOf } from "./text/message_content.ts";
 import { sleep } from "./sync/sleep.ts";
 import { wordsIn } from "./words.ts";
@@ -37,6 +37,9 @@ import { wordsIn } from "./words.ts";
 /** First wait before a server that is away is asked again, and the longest, milliseconds. */
 const AGAIN_MS = 1_000;
 const MAX_AGAIN_MS = 60_000;
+
+/** Things of one kind that are kept: threads, approvals. */
+const MAX_REMEMBERED = 5_000;
 
 /** Failures of one file, about two minutes of them, before its message goes on without it. */
 const FILE_TRIES = 8;
@@ -84,13 +87,7 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
     const { signal } = this.#ending;
     const { stateDir, clock, log } = this.host;
     if (signal.aborted) return;
-    if (homeserverUrl(this.config.homeserver) === undefined) {
-      throw new Error(
-        `homeserver is ${JSON.stringify(this.config.homeserver)}: expected a URL, such as ` +
-          "https://matrix.org",
-      );
-    }
-    const problem = tokenProblem(this.config.accessToken);
+    const problem = settingsProblem(this.config);
     if (problem !== undefined) throw new Error(problem);
     this.#isRunning = true;
     const take = (heard: Heard, ended: AbortSignal) => this.#take(heard, ended);
@@ -99,7 +96,7 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
     let closed: Promise<void> | undefined;
     // At once: whoever waits for room in it would wait for ever.
     signal.addEventListener("abort", () => closed = intake.close(), { once: true });
-    const memory = new Memory(stateDir);
+    const memory = new Memory(stateDir, MAX_REMEMBERED);
     let link: MatrixLink | undefined;
     try {
       await removeOldFiles(stateDir);

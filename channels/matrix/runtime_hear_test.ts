@@ -1,4 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { Memory } from "../../lib/channel/platform/memory.ts";
+import { FakeHost } from "../../lib/channel/testing/mod.ts";
+import { FakeHomeserver } from "./testing/fake_homeserver.ts";
 import { TestChannel } from "./testing/test_channel.ts";
 
 Deno.test("MatrixChannel hears in a room what is addressed to it, and everything where it is told so", async () => {
@@ -251,4 +254,23 @@ Deno.test("MatrixChannel answers no other program like itself, in words, in stre
   }
   await test.settled();
   assertEquals(test.texts, []);
+});
+
+Deno.test("MatrixChannel hears what is said in the threads that it opened, some thousands of them", async () => {
+  const host = await FakeHost.open({ name: "matrix" });
+  const server = await FakeHomeserver.open();
+  const { event_id: oldest } = server.say("long ago");
+  const before = new Memory(host.stateDir, 5_000);
+  before.set("thread", oldest, true);
+  for (let index = 0; index < 1_200; index += 1) before.set("thread", `$other${index}`, true);
+  before.close();
+  const test = await TestChannel.connected({ threads: "always" }, { server, host });
+  server.say("helper: one more");
+  await test.heard("one more");
+  const relation = { rel_type: "m.thread", event_id: oldest };
+  server.say("still about that", { content: { "m.relates_to": relation } });
+  await test.heard("still about that");
+  await test.stop();
+  await server.close();
+  await host.close();
 });

@@ -51,3 +51,11 @@ export function homeserverUrl(text: string): URL | undefined {
     url.password === "" && url.search === "" && url.hash === "";
   return isUsable ? url : undefined;
 }
+
+/** Why nothing can be begun with a section; undefined where something can. */
+export function settingsProblem(
+  { homeserver, accessToken }: Pick<MatrixConfig, "homeserver" | "accessToken">,
+): string | undefined {
+  if (homeserverUrl(homeserver) !== undefined) return tokenProblem(accessToken);
+  return `homeserver is ${JSON.stringify(homeserver)}: expected a URL, such as https://matrix.org`;
+}
