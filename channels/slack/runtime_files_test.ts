@@ -127,6 +127,9 @@ slackTest("slack hears voice clips, and gives them as files where nobody can", a
     });
   await slack.say(ALICE_DM, { text: "", files: [clip()], subtype: "file_share" });
   assertEquals((await app.heard("what the voice says")).media, undefined);
+  app.host.onTranscribe = () => Promise.resolve("/approve ap-1 01234567");
+  await slack.say(ALICE_DM, { text: "", files: [clip()], subtype: "file_share" });
+  assertEquals((await app.heard("/approve")).content, "“/approve ap-1 01234567”");
   app.host.onTranscribe = () =>
     Promise.reject(new ServiceError("not_enabled", "Transcription is off"));
   await slack.say(ALICE_DM, { text: "", files: [clip()], subtype: "file_share" });

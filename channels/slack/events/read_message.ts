@@ -44,6 +44,9 @@ const HEARD_SUBTYPES: ReadonlySet<string> = new Set([
 /** Forwarded messages that are looked at. */
 const MAX_SHARED = 10;
 
+/** Files of a message and of what was forwarded with it that are looked at. */
+const MAX_FILES = 20;
+
 /** Characters of a text that are looked at; Slack has at most 40,000. */
 const MAX_TEXT_CHARS = 200_000;
 
@@ -83,6 +86,7 @@ export function readMessage(event: unknown, rules: HearingRules): SlackMessage |
   // An event of a file may say nowhere else that somebody of another workspace has shared it.
   const teamId = textOf(event, "user_team") || textOf(event, "user_profile", "team") ||
     textOf(event, "team") || textOf(file, "user_team");
+  const shared = sharedIn(event);
   return {
     kind: "message",
     channel,
@@ -90,27 +94,29 @@ export function readMessage(event: unknown, rules: HearingRules): SlackMessage |
     chatId,
     userId,
     senderId: senderIdOf(userId, teamId, self),
-    text: [own, ...sharedTexts(event)].filter((text) => text !== "").join("\n\n")
+    text: [own, ...shared.map(textOfShared)].filter((text) => text !== "").join("\n\n")
       .slice(0, MAX_TEXT_CHARS).toWellFormed(),
-    files: readFiles(event),
+    files: [event, ...shared].flatMap(readFiles).slice(0, MAX_FILES),
     sentAt: timeOfTs(ts),
   };
 }
 
-/**
- * Messages that were forwarded with it: each with who wrote it, and as a quote. What somebody else has
- * written, or is called, is no command of the one who passes it on.
- */
-function sharedTexts(event: unknown): string[] {
+/** Messages that were forwarded with it. */
+function sharedIn(event: unknown): unknown[] {
   const { attachments } = event as { attachments?: unknown };
   if (!Array.isArray(attachments)) return [];
   return attachments.slice(0, MAX_SHARED)
-    .filter((one) => (one as { is_share?: unknown } | null)?.is_share === true)
-    .map((one) => {
-      const text = textOf(one, "text") || textOf(one, "fallback");
-      const author = textOf(one, "author_name");
-      return text === "" ? "" : quoted(author === "" ? text : `${author}: ${text}`);
-    });
+    .filter((one) => (one as { is_share?: unknown } | null)?.is_share === true);
+}
+
+/**
+ * With who wrote it, and as a quote. What somebody else has written, or is called, is no command of the
+ * one who passes it on.
+ */
+function textOfShared(shared: unknown): string {
+  const text = textOf(shared, "text") || textOf(shared, "fallback");
+  const author = textOf(shared, "author_name");
+  return text === "" ? "" : quoted(author === "" ? text : `${author}: ${text}`);
 }
 
 function quoted(text: string): string {

@@ -74,6 +74,13 @@ Deno.test("readMessage() makes no command of what somebody else has written, or 
   );
 });
 
+Deno.test("readMessage() reads the files of what was forwarded", () => {
+  const files = (...ids: string[]) => ids.map((id) => ({ id, name: `${id}.txt` }));
+  const attachments = [{ is_share: true, files: files("F2") }, { files: files("F3") }];
+  const message = { ...event, channel: "D0ALICE0001", text: "", files: files("F1"), attachments };
+  assertEquals(readMessage(message, rules)?.files.map(({ id }) => id), ["F1", "F2"]);
+});
+
 Deno.test("readMessage() takes people of the organisation for its own", () => {
   const senderOf = (more: object) => readMessage({ ...event, ...more }, rules)?.senderId;
   assertEquals(senderOf({}), "U0ALICE0001");

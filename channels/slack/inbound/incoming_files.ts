@@ -98,7 +98,8 @@ export async function fetchFiles(
     const voice = await hearVoice(path, transcribe);
     if (voice.kind === "text") {
       files.leaveOut(path);
-      said.spoken.push(voice.text);
+      // A command is written, and who speaks may be somebody else.
+      said.spoken.push(voice.text.startsWith("/") ? `“${voice.text}”` : voice.text);
     } else said.unheard.push(name);
   }
   tries.forget(message);
