@@ -38,6 +38,34 @@ slackTest(
   },
 );
 
+slackTest("slack says what the service answers to a click to who clicked alone", async (slack) => {
+  await using app = await TestSlack.connected(slack);
+  const ts = await slack.say(GENERAL, { text: `<@${BOT_USER}> run it` });
+  const { chatId } = await app.heard("run it");
+  await slack.click(await ask(app, chatId), "approval_approve");
+  const { metadata } = await app.heard("/approve");
+  const before = app.written.length;
+  await app.send(chatId, "Approved ap-1.", { metadata });
+  assertEquals(slack.workspace.whispers, [{
+    user: ALICE,
+    channel: GENERAL,
+    text: "Approved ap-1.",
+  }]);
+  assertEquals(app.written.length, before);
+  // Where Slack refuses that, it is a message like any other; so is what is said to nobody's click.
+  slack.answerNext(
+    "chat.postEphemeral",
+    () => Response.json({ ok: false, error: "user_not_in_channel" }),
+  );
+  await app.send(chatId, "Approved ap-1.", { metadata });
+  await app.send(chatId, "an answer", { metadata: { channel: GENERAL, ts } });
+  assertEquals(app.written.slice(before).map(({ message }) => textOfMessage(message)), [
+    "Approved ap-1.",
+    "an answer",
+  ]);
+  assertEquals(slack.workspace.whispers.length, 1);
+});
+
 slackTest("slack answers an approval that was shown before a restart", async (slack) => {
   const app = await TestSlack.connected(slack, { changes: { language: "de" } });
   const card = await ask(app);

@@ -31,6 +31,7 @@ import { TakenThreads } from "./inbound/taken_threads.ts";
 import { UserNames } from "./inbound/user_names.ts";
 import { AckReactions } from "./outbound/ack_reactions.ts";
 import { ApprovalCards } from "./outbound/approval_cards.ts";
+import { replyToClick } from "./outbound/click_replies.ts";
 import { SlackMessages, type SlackRef } from "./outbound/slack_messages.ts";
 import { sendable, uploadFiles } from "./outbound/upload_files.ts";
 import type { SlackConfig, SlackSettings } from "./settings.ts";
@@ -187,6 +188,7 @@ export class SlackSession {
     const event = eventOf(message);
     switch (event?.type) {
       case undefined:
+        if (await replyToClick(message, (...word) => this.#messages.whisper(...word))) return;
         return await this.#sendAnswer(message);
       case "approval":
         return await this.#cards.show(message, event);

@@ -18,6 +18,7 @@ import type { SlackPlace } from "../events/chat_id.ts";
 import { readClick, type SlackClick } from "../events/read_click.ts";
 import { type HearingRules, readMessage, type SlackMessage } from "../events/read_message.ts";
 import type { ApprovalCards } from "../outbound/approval_cards.ts";
+import { clickMetadata } from "../outbound/click_replies.ts";
 import type { Envelope } from "../socket/socket_connection.ts";
 import { fromMrkdwn } from "../text/from_mrkdwn.ts";
 import type { Words } from "../words.ts";
@@ -173,6 +174,7 @@ export class Inbox {
       chatId,
       content: approvalCommand({ isApproved, id, digest }),
       messageId: `click:${actionTs}:${senderId}`,
+      metadata: clickMetadata(click),
       ...userName !== "" && { senderName: userName.slice(0, 100).toWellFormed() },
     });
   }
