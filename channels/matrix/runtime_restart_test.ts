@@ -262,3 +262,20 @@ Deno.test("MatrixChannel comes back to more than one answer can hold, room by ro
   await test.tickUntil(() => test.texts.length === texts.length, 100);
   assertEquals(host.published.map(({ content }) => content), texts);
 });
+
+Deno.test("MatrixChannel answers nothing older of a room that it came into right before it was killed", async () => {
+  await using given = await lasting();
+  const { server, host } = given;
+  await (await TestChannel.connected({}, given)).stop();
+  const rooms = [["!few:example.org", 1], ["!many:example.org", 60]] as const;
+  for (const [roomId, count] of rooms) {
+    server.rooms.create(roomId, [...server.senders]);
+    server.say("helper: older", { roomId });
+    server.rooms.setMember(roomId, server.me, "invite", server.senders[0]);
+    server.rooms.setMember(roomId, server.me, "join");
+    for (let index = 0; index < count; index += 1) server.say("helper: newer", { roomId });
+  }
+  await using test = await TestChannel.connected({}, given);
+  await test.until(() => test.texts.length === 61);
+  assertEquals(new Set(host.published.map(({ content }) => content)), new Set(["newer"]));
+});

@@ -112,3 +112,18 @@ Deno.test("MatrixChannel is in a room again that it was taken out of, and answer
   await test.send("yes", { chatId: DM });
   assertEquals([test.texts, server.sent().map(({ text }) => text)], [["here again?"], ["yes"]]);
 });
+
+Deno.test("MatrixChannel answers nothing older of a room that it came into, also when it had to ask twice", async () => {
+  await using test = await TestChannel.connected();
+  const { server } = test;
+  server.rooms.create("!new:example.org", [...server.senders]);
+  server.say("helper: older", { roomId: "!new:example.org" });
+  server.fail("GET", /\/event\//, { status: 500, body: { errcode: "M_UNKNOWN", error: "x" } });
+  server.say("about that", {
+    content: { "m.relates_to": { "m.in_reply_to": { event_id: "$x" } } },
+  });
+  server.rooms.setMember("!new:example.org", server.me, "join");
+  server.say("helper: newer", { roomId: "!new:example.org" });
+  await test.tickUntil(() => test.texts.includes("newer"));
+  assertEquals(test.texts, ["newer"]);
+});

@@ -66,6 +66,8 @@ export class SyncLoop {
    * fetches them from there the next time, and not for ever from their beginning.
    */
   readonly #filled = new Map<string, string>();
+  /** Rooms that are new behind that place, also to a round that is made again. */
+  readonly #entered = new Set<string>();
   readonly #gapTries = new Tries(GAP_TRIES);
 
   constructor(deps: SyncLoopDeps) {
@@ -104,14 +106,15 @@ export class SyncLoop {
       return await this.#restart(fault.words);
     }
     const answer = readSyncAnswer(json);
-    const known = new Set(
-      answer.joined.map(({ roomId }) => roomId).filter((roomId) => this.#deps.rooms.has(roomId)),
-    );
+    for (const { roomId } of answer.joined) {
+      if (!this.#deps.rooms.has(roomId)) this.#entered.add(roomId);
+    }
     this.#takeRooms(answer);
     const entries: IntakeEntry<Heard>[] = [];
     this.#deps.reader.beginRound();
     for (const room of answer.joined) {
-      if (!known.has(room.roomId)) {
+      // One that was entered while nobody looked is told by its invite.
+      if (this.#entered.has(room.roomId) || wasInvited(room.timeline, this.#deps.me)) {
         entries.push(...await this.#read(room.roomId, sinceInvite(room.timeline, this.#deps.me)));
         continue;
       }
@@ -121,6 +124,7 @@ export class SyncLoop {
     await intake.add(entries, { [CURSOR]: answer.nextBatch });
     this.#since = answer.nextBatch;
     this.#filled.clear();
+    this.#entered.clear();
     this.#isLive = true;
     this.#hasRestarted = false;
   }
@@ -166,11 +170,14 @@ export class SyncLoop {
       return [];
     }
     this.#gapTries.forget(roomId);
-    const { events, isCut } = gap;
+    const { isCut } = gap;
+    const events = wasInvited(gap.events, this.#deps.me)
+      ? sinceInvite(gap.events, this.#deps.me)
+      : gap.events;
     if (isCut) {
       log.warning("More was written in a room than could be fetched; the oldest is left out", {
         room: roomId,
-        fetched: events.length,
+        fetched: gap.events.length,
       });
     }
     // A server that knows no end of a gap gives what is older than the first start, too.
@@ -192,17 +199,30 @@ export class SyncLoop {
     await intake.add([], { [CURSOR]: answer.nextBatch });
     this.#since = answer.nextBatch;
     this.#filled.clear();
+    this.#entered.clear();
   }
 }
 
 /** Of a room that was just entered: what was said to whoever was invited, and not what stood there before. */
 function sinceInvite(timeline: MatrixEvent[], me: string): MatrixEvent[] {
-  const isOwn = ({ type, stateKey, content }: MatrixEvent, ...memberships: string[]) =>
-    type === "m.room.member" && stateKey === me && memberships.includes(String(content.membership));
   // In one that it has been in before, all that was said until then is old.
-  const left = timeline.findLastIndex((event) => isOwn(event, "leave", "ban"));
+  const left = timeline.findLastIndex((event) => isMember(event, me, "leave", "ban"));
   const since = timeline.slice(left + 1);
-  return since.slice(since.findIndex((event) => isOwn(event, "invite", "join")) + 1);
+  return since.slice(since.findIndex((event) => isMember(event, me, "invite", "join")) + 1);
+}
+
+/** Nobody who is in a room is invited to it. */
+function wasInvited(timeline: readonly MatrixEvent[], me: string): boolean {
+  return timeline.some((event) => isMember(event, me, "invite"));
+}
+
+function isMember(
+  { type, stateKey, content }: MatrixEvent,
+  userId: string,
+  ...memberships: readonly string[]
+): boolean {
+  return type === "m.room.member" && stateKey === userId &&
+    memberships.includes(String(content.membership));
 }
 
 function entryOf(heard: Heard): IntakeEntry<Heard> {
