@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
 import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
 import { ServiceError } from "../../lib/errors.ts";
@@ -182,3 +182,23 @@ slackTest("slack says which files do not come, and sends what there is", async (
   await again();
   assertEquals(shown().filter((text) => text === "One more.").length, 1);
 });
+
+slackTest(
+  "slack says that a file does not get there, before the service waits no longer",
+  async (slack) => {
+    const clock = fakeClock(Date.now());
+    await using app = await TestSlack.connected(slack, { clock });
+    const path = join(app.host.stateDir, "large.bin");
+    await Deno.writeTextFile(path, "x");
+    slack.stallUploads = true;
+    const sent = app.send(ALICE_DM, "", { media: [path] });
+    await app.until(() => slack.fileTokens.length === 1);
+    clock.tick(80_000);
+    const error = await assertRejects(() => sent, PermanentDeliveryError, "within 80 s");
+    assert(!error.message.includes("/upload/"), error.message);
+    assertStringIncludes(
+      textOfMessage(app.written[0]!.message),
+      "large.bin was not sent: it was not",
+    );
+  },
+);

@@ -7,7 +7,12 @@
 
 import { basename } from "@std/path";
 import type { Clock } from "../../../lib/agent/clock.ts";
-import { PermanentDeliveryError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
+import {
+  NotConnectedError,
+  PermanentDeliveryError,
+  RetryLaterError,
+} from "../../../lib/channel/delivery_error.ts";
+import { neverSent } from "../../../lib/channel/platform/mod.ts";
 import { boundedFetch } from "../api/bounded_fetch.ts";
 import { type SlackApi, textOf } from "../api/slack_api.ts";
 import type { SlackPlace } from "../events/chat_id.ts";
@@ -17,8 +22,11 @@ import type { Words } from "../words.ts";
 /** A file is held in memory as a whole. */
 const MAX_UPLOAD_BYTES = 64 * 1024 * 1024;
 
-/** How long one file may take, milliseconds. */
-const UPLOAD_MS = 5 * 60_000;
+/**
+ * How long the files of a message may take, milliseconds: after two minutes the service takes a call for
+ * lost, and nobody would be told.
+ */
+const UPLOAD_MS = 80_000;
 
 /** What it works with. */
 export interface UploadDeps {
@@ -63,8 +71,9 @@ export async function uploadFiles(
   deps: UploadDeps,
 ): Promise<void> {
   const files: { id: string; title: string }[] = [];
+  const endMs = deps.clock.elapsed() + UPLOAD_MS;
   for (const path of paths) {
-    files.push({ id: await upload(path, deps), title: basename(path) });
+    files.push({ id: await upload(path, endMs, deps), title: basename(path) });
   }
   // Slack fails at blocks of Markdown here, so the text is a message of its own.
   await deps.api.call("files.completeUploadExternal", {
@@ -77,6 +86,7 @@ export async function uploadFiles(
 /** Resolves with Slack's id of a file that nobody sees yet. */
 async function upload(
   path: string,
+  endMs: number,
   { api, apiUrl, clock, signal }: UploadDeps,
 ): Promise<string> {
   const bytes = await Deno.readFile(path);
@@ -89,12 +99,27 @@ async function upload(
   if (id === "" || !isSlackUrl(url, apiUrl)) {
     throw new PermanentDeliveryError("Slack names no address of its own for a file");
   }
-  // The address is the permission: no token goes there.
-  const { status, headers } = await boundedFetch({ signal, timeoutMs: UPLOAD_MS, clock })(url, {
-    method: "POST",
-    headers: { "content-type": "application/octet-stream" },
-    body: bytes,
-  });
+  const timeoutMs = Math.max(0, endMs - clock.elapsed());
+  let response: Response;
+  try {
+    // The address is the permission: no token goes there.
+    response = await boundedFetch({ signal, timeoutMs, clock })(url, {
+      method: "POST",
+      headers: { "content-type": "application/octet-stream" },
+      body: bytes,
+    });
+  } catch (error) {
+    // What fetch says names the address.
+    signal.throwIfAborted();
+    if (neverSent(error)) throw new NotConnectedError("Slack takes no files now");
+    if (clock.elapsed() < endMs) {
+      throw new Error(`${basename(path)} was cut off on its way to Slack`);
+    }
+    throw new PermanentDeliveryError(
+      `it was not at Slack within ${UPLOAD_MS / 1_000} s, with the files before it`,
+    );
+  }
+  const { status, headers } = response;
   if (status === 429) {
     const seconds = Number(headers.get("retry-after")) || 30;
     throw new RetryLaterError("Slack takes files again later", seconds * 1_000);

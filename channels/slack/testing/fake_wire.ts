@@ -35,6 +35,8 @@ export class FakeWire {
   others = 0;
   /** So many sockets are refused from now on. */
   refuseSockets = 0;
+  /** Files that are given are not taken, and nothing is said. */
+  stallUploads = false;
   /** Authorization of what asked for files. */
   readonly fileTokens: (string | null)[] = [];
   /** What `apps.connections.open` and `auth.test` say in the place of yes, by the method. */
@@ -214,6 +216,9 @@ export class FakeWire {
       this.fileTokens.push(request.headers.get("authorization"));
       const file = this.workspace.files.get(rest[1] ?? "");
       if (file === undefined) return new Response("none", { status: 404 });
+      if (this.stallUploads) {
+        await new Promise((end) => request.signal.addEventListener("abort", end));
+      }
       file.bytes = new Uint8Array(await request.arrayBuffer());
       return new Response(`OK - ${file.bytes.length}`);
     }
