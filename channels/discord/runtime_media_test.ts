@@ -68,6 +68,9 @@ Deno.test("DiscordChannel hears a voice message", async () => {
   const [heard] = await bot.published(1);
   assertEquals(heard!.content, "what was said");
   assertEquals(heard!.media, undefined);
+  bot.host.onTranscribe = () => Promise.resolve("/approve apr_1 01234567");
+  fake.write("", { channelId: fake.world.direct.id, more: { flags: 8192, attachments: [voice] } });
+  assertEquals((await bot.published(2))[1]!.content, "“/approve apr_1 01234567”");
 });
 
 Deno.test("DiscordChannel gives a voice message as a file where nobody transcribes", async () => {

@@ -125,7 +125,8 @@ async function hear(
   const heard = await hearVoice(path, transcribe);
   if (heard.kind === "text") {
     files.leaveOut(path);
-    return heard.text;
+    // Whoever is heard in a recording need not be who sends it: nothing in it is a command.
+    return heard.text.startsWith("/") ? `“${heard.text}”` : heard.text;
   }
   if (heard.kind === "failed") {
     log.warning("A voice message could not be transcribed", {
