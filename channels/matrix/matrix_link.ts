@@ -28,7 +28,7 @@ import { Invites } from "./sync/invites.ts";
 import { Rooms } from "./sync/rooms.ts";
 import { SyncLoop } from "./sync/sync_loop.ts";
 import { textContent } from "./text/message_content.ts";
-import { wordsIn } from "./words.ts";
+import { wordsOf } from "./words.ts";
 
 /** What a link is made of. */
 export interface MatrixLinkDeps {
@@ -72,7 +72,7 @@ export function createMatrixLink(deps: MatrixLinkDeps): MatrixLink {
   const { session, displayName, config, host, memory, intake, isAllowed, signal } = deps;
   const { clock, log } = host;
   const { api, userId } = session;
-  const words = wordsIn(config.language);
+  const words = wordsOf(config.language);
   const rooms = new Rooms(userId);
   const foreign = new ForeignWriters();
   const transactions = new Transactions(memory);

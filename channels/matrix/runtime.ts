@@ -9,9 +9,17 @@ import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { LoginRefusedError, NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
-import { Intake } from "../../lib/channel/platform/intake.ts";
-import { Memory } from "../../lib/channel/platform/memory.ts";
-import { Tries } from "../../lib/channel/platform/tries.ts";
+import {
+  abortable,
+  backoffMs,
+  InboundFiles,
+  Intake,
+  MAX_INBOUND_FILE_BYTES,
+  Memory,
+  removeLeftFiles,
+  sleep,
+  Tries,
+} from "../../lib/channel/platform/mod.ts";
 import { boundedFetch } from "./api/bounded_fetch.ts";
 import { readFault } from "./api/faults.ts";
 import {
@@ -22,21 +30,11 @@ import {
   type SessionDeps,
 } from "./api/session.ts";
 import type { Heard } from "./inbound/heard.ts";
-import {
-  type FetchedFile,
-  fetchFile,
-  MAX_FILE_BYTES,
-  removeOldFiles,
-} from "./inbound/fetch_file.ts";
+import { fetchFile } from "./inbound/fetch_file.ts";
 import { createMatrixLink, type MatrixLink } from "./matrix_link.ts";
 import { type MatrixConfig, matrixSettings, settingsProblem } from "./settings.ts";
 import { partsOf } from "./text/message_content.ts";
-import { sleep } from "./sync/sleep.ts";
-import { wordsIn } from "./words.ts";
-
-/** First wait before a server that is away is asked again, and the longest, milliseconds. */
-const AGAIN_MS = 1_000;
-const MAX_AGAIN_MS = 60_000;
+import { wordsOf } from "./words.ts";
 
 /** Things of one kind that are kept: threads, approvals. */
 const MAX_REMEMBERED = 5_000;
@@ -99,7 +97,7 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
     const memory = new Memory(stateDir, MAX_REMEMBERED);
     let link: MatrixLink | undefined;
     try {
-      await removeOldFiles(stateDir);
+      await removeLeftFiles(stateDir);
       this.#tell(`connecting to ${this.config.homeserver}`);
       link = await this.#connect(memory, intake);
       if (link !== undefined) await this.#serve(link, intake);
@@ -165,15 +163,11 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
           await this.#logInAgain(fault);
           continue;
         }
-        const ms = Math.min(MAX_AGAIN_MS, AGAIN_MS * 2 ** Math.min(failures, 10));
-        // Not all at once behind a server that has gone.
-        const waitMs = fault.kind === "later"
-          ? fault.waitMs
-          : Math.round(ms * (1 + Math.random() / 4));
+        const waitMs = fault.kind === "later" ? fault.waitMs : backoffMs(failures + 1);
         this.#problem = fault.words;
         this.#tell(`not connected: ${fault.words}; again in ${Math.ceil(waitMs / 1_000)} s`);
         this.host.log.info("The homeserver cannot be asked", { reason: fault.words, waitMs });
-        await sleep(this.host.clock, waitMs, signal);
+        await sleep(waitMs, this.host.clock, signal);
       }
     }
     return undefined;
@@ -197,7 +191,7 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
     return {
       config: this.config,
       stateDir,
-      fetch: boundedFetch({ clock, maxFileBytes: MAX_FILE_BYTES, signal }),
+      fetch: boundedFetch({ clock, maxFileBytes: MAX_INBOUND_FILE_BYTES, signal }),
       now: () => clock.now(),
     };
   }
@@ -225,35 +219,33 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
   async #take(heard: Heard, signal: AbortSignal): Promise<void> {
     const link = this.#link!;
     const { roomId, chatId, eventId, senderId, senderName, isShared, file } = heard;
-    let fetched: FetchedFile | undefined;
-    if (file !== undefined) {
-      const key = eventId.replace(/[^A-Za-z0-9]/g, "").slice(0, 60) || "file";
-      fetched = await fetchFile(file, key, {
+    const files = new InboundFiles(this.host.stateDir);
+    try {
+      const fetched = file === undefined ? undefined : await fetchFile(file, {
         api: link.session.api,
-        stateDir: this.host.stateDir,
+        files,
         transcribe: (path) => this.transcribeAudio(path),
-        words: wordsIn(this.config.language),
+        words: wordsOf(this.config.language),
         // While the server is away as a whole, nothing is said by it of the file.
         isHopeless: () => this.#problem === "" && this.#fileTries.isLast(eventId),
         signal,
       });
-    }
-    try {
-      const published = await this.handleMessage({
+      const message = {
         senderId,
         senderName,
         chatId,
         content: [heard.content, fetched?.text ?? ""].filter((text) => text !== "").join("\n\n"),
         messageId: eventId,
         metadata: { eventId, senderId, roomId, isShared },
-        ...fetched?.path !== undefined && { media: [fetched.path] },
+        ...files.paths.length > 0 && { media: files.paths },
         ...heard.sentAt !== undefined && { sentAt: heard.sentAt },
-      });
+      };
+      const published = await abortable(this.handleMessage(message), signal);
       const isNew = published.kind === "turn" && !published.repeated;
       if (published.kind !== "denied") await link.acknowledge(heard, isNew);
       if (isNew && fetched?.isLeftOut) await link.tell(heard, fetched.text);
     } finally {
-      await fetched?.remove();
+      await files.remove();
     }
   }
 

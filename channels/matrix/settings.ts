@@ -5,7 +5,6 @@
  */
 
 import type { PackageConfig } from "../../lib/channel/base_channel.ts";
-import type { MatrixLanguage } from "./words.ts";
 
 /** See the module. */
 export interface MatrixConfig extends PackageConfig {
@@ -20,7 +19,7 @@ export interface MatrixConfig extends PackageConfig {
   inviteFrom: readonly string[];
   ackReaction: string;
   editEveryMs: number;
-  language: MatrixLanguage;
+  language: string;
 }
 
 /** The section without the blanks and line ends that come along when something is copied. */

@@ -4,11 +4,13 @@
  * @module
  */
 
+import { messageCatalog, type Messages } from "../../lib/channel/platform/message_catalog.ts";
 import de from "./locales/de.json" with { type: "json" };
 import es from "./locales/es.json" with { type: "json" };
 import zh from "./locales/zh.json" with { type: "json" };
 
-const EN = {
+/** English; `{…}` is filled in. */
+export const ENGLISH = {
   encryptedRoom: "This room is encrypted, and I cannot read what is written here. " +
     "Please invite me to a room without encryption.",
   react: "Or react to this message: ✅ allows it, ❌ refuses it.",
@@ -25,30 +27,11 @@ const EN = {
   transcriptionOff: "transcription is off",
 };
 
-/** See the module. */
-export type MatrixWords = Readonly<Record<keyof typeof EN, string>>;
-
-/** Languages that there are words in. */
-export type MatrixLanguage = "en" | "de" | "es" | "zh";
+/** Says it in the language of the section. */
+export type Words = Messages<keyof typeof ENGLISH>;
 
 /** The words of a language. */
-export function wordsIn(language: MatrixLanguage): MatrixWords {
-  switch (language) {
-    case "de":
-      return { ...EN, ...de.words };
-    case "es":
-      return { ...EN, ...es.words };
-    case "zh":
-      return { ...EN, ...zh.words };
-    default:
-      return EN;
-  }
-}
-
-/** A text with values in the places of `{name}`. */
-export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
-  return text.replace(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place));
-}
+export const wordsOf = messageCatalog(ENGLISH, { de: de.words, es: es.words, zh: zh.words });
 
 /** Bytes as people write them: in MiB, below one in KiB. */
 export function sizeWords(bytes: number): string {

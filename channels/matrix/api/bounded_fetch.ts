@@ -6,6 +6,7 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
+import { readBounded, withDeadline } from "../../../lib/channel/platform/mod.ts";
 
 /** Answers of the API; a first sync of a large account is the longest. */
 const MAX_JSON_BYTES = 64 * 1024 * 1024;
@@ -38,20 +39,15 @@ export function boundedFetch(
     const maxBytes = isFile ? maxFileBytes : MAX_JSON_BYTES;
     const isUpload = url.pathname.endsWith("/media/v3/upload");
     const waitMs = Number(url.searchParams.get("timeout") ?? 0);
-    const timeoutMs = isFile || isUpload ? FILE_TIMEOUT_MS : TIMEOUT_MS;
-    const late = new AbortController();
-    const cancel = clock.after(
-      timeoutMs + waitMs,
-      () => late.abort(new Error("The homeserver did not answer in time")),
-    );
-    try {
-      const signals = [signal, late.signal, ...init.signal ? [init.signal] : []];
+    const timeoutMs = (isFile || isUpload ? FILE_TIMEOUT_MS : TIMEOUT_MS) + waitMs;
+    const late = () => new Error("The homeserver did not answer in time");
+    return await withDeadline({ timeoutMs, late, signal, clock }, async (ending) => {
       const response = await fetch(url, {
         method: init.method,
         headers: init.headers,
         body: init.body,
         redirect: "manual",
-        signal: AbortSignal.any(signals),
+        signal: init.signal ? AbortSignal.any([ending, init.signal]) : ending,
       });
       const { status, headers } = response;
       const body = await readBounded(response, maxBytes);
@@ -61,35 +57,6 @@ export function boundedFetch(
       }
       const hasNoBody = status === 204 || status === 205 || status === 304;
       return new Response(hasNoBody ? null : body, { status, headers });
-    } finally {
-      cancel();
-    }
+    });
   };
-}
-
-/** Undefined for what is longer. */
-async function readBounded(
-  response: Response,
-  maxBytes: number,
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const announced = Number(response.headers.get("content-length") ?? 0);
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  const isTooLarge = () => Math.max(announced, length) > maxBytes;
-  if (response.body !== null) {
-    for await (const part of response.body) {
-      length += part.length;
-      // Leaving the loop ends the connection's stream.
-      if (isTooLarge()) break;
-      parts.push(part);
-    }
-  }
-  if (isTooLarge()) return undefined;
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

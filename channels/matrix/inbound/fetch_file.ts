@@ -6,21 +6,23 @@
  * @module
  */
 
-import { join } from "@std/path";
+import {
+  hearVoice,
+  type InboundFiles,
+  MAX_INBOUND_FILE_BYTES,
+} from "../../../lib/channel/platform/mod.ts";
 import { readFault } from "../api/faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
-import { fill, type MatrixWords, sizeWords } from "../words.ts";
+import { sizeWords, type Words } from "../words.ts";
 import type { HeardFile } from "./heard.ts";
-
-/** Bytes of a file that the service takes. */
-export const MAX_FILE_BYTES = 8 * 1024 * 1024;
 
 /** What is fetched with. */
 export interface FetchFileDeps {
   api: Pick<MatrixApi, "download">;
-  stateDir: string;
+  /** Where it is put. */
+  files: InboundFiles;
   transcribe: (path: string) => Promise<string>;
-  words: MatrixWords;
+  words: Words;
   /** The file could not be had once more: whether its message is to wait for it no longer. */
   isHopeless: () => boolean;
   signal: AbortSignal;
@@ -32,27 +34,18 @@ export interface FetchedFile {
   text: string;
   /** Nothing of it goes on, for whatever `text` says: whoever sent it is to know. */
   isLeftOut: boolean;
-  path: string | undefined;
-  /** Removes it from the disk again. */
-  remove(): Promise<void>;
 }
 
-/** Rejects where the server cannot be asked, so that it is asked again. `key`: of the message alone. */
+/** Rejects where the server cannot be asked, so that it is asked again. */
 export async function fetchFile(
   file: HeardFile,
-  key: string,
-  { api, stateDir, transcribe, words, isHopeless, signal }: FetchFileDeps,
+  { api, files, transcribe, words, isHopeless, signal }: FetchFileDeps,
 ): Promise<FetchedFile> {
   const { name, isVoice } = file;
-  const without = (text: string) => ({
-    text,
-    isLeftOut: true,
-    path: undefined,
-    remove: () => Promise.resolve(),
-  });
+  const without = (text: string) => ({ text, isLeftOut: true });
   const tooLarge = () =>
-    without(fill(words.fileTooLarge, { name, limit: sizeWords(MAX_FILE_BYTES) }));
-  if ((file.size ?? 0) > MAX_FILE_BYTES) return tooLarge();
+    without(words("fileTooLarge", { name, limit: sizeWords(MAX_INBOUND_FILE_BYTES) }));
+  if ((file.size ?? 0) > MAX_INBOUND_FILE_BYTES) return tooLarge();
   let bytes: Uint8Array<ArrayBuffer>;
   try {
     bytes = await api.download(file.mxc, signal);
@@ -61,33 +54,16 @@ export async function fetchFile(
     // Such as one of another server that is gone for good: the chat does not wait for it for ever.
     if (fault.kind !== "refused" && (fault.kind !== "away" || !isHopeless())) throw error;
     if (fault.kind === "refused" && fault.errcode === "M_TOO_LARGE") return tooLarge();
-    return without(fill(words.fileGone, { name, reason: fault.words }));
+    return without(words("fileGone", { name, reason: fault.words }));
   }
-  const dir = join(stateDir, "media", key);
-  const remove = () => Deno.remove(dir, { recursive: true });
-  await Deno.mkdir(dir, { recursive: true, mode: 0o700 });
-  const path = join(dir, name);
-  await Deno.writeFile(path, bytes, { mode: 0o600 });
-  if (!isVoice) return { text: "", isLeftOut: false, path, remove };
-  try {
-    const said = (await transcribe(path)).trim();
-    if (said !== "") return { text: said, isLeftOut: false, path: undefined, remove };
-    return { text: "", isLeftOut: false, path, remove };
-  } catch (error) {
-    if (signal.aborted) throw error;
-    const isOff = (error as { code?: unknown }).code === "not_enabled";
-    const reason = isOff
-      ? words.transcriptionOff
-      : error instanceof Error
-      ? error.message
-      : String(error);
-    return { text: fill(words.voiceNotHeard, { reason }), isLeftOut: false, path, remove };
+  const path = await files.write(name, bytes);
+  if (!isVoice) return { text: "", isLeftOut: false };
+  const heard = await hearVoice(path, transcribe);
+  signal.throwIfAborted();
+  if (heard.kind === "text") {
+    files.leaveOut(path);
+    return { text: heard.text, isLeftOut: false };
   }
-}
-
-/** Removes what a process that was killed has left behind. */
-export async function removeOldFiles(stateDir: string): Promise<void> {
-  await Deno.remove(join(stateDir, "media"), { recursive: true }).catch((error) => {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  });
+  const reason = heard.kind === "off" ? words("transcriptionOff") : heard.reason;
+  return { text: words("voiceNotHeard", { reason }), isLeftOut: false };
 }

@@ -6,11 +6,11 @@
  */
 
 import type { OutboundEvent, OutboundMessage } from "../../../lib/channel/outbound_message.ts";
-import type { Memory } from "../../../lib/channel/platform/memory.ts";
+import { approvalCommand, type Memory } from "../../../lib/channel/platform/mod.ts";
 import type { Heard } from "../inbound/heard.ts";
 import { type MatrixEvent, record } from "../sync/sync_answer.ts";
 import { editContent, textContent } from "../text/message_content.ts";
-import type { MatrixWords } from "../words.ts";
+import type { Words } from "../words.ts";
 import type { MessageSender } from "./message_sender.ts";
 import type { RoomWriter } from "./room_writer.ts";
 import type { Transactions } from "./transactions.ts";
@@ -21,7 +21,7 @@ export interface ApprovalsDeps {
   writer: RoomWriter;
   transactions: Transactions;
   memory: Pick<Memory, "get" | "set">;
-  words: MatrixWords;
+  words: Words;
   now: () => number;
   log: { warning(message: string, fields?: Record<string, string>): void };
 }
@@ -62,7 +62,7 @@ export class Approvals {
     const { chatId } = message;
     const [eventId] = await sender.send({
       ...message,
-      content: message.content.trim() === "" ? "" : `${message.content}\n\n${words.react}`,
+      content: message.content.trim() === "" ? "" : `${message.content}\n\n${words("react")}`,
     });
     if (eventId === undefined) return;
     const kept: Kept = {
@@ -93,7 +93,7 @@ export class Approvals {
     const kept = eventId === undefined ? undefined : memory.get<Kept>("approval", eventId);
     if (eventId === undefined || kept === undefined) return void await sender.send(message);
     memory.set("approval", eventId, { ...kept, isOver: true });
-    const how = message.content.trim() === "" ? words[outcome] ?? words.void : message.content;
+    const how = message.content.trim() === "" ? words(outcome) : message.content;
     const { roomId } = writer.placeOf(chatId);
     const event = editContent(eventId, `${kept.text}\n\n${how}`, "m.text");
     const txnId = await transactions.idOf("resolved", chatId, id);
@@ -128,7 +128,7 @@ export class Approvals {
       eventId: event.eventId,
       senderId: event.sender,
       senderName: event.sender,
-      content: mark === YES ? `/approve ${kept.id} ${kept.digest}` : `/deny ${kept.id}`,
+      content: approvalCommand({ ...kept, isApproved: mark === YES }),
       isShared: false,
       ...event.sentAt !== undefined && { sentAt: event.sentAt },
     };
@@ -145,7 +145,7 @@ export class Approvals {
     const tell = async () => {
       const { roomId, threadId } = writer.placeOf(chatId);
       const relation = threadId === undefined ? {} : { threadId };
-      const event = textContent(words.alreadyAnswered, "m.notice", relation);
+      const event = textContent(words("alreadyAnswered"), "m.notice", relation);
       const txnId = await transactions.idOf("late", eventId, userId);
       await writer.send(roomId, "m.room.message", event, txnId);
     };

@@ -11,7 +11,7 @@ import { readFault } from "../api/faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
 import type { ForeignWriters } from "../inbound/foreign_writers.ts";
 import { textContent } from "../text/message_content.ts";
-import type { MatrixWords } from "../words.ts";
+import type { Words } from "../words.ts";
 import type { Transactions } from "./transactions.ts";
 
 /** What notices are sent with. */
@@ -20,7 +20,7 @@ export interface EncryptionNotesDeps {
   foreign: ForeignWriters;
   transactions: Transactions;
   memory: Pick<Memory, "get" | "set">;
-  words: MatrixWords;
+  words: Words;
   log: Pick<Log, "warning">;
 }
 
@@ -53,7 +53,7 @@ export class EncryptionNotes {
     });
     try {
       const txnId = await transactions.idOf("encrypted", roomId);
-      const event = textContent(words.encryptedRoom, "m.notice");
+      const event = textContent(words("encryptedRoom"), "m.notice");
       await foreign.sending(txnId, () => api.send(roomId, "m.room.message", event, txnId));
     } catch (error) {
       const fault = readFault(error);

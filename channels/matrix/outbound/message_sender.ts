@@ -5,13 +5,14 @@
  * @module
  */
 
+import { SendSteps } from "../../../lib/channel/platform/mod.ts";
 import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
 import { deliveryError } from "../api/faults.ts";
 import type { Json, MatrixApi } from "../api/matrix_api.ts";
 import type { MatrixPlace } from "../chat_id.ts";
 import { partsOf, relates, type Relation, textContent } from "../text/message_content.ts";
-import { fill, type MatrixWords, sizeWords } from "../words.ts";
+import { sizeWords, type Words } from "../words.ts";
 import { fileContent, namedFile } from "./file_content.ts";
 import type { RoomWriter } from "./room_writer.ts";
 import type { Transactions } from "./transactions.ts";
@@ -21,11 +22,8 @@ export interface MessageSenderDeps {
   api: Pick<MatrixApi, "upload" | "uploadLimit">;
   writer: RoomWriter;
   transactions: Transactions;
-  words: MatrixWords;
+  words: Words;
 }
-
-/** Messages of which a part was sent. */
-const MAX_PARTLY = 1_000;
 
 /** Files whose upload is remembered until they were sent. */
 const MAX_UPLOADED = 200;
@@ -36,8 +34,7 @@ const MAX_SENT_BYTES = 100 * 1024 * 1024;
 /** See the module. Rejects with the errors of deliveries. */
 export class MessageSender {
   readonly #deps: MessageSenderDeps;
-  /** Events that are there, by message: they need not be uploaded again. */
-  readonly #partly = new Map<string, string[]>();
+  readonly #steps = new SendSteps<string>();
   /** Addresses of files by their message and place in it: an event that is refused uploads nothing anew. */
   readonly #uploaded = new Map<string, string>();
   #limit: Promise<number | undefined> | undefined;
@@ -63,20 +60,14 @@ export class MessageSender {
       const key = `${id} ${steps.length}`;
       steps.push(() => this.#file(path, key, isFirst ? relation : following(relation)));
     }
-    const sent = this.#partly.get(id) ?? [];
-    for (let at = sent.length; at < steps.length; at += 1) {
-      const event = await steps[at]!();
-      const txnId = await transactions.idOf("message", id, String(at));
-      sent.push(await writer.send(place.roomId, "m.room.message", event, txnId));
-      if (at + 1 < steps.length) this.#keep(id, sent);
-    }
-    this.#partly.delete(id);
-    return sent;
-  }
-
-  #keep(id: string, sent: string[]): void {
-    this.#partly.set(id, sent);
-    if (this.#partly.size > MAX_PARTLY) this.#partly.delete(this.#partly.keys().next().value!);
+    return await this.#steps.run(
+      id,
+      steps.map((step, at) => async () => {
+        const event = await step();
+        const txnId = await transactions.idOf("message", id, String(at));
+        return await writer.send(place.roomId, "m.room.message", event, txnId);
+      }),
+    );
   }
 
   /** The event of a file; in words where the server does not take so much. */
@@ -86,7 +77,7 @@ export class MessageSender {
     const limit = Math.min(await this.#uploadLimit() ?? Infinity, MAX_SENT_BYTES);
     const tooLarge = (bytes: number) =>
       textContent(
-        fill(words.sendTooLarge, { name: `\`${file.name}\``, limit: sizeWords(bytes) }),
+        words("sendTooLarge", { name: `\`${file.name}\``, limit: sizeWords(bytes) }),
         "m.text",
         relation,
       );

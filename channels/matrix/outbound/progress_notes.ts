@@ -9,7 +9,7 @@ import type { Clock } from "../../../lib/agent/clock.ts";
 import type { Memory } from "../../../lib/channel/platform/memory.ts";
 import { StatusNotes } from "../../../lib/channel/platform/status_notes.ts";
 import { editContent, textContent } from "../text/message_content.ts";
-import { fill, type MatrixWords } from "../words.ts";
+import type { Words } from "../words.ts";
 import type { RoomWriter } from "./room_writer.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -19,7 +19,7 @@ export interface ProgressNotesDeps {
   transactions: Transactions;
   /** So that a note of a process that was killed is closed by the next. */
   memory: Pick<Memory, "entries" | "set" | "delete">;
-  words: MatrixWords;
+  words: Words;
   clock: Pick<Clock, "after" | "elapsed">;
   /** Least time between two edits of a note, milliseconds. */
   everyMs: number;
@@ -50,7 +50,7 @@ export function createProgressNotes(
   return new StatusNotes<Note>({
     post,
     edit,
-    remove: (note, texts) => edit(note, fill(words.steps, { count: texts })),
+    remove: (note, texts) => edit(note, words("steps", { count: texts })),
     memory,
     clock,
     everyMs: () => everyMs,

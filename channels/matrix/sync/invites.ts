@@ -6,10 +6,10 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
+import { sleep } from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/log.ts";
 import { readFault } from "../api/faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
-import { sleep } from "./sleep.ts";
 import { type InvitedRoom, record } from "./sync_answer.ts";
 
 /** What invites are answered with. */
@@ -84,7 +84,7 @@ export class Invites {
           return;
         }
         const waitMs = fault.kind === "later" ? fault.waitMs : FIRST_AGAIN_MS * 2 ** tries;
-        await sleep(clock, waitMs, signal);
+        await sleep(waitMs, clock, signal);
       }
     }
     if (!signal.aborted) {
