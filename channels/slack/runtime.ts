@@ -18,10 +18,14 @@ import { SlackSignature } from "./http/slack_signature.ts";
 import { catchUp, SEEN_CURSOR } from "./inbound/catch_up.ts";
 import { requireSettings, type SlackConfig, type SlackSettings } from "./settings.ts";
 import { SlackSession } from "./slack_session.ts";
+import type { Envelope } from "./socket/socket_connection.ts";
 import { SocketLink } from "./socket/socket_link.ts";
 
 /** How often it is noted that we are there, milliseconds. */
 const SEEN_EVERY_MS = 30_000;
+
+/** Before what could not be taken, or read, is read again, milliseconds. */
+const READ_AGAIN_MS = 15_000;
 
 /** How far back is read where Slack has left something out, and how soon and how often, milliseconds. */
 const LOOK_BACK_MS = 3_600_000;
@@ -43,6 +47,7 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
   #isReadWaiting = false;
   #cancelSeen: (() => void) | undefined;
   #cancelLookBack: (() => void) | undefined;
+  #cancelReadAgain: (() => void) | undefined;
   #lookedBackMs = -Infinity;
   #lookBackMs = 0;
 
@@ -121,6 +126,7 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
         inner.abort(new Error("The channel ends"));
         this.#cancelSeen?.();
         this.#cancelLookBack?.();
+        this.#cancelReadAgain?.();
         await this.#catchingUp;
         await session.close();
       }
@@ -146,7 +152,7 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
       apiUrl,
       clock,
       log,
-      onEnvelope: (envelope) => session.inbox.accept(envelope),
+      onEnvelope: (envelope) => this.#accept(envelope, session, api, signal),
       onConnected: ({ others, wasAway }) => {
         this.#isConnected = true;
         this.host.setDetail(`connected as ${nameOf(self)}${others > 0 ? OTHERS : ""}`);
@@ -177,7 +183,7 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
         signature,
         clock,
         log,
-        onEnvelope: (envelope) => session.inbox.accept(envelope),
+        onEnvelope: (envelope) => this.#accept(envelope, session, api, signal),
         onMissed: () => this.#lookBack(api, signal),
       }));
     try {
@@ -189,6 +195,31 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
     } finally {
       await listener.close();
     }
+  }
+
+  /** Slack tells it three times more and then no more, while a disk may be full for longer. */
+  async #accept(
+    envelope: Envelope,
+    session: SlackSession,
+    api: SlackApi,
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      await session.inbox.accept(envelope);
+    } catch (error) {
+      this.#readAgain(session, api, signal);
+      throw error;
+    }
+  }
+
+  /** Reads after a while what could not be taken. */
+  #readAgain(session: SlackSession, api: SlackApi, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    this.#isBehind = true;
+    this.#cancelReadAgain ??= this.host.clock.after(READ_AGAIN_MS, () => {
+      this.#cancelReadAgain = undefined;
+      this.#catchUp(session, api, signal);
+    });
   }
 
   /** Reads what was written while we were away; one read after the other. */
@@ -209,12 +240,13 @@ export class SlackChannel extends BaseChannel<SlackConfig> {
           threads: () => session.threads.recent(100),
           lookBackMs: this.#takeLookBack(),
         }, signal);
-        this.#isBehind = !isWhole || this.#isReadWaiting;
+        this.#isBehind = !isWhole || this.#isReadWaiting || this.#cancelReadAgain !== undefined;
       } catch (error) {
         if (signal.aborted || error instanceof LoginRefusedError) return;
         log.warning("What was written meanwhile could not be read", {
           reason: (error as Error).message,
         });
+        this.#readAgain(session, api, signal);
       }
     });
   }

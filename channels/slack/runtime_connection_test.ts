@@ -138,6 +138,40 @@ slackTest(
 );
 
 slackTest(
+  "slack reads what could not be written down while the disk was full, when Slack tells it no more",
+  async (slack) => {
+    const clock = fakeClock(Date.now());
+    await using app = await TestSlack.connected(slack, { clock });
+    await slack.say(ALICE_DM, { text: "before" });
+    await app.heard("before");
+    const file = (sql: string) => {
+      const database = new DatabaseSync(`${app.host.stateDir}/intake.sqlite`);
+      database.exec(sql);
+      database.close();
+    };
+    file(
+      `CREATE TRIGGER full BEFORE INSERT ON entries
+       BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`,
+    );
+    const { length } = slack.acknowledged();
+    await slack.say(ALICE_DM, { text: "on a full disk" });
+    const isRefused = () =>
+      app.host.lines.some(({ message }) => message.includes("could not be read"));
+    await app.until(() => {
+      if (!isRefused()) clock.tick(1_000);
+      return isRefused();
+    });
+    assertEquals([slack.acknowledged().length, app.turns("on a full disk")], [length, 0]);
+    file("DROP TRIGGER full");
+    await app.until(() => {
+      if (app.turns("on a full disk") === 0) clock.tick(1_000);
+      return app.turns("on a full disk") > 0;
+    });
+    assertEquals(app.turns("on a full disk"), 1);
+  },
+);
+
+slackTest(
   "slack connects anew before Slack takes the connection away, and loses nothing",
   async (slack) => {
     await using app = await TestSlack.connected(slack);
