@@ -10,7 +10,7 @@ import type { HandledMessage, Published } from "../../lib/channel/inbound_messag
 import { Intake, Memory, removeLeftFiles, sleep } from "../../lib/channel/platform/mod.ts";
 import { BotStatus } from "./account/bot_status.ts";
 import { registerCommand } from "./account/register_command.ts";
-import type { DiscordSettings } from "./account/settings.ts";
+import type { DiscordSettings } from "./settings.ts";
 import { Bookmark, type BotIdentity } from "./gateway/bookmark.ts";
 import { EventQueue } from "./gateway/event_queue.ts";
 import { bareEvent, isBare } from "./gateway/bare_event.ts";

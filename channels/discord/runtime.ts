@@ -11,7 +11,7 @@ import { NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
 import { SendSteps } from "../../lib/channel/platform/mod.ts";
-import { type DiscordSettings, discordSettings } from "./account/settings.ts";
+import { type DiscordSettings, discordSettings } from "./settings.ts";
 import { DiscordBot } from "./discord_bot.ts";
 import type { Outbound } from "./outbound/outbound.ts";
 import { outgoingFiles } from "./outbound/outgoing_files.ts";

@@ -7,7 +7,7 @@
 
 import type { APIApplication } from "discord.js";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
-import { problemsOf } from "./account/settings.ts";
+import { problemsOf } from "./settings.ts";
 import { DiscordApi, isSnowflake } from "./rest/discord_api.ts";
 import { DiscordRest } from "./rest/discord_rest.ts";
 import { isLoginRefused } from "./rest/delivery_fault.ts";

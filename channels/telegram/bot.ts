@@ -20,21 +20,21 @@ import {
   Typing,
 } from "../../lib/channel/platform/mod.ts";
 import type { TelegramApi } from "./api/telegram_api.ts";
-import { Approvals } from "./sending/approvals.ts";
-import { parseChat } from "./sending/chat_place.ts";
-import { Chats } from "./sending/chats.ts";
-import { ClickAnswers } from "./sending/click_answers.ts";
-import { createNotes, noteText, type SentNote } from "./sending/create_notes.ts";
-import { Sender } from "./sending/sender.ts";
-import { Streams } from "./sending/streams.ts";
+import { Approvals } from "./outbound/approvals.ts";
+import { parseChat } from "./outbound/chat_place.ts";
+import { Chats } from "./outbound/chats.ts";
+import { ClickAnswers } from "./outbound/click_answers.ts";
+import { createNotes, noteText, type SentNote } from "./outbound/create_notes.ts";
+import { Sender } from "./outbound/sender.ts";
+import { Streams } from "./outbound/streams.ts";
 import type { TelegramConfig } from "./settings.ts";
-import { Albums } from "./updates/albums.ts";
-import type { Heard, HeardMessage } from "./updates/heard.ts";
-import type { BotIdentity } from "./updates/is_addressed.ts";
-import { pollUpdates } from "./updates/poll_updates.ts";
-import { receiveUpdates } from "./updates/receive_updates.ts";
-import { serveWebhook } from "./updates/serve_webhook.ts";
-import { TakeMessage } from "./updates/take_message.ts";
+import { Albums } from "./inbound/albums.ts";
+import type { Heard, HeardMessage } from "./inbound/heard.ts";
+import type { BotIdentity } from "./inbound/is_addressed.ts";
+import { pollUpdates } from "./inbound/poll_updates.ts";
+import { receiveUpdates } from "./inbound/receive_updates.ts";
+import { serveWebhook } from "./inbound/serve_webhook.ts";
+import { TakeMessage } from "./inbound/take_message.ts";
 import type { Words } from "./words.ts";
 
 /** What a bot works with. */

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ANSWER_MS } from "./sending/click_answers.ts";
+import { ANSWER_MS } from "./outbound/click_answers.ts";
 import { TestBot } from "./testing/test_bot.ts";
 
 const ID = "apr_abcdefgh23456789";

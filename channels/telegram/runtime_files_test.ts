@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { TestBot } from "./testing/test_bot.ts";
-import { ALBUM_MS } from "./updates/albums.ts";
+import { ALBUM_MS } from "./inbound/albums.ts";
 import { MAX_INBOUND_FILE_BYTES } from "../../lib/channel/platform/mod.ts";
 
 Deno.test("telegram fetches files, and gives them with the words beside them", async () => {

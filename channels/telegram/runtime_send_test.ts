@@ -5,7 +5,7 @@ import {
   RetryLaterError,
   UncertainDeliveryError,
 } from "../../lib/channel/delivery_error.ts";
-import { MAX_FILE_BYTES } from "./sending/plan_files.ts";
+import { MAX_FILE_BYTES } from "./outbound/plan_files.ts";
 import { TestBot } from "./testing/test_bot.ts";
 
 const CHAT = "1001";

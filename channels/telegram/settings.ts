@@ -6,8 +6,8 @@
 
 import type { PackageConfig } from "../../lib/channel/base_channel.ts";
 import type { SetupFinding } from "../../lib/channel/descriptor.ts";
-import { isReaction } from "./sending/reactions.ts";
-import type { QUOTE_CHOICES } from "./sending/sender.ts";
+import { isReaction } from "./outbound/reactions.ts";
+import type { QUOTE_CHOICES } from "./outbound/sender.ts";
 
 /** The section, as the manifest describes it. */
 export interface TelegramConfig extends PackageConfig {

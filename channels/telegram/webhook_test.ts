@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { checkChannel, FakeHost } from "../../lib/channel/testing/mod.ts";
 import { FakeTelegram } from "./testing/fake_telegram.ts";
 import { TestBot, type TestBotOptions } from "./testing/test_bot.ts";
-import { LOOK_MS } from "./updates/serve_webhook.ts";
+import { LOOK_MS } from "./inbound/serve_webhook.ts";
 
 const SECRET = "a-secret-of-a-webhook";
 

@@ -8,7 +8,7 @@ import type { Clock } from "../../lib/agent/clock.ts";
 import type { Intake } from "../../lib/channel/platform/intake.ts";
 import type { Memory } from "../../lib/channel/platform/memory.ts";
 import type { Log } from "../../lib/log.ts";
-import type { WantedRoom, XmppSettings } from "./account/settings.ts";
+import type { WantedRoom, XmppSettings } from "./settings.ts";
 import { bareJid } from "./client/jid.ts";
 import { NS } from "./client/namespaces.ts";
 import type { OwnAbilities } from "./client/own_abilities.ts";

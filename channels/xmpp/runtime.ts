@@ -19,7 +19,7 @@ import {
   StatusNotes,
   Typing,
 } from "../../lib/channel/platform/mod.ts";
-import { type XmppSettings, xmppSettings } from "./account/settings.ts";
+import { type XmppSettings, xmppSettings } from "./settings.ts";
 import { readCaCerts } from "./client/ca_certs.ts";
 import { foldAddresses } from "./client/jid.ts";
 import { ownAbilities } from "./client/own_abilities.ts";

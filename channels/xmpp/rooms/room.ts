@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
-import type { WantedRoom } from "../account/settings.ts";
+import type { WantedRoom } from "../settings.ts";
 import { bareJid, resourceOf } from "../client/jid.ts";
 import { NS } from "../client/namespaces.ts";
 import { StanzaError } from "../client/stanza_error.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { WantedRoom } from "../account/settings.ts";
+import type { WantedRoom } from "../settings.ts";
 import { isUnder } from "../client/jid.ts";
 import type { XmlElement } from "../client/xmpp_library.ts";
 import { Room, type RoomDeps } from "./room.ts";

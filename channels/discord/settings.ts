@@ -4,8 +4,8 @@
  * @module
  */
 
-import { ServiceError } from "../../../lib/errors.ts";
-import { isSnowflake } from "../rest/discord_api.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import { isSnowflake } from "./rest/discord_api.ts";
 
 /** See the module. */
 export interface DiscordSettings {

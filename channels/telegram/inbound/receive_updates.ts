@@ -7,8 +7,8 @@
 import type { Update } from "grammy/types";
 import type { Intake, IntakeEntry } from "../../../lib/channel/platform/intake.ts";
 import type { Log } from "../../../lib/log.ts";
-import type { Chats } from "../sending/chats.ts";
-import type { ClickAnswers } from "../sending/click_answers.ts";
+import type { Chats } from "../outbound/chats.ts";
+import type { ClickAnswers } from "../outbound/click_answers.ts";
 import type { Heard } from "./heard.ts";
 import { type ReadOptions, readUpdate } from "./read_update.ts";
 import { Strangers } from "./strangers.ts";

@@ -18,7 +18,7 @@ import {
 import type { Clock } from "../../../lib/agent/clock.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
 import { isRejection, TelegramFault } from "../api/telegram_fault.ts";
-import { megabytes } from "../sending/megabytes.ts";
+import { megabytes } from "../outbound/megabytes.ts";
 import type { Words } from "../words.ts";
 import type { FileRef } from "./heard.ts";
 

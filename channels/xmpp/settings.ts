@@ -4,9 +4,9 @@
  * @module
  */
 
-import { ServiceError } from "../../../lib/errors.ts";
-import { foldJid, type Jid, parseJid } from "../client/jid.ts";
-import { XMPP_TLS_MODES } from "../client/xmpp_socket.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import { foldJid, type Jid, parseJid } from "./client/jid.ts";
+import { XMPP_TLS_MODES } from "./client/xmpp_socket.ts";
 
 /** A room to be in. */
 export interface WantedRoom {

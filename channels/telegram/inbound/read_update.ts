@@ -5,7 +5,7 @@
  */
 
 import type { CallbackQuery, Message, Update } from "grammy/types";
-import { chatIdOf } from "../sending/chat_place.ts";
+import { chatIdOf } from "../outbound/chat_place.ts";
 import { filesOf } from "./files_of.ts";
 import type { UpdateMeaning } from "./heard.ts";
 import { type BotIdentity, isAddressed } from "./is_addressed.ts";
