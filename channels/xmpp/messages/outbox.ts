@@ -167,7 +167,7 @@ export class Outbox {
         ? new PermanentDeliveryError(message)
         : new RetryLaterError(message, REJOIN_MS);
     }
-    const echo = room?.echo(id);
+    const echo = room?.echoes.of(id);
     try {
       const stanza = compose(room !== undefined);
       if (echo === undefined) return await session.deliver(stanza);

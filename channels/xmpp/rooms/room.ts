@@ -11,6 +11,7 @@ import { NS } from "../client/namespaces.ts";
 import { StanzaError } from "../client/stanza_error.ts";
 import { xml, type XmlElement } from "../client/xmpp_library.ts";
 import type { XmppSession } from "../client/xmpp_session.ts";
+import { Echoes } from "./echoes.ts";
 import type { Occupant } from "./occupant.ts";
 import { exitReason, joinProblem } from "./room_problem.ts";
 
@@ -24,15 +25,6 @@ export interface RoomDeps {
   isBelieved: boolean;
   onChange: () => void;
   onJoined: (room: Room) => void;
-}
-
-/** That the room says a message of ours again. */
-export interface Echo {
-  /** Resolves when it has; never where it does not. */
-  came: Promise<void>;
-  /** Resolves when it has, or after so many milliseconds. */
-  within: (ms: number) => Promise<void>;
-  forget: () => void;
 }
 
 /** First wait before it is tried again, and the longest, milliseconds. */
@@ -56,10 +48,10 @@ const MAX_NICKS = 5;
 /** See the module. */
 export class Room {
   readonly jid: string;
+  readonly echoes: Echoes;
   readonly #deps: RoomDeps;
   readonly #wanted: WantedRoom;
   readonly #occupants = new Map<string, Occupant>();
-  readonly #echoes = new Map<string, () => void>();
   #features: ReadonlySet<string> = new Set();
   #nick: string;
   #isIn = false;
@@ -75,6 +67,7 @@ export class Room {
     this.#wanted = wanted;
     this.#nick = wanted.nick;
     this.#deps = deps;
+    this.echoes = new Echoes(deps.clock);
   }
 
   /** How we are called in it. */
@@ -177,26 +170,10 @@ export class Room {
     this.#entered(nick);
   }
 
-  /** Waits for a message of ours to come back from the room, until it is forgotten. */
-  echo(id: string): Echo {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#echoes.set(id, resolve);
-    return {
-      came: promise,
-      within: async (ms) => {
-        const late = Promise.withResolvers<void>();
-        const cancel = this.#deps.clock.after(ms, late.resolve);
-        await Promise.race([promise, late.promise]);
-        cancel();
-      },
-      forget: () => void this.#echoes.delete(id),
-    };
-  }
-
   /** A message of ours has come back. */
   takeEcho(id: string): void {
     this.#heard();
-    this.#echoes.get(id)?.();
+    this.echoes.take(id);
   }
 
   /** We have been told by an answer that we are not in it. */
@@ -209,7 +186,7 @@ export class Room {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#cancel();
-    this.#echoes.clear();
+    this.echoes.close();
     if (isGoodbye && this.#isIn) {
       const to = `${this.jid}/${this.#nick}`;
       this.#deps.session.post(xml("presence", { to, type: "unavailable" }));
