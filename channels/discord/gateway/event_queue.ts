@@ -5,7 +5,7 @@
  */
 
 /** Events that may wait. */
-export const MAX_EVENTS = 2_000;
+const MAX_EVENTS = 2_000;
 
 /** What a queue works with. */
 export interface EventQueueDeps<E> {

@@ -18,7 +18,7 @@ const READ: readonly string[] = [
 const STATE: readonly string[] = ["m.room.member", "m.room.encryption"];
 
 /** Events of a room that come with one answer; a longer gap is filled from `/messages`. */
-export const TIMELINE_EVENTS = 50;
+const TIMELINE_EVENTS = 50;
 
 /** For pages of `/messages`. */
 export const GAP_FILTER: Json = { types: READ, lazy_load_members: true };

@@ -32,7 +32,7 @@ export interface ActionServerDeps {
 }
 
 /** The path of ours that clicks come to. */
-export const ACTIONS_PATH = "/mattermost/actions";
+const ACTIONS_PATH = "/mattermost/actions";
 
 /** Bytes of a click: a context of ours and some names. */
 const MAX_BODY_BYTES = 64 * 1024;

@@ -17,7 +17,7 @@ export function toMrkdwn(markdown: string): string {
 }
 
 /** Slack wants these three escaped, and those alone. */
-export function escapeMrkdwn(text: string): string {
+function escapeMrkdwn(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 

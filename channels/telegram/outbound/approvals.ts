@@ -36,7 +36,7 @@ export interface ApprovalsDeps {
 export type ClickMeaning = { command: string; id: string } | { word: WordKey };
 
 /** Bytes of what a button may hold (Bot API, InlineKeyboardButton). */
-export const MAX_BUTTON_BYTES = 64;
+const MAX_BUTTON_BYTES = 64;
 
 /** Kind of memory: what did not fit a button. */
 const LONG = "button";

@@ -8,7 +8,7 @@ import { basename, extname } from "@std/path";
 
 /** What the Bot API takes by upload (Bot API, "Sending files"). */
 export const MAX_FILE_BYTES = 50 * 1024 * 1024;
-export const MAX_PHOTO_BYTES = 10 * 1024 * 1024;
+const MAX_PHOTO_BYTES = 10 * 1024 * 1024;
 
 /** Files of an album. */
 const MAX_ALBUM = 10;

@@ -241,7 +241,7 @@ function withoutQuote(message: XmlElement, body: string): string {
 }
 
 /** When it was written, where somebody who may say so says it (XEP-0203). */
-export function delayOf(message: XmlElement, by: readonly string[]): number | undefined {
+function delayOf(message: XmlElement, by: readonly string[]): number | undefined {
   for (const { attrs } of message.getChildren("delay", NS.delay)) {
     const isFromServer = attrs.from === undefined || by.includes(foldJid(attrs.from));
     const ms = Date.parse(attrs.stamp ?? "");
