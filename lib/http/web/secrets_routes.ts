@@ -39,6 +39,9 @@ const secretAnswer = z.object({
 
 const uses = {
   keys: z.array(z.string()).describe("Keys of the configuration that refer to it"),
+  restart: z.array(z.string()).describe(
+    "Those of them for which a running service takes a new value only when it is started again",
+  ),
   problems: z.array(z.string()).describe("Why the configuration would not load now"),
 };
 

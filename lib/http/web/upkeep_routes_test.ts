@@ -72,6 +72,7 @@ Deno.test("PUT and DELETE of a secret set and remove it, and no answer holds its
     name: "API_KEY",
     removed: true,
     keys: [],
+    restart: [],
     problems: [],
   });
   assertEquals((await ask(path, {})).status, 404);
