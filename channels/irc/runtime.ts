@@ -9,6 +9,8 @@ import { BaseChannel, type PackageConfig } from "../../lib/channel/base_channel.
 import { NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage } from "../../lib/channel/outbound_message.ts";
+import { backoffMs } from "../../lib/channel/platform/backoff.ts";
+import { sleep } from "../../lib/channel/platform/sleep.ts";
 import { maskOf } from "./connection/account_lookup.ts";
 import { IrcConnection, type IrcLogin, LoginError } from "./connection/irc_connection.ts";
 import type { IrcLine } from "./connection/irc_framework.ts";
@@ -37,9 +39,6 @@ export interface IrcConfig extends PackageConfig, IrcLogin {
   maxLines: number;
 }
 
-/** First wait before a lost connection is made again, and the longest, milliseconds. */
-const AGAIN_MS = 1_000;
-const MAX_AGAIN_MS = 60_000;
 /** A connection that held for so long was none of a server that sends us away. */
 const STEADY_MS = 60_000;
 
@@ -78,14 +77,12 @@ export class IrcChannel extends BaseChannel<IrcConfig> {
       this.#problem = await this.#connect(address);
       if (signal.aborted) return;
       failures = this.host.clock.elapsed() - beganMs > STEADY_MS ? 0 : failures + 1;
-      const ms = Math.min(MAX_AGAIN_MS, AGAIN_MS * 2 ** Math.max(0, failures - 1));
-      // Not all at once behind a server that has gone.
-      const waitMs = Math.round(ms * (1 + Math.random() / 4));
+      const waitMs = backoffMs(failures);
       this.host.setDetail(
         `not connected: ${this.#problem}; again in ${Math.ceil(waitMs / 1_000)} s`,
       );
       this.host.log.info("The connection to IRC is gone", { reason: this.#problem, waitMs });
-      await this.#sleep(waitMs);
+      await sleep(waitMs, this.host.clock, signal);
     }
   }
 
@@ -279,18 +276,5 @@ export class IrcChannel extends BaseChannel<IrcConfig> {
     } catch (error) {
       throw new Error(`Cannot read caFile ${caFile}: ${(error as Error).message}`);
     }
-  }
-
-  #sleep(ms: number): Promise<void> {
-    const { signal } = this.#ending;
-    return new Promise((resolve) => {
-      const end = () => {
-        cancel();
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const cancel = this.host.clock.after(ms, end);
-      signal.addEventListener("abort", end, { once: true });
-    });
   }
 }

@@ -7,7 +7,7 @@
  */
 
 import type { Clock } from "../../../lib/agent/clock.ts";
-import { neverSent, readBounded } from "../../../lib/channel/platform/mod.ts";
+import { neverSent, readBounded, withDeadline } from "../../../lib/channel/platform/mod.ts";
 import { ApiError } from "./api_error.ts";
 import { Client4 } from "./mattermost_package.ts";
 
@@ -94,36 +94,30 @@ export class MattermostClient extends Client4 {
     const { clock, signal, httpClient } = this.#deps;
     const waitMs = this.#freeAtMs - clock.elapsed();
     if (waitMs > 0) throw rateLimited(waitMs, false);
-    const ending = new AbortController();
-    const end = () => ending.abort();
-    signal.addEventListener("abort", end, { once: true });
-    if (signal.aborted) end();
-    const cancel = clock.after(timeoutMs, end);
-    try {
-      const request = this.getOptions(options);
-      const response = await fetch(url, {
-        method: request.method?.toUpperCase(),
-        headers: request.headers as Record<string, string>,
-        body: request.body,
-        // A token goes to the server that was named, and nowhere else.
-        redirect: "manual",
-        signal: ending.signal,
-        ...httpClient !== undefined && { client: httpClient },
-      });
-      if (response.ok) return await read(response);
-      throw await this.#failure(response);
-    } catch (error) {
-      if (error instanceof ApiError) throw error;
-      if (signal.aborted) throw new ApiError("The channel was stopped", sent(0));
-      if (ending.signal.aborted) throw new ApiError("The server has not answered in time", sent(0));
-      throw new ApiError(`The server cannot be reached: ${reasonOf(error)}`, {
-        status: 0,
-        isSent: !neverSent(error),
-      });
-    } finally {
-      cancel();
-      signal.removeEventListener("abort", end);
-    }
+    return await withDeadline({ timeoutMs, signal, clock }, async (ending) => {
+      try {
+        const request = this.getOptions(options);
+        const response = await fetch(url, {
+          method: request.method?.toUpperCase(),
+          headers: request.headers as Record<string, string>,
+          body: request.body,
+          // A token goes to the server that was named, and nowhere else.
+          redirect: "manual",
+          signal: ending,
+          ...httpClient !== undefined && { client: httpClient },
+        });
+        if (response.ok) return await read(response);
+        throw await this.#failure(response);
+      } catch (error) {
+        if (error instanceof ApiError) throw error;
+        if (signal.aborted) throw new ApiError("The channel was stopped", sent(0));
+        if (ending.aborted) throw new ApiError("The server has not answered in time", sent(0));
+        throw new ApiError(`The server cannot be reached: ${reasonOf(error)}`, {
+          status: 0,
+          isSent: !neverSent(error),
+        });
+      }
+    });
   }
 
   async #failure(response: Response): Promise<ApiError> {
