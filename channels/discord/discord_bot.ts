@@ -42,6 +42,9 @@ export interface DiscordBotOptions {
  */
 const INTENTS = 1 | (1 << 9) | (1 << 12) | (1 << 15);
 
+/** What is under way when the channel stops has so long, milliseconds. */
+const LAST_CALLS_MS = 1_000;
+
 /** See the module. */
 export class DiscordBot {
   readonly out: Outbound;
@@ -203,9 +206,11 @@ export class DiscordBot {
   }
 
   async #close(): Promise<void> {
-    this.#ending.abort(new DOMException("The channel is stopping", "AbortError"));
     this.#status.close();
     const said = this.out.close();
+    // A note that is being posted stands already, maybe, and is to be known when it is to be taken away.
+    await Promise.race([said, sleep(LAST_CALLS_MS, this.#options.host.clock, this.#ending.signal)]);
+    this.#ending.abort(new DOMException("The channel is stopping", "AbortError"));
     const dealtWith = this.#queue.close();
     await this.#receiver.flush();
     await Promise.all([this.#intake.close(), dealtWith, said]);
