@@ -7,6 +7,7 @@
 
 import { EventEmitter } from "node:events";
 import type { Clock } from "../../../lib/agent/clock.ts";
+import { openConnection } from "../../../lib/channel/platform/open_connection.ts";
 
 /** Where a server is, and how it is spoken to. */
 export interface ServerAddress {
@@ -35,34 +36,11 @@ const MAX_UNWRITTEN_BYTES = 256 * 1024;
 const CONNECT_TIMEOUT_MS = 20_000;
 
 /** Opens a connection; rejects with why not. */
-export async function connectToServer(
-  { host, port, tls, caCerts }: ServerAddress,
+export function connectToServer(
+  { host: hostname, port, tls, caCerts }: ServerAddress,
   signal: AbortSignal,
 ): Promise<Deno.Conn> {
-  const connection = await Deno.connect({ hostname: host, port, signal });
-  if (!tls) return connection;
-  let current: Deno.Conn = connection;
-  const close = () => {
-    try {
-      current.close();
-    } catch {
-      // The one that is encrypted has taken it over just now, and is closed below.
-    }
-  };
-  signal.addEventListener("abort", close, { once: true });
-  try {
-    const encrypted = await Deno.startTls(connection, { hostname: host, caCerts: [...caCerts] });
-    current = encrypted;
-    signal.throwIfAborted();
-    // Whoever is there must have shown who it is before a password is sent.
-    await encrypted.handshake();
-    return encrypted;
-  } catch (error) {
-    close();
-    throw error;
-  } finally {
-    signal.removeEventListener("abort", close);
-  }
+  return openConnection({ hostname, port, ...tls && { tls: { hostname, caCerts } } }, signal);
 }
 
 /** A class as `irc-framework` wants its `transport`. */

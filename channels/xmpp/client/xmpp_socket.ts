@@ -9,6 +9,7 @@
 
 import { EventEmitter } from "node:events";
 import type { Clock } from "../../../lib/agent/clock.ts";
+import { openConnection } from "../../../lib/channel/platform/open_connection.ts";
 import { NS } from "./namespaces.ts";
 import { plainFault } from "./plain_fault.ts";
 import { xml, type XmlElement } from "./xmpp_library.ts";
@@ -167,40 +168,25 @@ export class XmppSocket extends EventEmitter {
 }
 
 /** Opens a connection that is ready for a stream; rejects with why not. */
-async function connectToServer(address: ServerAddress, signal: AbortSignal): Promise<Deno.Conn> {
+function connectToServer(address: ServerAddress, signal: AbortSignal): Promise<Deno.Conn> {
   const { host: hostname, port, tls, domain, caCerts } = address;
-  const plain = await Deno.connect({ hostname, port, signal });
-  // A message and the question whether it has come are two small packets.
-  plain.setNoDelay(true);
-  let current: Deno.Conn = plain;
-  const close = () => {
-    try {
-      current.close();
-    } catch {
-      // The one that is encrypted has taken it over, and is closed below.
-    }
-  };
-  signal.addEventListener("abort", close, { once: true });
-  try {
-    signal.throwIfAborted();
-    if (tls === "none") return plain;
-    if (tls === "starttls") await askForTls(plain, domain);
-    const encrypted = await Deno.startTls(plain, {
-      hostname: domain,
-      caCerts: [...caCerts],
-      // XEP-0368, 3: one port may serve more than this protocol.
-      ...tls === "direct" && { alpnProtocols: ["xmpp-client"] },
-    });
-    current = encrypted;
-    signal.throwIfAborted();
-    await encrypted.handshake();
-    return encrypted;
-  } catch (error) {
-    close();
-    throw error;
-  } finally {
-    signal.removeEventListener("abort", close);
-  }
+  return openConnection({
+    hostname,
+    port,
+    async prepare(plain) {
+      // A message and the question whether it has come are two small packets.
+      plain.setNoDelay(true);
+      if (tls === "starttls") await askForTls(plain, domain);
+    },
+    ...tls !== "none" && {
+      tls: {
+        hostname: domain,
+        caCerts,
+        // XEP-0368, 3: one port may serve more than this protocol.
+        ...tls === "direct" && { alpnProtocols: ["xmpp-client"] },
+      },
+    },
+  }, signal);
 }
 
 /** Gets the server to begin TLS (RFC 6120, 5.4). Rejects where it does not want to. */

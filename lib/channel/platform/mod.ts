@@ -19,6 +19,7 @@ export { Intake, type IntakeDeps, type IntakeEntry, type IntakeLimits } from "./
 export { Memory } from "./memory.ts";
 export { messageCatalog, type Messages } from "./message_catalog.ts";
 export { neverSent } from "./never_sent.ts";
+export { type ConnectionOptions, openConnection } from "./open_connection.ts";
 export { readBounded, type WithBody } from "./read_bounded.ts";
 export { SendSteps } from "./send_steps.ts";
 export {
