@@ -1,18 +1,14 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { systemClock } from "../../lib/agent/clock.ts";
-import { createChannelPlaces } from "../../lib/authority/channels/channel_places.ts";
+import { PackagePlace } from "../../lib/authority/channels/testing/package_place.ts";
 import type { InboundMessage } from "../../lib/channel/inbound_message.ts";
-import { buildChannel } from "../../lib/channel/place/build_channel.ts";
-import type { PlaceSource } from "../../lib/channel/place/place_source.ts";
-import { fillPermissions } from "../../lib/channel/permission_fields.ts";
-import type { Log } from "../../lib/log.ts";
 import manifest from "./manifest.ts";
 import { deliver, mailsArrived, plainMail } from "./testing/mail_client.ts";
 import { missingMailServers, startMailServers } from "./testing/mail_servers.ts";
 import { answerTo, sectionOf } from "./testing/test_account.ts";
 
+const folder = new URL("./", import.meta.url);
+
 const missing = missingMailServers();
-const silent: Log = { debug() {}, info() {}, warning() {}, error() {} };
 
 Deno.test({
   name: `email works with STARTTLS in a place that reaches its two servers alone${
@@ -21,53 +17,20 @@ Deno.test({
   ignore: missing !== undefined,
   async fn() {
     await using servers = await startMailServers();
-    const stateDir = await Deno.realPath(await Deno.makeTempDir());
     const config = sectionOf(servers, {
       imapTls: "starttls",
       imapPort: servers.imap.port,
       smtpTls: "starttls",
       smtpPort: servers.smtp.port,
     });
-    const source = (kind: "runtime" | "validator"): PlaceSource => ({
-      boot: {
-        runtimeName: "email",
-        module:
-          new URL(kind === "runtime" ? "./runtime.ts" : "./validation.ts", import.meta.url).href,
-        exportName: kind === "runtime" ? "EmailChannel" : "validate",
-        kind,
-        config,
-        stateDir,
-        secrets: [],
-        allowLocalServiceAccess: true,
-      },
-      permissions: fillPermissions(manifest.permissions, config, "channels.email"),
-      dependencies: manifest.dependencies,
-    });
-    const places = createChannelPlaces({
-      sourceOf: () => source("runtime"),
-      packages: { ensure: () => Promise.resolve(), shutdown: () => Promise.resolve() },
-      forbidden: [],
-      scrub: (text) => text,
-      clock: systemClock,
-      log: silent,
-    });
-    assertEquals(await places.validate(source("validator"), config), []);
-    const [outside] = await places.validate(source("validator"), { ...config, imapPort: 9 });
+    await using place = await PackagePlace.open({ manifest, folder, config });
+    assertEquals(await place.validate(config), []);
+    const [outside] = await place.validate({ ...config, imapPort: 9 });
     assertMatch(outside!.message, /EPERM|Requires net access/);
 
     const heard = Promise.withResolvers<InboundMessage>();
     const connected = Promise.withResolvers<void>();
-    const channel = await buildChannel(places.open, {
-      spec: { runtimeName: "email", channel: "email", senderVerified: false },
-      inbound(_spec, message) {
-        heard.resolve(message);
-        return Promise.resolve({ kind: "turn", turnId: "t", repeated: false });
-      },
-      transcribe: () => Promise.reject(new Error("Transcription is off")),
-      stateDir,
-      clock: systemClock,
-      log: silent,
-    });
+    const channel = await place.build((message) => void heard.resolve(message));
     channel.onChange = () => channel.detail?.startsWith("connected") && connected.resolve();
     const started = channel.start();
     await connected.promise;
@@ -78,7 +41,5 @@ Deno.test({
     assertEquals(answer!.email.inReplyTo, "<place@alice.test>");
     await channel.stop(5_000);
     await started;
-    await places.shutdown();
-    await Deno.remove(stateDir, { recursive: true });
   },
 });

@@ -1,22 +1,17 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { join } from "@std/path";
-import { systemClock } from "../../lib/agent/clock.ts";
-import { createChannelPlaces } from "../../lib/authority/channels/channel_places.ts";
+import { PackagePlace } from "../../lib/authority/channels/testing/package_place.ts";
 import type { InboundMessage } from "../../lib/channel/inbound_message.ts";
-import { fillPermissions } from "../../lib/channel/permission_fields.ts";
-import { buildChannel } from "../../lib/channel/place/build_channel.ts";
-import type { PlaceSource } from "../../lib/channel/place/place_source.ts";
 import { resolvedConfig } from "../../lib/channel/setup/resolved_config.ts";
-import type { Log } from "../../lib/log.ts";
 import manifest from "./manifest.ts";
 import { FakeHomeserver } from "./testing/fake_homeserver.ts";
 
-const silent: Log = { debug() {}, info() {}, warning() {}, error() {} };
+const folder = new URL("./", import.meta.url);
+
 const FLAGS = { sendProgress: true, sendToolHints: true, showReasoning: true };
 
 Deno.test("matrix works in a place that reaches its homeserver alone: login, media, a restart", async () => {
   const server = await FakeHomeserver.open();
-  const stateDir = await Deno.realPath(await Deno.makeTempDir({ prefix: "channel-" }));
   const config = resolvedConfig(
     {
       enabled: true,
@@ -28,33 +23,16 @@ Deno.test("matrix works in a place that reaches its homeserver alone: login, med
     manifest,
     FLAGS,
   );
-  const source = (kind: "runtime" | "validator"): PlaceSource => ({
-    boot: {
-      runtimeName: "matrix",
-      module:
-        new URL(kind === "runtime" ? "./runtime.ts" : "./validation.ts", import.meta.url).href,
-      exportName: kind === "runtime" ? "MatrixChannel" : "validate",
-      kind,
-      config,
-      stateDir,
-      secrets: ["correct horse"],
-      allowLocalServiceAccess: true,
-    },
-    permissions: fillPermissions(manifest.permissions, config, "channels.matrix"),
-    dependencies: manifest.dependencies,
-  });
-  const places = createChannelPlaces({
-    sourceOf: () => source("runtime"),
-    packages: { ensure: () => Promise.resolve(), shutdown: () => Promise.resolve() },
-    forbidden: [],
-    scrub: (text) => text,
-    clock: systemClock,
-    log: silent,
+  await using place = await PackagePlace.open({
+    manifest,
+    folder,
+    config,
+    secrets: ["correct horse"],
   });
   try {
-    assertEquals(await places.validate(source("validator"), config), []);
+    assertEquals(await place.validate(config), []);
     // What it may not reach is as if it were not there.
-    const [outside] = await places.validate(source("validator"), {
+    const [outside] = await place.validate({
       ...config,
       homeserver: "http://127.0.0.1:9",
     });
@@ -62,17 +40,7 @@ Deno.test("matrix works in a place that reaches its homeserver alone: login, med
     for (const [start, text] of ["first", "second"].entries()) {
       const heard = Promise.withResolvers<InboundMessage>();
       const connected = Promise.withResolvers<void>();
-      const channel = await buildChannel(places.open, {
-        spec: { runtimeName: "matrix", channel: "matrix", senderVerified: true },
-        inbound(_spec, message) {
-          heard.resolve(message);
-          return Promise.resolve({ kind: "turn", turnId: "t", repeated: false });
-        },
-        transcribe: () => Promise.reject(new Error("Transcription is off")),
-        stateDir,
-        clock: systemClock,
-        log: silent,
-      });
+      const channel = await place.build((message) => void heard.resolve(message));
       channel.onChange = () => channel.detail?.startsWith("connected") && connected.resolve();
       const started = channel.start();
       await connected.promise;
@@ -98,10 +66,8 @@ Deno.test("matrix works in a place that reaches its homeserver alone: login, med
       method === "POST" && path.endsWith("/login")
     );
     assertEquals(logins.length, 1);
-    assertEquals([...Deno.readDirSync(join(stateDir, "media"))], []);
+    assertEquals([...Deno.readDirSync(join(place.stateDir, "media"))], []);
   } finally {
-    await places.shutdown();
     await server.close();
-    await Deno.remove(stateDir, { recursive: true });
   }
 });
