@@ -1,32 +1,21 @@
 import { assertEquals } from "@std/assert";
 import { checkChannel } from "../../lib/channel/testing/mod.ts";
+import { makeTestCertificate } from "../../lib/http/testing/test_certificate.ts";
 import { FakeServer } from "./testing/fake_server.ts";
 import { Ngircd, ngircdMissing, Person } from "./testing/ngircd.ts";
 
 const folder = new URL("./", import.meta.url);
 
 Deno.test("irc speaks TLS in a place that may reach its server alone", async () => {
-  const dir = await Deno.makeTempDir();
-  const openssl = await new Deno.Command("openssl", {
-    args: [
-      ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"],
-      ...["-addext", "subjectAltName=DNS:localhost"],
-      ...["-addext", "basicConstraints=critical,CA:FALSE"],
-      ...["-keyout", `${dir}/key.pem`, "-out", `${dir}/cert.pem`],
-    ],
-  }).output();
-  assertEquals(openssl.success, true);
-  const tls = {
-    cert: await Deno.readTextFile(`${dir}/cert.pem`),
-    key: await Deno.readTextFile(`${dir}/key.pem`),
-  };
+  using certificate = await makeTestCertificate();
+  const { cert, key, caFile } = certificate;
+  const tls = { cert, key };
   const openPlatform = () => {
     const server = new FakeServer({ tls });
-    Object.assign(server.section, { host: "localhost", caFile: `${dir}/cert.pem` });
+    Object.assign(server.section, { host: "localhost", caFile });
     return Promise.resolve(server);
   };
   assertEquals(await checkChannel({ folder, openPlatform }, ["place"]), []);
-  await Deno.remove(dir, { recursive: true });
 });
 
 Deno.test({

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { checkChannel } from "../../lib/channel/testing/mod.ts";
+import { makeTestCertificate } from "../../lib/http/testing/test_certificate.ts";
 import { FakeMattermost } from "./testing/fake_mattermost.ts";
 import { validate } from "./validation.ts";
 
@@ -11,23 +12,12 @@ Deno.test("mattermost works in a place that may reach its server, and listen for
 });
 
 Deno.test("mattermost speaks TLS in its place, with a server of an authority of one's own", async () => {
-  const dir = await Deno.makeTempDir();
-  const openssl = await new Deno.Command("openssl", {
-    args: [
-      ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"],
-      ...["-addext", "subjectAltName=DNS:localhost"],
-      ...["-addext", "basicConstraints=critical,CA:FALSE"],
-      ...["-keyout", `${dir}/key.pem`, "-out", `${dir}/cert.pem`],
-    ],
-  }).output();
-  assertEquals(openssl.success, true);
-  const tls = {
-    cert: await Deno.readTextFile(`${dir}/cert.pem`),
-    key: await Deno.readTextFile(`${dir}/key.pem`),
-  };
+  using certificate = await makeTestCertificate();
+  const { cert, key, caFile } = certificate;
+  const tls = { cert, key };
   const openPlatform = async () => {
     const server = await FakeMattermost.open({ tls });
-    Object.assign(server.section, { caFile: `${dir}/cert.pem` });
+    Object.assign(server.section, { caFile });
     return server;
   };
   const only = ["place", "validator", "login", "nothing_left"];
@@ -41,5 +31,4 @@ Deno.test("mattermost speaks TLS in its place, with a server of an authority of 
   assertEquals([finding?.level, finding?.field], ["warning", "url"]);
   assertEquals(server.api.requests, []);
   await server.close();
-  await Deno.remove(dir, { recursive: true });
 });
