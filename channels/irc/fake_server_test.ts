@@ -4,6 +4,7 @@ import {
   UncertainDeliveryError,
 } from "../../lib/channel/delivery_error.ts";
 import type { IrcConfig } from "./runtime.ts";
+import { makeTestCertificate } from "../../lib/http/testing/test_certificate.ts";
 import { FakeServer, type FakeServerOptions } from "./testing/fake_server.ts";
 import { TestChannel } from "./testing/test_channel.ts";
 
@@ -428,29 +429,13 @@ Deno.test("irc: a flood is read no faster than it is taken, and none of it is lo
 });
 
 Deno.test("irc: TLS takes a server of an authority that it knows, and no other", async () => {
-  const dir = await Deno.makeTempDir();
-  const openssl = await new Deno.Command("openssl", {
-    args: [
-      ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"],
-      ...[
-        "-addext",
-        "subjectAltName=DNS:localhost",
-        "-addext",
-        "basicConstraints=critical,CA:FALSE",
-      ],
-      ...["-keyout", `${dir}/key.pem`, "-out", `${dir}/cert.pem`],
-    ],
-  }).output();
-  assert(openssl.success, new TextDecoder().decode(openssl.stderr));
-  const [cert, key] = [
-    await Deno.readTextFile(`${dir}/cert.pem`),
-    await Deno.readTextFile(`${dir}/key.pem`),
-  ];
+  using certificate = await makeTestCertificate();
+  const { cert, key, caFile } = certificate;
   const tls = { cert, key };
   await withServer({ tls, password: "server-password" }, {
     host: "localhost",
     password: "server-password",
-    caFile: `${dir}/cert.pem`,
+    caFile,
   }, async (server, irc) => {
     await irc.says(/^connected as helper to localhost, in #room$/);
     await irc.send("#room", "encrypted");
@@ -467,13 +452,12 @@ Deno.test("irc: TLS takes a server of an authority that it knows, and no other",
   );
   await withServer(
     { tls },
-    { host: "localhost", caFile: `${dir}/missing.pem` },
+    { host: "localhost", caFile: `${caFile}.missing` },
     async (_server, irc) => {
       await irc.started;
       assertStringIncludes(String(irc.ended), "Cannot read caFile");
     },
   );
-  await Deno.remove(dir, { recursive: true });
 });
 
 Deno.test("irc: each choice of an enum works (C36)", async () => {
