@@ -3,7 +3,7 @@
  * waits for it too, in turns in the same folder. Checkpoints are in it as they come. Then appends at
  * once, which share the wait, and how fast the record is verified.
  *
- *     deno run -A --cached-only bench/audit.ts [--json]
+ *     deno run -A --cached-only --lock=deno.lock --frozen bench/audit.ts [--json]
  *
  * @module
  */

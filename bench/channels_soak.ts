@@ -4,7 +4,7 @@
  * Two of the channels talk lines with this process, which gives them every message three times; the
  * third is the webhook.
  *
- * `deno run -A --cached-only bench/channels_soak.ts [--messages 20000]`; loopback only.
+ * `deno run -A --cached-only --lock=deno.lock --frozen bench/channels_soak.ts [--messages 20000]`; loopback only.
  *
  * @module
  */

@@ -2,7 +2,7 @@
  * What channels cost a start: `service gateway` until it is ready, without any channel, with packages
  * that are not enabled, and with one that is.
  *
- * `deno run -A --cached-only bench/channels_start.ts [--json]`
+ * `deno run -A --cached-only --lock=deno.lock --frozen bench/channels_start.ts [--json]`
  *
  * @module
  */

@@ -2,7 +2,7 @@
  * Chat completions of the service beside a bare proxy in front of the same model: requests a second,
  * not streamed, at 1, 16 and 64 in parallel, and the delay of the first token at 1.
  *
- * `deno run -A --cached-only bench/chat.ts [--json]`
+ * `deno run -A --cached-only --lock=deno.lock --frozen bench/chat.ts [--json]`
  *
  * @module
  */

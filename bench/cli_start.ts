@@ -2,7 +2,7 @@
  * Start of the command line beside `deno eval 1`: `service --version`, and a whole
  * `service agent -m hi` over a model that answers at once.
  *
- * `deno run -A --cached-only bench/cli_start.ts [--json]`
+ * `deno run -A --cached-only --lock=deno.lock --frozen bench/cli_start.ts [--json]`
  *
  * @module
  */

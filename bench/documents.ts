@@ -2,7 +2,7 @@
  * Text of a document of about 5 MB of each kind: read in the service's child, beside the library called
  * directly in this process, which is warm and guards against nothing.
  *
- * `deno run -A --cached-only bench/documents.ts [--json]`
+ * `deno run -A --cached-only --lock=deno.lock --frozen bench/documents.ts [--json]`
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { SaxesParser } from "saxes";
 import { extractText, getDocumentProxy } from "unpdf";
 import { read, utils } from "xlsx";
 import { createDocumentReader } from "../lib/authority/documents.ts";
-import { findDenoDir } from "../lib/authority/executor/deno_dir.ts";
+import { findDenoDir } from "../lib/packages/deno_dir.ts";
 import { prepareGlobals } from "../lib/documents/prepare_globals.ts";
 import { makeLargeDocuments } from "./large_documents.ts";
 import { type Figure, median, report } from "./report.ts";

@@ -3,7 +3,7 @@
  * costs. Bounded by decisions E: 15 ms above. The same with hosts, whose proxy and relay are processes
  * of their own.
  *
- * `deno run -A --cached-only bench/exec.ts [--json]`
+ * `deno run -A --cached-only --lock=deno.lock --frozen bench/exec.ts [--json]`
  *
  * @module
  */

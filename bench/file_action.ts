@@ -5,7 +5,7 @@
  * Beside it the same child without gate and record, the two records alone, and the start of a Deno that
  * does nothing, which no cold child can beat.
  *
- *     deno run -A --cached-only bench/file_action.ts [--json]
+ *     deno run -A --cached-only --lock=deno.lock --frozen bench/file_action.ts [--json]
  *
  * @module
  */

@@ -5,7 +5,7 @@
  * sessions are compared with the same context, ten messages that a summary stands before; and once
  * as they are, where the long one's context is as long as the agent's own bounds leave it.
  *
- * `deno run -A --cached-only bench/history.ts [--json]`
+ * `deno run -A --cached-only --lock=deno.lock --frozen bench/history.ts [--json]`
  *
  * @module
  */

@@ -4,7 +4,7 @@
  * Three files hold a session of 10, 1,000 and 10,000 messages, each with the same short context. What
  * is measured goes round over the three, and each figure is compared with that of the shortest.
  *
- *     deno run -A --cached-only bench/journal.ts [--json]
+ *     deno run -A --cached-only --lock=deno.lock --frozen bench/journal.ts [--json]
  *
  * @module
  */

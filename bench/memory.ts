@@ -1,7 +1,7 @@
 /**
  * Memory of the idle service, and its growth over 10,000 turns, an eighth of them in one session.
  *
- * `deno run -A --cached-only bench/memory.ts [--json] [--turns N]`
+ * `deno run -A --cached-only --lock=deno.lock --frozen bench/memory.ts [--json] [--turns N]`
  *
  * @module
  */

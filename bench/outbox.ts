@@ -3,7 +3,7 @@
  * a channel that takes them at once, and noted as sent; against bare inserts of the same rows into a file
  * with the same settings, each committed before it counts, as a message is.
  *
- *     deno run -A --cached-only bench/outbox.ts [--json]
+ *     deno run -A --cached-only --lock=deno.lock --frozen bench/outbox.ts [--json]
  *
  * @module
  */

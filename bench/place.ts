@@ -2,7 +2,7 @@
  * What a channel in a Worker of its own costs: to open it, against a Worker that does nothing; to keep
  * it; and a message over its port, against one over a bare port.
  *
- * `deno run -A --cached-only bench/place.ts [--json]`
+ * `deno run -A --cached-only --lock=deno.lock --frozen bench/place.ts [--json]`
  *
  * @module
  */

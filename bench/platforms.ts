@@ -2,7 +2,7 @@
  * What the channels of all platforms cost together, against servers of tests: how long until all of them
  * run, and what the gateway holds in memory, beside one without channels.
  *
- * `deno run -A --cached-only bench/platforms.ts [--json]`
+ * `deno run -A --cached-only --lock=deno.lock --frozen bench/platforms.ts [--json]`
  *
  * @module
  */

@@ -7,6 +7,7 @@
 
 import { TextLineStream } from "@std/streams/text-line-stream";
 import { RUN_FLAGS } from "../tests/support/home.ts";
+import { lockedFlags } from "../lib/packages/locked_packages.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
 
@@ -48,6 +49,7 @@ export function startModel(tokens: number): Promise<Started> {
     "-q",
     "-A",
     "--cached-only",
+    ...lockedFlags(),
     program,
     "--tokens",
     String(tokens),
@@ -58,7 +60,15 @@ export function startModel(tokens: number): Promise<Started> {
 
 /** A bare `Deno.serve` proxy in front of a base URL. Its line is its own. */
 export function startProxy(target: string): Promise<Started> {
-  return start(["run", "-q", "-A", "--cached-only", `${ROOT}bench/proxy.ts`, target]);
+  return start([
+    "run",
+    "-q",
+    "-A",
+    "--cached-only",
+    ...lockedFlags(),
+    `${ROOT}bench/proxy.ts`,
+    target,
+  ]);
 }
 
 /**

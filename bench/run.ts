@@ -1,5 +1,7 @@
 /** Runs every bench, one after the other. Arguments are passed on. */
 
+import { lockedFlags } from "../lib/packages/locked_packages.ts";
+
 const BENCHES = [
   "gate",
   "audit",
@@ -22,7 +24,7 @@ const BENCHES = [
 
 for (const name of BENCHES) {
   const { success } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-q", "-A", "--cached-only", `bench/${name}.ts`, ...Deno.args],
+    args: ["run", "-q", "-A", "--cached-only", ...lockedFlags(), `bench/${name}.ts`, ...Deno.args],
     cwd: new URL("../", import.meta.url),
     stdout: "inherit",
     stderr: "inherit",

@@ -8,7 +8,7 @@
  * be saved. The client speaks HTTP over a plain socket, so that it is not what is measured, and counts:
  * a stream that does not bring one delta for each token of the model is an error and no figure.
  *
- * `deno run -A --cached-only bench/streams.ts [--json] [--rounds 3]`
+ * `deno run -A --cached-only --lock=deno.lock --frozen bench/streams.ts [--json] [--rounds 3]`
  *
  * @module
  */
@@ -16,6 +16,7 @@
 import { parseArgs } from "@std/cli/parse-args";
 import { cpuSeconds, start, startProxy, startService } from "./processes.ts";
 import { type Figure, median, report } from "./report.ts";
+import { lockedFlags } from "../lib/packages/locked_packages.ts";
 
 const TOKENS = 500;
 const TOKEN_EVERY_MS = 5;
@@ -119,7 +120,7 @@ async function compare<Name extends string>(
 /** Starts a token model, what stands in front of it, and warms everything up. */
 async function startAll(everyMs: number) {
   await using stack = new AsyncDisposableStack();
-  const program = ["run", "-q", "-A", "--cached-only"];
+  const program = ["run", "-q", "-A", "--cached-only", ...lockedFlags()];
   const model = stack.use(
     await start([...program, "bench/token_model.ts", String(TOKENS), String(everyMs)]),
   );

@@ -5,7 +5,7 @@
  * The clients are this process, the same for both. A figure is thrown away with an error when what came
  * is not what had to come.
  *
- * `deno run -A --cached-only bench/websocket.ts [--json] [--rounds 3] [--idle 5000] [--readers 500]`
+ * `deno run -A --cached-only --lock=deno.lock --frozen bench/websocket.ts [--json] [--rounds 3] [--idle 5000] [--readers 500]`
  *
  * @module
  */
@@ -16,6 +16,7 @@ import { WebSocket } from "ws";
 import { RUN_FLAGS } from "../tests/support/home.ts";
 import { makeBenchHome, residentMb, start, type Started, startModel } from "./processes.ts";
 import { type Figure, median, report } from "./report.ts";
+import { lockedFlags } from "../lib/packages/locked_packages.ts";
 
 const args = parseArgs(Deno.args, { string: ["rounds", "idle", "readers"] });
 const rounds = Number(args.rounds ?? 3);
@@ -218,7 +219,14 @@ const TOKENS = 200;
 {
   await using model = await startModel(TOKENS);
   await using gateway = await startGateway(model.line);
-  await using bare = await start(["run", "-q", "-A", "--cached-only", "bench/bare_ws.ts"]);
+  await using bare = await start([
+    "run",
+    "-q",
+    "-A",
+    "--cached-only",
+    ...lockedFlags(),
+    "bench/bare_ws.ts",
+  ]);
   bareUrls.add(bare.line);
   figures.push(figure(
     "handshakes",
@@ -250,7 +258,14 @@ const TOKENS = 200;
 {
   await using model = await startModel(1);
   await using gateway = await startGateway(model.line);
-  await using bare = await start(["run", "-q", "-A", "--cached-only", "bench/bare_ws.ts"]);
+  await using bare = await start([
+    "run",
+    "-q",
+    "-A",
+    "--cached-only",
+    ...lockedFlags(),
+    "bench/bare_ws.ts",
+  ]);
   bareUrls.add(bare.line);
   const sample = { bare: await idleKib(bare), service: await idleKib(gateway) };
   figures.push(figure(`memory of each of ${idle} idle connections`, "KiB", sample, {
@@ -265,6 +280,7 @@ const TOKENS = 200;
     "-q",
     "-A",
     "--cached-only",
+    ...lockedFlags(),
     "bench/stamped_model.ts",
     String(tokens),
   ]);

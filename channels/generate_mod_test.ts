@@ -3,6 +3,7 @@ import { Channel } from "../lib/channel/channel.ts";
 import { openRegistry } from "../lib/channel/registry/open_registry.ts";
 import { channelsModule, readChannelFolders } from "./generate_mod.ts";
 import { CHANNELS } from "./mod.ts";
+import { lockedFlags } from "../lib/packages/locked_packages.ts";
 
 const HERE = new URL("./", import.meta.url);
 const ROOT = new URL("../", HERE);
@@ -78,8 +79,8 @@ Deno.test("each channel is usable, and its runtime has the class that its descri
   }
 });
 
-Deno.test("manifests name the versions that deno.json has", async () => {
-  const { imports } = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
+Deno.test("manifests name the versions that imports.json has", async () => {
+  const { imports } = JSON.parse(await Deno.readTextFile(new URL("imports.json", ROOT)));
   const known = new Set(Object.values(imports));
   const { usable } = await openRegistry(CHANNELS);
   for (const { descriptor } of usable.values()) {
@@ -163,8 +164,8 @@ Deno.test("manifests and adapters are loaded with nothing allowed but to read th
       "run",
       "--no-prompt",
       "--cached-only",
+      ...lockedFlags(),
       "--no-check",
-      `--config=${new URL("deno.json", ROOT).pathname}`,
       `--allow-read=${ROOT.pathname}`,
       `data:text/javascript,${encodeURIComponent(program)}`,
     ],
@@ -183,7 +184,7 @@ function registryUrl(): string {
 /** What a module brings with it when it runs, by `deno info`; literal `import()`s too. */
 async function graphOf(entry: string): Promise<string[]> {
   const { stdout, success } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", entry],
+    args: ["info", "--json", ...lockedFlags(), entry],
     cwd: ROOT.pathname,
   }).output();
   assert(success);

@@ -1,5 +1,6 @@
 import { assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { VERSION } from "./version.ts";
+import { lockedFlags } from "../lib/packages/locked_packages.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const MAIN = new URL("cli/main.ts", ROOT).pathname;
@@ -15,7 +16,7 @@ async function loadedBy(...files: string[]): Promise<Set<string>> {
   for (const file of files) {
     const url = new URL(file, ROOT).href;
     const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
-      args: ["info", "--json", url],
+      args: ["info", "--json", ...lockedFlags(), url],
       cwd: ROOT,
     }).output();
     if (!success) throw new Error(new TextDecoder().decode(stderr));
@@ -42,7 +43,15 @@ async function runMain(
   args: string[],
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--cached-only", "--allow-env=NO_COLOR", MAIN, ...args],
+    args: [
+      "run",
+      "--quiet",
+      "--cached-only",
+      ...lockedFlags(),
+      "--allow-env=NO_COLOR",
+      MAIN,
+      ...args,
+    ],
     stdin: "null",
   }).output();
   const decoder = new TextDecoder();
@@ -103,7 +112,7 @@ Deno.test("main() exits with 2 for a line that it cannot read", async () => {
 
 Deno.test("main() ends quietly when the reader of its output is gone", async () => {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--cached-only", "-A", MAIN, "--help"],
+    args: ["run", "--quiet", "--cached-only", ...lockedFlags(), "-A", MAIN, "--help"],
     stdout: "piped",
     stderr: "piped",
   }).spawn();

@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import ipaddr from "ipaddr.js";
 import { parseHostPattern } from "./host_pattern.ts";
+import { rounds } from "../tests/support/rounds.ts";
 
 Deno.test("parseHostPattern() tells an address from a name in every spelling", () => {
   const texts = fc.oneof(
@@ -17,7 +18,7 @@ Deno.test("parseHostPattern() tells an address from a name in every spelling", (
       const pattern = parseHostPattern(text);
       if (pattern !== undefined) assertEquals(pattern.isAddress, ipaddr.isValid(pattern.host));
     }),
-    { numRuns: 2_000 },
+    { numRuns: rounds(2_000) },
   );
   assertEquals(parseHostPattern("0x7f.1")?.isAddress, true);
   assertEquals(parseHostPattern("*.127.1"), undefined);

@@ -5,6 +5,7 @@ import { connectLocal, endpointAt } from "../lib/local/endpoint.ts";
 import { type FakeCall, type RecordedRequest, startModelServer } from "./fakes/model_server.ts";
 import { openStream } from "./support/approval_stream.ts";
 import { makeHome, type Running, type TestHome } from "./support/home.ts";
+import { until } from "./support/process_facts.ts";
 
 const KEY = "the-key-of-the-api";
 let calls = 0;
@@ -226,7 +227,7 @@ Deno.test("G8 an approval after the requester has left runs nothing, also at the
       const stream = await openStream(service, { key: KEY, session: "s" });
       const { id, digest } = await stream.nextApproval();
       stream.leave();
-      if (!together) { while ((await say(service, `/${id}`, { token }))[0] === 200); }
+      if (!together) await until(async () => (await say(service, `/${id}`, { token }))[0] !== 200);
       const [status, code] = await say(service, `/${id}/approve`, { body: { digest }, token });
       if (!together) assertEquals([status, code], [409, "approval_void"]);
       assertEquals(await service.stop(), 0);
@@ -382,7 +383,8 @@ Deno.test("G8 whoever can come back with an Idempotency-Key has left all the sam
     const stream = await openStream(service, asked);
     const { id, digest } = await stream.nextApproval();
     stream.leave();
-    while ((await say(service, `/${id}`, { token }))[0] === 200);
+    // Who comes back within 30 s finds the turn still there.
+    await until(async () => (await say(service, `/${id}`, { token }))[0] !== 200);
     // He comes back to the same turn; what he left unanswered stays void.
     const again = await openStream(service, asked);
     assertEquals(await say(service, `/${id}/approve`, { body: { digest }, token }), [

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type RecordedRequest, startModelServer } from "./fakes/model_server.ts";
 import { openStream } from "./support/approval_stream.ts";
 import { makeHome, type Running, type TestHome } from "./support/home.ts";
+import { until } from "./support/process_facts.ts";
 
 /** A model that writes outside the workspace, which is asked about, and then says what came of it. */
 function script(path: string) {
@@ -177,9 +178,8 @@ Deno.test("G8 the requester leaves: the approval is void and a later answer runs
   const stream = await openStream(service, { session: "s", content: "write one" });
   const { id, digest } = await stream.nextApproval();
   stream.leave();
-  let answer = await route(service, token, `/${id}`);
-  while (answer.status === 200) answer = await route(service, token, `/${id}`);
-  answer = await route(service, token, `/${id}/approve`, { digest });
+  await until(async () => (await route(service, token, `/${id}`)).status !== 200);
+  const answer = await route(service, token, `/${id}/approve`, { digest });
   assertEquals([answer.status, answer.body.error.code], [409, "approval_void"]);
   assertEquals(await written(), undefined);
   assertEquals((await kinds(home)).slice(0, 2), ["approval.requested", "approval.void"]);

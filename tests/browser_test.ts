@@ -2,12 +2,8 @@ import { chromium } from "playwright-core";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
+import { needs, programPath } from "./support/needs.ts";
 import { httpOf } from "./support/wire_socket.ts";
-
-const CHROMIUM = "/usr/bin/chromium";
-const isInstalled = await Deno.stat(CHROMIUM).then(() => true, () => false);
-// deno-lint-ignore no-console -- a test that is left out says why
-if (!isInstalled) console.log(`skipped: ${CHROMIUM} is not installed`);
 
 const ARGS = [
   "--no-sandbox",
@@ -19,7 +15,7 @@ const ARGS = [
 ];
 
 async function openBrowser() {
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS });
+  const browser = await chromium.launch({ executablePath: programPath("chromium"), args: ARGS });
   return {
     page: async (url: string) => {
       const page = await browser.newPage();
@@ -31,8 +27,10 @@ async function openBrowser() {
 }
 
 Deno.test({
-  name: "a browser chats on the start page, and goes on after the connection was lost",
-  ignore: !isInstalled,
+  ...needs(
+    "a browser chats on the start page, and goes on after the connection was lost",
+    "chromium",
+  ),
   async fn() {
     await using model = startModelServer({
       script: [{ text: ["Hello ", "there"] }, { text: "Still here" }],
@@ -62,9 +60,10 @@ Deno.test({
 });
 
 Deno.test({
-  name:
+  ...needs(
     "the start page shows text as text, sends nothing while characters are composed, and fits a phone",
-  ignore: !isInstalled,
+    "chromium",
+  ),
   async fn() {
     const markup =
       `<img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
@@ -107,8 +106,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the start page asks once for a secret that is not given",
-  ignore: !isInstalled,
+  ...needs("the start page asks once for a secret that is not given", "chromium"),
   async fn() {
     await using home = await makeHome({
       channels: { websocket: { tokenIssueSecret: "the-port-secret" } },
@@ -132,8 +130,10 @@ Deno.test({
 });
 
 Deno.test({
-  name: "G23 a page of another origin opens no socket, bootstraps nothing and posts nothing",
-  ignore: !isInstalled,
+  ...needs(
+    "G23 a page of another origin opens no socket, bootstraps nothing and posts nothing",
+    "chromium",
+  ),
   async fn() {
     await using home = await makeHome({
       channels: { websocket: { websocketRequiresToken: false } },

@@ -8,8 +8,9 @@ import { channelStatuses, outboxOf } from "./support/outbox_of.ts";
 import { said } from "./support/said.ts";
 import { happeningsOf, talkProject, talkSection, textsOf } from "./support/talk_channels.ts";
 import { WebhookSide } from "./support/webhook_side.ts";
+import { rounds } from "./support/rounds.ts";
 
-const ROUNDS = 15;
+const ROUNDS = rounds(15, 6);
 
 Deno.test("(C24) a platform that refuses connections, hangs or answers 500 delays no other channel and no other chat", async () => {
   await using project = await talkProject([{ name: "talk" }]);

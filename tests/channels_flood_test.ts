@@ -6,13 +6,14 @@ import { makeHome } from "./support/home.ts";
 import { turnsOf } from "./support/outbox_of.ts";
 import { said } from "./support/said.ts";
 import { WebhookSide } from "./support/webhook_side.ts";
+import { rounds } from "./support/rounds.ts";
 
 /** Connections of who floods: more than the channel takes in at once. */
 const PARALLEL = 400;
 
-const COUNT = 5_000;
+const COUNT = rounds(5_000, 2_500);
 
-Deno.test("(C24) (C34) of 5,000 messages to one chat none that is taken is lost, and another chat is answered meanwhile", async () => {
+Deno.test("(C24) (C34) of thousands of messages to one chat none that is taken is lost, and another chat is answered meanwhile", async () => {
   const open = Promise.withResolvers<void>();
   await using model = startModelServer({
     async script(request) {
@@ -57,7 +58,8 @@ Deno.test("(C24) (C34) of 5,000 messages to one chat none that is taken is lost,
   assertEquals(side.texts("flood").length, taken.size);
   assertEquals(new Set(side.texts("flood")), taken);
   assertEquals([...statuses.keys()].filter((each) => ![0, 202, 429, 503].includes(each)), []);
-  assertGreater(statuses.get(429) ?? 0, 0);
+  // Told to come later, for this chat or for all.
+  assertGreater((statuses.get(429) ?? 0) + (statuses.get(503) ?? 0), 0);
   // 64 wait in the session, and some were held until there was room.
   assertGreater(taken.size, 64);
   const turns = await turnsOf(home);

@@ -9,21 +9,22 @@ import { channelStatuses, outboxOf, turnsOf } from "./support/outbox_of.ts";
 import { said } from "./support/said.ts";
 import { talkProject, talkSection } from "./support/talk_channels.ts";
 import { WebhookSide } from "./support/webhook_side.ts";
+import { rounds } from "./support/rounds.ts";
 
 const CHATS = ["c0", "c1", "c2"];
 
 /** Of each channel. */
-const COUNT = 70;
+const COUNT = rounds(70, 20);
 
 /** How often it is killed at most, and after how many things that happen at the platforms. */
-const KILLS = 7;
-const MAX_BETWEEN = 90;
+const KILLS = rounds(7, 3);
+const MAX_BETWEEN = rounds(90, 40);
 
 /** Which of two channels of lines may be sent a message twice. */
 const CAREFUL = "talk";
 const REPEATABLE = "chat";
 
-Deno.test("kill -9 at random instants of 210 deliveries on three channels: nothing accepted is lost, and what came twice is known", async () => {
+Deno.test("kill -9 at random instants of deliveries on three channels: nothing accepted is lost, and what came twice is known", async () => {
   await using project = await talkProject([
     { name: CAREFUL },
     { name: REPEATABLE, capabilities: ["idempotent_send"] },

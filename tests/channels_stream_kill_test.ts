@@ -7,9 +7,10 @@ import { makeHome } from "./support/home.ts";
 import { outboxOf } from "./support/outbox_of.ts";
 import { said } from "./support/said.ts";
 import { type WebhookEvent, WebhookSide } from "./support/webhook_side.ts";
+import { rounds } from "./support/rounds.ts";
 
-const COUNT = 40;
-const KILLS = 5;
+const COUNT = rounds(40, 12);
+const KILLS = rounds(5, 2);
 const MAX_BETWEEN = 80;
 
 const wordsOf = (text: string) => Array.from({ length: 30 }, (_, at) => `${text}w${at} `);

@@ -5,6 +5,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome, type Running, type TestHome } from "./support/home.ts";
+import { until } from "./support/process_facts.ts";
 
 async function ask({ apiUrl }: Running, content: string, session = "s"): Promise<string> {
   const response = await fetch(`${apiUrl}/v1/chat/completions`, {
@@ -66,7 +67,7 @@ Deno.test("/stop over the API ends a turn that hangs", async () => {
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ messages: [{ role: "user", content: "hi" }], session_id: "s" }),
   });
-  while (!(await ask(service, "/status")).includes("Turns: 1 running"));
+  await until(async () => (await ask(service, "/status")).includes("Turns: 1 running"));
   assertEquals(await ask(service, "/stop", "other"), "Nothing runs here.");
   assertEquals(await ask(service, "/stop"), "Stopped.");
   const response = await hanging;

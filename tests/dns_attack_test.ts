@@ -1,24 +1,16 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { findConfinement } from "../lib/authority/executor/sandbox.ts";
+import { needs, programPath } from "./support/needs.ts";
 import { PUBLIC_ADDRESS, type WorldReport } from "./support/own_network_names.ts";
-
-const { bwrap } = await findConfinement();
-const ip = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"].find((path) => {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
-});
+import { lockedFlags } from "../lib/packages/locked_packages.ts";
 
 /** Fetches URLs one after the other on a machine whose names and addresses are the test's own. */
-async function fetchInside(bwrap: string, ip: string, urls: string[]): Promise<WorldReport> {
+async function fetchInside(urls: string[]): Promise<WorldReport> {
   const folder = await Deno.makeTempDir();
   try {
     await Deno.writeTextFile(`${folder}/resolv.conf`, "nameserver 127.0.0.1\n");
     await Deno.writeTextFile(`${folder}/hosts`, "127.0.0.1 localhost\n");
     const script = new URL("./support/own_network.ts", import.meta.url).pathname;
-    const { code, stdout, stderr } = await new Deno.Command(bwrap, {
+    const { code, stdout, stderr } = await new Deno.Command(programPath("bubblewrap"), {
       args: [
         ...["--unshare-user", "--uid", "0", "--gid", "0", "--unshare-net", "--die-with-parent"],
         ...["--cap-add", "CAP_NET_ADMIN", "--cap-add", "CAP_NET_BIND_SERVICE"],
@@ -27,9 +19,9 @@ async function fetchInside(bwrap: string, ip: string, urls: string[]): Promise<W
         ...["--ro-bind", `${folder}/hosts`, "/etc/hosts"],
         "/bin/sh",
         "-c",
-        `${ip} addr add ${PUBLIC_ADDRESS}/32 dev lo && exec "$@"`,
+        `${programPath("ip")} addr add ${PUBLIC_ADDRESS}/32 dev lo && exec "$@"`,
         "sh",
-        ...[Deno.execPath(), "run", "-A", "-q", "--cached-only", script, ...urls],
+        ...[Deno.execPath(), "run", "-A", "-q", "--cached-only", ...lockedFlags(), script, ...urls],
       ],
     }).output();
     const text = new TextDecoder();
@@ -41,10 +33,13 @@ async function fetchInside(bwrap: string, ip: string, urls: string[]): Promise<W
 }
 
 Deno.test({
-  name: "web_fetch stays with the addresses that were judged, whatever a name answers next",
-  ignore: bwrap === undefined || ip === undefined,
+  ...needs(
+    "web_fetch stays with the addresses that were judged, whatever a name answers next",
+    "bubblewrap",
+    "ip",
+  ),
   async fn() {
-    const report = await fetchInside(bwrap!, ip!, [
+    const report = await fetchInside([
       "http://plain.example/",
       // Public for the look-up that is judged, loopback for every later one.
       "http://rebind.example/",
@@ -67,8 +62,11 @@ Deno.test({
 });
 
 Deno.test({
-  name: "web_fetch is refused when any address of a name is not public, in every form of it",
-  ignore: bwrap === undefined || ip === undefined,
+  ...needs(
+    "web_fetch is refused when any address of a name is not public, in every form of it",
+    "bubblewrap",
+    "ip",
+  ),
   async fn() {
     const names = [
       "inner",
@@ -86,7 +84,7 @@ Deno.test({
       "sixtofour",
       "any6",
     ];
-    const report = await fetchInside(bwrap!, ip!, [
+    const report = await fetchInside([
       ...names.map((name) => `http://${name}.example/`),
       "http://nothing.example/",
     ]);
@@ -99,8 +97,11 @@ Deno.test({
 });
 
 Deno.test({
-  name: "web_fetch follows no redirect from a public server to what is not public",
-  ignore: bwrap === undefined || ip === undefined,
+  ...needs(
+    "web_fetch follows no redirect from a public server to what is not public",
+    "bubblewrap",
+    "ip",
+  ),
   async fn() {
     const targets = [
       "http://169.254.169.254/latest/meta-data/iam/security-credentials/",
@@ -122,8 +123,6 @@ Deno.test({
       "http://what-was-read.attacker.example/",
     ];
     const report = await fetchInside(
-      bwrap!,
-      ip!,
       targets.map((to) => `http://plain.example/?to=${encodeURIComponent(to)}`),
     );
     for (const { url, status, output, reached } of report.fetches) {

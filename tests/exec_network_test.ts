@@ -1,10 +1,8 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { findConfinement } from "../lib/authority/executor/sandbox.ts";
 import { type RecordedRequest, startModelServer } from "./fakes/model_server.ts";
 import { freePort } from "./support/free_port.ts";
 import { makeHome } from "./support/home.ts";
-
-const { bwrap } = await findConfinement();
+import { needs } from "./support/needs.ts";
 
 interface Said {
   output: string;
@@ -81,9 +79,10 @@ async function execWithHosts(
 }
 
 Deno.test({
-  name:
+  ...needs(
     "exec with every host listed reaches the listed server, and neither the API nor the local socket",
-  ignore: bwrap === undefined,
+    "bubblewrap",
+  ),
   async fn() {
     const curl = "unset no_proxy NO_PROXY; curl -sS -m 5 -p";
     const { said, reached } = await execWithHosts(({ api, other }, dir) => {
@@ -120,9 +119,10 @@ Deno.test({
 });
 
 Deno.test({
-  name:
+  ...needs(
     "exec without hosts has no proxy, and one with hosts that are not listed does not run unasked",
-  ignore: bwrap === undefined,
+    "bubblewrap",
+  ),
   async fn() {
     const { said, reached } = await execWithHosts(({ other }) => [
       { hosts: [], command: "env | grep -i proxy; ls -A /run; echo over" },

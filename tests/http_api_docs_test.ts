@@ -27,8 +27,10 @@ import { KEEP_ALIVE_MS } from "../lib/http/sse.ts";
 import { type Behaviour, type RecordedRequest, startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
 import { type MarkdownBlock, markdownBlocks } from "./support/markdown_blocks.ts";
+import { needs } from "./support/needs.ts";
 import { type Exchange, startRecordingProxy } from "./support/recording_proxy.ts";
 import { differenceFromShown, isShownText } from "./support/shown_output.ts";
+import { lockedFlags } from "../lib/packages/locked_packages.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const KEY = "key-of-the-docs";
@@ -188,14 +190,12 @@ Deno.test("docs/http-api.md lists every route, and no other", () => {
   );
 });
 
-const CURL = await new Deno.Command("curl", { args: ["--version"], stdout: "null" }).output()
-  .then(({ success }) => success, () => false);
-
 Deno.test({
-  name: `docs/http-api.md: the shell examples print what is shown, and ask every route${
-    CURL ? "" : " (no curl here)"
-  }`,
-  ignore: !CURL,
+  ...needs(
+    "docs/http-api.md: the shell examples print what is shown, and ask every route",
+    "bash",
+    "curl",
+  ),
   fn: async () => {
     await using examples = await startExamples();
     const scripts = blocks.filter((block) => kindOf(block) === "sh");
@@ -239,10 +239,9 @@ Deno.test("docs/http-api.md: the TypeScript examples are sound and print what is
     programs.map(({ text }) => /from "([^"]+)"/.exec(text)?.[1]),
     ["openai", "@ai-sdk/openai-compatible", "@langchain/openai"],
   );
-  const config = new URL("deno.json", ROOT).pathname;
   const files = programs.map(({ line }) => `${examples.dir}/line_${line}.ts`);
   await Promise.all(files.map((file, index) => Deno.writeTextFile(file, programs[index]!.text)));
-  const flags = ["--quiet", "--cached-only", "--frozen", "--config", config];
+  const flags = ["--quiet", "--cached-only", ...lockedFlags()];
   await examples.run(Deno.execPath(), ["check", ...flags, ...files]);
   for (const [index, file] of files.entries()) {
     const printed = await examples.run(Deno.execPath(), ["run", "-A", ...flags, file]);

@@ -1,11 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { findConfinement } from "../lib/authority/executor/sandbox.ts";
 import { oddServer } from "../lib/authority/mcp/testing/server_configs.ts";
 import { type RecordedRequest, startModelServer } from "./fakes/model_server.ts";
 import { makeHome, type Running, type TestHome } from "./support/home.ts";
+import { needs } from "./support/needs.ts";
+import { runningCommands } from "./support/running_commands.ts";
 
-const { bwrap } = await findConfinement();
-const ignore = bwrap === undefined;
 const SECRET = "odd-secret-0123456789";
 const PROVIDER_KEY = "sk-provider-9876543210";
 
@@ -39,9 +38,10 @@ async function auditOf(home: TestHome): Promise<{ kind: string; data: Record<str
 }
 
 Deno.test({
-  name:
+  ...needs(
     "G17 a model that obeys a tool's description leaks no key: neither what it reads nor what the server has",
-  ignore,
+    "bubblewrap",
+  ),
   async fn() {
     const calls = [
       { tool: "exec", args: { command: "cat ../keys/* ../config.json; env; cat /proc/*/environ" } },
@@ -101,9 +101,10 @@ Deno.test({
 });
 
 Deno.test({
-  name:
+  ...needs(
     "a model is told of the tools that servers offer at the begin of a turn, and keeps them in it",
-  ignore,
+    "bubblewrap",
+  ),
   async fn() {
     const to = [
       { name: "change", inputSchema: { type: "object" } },
@@ -156,14 +157,15 @@ Deno.test({
 });
 
 /** Processes of this machine with a text in their command line. */
-async function processesWith(text: string): Promise<number> {
-  const { stdout } = await new Deno.Command("ps", { args: ["-eo", "args"] }).output();
-  return new TextDecoder().decode(stdout).split("\n").filter((line) => line.includes(text)).length;
+function processesWith(text: string): number {
+  return runningCommands().filter(({ line }) => line.includes(text)).length;
 }
 
 Deno.test({
-  name: "nothing of a server is left when the service is killed with its servers at work",
-  ignore,
+  ...needs(
+    "nothing of a server is left when the service is killed with its servers at work",
+    "bubblewrap",
+  ),
   async fn() {
     await using model = startModelServer({
       script: (request) =>
@@ -185,9 +187,9 @@ Deno.test({
     while (!(await auditOf(home)).some(({ kind }) => kind === "action.start")) {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    assert(await processesWith(mark) > 0);
+    assert(processesWith(mark) > 0);
     await service.kill();
     await asking;
-    while (await processesWith(mark) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (processesWith(mark) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
   },
 });

@@ -1,15 +1,12 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { fakeClock } from "../lib/agent/testing/fake_clock.ts";
 import type { ApprovalView } from "../lib/authority/actions.ts";
-import { findConfinement } from "../lib/authority/executor/sandbox.ts";
 import { oddServer } from "../lib/authority/mcp/testing/server_configs.ts";
 import { type GateFixture, gateFixture } from "../lib/authority/testing/gate_fixture.ts";
-
-const { bwrap } = await findConfinement();
-const ignore = bwrap === undefined;
+import { needs } from "./support/needs.ts";
 
 function hostile(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, ignore, fn });
+  Deno.test({ ...needs(name, "bubblewrap"), fn });
 }
 
 /** Looks until something is so; a test that hangs is ended by its own time-out. */

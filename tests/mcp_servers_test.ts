@@ -1,17 +1,18 @@
 import { lookup } from "node:dns/promises";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { findConfinement } from "../lib/authority/executor/sandbox.ts";
 import { npmServer, oddServer } from "../lib/authority/mcp/testing/server_configs.ts";
 import { gateFixture } from "../lib/authority/testing/gate_fixture.ts";
+import { needs } from "./support/needs.ts";
 
-const { bwrap } = await findConfinement();
 /** This machine's own name, if it leads somewhere. */
 const ownName = await lookup(Deno.hostname()).then(() => Deno.hostname(), () => undefined);
-const ignore = bwrap === undefined;
+const ownHost = { what: "a host name that leads somewhere", isThere: ownName !== undefined };
 
 Deno.test({
-  name: "a real server over stdio is connected when it is needed, and its tools are called",
-  ignore,
+  ...needs(
+    "a real server over stdio is connected when it is needed, and its tools are called",
+    "bubblewrap",
+  ),
   async fn() {
     await using gate = await gateFixture({
       mcpServers: { everything: npmServer("everything", ["stdio"], { allow: ["*"] }) },
@@ -47,9 +48,10 @@ Deno.test({
 });
 
 Deno.test({
-  name:
+  ...needs(
     "G17 a server's environment holds what its configuration gives it, and no key of the service",
-  ignore,
+    "bubblewrap",
+  ),
   async fn() {
     Deno.env.set("OPENAI_API_KEY", "sk-not-for-servers");
     try {
@@ -82,9 +84,10 @@ Deno.test({
 });
 
 Deno.test({
-  name:
+  ...needs(
     "a file server sees the workspace and the paths that it is given, and nothing of the service",
-  ignore,
+    "bubblewrap",
+  ),
   async fn() {
     const outside = await Deno.realPath(await Deno.makeTempDir());
     const root = await Deno.realPath(await Deno.makeTempDir());
@@ -129,9 +132,10 @@ Deno.test({
 });
 
 Deno.test({
-  name:
+  ...needs(
     "a memory server keeps what it is told between two services, in a path that it may write to",
-  ignore,
+    "bubblewrap",
+  ),
   async fn() {
     const store = await Deno.realPath(await Deno.makeTempDir());
     const root = await Deno.realPath(await Deno.makeTempDir());
@@ -170,9 +174,10 @@ Deno.test({
 });
 
 Deno.test({
-  name:
+  ...needs(
     "G1 a tool that the configuration does not allow is asked about, and refused when nobody is there",
-  ignore,
+    "bubblewrap",
+  ),
   async fn() {
     await using gate = await gateFixture({
       mcpServers: { everything: npmServer("everything", ["stdio"], { allow: ["echo"] }) },
@@ -191,8 +196,11 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a server with hosts reaches those, and no other, and each host is on record",
-  ignore: ignore || ownName === undefined,
+  ...needs(
+    "a server with hosts reaches those, and no other, and each host is on record",
+    "bubblewrap",
+    ownHost,
+  ),
   async fn() {
     const reached: string[] = [];
     await using web = Deno.serve({ hostname: "0.0.0.0", port: 0, onListen() {} }, (request) => {

@@ -3,34 +3,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { CHANNELS } from "../channels/mod.ts";
 import { openRegistry } from "../lib/channel/registry/open_registry.ts";
-import { denoDirectory } from "./support/deno_directory.ts";
-import { makeHome, type TestHome } from "./support/home.ts";
+import { bareHome } from "./support/bare_home.ts";
 
 const { usable } = await openRegistry(CHANNELS);
 
-/** Packages of every channel that has a place of its own. */
-const PACKAGES = new Set(
-  [...usable.values()]
-    .filter(({ descriptor }) => !descriptor.capabilities.includes("in_service"))
-    .flatMap(({ descriptor }) => descriptor.dependencies)
-    .map((one) => one.slice("npm:".length, one.lastIndexOf("@"))),
-);
-
-/** A home on a machine that has none of them and reaches no registry. */
-async function bareHome(
-  config?: unknown,
-): Promise<{ home: TestHome; env: Record<string, string> }> {
-  const home = await makeHome(config);
-  const denoDir = `${home.dir}/deno`;
-  await denoDirectory(denoDir, [...PACKAGES, "playwright-core"]);
-  const nobody = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const proxy = `http://127.0.0.1:${nobody.addr.port}/`;
-  nobody.close();
-  return { home, env: { DENO_DIR: denoDir, HTTP_PROXY: proxy, HTTPS_PROXY: proxy } };
-}
-
 Deno.test("a machine without the packages of channels that are off lists every channel", async () => {
-  assert(PACKAGES.size > 0);
   const { home, env } = await bareHome();
   await using _ = home;
   const { code, stdout, stderr } = await home.run(["plugins", "list"], { env });
@@ -61,4 +38,47 @@ Deno.test("packages that cannot be had keep their channel from starting, plainly
   let webhook = await statusOf("webhook");
   while (webhook.state !== "running") webhook = await statusOf("webhook");
   assertEquals(await gateway.stop(), 0);
+});
+
+Deno.test("plugins enable says which packages cannot be had, and keeps its output clean", async () => {
+  const { home, env } = await bareHome({
+    channels: { irc: { host: "127.0.0.1", port: 1, tls: false, nick: "agent" } },
+  });
+  await using _ = home;
+  const { code, stdout, stderr } = await home.run(
+    ["plugins", "enable", "irc", "--json"],
+    { env },
+  );
+  assertEquals(code, 0, stderr);
+  const { warnings } = JSON.parse(stdout) as { warnings: string[] };
+  assert(
+    warnings.some((one) => /^Cannot fetch .+ for the channel irc: make sure that/.test(one)),
+    stdout,
+  );
+  assert(/^Fetching \d+ packages\nFetched packages: 0 of \d+, 0 MiB\n/.test(stderr), stderr);
+});
+
+Deno.test("tool servers and mcp serve are the only ones that miss the SDK of MCP, and say so", async () => {
+  const { home, env } = await bareHome({
+    mcp: { servers: { files: { command: ["/bin/true"] } } },
+  });
+  await using _ = home;
+  const answered = await home.run(["agent", "-m", "hi"], { env });
+  assertEquals(answered.code, 0, answered.stderr);
+  const tested = await home.run(["mcp", "test", "files"], { env });
+  assertStringIncludes(tested.stderr, "for tool servers: make sure that this machine reaches");
+  const served = await home.run(["mcp", "serve"], { env });
+  assertEquals(served.code, 3);
+  assertEquals(served.stdout, "");
+  assertStringIncludes(served.stderr, "for service mcp serve: make sure that this machine reaches");
+});
+
+Deno.test("a gateway with api.mcp doesn't start without its SDK, and says so", async () => {
+  const { home, env } = await bareHome({
+    api: { enabled: true, port: 0, mcp: true, apiKey: "0123456789abcdef" },
+  });
+  await using _ = home;
+  const { code, stderr } = await home.run(["gateway", "--json"], { env });
+  assertEquals(code, 3, stderr);
+  assertStringIncludes(stderr, "for api.mcp: make sure that this machine reaches");
 });

@@ -5,6 +5,7 @@ import { TextLineStream } from "@std/streams/text-line-stream";
 import { connect, type Socket } from "node:net";
 import { freePort } from "./support/free_port.ts";
 import { makeHome, RUN_FLAGS } from "./support/home.ts";
+import { needs } from "./support/needs.ts";
 
 const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
 const MAX_FILES = 240;
@@ -76,8 +77,10 @@ function flood(port: number) {
 }
 
 Deno.test({
-  name: "more connections in one moment than there may be open files do not end a gateway's ports",
-  ignore: Deno.build.os === "windows",
+  ...needs(
+    "more connections in one moment than there may be open files do not end a gateway's ports",
+    "Unix",
+  ),
   async fn() {
     using deadline = createDeadline();
     // A connection that is kept would answer where the port does not.

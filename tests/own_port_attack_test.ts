@@ -1,10 +1,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { findConfinement } from "../lib/authority/executor/sandbox.ts";
 import { freePort } from "./support/free_port.ts";
 import { makeHome } from "./support/home.ts";
+import { needs } from "./support/needs.ts";
 import { transcript, WireSocket } from "./support/wire_socket.ts";
-
-const { bwrap } = await findConfinement();
 
 /** Everything that leads to this machine, listed as if somebody wanted the agent to reach all of it. */
 const LISTED = ["127.0.0.1", "localhost", "::1", "0.0.0.0", "127.8.9.10", "::ffff:127.0.0.1"];
@@ -44,8 +42,10 @@ Deno.test("web_fetch gets no token from the service's own port, in no spelling, 
 });
 
 Deno.test({
-  name: "a sandboxed command with every host allowed gets no token from the service's own port",
-  ignore: bwrap === undefined,
+  ...needs(
+    "a sandboxed command with every host allowed gets no token from the service's own port",
+    "bubblewrap",
+  ),
   async fn() {
     const port = freePort();
     const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];

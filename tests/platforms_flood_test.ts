@@ -3,12 +3,14 @@
 import { assertEquals } from "@std/assert";
 import { outboxOf, turnsOf } from "./support/outbox_of.ts";
 import { type PlatformName, PlatformWorld } from "./support/platform_world.ts";
+import { testPlatforms } from "./support/platforms.ts";
 import { said } from "./support/said.ts";
+import { FULL_RUN } from "./support/rounds.ts";
 
 /** Messages that Slack may wait for at once: what is over 256 it gives again, a minute later. */
 const AHEAD = 100;
 
-/** Messages of the flood: far more than a session holds. */
+/** Messages of the flood: more than a session holds. */
 const COUNT = 300;
 
 const OTHER_ROOM = "!other:example.org";
@@ -23,58 +25,62 @@ const ELSEWHERE: Partial<Record<PlatformName, (world: PlatformWorld, text: strin
     mattermost.write(mattermost.senders[0], text, {}, mattermost.direct),
 };
 
-Deno.test("(C34) a flood in one chat of every platform holds up no other chat, and all of it is answered once", async () => {
-  const { promise: isOpen, resolve: open } = Promise.withResolvers<void>();
-  await using world = await PlatformWorld.open({
-    async script(request) {
-      const text = said(request);
-      if (text.includes("flood")) await isOpen;
-      return { text: `re ${text}` };
-    },
-    section: { streaming: false },
-  });
-  // Whatever fails: the model ends when nobody waits for it.
-  using _held = { [Symbol.dispose]: open };
-  const { matrix } = world.platforms;
-  matrix.rooms.create(OTHER_ROOM, [matrix.senders[0], matrix.me]);
-  await world.start();
-  const numbers = (name: PlatformName, word: string) =>
-    [...world.textOf(name).matchAll(new RegExp(`re ${word}(\\d+)\\b`, "g"))]
-      .map(([, number]) => Number(number));
-  const expected = Array.from({ length: COUNT }, (_, at) => at);
+testPlatforms(
+  "(C34) a flood in one chat of every platform holds up no other chat, and all of it is answered once",
+  async () => {
+    const { promise: isOpen, resolve: open } = Promise.withResolvers<void>();
+    await using world = await PlatformWorld.open({
+      async script(request) {
+        const text = said(request);
+        if (text.includes("flood")) await isOpen;
+        return { text: `re ${text}` };
+      },
+      section: { streaming: false },
+    });
+    // Whatever fails: the model ends when nobody waits for it.
+    using _held = { [Symbol.dispose]: open };
+    const { matrix } = world.platforms;
+    matrix.rooms.create(OTHER_ROOM, [matrix.senders[0], matrix.me]);
+    await world.start();
+    const numbers = (name: PlatformName, word: string) =>
+      [...world.textOf(name).matchAll(new RegExp(`re ${word}(\\d+)\\b`, "g"))]
+        .map(([, number]) => Number(number));
+    const expected = Array.from({ length: COUNT }, (_, at) => at);
 
-  await Promise.all(world.each.map(async ([name, platform]) => {
-    const [flooder, other] = platform.senders;
-    for (const at of expected) {
-      await platform.deliver({ text: `flood${at}`, senderId: flooder, from: "person" });
-      if (name === "slack") {
-        await world.until(() => platform.acknowledged!().length > at - AHEAD, `${name}: ${at}`);
+    await Promise.all(world.each.map(async ([name, platform]) => {
+      const [flooder, other] = platform.senders;
+      for (const at of expected) {
+        await platform.deliver({ text: `flood${at}`, senderId: flooder, from: "person" });
+        if (name === "slack") {
+          await world.until(() => platform.acknowledged!().length > at - AHEAD, `${name}: ${at}`);
+        }
       }
-    }
-    for (let at = 0; at < 3; at++) {
-      const text = `other${at}`;
-      if (name in ELSEWHERE) await ELSEWHERE[name]!(world, text);
-      else await platform.deliver({ text, senderId: other, from: "person" });
-      await world.until(
-        () => numbers(name, "other").length > at,
-        () => `${name}: ${text}: ${world.textOf(name)}`,
-      );
-    }
-    assertEquals(numbers(name, "flood"), [], name);
-  }));
-  open();
-  await world.until(
-    () => world.each.every(([name]) => numbers(name, "flood").length >= COUNT),
-    () => world.each.map(([name]) => `${name} ${numbers(name, "flood").length}`).join(", "),
-  );
+      for (let at = 0; at < 3; at++) {
+        const text = `other${at}`;
+        if (name in ELSEWHERE) await ELSEWHERE[name]!(world, text);
+        else await platform.deliver({ text, senderId: other, from: "person" });
+        await world.until(
+          () => numbers(name, "other").length > at,
+          () => `${name}: ${text}: ${world.textOf(name)}`,
+        );
+      }
+      assertEquals(numbers(name, "flood"), [], name);
+    }));
+    open();
+    await world.until(
+      () => world.each.every(([name]) => numbers(name, "flood").length >= COUNT),
+      () => world.each.map(([name]) => `${name} ${numbers(name, "flood").length}`).join(", "),
+    );
 
-  const turns = await turnsOf(world.home);
-  for (const [name] of world.each) {
-    assertEquals(numbers(name, "flood"), expected, name);
-    assertEquals(numbers(name, "other"), [0, 1, 2], name);
-    const own = [...turns].filter(([key]) => key.startsWith(`${name}:`));
-    assertEquals(own.map(([, count]) => count).sort((a, b) => a - b), [3, COUNT], name);
-  }
-  assertEquals(await outboxOf(world.home, ["pending", "sending", "dead", "unknown"]), []);
-  assertEquals(await world.gateway.stop(), 0, world.gateway.log());
-});
+    const turns = await turnsOf(world.home);
+    for (const [name] of world.each) {
+      assertEquals(numbers(name, "flood"), expected, name);
+      assertEquals(numbers(name, "other"), [0, 1, 2], name);
+      const own = [...turns].filter(([key]) => key.startsWith(`${name}:`));
+      assertEquals(own.map(([, count]) => count).sort((a, b) => a - b), [3, COUNT], name);
+    }
+    assertEquals(await outboxOf(world.home, ["pending", "sending", "dead", "unknown"]), []);
+    assertEquals(await world.gateway.stop(), 0, world.gateway.log());
+  },
+  FULL_RUN,
+);

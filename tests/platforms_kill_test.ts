@@ -5,8 +5,9 @@ import type { ChannelPlatform } from "../lib/channel/testing/mod.ts";
 import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome, type Running } from "./support/home.ts";
 import { channelStatuses, outboxOf, turnsOf } from "./support/outbox_of.ts";
-import { PLATFORMS } from "./support/platforms.ts";
+import { PLATFORMS, testPlatforms } from "./support/platforms.ts";
 import { said } from "./support/said.ts";
+import { FULL_RUN } from "./support/rounds.ts";
 
 /** Messages on each platform, and how many of them may be without an answer. */
 const COUNT = 20;
@@ -18,15 +19,19 @@ const MAX_BETWEEN = 25;
 
 const PATIENCE_MS = 180_000;
 
-Deno.test("(W1) (W2) kill -9 at random instants with every platform's channel at work: each message is answered once, though each came three times", async () => {
-  const platforms = new Map<string, ChannelPlatform>();
-  try {
-    for (const [name, open] of Object.entries(PLATFORMS)) platforms.set(name, await open());
-    await tryKills(platforms);
-  } finally {
-    await Promise.all([...platforms.values()].map((platform) => platform.close()));
-  }
-});
+testPlatforms(
+  "(W1) (W2) kill -9 at random instants with every platform's channel at work: each message is answered once, though each came three times",
+  async () => {
+    const platforms = new Map<string, ChannelPlatform>();
+    try {
+      for (const [name, open] of Object.entries(PLATFORMS)) platforms.set(name, await open());
+      await tryKills(platforms);
+    } finally {
+      await Promise.all([...platforms.values()].map((platform) => platform.close()));
+    }
+  },
+  FULL_RUN,
+);
 
 async function tryKills(platforms: ReadonlyMap<string, ChannelPlatform>): Promise<void> {
   await using model = startModelServer({ script: (request) => ({ text: `re ${said(request)}` }) });

@@ -6,6 +6,7 @@ import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
 import { untilIdle } from "./support/process_facts.ts";
 import { jsonPost, type RawAnswer, RawSocket } from "./support/raw_socket.ts";
+import { rounds } from "./support/rounds.ts";
 
 const CHAT = "/v1/chat/completions";
 const HI = { messages: [{ role: "user", content: "hi" }] };
@@ -248,7 +249,7 @@ Deno.test("a request is the same wherever it is cut, also between any two bytes"
       ),
       ([request, cuts]) => sendCut(request, cuts.toSorted((a, b) => a - b)),
     ),
-    { numRuns: 60 },
+    { numRuns: rounds(60) },
   );
 });
 

@@ -1,13 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import { openAudit } from "../lib/authority/audit/log.ts";
 import { verifyAudit } from "../lib/authority/audit/verify.ts";
+import { lockedFlags } from "../lib/packages/locked_packages.ts";
 
 const SCRIPT = new URL("./support/dying_gate.ts", import.meta.url).pathname;
 
 /** Runs the gate that dies and gives the folder that it left. */
 async function dieAt(moment: "before" | "after"): Promise<string> {
   const { stdout, stderr, signal } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "-q", "--cached-only", SCRIPT, moment],
+    args: ["run", "-A", "-q", "--cached-only", ...lockedFlags(), SCRIPT, moment],
   }).output();
   assertEquals(signal, "SIGKILL", new TextDecoder().decode(stderr));
   return new TextDecoder().decode(stdout).trim();

@@ -1,67 +1,111 @@
 // deno-lint-ignore-file no-console -- a program whose output is what it is for
 /**
- * Everything that has to pass, in the order of how fast it fails: format, lint, types, tests.
+ * Everything that has to pass: format, lint and types, and beside them the tests, in several processes.
  * Ends with `N passed, N failed, N skipped`; exits with 1 when anything failed.
+ *
+ *     deno task test [--full] [--changed [--since REVISION]] [--again] [--jobs N] [--timings FILE] [path …]
+ *
+ * `--again` runs files that failed once more, alone, and lists those that pass then as unstable.
  *
  * @module
  */
 
+import { parseArgs } from "@std/cli/parse-args";
+import { changedSince, reachedTests } from "./gate/changed_tests.ts";
+import { findOwnDenoDir } from "../lib/packages/deno_dir.ts";
+import { fetchPackages, namesOf } from "../lib/packages/fetch_packages.ts";
+import { lockedPackages } from "../lib/packages/locked_packages.ts";
+import { progressLine } from "../lib/packages/progress_line.ts";
+import { batchesOf, findTests } from "./gate/find_tests.ts";
+import { Report } from "./gate/report.ts";
+import { runTests } from "./gate/run_tests.ts";
+import { readModules } from "./support/module_graph.ts";
+
 const ROOT = new URL("../", import.meta.url).pathname;
 
-async function deno(...args: string[]): Promise<boolean> {
-  console.log(`> deno ${args.join(" ")}`);
-  const { success } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).output()
-    .then(async (result) => {
-      if (!result.success) {
-        await Deno.stdout.write(result.stdout);
-        await Deno.stderr.write(result.stderr);
-      }
-      return result;
-    });
-  return success;
+const CHECKS = [
+  ["fmt", "--check", "--quiet"],
+  ["lint", "--quiet"],
+  ["check", "--quiet", "--frozen", "--lock=deno.lock", "."],
+];
+
+const { imports: IMPORTS } = JSON.parse(await Deno.readTextFile(`${ROOT}imports.json`)) as {
+  imports: Record<string, string>;
+};
+
+/** Has everything that tests and checks import on this machine. */
+async function fetchEverything(): Promise<void> {
+  const wanted = Object.values(IMPORTS).flatMap((target) =>
+    /^npm:\/?(@?[^@]+@[^/]+)/.exec(target)?.[1] ?? []
+  );
+  const packages = lockedPackages(findOwnDenoDir((name) => Deno.env.get(name)))!;
+  const line = progressLine(Deno.stderr);
+  const failure = await fetchPackages([...new Set(wanted)].map((id) => `npm:${id}`), {
+    packages,
+    onProgress: line.show,
+  });
+  line.end();
+  if (failure === undefined) return;
+  console.error(`Cannot fetch ${namesOf(failure)}: ${failure.advice}`);
+  Deno.exit(1);
 }
 
-/** Runs the tests, shows them as they go, and reads the counts from the machine-readable report. */
-async function test(
-  filters: string[],
-): Promise<{ passed: number; failed: number; skipped: number }> {
-  const report = await Deno.makeTempFile({ suffix: ".xml" });
-  try {
-    const args = ["test", "-A", "--cached-only", "--frozen", `--junit-path=${report}`, ...filters];
-    console.log(`> deno ${args.join(" ")}`);
-    const { success } = await new Deno.Command(Deno.execPath(), {
+async function runChecks(report: Report): Promise<void> {
+  for (const args of CHECKS) {
+    const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args,
       cwd: ROOT,
-      stdout: "inherit",
-      stderr: "inherit",
-    }).spawn().status;
-    const head = (await Deno.readTextFile(report)).match(/<testsuites[^>]*>/)?.[0] ?? "";
-    const body = await Deno.readTextFile(report);
-    const count = (name: string) => Number(head.match(new RegExp(` ${name}="(\\d+)"`))?.[1] ?? 0);
-    const skipped = body.match(/<skipped/g)?.length ?? 0;
-    const failed = count("failures") + count("errors");
-    const passed = count("tests") - failed - skipped;
-    // A run that broke off, by a failing import say, may have counted no failure.
-    return { passed, failed: success ? failed : Math.max(failed, 1), skipped };
-  } finally {
-    await Deno.remove(report);
+    }).output();
+    const text = new TextDecoder();
+    report.addCheck(
+      `deno ${args.join(" ")}`,
+      success ? undefined : text.decode(stdout) + text.decode(stderr),
+    );
   }
 }
 
+async function testsOfChange(revision: string): Promise<string[]> {
+  return reachedTests(await readModules(ROOT, IMPORTS), await changedSince(ROOT, revision));
+}
+
 if (import.meta.main) {
-  const checks = [
-    await deno("install", "--frozen", "--quiet"),
-    await deno("fmt", "--check"),
-    await deno("lint", "--quiet"),
-    await deno("check", "--quiet", "."),
-  ];
-  const brokenChecks = checks.filter((passed) => !passed).length;
-  const counts = await test(Deno.args);
-  const failed = counts.failed + brokenChecks;
-  console.log(
-    `${
-      counts.passed + checks.length - brokenChecks
-    } passed, ${failed} failed, ${counts.skipped} skipped`,
-  );
-  Deno.exit(failed === 0 ? 0 : 1);
+  const flags = parseArgs(Deno.args, {
+    boolean: ["full", "changed", "again"],
+    string: ["since", "jobs", "timings"],
+  });
+  const places = flags.changed
+    ? await testsOfChange(String(flags.since ?? "HEAD"))
+    : flags._.map(String);
+  const files = flags.changed && places.length === 0 ? [] : await findTests(ROOT, places);
+  await fetchEverything();
+  const report = new Report(files.length);
+  const env: Record<string, string> = flags.full ? { SERVICE_TEST_FULL: "1" } : {};
+  const options = { root: ROOT, env };
+  const unstable: string[] = [];
+  await Promise.all([
+    // Who names files wants to know of these alone.
+    flags._.length === 0 ? runChecks(report) : undefined,
+    runTests(batchesOf(files), {
+      ...options,
+      // Many tests wait more than they compute.
+      jobs: Number(flags.jobs ?? 2 * navigator.hardwareConcurrency),
+      onResult(batch, result) {
+        if (!flags.again || result.failure === undefined) return report.addBatch(batch, result);
+        report.tellFailure(batch.join(" "), result.failure);
+        unstable.push(...batch);
+      },
+    }),
+  ]);
+  await runTests(unstable.map((file) => [file]), {
+    ...options,
+    jobs: 1,
+    onResult([file], result) {
+      report.addBatch([file!], result);
+      if (result.failure === undefined) report.addUnstable(file!);
+    },
+  });
+  if (flags.timings !== undefined) {
+    await Deno.writeTextFile(String(flags.timings), report.timings());
+  }
+  Deno.exit(report.close() ? 0 : 1);
 }

@@ -1,19 +1,16 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { needs } from "./support/needs.ts";
 import {
-  canHaveWorld,
   type NetworkReport,
   type NetworkStep,
   run,
   runInWorld,
+  WORLD_NEEDS,
 } from "./support/network_steps.ts";
 
 const CA =
   "export CURL_CA_BUNDLE=$PWD/ca.txt GIT_SSL_CAINFO=$PWD/ca.txt NODE_EXTRA_CA_CERTS=$PWD/ca.txt npm_config_cafile=$PWD/ca.txt\n";
 const PLAIN = ["plain.example"];
-
-function testInWorld(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, ignore: !canHaveWorld, fn });
-}
 
 function byName(report: NetworkReport): Map<string, NetworkReport["steps"][number]> {
   return new Map(report.steps.map((step) => [step.name, step]));
@@ -53,8 +50,16 @@ async function prepare(folder: string): Promise<void> {
   );
 }
 
-testInWorld(
-  "curl, git, npm and node reach an allowed host, through the proxy and without knowing it",
+Deno.test(
+  needs(
+    "curl, git, npm and node reach an allowed host, through the proxy and without knowing it",
+    ...WORLD_NEEDS,
+    "curl",
+    "git",
+    "node",
+    "npm",
+    "tar",
+  ),
   async () => {
     const node = (script: string) => `${CA}node -e '${script}'`;
     const steps: NetworkStep[] = [

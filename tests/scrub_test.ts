@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type Behaviour, startModelServer } from "./fakes/model_server.ts";
 import { makeHome, type Running, type TestHome } from "./support/home.ts";
+import { needs } from "./support/needs.ts";
 
 /** Of the configuration; characters that JSON, URLs and base64 each write in their own way. */
 const KEY = 'sk-live/7Hq+2="Zx&a b%c?d~0123456789';
@@ -179,69 +180,81 @@ for (const [way, ask] of Object.entries(WAYS)) {
   });
 }
 
-Deno.test("G18 a command that prints a secret is stored and shown with a placeholder, progress included", async () => {
-  const calls = [{
-    tool: "exec",
-    // The shell gets it in two pieces, so that only its output has it whole.
-    args: {
-      command: [
-        "sh",
-        "-c",
-        "cat key.txt; base64 -w 20 key.txt; for i in 1 2 3; do head -c 9 key.txt; sleep 0.1; " +
-        'tail -c +10 key.txt; done; ls "missing-$(cat key.txt)" 2>&1',
-      ],
-    },
-  }];
-  await using place = await world([{ calls }, { text: "done" }]);
-  const { service, home } = place;
-  await Deno.writeTextFile(`${home.dir}/workspace/key.txt`, KEY);
-  const { whole, text } = await WAYS["chat, streamed"]!(service, "print it");
-  assertEquals(text, "done");
-  assertSilent(whole, "the stream");
-  const progress = sse(whole).map((chunk) => chunk.service?.text ?? "").join("");
-  assertStringIncludes(progress, NAME);
-  assertSilent(place.prompts(), "what the model was asked");
-  assertStringIncludes(place.prompts(), `missing-${NAME}`);
-  const { stdout } = await home.run(["sessions", "show", "api:s", "--json"]);
-  assertSilent(stdout, "the session");
-  await service.stop();
-  assertSilent(await bytesOf(`${home.dir}/home`), "the home");
-  assertSilent(service.log(), "the log");
-});
+Deno.test(
+  needs(
+    "G18 a command that prints a secret is stored and shown with a placeholder, progress included",
+    "bubblewrap",
+  ),
+  async () => {
+    const calls = [{
+      tool: "exec",
+      // The shell gets it in two pieces, so that only its output has it whole.
+      args: {
+        command: [
+          "sh",
+          "-c",
+          "cat key.txt; base64 -w 20 key.txt; for i in 1 2 3; do head -c 9 key.txt; sleep 0.1; " +
+          'tail -c +10 key.txt; done; ls "missing-$(cat key.txt)" 2>&1',
+        ],
+      },
+    }];
+    await using place = await world([{ calls }, { text: "done" }]);
+    const { service, home } = place;
+    await Deno.writeTextFile(`${home.dir}/workspace/key.txt`, KEY);
+    const { whole, text } = await WAYS["chat, streamed"]!(service, "print it");
+    assertEquals(text, "done");
+    assertSilent(whole, "the stream");
+    const progress = sse(whole).map((chunk) => chunk.service?.text ?? "").join("");
+    assertStringIncludes(progress, NAME);
+    assertSilent(place.prompts(), "what the model was asked");
+    assertStringIncludes(place.prompts(), `missing-${NAME}`);
+    const { stdout } = await home.run(["sessions", "show", "api:s", "--json"]);
+    assertSilent(stdout, "the session");
+    await service.stop();
+    assertSilent(await bytesOf(`${home.dir}/home`), "the home");
+    assertSilent(service.log(), "the log");
+  },
+);
 
-Deno.test("G18 a command that is given a secret, and prints it in every way it can, shows its name", async () => {
-  const script =
-    'echo "$DEPLOY"; printf %s "$DEPLOY" | base64 -w 16; printf x%s "$DEPLOY" | base64; ' +
-    'printf %s "$DEPLOY" | od -An -tx1 | tr -d " \\n"; echo; env | grep DEPLOY; cat /proc/self/environ; ' +
-    'echo "$DEPLOY" >&2; printf "%s" "$DEPLOY" > kept.txt';
-  const command = ["sh", "-c", script];
-  const rule = { capabilities: ["secret.use"], effect: "allow", targets: ["DEPLOY"] };
-  await using place = await world([
-    { calls: [{ tool: "exec", args: { command, secrets: ["DEPLOY"] } }] },
-    { calls: [{ tool: "read_file", args: { path: "kept.txt" } }] },
-    { text: "done" },
-  ], { gates: { rules: [{ name: "deploy", ...rule }] } });
-  const { service, home } = place;
-  const set = await home.run(["secrets", "set", "DEPLOY", "--command", JSON.stringify(command)], {
-    stdin: TOKEN,
-  });
-  assertEquals(set.code, 0, set.stderr);
-  const { whole, text } = await WAYS["chat, streamed"]!(service, "deploy");
-  assertEquals(text, "done");
-  const shown = whole + place.prompts();
-  for (const telling of [TOKEN, base64(TOKEN), new TextEncoder().encode(TOKEN).toHex()]) {
-    assert(!shown.includes(telling.slice(4, -4)), around(shown, telling.slice(4, -4)));
-  }
-  const results = JSON.parse(place.prompts()).at(-1).messages
-    .filter(({ role }: { role: string }) => role === "tool")
-    .map(({ content }: { content: string }) => content);
-  assert(results[0].split("[secret DEPLOY]").length > 6, results[0]);
-  assertStringIncludes(results[1], "[secret DEPLOY]");
-  assertEquals(await Deno.readTextFile(`${home.dir}/workspace/kept.txt`), TOKEN);
-  await service.stop();
-  const kept = service.log() + await bytesOf(`${home.dir}/home`);
-  assert(!kept.includes(TOKEN), around(kept, TOKEN));
-});
+Deno.test(
+  needs(
+    "G18 a command that is given a secret, and prints it in every way it can, shows its name",
+    "bubblewrap",
+  ),
+  async () => {
+    const script =
+      'echo "$DEPLOY"; printf %s "$DEPLOY" | base64 -w 16; printf x%s "$DEPLOY" | base64; ' +
+      'printf %s "$DEPLOY" | od -An -tx1 | tr -d " \\n"; echo; env | grep DEPLOY; cat /proc/self/environ; ' +
+      'echo "$DEPLOY" >&2; printf "%s" "$DEPLOY" > kept.txt';
+    const command = ["sh", "-c", script];
+    const rule = { capabilities: ["secret.use"], effect: "allow", targets: ["DEPLOY"] };
+    await using place = await world([
+      { calls: [{ tool: "exec", args: { command, secrets: ["DEPLOY"] } }] },
+      { calls: [{ tool: "read_file", args: { path: "kept.txt" } }] },
+      { text: "done" },
+    ], { gates: { rules: [{ name: "deploy", ...rule }] } });
+    const { service, home } = place;
+    const set = await home.run(["secrets", "set", "DEPLOY", "--command", JSON.stringify(command)], {
+      stdin: TOKEN,
+    });
+    assertEquals(set.code, 0, set.stderr);
+    const { whole, text } = await WAYS["chat, streamed"]!(service, "deploy");
+    assertEquals(text, "done");
+    const shown = whole + place.prompts();
+    for (const telling of [TOKEN, base64(TOKEN), new TextEncoder().encode(TOKEN).toHex()]) {
+      assert(!shown.includes(telling.slice(4, -4)), around(shown, telling.slice(4, -4)));
+    }
+    const results = JSON.parse(place.prompts()).at(-1).messages
+      .filter(({ role }: { role: string }) => role === "tool")
+      .map(({ content }: { content: string }) => content);
+    assert(results[0].split("[secret DEPLOY]").length > 6, results[0]);
+    assertStringIncludes(results[1], "[secret DEPLOY]");
+    assertEquals(await Deno.readTextFile(`${home.dir}/workspace/kept.txt`), TOKEN);
+    await service.stop();
+    const kept = service.log() + await bytesOf(`${home.dir}/home`);
+    assert(!kept.includes(TOKEN), around(kept, TOKEN));
+  },
+);
 
 Deno.test("E9 an error of a provider that repeats the key says its name alone, on both routes", async () => {
   const error = `Incorrect API key provided: ${KEY} (${encodeURIComponent(KEY)})`;

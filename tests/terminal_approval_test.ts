@@ -1,16 +1,20 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { needs } from "./support/needs.ts";
+import { lockedFlags } from "../lib/packages/locked_packages.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
 
-/** `script` of util-linux gives a program a terminal. */
-async function hasTerminal(): Promise<boolean> {
-  const found = await new Deno.Command("script", { args: ["--version"] }).output().catch(() => {});
-  return found !== undefined && new TextDecoder().decode(found.stdout).includes("util-linux");
-}
-
 /** Types into `service agent` at a terminal: each text once its words are on the screen. */
 async function type(home: string, script: [words: string, keys: string][]): Promise<string> {
-  const service = [Deno.execPath(), "run", "-q", "--no-prompt", "--cached-only", "-P=service"];
+  const service = [
+    Deno.execPath(),
+    "run",
+    "-q",
+    "--no-prompt",
+    "--cached-only",
+    ...lockedFlags(),
+    "-P=service",
+  ];
   const command = [...service, "cli/main.ts", "agent"].join(" ");
   const child = new Deno.Command("script", {
     args: ["--quiet", "--return", "--command", command, "/dev/null"],
@@ -41,8 +45,11 @@ async function type(home: string, script: [words: string, keys: string][]): Prom
 }
 
 Deno.test({
-  name: "a line that was typed ahead does not approve an action at the terminal",
-  ignore: Deno.build.os !== "linux" || !await hasTerminal(),
+  ...needs(
+    "a line that was typed ahead does not approve an action at the terminal",
+    "Linux",
+    "script",
+  ),
   async fn() {
     const root = await Deno.realPath(await Deno.makeTempDir());
     try {

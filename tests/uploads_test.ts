@@ -10,6 +10,7 @@ import {
   type TestFile,
 } from "./support/documents.ts";
 import { makeHome, type TestHome } from "./support/home.ts";
+import { needs } from "./support/needs.ts";
 import { HAS_PROC, openConnections, until, untilIdle } from "./support/process_facts.ts";
 import { RawSocket } from "./support/raw_socket.ts";
 
@@ -72,13 +73,11 @@ const hashesOf = async (files: TestFile[]) =>
 const storedHashes = async (home: TestHome) =>
   (await mediaFiles(home)).map(({ sha256 }) => sha256).sort();
 
-const CURL = await new Deno.Command("curl", { args: ["--version"], stdout: "null" }).output()
-  .then(({ success }) => success, () => false);
-
 Deno.test({
-  name:
+  ...needs(
     "curl -F with a document of every kind: the model sees their text and the image, and each is kept once",
-  ignore: !CURL,
+    "curl",
+  ),
 }, async () => {
   const files = [
     PNG,

@@ -5,6 +5,7 @@ import { request } from "node:http";
 import { type ClientOptions, WebSocket } from "ws";
 import { makeCertificate } from "./support/certificate.ts";
 import { makeHome } from "./support/home.ts";
+import { needs } from "./support/needs.ts";
 
 /** The first frame of a connection. */
 function firstFrame(url: string, options: ClientOptions = {}): Promise<{ event: string }> {
@@ -18,42 +19,50 @@ function firstFrame(url: string, options: ClientOptions = {}): Promise<{ event: 
   });
 }
 
-Deno.test("with certificate and key the port speaks TLS 1.2 and 1.3 and nothing older, routes too", async () => {
-  const dir = await Deno.makeTempDir({ prefix: "service-test-" });
-  try {
-    const { ca } = await makeCertificate(dir);
-    const files = { sslCertfile: `${dir}/cert.pem`, sslKeyfile: `${dir}/key.pem` };
-    await using home = await makeHome({ channels: { websocket: { ...files, token: "static-1" } } });
-    await using gateway = await home.start(["gateway", "--json"]);
-    assertMatch(gateway.wsUrl, /^wss:\/\/127\.0\.0\.1:\d+\/$/);
-    const { port } = new URL(gateway.wsUrl);
-    assertEquals((await firstFrame(`${gateway.wsUrl}?token=static-1`, { ca })).event, "ready");
+Deno.test(
+  needs(
+    "with certificate and key the port speaks TLS 1.2 and 1.3 and nothing older, routes too",
+    "openssl",
+  ),
+  async () => {
+    const dir = await Deno.makeTempDir({ prefix: "service-test-" });
+    try {
+      const { ca } = await makeCertificate(dir);
+      const files = { sslCertfile: `${dir}/cert.pem`, sslKeyfile: `${dir}/key.pem` };
+      await using home = await makeHome({
+        channels: { websocket: { ...files, token: "static-1" } },
+      });
+      await using gateway = await home.start(["gateway", "--json"]);
+      assertMatch(gateway.wsUrl, /^wss:\/\/127\.0\.0\.1:\d+\/$/);
+      const { port } = new URL(gateway.wsUrl);
+      assertEquals((await firstFrame(`${gateway.wsUrl}?token=static-1`, { ca })).event, "ready");
 
-    using client = Deno.createHttpClient({ caCerts: [ca] });
-    const response = await fetch(`https://localhost:${port}/webui/bootstrap`, {
-      client,
-      headers: { authorization: "Bearer static-1" },
-    });
-    assertEquals((await response.json()).ws_url, `wss://localhost:${port}/`);
-    const cipher = async (version: string) => {
-      const { stdout } = await new Deno.Command("openssl", {
-        args: ["s_client", "-connect", `127.0.0.1:${port}`, version],
-        stdin: "null",
-        stderr: "null",
-      }).output();
-      return /Cipher is (.*)/.exec(new TextDecoder().decode(stdout))?.[1];
-    };
-    assertEquals(await cipher("-tls1_1"), "(NONE)");
-    assertMatch((await cipher("-tls1_2"))!, /AES|CHACHA/);
-    assertMatch((await cipher("-tls1_3"))!, /^TLS_/);
-    // The files and nothing beside them.
-    const { stdout } = await home.run(["permissions"]);
-    const read = stdout.split("\n").filter((line) => line.includes(dir) && line.includes(".pem"));
-    assertEquals(read.length, 2);
-  } finally {
-    await Deno.remove(dir, { recursive: true });
-  }
-});
+      using client = Deno.createHttpClient({ caCerts: [ca] });
+      const response = await fetch(`https://localhost:${port}/webui/bootstrap`, {
+        client,
+        headers: { authorization: "Bearer static-1" },
+      });
+      assertEquals((await response.json()).ws_url, `wss://localhost:${port}/`);
+      const cipher = async (version: string) => {
+        const { stdout } = await new Deno.Command("openssl", {
+          args: ["s_client", "-connect", `127.0.0.1:${port}`, version],
+          stdin: "null",
+          stderr: "null",
+        }).output();
+        return /Cipher is (.*)/.exec(new TextDecoder().decode(stdout))?.[1];
+      };
+      assertEquals(await cipher("-tls1_1"), "(NONE)");
+      assertMatch((await cipher("-tls1_2"))!, /AES|CHACHA/);
+      assertMatch((await cipher("-tls1_3"))!, /^TLS_/);
+      // The files and nothing beside them.
+      const { stdout } = await home.run(["permissions"]);
+      const read = stdout.split("\n").filter((line) => line.includes(dir) && line.includes(".pem"));
+      assertEquals(read.length, 2);
+    } finally {
+      await Deno.remove(dir, { recursive: true });
+    }
+  },
+);
 
 Deno.test("with socketPath the port is a file of its user alone, gone with the service, where nobody is a local browser", async () => {
   const dir = await Deno.makeTempDir({ prefix: "service-test-" });

@@ -2,12 +2,8 @@ import { assertEquals } from "@std/assert";
 import { makeCertificate } from "./support/certificate.ts";
 import { freePort } from "./support/free_port.ts";
 import { makeHome } from "./support/home.ts";
+import { needs, programPath } from "./support/needs.ts";
 import { WireSocket } from "./support/wire_socket.ts";
-
-const NGINX = "/usr/sbin/nginx";
-const isInstalled = await Deno.stat(NGINX).then(() => true, () => false);
-// deno-lint-ignore no-console -- a test that is left out says why
-if (!isInstalled) console.log(`skipped: ${NGINX} is not installed`);
 
 /** nginx with TLS on localhost, in front of a port. */
 async function startNginx(dir: string, port: number, target: string) {
@@ -40,7 +36,7 @@ async function startNginx(dir: string, port: number, target: string) {
       }
     }`;
   await Deno.writeTextFile(`${dir}/nginx.conf`, config);
-  const child = new Deno.Command(NGINX, {
+  const child = new Deno.Command(programPath("nginx"), {
     args: ["-c", `${dir}/nginx.conf`],
     stdout: "null",
     stderr: "null",
@@ -64,9 +60,11 @@ async function startNginx(dir: string, port: number, target: string) {
 }
 
 Deno.test({
-  name:
+  ...needs(
     "nginx with TLS and publicWsUrl in front: bootstrap names the public address, and a chat works",
-  ignore: !isInstalled,
+    "nginx",
+    "openssl",
+  ),
   async fn() {
     await using home = await makeHome();
     const port = freePort();

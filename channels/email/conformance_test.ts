@@ -1,12 +1,13 @@
 import { testChannel } from "../../lib/channel/testing/mod.ts";
+import { needs } from "../../tests/support/needs.ts";
 import { MailPlatform } from "./testing/mail_platform.ts";
-import { type MailServers, missingMailServers, startMailServers } from "./testing/mail_servers.ts";
+import { MAIL_SERVER_NEEDS, type MailServers, startMailServers } from "./testing/mail_servers.ts";
 
 const noLimit = "a mail takes a text of any length";
-const missing = missingMailServers();
+const { name, ignore } = needs("email as a channel, with real servers", ...MAIL_SERVER_NEEDS);
 const folder = new URL("./", import.meta.url);
 
-if (missing === undefined) {
+if (!ignore) {
   // One pair for all checks: each has users of its own.
   let servers: MailServers;
   let sets = 0;
@@ -27,9 +28,5 @@ if (missing === undefined) {
   });
 } else {
   testChannel({ folder });
-  Deno.test({
-    name: `email as a channel, with real servers (skipped: ${missing})`,
-    ignore: true,
-    fn() {},
-  });
+  Deno.test({ name, ignore, fn() {} });
 }

@@ -1,20 +1,19 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { PackagePlace } from "../../lib/authority/channels/testing/package_place.ts";
 import type { InboundMessage } from "../../lib/channel/inbound_message.ts";
+import { needs } from "../../tests/support/needs.ts";
 import manifest from "./manifest.ts";
 import { deliver, mailsArrived, plainMail } from "./testing/mail_client.ts";
-import { missingMailServers, startMailServers } from "./testing/mail_servers.ts";
+import { MAIL_SERVER_NEEDS, startMailServers } from "./testing/mail_servers.ts";
 import { answerTo, sectionOf } from "./testing/test_account.ts";
 
 const folder = new URL("./", import.meta.url);
 
-const missing = missingMailServers();
-
 Deno.test({
-  name: `email works with STARTTLS in a place that reaches its two servers alone${
-    missing === undefined ? "" : ` (skipped: ${missing})`
-  }`,
-  ignore: missing !== undefined,
+  ...needs(
+    "email works with STARTTLS in a place that reaches its two servers alone",
+    ...MAIL_SERVER_NEEDS,
+  ),
   async fn() {
     await using servers = await startMailServers();
     const config = sectionOf(servers, {

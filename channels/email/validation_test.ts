@@ -1,20 +1,17 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { SetupFinding } from "../../lib/channel/descriptor.ts";
 import { freePort } from "../../tests/support/free_port.ts";
-import { missingMailServers, startMailServers } from "./testing/mail_servers.ts";
+import { needs } from "../../tests/support/needs.ts";
+import { MAIL_SERVER_NEEDS, startMailServers } from "./testing/mail_servers.ts";
 import { mailsOf } from "./testing/mail_client.ts";
 import { sectionOf } from "./testing/test_account.ts";
 import { validate } from "./validation.ts";
 
-const missing = missingMailServers();
 const context = () => ({ allowLocalServiceAccess: true, signal: new AbortController().signal });
 const brief = (findings: SetupFinding[]) => findings.map(({ level, field }) => `${level} ${field}`);
 
 Deno.test({
-  name: `validate() logs in at both servers and changes nothing (C14)${
-    missing === undefined ? "" : ` (skipped: ${missing})`
-  }`,
-  ignore: missing !== undefined,
+  ...needs("validate() logs in at both servers and changes nothing (C14)", ...MAIL_SERVER_NEEDS),
   async fn() {
     await using servers = await startMailServers();
     const section = (more: Record<string, unknown> = {}) => sectionOf(servers, more);

@@ -3,6 +3,7 @@ import {
   PermanentDeliveryError,
   UncertainDeliveryError,
 } from "../../lib/channel/delivery_error.ts";
+import { needs } from "../../tests/support/needs.ts";
 import type { IrcConfig } from "./runtime.ts";
 import { makeTestCertificate } from "../../lib/http/testing/test_certificate.ts";
 import { FakeServer, type FakeServerOptions } from "./testing/fake_server.ts";
@@ -428,37 +429,40 @@ Deno.test("irc: a flood is read no faster than it is taken, and none of it is lo
   });
 });
 
-Deno.test("irc: TLS takes a server of an authority that it knows, and no other", async () => {
-  using certificate = await makeTestCertificate();
-  const { cert, key, caFile } = certificate;
-  const tls = { cert, key };
-  await withServer({ tls, password: "server-password" }, {
-    host: "localhost",
-    password: "server-password",
-    caFile,
-  }, async (server, irc) => {
-    await irc.says(/^connected as helper to localhost, in #room$/);
-    await irc.send("#room", "encrypted");
-    assertEquals(server.lines.length, 1);
-  });
-  await withServer(
-    { tls },
-    { host: "localhost", password: "server-password" },
-    async (server, irc) => {
-      await irc.says(/not connected: .*(certificate|UnknownIssuer)/i);
-      // Nothing is said to somebody who has not shown who he is.
-      assertEquals(server.raw, []);
-    },
-  );
-  await withServer(
-    { tls },
-    { host: "localhost", caFile: `${caFile}.missing` },
-    async (_server, irc) => {
-      await irc.started;
-      assertStringIncludes(String(irc.ended), "Cannot read caFile");
-    },
-  );
-});
+Deno.test(
+  needs("irc: TLS takes a server of an authority that it knows, and no other", "openssl"),
+  async () => {
+    using certificate = await makeTestCertificate();
+    const { cert, key, caFile } = certificate;
+    const tls = { cert, key };
+    await withServer({ tls, password: "server-password" }, {
+      host: "localhost",
+      password: "server-password",
+      caFile,
+    }, async (server, irc) => {
+      await irc.says(/^connected as helper to localhost, in #room$/);
+      await irc.send("#room", "encrypted");
+      assertEquals(server.lines.length, 1);
+    });
+    await withServer(
+      { tls },
+      { host: "localhost", password: "server-password" },
+      async (server, irc) => {
+        await irc.says(/not connected: .*(certificate|UnknownIssuer)/i);
+        // Nothing is said to somebody who has not shown who he is.
+        assertEquals(server.raw, []);
+      },
+    );
+    await withServer(
+      { tls },
+      { host: "localhost", caFile: `${caFile}.missing` },
+      async (_server, irc) => {
+        await irc.started;
+        assertStringIncludes(String(irc.ended), "Cannot read caFile");
+      },
+    );
+  },
+);
 
 Deno.test("irc: each choice of an enum works (C36)", async () => {
   for (const respond of ["mention", "all"] as const) {

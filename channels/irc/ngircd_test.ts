@@ -3,19 +3,15 @@ import {
   PermanentDeliveryError,
   UncertainDeliveryError,
 } from "../../lib/channel/delivery_error.ts";
-import { Ngircd, ngircdMissing, Person } from "./testing/ngircd.ts";
+import { needs } from "../../tests/support/needs.ts";
+import { Ngircd, Person } from "./testing/ngircd.ts";
 import { TestChannel } from "./testing/test_channel.ts";
 import { withoutCodes } from "./text/to_irc.ts";
 import { validate } from "./validation.ts";
 
-const missing = ngircdMissing();
-// deno-lint-ignore no-console
-if (missing !== undefined) console.warn(`Tests with a real IRC server are left out: ${missing}`);
-
 function test(name: string, run: (server: Ngircd) => Promise<void>): void {
   Deno.test({
-    name: `irc with ngircd: ${name}`,
-    ignore: missing !== undefined,
+    ...needs(`irc with ngircd: ${name}`, "ngircd"),
     async fn() {
       const server = await Ngircd.start();
       try {

@@ -1,26 +1,29 @@
 import { assertEquals } from "@std/assert";
 import { checkChannel } from "../../lib/channel/testing/mod.ts";
 import { makeTestCertificate } from "../../lib/http/testing/test_certificate.ts";
+import { needs } from "../../tests/support/needs.ts";
 import { FakeServer } from "./testing/fake_server.ts";
-import { Ngircd, ngircdMissing, Person } from "./testing/ngircd.ts";
+import { Ngircd, Person } from "./testing/ngircd.ts";
 
 const folder = new URL("./", import.meta.url);
 
-Deno.test("irc speaks TLS in a place that may reach its server alone", async () => {
-  using certificate = await makeTestCertificate();
-  const { cert, key, caFile } = certificate;
-  const tls = { cert, key };
-  const openPlatform = () => {
-    const server = new FakeServer({ tls });
-    Object.assign(server.section, { host: "localhost", caFile });
-    return Promise.resolve(server);
-  };
-  assertEquals(await checkChannel({ folder, openPlatform }, ["place"]), []);
-});
+Deno.test(
+  needs("irc speaks TLS in a place that may reach its server alone", "openssl"),
+  async () => {
+    using certificate = await makeTestCertificate();
+    const { cert, key, caFile } = certificate;
+    const tls = { cert, key };
+    const openPlatform = () => {
+      const server = new FakeServer({ tls });
+      Object.assign(server.section, { host: "localhost", caFile });
+      return Promise.resolve(server);
+    };
+    assertEquals(await checkChannel({ folder, openPlatform }, ["place"]), []);
+  },
+);
 
 Deno.test({
-  name: "irc with ngircd: it works in a place that may reach its server alone",
-  ignore: ngircdMissing() !== undefined,
+  ...needs("irc with ngircd: it works in a place that may reach its server alone", "ngircd"),
   async fn() {
     const openPlatform = async () => {
       const server = await Ngircd.start();

@@ -53,6 +53,8 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
   #problem = "it is not started";
   #detail = "";
   readonly #fileTries = new Tries(FILE_TRIES);
+  /** Logins under way: until one has ended, the token that it replaces is no sign of being signed out. */
+  readonly #logins = new Set<Promise<unknown>>();
   /** Who else writes with the account. */
   #stranger: string | undefined;
 
@@ -65,14 +67,17 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
   }
 
   override async login(force = false): Promise<boolean> {
-    const end = new AbortController();
+    const opening = openSession(this.#sessionDeps(new AbortController().signal), force);
+    this.#logins.add(opening);
     try {
-      await openSession(this.#sessionDeps(end.signal), force);
+      await opening;
       return true;
     } catch (error) {
       if (!(error instanceof LoginRefusedError)) throw error;
       this.host.log.error("Matrix refuses the login", { reason: error.message });
       return false;
+    } finally {
+      this.#logins.delete(opening);
     }
   }
 
@@ -175,6 +180,7 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
 
   /** A session that came to its end goes on with a new token. Rejects for one that somebody has ended. */
   async #logInAgain(fault: { words: string; isSoft: boolean }): Promise<void> {
+    await Promise.allSettled(this.#logins);
     const session = this.#session;
     const deps = this.#sessionDeps(this.#ending.signal);
     const canGoOn = session !== undefined &&

@@ -109,7 +109,7 @@ Deno.test("MatrixChannel shows progress as one notice, which says in the end how
   await test.stop();
   await using again = await TestChannel.connected({ language: "de" }, { server, host });
   // What a process that was killed has left is closed by the next, whether its turn goes on or not.
-  await again.until(() => server.sent()[0]!.text === "✓ Schritte: 2");
+  await again.tickUntil(() => server.sent()[0]!.text === "✓ Schritte: 2", 100);
   await again.send("", { event: { type: "turn_end", status: "done" } });
   assertEquals(server.sent().length, 1);
   await again.send("Next", { event: { type: "progress", toolHint: false } });

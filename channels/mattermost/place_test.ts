@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { checkChannel } from "../../lib/channel/testing/mod.ts";
 import { makeTestCertificate } from "../../lib/http/testing/test_certificate.ts";
+import { needs } from "../../tests/support/needs.ts";
 import { FakeMattermost } from "./testing/fake_mattermost.ts";
 import { validate } from "./validation.ts";
 
@@ -11,24 +12,30 @@ Deno.test("mattermost works in a place that may reach its server, and listen for
   assertEquals(await checkChannel({ folder, openPlatform }, ["place"]), []);
 });
 
-Deno.test("mattermost speaks TLS in its place, with a server of an authority of one's own", async () => {
-  using certificate = await makeTestCertificate();
-  const { cert, key, caFile } = certificate;
-  const tls = { cert, key };
-  const openPlatform = async () => {
+Deno.test(
+  needs(
+    "mattermost speaks TLS in its place, with a server of an authority of one's own",
+    "openssl",
+  ),
+  async () => {
+    using certificate = await makeTestCertificate();
+    const { cert, key, caFile } = certificate;
+    const tls = { cert, key };
+    const openPlatform = async () => {
+      const server = await FakeMattermost.open({ tls });
+      Object.assign(server.section, { caFile });
+      return server;
+    };
+    const only = ["place", "validator", "login", "nothing_left"];
+    assertEquals(await checkChannel({ folder, openPlatform }, only), []);
+    // Without it nobody is trusted, and no token is sent.
     const server = await FakeMattermost.open({ tls });
-    Object.assign(server.section, { caFile });
-    return server;
-  };
-  const only = ["place", "validator", "login", "nothing_left"];
-  assertEquals(await checkChannel({ folder, openPlatform }, only), []);
-  // Without it nobody is trusted, and no token is sent.
-  const server = await FakeMattermost.open({ tls });
-  const [finding] = await validate(server.section, {
-    allowLocalServiceAccess: true,
-    signal: new AbortController().signal,
-  });
-  assertEquals([finding?.level, finding?.field], ["warning", "url"]);
-  assertEquals(server.api.requests, []);
-  await server.close();
-});
+    const [finding] = await validate(server.section, {
+      allowLocalServiceAccess: true,
+      signal: new AbortController().signal,
+    });
+    assertEquals([finding?.level, finding?.field], ["warning", "url"]);
+    assertEquals(server.api.requests, []);
+    await server.close();
+  },
+);

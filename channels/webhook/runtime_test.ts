@@ -5,6 +5,7 @@ import { PermanentDeliveryError, RetryLaterError } from "../../lib/channel/deliv
 import type { OutboundMessage } from "../../lib/channel/outbound_message.ts";
 import { FakeHost } from "../../lib/channel/testing/mod.ts";
 import { ServiceError } from "../../lib/errors.ts";
+import { needs } from "../../tests/support/needs.ts";
 import { WebhookChannel, type WebhookConfig } from "./runtime.ts";
 import { SECRET, TestPlatform } from "./testing/test_platform.ts";
 
@@ -94,7 +95,7 @@ Deno.test("webhook: a message starts a turn, and its answer comes to the URL", a
   });
 });
 
-Deno.test("webhook: curl can send a signed message", async () => {
+Deno.test(needs("webhook: curl can send a signed message", "curl"), async () => {
   await withChannel({}, async ({ host, platform }) => {
     const body = JSON.stringify(MESSAGE);
     const headers = await platform.sign("msg_curl", body);
@@ -482,23 +483,31 @@ Deno.test("webhook: a start that cannot listen says where and why", async () => 
   });
 });
 
-Deno.test("webhook: the shell lines of its page send a message and print the answer", async () => {
-  const page = await Deno.readTextFile(
-    new URL("../../docs/channels/webhook.md", import.meta.url),
-  );
-  const [, lines] = /```sh\n(secret=[^]*?)```/.exec(page)!;
-  await withChannel({}, async ({ channel, host, platform }) => {
-    const run = new Deno.Command("sh", {
-      args: ["-c", lines!.replaceAll("http://127.0.0.1:8780/webhook", platform.channelUrl)],
-      env: { WEBHOOK_SECRET: SECRET },
-      stdout: "piped",
-    }).output();
-    while (host.published.length === 0) await host.changed();
-    const [{ metadata, content }] = host.published as [typeof host.published[0]];
-    assertEquals(content, "Hello");
-    await channel.send(answer("Hello Alice!", { metadata }));
-    await channel.send(answer("", { metadata, event: { type: "turn_end", status: "done" } }));
-    const said = JSON.parse(new TextDecoder().decode((await run).stdout));
-    assertEquals([said.status, said.text], ["done", "Hello Alice!"]);
-  });
-});
+Deno.test(
+  needs(
+    "webhook: the shell lines of its page send a message and print the answer",
+    "sh",
+    "curl",
+    "openssl",
+  ),
+  async () => {
+    const page = await Deno.readTextFile(
+      new URL("../../docs/channels/webhook.md", import.meta.url),
+    );
+    const [, lines] = /```sh\n(secret=[^]*?)```/.exec(page)!;
+    await withChannel({}, async ({ channel, host, platform }) => {
+      const run = new Deno.Command("sh", {
+        args: ["-c", lines!.replaceAll("http://127.0.0.1:8780/webhook", platform.channelUrl)],
+        env: { WEBHOOK_SECRET: SECRET },
+        stdout: "piped",
+      }).output();
+      while (host.published.length === 0) await host.changed();
+      const [{ metadata, content }] = host.published as [typeof host.published[0]];
+      assertEquals(content, "Hello");
+      await channel.send(answer("Hello Alice!", { metadata }));
+      await channel.send(answer("", { metadata, event: { type: "turn_end", status: "done" } }));
+      const said = JSON.parse(new TextDecoder().decode((await run).stdout));
+      assertEquals([said.status, said.text], ["done", "Hello Alice!"]);
+    });
+  },
+);

@@ -1,11 +1,12 @@
 import { testChannel } from "../../lib/channel/testing/mod.ts";
-import { Prosody, prosodyMissing } from "./testing/prosody.ts";
+import { needs } from "../../tests/support/needs.ts";
+import { Prosody, PROSODY_NEEDS } from "./testing/prosody.ts";
 import { XmppPlatform } from "./testing/xmpp_platform.ts";
 
-const missing = prosodyMissing();
+const { name, ignore } = needs("xmpp as a channel, with a real server", ...PROSODY_NEEDS);
 const folder = new URL("./", import.meta.url);
 
-if (missing === undefined) {
+if (!ignore) {
   // One for all checks: each has users of its own.
   let server: Prosody;
   Deno.test.beforeAll(async () => {
@@ -23,5 +24,5 @@ if (missing === undefined) {
   });
 } else {
   testChannel({ folder });
-  Deno.test({ name: `xmpp with a real server (skipped: ${missing})`, ignore: true, fn() {} });
+  Deno.test({ name, ignore, fn() {} });
 }

@@ -1,9 +1,10 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { isLoginRefused, UncertainDeliveryError } from "../../lib/channel/delivery_error.ts";
 import { makeCertificate } from "../../tests/support/certificate.ts";
+import { needs } from "../../tests/support/needs.ts";
 import { NS } from "./client/namespaces.ts";
 import { Person } from "./testing/person.ts";
-import { Prosody, prosodyMissing } from "./testing/prosody.ts";
+import { Prosody, PROSODY_NEEDS } from "./testing/prosody.ts";
 import { Relay } from "./testing/relay.ts";
 import { sectionOf, TestChannel } from "./testing/test_channel.ts";
 import { testWithProsody, type World } from "./testing/test_with_prosody.ts";
@@ -270,8 +271,10 @@ test("validate() logs in, and says what is wrong and where (C14)", async (world)
 });
 
 Deno.test({
-  name: "xmpp connects: by SCRAM, without acknowledgements, archives and files",
-  ignore: prosodyMissing() !== undefined,
+  ...needs(
+    "xmpp connects: by SCRAM, without acknowledgements, archives and files",
+    ...PROSODY_NEEDS,
+  ),
   async fn() {
     const server = await Prosody.start({
       scram: true,
@@ -303,8 +306,10 @@ Deno.test({
 });
 
 Deno.test({
-  name: "xmpp connects: what the server has kept and not in its archive is heard, once",
-  ignore: prosodyMissing() !== undefined,
+  ...needs(
+    "xmpp connects: what the server has kept and not in its archive is heard, once",
+    ...PROSODY_NEEDS,
+  ),
   async fn() {
     const server = await Prosody.start({ archives: false });
     const alice = await Person.connect(server, "alice");

@@ -2,21 +2,20 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { join } from "@std/path";
 import { PackagePlace } from "../../lib/authority/channels/testing/package_place.ts";
 import type { InboundMessage } from "../../lib/channel/inbound_message.ts";
+import { needs } from "../../tests/support/needs.ts";
 import { NS } from "./client/namespaces.ts";
 import manifest from "./manifest.ts";
 import { Person } from "./testing/person.ts";
-import { Prosody, prosodyMissing } from "./testing/prosody.ts";
+import { Prosody, PROSODY_NEEDS } from "./testing/prosody.ts";
 import { sectionOf } from "./testing/test_channel.ts";
 
 const folder = new URL("./", import.meta.url);
 
-const missing = prosodyMissing();
-
 Deno.test({
-  name: `xmpp works with STARTTLS in a place that reaches its server and its files alone${
-    missing === undefined ? "" : ` (skipped: ${missing})`
-  }`,
-  ignore: missing !== undefined,
+  ...needs(
+    "xmpp works with STARTTLS in a place that reaches its server and its files alone",
+    ...PROSODY_NEEDS,
+  ),
   async fn() {
     const server = await Prosody.start();
     const alice = await Person.connect(server, "alice");

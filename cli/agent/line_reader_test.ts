@@ -1,23 +1,14 @@
 import { assertEquals } from "@std/assert";
+import { needs } from "../../tests/support/needs.ts";
+import { lockedFlags } from "../../lib/packages/locked_packages.ts";
 
 const FIXTURE = new URL("../testing/echo_lines.ts", import.meta.url).pathname;
 
-/** `script` of util-linux gives a program a terminal. */
-async function hasTerminal(): Promise<boolean> {
-  try {
-    const { stdout } = await new Deno.Command("script", { args: ["--version"] }).output();
-    if (new TextDecoder().decode(stdout).includes("util-linux")) return true;
-  } catch {
-    // Not there.
-  }
-  // deno-lint-ignore no-console
-  console.warn("skipped: there is no `script` of util-linux to make a terminal with");
-  return false;
-}
-
-/** Types keys, each text once the prompt of its number is there, and returns the lines that came. */
+/** Types keys at a terminal, each text at its prompt, and returns the lines that came. */
 async function type(...texts: string[]): Promise<Record<string, string>[]> {
-  const command = `${Deno.execPath()} run -A --cached-only --quiet ${FIXTURE}`;
+  const command = `${Deno.execPath()} run -A --cached-only ${
+    lockedFlags().join(" ")
+  } --quiet ${FIXTURE}`;
   const child = new Deno.Command("script", {
     args: ["--quiet", "--return", "--command", command, "/dev/null"],
     stdin: "piped",
@@ -47,8 +38,11 @@ async function type(...texts: string[]): Promise<Record<string, string>[]> {
 }
 
 Deno.test({
-  name: "terminalReader() edits lines, keeps a paste together and tells how reading ended",
-  ignore: Deno.build.os !== "linux" || !await hasTerminal(),
+  ...needs(
+    "terminalReader() edits lines, keeps a paste together and tells how reading ended",
+    "Linux",
+    "script",
+  ),
   async fn() {
     const lines = await type(
       "hallo\x1b[D\x1b[D\x1b[D\x7fe\r",

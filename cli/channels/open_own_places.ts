@@ -14,7 +14,7 @@ import { configSchema } from "../../lib/config/schema.ts";
 import type { Log } from "../../lib/log.ts";
 import { newSalt, printsOf } from "../../lib/secrets/prints_of.ts";
 import { createScrubber } from "../../lib/secrets/scrubber.ts";
-import { findOwnDenoDir } from "./find_own_deno_dir.ts";
+import { findOwnDenoDir } from "../../lib/packages/deno_dir.ts";
 
 /** They say no secret of the configuration. Whoever opens them shuts them down. */
 export function openOwnPlaces(

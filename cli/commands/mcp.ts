@@ -5,8 +5,10 @@
  */
 
 import { ServiceError } from "../../lib/errors.ts";
+import { MCP } from "../../lib/packages/wanted_packages.ts";
 import { type Command, type ExitCode, type Invocation } from "../command.ts";
 import { processSignals } from "../agent/interrupts.ts";
+import { ensurePackages } from "../ensure_packages.ts";
 import { listServers, type McpDeps } from "../mcp/list.ts";
 import { serveAgent } from "../mcp/serve.ts";
 import { testServer } from "../mcp/test.ts";
@@ -46,14 +48,17 @@ const mcp: Command = {
   options: [
     { name: "all-sessions", summary: "serve: let it read the conversations of every channel" },
   ],
-  run: (invocation) =>
-    invocation.subcommand === "serve"
-      ? serveAgent(invocation, {
-        withService,
-        signals: processSignals,
-        streams: { readable: Deno.stdin.readable, writable: Deno.stdout.writable },
-      })
-      : runMcp(invocation, { withService, elapsed: () => performance.now() }),
+  async run(invocation) {
+    if (invocation.subcommand !== "serve") {
+      return await runMcp(invocation, { withService, elapsed: () => performance.now() });
+    }
+    await ensurePackages({ user: "service mcp serve", param: "mcp", dependencies: MCP });
+    return await serveAgent(invocation, {
+      withService,
+      signals: processSignals,
+      streams: { readable: Deno.stdin.readable, writable: Deno.stdout.writable },
+    });
+  },
 };
 
 export default mcp;

@@ -5,7 +5,7 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import type { WantedPackages } from "../../lib/authority/channels/fetch_packages.ts";
+import type { WantedPackages } from "../../lib/packages/package_fetcher.ts";
 import type { SetupFinding } from "../../lib/channel/descriptor.ts";
 import { tempHome } from "../../lib/config/testing/temp_home.ts";
 import type { TempHome } from "../../lib/config/testing/temp_home.ts";
@@ -132,7 +132,7 @@ Deno.test("plugins enable and disable write the file, with its comments, and fet
   assertStringIncludes(text, "// mine");
   assertStringIncludes(text, '"${TOKEN_OF_CHAT}"');
   assertEquals(JSON.parse(text.replace("// mine", "")).channels.chat.enabled, true);
-  assertEquals(test.fetched.map(({ runtimeName }) => runtimeName), ["chat"]);
+  assertEquals(test.fetched.map(({ user }) => user), ["the channel chat"]);
   const again = (await test.run("enable chat")).stderr;
   assertStringIncludes(again, "was enabled already");
   assertStringIncludes(again, "start anew: service plugins disable chat, then enable it again");

@@ -1,4 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { needs } from "../../tests/support/needs.ts";
 import type { Command } from "../command.ts";
 import type { CommandEntry } from "../commands.ts";
 import { bashScript } from "./bash.ts";
@@ -42,13 +43,13 @@ function shellCommands(): Promise<ShellCommand[]> {
   ]);
 }
 
-/** Runs a shell on a file, or tells that it is not installed. */
+/** Runs a shell on a file. */
 async function shell(
   name: string,
   script: string,
   args: string[],
   cwd?: string,
-): Promise<{ code: number; stdout: string; stderr: string } | undefined> {
+): Promise<{ code: number; stdout: string; stderr: string }> {
   const file = await Deno.makeTempFile();
   try {
     await Deno.writeTextFile(file, script);
@@ -56,20 +57,9 @@ async function shell(
     const { code, stdout, stderr } = await command.output();
     const decoder = new TextDecoder();
     return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
   } finally {
     await Deno.remove(file);
   }
-}
-
-/** Whether a shell is there; tells why a test of it is not run. */
-async function has(name: string): Promise<boolean> {
-  const there = await shell(name, "exit 0", []) !== undefined;
-  // deno-lint-ignore no-console
-  if (!there) console.warn(`skipped: ${name} is not installed`);
-  return there;
 }
 
 /** What bash offers for the last of these words, sorted. */
@@ -83,7 +73,7 @@ COMP_WORDS=(service ${words.map((word) => `'${word}'`).join(" ")})
 COMP_CWORD=${words.length}
 _service
 if ((\${#COMPREPLY[@]})); then printf '%s\\n' "\${COMPREPLY[@]}"; fi`;
-    const { code, stdout, stderr } = (await shell("bash", script, ["--norc"], dir))!;
+    const { code, stdout, stderr } = await shell("bash", script, ["--norc"], dir);
     assertEquals([code, stderr], [0, ""]);
     return stdout.split("\n").filter((line) => line !== "").toSorted();
   } finally {
@@ -92,8 +82,7 @@ if ((\${#COMPREPLY[@]})); then printf '%s\\n' "\${COMPREPLY[@]}"; fi`;
 }
 
 Deno.test({
-  name: "bashScript() is accepted by bash",
-  ignore: !await has("bash"),
+  ...needs("bashScript() is accepted by bash", "bash"),
   async fn() {
     const checked = await shell("bash", bashScript(await shellCommands()), ["-n"]);
     assertEquals(checked, { code: 0, stdout: "", stderr: "" });
@@ -101,8 +90,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "bashScript() completes commands, subcommands, options and paths",
-  ignore: !await has("bash"),
+  ...needs("bashScript() completes commands, subcommands, options and paths", "bash"),
   async fn() {
     const globals = ["--config", "--help", "--json", "--last-good", "--verbose", "--version", "-h"];
     assertEquals(await complete(""), ["agent", "serve", "sessions"]);
@@ -129,8 +117,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "zshScript() is accepted by zsh",
-  ignore: !await has("zsh"),
+  ...needs("zshScript() is accepted by zsh", "zsh"),
   async fn() {
     const checked = await shell("zsh", zshScript(await shellCommands()), ["-f", "-n"]);
     assertEquals(checked, { code: 0, stdout: "", stderr: "" });
@@ -138,8 +125,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "fishScript() is accepted by fish",
-  ignore: !await has("fish"),
+  ...needs("fishScript() is accepted by fish", "fish"),
   async fn() {
     const checked = await shell("fish", fishScript(await shellCommands()), ["--no-execute"]);
     assertEquals(checked, { code: 0, stdout: "", stderr: "" });

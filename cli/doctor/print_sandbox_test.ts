@@ -1,12 +1,10 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { findConfinement } from "../../lib/authority/executor/sandbox.ts";
 import { noSandbox } from "../../lib/authority/executor/test_sandbox.ts";
 import { configSchema } from "../../lib/config/schema.ts";
+import { needs } from "../../tests/support/needs.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import { printSandbox } from "./print_sandbox.ts";
 import { trySandbox } from "./try_sandbox.ts";
-
-const { bwrap } = await findConfinement();
 
 Deno.test("printSandbox() shows what was tried, and fails when something is open", () => {
   const report = {
@@ -31,8 +29,7 @@ Deno.test("printSandbox() shows what was tried, and fails when something is open
 });
 
 Deno.test({
-  name: "trySandbox() finds that everything is held, and leaves nothing",
-  ignore: bwrap === undefined,
+  ...needs("trySandbox() finds that everything is held, and leaves nothing", "bubblewrap"),
   async fn() {
     const workspace = await Deno.makeTempDir();
     try {

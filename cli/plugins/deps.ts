@@ -4,12 +4,13 @@
  * @module
  */
 
-import type { PackageFetcher } from "../../lib/authority/channels/fetch_packages.ts";
 import type { SetupFinding } from "../../lib/channel/descriptor.ts";
 import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Env } from "../../lib/config/references.ts";
+import type { PackageFetcher } from "../../lib/packages/package_fetcher.ts";
 import type { Globals } from "../command.ts";
+import { ensurePackages } from "../ensure_packages.ts";
 import type { Output } from "../output.ts";
 import type { CheckAsked } from "./check_in_place.ts";
 
@@ -34,19 +35,7 @@ export async function pluginsDeps(globals: Globals, out: Output): Promise<Plugin
     paths,
     env,
     channels: loadChannels,
-    packages: {
-      async ensure(wanted) {
-        const [{ createPackageFetcher }, { childPackages }, { findOwnDenoDir }, { noteLog }] =
-          await Promise.all([
-            import("../../lib/authority/channels/fetch_packages.ts"),
-            import("../../lib/authority/executor/child_packages.ts"),
-            import("../channels/find_own_deno_dir.ts"),
-            import("../channels/note_log.ts"),
-          ]);
-        const packages = childPackages(findOwnDenoDir(env));
-        await createPackageFetcher({ packages, env, log: noteLog(out) }).ensure(wanted);
-      },
-    },
+    packages: { ensure: ensurePackages },
     async check(asked) {
       const [{ checkInPlace }, { noteLog }] = await Promise.all([
         import("./check_in_place.ts"),

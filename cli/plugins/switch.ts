@@ -14,6 +14,7 @@ import { requirePinnedCases } from "../../lib/config/pinned_cases.ts";
 import { readConfigText } from "../../lib/config/config_file.ts";
 import { saveConfig } from "../../lib/config/save.ts";
 import { ServiceError, toErrorData } from "../../lib/errors.ts";
+import { channelPackages } from "../../lib/packages/package_fetcher.ts";
 import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
 import type { Output } from "../output.ts";
 import type { PluginsDeps } from "./deps.ts";
@@ -142,9 +143,9 @@ async function fetchPackages(
   { packages }: PluginsDeps,
 ): Promise<string[]> {
   if (channel === undefined) return [];
-  const { descriptor: { name, dependencies }, runtime: { module } } = channel;
+  const { name, dependencies } = channel.descriptor;
   try {
-    await packages.ensure({ runtimeName: name, module, dependencies });
+    await packages.ensure(channelPackages(name, dependencies));
     return [];
   } catch (error) {
     return [toErrorData(error).message];

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { Lanes, type Place } from "./lane.ts";
 import { Room } from "./room.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 interface Job {
   name: string;
@@ -144,7 +145,7 @@ Deno.test("Lanes keep order and exclusion under random entering, filling, leavin
       }
       assertEquals([some.size, some.waiting, some.running.size], [0, 0, 0]);
     }),
-    { numRuns: 50 },
+    { numRuns: rounds(50) },
   );
 });
 

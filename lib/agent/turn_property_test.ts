@@ -23,6 +23,7 @@ import {
   yields,
 } from "./testing/scripted_model.ts";
 import { testAgent } from "./testing/test_agent.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const throws = (): never => {
   throw new TypeError("a bug");
@@ -181,6 +182,6 @@ Deno.test("createTurns() ends every turn once, by the grammar, and frees its lan
       assertEquals(agent.clock.timers(), 0);
       await raw.close();
     }),
-    { numRuns: 200 },
+    { numRuns: rounds(200) },
   );
 });

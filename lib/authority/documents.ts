@@ -19,7 +19,7 @@ import {
 import { REASONS, unreadable, withName } from "../documents/unreadable.ts";
 import { ServiceError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { childPackages } from "./executor/child_packages.ts";
+import { lockedPackages } from "../packages/locked_packages.ts";
 import { NO_PERMISSIONS } from "./executor/command.ts";
 import { type ChildJob, type ChildOutcome, createExecutor } from "./executor/executor.ts";
 import { PROTOCOL_VERSION } from "./executor/protocol.ts";
@@ -180,7 +180,7 @@ function childNeeds(
   const other = entry === ENTRY ? [] : [fromFileUrl(entry)];
   return {
     view: { ...view, readOnly: [path("../documents"), path("../errors.ts"), ...other] },
-    packages: childPackages(denoDir),
+    packages: lockedPackages(denoDir),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { homedir } from "node:os";
+import { needs } from "../../tests/support/needs.ts";
 import {
   makeDocx,
   makeEach,
@@ -22,11 +23,10 @@ import {
   type DocumentReaderOptions,
   type OwnedDocumentReader,
 } from "./documents.ts";
-import { findDenoDir } from "./executor/deno_dir.ts";
+import { findDenoDir } from "../packages/deno_dir.ts";
 import { encodeTask, FrameReader } from "./executor/frames.ts";
-import { findConfinement } from "./executor/sandbox.ts";
+import { lockedFlags } from "../packages/locked_packages.ts";
 
-const { bwrap } = await findConfinement();
 const CHILD = new URL("./testing/document_child.ts", import.meta.url);
 const denoDir = findDenoDir({
   env: (name) => Deno.env.get(name),
@@ -48,8 +48,10 @@ function testBoth(name: string, test: (setup: Setup) => Promise<void>): void {
   for (const sandbox of ["auto", "off"] as const) {
     const confined = sandbox === "auto";
     Deno.test({
-      name: `${name} (${confined ? "in the sandbox" : "without a sandbox"})`,
-      ignore: confined && bwrap === undefined,
+      ...needs(
+        `${name} (${confined ? "in the sandbox" : "without a sandbox"})`,
+        confined && "bubblewrap",
+      ),
       async fn() {
         const cacheDir = await Deno.makeTempDir();
         const readers: OwnedDocumentReader[] = [];
@@ -177,9 +179,8 @@ testBoth("extract() ends a child that takes too much memory", async ({ make }) =
 });
 
 Deno.test({
-  name: "extract() bounds buffers beside the heap",
-  // The limit is the system's, set by prlimit.
-  ignore: bwrap === undefined,
+  // The limit is the system\'s, set by prlimit.
+  ...needs("extract() bounds buffers beside the heap", "prlimit"),
   async fn() {
     const cacheDir = await Deno.makeTempDir();
     const silent = () => {};
@@ -307,9 +308,8 @@ Deno.test("runAsChild() reads documents too, with nothing permitted", async () =
       "-A",
       "--quiet",
       "--cached-only",
+      ...lockedFlags(),
       "--unstable-worker-options",
-      "--config",
-      new URL("../../deno.json", import.meta.url).pathname,
       new URL("./executor/child.ts", import.meta.url).href,
       "__child",
       "extract_document",

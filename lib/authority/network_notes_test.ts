@@ -1,13 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { findConfinement } from "./executor/sandbox.ts";
+import { needs } from "../../tests/support/needs.ts";
 import { noNetworkNotes, refusalNotes } from "./network_notes.ts";
 import { gateFixture } from "./testing/gate_fixture.ts";
 
-const { bwrap } = await findConfinement();
-
 Deno.test({
-  name: "exec says which host a program did not reach, and how to ask for it",
-  ignore: bwrap === undefined,
+  ...needs("exec says which host a program did not reach, and how to ask for it", "bubblewrap"),
   async fn() {
     await using gate = await gateFixture({
       commandHosts: ["a.example", "127.0.0.1", "not-there.invalid"],

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
+import { needs } from "../../tests/support/needs.ts";
 import { maxOpenFiles } from "./open_files.ts";
 
 Deno.test({
-  name: "maxOpenFiles() is what the process was started with",
-  ignore: Deno.build.os === "windows",
+  ...needs("maxOpenFiles() is what the process was started with", "Unix"),
   async fn() {
     const script = `import { maxOpenFiles } from ${
       JSON.stringify(new URL("./open_files.ts", import.meta.url).href)

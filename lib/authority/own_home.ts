@@ -5,17 +5,19 @@
  * @module
  */
 
-import { homedir } from "node:os";
 import type { Loaded } from "../config/load.ts";
 import type { Config, WebsocketConfig } from "../config/schema.ts";
 import type { HomePaths } from "../config/paths.ts";
+import { findOwnDenoDir } from "../packages/deno_dir.ts";
+import { lockedPackages } from "../packages/locked_packages.ts";
+import { createPackageFetcher } from "../packages/package_fetcher.ts";
+import { MCP } from "../packages/wanted_packages.ts";
 import type { ChannelRegistry } from "../channel/registry/channel_registry.ts";
 import { createLog, type Log, writeStderr } from "../log.ts";
 import { type Authority, startAuthority } from "./authority.ts";
 import { openAudit } from "./audit/log.ts";
 import { Commissions } from "./commission/commissions.ts";
 import { createDocumentReader } from "./documents.ts";
-import { findDenoDir } from "./executor/deno_dir.ts";
 import { createExecutor, type Executor } from "./executor/executor.ts";
 import { type Actions, createActions } from "./gate.ts";
 import { createSigningKeyFetch, type SigningKeyFetch } from "./jwks/signing_key_fetch.ts";
@@ -125,11 +127,11 @@ export async function ownHome(
       });
     }
     const watched: { reload?: () => Promise<void> } = {};
-    const denoDir = findDenoDir({
+    const denoDir = findOwnDenoDir(options.env);
+    const fetcher = createPackageFetcher({
+      packages: lockedPackages(denoDir),
       env: options.env,
-      cwd: Deno.cwd(),
-      home: homedir(),
-      os: Deno.build.os,
+      log,
     });
     const channels = options.channels && (await import("./channels/home_channels.ts"))
       .openHomeChannels({
@@ -196,6 +198,7 @@ export async function ownHome(
       paths,
       workspace,
       denoDir,
+      fetcher,
       executor,
       // The gate has the sandbox, and calls these servers.
       openSandboxed: (...started) => actions.openSandboxed(...started),
@@ -245,6 +248,10 @@ export async function ownHome(
       // A warning that commands run without a sandbox is not to wait for the first of them.
       checks: await actions.checks({ test: api || config.executor.allowUnconfined }),
     };
+    // The service imports them itself, and would miss them for as long as it runs.
+    if (api && config.api.mcp) {
+      await fetcher.ensure({ user: "api.mcp", param: "api.mcp", dependencies: MCP });
+    }
     const authority = await startAuthority({
       entry: options.entry,
       boot,
@@ -293,6 +300,7 @@ export async function ownHome(
           // Before the walls around them go, so that their end is on record as what it is.
           await mcp.shutdown();
           await channels?.shutdown();
+          await fetcher.shutdown();
           await Promise.all([actions.shutdown(), executor.shutdown(), documents.shutdown()]);
           known.close();
           await state.close();
@@ -302,6 +310,7 @@ export async function ownHome(
       },
       killChildren() {
         void channels?.shutdown();
+        void fetcher.shutdown();
         void actions.shutdown();
         void executor.shutdown();
         void documents.shutdown();

@@ -1,12 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
+import { needs } from "../../tests/support/needs.ts";
 import { createExecutor, type Executor } from "./executor/executor.ts";
-import { findConfinement } from "./executor/sandbox.ts";
 import { verifyAudit } from "./audit/verify.ts";
 import { type GateFixture, gateFixture } from "./testing/gate_fixture.ts";
 
 const SECRET = "the-secret-outside";
-const { bwrap } = await findConfinement();
-
 /** A gate whose workspace has `sub/a.txt`, with a folder beside it that nothing may reach. */
 async function withWorld(
   sandbox: "auto" | "off",
@@ -75,8 +73,10 @@ const SWAPS: [name: string, swap: (workspace: string, outside: string) => void][
 for (const sandbox of ["auto", "off"] as const) {
   for (const [name, swap] of SWAPS) {
     Deno.test({
-      name: `act() reaches nothing outside when ${name} is swapped after the decision (${sandbox})`,
-      ignore: sandbox === "auto" && bwrap === undefined,
+      ...needs(
+        `act() reaches nothing outside when ${name} is swapped after the decision (${sandbox})`,
+        sandbox === "auto" && "bubblewrap",
+      ),
       async fn() {
         for (const [tool, args] of CALLS) {
           let swapped = false;
@@ -96,8 +96,10 @@ for (const sandbox of ["auto", "off"] as const) {
 }
 
 Deno.test({
-  name: "act() reaches nothing outside while a process swaps folder and link all the time",
-  ignore: bwrap === undefined,
+  ...needs(
+    "act() reaches nothing outside while a process swaps folder and link all the time",
+    "bubblewrap",
+  ),
   async fn() {
     await withWorld("auto", () => {}, async (gate, outside) => {
       // Whatever a writer makes in a moment without `sub`, the next round clears away.

@@ -7,7 +7,7 @@
  */
 
 import { fromFileUrl } from "@std/path";
-import { childPackages } from "./executor/child_packages.ts";
+import { lockedPackages } from "../packages/locked_packages.ts";
 import { NO_PERMISSIONS } from "./executor/command.ts";
 import { cutOutput } from "./executor/cut_output.ts";
 import type { ChildOutcome, Executor } from "./executor/executor.ts";
@@ -52,7 +52,7 @@ async function run(
   url: string,
   { executor, denoDir, maxOutputBytes, signal, timeoutMs = TIMEOUT_MS }: ArticleDeps,
 ): Promise<ChildOutcome> {
-  const packages = childPackages(denoDir);
+  const packages = lockedPackages(denoDir);
   if (packages === undefined && !Deno.build.standalone) {
     return { type: "failure", message: "there are no packages here that could" };
   }

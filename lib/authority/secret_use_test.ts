@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { needs } from "../../tests/support/needs.ts";
 import type { ApprovalView } from "./actions.ts";
 import { ServiceError } from "../errors.ts";
 import { AUDIT_FILE, openAudit } from "./audit/log.ts";
@@ -193,56 +194,68 @@ Deno.test("act() runs nothing when what it was allowed by ended while a person w
   assertStringIncludes(refused.output, "net.fetch");
 });
 
-Deno.test("exec gets a secret in its environment, prints it as a placeholder, and holds it in no record", async () => {
-  await using gate = await gateFixture({ rules: ANY_SECRET });
-  const command = 'printf %s "$API_KEY" | wc -c; echo "got $API_KEY"; env | grep -c API_KEY';
-  await gate.state.secrets.set({ name: "API_KEY", value: VALUE, hosts: [], commands: [command] });
-  const progress: string[] = [];
-  const result = await gate.act("exec", { command, secrets: ["API_KEY"] }, {
-    onProgress: (text) => progress.push(text),
-  });
-  assertEquals(result.status, "ok", result.output);
-  assertStringIncludes(result.output, `${VALUE.length}\n`);
-  assertStringIncludes(result.output, "got [secret API_KEY]\n1\n");
-  const records = await actionRecords(gate);
-  assertEquals(records.map(({ capability }) => capability), [
-    "exec",
-    "secret.use",
-    undefined,
-    undefined,
-  ]);
-  const everything = JSON.stringify([await gate.records(), gate.logged, result, progress]);
-  assertEquals(everything.includes(VALUE), false);
-  // Another command, and the same one without asking for it, get nothing.
-  const other = await gate.act("exec", { command: `${command} `, secrets: ["API_KEY"] });
-  assertEquals(other.status, "refused");
-  const without = await gate.act("exec", { command });
-  assertStringIncludes(without.output, "got \n0\n");
-});
+Deno.test(
+  needs(
+    "exec gets a secret in its environment, prints it as a placeholder, and holds it in no record",
+    "bubblewrap",
+  ),
+  async () => {
+    await using gate = await gateFixture({ rules: ANY_SECRET });
+    const command = 'printf %s "$API_KEY" | wc -c; echo "got $API_KEY"; env | grep -c API_KEY';
+    await gate.state.secrets.set({ name: "API_KEY", value: VALUE, hosts: [], commands: [command] });
+    const progress: string[] = [];
+    const result = await gate.act("exec", { command, secrets: ["API_KEY"] }, {
+      onProgress: (text) => progress.push(text),
+    });
+    assertEquals(result.status, "ok", result.output);
+    assertStringIncludes(result.output, `${VALUE.length}\n`);
+    assertStringIncludes(result.output, "got [secret API_KEY]\n1\n");
+    const records = await actionRecords(gate);
+    assertEquals(records.map(({ capability }) => capability), [
+      "exec",
+      "secret.use",
+      undefined,
+      undefined,
+    ]);
+    const everything = JSON.stringify([await gate.records(), gate.logged, result, progress]);
+    assertEquals(everything.includes(VALUE), false);
+    // Another command, and the same one without asking for it, get nothing.
+    const other = await gate.act("exec", { command: `${command} `, secrets: ["API_KEY"] });
+    assertEquals(other.status, "refused");
+    const without = await gate.act("exec", { command });
+    assertStringIncludes(without.output, "got \n0\n");
+  },
+);
 
-Deno.test("G2 act() gives a command with hosts no secret by a grant for the command without them", async () => {
-  const listed = ["a.example:443"];
-  await using gate = await gateFixture({ commandHosts: listed });
-  const command = "true";
-  await gate.state.secrets.set({ name: "API_KEY", value: VALUE, hosts: [], commands: [command] });
-  const alone = await gate.act("exec", { command, secrets: ["API_KEY"] });
-  assert(alone.status === "refused");
-  const [, target] = /secret\.use '(API_KEY@[^']+)'/.exec(alone.output)!;
-  await gate.state.grants.add({
-    subject: "cli:test",
-    capability: "secret.use",
-    target: target!,
-    note: "",
-  });
-  assertEquals((await gate.act("exec", { command, secrets: ["API_KEY"] })).status, "ok");
-  // Every host is listed, so the command itself needs no grant to reach it, and could send it there.
-  const sending = await gate.act("exec", { command, secrets: ["API_KEY"], hosts: listed });
-  assert(sending.status === "refused");
-  assertStringIncludes(sending.output, "network: a.example:443");
-  assertStringIncludes(sending.output, '"hosts":["a.example:443"]');
-  const { target: shown } = (await actionRecords(gate)).at(-1)!;
-  assertEquals((shown as { recipient: { hosts: string[] } }).recipient.hosts, listed);
-});
+Deno.test(
+  needs(
+    "G2 act() gives a command with hosts no secret by a grant for the command without them",
+    "bubblewrap",
+  ),
+  async () => {
+    const listed = ["a.example:443"];
+    await using gate = await gateFixture({ commandHosts: listed });
+    const command = "true";
+    await gate.state.secrets.set({ name: "API_KEY", value: VALUE, hosts: [], commands: [command] });
+    const alone = await gate.act("exec", { command, secrets: ["API_KEY"] });
+    assert(alone.status === "refused");
+    const [, target] = /secret\.use '(API_KEY@[^']+)'/.exec(alone.output)!;
+    await gate.state.grants.add({
+      subject: "cli:test",
+      capability: "secret.use",
+      target: target!,
+      note: "",
+    });
+    assertEquals((await gate.act("exec", { command, secrets: ["API_KEY"] })).status, "ok");
+    // Every host is listed, so the command itself needs no grant to reach it, and could send it there.
+    const sending = await gate.act("exec", { command, secrets: ["API_KEY"], hosts: listed });
+    assert(sending.status === "refused");
+    assertStringIncludes(sending.output, "network: a.example:443");
+    assertStringIncludes(sending.output, '"hosts":["a.example:443"]');
+    const { target: shown } = (await actionRecords(gate)).at(-1)!;
+    assertEquals((shown as { recipient: { hosts: string[] } }).recipient.hosts, listed);
+  },
+);
 
 Deno.test("G15 act() gives no secret when its use cannot be recorded", async () => {
   await using site = serveSite();

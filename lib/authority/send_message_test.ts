@@ -9,6 +9,7 @@ import type { AuditLog } from "./audit/log.ts";
 import type { Executor } from "./executor/executor.ts";
 import { ServiceOutbox } from "./service_outbox.ts";
 import { gateFixture } from "./testing/gate_fixture.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const ARGS = { content: "the build is green", channel: "telegram", chat_id: "12345" };
 const LISTED = { messageTargets: ["telegram:12345"] };
@@ -284,6 +285,6 @@ Deno.test("message never gives ground for a fetch, whatever its arguments are", 
       ];
       assertEquals(toolUrls(messages, { storesInput: () => false, readsFiles: () => false }), []);
     }),
-    { numRuns: 50 },
+    { numRuns: rounds(50) },
   );
 });

@@ -4,6 +4,7 @@ import type { Automation } from "./automation.ts";
 import { slotsBetween } from "./testing/slots_between.ts";
 import { SchedulerWorld, workOff } from "./testing/scheduler_world.ts";
 import { START } from "./testing/test_spec.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const MINUTE_MS = 60_000;
 const DELIVERY = { when: "always" as const, channel: "test", chatId: "1" };
@@ -81,7 +82,7 @@ Deno.test("Scheduler runs each slot once or counts it, wherever it crashes (W4)"
         await assertWhole(world, ids);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: rounds(60) },
   );
 });
 
@@ -112,6 +113,6 @@ Deno.test("Schedulers that share a store run each slot once between them (W4)", 
         await assertWhole(world, ids);
       },
     ),
-    { numRuns: 30 },
+    { numRuns: rounds(30) },
   );
 });

@@ -134,7 +134,7 @@ export interface ChannelDescriptor {
   displayName: string;
   /** `channels/<name>/runtime.ts:<Class>`; loaded when the channel starts and not before. */
   runtime: string;
-  /** `npm:<package>@<version>`, as deno.json has them. */
+  /** `npm:<package>@<version>`, as imports.json has them. */
   dependencies: readonly string[];
   setup: SetupContract;
   /** Absent: one instance. */

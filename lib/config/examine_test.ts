@@ -4,6 +4,7 @@ import { examine } from "./examine.ts";
 import { configSchema } from "./schema.ts";
 import { keysOf, rootNode } from "./schema_tree.ts";
 import { tempHome } from "./testing/temp_home.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 Deno.test("examine() gives a configuration that fits the schema, or problems, for any JSON", async () => {
   await using home = await tempHome({ A: "a" });
@@ -41,7 +42,7 @@ Deno.test("examine() gives a configuration that fits the schema, or problems, fo
         assert(path.length === 0 || line === undefined || line === 1);
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: rounds(1_000) },
   );
 });
 

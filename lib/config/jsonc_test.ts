@@ -1,6 +1,7 @@
 import { assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { JsonSyntaxError, MAX_DEPTH, parseJsonc, positionOf, toValue } from "./jsonc.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 Deno.test("parseJsonc() reads everything that JSON.stringify writes", () => {
   fc.assert(
@@ -85,7 +86,7 @@ Deno.test("parseJsonc() accepts what JSON.parse accepts, for any text", () => {
       }
       assertEquals(toValue(parseJsonc(text)), value);
     }),
-    { numRuns: 2_000 },
+    { numRuns: rounds(2_000) },
   );
 });
 

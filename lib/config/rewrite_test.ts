@@ -2,6 +2,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { parseJsonc, toValue } from "./jsonc.ts";
 import { rewrite, sameJson } from "./rewrite.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const FILE = `// my service
 {
@@ -104,7 +105,7 @@ Deno.test("rewrite() gives a text with exactly the wanted value, whatever stood 
       assertEquals(toValue(parseJsonc(text)), from);
       assertEquals(sameJson(toValue(parseJsonc(rewrite(text, to))), to), true, rewrite(text, to));
     }),
-    { numRuns: 2_000 },
+    { numRuns: rounds(2_000) },
   );
 });
 
@@ -114,6 +115,6 @@ Deno.test("rewrite() leaves strict JSON strict", () => {
       const text = rewrite(JSON.stringify(from, null, indent), to);
       assertEquals(JSON.parse(text), JSON.parse(JSON.stringify(to)));
     }),
-    { numRuns: 1_000 },
+    { numRuns: rounds(1_000) },
   );
 });

@@ -9,6 +9,7 @@ import { loadConfig } from "./load.ts";
 import { HIDDEN, redact, secretsIn } from "./redact.ts";
 import { configSchema } from "./schema.ts";
 import { type TempHome, tempHome } from "./testing/temp_home.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const VALUE = "s3cr3t/with+blank and ünï";
 
@@ -276,6 +277,6 @@ Deno.test("references: whatever a text is, nothing that looks like a reference i
       );
       await Promise.resolve();
     }),
-    { numRuns: 50 },
+    { numRuns: rounds(50) },
   );
 });

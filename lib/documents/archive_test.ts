@@ -5,6 +5,7 @@ import { zipSync } from "fflate";
 import { ServiceError } from "../errors.ts";
 import { isArchive, openArchive } from "./archive.ts";
 import { writeZip, type ZipMember } from "./testing/write_zip.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const MIB = 1024 * 1024;
 const all = () => true;
@@ -144,7 +145,7 @@ Deno.test("openArchive() refuses any other bytes", () => {
   }
   fc.assert(
     fc.property(fc.nat(zip.length - 1), fc.nat(255), (at, value) => open(zip.with(at, value))),
-    { numRuns: 2_000 },
+    { numRuns: rounds(2_000) },
   );
   fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), open));
 });

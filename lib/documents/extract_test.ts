@@ -7,6 +7,7 @@ import { prepareGlobals } from "./prepare_globals.ts";
 import { makeEach, makePdf, makeXlsx, partOf, withParts } from "./testing/make_documents.ts";
 import { writeZip } from "./testing/write_zip.ts";
 import { MEDIA_TYPES } from "./types.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 prepareGlobals();
 const documents = await makeEach();
@@ -115,7 +116,7 @@ for (const format of FORMATS) {
         await extractOrRefuse(damaged);
         await extractOrRefuse(damaged.slice(start));
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     );
   });
 }
@@ -132,7 +133,7 @@ Deno.test("extractDocument() gives a text or a refusal for any damage to the tab
         await extractOrRefuse(damaged);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: rounds(300) },
   );
 });
 
@@ -176,7 +177,7 @@ for (const format of ["docx", "xlsx", "pptx"] as const) {
           await extractOrRefuse(withParts(documents[format], { [name]: damaged }));
         },
       ),
-      { numRuns: 200 },
+      { numRuns: rounds(200) },
     );
   });
 

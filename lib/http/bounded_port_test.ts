@@ -4,15 +4,11 @@ import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { connect as connectPlain, type Server, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { needs } from "../../tests/support/needs.ts";
 import { fakeClock } from "../agent/testing/fake_clock.ts";
 import { BoundedPort, type PortChange } from "./bounded_port.ts";
 import { Connections } from "./connection_counts.ts";
-import {
-  makeTestCertificate,
-  noOpenssl,
-  noOpensslReason,
-  type TestCertificate,
-} from "./testing/test_certificate.ts";
+import { makeTestCertificate, type TestCertificate } from "./testing/test_certificate.ts";
 
 const REQUEST = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 const MAX = 3;
@@ -107,13 +103,11 @@ async function refusal(socket: Socket): Promise<string> {
 }
 
 for (const scheme of ["http", "https"]) {
-  const ignore = scheme === "https" && noOpenssl;
-  const reason = ignore ? noOpensslReason : "";
-
   Deno.test({
-    name:
-      `BoundedPort for ${scheme} is closed while it is full, and open again after one left${reason}`,
-    ignore,
+    ...needs(
+      `BoundedPort for ${scheme} is closed while it is full, and open again after one left`,
+      scheme === "https" && "openssl",
+    ),
     async fn() {
       using tls = scheme === "https" ? await makeTestCertificate() : undefined;
       await using on = await openPort(tls);
@@ -146,9 +140,10 @@ for (const scheme of ["http", "https"]) {
   });
 
   Deno.test({
-    name:
-      `BoundedPort for ${scheme} takes others after a burst from an address that has too many${reason}`,
-    ignore,
+    ...needs(
+      `BoundedPort for ${scheme} takes others after a burst from an address that has too many`,
+      scheme === "https" && "openssl",
+    ),
     async fn() {
       using tls = scheme === "https" ? await makeTestCertificate() : undefined;
       await using on = await openPort(tls, 1);

@@ -1,13 +1,10 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { connect as connectPlain } from "node:net";
 import { connect } from "node:tls";
+import { needs } from "../../tests/support/needs.ts";
 import { ServiceError } from "../errors.ts";
 import { listen, type ListenOptions } from "./listen.ts";
-import {
-  makeTestCertificate,
-  noOpenssl as ignore,
-  noOpensslReason as reason,
-} from "./testing/test_certificate.ts";
+import { makeTestCertificate } from "./testing/test_certificate.ts";
 
 function open(tls: ListenOptions["tls"], options: Partial<ListenOptions> = {}) {
   return listen({
@@ -23,8 +20,10 @@ function open(tls: ListenOptions["tls"], options: Partial<ListenOptions> = {}) {
 const OPENING = "GET /up HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
 
 Deno.test({
-  name: `listen() with TLS answers requests and upgrades, by texts and by files${reason}`,
-  ignore,
+  ...needs(
+    `listen() with TLS answers requests and upgrades, by texts and by files`,
+    "openssl",
+  ),
   async fn() {
     using made = await makeTestCertificate();
     for (const tls of [made, { cert: made.certFile, key: made.keyFile }]) {
@@ -77,8 +76,7 @@ async function handshake(port: number, ca: string, version: string): Promise<str
 }
 
 Deno.test({
-  name: `listen() with TLS takes 1.2 and 1.3, and refuses 1.1 and 1.0${reason}`,
-  ignore,
+  ...needs(`listen() with TLS takes 1.2 and 1.3, and refuses 1.1 and 1.0`, "openssl"),
   async fn() {
     using made = await makeTestCertificate();
     const listener = await open(made);
@@ -97,9 +95,10 @@ Deno.test({
 });
 
 Deno.test({
-  name:
-    `listen() with TLS cuts a handshake that is slow, or none, without a word in clear text${reason}`,
-  ignore,
+  ...needs(
+    `listen() with TLS cuts a handshake that is slow, or none, without a word in clear text`,
+    "openssl",
+  ),
   async fn() {
     using made = await makeTestCertificate();
     const listener = await open(made, { limits: { handshakeTimeoutMs: 50 } });
@@ -121,9 +120,10 @@ Deno.test({
 });
 
 Deno.test({
-  name:
-    `listen() with TLS closes further connections of one address before their handshake${reason}`,
-  ignore,
+  ...needs(
+    `listen() with TLS closes further connections of one address before their handshake`,
+    "openssl",
+  ),
   async fn() {
     using made = await makeTestCertificate();
     const listener = await open(made, { limits: { maxConnectionsPerAddress: 1 } });
@@ -142,9 +142,10 @@ Deno.test({
 });
 
 Deno.test({
-  name:
-    `listen() with TLS names the file that is missing, no PEM, or of another certificate${reason}`,
-  ignore,
+  ...needs(
+    `listen() with TLS names the file that is missing, no PEM, or of another certificate`,
+    "openssl",
+  ),
   async fn() {
     using made = await makeTestCertificate();
     using other = await makeTestCertificate();

@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
+import { needs } from "../../tests/support/needs.ts";
 import { ServiceError } from "../errors.ts";
 import { listen, type Listener } from "./listen.ts";
 
@@ -30,12 +31,11 @@ async function ask(path: string, headers = ""): Promise<string> {
   }
 }
 
-const isWindows = Deno.build.os === "windows";
-
 Deno.test({
-  name:
+  ...needs(
     "listen() on a Unix socket serves requests and upgrades, for its owner alone, and removes it",
-  ignore: isWindows,
+    "Unix",
+  ),
   async fn() {
     const path = join(await Deno.makeTempDir(), "web.sock");
     const before = Deno.umask(0);
@@ -51,8 +51,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "listen() on a Unix socket removes what a dead process left, and nothing else",
-  ignore: isWindows,
+  ...needs("listen() on a Unix socket removes what a dead process left, and nothing else", "Unix"),
   async fn() {
     const dir = await Deno.makeTempDir();
     const path = join(dir, "web.sock");
@@ -85,8 +84,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "listen() names a Unix socket that cannot be made",
-  ignore: isWindows,
+  ...needs("listen() names a Unix socket that cannot be made", "Unix"),
   async fn() {
     const dir = await Deno.makeTempDir();
     for (const path of [join(dir, "none", "x.sock"), join(dir, "x".repeat(200))]) {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { MAX_FILE_BYTES } from "../documents/types.ts";
 import { ServiceError } from "../errors.ts";
 import { boundaryOf, type FormEntry, MAX_PARTS, MultipartReader } from "./multipart.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
@@ -221,7 +222,7 @@ Deno.test("MultipartReader gives entries or a ServiceError for any bytes", () =>
       };
       assertEquals(outcome(sizes), outcome());
     }),
-    { numRuns: 1_000 },
+    { numRuns: rounds(1_000) },
   );
 });
 

@@ -9,6 +9,7 @@ import { openJournal } from "./open.ts";
 import { assertRows } from "./testing/assert_rows.ts";
 import { crashCopy, ending, hash, newTurn, withFiles, withFolder } from "./testing/steps.ts";
 import type { AcceptOptions, Journal, RequestKey } from "./types.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const FILES = "abc";
@@ -270,6 +271,6 @@ Deno.test("accept() keeps keys, responses and files as a model of them says, ove
         await journal.close();
         assertRows(path);
       }),
-      { numRuns: 60 },
+      { numRuns: rounds(60) },
     );
   }));

@@ -8,6 +8,7 @@ import { START, testSpec } from "../automation/testing/test_spec.ts";
 import { openJournal } from "./open.ts";
 import { withFolder } from "./testing/steps.ts";
 import { assertRows } from "./testing/assert_rows.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const MINUTE_MS = 60_000;
 const LAST = Number.MAX_SAFE_INTEGER;
@@ -140,6 +141,6 @@ Deno.test("openJournal().automations does as the store in memory, whatever is as
         await journal.close();
         assertRows(path);
       })),
-    { numRuns: 150 },
+    { numRuns: rounds(150) },
   );
 });

@@ -1,13 +1,12 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
+import { needs } from "../../tests/support/needs.ts";
 import { ServiceError } from "../errors.ts";
 import { openDatabase } from "./database.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { withFolder } from "./testing/steps.ts";
 
 const modeOf = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o777;
-const onWindows = Deno.build.os === "windows";
-
 /** Asserts that the file cannot be opened and is byte for byte as before; returns the error. */
 function assertRefused(path: string): ServiceError {
   const before = Deno.readFileSync(path);
@@ -18,8 +17,7 @@ function assertRefused(path: string): ServiceError {
 }
 
 Deno.test({
-  name: "openDatabase() makes a file of mode 0600, its log included",
-  ignore: onWindows,
+  ...needs("openDatabase() makes a file of mode 0600, its log included", "Unix"),
   fn: () =>
     withFolder((folder) => {
       const path = `${folder}/new.db`;
@@ -31,8 +29,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "openDatabase() takes the rights of others from a file that has them",
-  ignore: onWindows,
+  ...needs("openDatabase() takes the rights of others from a file that has them", "Unix"),
   fn: () =>
     withFolder((folder) => {
       const path = `${folder}/open.db`;

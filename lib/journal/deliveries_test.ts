@@ -6,6 +6,7 @@ import { openJournal } from "./open.ts";
 import { assertRows } from "./testing/assert_rows.ts";
 import { begin, crashCopy, ending, newTurn, requestKey, withFolder } from "./testing/steps.ts";
 import type { Journal, OutboxMessage, OutboxRow, TurnDelivery } from "./types.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -363,6 +364,6 @@ Deno.test("the lanes of the outbox are what a list would be, whatever is done an
           assertRows(path);
         }),
     ),
-    { numRuns: 40 },
+    { numRuns: rounds(40) },
   );
 });

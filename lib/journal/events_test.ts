@@ -5,6 +5,7 @@ import type { StoredEvent } from "../agent/events.ts";
 import { openJournal } from "./open.ts";
 import { anyScript, startScript } from "./testing/event_script.ts";
 import { begin, crashCopy, ending, replay, text, withFolder } from "./testing/steps.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 Deno.test("append() numbers events from 1 without a gap, whoever else appends", async () => {
   const journal = openJournal({ path: ":memory:" });
@@ -64,7 +65,7 @@ Deno.test("follow() replays exactly what was appended, from any number on, whate
       if (reading) assertEquals(read, committed[0].slice(start));
       await journal.close();
     }),
-    { numRuns: 300 },
+    { numRuns: rounds(300) },
   );
 });
 
@@ -90,7 +91,7 @@ Deno.test("follow() replays after a crash exactly what was committed before it",
         await after.close();
         await run.journal.close();
       }),
-      { numRuns: 40 },
+      { numRuns: rounds(40) },
     );
   }));
 

@@ -5,6 +5,7 @@ import { ServiceError } from "../errors.ts";
 import { openJournal } from "./open.ts";
 import { begin, crashCopy, ending, hash, newTurn, withFiles, withFolder } from "./testing/steps.ts";
 import type { Journal } from "./types.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const answer = (text: string): Message => ({ role: "assistant", text, calls: [] });
 
@@ -210,7 +211,7 @@ Deno.test("forkSession() gives the context that the model had at that place, wha
       }
       await journal.close();
     }),
-    { numRuns: 100 },
+    { numRuns: rounds(100) },
   );
 });
 

@@ -9,6 +9,7 @@ import { assertRows } from "./testing/assert_rows.ts";
 import { assertWhole } from "./testing/assert_whole.ts";
 import { hash, newTurn, replay, requestKey, text, withFiles, withFolder } from "./testing/steps.ts";
 import type { AcceptOptions, NewTurn, OutboxMessage } from "./types.ts";
+import { lockedFlags } from "../packages/locked_packages.ts";
 
 const LANES = 4;
 
@@ -87,6 +88,7 @@ Deno.test("openJournal() after kill -9 has every write that was acknowledged, an
           "run",
           "-A",
           "--cached-only",
+          ...lockedFlags(),
           "--no-check",
           import.meta.url,
           "write-until-killed",

@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { needs } from "../../tests/support/needs.ts";
 import { ServiceError } from "../errors.ts";
 import { openDisk } from "./disk.ts";
 
@@ -22,8 +23,10 @@ async function failureOf(run: () => Promise<unknown>): Promise<string> {
 }
 
 Deno.test({
-  name: "openDisk() makes the folder and its files for their owner alone, also where others could",
-  ignore: Deno.build.os === "windows",
+  ...needs(
+    "openDisk() makes the folder and its files for their owner alone, also where others could",
+    "Unix",
+  ),
   fn: () =>
     withFolder(async (folder) => {
       const disk = openDisk(`${folder}/media`);

@@ -7,6 +7,7 @@ import { TextLineStream } from "@std/streams/text-line-stream";
 import { NO_USAGE } from "../agent/events.ts";
 import { openJournal } from "../journal/open.ts";
 import { openMedia } from "./open_media.ts";
+import { lockedFlags } from "../packages/locked_packages.ts";
 
 const LANES = 4;
 
@@ -77,7 +78,16 @@ Deno.test("sweep() after kill -9 leaves the files of sessions on record, whole, 
 });
 
 async function killAfter(lines: number, home: string): Promise<string[]> {
-  const args = ["run", "-A", "--cached-only", "--no-check", import.meta.url, "upload", home];
+  const args = [
+    "run",
+    "-A",
+    "--cached-only",
+    ...lockedFlags(),
+    "--no-check",
+    import.meta.url,
+    "upload",
+    home,
+  ];
   const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped", stderr: "inherit" })
     .spawn();
   const printed: string[] = [];

@@ -4,6 +4,7 @@ import { ServiceError } from "../errors.ts";
 import { openDisk } from "./disk.ts";
 import { openMedia } from "./open_media.ts";
 import { createMemoryDisk } from "./testing/memory_disk.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 /** SHA-256 of "a", as `sha256sum` gives it. */
@@ -282,6 +283,6 @@ Deno.test("openMedia() never loses a wanted file and never leaves another, in an
         assertEquals([...disk.files.keys()].sort(), [...referenced].sort());
       },
     ),
-    { numRuns: 500 },
+    { numRuns: rounds(500) },
   );
 });

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import type { BodyReader } from "./body_reader.ts";
 import { gathered } from "./gathered.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 /** A body of what is pushed into it. */
 class Source {
@@ -148,6 +149,6 @@ Deno.test("gathered() never changes the bytes", async () => {
         assertEquals(await whole, new TextDecoder().decode(encoded));
       },
     ),
-    { numRuns: 50 },
+    { numRuns: rounds(50) },
   );
 });

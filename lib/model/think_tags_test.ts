@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { type Said, ThinkTags } from "./think_tags.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 function split(pieces: readonly string[]): Said[] {
   const tags = new ThinkTags();
@@ -83,7 +84,7 @@ Deno.test("ThinkTags.push() gives the same for any text cut in any way", () => {
         assertEquals(split(pieces), split([whole]));
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: rounds(2_000) },
   );
 });
 

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { newSalt, printsOf } from "./prints_of.ts";
 import { createScrubber } from "./scrubber.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const SALT = newSalt();
 const scrubberOf = (secrets: Record<string, string>) =>
@@ -221,7 +222,7 @@ Deno.test("pieces() gives the same as text() for any cut of a text", () => {
         assertEquals(out, scrubber.text(text));
       },
     ),
-    { numRuns: 400 },
+    { numRuns: rounds(400) },
   );
 });
 
@@ -240,7 +241,7 @@ Deno.test("text() leaves no secret, and nothing else is other than it was", () =
       }
       if (between.length === 1) assertEquals(out, text);
     }),
-    { numRuns: 400 },
+    { numRuns: rounds(400) },
   );
 });
 

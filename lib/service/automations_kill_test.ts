@@ -12,6 +12,8 @@ import { assertRows } from "../journal/testing/assert_rows.ts";
 import { withFolder } from "../journal/testing/steps.ts";
 import { createAutomations } from "./automations.ts";
 import { createOutbox } from "./outbox.ts";
+import { rounds } from "../../tests/support/rounds.ts";
+import { lockedFlags } from "../packages/locked_packages.ts";
 
 const SPEED = 1_000;
 const IDS = ["aut_steady", "aut_queued", "aut_failing"] as const;
@@ -77,13 +79,14 @@ Deno.test("createAutomations() runs each slot once through kill -9 at any instan
   withFolder(async (folder) => {
     const path = `${folder}/journal.db`;
     const startMs = Date.parse("2026-03-01T00:00:00Z");
-    const BOOTS = 10;
+    const BOOTS = rounds(10, 4);
     for (let boot = 0; boot < BOOTS; boot++) {
       const child = new Deno.Command(Deno.execPath(), {
         args: [
           "run",
           "-A",
           "--cached-only",
+          ...lockedFlags(),
           "--no-check",
           import.meta.url,
           "run-until-killed",

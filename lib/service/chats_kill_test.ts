@@ -18,6 +18,7 @@ import { replay, withFolder } from "../journal/testing/steps.ts";
 import type { Journal } from "../journal/types.ts";
 import { createChats } from "./chats.ts";
 import { createOutbox } from "./outbox.ts";
+import { lockedFlags } from "../packages/locked_packages.ts";
 
 const CHATS = 20;
 const NEVER = new AbortController().signal;
@@ -91,7 +92,16 @@ async function writeUntilKilled(path: string): Promise<void> {
 /** What it printed; it is killed when so many messages were accepted. */
 async function killedAfter(path: string, messages: number): Promise<string[][]> {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--cached-only", "--no-check", import.meta.url, "write-until-killed", path],
+    args: [
+      "run",
+      "-A",
+      "--cached-only",
+      ...lockedFlags(),
+      "--no-check",
+      import.meta.url,
+      "write-until-killed",
+      path,
+    ],
     stdout: "piped",
     stderr: "inherit",
   }).spawn();

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { type GateFixture, gateFixture } from "../authority/testing/gate_fixture.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 /** Runs a test with a sandbox, where there is one, and without. */
 function testBoth(name: string, test: (gate: GateFixture) => Promise<void>): void {
@@ -150,16 +151,16 @@ Deno.test("W15 write_file killed at any moment leaves the old content or the new
     "ok",
   );
   const tookMs = performance.now() - started;
-  const rounds = 24;
+  const kills = rounds(24, 8);
   let killed = 0;
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < kills; round++) {
     const controller = new AbortController();
     const next = contents[(round + 1) % 2]!;
     const running = gate.act("write_file", { path: "a.txt", content: next }, {
       signal: controller.signal,
     }).catch(() => killed++);
     // Spread over the whole life of a child: its start, its writing, its rename.
-    const timer = setTimeout(() => controller.abort(), tookMs * round / rounds);
+    const timer = setTimeout(() => controller.abort(), tookMs * round / kills);
     await running;
     clearTimeout(timer);
     const now = await Deno.readTextFile(path);

@@ -7,7 +7,7 @@ import {
 } from "@std/assert";
 import { urlsInText } from "../agent/hosts.ts";
 import type { ActionResult } from "../authority/actions.ts";
-import { findDenoDir } from "../authority/executor/deno_dir.ts";
+import { findDenoDir } from "../packages/deno_dir.ts";
 import { createExecutor } from "../authority/executor/executor.ts";
 import { readArticle } from "../authority/read_article.ts";
 import { gateFixture } from "../authority/testing/gate_fixture.ts";

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { coveredFamily, isInNetworks, parsePeerNetwork, type PeerNetwork } from "./peer_network.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 function read(text: string): PeerNetwork {
   const network = parsePeerNetwork(text);
@@ -46,7 +47,7 @@ Deno.test("isInNetworks() holds the first bits of IPv4 against each other, in bo
         }
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: rounds(1_000) },
   );
 });
 
@@ -70,7 +71,7 @@ Deno.test("isInNetworks() holds the first bits of IPv6 against each other", () =
         assertEquals(isInNetworks(`${v6(peer)}%eth0`, [network]), expected);
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: rounds(1_000) },
   );
 });
 

@@ -82,6 +82,8 @@ export async function openStream(
     },
     leave() {
       controller.abort();
+      // Where nothing is being read, an abort alone does not always close the connection.
+      lines.cancel().catch(() => {});
     },
   };
 }

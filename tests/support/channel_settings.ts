@@ -17,6 +17,8 @@ export interface SettingsReply {
 /** How an instance is. */
 export interface WireStatus {
   state: string;
+  /** What it says of itself. */
+  detail?: string;
   problem?: string;
   restarts: number;
   deliveries: { waiting: number; sent: number; unknown: number; dead: number };

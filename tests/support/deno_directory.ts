@@ -1,30 +1,42 @@
 /**
- * A folder of Deno's with the packages of this machine, but some.
+ * A folder of Deno's with some of this machine's packages.
  *
  * @module
  */
 
 import { assert } from "@std/assert";
+import { dirname } from "@std/path";
+import { findOwnDenoDir } from "../../lib/packages/deno_dir.ts";
+import { packageFolder, registriesIn } from "../../lib/packages/missing_packages.ts";
 
-/** Makes it at a path; what is there stays untouched. */
-export async function denoDirectory(path: string, without: readonly string[]): Promise<void> {
-  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"] }).output();
-  const { npmCache } = JSON.parse(new TextDecoder().decode(stdout)) as { npmCache: string };
-  await Deno.mkdir(path, { recursive: true });
-  // As links to the same files, which takes no room; a copy where the disk is another one.
-  if (!await copy("-al", npmCache, path)) assert(await copy("-a", npmCache, path));
-  for await (const registry of Deno.readDir(`${path}/npm`)) {
-    for (const name of without) {
-      await Deno.remove(`${path}/npm/${registry.name}/${name}`, { recursive: true });
-    }
+/** Deno's folder on this machine. */
+export const DENO_DIR: string = findOwnDenoDir((name) => Deno.env.get(name))!;
+
+/** Where a package is on this machine. Throws where it is missing: `deno task test` fetches all. */
+export function folderOf(id: string): string {
+  const folder = packageFolder(id, registriesIn(DENO_DIR));
+  assert(folder !== undefined, `${id} is not in ${DENO_DIR}`);
+  return folder;
+}
+
+/** Makes it at a path, with packages such as `zod@4.6.7`; what is there stays untouched. */
+export async function denoDirectory(path: string, packages: readonly string[]): Promise<void> {
+  for (const id of packages) {
+    const from = folderOf(id);
+    const to = `${path}${from.slice(DENO_DIR.length)}`;
+    await Deno.mkdir(dirname(to), { recursive: true });
+    await linkTree(from, to);
   }
 }
 
-async function copy(how: string, from: string, to: string): Promise<boolean> {
-  const { success } = await new Deno.Command("cp", {
-    args: [how, from, `${to}/npm`],
-    stderr: "null",
-  }).output();
-  if (!success) await Deno.remove(`${to}/npm`, { recursive: true }).catch(() => {});
-  return success;
+/** As links to the same files, which takes no room; copied where the disk is another one. */
+async function linkTree(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to);
+  const entries = await Array.fromAsync(Deno.readDir(from));
+  await Promise.all(entries.map(async ({ name, isDirectory, isSymlink }) => {
+    const [source, target] = [`${from}/${name}`, `${to}/${name}`];
+    if (isDirectory) return await linkTree(source, target);
+    if (isSymlink) return await Deno.symlink(await Deno.readLink(source), target);
+    await Deno.link(source, target).catch(() => Deno.copyFile(source, target));
+  }));
 }

@@ -5,12 +5,19 @@
  * @module
  */
 
+import { toFileUrl } from "@std/path";
 import { TextLineStream } from "@std/streams/text-line-stream";
+import { lockedFlags, projectFiles } from "../../lib/packages/locked_packages.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** Flags with which the program runs from source; the same as those of the tasks. */
-export const RUN_FLAGS = ["run", "-q", "--no-prompt", "--cached-only", "--frozen", "-P=service"];
+export const RUN_FLAGS = runFlags(ROOT);
+
+function runFlags(root: string): string[] {
+  const locked = lockedFlags(projectFiles(toFileUrl(root)));
+  return ["run", "-q", "--no-prompt", "--cached-only", ...locked, "-P=service"];
+}
 
 /** A home in a folder of its own. */
 export interface TestHome extends AsyncDisposable {
@@ -72,7 +79,7 @@ export async function makeHome(config?: unknown, root: string = ROOT): Promise<T
 
   function command(args: string[], { stdin, env }: RunOptions): Deno.Command {
     return new Deno.Command(Deno.execPath(), {
-      args: [...RUN_FLAGS, `${root}cli/main.ts`, ...args],
+      args: [...runFlags(root), `${root}cli/main.ts`, ...args],
       cwd: dir,
       clearEnv: true,
       env: {

@@ -42,7 +42,7 @@ port.addEventListener("message", async (event) => {
   // A specifier in a variable: the module graph cannot know it beforehand.
   const load = (specifier: string) => import(specifier);
   const attempts: Record<string, string> = {
-    "start a process": await attempt(() => new Deno.Command("true").outputSync()),
+    "start a process": await attempt(() => new Deno.Command("/bin/true").outputSync()),
     "read /etc/passwd": await attempt(() => Deno.readTextFileSync("/etc/passwd")),
     "read the workspace": await attempt(() => Deno.readDirSync(forbidden.workspace).next()),
     "read the configuration": await attempt(() => Deno.readTextFileSync(forbidden.configFile)),

@@ -6,9 +6,10 @@
 
 import { assertEquals } from "@std/assert";
 import type { CommandOutcome } from "../../lib/authority/executor/commands.ts";
-import { findConfinement } from "../../lib/authority/executor/sandbox.ts";
 import type { ProxyLimits } from "../../lib/network/proxy/protocol.ts";
+import { programPath } from "./needs.ts";
 import { PUBLIC_ADDRESS } from "./own_network_names.ts";
+import { lockedFlags } from "../../lib/packages/locked_packages.ts";
 
 /** A command with its hosts. */
 export interface NetworkStep {
@@ -43,12 +44,8 @@ export interface NetworkReport {
   poured: number;
 }
 
-const { bwrap } = await findConfinement();
-const ip = find("ip");
-const openssl = find("openssl");
-
-/** Whether this machine can have a world. */
-export const canHaveWorld = bwrap !== undefined && ip !== undefined && openssl !== undefined;
+/** What a test with a world needs. */
+export const WORLD_NEEDS = ["bubblewrap", "ip", "openssl"] as const;
 
 /** Runs steps one after the other; `prepare` fills the folder that holds `workspace` and `files`. */
 export async function runInWorld(
@@ -64,7 +61,7 @@ export async function runInWorld(
     await Deno.writeTextFile(`${folder}/resolv.conf`, "nameserver 127.0.0.1\n");
     await Deno.writeTextFile(`${folder}/hosts`, "127.0.0.1 localhost\n");
     const script = new URL("./network_world.ts", import.meta.url).pathname;
-    const { code, stdout, stderr } = await new Deno.Command(bwrap!, {
+    const { code, stdout, stderr } = await new Deno.Command(programPath("bubblewrap"), {
       args: [
         ...["--unshare-user", "--uid", "0", "--gid", "0", "--unshare-net", "--die-with-parent"],
         ...["--cap-add", "CAP_NET_ADMIN", "--cap-add", "CAP_NET_BIND_SERVICE"],
@@ -74,9 +71,9 @@ export async function runInWorld(
         ...["--ro-bind", `${folder}/hosts`, "/etc/hosts"],
         "/bin/sh",
         "-c",
-        `${ip} addr add ${PUBLIC_ADDRESS}/32 dev lo && exec "$@"`,
+        `${programPath("ip")} addr add ${PUBLIC_ADDRESS}/32 dev lo && exec "$@"`,
         "sh",
-        ...[Deno.execPath(), "run", "-A", "-q", "--cached-only", script],
+        ...[Deno.execPath(), "run", "-A", "-q", "--cached-only", ...lockedFlags(), script],
         ...[folder, JSON.stringify(steps)],
       ],
       env: { DENO_NO_UPDATE_CHECK: "1" },
@@ -94,15 +91,15 @@ async function makeCertificates(folder: string): Promise<void> {
   const names = "DNS:plain.example,DNS:*.plain.example,DNS:rebind.example";
   await Deno.writeTextFile(`${folder}/leaf.ext`, `subjectAltName=${names}\n`);
   const key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes".split(" ");
-  await run(openssl!, folder, [
+  await run(programPath("openssl"), folder, [
     ...["req", "-x509", ...key, "-days", "2", "-subj", "/CN=Test CA"],
     ...["-keyout", "ca.key", "-out", "workspace/ca.txt"],
   ]);
-  await run(openssl!, folder, [
+  await run(programPath("openssl"), folder, [
     ...["req", "-new", ...key, "-subj", "/CN=plain.example"],
     ...["-keyout", "leaf.key", "-out", "leaf.csr"],
   ]);
-  await run(openssl!, folder, [
+  await run(programPath("openssl"), folder, [
     ...["x509", "-req", "-in", "leaf.csr", "-CA", "workspace/ca.txt", "-CAkey", "ca.key"],
     ...["-CAcreateserial", "-days", "2", "-extfile", "leaf.ext", "-out", "leaf.pem"],
   ]);
@@ -113,14 +110,4 @@ export async function run(program: string, cwd: string, args: string[]): Promise
   const { success, stderr } = await new Deno.Command(program, { cwd, args, stdout: "null" })
     .output();
   assertEquals(success, true, `${program} ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
-}
-
-function find(name: string): string | undefined {
-  return ["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map((dir) => `${dir}/${name}`).find((path) => {
-    try {
-      return Deno.statSync(path).isFile;
-    } catch {
-      return false;
-    }
-  });
 }

@@ -24,6 +24,8 @@ const resolver = await startResolver();
 const reached: string[] = [];
 /** Connections that are open at the holding server. */
 let holding = 0;
+/** The most of them at one moment of a step. */
+let mostHeld = 0;
 
 /** Files of the repository and the registry; everything else is told who answers. */
 async function answer(request: Request, server: string): Promise<Response> {
@@ -63,7 +65,7 @@ const _servers = [
 const holder = Deno.listen({ hostname: PUBLIC_ADDRESS, port: 9000 });
 void (async () => {
   for await (const conn of holder) {
-    holding++;
+    mostHeld = Math.max(mostHeld, ++holding);
     void conn.write(new TextEncoder().encode("held\n"));
     void conn.read(new Uint8Array(1)).catch(() => {}).finally(() => {
       holding--;
@@ -115,8 +117,7 @@ async function runStep(step: NetworkStep): Promise<NetworkReport["steps"][number
     log,
   }, { hosts, user: { kind: "exec", sessionKey: "s", turnId: "t", callId: "c" } });
   const argv = ["/bin/sh", "-c", sh];
-  let most = 0;
-  const watch = setInterval(() => most = Math.max(most, holding), 20);
+  mostHeld = 0;
   const end = await commands.run(
     { kind: "command", argv, program: "/bin/sh", cwd: workspace },
     {
@@ -126,7 +127,6 @@ async function runStep(step: NetworkStep): Promise<NetworkReport["steps"][number
       openNetwork: () => Promise.resolve(network),
     },
   );
-  clearInterval(watch);
   await network.close();
   const isLeft = await Deno.stat(network.socket).then(() => true, () => false);
   return {
@@ -136,7 +136,7 @@ async function runStep(step: NetworkStep): Promise<NetworkReport["steps"][number
     reached: reached.slice(from.reached),
     asked: resolver.asked.slice(from.asked),
     records,
-    mostHeld: most,
+    mostHeld,
     isSocketLeft: isLeft,
   };
 }

@@ -5,19 +5,28 @@ import { FakeHomeserver } from "../../channels/matrix/testing/fake_homeserver.ts
 import { FakeMattermost } from "../../channels/mattermost/testing/fake_mattermost.ts";
 import { FakeSlack } from "../../channels/slack/testing/fake_slack.ts";
 import { FakeTelegram } from "../../channels/telegram/testing/fake_telegram.ts";
-import { Prosody } from "../../channels/xmpp/testing/prosody.ts";
+import { Prosody, PROSODY_NEEDS } from "../../channels/xmpp/testing/prosody.ts";
 import { XmppPlatform } from "../../channels/xmpp/testing/xmpp_platform.ts";
 import type { ChannelPlatform } from "../../lib/channel/testing/mod.ts";
+import { type Need, needs } from "./needs.ts";
 
-/** Opens one of each, by the channel's name. */
+const withoutProsody = needs("", ...PROSODY_NEEDS).ignore;
+
+/** Opens one of each, by the channel's name; without XMPP where there is no prosody. */
 export const PLATFORMS: Readonly<Record<string, () => Promise<ChannelPlatform>>> = {
   discord: () => FakeDiscord.open(),
   matrix: () => FakeHomeserver.open(),
   mattermost: () => FakeMattermost.open(),
   slack: () => FakeSlack.open(),
   telegram: () => FakeTelegram.open(),
-  xmpp: openXmpp,
+  ...withoutProsody ? {} : { xmpp: openXmpp },
 };
+
+/** Registers a test of all platforms. Where XMPP is not among them, a skipped test says so. */
+export function testPlatforms(name: string, fn: () => Promise<void>, ...all: Need[]): void {
+  Deno.test(needs(name, ...all), fn);
+  if (withoutProsody) Deno.test(needs(`${name}: xmpp`, ...PROSODY_NEEDS, ...all), fn);
+}
 
 async function openXmpp(): Promise<ChannelPlatform> {
   const server = await Prosody.start();

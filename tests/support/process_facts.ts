@@ -38,9 +38,12 @@ export async function untilIdle(home: TestHome): Promise<void> {
   });
 }
 
-/** Asks again and again. A service that never gets there fails the test by its own time-out. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpAt = performance.now() + 30_000;
+/** Asks again and again, with pauses. Throws when it has waited too long. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  patienceMs = 60_000,
+): Promise<void> {
+  const giveUpAt = performance.now() + patienceMs;
   while (!await condition()) {
     if (performance.now() > giveUpAt) throw new Error(`Waited in vain for ${condition}`);
     await new Promise((resolve) => setTimeout(resolve, 10));

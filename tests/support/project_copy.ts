@@ -4,19 +4,29 @@
  * @module
  */
 
-import { join } from "@std/path";
+import { join, toFileUrl } from "@std/path";
+import { lockedFlags, projectFiles } from "../../lib/packages/locked_packages.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** What it takes to run the program, generate what is generated, and test a channel. */
-const PARTS = ["cli", "channels", "lib", "docs", "deno.json", "deno.lock", "mod.ts"];
+const PARTS = [
+  "cli",
+  "channels",
+  "lib",
+  "docs",
+  "deno.json",
+  "imports.json",
+  "deno.lock",
+  "mod.ts",
+];
 
 /** See the module; removed when disposed. */
 export interface ProjectCopy extends AsyncDisposable {
   /** With a slash at its end. */
   readonly root: string;
-  /** Runs Deno in it; rejects with what it said when it fails. */
-  deno(...args: string[]): Promise<string>;
+  /** Runs Deno in it, with its lock; rejects with what it said when it fails. */
+  deno(command: string, ...args: string[]): Promise<string>;
 }
 
 /** Makes one. */
@@ -25,15 +35,17 @@ export async function copyProject(): Promise<ProjectCopy> {
   for (const part of PARTS) await copyTree(join(ROOT, part), join(root, part));
   return {
     root,
-    async deno(...args) {
+    async deno(command, ...args) {
       const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-        args,
+        args: [command, ...lockedFlags(projectFiles(toFileUrl(root))), ...args],
         cwd: root,
         env: { NO_COLOR: "1" },
       }).output();
       const text = new TextDecoder().decode(stdout);
       if (!success) {
-        throw new Error(`deno ${args.join(" ")}: ${text}${new TextDecoder().decode(stderr)}`);
+        throw new Error(
+          `deno ${command} ${args.join(" ")}: ${text}${new TextDecoder().decode(stderr)}`,
+        );
       }
       return text;
     },

@@ -61,7 +61,7 @@ const HELLO = 10;
 
 /**
  * The members of a shard of @discordjs/ws that are used here. discord.js exports another class under that
- * name, so that its strategy has to make one; the version is fixed in deno.json.
+ * name, so that its strategy has to make one; the version is fixed in imports.json.
  */
 interface SdkShard {
   connection: WebSocket | null;

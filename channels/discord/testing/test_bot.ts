@@ -14,7 +14,7 @@ import { DiscordChannel, type DiscordConfig } from "../runtime.ts";
 import { FakeDiscord } from "./fake_discord.ts";
 
 const FLAGS = { sendProgress: true, sendToolHints: true, showReasoning: true };
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 const LOOK_MS = 4;
 
 /** How it is made. */

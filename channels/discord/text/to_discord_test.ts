@@ -10,6 +10,7 @@ import {
   toMessages,
 } from "./to_discord.ts";
 import { toStatus } from "./to_status.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const golden = new URL("./golden/", import.meta.url);
 
@@ -61,7 +62,7 @@ Deno.test("toMessages() never throws, and gives no message that is too long, bla
         assertEquals(/<[@#:t/]/.test(plain), false, JSON.stringify(plain));
       }
     }),
-    { numRuns: 150 },
+    { numRuns: rounds(150) },
   );
 });
 
@@ -78,7 +79,7 @@ Deno.test("toMessages() loses no word of a long text, whatever stands between th
         assertEquals(found, gaps.map((_, at) => `word${at}w`));
       },
     ),
-    { numRuns: 20 },
+    { numRuns: rounds(20) },
   );
 });
 

@@ -124,7 +124,7 @@ export async function mailsArrived(
   count: number,
   are: (mails: StoredMail[]) => boolean = () => true,
 ): Promise<StoredMail[]> {
-  for (const until = Date.now() + 20_000;;) {
+  for (const until = Date.now() + 60_000;;) {
     const mails = await mailsOf(servers, user);
     if (mails.length >= count && are(mails)) return mails;
     if (Date.now() > until) {

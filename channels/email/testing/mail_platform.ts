@@ -60,7 +60,7 @@ export class MailPlatform implements ChannelPlatform {
 
   async deliver({ text, senderId, from }: PlatformMessage): Promise<string> {
     // What lay there before it was connected is nobody's message.
-    for (const until = Date.now() + 10_000; !await this.#isOpened();) {
+    for (const until = Date.now() + 60_000; !await this.#isOpened();) {
       if (Date.now() > until) throw new Error("The channel has not opened its mailbox");
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }

@@ -8,6 +8,7 @@
 import { join } from "@std/path";
 import { makeCertificate } from "../../../tests/support/certificate.ts";
 import { freePort } from "../../../tests/support/free_port.ts";
+import { programPath } from "../../../tests/support/needs.ts";
 import { dovecotConfig, eximConfig } from "./server_configs.ts";
 
 /** Users, each as `<name>@test`; and `agent1@test` and so on, where tests share servers. */
@@ -22,31 +23,11 @@ export const MAIL_PASSWORD = "secret password";
 /** Who says hello by this name is vouched for: exim adds `dmarc=pass` of mx.test. */
 export const VERIFIED_HELO = "verified.test";
 
-const DOVECOT = "/usr/sbin/dovecot";
-const EXIM = "/usr/sbin/exim4";
-
 /** Users of the machine as whom servers run where a test runs as root, which they refuse. */
 const NOBODY = { uid: 65_534, gid: 65_534, user: "nobody", group: "nogroup" };
 
-/** Why the tests cannot run here; undefined where they can. */
-export function missingMailServers(): string | undefined {
-  const missing = [[DOVECOT, "dovecot-imapd"], [EXIM, "exim4-daemon-light"], [
-    "/usr/bin/openssl",
-    "openssl",
-  ]].filter(([path]) => !exists(path!));
-  if (missing.length === 0) return undefined;
-  return `${missing.map(([path]) => path).join(" and ")} missing (Debian: ${
-    missing.map(([, name]) => name).join(" ")
-  })`;
-}
-
-function exists(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
-}
+/** What a test with them needs. */
+export const MAIL_SERVER_NEEDS = ["dovecot", "exim", "openssl"] as const;
 
 /** A server that can be stopped and started again at its ports. */
 export interface MailServerProcess {
@@ -101,11 +82,18 @@ export async function startMailServers(
   };
   const imap = server(
     () =>
-      new Deno.Command(DOVECOT, { args: ["-F", "-c", join(dir, "dovecot.conf")], ...run }).spawn(),
+      new Deno.Command(programPath("dovecot"), {
+        args: ["-F", "-c", join(dir, "dovecot.conf")],
+        ...run,
+      }).spawn(),
     ports.imap,
   );
   const smtp = server(
-    () => new Deno.Command(EXIM, { args: ["-C", join(dir, "exim.conf"), "-bdf"], ...run }).spawn(),
+    () =>
+      new Deno.Command(programPath("exim"), {
+        args: ["-C", join(dir, "exim.conf"), "-bdf"],
+        ...run,
+      }).spawn(),
     ports.smtp,
   );
   const servers: MailServers = {
@@ -183,7 +171,7 @@ function server(make: () => Deno.ChildProcess, port: number): MailServerProcess 
 
 /** A server says by nothing else that its port is open. */
 async function opened(port: number): Promise<void> {
-  for (const until = Date.now() + 15_000;;) {
+  for (const until = Date.now() + 60_000;;) {
     try {
       (await Deno.connect({ hostname: "127.0.0.1", port })).close();
       return;

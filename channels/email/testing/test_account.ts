@@ -59,7 +59,7 @@ export async function startAccount(
   ended.catch(() => {});
   const given = host;
   const until = async (holds: () => boolean) => {
-    for (const end = Date.now() + 20_000; !holds();) {
+    for (const end = Date.now() + 60_000; !holds();) {
       if (Date.now() > end) {
         throw new Error(`It did not come to that: ${JSON.stringify([given.details, given.lines])}`);
       }

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { type MailServers, missingMailServers, startMailServers } from "./mail_servers.ts";
+import { needs } from "../../../tests/support/needs.ts";
+import { MAIL_SERVER_NEEDS, type MailServers, startMailServers } from "./mail_servers.ts";
 
 /**
  * Registers a test with servers of its own. Where there are none it is skipped, and its name says why.
@@ -14,10 +15,8 @@ export function testWithServers(
   run: (servers: MailServers) => Promise<void>,
   options?: Parameters<typeof startMailServers>[0],
 ): void {
-  const missing = missingMailServers();
   Deno.test({
-    name: missing === undefined ? name : `${name} (skipped: ${missing})`,
-    ignore: missing !== undefined,
+    ...needs(name, ...MAIL_SERVER_NEEDS),
     async fn() {
       await using servers = await startMailServers(options);
       await run(servers);

@@ -1,18 +1,7 @@
 /** A real server for tests: Debian's ngircd, on a free port with a configuration of its own. */
 
 import { join } from "@std/path";
-
-const PROGRAM = "/usr/sbin/ngircd";
-
-/** Why there is none; undefined where there is one. */
-export function ngircdMissing(): string | undefined {
-  try {
-    Deno.statSync(PROGRAM);
-    return undefined;
-  } catch {
-    return `${PROGRAM} is missing: apt-get install ngircd`;
-  }
-}
+import { programPath } from "../../../tests/support/needs.ts";
 
 /** See the module. */
 export class Ngircd {
@@ -61,7 +50,7 @@ export class Ngircd {
 
   /** Starts it, also once more; resolves when it takes connections. */
   async run(): Promise<void> {
-    this.#process = new Deno.Command(PROGRAM, {
+    this.#process = new Deno.Command(programPath("ngircd"), {
       args: ["-n", "-f", join(this.#dir, "ngircd.conf")],
       stdin: "null",
       stdout: "null",

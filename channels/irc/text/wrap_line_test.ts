@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { toIrc, withoutCodes } from "./to_irc.ts";
 import { textBytes, wrapLine } from "./wrap_line.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 
@@ -80,7 +81,7 @@ Deno.test("toIrc() lets no control character of a text through", () => {
         assert(line.isWellFormed() && plain.trim() !== "");
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: rounds(2_000) },
   );
 });
 
@@ -132,7 +133,7 @@ Deno.test("wrapLine() keeps the limit, every character and every style", () => {
         assertEquals(styled(parts), styled([line]));
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: rounds(1_000) },
   );
 });
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { events, readSyncAnswer } from "../sync/sync_answer.ts";
 import { isAddressed, withoutName } from "./addressing.ts";
 import { readMessage } from "./read_message.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const me = { userId: "@helper:example.org", displayName: "Helper" };
 
@@ -89,7 +90,7 @@ Deno.test("whatever JSON a server sends, it is read or left out", () => {
       });
       assertEquals(answer.joined.length, 2);
     }),
-    { numRuns: 300 },
+    { numRuns: rounds(300) },
   );
 });
 

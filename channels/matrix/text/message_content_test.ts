@@ -7,6 +7,7 @@ import {
   partsOf,
   textContent,
 } from "./message_content.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length;
 
@@ -73,6 +74,6 @@ Deno.test("messages and their edits stay within the bounds of an event, whatever
         assertEquals(bytes(editContent("$a", part, "m.text")) < 63_000, true);
       }
     }),
-    { numRuns: 25 },
+    { numRuns: rounds(25) },
   );
 });

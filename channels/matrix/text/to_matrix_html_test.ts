@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import { toMatrixHtml } from "./to_matrix_html.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const GOLDEN = new URL("golden/", import.meta.url);
 
@@ -57,7 +58,7 @@ Deno.test("toMatrixHtml() never throws, and writes nothing but allowed elements 
     fc.string({ unit: "binary", maxLength: 200 }),
   );
   fc.assert(fc.property(texts, (text) => assertEquals(faultOf(toMatrixHtml(text)), undefined)), {
-    numRuns: 300,
+    numRuns: rounds(300),
   });
 });
 

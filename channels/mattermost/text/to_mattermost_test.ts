@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { toMattermost, toPosts } from "./to_mattermost.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const GOLDEN = new URL("./golden/", import.meta.url);
 
@@ -53,7 +54,7 @@ Deno.test("toMattermost() leaves no call outside of code, as CommonMark has it",
       );
       assertEquals(isLeft, null, JSON.stringify(shown));
     }),
-    { numRuns: 2_000 },
+    { numRuns: rounds(2_000) },
   );
 });
 

@@ -88,7 +88,7 @@ export class TestSlack<C extends Clock = Clock> implements AsyncDisposable {
 
   /** Resolves as soon as it holds, which is looked at from time to time. */
   async until(holds: () => boolean): Promise<void> {
-    for (const end = performance.now() + 10_000; !holds();) {
+    for (const end = performance.now() + 60_000; !holds();) {
       if (performance.now() > end) {
         const { details, lines, refused } = this.host;
         throw new Error(`It did not come to that: ${JSON.stringify({ details, lines, refused })}`);

@@ -8,6 +8,7 @@ import {
   toSlack,
   toSlackText,
 } from "./to_slack.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const GOLDEN = new URL("./golden/", import.meta.url);
 
@@ -72,7 +73,7 @@ Deno.test("toSlack() calls nobody and escapes all, whatever the text is", () => 
         assert(!/&(?!amp;|lt;|gt;)/.test(rest), rest);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: rounds(500) },
   );
 });
 
@@ -92,7 +93,7 @@ Deno.test("splitForSlack() gives parts that fit as a block and as text, and lose
       const letters = (text: string) => text.replace(/[^a-z0-9]/g, "");
       assertEquals(letters(parts.join("")), letters(markdown));
     }),
-    { numRuns: 40 },
+    { numRuns: rounds(40) },
   );
 });
 

@@ -75,7 +75,7 @@ export class TestBot {
 
   /** Resolves as soon as it holds. */
   async until(holds: () => boolean, what = "what was waited for"): Promise<void> {
-    const end = performance.now() + 10_000;
+    const end = performance.now() + 60_000;
     while (!holds()) {
       if (performance.now() > end) throw new Error(`${what} has not come: ${holds}`);
       await new Promise((again) => setTimeout(again, 2));

@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { parseHtml } from "../testing/parse_html.ts";
 import { MAX_MESSAGE_CHARS, splitForTelegram } from "./split_for_telegram.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 Deno.test("splitForTelegram() gives parts that each fit one message", () => {
   const words = fc.array(
@@ -24,7 +25,7 @@ Deno.test("splitForTelegram() gives parts that each fit one message", () => {
         assert(shown.trim() !== "");
       }
     }),
-    { numRuns: 60 },
+    { numRuns: rounds(60) },
   );
 });
 

@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { parseHtml } from "../testing/parse_html.ts";
 import { shownText, toTelegramHtml } from "./to_telegram_html.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const golden = new URL("./golden/", import.meta.url);
 
@@ -70,7 +71,7 @@ Deno.test("toTelegramHtml() is taken by Telegram whatever the text is", () => {
         assert(!/\ba>.*\ba\b/.test(path), `a link in a link: ${path}`);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: rounds(500) },
   );
 });
 

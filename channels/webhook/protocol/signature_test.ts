@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { MAX_SKEW_S, readClaim, readSecrets, secretProblem, Signer } from "./signature.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 /** The vector that implementations of the scheme are tested with. */
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -124,7 +125,7 @@ Deno.test("readClaim() and Signer.isSigned() take nothing that was not signed", 
         assert(claim === undefined || !await signer.isSigned(claim, body));
       },
     ),
-    { numRuns: 500 },
+    { numRuns: rounds(500) },
   );
 });
 

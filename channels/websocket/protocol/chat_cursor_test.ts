@@ -8,6 +8,7 @@ import { FakeConnection } from "../testing/fake_connection.ts";
 import { ChatCursor } from "./chat_cursor.ts";
 import type { FrameSource } from "./chat_frames.ts";
 import type { ShownOptions } from "./event_frame.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const ALL = { streaming: true, showReasoning: true, sendProgress: true, sendToolHints: true };
 const sourceOf = (options: ShownOptions): FrameSource => ({
@@ -51,7 +52,7 @@ Deno.test("ChatCursor cut off at every frame and resumed shows what it would hav
         assertEquals([...whole.slice(0, at + 1), ...rest], whole);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: rounds(60) },
   );
 });
 

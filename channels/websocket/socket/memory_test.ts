@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { constants, deflateRawSync } from "node:zlib";
 import type { SocketCounts } from "./socket_server.ts";
 import { openClient, openTestSocket, RawClient, rawFrame, until } from "./testing/test_socket.ts";
+import { lockedFlags } from "../../../lib/packages/locked_packages.ts";
 
 const MIB = 1024 * 1024;
 const OFFER = "Sec-WebSocket-Extensions: permessage-deflate\r\n";
@@ -16,7 +17,15 @@ class ServerProcess implements AsyncDisposable {
   constructor(maxMessageBytes: number) {
     const entry = new URL("./testing/serve_bombs.ts", import.meta.url).pathname;
     this.#child = new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--cached-only", "--no-check", entry, `${maxMessageBytes}`],
+      args: [
+        "run",
+        "-A",
+        "--cached-only",
+        ...lockedFlags(),
+        "--no-check",
+        entry,
+        `${maxMessageBytes}`,
+      ],
       stdin: "piped",
       stdout: "piped",
     }).spawn();

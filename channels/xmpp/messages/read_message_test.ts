@@ -7,6 +7,7 @@ import { addressedText } from "./addressed_text.ts";
 import { encryptionOf } from "./encryption.ts";
 import { archiveIdOf, hasForgedId, messageIdOf } from "./message_ids.ts";
 import { type ReadContext, readInvitation, readMessage } from "./read_message.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const ROOM = "room@conference.example.org";
 
@@ -188,6 +189,6 @@ Deno.test("readMessage() throws for no message, however odd", () => {
       for (const at of [undefined, archived]) readMessage(one, context(), at);
       readInvitation(one, "agent@example.org/x");
     }),
-    { numRuns: 1_000 },
+    { numRuns: rounds(1_000) },
   );
 });

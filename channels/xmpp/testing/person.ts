@@ -17,7 +17,7 @@ export interface PersonOptions {
 }
 
 /** After so long something that a test waits for does not come any more. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 /** See the module. */
 export class Person {

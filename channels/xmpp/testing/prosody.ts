@@ -8,9 +8,8 @@
 import { join } from "@std/path";
 import { makeCertificate } from "../../../tests/support/certificate.ts";
 import { freePort } from "../../../tests/support/free_port.ts";
+import { programPath } from "../../../tests/support/needs.ts";
 import { prosodyConfig, REFUSING_MODULE, TESTING_AUTH_MODULE } from "./prosody_config.ts";
-
-const PROGRAM = "/usr/bin/prosody";
 
 /** Everybody's. */
 export const XMPP_PASSWORD = "correct horse battery";
@@ -19,21 +18,8 @@ export const XMPP_PASSWORD = "correct horse battery";
 export const XMPP_DOMAIN = "localhost";
 export const ROOMS_DOMAIN = `conference.${XMPP_DOMAIN}`;
 
-/** Why there is none; undefined where there is one. */
-export function prosodyMissing(): string | undefined {
-  const missing = [[PROGRAM, "prosody"], ["/usr/bin/openssl", "openssl"]].filter(([path]) => {
-    try {
-      Deno.statSync(path!);
-      return false;
-    } catch {
-      return true;
-    }
-  });
-  if (missing.length === 0) return undefined;
-  return `${missing.map(([path]) => path).join(" and ")} missing: apt-get install ${
-    missing.map(([, name]) => name).join(" ")
-  }`;
-}
+/** What a test with one needs. */
+export const PROSODY_NEEDS = ["prosody", "openssl"] as const;
 
 /** What a server can do. */
 export interface ProsodyOptions {
@@ -100,7 +86,7 @@ export class Prosody {
 
   /** Starts it, also once more; resolves when it takes connections. */
   async run(): Promise<void> {
-    this.#process = new Deno.Command(PROGRAM, {
+    this.#process = new Deno.Command(programPath("prosody"), {
       args: ["--config", join(this.dir, "prosody.cfg.lua"), "-F"],
       cwd: this.dir,
       stdin: "null",

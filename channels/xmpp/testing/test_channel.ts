@@ -8,7 +8,7 @@ import type { Person } from "./person.ts";
 import { type Prosody, XMPP_DOMAIN, XMPP_PASSWORD } from "./prosody.ts";
 
 /** After so long something that a test waits for does not come any more. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 
 const STEP_MS = 50_000;
 

@@ -1,8 +1,9 @@
 /** Tests that share a server, each with people and rooms of its own. */
 
+import { needs } from "../../../tests/support/needs.ts";
 import { TestChannel } from "./test_channel.ts";
 import { Person, type PersonOptions } from "./person.ts";
-import { Prosody, prosodyMissing, type ProsodyOptions, ROOMS_DOMAIN } from "./prosody.ts";
+import { Prosody, PROSODY_NEEDS, type ProsodyOptions, ROOMS_DOMAIN } from "./prosody.ts";
 
 /** What a test has, all of which is closed behind it. */
 export interface World {
@@ -25,10 +26,9 @@ export function testWithProsody(
   name: string,
   options: ProsodyOptions = {},
 ): (what: string, run: (world: World) => Promise<void>) => void {
-  const missing = prosodyMissing();
   let server: Prosody | undefined;
   let rooms = 0;
-  if (missing === undefined) {
+  if (!needs(name, ...PROSODY_NEEDS).ignore) {
     Deno.test.beforeAll(async () => {
       server = await Prosody.start(options);
     });
@@ -36,8 +36,7 @@ export function testWithProsody(
   }
   return (what, run) =>
     Deno.test({
-      name: `${name}: ${what}${missing === undefined ? "" : ` (skipped: ${missing})`}`,
-      ignore: missing !== undefined,
+      ...needs(`${name}: ${what}`, ...PROSODY_NEEDS),
       async fn() {
         const open: { close(): Promise<unknown> }[] = [];
         const use = <T extends { close(): Promise<unknown> }>(one: T) => {

@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { bodyOf, MAX_BODY_BYTES, messageParts, xmlBytes } from "./message_parts.ts";
 import { cleanXmlText, toStyling } from "./to_styling.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const golden = new URL("golden/", import.meta.url);
 
@@ -56,7 +57,7 @@ Deno.test("toStyling() never throws, and lets nothing through that XML cannot ho
       assert(!/[\x00-\x08\x0B-\x1F\x7F-\x9F\uFFFE\uFFFF]/.test(text), JSON.stringify(text));
       assert(text.isWellFormed());
     }),
-    { numRuns: 2_000 },
+    { numRuns: rounds(2_000) },
   );
 });
 
@@ -72,7 +73,7 @@ Deno.test("messageParts() makes messages of which none is over the limit, of any
         assert(xmlBytes(body) <= MAX_BODY_BYTES, `${xmlBytes(body)}`);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: rounds(60) },
   );
 });
 

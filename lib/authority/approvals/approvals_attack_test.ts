@@ -9,6 +9,7 @@ import type { AuditRecord } from "../audit/record.ts";
 import { createOperator, type Operator } from "./operate.ts";
 import type { Credential, Latch, OperatorRequest } from "../operator.ts";
 import { CONTEXT } from "../testing/gate_fixture.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const TIMEOUT_MS = 120_000;
 const TOKENS: Record<string, { id: string; scopes: ("approve" | "operate")[] }> = {
@@ -356,7 +357,7 @@ Deno.test("answers, departures and the end of time at one moment come to one out
         assertEquals(approvals.size, 0);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: rounds(300) },
   );
 });
 

@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { mountNeeds, mountSmallDisk } from "../../../tests/support/mounts.ts";
+import { needs } from "../../../tests/support/needs.ts";
 import { ServiceError } from "../../errors.ts";
 import { AUDIT_FILE, type AuditLog, openAudit } from "./log.ts";
 import { findTrustedKeys } from "./trusted_keys.ts";
@@ -249,14 +251,10 @@ Deno.test("append() rejects what is too long, and after close()", async () => {
 });
 
 Deno.test({
-  name: "append() rejects and leaves the file whole when the disk is full",
-  ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
+  ...needs("append() rejects and leaves the file whole when the disk is full", ...mountNeeds()),
   async fn() {
     const root = await Deno.makeTempDir();
-    const mounted = await new Deno.Command("mount", {
-      args: ["-t", "tmpfs", "-o", "size=64k", "tmpfs", root],
-    }).output().then(({ success }) => success, () => false);
-    if (!mounted) return await Deno.remove(root);
+    const disk = mountSmallDisk(root);
     try {
       const audit = await openAudit({ dir: `${root}/audit`, keysDir: `${root}/keys`, log });
       await audit.append("action.refused", { index: 0 });
@@ -272,7 +270,7 @@ Deno.test({
       const finding = await verifyAudit({ dir: `${root}/audit` });
       assertEquals(finding.ok && finding.records, 4);
     } finally {
-      await new Deno.Command("umount", { args: [root] }).output();
+      disk[Symbol.dispose]();
       await Deno.remove(root, { recursive: true });
     }
   },

@@ -1,15 +1,11 @@
-import { assert, assertRejects, assertStringIncludes } from "@std/assert";
+import { assertRejects, assertStringIncludes } from "@std/assert";
+import { makePipe } from "../../../tests/support/make_pipe.ts";
 import { ServiceError } from "../../errors.ts";
 import { auditFixture } from "./testing/audit_fixture.ts";
 
-async function makePipe(path: string): Promise<void> {
-  const { success } = await new Deno.Command("mkfifo", { args: [path] }).output();
-  assert(success);
-}
-
 const PLACES: readonly [string, (path: string) => Promise<void>][] = [
   ["a folder", (path) => Deno.mkdir(path)],
-  ["a pipe", makePipe],
+  ["a pipe", (path) => Promise.resolve(makePipe(path))],
 ];
 
 for (const [what, make] of PLACES) {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { pageRecords } from "./page_records.ts";
 import type { AuditRecord } from "./record.ts";
 import { auditFixture } from "./testing/audit_fixture.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 Deno.test("pageRecords() gives every record once, in order, whatever the sizes of pages, windows and files", async () => {
   await using fixture = await auditFixture();
@@ -49,7 +50,7 @@ Deno.test("pageRecords() gives every record once, in order, whatever the sizes o
         assertEquals(found.map(({ seq }) => seq), (filtered ? ends : all).map(({ seq }) => seq));
       },
     ),
-    { numRuns: 60 },
+    { numRuns: rounds(60) },
   );
 });
 

@@ -10,6 +10,9 @@ import type { FileAudit } from "./file_audit.ts";
 import { closedName, listClosed } from "./files.ts";
 import { readTail } from "./tail.ts";
 
+/** Files that are removed between two looks at whether to stop. */
+const BATCH_FILES = 16;
+
 /** What a pruner works on. */
 export interface PrunerDeps {
   dir: string;
@@ -18,9 +21,6 @@ export interface PrunerDeps {
   audit: Pick<FileAudit, "append" | "checkpoint">;
   log: Log;
 }
-
-/** Files that one rotation or start removes, so that none of them takes long. */
-const MAX_AT_ONCE = 16;
 
 /** Makes a pruner; `stop` waits for what is being removed. */
 export function createPruner(deps: PrunerDeps): { start(): void; stop(): Promise<void> } {
@@ -33,7 +33,8 @@ export function createPruner(deps: PrunerDeps): { start(): void; stop(): Promise
     do {
       again = false;
       try {
-        await prune(deps);
+        const isMore = await prune(deps);
+        again ||= isMore;
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         log.error("Cannot remove the oldest file of the audit", { dir, reason });
@@ -55,10 +56,11 @@ export function createPruner(deps: PrunerDeps): { start(): void; stop(): Promise
   };
 }
 
-async function prune({ dir, keepFiles, audit, log }: PrunerDeps): Promise<void> {
+/** Removes a batch; true when there is more to remove. */
+async function prune({ dir, keepFiles, audit, log }: PrunerDeps): Promise<boolean> {
   const closed = await listClosed(dir);
-  const tooMany = Math.min(MAX_AT_ONCE, Math.max(0, closed.length - keepFiles));
-  for (const first of closed.slice(0, tooMany)) {
+  const excess = closed.slice(0, Math.max(0, closed.length - keepFiles));
+  for (const first of excess.slice(0, BATCH_FILES)) {
     const file = closedName(first);
     const { seq: last, hash: head } = await readEndOf(`${dir}/${file}`);
     await audit.append("log.pruned", { file, first, last, head });
@@ -66,6 +68,7 @@ async function prune({ dir, keepFiles, audit, log }: PrunerDeps): Promise<void> 
     await Deno.remove(`${dir}/${file}`);
     log.info("Removed the oldest file of the audit", { file, first, last });
   }
+  return excess.length > BATCH_FILES;
 }
 
 async function readEndOf(path: string): Promise<{ seq: number; hash: string }> {

@@ -6,6 +6,7 @@ import { type AuditRecord, GENESIS, sealRecord } from "./record.ts";
 import { findTrustedKeys } from "./trusted_keys.ts";
 import { auditFixture } from "./testing/audit_fixture.ts";
 import type { AuditDamage } from "./verify.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 /** Small enough that some records fill a file. */
 const ROTATE_BYTES = 2_000;
@@ -93,7 +94,7 @@ Deno.test("G16 verifyAudit() finds every edit, drop, repeat, reorder and cut, ov
         await Deno.writeTextFile(path, text);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: rounds(300) },
   );
   assert((await audit.verify()).ok);
 });

@@ -38,9 +38,16 @@ export async function* walkAudit(options: WalkOptions): AsyncGenerator<WalkedLin
   /** Number of the first record of the closed file that was read last. */
   let after = 0;
   let isEmpty = true;
-  const nextClosed = async () => (await listClosed(dir)).find((first) => first > after);
+  // Listed again only when all that was listed has been read, so the work doesn't grow with the square
+  // of the number of files: later files always have higher numbers.
+  let listed = await listClosed(dir);
+  const nextClosed = async () => {
+    while (listed.length > 0 && listed[0]! <= after) listed.shift();
+    if (listed.length === 0) listed = (await listClosed(dir)).filter((first) => first > after);
+    return listed[0];
+  };
   // What was there at the start ends with the file after these; to follow a fast writer has no end.
-  const lastAtStart = (await listClosed(dir)).at(-1) ?? 0;
+  const lastAtStart = listed.at(-1) ?? 0;
   while (true) {
     const closed = await nextClosed();
     using file = await openIfAny(

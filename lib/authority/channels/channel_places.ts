@@ -15,7 +15,7 @@ import { setupResults } from "../../channel/place/setup_results.ts";
 import { ServiceError, toErrorData } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { askPlace, placeToAsk } from "./ask_place.ts";
-import type { PackageFetcher } from "./fetch_packages.ts";
+import { channelPackages, type PackageFetcher } from "../../packages/package_fetcher.ts";
 import { checkPlacePaths, placePermissions } from "./place_permissions.ts";
 import { startPlace } from "./start_place.ts";
 
@@ -85,7 +85,7 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
     const { runtimeName, module, stateDir } = boot;
     const table = placePermissions({ runtimeName, permissions, stateDir, module });
     await checkPlacePaths({ runtimeName, permissions }, deps.forbidden);
-    await deps.packages.ensure({ runtimeName, module, dependencies });
+    await deps.packages.ensure(channelPackages(runtimeName, dependencies));
     // It may have been long.
     if (signal.aborted) throw stopping();
     await makeFolder(stateDir);

@@ -9,6 +9,7 @@ import { MAX_PUBLISHING } from "../../channel/place/protocol.ts";
 import { MAX_PUBLISHING_PER_CHAT } from "../../channel/place/publish_queue.ts";
 import { ServiceError } from "../../errors.ts";
 import { changed, order, PlaceFixture, told } from "./testing/place_fixture.ts";
+import { lockedFlags } from "../../packages/locked_packages.ts";
 
 Deno.test("a place builds, runs, delivers and stops a channel", async () => {
   const fixture = await PlaceFixture.open();
@@ -387,7 +388,7 @@ Deno.test("a place that is busy for ever is declared lost, and another one takes
   // In a process of its own: nothing ends the thread of a place that is busy but the end of its process.
   const program = new URL("../../channel/place/testing/busy_place.ts", import.meta.url);
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--cached-only", "--quiet", program.pathname],
+    args: ["run", "-A", "--cached-only", ...lockedFlags(), "--quiet", program.pathname],
     cwd: new URL("../../../", import.meta.url),
   }).output();
   assertEquals(code, 0, new TextDecoder().decode(stderr));

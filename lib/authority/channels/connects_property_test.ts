@@ -4,6 +4,7 @@ import type { ConnectAnswer } from "../../channel/descriptor.ts";
 import type { PlaceSource } from "../../channel/place/place_source.ts";
 import { ManualClock } from "../../http/testing/manual_clock.ts";
 import { CONNECT_LIMIT_MS, Connects, type ShownConnection } from "./connects.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const SOURCE = { boot: { secrets: [] as string[] } } as unknown as PlaceSource;
 
@@ -97,6 +98,6 @@ Deno.test("Connects: whatever comes when, an end is for ever, and nothing is wri
       await settle();
       assertEquals([open, applied, clock.timers], [0, atEnd, 0]);
     }),
-    { numRuns: 150 },
+    { numRuns: rounds(150) },
   );
 });

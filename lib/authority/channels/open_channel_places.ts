@@ -10,9 +10,9 @@ import { placeSourceOf } from "../../channel/registry/place_source_of.ts";
 import type { HomePaths } from "../../config/paths.ts";
 import type { Log } from "../../log.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
-import { childPackages } from "../executor/child_packages.ts";
+import { lockedPackages } from "../../packages/locked_packages.ts";
 import { type ChannelPlaces, createChannelPlaces } from "./channel_places.ts";
-import { createPackageFetcher } from "./fetch_packages.ts";
+import { createPackageFetcher } from "../../packages/package_fetcher.ts";
 import { ownFolders } from "./own_folders.ts";
 
 /** What they are opened with. */
@@ -33,7 +33,7 @@ export function openChannelPlaces(
 ): ChannelPlaces {
   return createChannelPlaces({
     sourceOf: (runtimeName) => placeSourceOf(configured(), { runtimeName }),
-    packages: createPackageFetcher({ packages: childPackages(denoDir), env, log }),
+    packages: createPackageFetcher({ packages: lockedPackages(denoDir), env, log }),
     forbidden: ownFolders(paths),
     scrub: (text) => scrubber.text(text),
     clock: systemClock,

@@ -4,6 +4,7 @@ import { tempState } from "../state/testing/temp_state.ts";
 import type { OperatorState } from "../state/operator_state.ts";
 import { Commissions, MAX_ACTIONS, MAX_COMMISSION_MS, MAX_OPEN } from "./commissions.ts";
 import type { PreviewedAction } from "./finding.ts";
+import { lockedFlags } from "../../packages/locked_packages.ts";
 
 const DIGEST = "d".repeat(64);
 const BY = "token:tok_1";
@@ -24,7 +25,16 @@ const codeOf = async (run: () => Promise<unknown>) => (await assertRejects(run, 
 Deno.test("G20 a finding outlives kill -9, and grants then all that it names, in one write", async () => {
   await using temp = await tempState();
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--cached-only", "-q", FIND_AND_WAIT, temp.dir, temp.keysDir],
+    args: [
+      "run",
+      "-A",
+      "--cached-only",
+      ...lockedFlags(),
+      "-q",
+      FIND_AND_WAIT,
+      temp.dir,
+      temp.keysDir,
+    ],
     stdout: "piped",
     stderr: "inherit",
   }).spawn();

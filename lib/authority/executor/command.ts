@@ -8,6 +8,9 @@
  * @module
  */
 
+// Types alone: a child loads this module, and sees no other folder of the sources.
+import type { LockedPackages } from "../../packages/locked_packages.ts";
+
 /** What an action's child may do; nothing else is granted. */
 export interface ChildPermissions {
   /** Absolute paths. */
@@ -36,15 +39,6 @@ export const CHILD_ARGUMENT = "__child";
 /** What stands after it for the relay of a sandbox's network. */
 export const RELAY_ARGUMENT = "network_relay";
 
-/** Where a child finds npm packages; a child without it can import none. */
-export interface ChildPackages {
-  /** The project's deno.json, which says what a bare name means; its lock fixes the versions. */
-  configFile: string;
-  lockFile: string;
-  /** Deno's own folder, whose packages the program itself was started with. */
-  denoDir: string;
-}
-
 /** A program and what it is given. */
 export interface ChildCommand {
   path: string;
@@ -59,8 +53,8 @@ export interface ChildCommandOptions {
   /** The tool's child side, a `file:` URL; unused in the binary. */
   entry: URL;
   permissions: ChildPermissions;
-  /** From source only: the binary holds its packages. */
-  packages?: ChildPackages;
+  /** From source only: the binary holds its packages. A child without it can import none. */
+  packages?: LockedPackages;
   /** Of V8's heap. */
   maxHeapMiB: number;
   /** Where Deno keeps what it derives from the sources; without a writable one it takes 160 ms more. */
@@ -111,9 +105,10 @@ export function childCommand(options: ChildCommandOptions): ChildCommand {
       "run",
       "--quiet",
       "--no-prompt",
-      ...options.packages === undefined
-        ? ["--no-config", "--no-lock", "--no-npm"]
-        : ["--config", options.packages.configFile, "--frozen"],
+      ...options.packages === undefined ? ["--no-config", "--no-lock", "--no-npm"] : [
+        ...["--config", options.packages.configFile],
+        ...[`--lock=${options.packages.lockFile}`, "--frozen"],
+      ],
       "--no-remote",
       "--cached-only",
       // Children are short: reading and writing V8's code cache costs more than it saves.

@@ -6,7 +6,7 @@
  */
 
 import { KeptOutput, type OutputScrubber } from "./kept_output.ts";
-import { killTree, readTail, withinMoments } from "./process_tree.ts";
+import { killTree, readTail, withinMoments } from "../../process_tree.ts";
 import { ProgressFeed } from "./progress_feed.ts";
 
 /** How one command is run. */

@@ -7,13 +7,9 @@
 
 import { fromFileUrl } from "@std/path";
 import { isInside } from "../resolve/inside.ts";
-import {
-  type ChildCommand,
-  childCommand,
-  type ChildPackages,
-  type ChildPermissions,
-} from "./command.ts";
+import { type ChildCommand, childCommand, type ChildPermissions } from "./command.ts";
 import { packageMounts, SANDBOX_CACHE_DIR } from "./sandbox.ts";
+import type { LockedPackages } from "../../packages/locked_packages.ts";
 
 /** A child that lives on in the sandbox of commands. */
 export interface CommandSessionJob {
@@ -27,7 +23,7 @@ export interface CommandSessionJob {
   permissions: ChildPermissions;
   /** Folders of sources that it imports from, beside the executor's own. */
   sources: readonly URL[];
-  packages?: ChildPackages;
+  packages?: LockedPackages;
   /** Absolute paths outside of the workspace that it sees, and those that it may write to. */
   readOnly: readonly string[];
   readWrite: readonly string[];

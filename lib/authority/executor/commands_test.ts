@@ -1,10 +1,9 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { needs, programPath } from "../../../tests/support/needs.ts";
 import type { CommandTarget } from "../actions.ts";
 import { type CommandOutcome, type Commands, createCommands } from "./commands.ts";
-import { findConfinement } from "./sandbox.ts";
 import { type SandboxReport, testSandbox } from "./test_sandbox.ts";
 
-const { bwrap } = await findConfinement();
 const silent = () => {};
 const log = { debug: silent, info: silent, warning: silent, error: silent };
 
@@ -90,8 +89,11 @@ Deno.test("run() without a sandbox ends a command's group, and waits for no keep
 });
 
 Deno.test({
-  name: "mode() warns a service of root whose commands nothing holds to a number of processes",
-  ignore: bwrap === undefined || Deno.uid() !== 0,
+  ...needs(
+    "mode() warns a service of root whose commands nothing holds to a number of processes",
+    "bubblewrap",
+    "root",
+  ),
   async fn() {
     const controlGroups = () => Promise.resolve(undefined);
     await withCommands({ controlGroups }, async ({ commands, warnings }) => {
@@ -103,8 +105,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "run() bounds what runs and waits at once",
-  ignore: bwrap === undefined,
+  ...needs("run() bounds what runs and waits at once", "bubblewrap"),
   async fn() {
     await withCommands({ maxRunning: 1, maxWaiting: 1 }, async ({ commands, sh }) => {
       await commands.mode();
@@ -116,8 +117,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "run() runs nothing when what the sandbox has shown cannot be recorded",
-  ignore: bwrap === undefined,
+  ...needs("run() runs nothing when what the sandbox has shown cannot be recorded", "bubblewrap"),
   async fn() {
     const onTested = () => Promise.reject(new Error("the disk is full"));
     await withCommands({ onTested }, async ({ sh, workspace }) => {
@@ -129,8 +129,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "run() in many at once leaves no place that it held",
-  ignore: bwrap === undefined,
+  ...needs("run() in many at once leaves no place that it held", "bubblewrap"),
   async fn() {
     await withCommands({}, async ({ sh, workspace }) => {
       const ends = await Promise.all(
@@ -144,8 +143,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "testSandbox() finds open what a sandbox with holes does not hold",
-  ignore: bwrap === undefined,
+  ...needs("testSandbox() finds open what a sandbox with holes does not hold", "bubblewrap"),
   async fn() {
     const scratchDir = await Deno.realPath(await Deno.makeTempDir());
     try {
@@ -153,7 +151,7 @@ Deno.test({
         scratchDir,
         // Everything of the machine but the right to write to it, and nothing of its own.
         run: async (workspace, script, args) => {
-          const { code, stdout } = await new Deno.Command(bwrap!, {
+          const { code, stdout } = await new Deno.Command(programPath("bubblewrap"), {
             args: [
               ...[
                 "--ro-bind",
@@ -169,6 +167,7 @@ Deno.test({
               ],
               ...["--", "/bin/sh", "-c", script, "sh", ...args],
             ],
+            env: { PATH: "/usr/bin:/bin" },
             stderr: "null",
           }).output();
           return { type: "exited", code, signal: null, output: new TextDecoder().decode(stdout) };
@@ -206,9 +205,10 @@ Deno.test("testSandbox() takes a missing answer for none, and a fault for no san
 });
 
 Deno.test({
-  name:
+  ...needs(
     "run() ends a command when a file that is held back from it is replaced, and shows no output",
-  ignore: bwrap === undefined,
+    "bubblewrap",
+  ),
   async fn() {
     await withCommands({}, async ({ commands, workspace, warnings }) => {
       await Deno.writeTextFile(`${workspace}/.env`, "KEY=first");

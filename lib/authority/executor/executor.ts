@@ -7,7 +7,7 @@
 
 import type { Log } from "../../log.ts";
 import type { ChildSession, ChildSessionHandlers } from "./child_session.ts";
-import { childCommand, type ChildPackages, type ChildPermissions } from "./command.ts";
+import { childCommand, type ChildPermissions } from "./command.ts";
 import { closeInherited } from "./inherited.ts";
 import { openSession } from "./open_session.ts";
 import type { ChildFrame, ChildTask } from "./protocol.ts";
@@ -21,6 +21,7 @@ import {
   sandboxView,
 } from "./sandbox.ts";
 import { Slots } from "./slots.ts";
+import type { LockedPackages } from "../../packages/locked_packages.ts";
 
 /** One action for a child. */
 export interface ChildJob {
@@ -29,7 +30,7 @@ export interface ChildJob {
   view: SandboxView;
   timeoutMs: number;
   /** For a child side that imports npm packages. */
-  packages?: ChildPackages;
+  packages?: LockedPackages;
   /** The tool's child side when it is not `lib/tools/child/<tool>.ts`; for tests. */
   entry?: URL;
 }
@@ -45,7 +46,7 @@ export interface SessionJob {
   permissions: ChildPermissions;
   /** Folders of its sources, beside the executor's own, are among what it sees. */
   view: SandboxView;
-  packages?: ChildPackages;
+  packages?: LockedPackages;
   /** Until it says that it is ready. Default 20,000. */
   startTimeoutMs?: number;
 }
@@ -170,7 +171,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       entry: URL;
       permissions: ChildPermissions;
       view: SandboxView;
-      packages?: ChildPackages;
+      packages?: LockedPackages;
       timeoutMs?: number;
     },
   ): Promise<{ argv: string[]; env: Record<string, string> }> {

@@ -1,11 +1,10 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { needs } from "../../../tests/support/needs.ts";
 import { NO_PERMISSIONS } from "./command.ts";
 import { type ChildJob, type ChildOutcome, createExecutor, type Executor } from "./executor.ts";
-import { findConfinement } from "./sandbox.ts";
+import { lockedFlags } from "../../packages/locked_packages.ts";
 
 const ENTRY = new URL("./testing/try_child.ts", import.meta.url);
-const { bwrap } = await findConfinement();
-
 interface Setup {
   executor: Executor;
   /** Real path. */
@@ -24,8 +23,10 @@ function testBoth(name: string, test: (setup: Setup, confined: boolean) => Promi
   for (const sandbox of ["auto", "off"] as const) {
     const confined = sandbox === "auto";
     Deno.test({
-      name: `${name} (${confined ? "in the sandbox" : "without a sandbox"})`,
-      ignore: confined && bwrap === undefined,
+      ...needs(
+        `${name} (${confined ? "in the sandbox" : "without a sandbox"})`,
+        confined && "bubblewrap",
+      ),
       async fn() {
         const folder = await Deno.realPath(await Deno.makeTempDir());
         const silent = () => {};
@@ -179,8 +180,7 @@ testBoth("G17 run() hands no variable of the service to the child", async ({ job
 });
 
 Deno.test({
-  name: "run() holds a path permission that follows a link, where the sandbox is",
-  ignore: bwrap === undefined,
+  ...needs("run() holds a path permission that follows a link, where the sandbox is", "bubblewrap"),
   async fn() {
     const folder = await Deno.realPath(await Deno.makeTempDir());
     await Deno.mkdir(`${folder}/work`);
@@ -365,6 +365,7 @@ testBoth("no child outlives an authority that was killed", async ({ folder }, co
       "-A",
       "--quiet",
       "--cached-only",
+      ...lockedFlags(),
       new URL("./testing/run_forever.ts", import.meta.url).pathname,
       confined ? "auto" : "off",
       folder,

@@ -1,17 +1,16 @@
 import { assert, assertEquals } from "@std/assert";
 import { fromFileUrl } from "@std/path";
-import { findConfinement } from "./sandbox.ts";
+import { needs, programPath } from "../../../tests/support/needs.ts";
+import { lockedFlags } from "../../packages/locked_packages.ts";
 
-const { bwrap } = await findConfinement();
 const RUN = fromFileUrl(new URL("./testing/run_commands.ts", import.meta.url));
-const CONFIG = fromFileUrl(new URL("../../../deno.json", import.meta.url));
 
 /** Runs commands in a process that was started with files open, as a careless starter leaves them. */
 async function runWith(open: string, texts: readonly string[]) {
   const folder = await Deno.realPath(await Deno.makeTempDir());
   try {
     await Deno.writeTextFile(`${folder}/secret`, "left open");
-    const { stdout, stderr, success } = await new Deno.Command("/bin/bash", {
+    const { stdout, stderr, success } = await new Deno.Command(programPath("bash"), {
       args: [
         "-c",
         `exec ${open.replaceAll("FILE", `'${folder}/secret'`)}; exec "$@"`,
@@ -21,8 +20,8 @@ async function runWith(open: string, texts: readonly string[]) {
         "-A",
         "--quiet",
         "--cached-only",
+        ...lockedFlags(),
         "--no-check",
-        `--config=${CONFIG}`,
         RUN,
         folder,
         ...texts,
@@ -39,8 +38,11 @@ async function runWith(open: string, texts: readonly string[]) {
 
 for (const open of ["7<FILE", "7<FILE 77<FILE 200>>FILE"]) {
   Deno.test({
-    name: `closeInherited() keeps from a command what its service was started with: ${open}`,
-    ignore: bwrap === undefined,
+    ...needs(
+      `closeInherited() keeps from a command what its service was started with: ${open}`,
+      "bubblewrap",
+      "bash",
+    ),
     async fn() {
       const list = 'for fd in /proc/self/fd/*; do [ -e "$fd" ] && echo "${fd##*/}"; done';
       const { report, ends } = await runWith(open, ["cat <&7", list]);

@@ -1,10 +1,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { needs, programPath } from "../../../tests/support/needs.ts";
 import { commandSandbox } from "./command_sandbox.ts";
 import { mountCheck } from "./mount_check.ts";
-import { findConfinement } from "./sandbox.ts";
 import type { Guard } from "./workspace_guards.ts";
-
-const { bwrap } = await findConfinement();
 
 interface Ran {
   code: number;
@@ -15,7 +13,10 @@ interface Ran {
 /** Runs a command in the sandbox of a workspace. */
 async function run(workspace: string, guards: readonly Guard[], argv: string[]): Promise<Ran> {
   const args = [...await commandSandbox({ workspace, cwd: workspace, guards }), ...argv];
-  const { code, stdout, stderr } = await new Deno.Command(bwrap!, { args, clearEnv: true })
+  const { code, stdout, stderr } = await new Deno.Command(programPath("bubblewrap"), {
+    args,
+    clearEnv: true,
+  })
     .output();
   const text = new TextDecoder();
   return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
@@ -38,8 +39,10 @@ async function withFolders(
 }
 
 Deno.test({
-  name: "mountCheck() lets a command run whose mounts are their own places, as it was given",
-  ignore: bwrap === undefined,
+  ...needs(
+    "mountCheck() lets a command run whose mounts are their own places, as it was given",
+    "bubblewrap",
+  ),
   async fn() {
     await withFolders(async (workspace) => {
       await Deno.writeTextFile(`${workspace}/sub/AGENTS.md`, "obey");
@@ -77,8 +80,10 @@ Deno.test({
 });
 
 Deno.test({
-  name: "mountCheck() starts nothing when a mount is missing or is of another place",
-  ignore: bwrap === undefined,
+  ...needs(
+    "mountCheck() starts nothing when a mount is missing or is of another place",
+    "bubblewrap",
+  ),
   async fn() {
     await withFolders(async (workspace, outside) => {
       const guards: Guard[] = [{ path: `${workspace}/sub`, how: "pin" }];
@@ -88,7 +93,7 @@ Deno.test({
       const swapped = right.with(from, outside);
       const missing = [...right.slice(0, from - 1), ...right.slice(from + 2)];
       for (const args of [swapped, missing]) {
-        const { code, stdout, stderr } = await new Deno.Command(bwrap!, {
+        const { code, stdout, stderr } = await new Deno.Command(programPath("bubblewrap"), {
           args: [...args, "cat", "sub/secret"],
           clearEnv: true,
         }).output();
@@ -101,8 +106,10 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a command reaches nothing outside while another one swaps a guarded folder for a link",
-  ignore: bwrap === undefined,
+  ...needs(
+    "a command reaches nothing outside while another one swaps a guarded folder for a link",
+    "bubblewrap",
+  ),
   async fn() {
     await withFolders(async (workspace, outside) => {
       const file = `${outside}/../swap.ts`;
@@ -143,8 +150,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "mountCheck() does not mind what was mounted in the workspace before",
-  ignore: bwrap === undefined,
+  ...needs("mountCheck() does not mind what was mounted in the workspace before", "bubblewrap"),
   async fn() {
     await withFolders(async (workspace) => {
       await Deno.writeTextFile(`${workspace}/sub/AGENTS.md`, "obey");
@@ -156,7 +162,7 @@ Deno.test({
       const args = await commandSandbox({ workspace, cwd: workspace, guards });
       const at = args.indexOf("--remount-ro", args.indexOf(workspace));
       const volume = ["--tmpfs", `${workspace}/volume`];
-      const { code, stdout } = await new Deno.Command(bwrap!, {
+      const { code, stdout } = await new Deno.Command(programPath("bubblewrap"), {
         args: [...args.slice(0, at), ...volume, ...args.slice(at), "echo", "ran"],
         clearEnv: true,
       }).output();

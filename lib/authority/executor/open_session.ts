@@ -7,7 +7,7 @@
 
 import type { ChildSession, ChildSessionHandlers } from "./child_session.ts";
 import { encodeFrame, FrameReader } from "./frames.ts";
-import { killTree, readTail, withinMoments } from "./process_tree.ts";
+import { killTree, readTail, withinMoments } from "../../process_tree.ts";
 import { MAX_FRAME_BYTES } from "./protocol.ts";
 import { SessionPeer } from "./session_peer.ts";
 import { MAX_ERROR_CHARS, SESSION_VERSION, type SessionStart } from "./session_protocol.ts";

@@ -6,7 +6,7 @@
  */
 
 import { encodeTask, FrameReader } from "./frames.ts";
-import { killTree, readTail, withinMoments } from "./process_tree.ts";
+import { killTree, readTail, withinMoments } from "../../process_tree.ts";
 import {
   type ChildFrame,
   type ChildTask,

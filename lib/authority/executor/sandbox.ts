@@ -9,10 +9,10 @@
  */
 
 import { fromFileUrl } from "@std/path";
-import type { ChildPackages } from "./command.ts";
+import type { LockedPackages } from "../../packages/locked_packages.ts";
 
 /** Where helper programs are looked for. Not PATH: an environment is no authority. */
-const PROGRAM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
+export const PROGRAM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 
 /** System libraries, as they are laid out here: folders are bound, links are made again. */
 const LIBRARY_FOLDERS = ["/usr/lib", "/usr/lib32", "/usr/lib64", "/lib", "/lib64", "/nix/store"];
@@ -109,7 +109,7 @@ export async function sandboxBase(execPath: string): Promise<string[]> {
 export function sandboxView(
   view: SandboxView,
   env: Record<string, string>,
-  packages?: ChildPackages,
+  packages?: LockedPackages,
 ): string[] {
   const args = view.network
     ? RESOLVER_FILES.flatMap((path) => ["--ro-bind-try", path, path])
@@ -124,9 +124,11 @@ export function sandboxView(
 }
 
 /** Arguments that show a child its packages. */
-export function packageMounts({ configFile, lockFile, denoDir }: ChildPackages): string[] {
+export function packageMounts(
+  { configFile, importMap, lockFile, denoDir }: LockedPackages,
+): string[] {
   return [
-    ...[configFile, lockFile].flatMap((path) => ["--ro-bind", path, path]),
+    ...[configFile, importMap, lockFile].flatMap((path) => ["--ro-bind", path, path]),
     ...["--ro-bind", `${denoDir}/npm`, `${SANDBOX_CACHE_DIR}/npm`],
   ];
 }

@@ -1,13 +1,12 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { needs } from "../../../tests/support/needs.ts";
 import type { ChildSession, ChildSessionHandlers } from "./child_session.ts";
 import { NO_PERMISSIONS } from "./command.ts";
 import { createExecutor, type Executor, type SessionJob } from "./executor.ts";
-import { findConfinement } from "./sandbox.ts";
+import { PROXY_LIMITS } from "../network/open_network.ts";
 
 const ENTRY = new URL("./testing/session_child.ts", import.meta.url);
 const TIMEOUT = { timeoutMs: 20_000 };
-const { bwrap } = await findConfinement();
-
 interface Setup {
   executor: Executor;
   folder: string;
@@ -64,8 +63,10 @@ async function withExecutor(
 function testBoth(name: string, test: (setup: Setup) => Promise<void>): void {
   for (const sandbox of ["auto", "off"] as const) {
     Deno.test({
-      name: `${name} (${sandbox === "auto" ? "in the sandbox" : "without a sandbox"})`,
-      ignore: sandbox === "auto" && bwrap === undefined,
+      ...needs(
+        `${name} (${sandbox === "auto" ? "in the sandbox" : "without a sandbox"})`,
+        sandbox === "auto" && "bubblewrap",
+      ),
       fn: () => withExecutor(sandbox, test),
     });
   }
@@ -456,7 +457,8 @@ Deno.test("runAsChild() serves a session from a thread with the permissions of i
     // A comma cannot be spelled in a permission flag, so this path takes the binary's way.
     const socket = `${folder}/a,b/socket`;
     const proxy = new URL("../../network/proxy/child.ts", import.meta.url);
-    const job = { name: "network_proxy", entry: proxy, params: { socket } };
+    const params = { socket, limits: PROXY_LIMITS };
+    const job = { name: "network_proxy", entry: proxy, params };
     const refused = { ...NO_PERMISSIONS, read: [`${folder}/a,b/other`] };
     await assertRejects(() => open({}, { ...job, permissions: refused }), Error, "Requires");
     const permissions = {

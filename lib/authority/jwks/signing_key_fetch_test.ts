@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { needs } from "../../../tests/support/needs.ts";
 import { ServiceError } from "../../errors.ts";
 import { MAX_JWKS_BYTES } from "../../trusted_proxy/jwks_limits.ts";
 import { addressRange } from "../resolve/addresses.ts";
@@ -15,6 +16,7 @@ import { createSigningKeyFetch } from "./signing_key_fetch.ts";
 /** An address of this machine that keys may be fetched from, such as a container has. */
 const OWN = Deno.networkInterfaces().map(({ address }) => address)
   .find((address) => ["private", "uniqueLocal"].includes(addressRange(address)));
+const privateAddress = { what: "a private address", isThere: OWN !== undefined };
 
 /** An executor that only says what it was to run. */
 function keptJobs(...outcomes: ChildOutcome[]) {
@@ -146,8 +148,7 @@ Deno.test("both steps fail in words when a child does, and never run two childre
 });
 
 Deno.test({
-  name: "ask() brings what a real server says, through a real child",
-  ignore: OWN === undefined,
+  ...needs("ask() brings what a real server says, through a real child", privateAddress),
   async fn() {
     const answer = await fromServer((request, response) => {
       response.writeHead(200, { "content-type": "application/json", "set-cookie": "a=b" });
@@ -166,8 +167,10 @@ Deno.test({
 });
 
 Deno.test({
-  name: "ask() follows no redirect, and keeps no more than a bound of what is huge",
-  ignore: OWN === undefined,
+  ...needs(
+    "ask() follows no redirect, and keeps no more than a bound of what is huge",
+    privateAddress,
+  ),
   async fn() {
     const redirect = await fromServer((_request, response) => {
       response.writeHead(302, { location: "http://127.0.0.1/" });
@@ -188,8 +191,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "ask() gives up on a server that hangs",
-  ignore: OWN === undefined,
+  ...needs("ask() gives up on a server that hangs", privateAddress),
   async fn() {
     const error = await assertRejects(() => fromServer(() => {}), ServiceError);
     assertMatch(error.message, /no answer within 5 s/);

@@ -15,7 +15,7 @@ import type { UrlTarget } from "../actions.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { canonicalJson } from "../canonical_json.ts";
 import { resolverJob } from "../child_job.ts";
-import { type ChildPackages, NO_PERMISSIONS } from "../executor/command.ts";
+import { NO_PERMISSIONS } from "../executor/command.ts";
 import { COMMAND_ENV } from "../executor/command_sandbox.ts";
 import type { Commands } from "../executor/commands.ts";
 import type { Executor } from "../executor/executor.ts";
@@ -31,6 +31,7 @@ import {
   type McpConnectionEvents,
   openMcpConnection,
 } from "./mcp_connection.ts";
+import type { LockedPackages } from "../../packages/locked_packages.ts";
 
 /** What connecting takes. */
 export interface ConnectDeps {
@@ -42,8 +43,10 @@ export interface ConnectDeps {
   openNetwork?: (options: SandboxNetworkOptions) => Promise<SandboxNetwork>;
   /** `gates.privateHosts`. */
   privateHosts: readonly string[];
+  /** Has the packages of the child on this machine. Rejects in words for people. */
+  ensurePackages: () => Promise<void>;
   /** Where a child finds the packages that it imports; the binary needs none. */
-  packages?: ChildPackages;
+  packages?: LockedPackages;
   /** Of this program, for the server's greeting. */
   version: string;
   audit: Pick<AuditLog, "append" | "digest">;
@@ -74,6 +77,7 @@ export async function connectServer(
   events: McpConnectionEvents,
   deps: ConnectDeps,
 ): Promise<McpConnection> {
+  await deps.ensurePackages();
   return config.url === undefined
     ? await connectStdio(name, config, events, deps)
     : await connectHttp(name, { ...config, url: config.url }, events, deps);

@@ -33,6 +33,7 @@ function setUp(names: string[], more: Partial<McpServersOptions> = {}) {
     workspace: { path: "/w", real: "/w" },
     executor: { open: unused, run: unused },
     openSandboxed: unused,
+    ensurePackages: () => Promise.resolve(),
     privateHosts: [],
     version: "0",
     catalog: { read: () => undefined, write: () => Promise.resolve() },

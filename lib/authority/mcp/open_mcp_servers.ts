@@ -4,12 +4,14 @@
  * @module
  */
 
-import { fromFileUrl } from "@std/path";
 import type { HomePaths } from "../../config/paths.ts";
 import type { Config } from "../../config/schema.ts";
 import { openCatalog } from "./catalog.ts";
 import { createMcpServers, type McpServersOptions } from "./create_mcp_servers.ts";
 import type { McpServers } from "./mcp_servers.ts";
+import { lockedPackages } from "../../packages/locked_packages.ts";
+import type { PackageFetcher } from "../../packages/package_fetcher.ts";
+import { MCP } from "../../packages/wanted_packages.ts";
 
 /** What a home has for them. */
 export interface OpenMcpServersOptions extends
@@ -23,12 +25,12 @@ export interface OpenMcpServersOptions extends
   workspace: string;
   /** Deno's folder of packages (`findDenoDir`); the binary needs none. */
   denoDir: string | undefined;
+  fetcher: Pick<PackageFetcher, "ensure">;
 }
 
 /** Makes them; nothing is started. */
 export function openMcpServers(options: OpenMcpServersOptions): McpServers {
-  const { config, paths, workspace, denoDir, log } = options;
-  const path = (relative: string) => fromFileUrl(new URL(relative, import.meta.url));
+  const { config, paths, workspace, denoDir, fetcher, log } = options;
   return createMcpServers({
     ...options,
     servers: config.mcp.servers,
@@ -36,10 +38,8 @@ export function openMcpServers(options: OpenMcpServersOptions): McpServers {
     privateHosts: config.gates.privateHosts,
     workspace: { path: config.agent.workspace, real: workspace },
     catalog: openCatalog({ dir: paths.mcpDir, log }),
-    packages: Deno.build.standalone || denoDir === undefined ? undefined : {
-      configFile: path("../../../deno.json"),
-      lockFile: path("../../../deno.lock"),
-      denoDir,
-    },
+    packages: lockedPackages(denoDir),
+    ensurePackages: () =>
+      fetcher.ensure({ user: "tool servers", param: "mcp.servers", dependencies: MCP }),
   });
 }

@@ -1,10 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
+import { needs } from "../../../tests/support/needs.ts";
 import { type CommandRun, type Commands, createCommands } from "../executor/commands.ts";
 import { createExecutor } from "../executor/executor.ts";
-import { findConfinement } from "../executor/sandbox.ts";
 import { openNetwork } from "./open_network.ts";
 
-const { bwrap } = await findConfinement();
 const silent = () => {};
 const log = { debug: silent, info: silent, warning: silent, error: silent };
 
@@ -67,7 +66,7 @@ async function withCommands(
 }
 
 function testSandboxed(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, ignore: bwrap === undefined, fn });
+  Deno.test({ ...needs(name, "bubblewrap"), fn });
 }
 
 testSandboxed("a command with hosts has no more rights than one without", async () => {

@@ -18,6 +18,7 @@ import {
   rule,
   urlAction,
 } from "../testing/policy_arbitraries.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const WS = POLICY.workspace;
 
@@ -301,7 +302,7 @@ Deno.test("decide() never allows more when the operator's rules get one more tha
         assert(openness[is!] <= openness[was!], `${was} became ${is}`);
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: rounds(1_000) },
   );
 });
 

@@ -1,4 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { makePipe } from "../../../tests/support/make_pipe.ts";
 import type { PathTarget, UnresolvedTarget } from "../actions.ts";
 import { resolvePath, resolveUrl } from "./resolve.ts";
 
@@ -60,7 +61,7 @@ Deno.test("resolvePath() is unresolved for what is no plain file, folder or new 
     await Deno.writeTextFile(`${root}/file`, "");
     await Deno.symlink("nothing", `${root}/dangling`);
     await Deno.symlink("circle", `${root}/circle`);
-    await new Deno.Command("mkfifo", { args: [`${root}/pipe`] }).output();
+    makePipe(`${root}/pipe`);
     const cases: [string, string][] = [
       ["", "blank"],
       ["  ", "blank"],

@@ -1,18 +1,21 @@
 import { assert, assertEquals } from "@std/assert";
 import { tempState } from "./testing/temp_state.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
+import { lockedFlags } from "../../packages/locked_packages.ts";
 
 const WRITER = new URL("testing/write_forever.ts", import.meta.url).pathname;
 
 Deno.test("G11 no kill -9 of processes that write at once damages the state or loses what was confirmed", async () => {
   await using temp = await tempState();
   const latched = new Set<string>();
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < rounds(6, 3); round++) {
     const writers = ["a", "b"].map((name) => {
       const child = new Deno.Command(Deno.execPath(), {
         args: [
           "run",
           "-A",
           "--cached-only",
+          ...lockedFlags(),
           "-q",
           WRITER,
           temp.dir,

@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { isDamaged } from "./damaged.ts";
 import { openOperatorState, type OperatorState } from "./operator_state.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const SESSION = "api:reports";
 const TARGET = "https://example.com/";
@@ -80,7 +81,7 @@ Deno.test("G11 a grant, latch or token in a file with any byte changed, cut or a
         Deno.writeFileSync(path, bytes);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: rounds(150) },
   );
   const state = await openOperatorState({ dir, keysDir });
   assertEquals(released(state, token), { grants: true, latches: false, tokens: true });

@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { mountNeeds, mountSmallDisk } from "../../../tests/support/mounts.ts";
+import { needs } from "../../../tests/support/needs.ts";
 import { ServiceError } from "../../errors.ts";
 import { findStateDamage } from "./operator_state.ts";
 import { tempState } from "./testing/temp_state.ts";
@@ -180,14 +182,13 @@ Deno.test("openOperatorState() logs what is damaged, and findStateDamage() finds
 });
 
 Deno.test({
-  name: "openOperatorState() keeps what it has on a disk that is full, and goes on when it is not",
-  ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
+  ...needs(
+    "openOperatorState() keeps what it has on a disk that is full, and goes on when it is not",
+    ...mountNeeds(),
+  ),
   async fn() {
     await using temp = await tempState();
-    const { success } = await new Deno.Command("mount", {
-      args: ["-t", "tmpfs", "-o", "size=64k", "tmpfs", temp.root],
-    }).output();
-    if (!success) return;
+    const disk = mountSmallDisk(temp.root);
     try {
       const state = await temp.open({ audit: undefined });
       const { token } = await state.tokens.issue(APPROVER);
@@ -211,7 +212,7 @@ Deno.test({
       assertEquals(again.tokens.list().length, 2);
       await again.close();
     } finally {
-      await new Deno.Command("umount", { args: [temp.root] }).output();
+      disk[Symbol.dispose]();
     }
   },
 });

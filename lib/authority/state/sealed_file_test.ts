@@ -6,6 +6,7 @@ import { isDamaged } from "./damaged.ts";
 import { SealedFile, type SealedFileOptions } from "./sealed_file.ts";
 import { StateLock } from "./state_lock.ts";
 import { tempState } from "./testing/temp_state.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 type Value = readonly string[];
 
@@ -301,7 +302,7 @@ Deno.test("SealedFile loses no change of several at once, and is what a model of
         for (const file of files) assertEquals(file.hasRecords(), false);
       },
     ),
-    { numRuns: 15 },
+    { numRuns: rounds(15) },
   );
 });
 

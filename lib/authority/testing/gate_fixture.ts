@@ -16,7 +16,7 @@ import { AUDIT_FILE, type AuditLog, openAudit } from "../audit/log.ts";
 import type { AuditRecord } from "../audit/record.ts";
 import type { ConfiguredRule } from "../policy/configured_rules.ts";
 import { Commissions } from "../commission/commissions.ts";
-import { findDenoDir } from "../executor/deno_dir.ts";
+import { findDenoDir } from "../../packages/deno_dir.ts";
 import { createExecutor, type Executor } from "../executor/executor.ts";
 import { type Actions, type ActionsOptions, createActions } from "../gate.ts";
 import { KnownSecrets } from "../known_secrets.ts";
@@ -192,6 +192,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     paths: { mcpDir: `${home}/mcp` },
     workspace,
     denoDir,
+    fetcher: { ensure: () => Promise.resolve() },
     executor,
     openSandboxed: (...started) => actions.openSandboxed(...started),
     openNetwork: (asked) => openNetwork(network, asked),

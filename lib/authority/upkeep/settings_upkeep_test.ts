@@ -9,6 +9,7 @@ import { ServiceError } from "../../errors.ts";
 import type { OperatorAnswer } from "../operator.ts";
 import { type UpkeepFixture, upkeepFixture } from "../testing/upkeep_fixture.ts";
 import type { SettingChange, SettingsChanged, SettingsView } from "./upkeep_request.ts";
+import { lockedFlags } from "../../packages/locked_packages.ts";
 
 const KEY = "sk-hunter2-hunter2";
 
@@ -363,7 +364,7 @@ Deno.test("settings.change is on record after kill -9 between the file and the e
   await home.write({ agent: { maxSteps: 5 } });
   const script = new URL("../testing/change_settings_process.ts", import.meta.url).pathname;
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--cached-only", "--no-check", script, home.root, "6"],
+    args: ["run", "-A", "--cached-only", ...lockedFlags(), "--no-check", script, home.root, "6"],
     stdout: "piped",
   }).spawn();
   const reader = child.stdout.getReader();

@@ -9,6 +9,7 @@ import {
 } from "../delivery_error.ts";
 import { DeliveryWorld, segment, settled } from "./testing/delivery_world.ts";
 import { type FakeCall, type FakeLink, lineOf } from "./testing/fake_link.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const STREAMS = { supportsStreaming: true };
 
@@ -518,6 +519,6 @@ Deno.test("whatever is said, fails and is lost: each text arrives once, in order
         await detach();
       },
     ),
-    { numRuns: 150 },
+    { numRuns: rounds(150) },
   );
 });

@@ -12,6 +12,7 @@ import type { Journal } from "../../journal/types.ts";
 import type { ChannelLink } from "../channel_link.ts";
 import { createDeliveries } from "./create_deliveries.ts";
 import { deliverySpec, segment } from "./testing/delivery_world.ts";
+import { lockedFlags } from "../../packages/locked_packages.ts";
 
 const CHANNELS = ["whole", "streams", "able"] as const;
 const CHATS = 4;
@@ -176,6 +177,7 @@ Deno.test("createDeliveries() through kill -9 at any instant loses nothing and r
           "run",
           "-A",
           "--cached-only",
+          ...lockedFlags(),
           "--no-check",
           import.meta.url,
           "run-until-killed",

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import { channelWorld, testSpec } from "./testing/channel_world.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 Deno.test("configure() builds and starts what is enabled, each by itself", async () => {
   const world = channelWorld();
@@ -569,6 +570,6 @@ Deno.test("whatever happens, one of a name runs at most, and in the end all that
         assertEquals(world.built.filter(({ state }) => state !== "over"), []);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: rounds(300) },
   );
 });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { measureBy, type TextMeasure } from "./text_measure.ts";
 import { splitMarkdown } from "./split_markdown.ts";
 import { toPlainText } from "./to_plain_text.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const MEASURES: readonly TextMeasure[] = ["characters", "utf16", "bytes"];
 
@@ -59,7 +60,7 @@ Deno.test("splitMarkdown() keeps the limit and loses nothing that is seen", () =
         assert(isWithin(letters(toPlainText(text)), seen), `${text}\n=>\n${parts.join("\n~~\n")}`);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: rounds(500) },
   );
 });
 
@@ -79,7 +80,7 @@ Deno.test("splitMarkdown() leaves each part with whole blocks of code, links and
         }
       }
     }),
-    { numRuns: 300 },
+    { numRuns: rounds(300) },
   );
 });
 
@@ -116,7 +117,7 @@ Deno.test("splitMarkdown() takes any text at any limit", () => {
         assert(isWithin(letters(text.toWellFormed()), parts.join("")));
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: rounds(1_000) },
   );
 });
 

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { toHtml } from "./to_html.ts";
 import { toPlainText } from "./to_plain_text.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const TEXT = [
   "# Plan for *today*",
@@ -138,7 +139,7 @@ Deno.test("toHtml() writes elements of its own alone, whatever the text is", () 
       const rest = toHtml(markdown).replace(own, "");
       assert(!/[<>"']/.test(rest), rest);
     }),
-    { numRuns: 2_000 },
+    { numRuns: rounds(2_000) },
   );
 });
 
@@ -153,7 +154,7 @@ Deno.test("toPlainText() loses no letter", () => {
       fc.pre(!/`{3}|~{3}/.test(text));
       assertEquals(letters(toPlainText(text)), letters(text));
     }),
-    { numRuns: 2_000 },
+    { numRuns: rounds(2_000) },
   );
 });
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { ServiceError } from "../../errors.ts";
 import { MAX_PUBLISHING } from "./protocol.ts";
 import { MAX_PUBLISHING_PER_CHAT, PublishQueue } from "./publish_queue.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 /** Lets everything that is ready go on. */
 const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
@@ -39,7 +40,7 @@ Deno.test("PublishQueue.run() keeps order in a chat and its bounds, and loses no
         }
       },
     ),
-    { numRuns: 20 },
+    { numRuns: rounds(20) },
   );
 });
 

@@ -4,6 +4,7 @@ import { fakeClock } from "../../agent/testing/fake_clock.ts";
 import { splitMarkdown } from "../markdown/mod.ts";
 import type { StreamDelta } from "../outbound_message.ts";
 import { EditedStreams } from "./edited_streams.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 /** What a platform shows, and what it was asked for. */
 class Board {
@@ -144,7 +145,7 @@ Deno.test("push() ends with the text that was said, whatever fails on the way", 
         assertEquals(board.texts, splitMarkdown(steps.map(([word]) => word).join(""), 60));
       },
     ),
-    { numRuns: 300 },
+    { numRuns: rounds(300) },
   );
 });
 

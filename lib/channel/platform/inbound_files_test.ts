@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { basename, relative, SEPARATOR } from "@std/path";
 import fc from "fast-check";
 import { InboundFiles, removeLeftFiles } from "./inbound_files.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -66,7 +67,7 @@ Deno.test("write() takes any name, and stays in the folder", async () => {
         assertEquals(relative(stateDir, path).split(SEPARATOR).length, 4);
         assert((await Deno.stat(path)).isFile);
       }),
-      { numRuns: 25 },
+      { numRuns: rounds(25) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { fakeClock } from "../../agent/testing/fake_clock.ts";
 import { ServiceError } from "../../errors.ts";
 import { Intake, type IntakeDeps } from "./intake.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 /** Hands out what was taken as it comes. */
 class Taker {
@@ -358,6 +359,6 @@ Deno.test("every message is taken once and in its lane's order, however often a 
           }
         }),
     ),
-    { numRuns: 20 },
+    { numRuns: rounds(20) },
   );
 });

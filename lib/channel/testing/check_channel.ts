@@ -29,7 +29,7 @@ export interface ChannelTestOptions {
   patienceMs?: number;
 }
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 
 const ACCOUNTS: InstanceExamples = {
   sections: [

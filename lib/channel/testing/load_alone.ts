@@ -4,9 +4,11 @@
  * @module
  */
 
+import { lockedFlags } from "../../packages/locked_packages.ts";
+
 /** What a module brings with it when it runs, itself first; literal `import()`s too. */
 export async function moduleGraph(module: URL): Promise<string[]> {
-  const { success, stdout, stderr } = await deno("info", "--json", module.href);
+  const { success, stdout, stderr } = await deno("info", "--json", ...lockedFlags(), module.href);
   if (!success) throw new Error(`Cannot read the imports of ${module.href}: ${stderr}`);
   const { modules } = JSON.parse(stdout) as {
     modules: { specifier: string; dependencies?: { code?: { specifier: string } }[] }[];
@@ -27,6 +29,7 @@ export async function loadAlone(module: URL): Promise<string | undefined> {
     "run",
     "--no-prompt",
     "--cached-only",
+    ...lockedFlags(),
     "--no-check",
     module.href,
   );

@@ -13,14 +13,6 @@ export interface TestCertificate extends Certificate, Disposable {
   caFile: string;
 }
 
-/** Whether none can be made here. */
-export const noOpenssl = !hasOpenssl();
-
-/** Stands in the name of a test that is skipped for that. */
-export const noOpensslReason = noOpenssl
-  ? " (skipped: there is no openssl to make certificates)"
-  : "";
-
 /** Makes one in a folder of its own. */
 export async function makeTestCertificate(): Promise<TestCertificate> {
   const dir = await Deno.makeTempDir();
@@ -32,12 +24,4 @@ export async function makeTestCertificate(): Promise<TestCertificate> {
     caFile: `${dir}/ca.pem`,
     [Symbol.dispose]: () => Deno.removeSync(dir, { recursive: true }),
   };
-}
-
-function hasOpenssl(): boolean {
-  try {
-    return new Deno.Command("openssl", { args: ["version"] }).outputSync().success;
-  } catch {
-    return false;
-  }
 }

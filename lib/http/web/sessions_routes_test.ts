@@ -7,6 +7,7 @@ import { begin, ending, hash, newTurn } from "../../journal/testing/steps.ts";
 import type { Journal } from "../../journal/types.ts";
 import { createSessionsRoutes } from "./sessions_routes.ts";
 import { createTestWebApp, refusal, TOKENS } from "./testing/test_web_app.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const ANN = TOKENS.person!.workspaceKey!;
 const BOB = TOKENS.other!.workspaceKey!;
@@ -540,7 +541,7 @@ Deno.test("no path, query or body makes the routes of sessions fail, or show wha
         assert(!/input of (mine|anns)/.test(text), text);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: rounds(500) },
   );
   assertEquals(errors, []);
   assertEquals(

@@ -12,6 +12,7 @@ import type { Model, ModelRequest } from "../../model/port.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import { fakeDocuments } from "../../http/testing/fake_documents.ts";
 import { createInbound } from "./create_inbound.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 /** Waits of seconds take milliseconds, those that are no waits stay. */
 const hurried: Clock = {
@@ -38,7 +39,7 @@ function lastText({ messages }: ModelRequest): string {
 }
 
 Deno.test("three channels in places that die at any moment: each message has one turn, each answer arrives once or is known to be unsure (W1)", async () => {
-  const COUNT = 60;
+  const COUNT = rounds(60, 20);
   const fixture = await PlaceFixture.open();
   const agent = testAgent({ model: echo });
   const { journal } = agent;
@@ -88,11 +89,12 @@ Deno.test("three channels in places that die at any moment: each message has one
   let lines = 0;
   let said = 0;
   let deaths = 0;
+  const every = rounds(37, 12);
   const next = () => {
     lines += 1;
     // Something happens to one of them every now and then.
     const victim = all[lines % all.length]!;
-    if (lines % 37 === 0 && deaths < 12 && victim.open > 0) {
+    if (lines % every === 0 && deaths < 12 && victim.open > 0) {
       deaths += 1;
       if (deaths % 3 === 0) victim.hangUp();
       else if (deaths % 5 === 0) manager.configure(specs(`${deaths}`));
@@ -112,7 +114,7 @@ Deno.test("three channels in places that die at any moment: each message has one
   clearInterval(look);
   for (const platform of all) platform.onLine = () => {};
 
-  assert(deaths >= 6, `${deaths} deaths`);
+  assert(deaths >= rounds(6, 4), `${deaths} deaths`);
   for (const [name, { given, connections }] of platforms) {
     // Each was answered by one turn, though the platform sent it three times and more.
     const turns = ["c0", "c1", "c2", "c3"].flatMap((chat) =>

@@ -16,7 +16,7 @@ import type { PlaceBoot } from "../../../channel/place/protocol.ts";
 import { channelStateDir } from "../../../channel/place/state_dir.ts";
 import type { Log } from "../../../log.ts";
 import { type ChannelPlaces, createChannelPlaces } from "../channel_places.ts";
-import type { PackageFetcher } from "../fetch_packages.ts";
+import type { PackageFetcher } from "../../../packages/package_fetcher.ts";
 
 const TESTING = new URL("../../../channel/place/testing/", import.meta.url);
 

@@ -5,10 +5,11 @@
  */
 
 import { fromFileUrl } from "@std/path";
+import { lockedFlags, projectFiles } from "../../../packages/locked_packages.ts";
 
-const root = fromFileUrl(new URL("../../../../", import.meta.url));
 /** Names as the project's own configuration has them, versions and all. */
-const { imports } = JSON.parse(await Deno.readTextFile(`${root}deno.json`));
+const files = projectFiles(new URL("../../../../", import.meta.url));
+const { imports } = JSON.parse(await Deno.readTextFile(files.importMap));
 const deno = await Deno.realPath(Deno.execPath());
 
 /** Deno's folder of packages on this machine. */
@@ -23,11 +24,11 @@ export function npmServer(
 ): Record<string, unknown> {
   return {
     command: [
-      ...[deno, "run", "-A", "--cached-only", "--config", `${root}deno.json`],
+      ...[deno, "run", "-A", "--cached-only", ...lockedFlags(files)],
       imports[`@modelcontextprotocol/server-${name}`],
       ...args,
     ],
-    read: [deno, DENO_DIR, `${root}deno.json`, `${root}deno.lock`],
+    read: [deno, DENO_DIR, ...Object.values(files)],
     ...more,
     env: { DENO_DIR, ...more.env },
   };

@@ -98,8 +98,8 @@ export const ATTEMPTS: Readonly<Record<string, (facts: Facts) => unknown>> = {
   worker_net: () => worker({ net: true }),
   worker_read: () => worker({ read: true }),
   worker_all: () => worker("inherit") && worker({ run: true }),
-  run: () => new Deno.Command("true").outputSync(),
-  run_node: async () => (await import("node:child_process")).execFileSync("true"),
+  run: () => new Deno.Command("/bin/true").outputSync(),
+  run_node: async () => (await import("node:child_process")).execFileSync("/bin/true"),
   ffi: () => Deno.dlopen("libc.so.6", {}),
   kv: async (facts) => {
     const { DatabaseSync } = await import("node:sqlite");

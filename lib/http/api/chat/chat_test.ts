@@ -6,6 +6,7 @@ import { ended, failed, FakeTurns, says, staysSilent } from "../../testing/fake_
 import { ManualClock } from "../../testing/manual_clock.ts";
 import { createTestApi, jsonOf, rawRequest, startTestApi } from "../../testing/test_api.ts";
 import { OPENING_MS } from "./chat_stream.ts";
+import { rounds } from "../../../../tests/support/rounds.ts";
 
 const MESSAGES = [{ role: "user", content: "hi" }];
 const REQUEST = { messages: MESSAGES };
@@ -584,7 +585,7 @@ Deno.test("chat gives an answer or a proper refusal for any body", async () => {
       assert(JSON.parse(text).error.message.length > 0);
       assertEquals(turns.accepted.length, before);
     }),
-    { numRuns: 500 },
+    { numRuns: rounds(500) },
   );
   assertEquals(errors, []);
 });

@@ -11,6 +11,7 @@ import {
   type TestApi,
 } from "../../testing/test_api.ts";
 import { MAX_FILES } from "../../../documents/read_upload.ts";
+import { rounds } from "../../../../tests/support/rounds.ts";
 
 const MIB = 1024 * 1024;
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -353,7 +354,7 @@ Deno.test("chat gives an answer or a proper refusal for any form", async () => {
       assert(JSON.parse(answer).error.message.length > 0);
       assertEquals(turns.accepted.length, before);
     }),
-    { numRuns: 500 },
+    { numRuns: rounds(500) },
   );
   assert(answered > 0);
   assertEquals(errors, []);

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert"
 import { startTestApi } from "../../testing/test_api.ts";
 import { openApiDocument } from "./document.ts";
 import { createOpenApi } from "./route.ts";
+import { lockedFlags } from "../../../packages/locked_packages.ts";
 
 const url = "http://localhost/openapi.json";
 
@@ -55,7 +56,7 @@ Deno.test("createOpenApi() gives another ETag to another version", async () => {
 /** Modules that a module brings with it, by `deno info`. */
 async function graphOf(entry: URL, options: { dynamic: boolean }): Promise<Set<string>> {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", entry.href],
+    args: ["info", "--json", ...lockedFlags(), entry.href],
     cwd: new URL("../../../../", import.meta.url),
   }).output();
   const { modules } = JSON.parse(new TextDecoder().decode(stdout)) as {

@@ -10,6 +10,7 @@ import {
   type TestApi,
 } from "../../testing/test_api.ts";
 import { at, blocksOf, eventOf, eventsOf, liveBlocks, post } from "./testing/responses_client.ts";
+import { rounds } from "../../../../tests/support/rounds.ts";
 
 const usage = { inputTokens: 3, outputTokens: 2, reasoningTokens: 0, cachedTokens: 1 };
 const PNG = "data:image/png;base64,iVBORw0KGgo=";
@@ -419,7 +420,7 @@ Deno.test("POST /v1/responses gives any JSON an answer or a proper refusal", asy
       assert(response.status >= 400 && response.status < 500, `${response.status} ${text}`);
       assertEquals(Object.keys(JSON.parse(text).error), ["message", "type", "param", "code"]);
     }),
-    { numRuns: 300 },
+    { numRuns: rounds(300) },
   );
   // The bodies were looked at, and not turned away before.
   assert(seen.has(200) && seen.has(400) && !seen.has(403), [...seen].join());

@@ -9,6 +9,7 @@ import type { ResponseEvent } from "./response_event.ts";
 import { ResponseEvents } from "./response_events.ts";
 import { type ResponseIdentity, type ResponseObject, responseObject } from "./response_object.ts";
 import { anyTurn } from "./testing/any_turn.ts";
+import { rounds } from "../../../../tests/support/rounds.ts";
 
 const identity: ResponseIdentity = {
   turnId: "t1",
@@ -68,7 +69,7 @@ Deno.test("the openai package puts any response together as it is", async () => 
           .join(""),
       );
     }),
-    { numRuns: 50 },
+    { numRuns: rounds(50) },
   );
 });
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { ServiceError } from "../../../errors.ts";
 import type { RequestPart } from "../tail.ts";
 import { parseResponsesRequest } from "./responses_request.ts";
+import { rounds } from "../../../../tests/support/rounds.ts";
 
 const PNG = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 const PNG_URL = `data:image/png;base64,${PNG.toBase64()}`;
@@ -231,7 +232,7 @@ Deno.test("parseResponsesRequest() takes any body or says what is wrong with it"
         assert(error.details.param === undefined || error.message.includes(error.details.param));
       }
     }),
-    { numRuns: 500 },
+    { numRuns: rounds(500) },
   );
 });
 

@@ -10,6 +10,7 @@ import { eventLines } from "./response_event.ts";
 import { ResponseEvents } from "./response_events.ts";
 import type { ResponseIdentity } from "./response_object.ts";
 import { anyTurn } from "./testing/any_turn.ts";
+import { rounds } from "../../../../tests/support/rounds.ts";
 
 const TURN_ID = "t1";
 
@@ -83,7 +84,7 @@ Deno.test("W3 a stream of a response goes on after a crash, to the byte", async 
         await again.close();
       });
     }),
-    { numRuns: 25 },
+    { numRuns: rounds(25) },
   );
 });
 

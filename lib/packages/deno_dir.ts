@@ -4,7 +4,8 @@
  * @module
  */
 
-import { isAbsolute, join } from "@std/path";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
 
 /** What the place follows from. */
 export interface DenoDirInputs {
@@ -36,4 +37,9 @@ export function findDenoDir({ env, cwd, home, os }: DenoDirInputs): string | und
 
 function under(folder: string | null | undefined, name: string): string | undefined {
   return folder ? join(folder, name) : undefined;
+}
+
+/** The folder of the Deno that runs this process. */
+export function findOwnDenoDir(env: DenoDirInputs["env"]): string | undefined {
+  return findDenoDir({ env, cwd: Deno.cwd(), home: homedir(), os: Deno.build.os });
 }

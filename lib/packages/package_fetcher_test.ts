@@ -1,27 +1,32 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { join } from "@std/path";
-import { ServiceError } from "../../errors.ts";
-import type { Log } from "../../log.ts";
-import { createPackageFetcher, type FetchPackagesDeps, missingPackages } from "./fetch_packages.ts";
+import { toFileUrl } from "@std/path";
+import { ServiceError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { projectFiles } from "./locked_packages.ts";
+import {
+  channelPackages,
+  createPackageFetcher,
+  type PackageFetcherDeps,
+} from "./package_fetcher.ts";
 
 interface World {
   dir: string;
   denoDir: string;
   lines: { message: string; [field: string]: unknown }[];
-  fetcher(more?: Partial<FetchPackagesDeps>): ReturnType<typeof createPackageFetcher>;
+  fetcher(more?: Partial<PackageFetcherDeps>): ReturnType<typeof createPackageFetcher>;
   /** A program that is run instead of Deno. */
   program(script: string): Promise<string>;
 }
 
 async function inWorld(run: (world: World) => Promise<void>): Promise<void> {
   const dir = await Deno.realPath(await Deno.makeTempDir());
-  const denoDir = join(dir, "deno");
+  const denoDir = `${dir}/deno`;
   const lines: World["lines"] = [];
   const line = (message: string, fields?: object) => void lines.push({ message, ...fields });
   const log: Log = { debug: line, info: line, warning: line, error: line };
-  const configFile = join(dir, "deno.json");
-  const lockFile = join(dir, "deno.lock");
-  await Deno.writeTextFile(configFile, '{"lock": false, "nodeModulesDir": "none"}');
+  const files = projectFiles(toFileUrl(`${dir}/`));
+  await Deno.writeTextFile(files.configFile, '{"lock": false, "nodeModulesDir": "none"}');
+  await Deno.writeTextFile(files.lockFile, JSON.stringify(LOCK));
   try {
     await run({
       dir,
@@ -29,13 +34,13 @@ async function inWorld(run: (world: World) => Promise<void>): Promise<void> {
       lines,
       fetcher: (more) =>
         createPackageFetcher({
-          packages: { configFile, lockFile, denoDir },
-          env: (name) => (name === "PATH" ? Deno.env.get("PATH") : undefined),
+          packages: { ...files, denoDir },
+          env: (name) => (name === "PATH" ? `${Deno.env.get("PATH")}:/usr/bin:/bin` : undefined),
           log,
           ...more,
         }),
       async program(script) {
-        const path = join(dir, `program-${crypto.randomUUID()}`);
+        const path = `${dir}/program-${crypto.randomUUID()}`;
         await Deno.writeTextFile(path, `#!/bin/sh\n${script}\n`, { mode: 0o700 });
         return path;
       },
@@ -45,27 +50,22 @@ async function inWorld(run: (world: World) => Promise<void>): Promise<void> {
   }
 }
 
-const WANTED = {
-  runtimeName: "mail",
-  module: "file:///program/channels/mail/runtime.ts",
-  dependencies: ["npm:@scope/a@1.2.3", "npm:b@4.0.0"],
+const INTEGRITY = `sha512-${"A".repeat(86)}==`;
+
+const LOCK = {
+  version: "5",
+  specifiers: { "npm:@scope/a@1.2.3": "1.2.3_b@4.0.0", "npm:b@4.0.0": "4.0.0" },
+  npm: {
+    "@scope/a@1.2.3_b@4.0.0": { integrity: INTEGRITY, dependencies: ["b"] },
+    "b@4.0.0": { integrity: INTEGRITY },
+  },
 };
+
+const WANTED = channelPackages("mail", ["npm:@scope/a@1.2.3"]);
+const B = channelPackages("mail", ["npm:b@4.0.0"]);
 
 const bring = (denoDir: string) =>
   `mkdir -p ${denoDir}/npm/registry.example/@scope/a/1.2.3 ${denoDir}/npm/registry.example/b/4.0.0`;
-
-Deno.test("missingPackages() looks for each version in every registry's folder", async () => {
-  await inWorld(async ({ denoDir }) => {
-    assertEquals(await missingPackages(WANTED.dependencies, denoDir), WANTED.dependencies);
-    assertEquals(await missingPackages([], join(denoDir, "not_there")), []);
-    await Deno.mkdir(`${denoDir}/npm/registry.example/b/4.0.0`, { recursive: true });
-    await Deno.mkdir(`${denoDir}/npm/mirror.example/@scope/a/1.2.4`, { recursive: true });
-    assertEquals(await missingPackages(WANTED.dependencies, denoDir), ["npm:@scope/a@1.2.3"]);
-    await Deno.mkdir(`${denoDir}/npm/mirror.example/@scope/a/1.2.3`);
-    assertEquals(await missingPackages(WANTED.dependencies, denoDir), []);
-    assertEquals(await missingPackages(["left-pad"], denoDir), ["left-pad"]);
-  });
-});
 
 Deno.test("PackageFetcher.ensure() starts nothing where nothing is missing, or in the binary", async () => {
   await inWorld(async ({ denoDir, fetcher }) => {
@@ -73,7 +73,7 @@ Deno.test("PackageFetcher.ensure() starts nothing where nothing is missing, or i
     await fetcher({ program, packages: undefined }).ensure(WANTED);
     await fetcher({ program }).ensure({ ...WANTED, dependencies: [] });
     await Deno.mkdir(`${denoDir}/npm/registry.example/b/4.0.0`, { recursive: true });
-    await fetcher({ program }).ensure({ ...WANTED, dependencies: ["npm:b@4.0.0"] });
+    await fetcher({ program }).ensure(B);
   });
 });
 
@@ -81,10 +81,11 @@ Deno.test("PackageFetcher.ensure() fetches once for all who need the same, and n
   await inWorld(async ({ dir, denoDir, fetcher, program }) => {
     const path = await program(`echo "$@ $DENO_DIR" >> ${dir}/runs; ${bring(denoDir)}`);
     const { ensure } = fetcher({ program: path });
-    await Promise.all([ensure(WANTED), ensure(WANTED), ensure({ ...WANTED, runtimeName: "b" })]);
+    await Promise.all([ensure(WANTED), ensure(WANTED), ensure({ ...WANTED, user: "b" })]);
     assertEquals(
       await Deno.readTextFile(`${dir}/runs`),
-      `cache --quiet --frozen --config ${dir}/deno.json ${WANTED.module} ${denoDir}\n`,
+      `cache --quiet --config ${dir}/deno.json --lock=${dir}/deno.lock --frozen ` +
+        `npm:@scope/a@1.2.3 ${denoDir}\n`,
     );
   });
 });
@@ -97,8 +98,8 @@ Deno.test("PackageFetcher.ensure() fails in words of its own, and tries again la
     const error = await assertRejects(() => ensure(WANTED), ServiceError);
     assertEquals(
       error.message,
-      "Cannot fetch npm:@scope/a@1.2.3, npm:b@4.0.0 for the channel mail: " +
-        "make sure that this machine reaches the package registry; it is tried again",
+      "Cannot fetch @scope/a@1.2.3 and 1 more package for the channel mail: " +
+        "make sure that this machine reaches the package registry",
     );
     assertEquals(lines.at(-1)!.output, "error: npm ERR! 500 https://registry/");
     await Deno.mkdir(denoDir, { recursive: true });
@@ -110,7 +111,11 @@ Deno.test("PackageFetcher.ensure() fails in words of its own, and tries again la
 Deno.test("PackageFetcher.ensure() believes what is there, not what a program says", async () => {
   await inWorld(async ({ fetcher, program }) => {
     const path = await program("exit 0");
-    await assertRejects(() => fetcher({ program: path }).ensure(WANTED), ServiceError, "npm:b@4");
+    await assertRejects(
+      () => fetcher({ program: path }).ensure(WANTED),
+      ServiceError,
+      "@scope/a@1.2.3",
+    );
   });
 });
 
@@ -130,8 +135,6 @@ Deno.test("PackageFetcher.ensure() ends a fetch that takes too long, or is not w
 
 Deno.test("PackageFetcher.ensure() with Deno itself says plainly that a registry is out of reach", async () => {
   await inWorld(async ({ dir, fetcher, lines }) => {
-    const module = `file://${dir}/runtime.ts`;
-    await Deno.writeTextFile(`${dir}/runtime.ts`, 'import "npm:b@4.0.0";\n');
     const registry = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const { port } = registry.addr as Deno.NetAddr;
     registry.close();
@@ -144,8 +147,9 @@ Deno.test("PackageFetcher.ensure() with Deno itself says plainly that a registry
           : undefined,
     });
     const error = await assertRejects(
-      () => ensure({ ...WANTED, module, dependencies: ["npm:b@4.0.0"] }),
+      () => ensure(B),
       ServiceError,
+      "Cannot fetch b@4.0.0 for the channel mail: make sure that this machine reaches",
     );
     assertEquals(error.message.includes("127.0.0.1"), false);
     assertStringIncludes(String(lines.at(-1)!.output), "127.0.0.1");
@@ -156,8 +160,8 @@ Deno.test("PackageFetcher.ensure() holds up no channel that has what it needs", 
   await inWorld(async ({ denoDir, fetcher, program }) => {
     const fetching = fetcher({ program: await program("sleep 60") });
     const slow = assertRejects(() => fetching.ensure(WANTED), ServiceError);
-    await Deno.mkdir(`${denoDir}/npm/registry.example/c/1.0.0`, { recursive: true });
-    await fetching.ensure({ ...WANTED, dependencies: ["npm:c@1.0.0"] });
+    await Deno.mkdir(`${denoDir}/npm/registry.example/b/4.0.0`, { recursive: true });
+    await fetching.ensure(B);
     await fetching.shutdown();
     await slow;
   });

@@ -1,0 +1,31 @@
+/**
+ * What is wanted of packages, in the versions of `imports.json`. Channels name theirs in their manifests.
+ *
+ * @module
+ */
+
+/** What is imported without anything being switched on. A first start fetches these. */
+export const MAIN_JOB: readonly string[] = [
+  "npm:@ai-sdk/anthropic@4.0.105",
+  "npm:@ai-sdk/openai@4.0.118",
+  "npm:@ai-sdk/openai-compatible@3.0.92",
+  "npm:@e965/xlsx@0.20.3",
+  "npm:@hono/node-server@2.1.8",
+  "npm:@logtape/logtape@2.4.2",
+  "npm:@mozilla/readability@0.6.0",
+  "npm:croner@11.0.1",
+  "npm:deno-std@1.4.0",
+  "npm:fflate@0.8.3",
+  "npm:hono@4.13.19",
+  "npm:ipaddr.js@2.5.0",
+  "npm:jose@6.2.17",
+  "npm:linkedom@0.18.12",
+  "npm:mammoth@1.13.0",
+  "npm:saxes@6.0.0",
+  "npm:unpdf@1.8.1",
+  "npm:ws@8.23.0",
+  "npm:zod@4.6.7",
+];
+
+/** Tool servers and this agent as one: 95 packages, of which most serve HTTP with Express. */
+export const MCP: readonly string[] = ["npm:@modelcontextprotocol/sdk@1.32.2"];
