@@ -132,8 +132,14 @@ export class TestChannel {
   async close({ keepsState = false } = {}): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.channel.stop();
-    await this.started;
+    await inTime(this.channel.stop(), "It does not stop");
+    await inTime(this.started, "It has stopped, and its start has not ended");
     if (!keepsState) await this.host.close();
   }
+}
+
+async function inTime(ending: Promise<unknown>, otherwise: string): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(otherwise)), PATIENCE_MS);
+  await Promise.race([ending, late.promise]).finally(() => clearTimeout(timer));
 }
