@@ -36,6 +36,7 @@ export function channelsModule(folders: readonly ChannelFolder[]): string {
   }
   return `${HEAD}
 import type { ChannelPackage } from "../lib/channel/channel_package.ts";
+import { moduleUrl } from "../lib/layout.ts";
 
 /** The channels, in the order of their folders. */
 export const CHANNELS: readonly ChannelPackage[] = [
@@ -45,7 +46,7 @@ ${channels.map(entry).join("")}];
 
 function entry({ name, files }: ChannelFolder): string {
   const modules = files.filter(mayBeNamed).toSorted().map((file) =>
-    `      "${file}": new URL("./${name}/${file}", import.meta.url).href,\n`
+    `      "${file}": moduleUrl("channels/${name}/${file}").href,\n`
   );
   return `  {
     folder: "${name}",

@@ -31,13 +31,13 @@ Deno.test("channelsModule() lists folders with a manifest alone, and refuses nam
   );
   const loads = [...text.matchAll(/import\([^,]*\)/g)].map(([found]) => found);
   assertEquals(loads, ['import("./a/manifest.ts")', 'import("./b_1/manifest.ts")']);
-  const modules = [...text.matchAll(/^ {6}"(.*)": new URL\("(.*)", import/gm)]
+  const modules = [...text.matchAll(/^ {6}"(.*)": moduleUrl\("channels\/(.*)"\)/gm)]
     .map(([, file, url]) => [file, url]);
   assertEquals(modules, [
-    ["connect.ts", "./a/connect.ts"],
-    ["runtime.ts", "./a/runtime.ts"],
-    ["runtime.ts", "./b_1/runtime.ts"],
-    ["webui/index.tsx", "./b_1/webui/index.tsx"],
+    ["connect.ts", "a/connect.ts"],
+    ["runtime.ts", "a/runtime.ts"],
+    ["runtime.ts", "b_1/runtime.ts"],
+    ["webui/index.tsx", "b_1/webui/index.tsx"],
   ]);
   for (const name of ["google-chat", "1abc", "", "tëst"]) {
     assertThrows(() => channelsModule([{ name, files }]), Error, "cannot be a channel");

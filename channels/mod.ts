@@ -8,6 +8,7 @@
  */
 
 import type { ChannelPackage } from "../lib/channel/channel_package.ts";
+import { moduleUrl } from "../lib/layout.ts";
 
 /** The channels, in the order of their folders. */
 export const CHANNELS: readonly ChannelPackage[] = [
@@ -15,12 +16,12 @@ export const CHANNELS: readonly ChannelPackage[] = [
     folder: "discord",
     loadManifest: () => import("./discord/manifest.ts"),
     modules: {
-      "discord_bot.ts": new URL("./discord/discord_bot.ts", import.meta.url).href,
-      "instances.ts": new URL("./discord/instances.ts", import.meta.url).href,
-      "runtime.ts": new URL("./discord/runtime.ts", import.meta.url).href,
-      "settings.ts": new URL("./discord/settings.ts", import.meta.url).href,
-      "validation.ts": new URL("./discord/validation.ts", import.meta.url).href,
-      "words.ts": new URL("./discord/words.ts", import.meta.url).href,
+      "discord_bot.ts": moduleUrl("channels/discord/discord_bot.ts").href,
+      "instances.ts": moduleUrl("channels/discord/instances.ts").href,
+      "runtime.ts": moduleUrl("channels/discord/runtime.ts").href,
+      "settings.ts": moduleUrl("channels/discord/settings.ts").href,
+      "validation.ts": moduleUrl("channels/discord/validation.ts").href,
+      "words.ts": moduleUrl("channels/discord/words.ts").href,
     },
     locales: {
       "de": () => import("./discord/locales/de.json", { with: { type: "json" } }),
@@ -32,30 +33,30 @@ export const CHANNELS: readonly ChannelPackage[] = [
     folder: "email",
     loadManifest: () => import("./email/manifest.ts"),
     modules: {
-      "instances.ts": new URL("./email/instances.ts", import.meta.url).href,
-      "runtime.ts": new URL("./email/runtime.ts", import.meta.url).href,
-      "validation.ts": new URL("./email/validation.ts", import.meta.url).href,
+      "instances.ts": moduleUrl("channels/email/instances.ts").href,
+      "runtime.ts": moduleUrl("channels/email/runtime.ts").href,
+      "validation.ts": moduleUrl("channels/email/validation.ts").href,
     },
   },
   {
     folder: "irc",
     loadManifest: () => import("./irc/manifest.ts"),
     modules: {
-      "runtime.ts": new URL("./irc/runtime.ts", import.meta.url).href,
-      "validation.ts": new URL("./irc/validation.ts", import.meta.url).href,
+      "runtime.ts": moduleUrl("channels/irc/runtime.ts").href,
+      "validation.ts": moduleUrl("channels/irc/validation.ts").href,
     },
   },
   {
     folder: "matrix",
     loadManifest: () => import("./matrix/manifest.ts"),
     modules: {
-      "chat_id.ts": new URL("./matrix/chat_id.ts", import.meta.url).href,
-      "instances.ts": new URL("./matrix/instances.ts", import.meta.url).href,
-      "matrix_link.ts": new URL("./matrix/matrix_link.ts", import.meta.url).href,
-      "runtime.ts": new URL("./matrix/runtime.ts", import.meta.url).href,
-      "settings.ts": new URL("./matrix/settings.ts", import.meta.url).href,
-      "validation.ts": new URL("./matrix/validation.ts", import.meta.url).href,
-      "words.ts": new URL("./matrix/words.ts", import.meta.url).href,
+      "chat_id.ts": moduleUrl("channels/matrix/chat_id.ts").href,
+      "instances.ts": moduleUrl("channels/matrix/instances.ts").href,
+      "matrix_link.ts": moduleUrl("channels/matrix/matrix_link.ts").href,
+      "runtime.ts": moduleUrl("channels/matrix/runtime.ts").href,
+      "settings.ts": moduleUrl("channels/matrix/settings.ts").href,
+      "validation.ts": moduleUrl("channels/matrix/validation.ts").href,
+      "words.ts": moduleUrl("channels/matrix/words.ts").href,
     },
     locales: {
       "de": () => import("./matrix/locales/de.json", { with: { type: "json" } }),
@@ -67,12 +68,12 @@ export const CHANNELS: readonly ChannelPackage[] = [
     folder: "mattermost",
     loadManifest: () => import("./mattermost/manifest.ts"),
     modules: {
-      "chat_address.ts": new URL("./mattermost/chat_address.ts", import.meta.url).href,
-      "instances.ts": new URL("./mattermost/instances.ts", import.meta.url).href,
-      "runtime.ts": new URL("./mattermost/runtime.ts", import.meta.url).href,
-      "settings.ts": new URL("./mattermost/settings.ts", import.meta.url).href,
-      "validation.ts": new URL("./mattermost/validation.ts", import.meta.url).href,
-      "words.ts": new URL("./mattermost/words.ts", import.meta.url).href,
+      "chat_address.ts": moduleUrl("channels/mattermost/chat_address.ts").href,
+      "instances.ts": moduleUrl("channels/mattermost/instances.ts").href,
+      "runtime.ts": moduleUrl("channels/mattermost/runtime.ts").href,
+      "settings.ts": moduleUrl("channels/mattermost/settings.ts").href,
+      "validation.ts": moduleUrl("channels/mattermost/validation.ts").href,
+      "words.ts": moduleUrl("channels/mattermost/words.ts").href,
     },
     locales: {
       "de": () => import("./mattermost/locales/de.json", { with: { type: "json" } }),
@@ -84,13 +85,13 @@ export const CHANNELS: readonly ChannelPackage[] = [
     folder: "slack",
     loadManifest: () => import("./slack/manifest.ts"),
     modules: {
-      "app_manifest.ts": new URL("./slack/app_manifest.ts", import.meta.url).href,
-      "instances.ts": new URL("./slack/instances.ts", import.meta.url).href,
-      "runtime.ts": new URL("./slack/runtime.ts", import.meta.url).href,
-      "settings.ts": new URL("./slack/settings.ts", import.meta.url).href,
-      "slack_session.ts": new URL("./slack/slack_session.ts", import.meta.url).href,
-      "validation.ts": new URL("./slack/validation.ts", import.meta.url).href,
-      "words.ts": new URL("./slack/words.ts", import.meta.url).href,
+      "app_manifest.ts": moduleUrl("channels/slack/app_manifest.ts").href,
+      "instances.ts": moduleUrl("channels/slack/instances.ts").href,
+      "runtime.ts": moduleUrl("channels/slack/runtime.ts").href,
+      "settings.ts": moduleUrl("channels/slack/settings.ts").href,
+      "slack_session.ts": moduleUrl("channels/slack/slack_session.ts").href,
+      "validation.ts": moduleUrl("channels/slack/validation.ts").href,
+      "words.ts": moduleUrl("channels/slack/words.ts").href,
     },
     locales: {
       "de": () => import("./slack/locales/de.json", { with: { type: "json" } }),
@@ -102,12 +103,12 @@ export const CHANNELS: readonly ChannelPackage[] = [
     folder: "telegram",
     loadManifest: () => import("./telegram/manifest.ts"),
     modules: {
-      "bot.ts": new URL("./telegram/bot.ts", import.meta.url).href,
-      "instances.ts": new URL("./telegram/instances.ts", import.meta.url).href,
-      "runtime.ts": new URL("./telegram/runtime.ts", import.meta.url).href,
-      "settings.ts": new URL("./telegram/settings.ts", import.meta.url).href,
-      "validation.ts": new URL("./telegram/validation.ts", import.meta.url).href,
-      "words.ts": new URL("./telegram/words.ts", import.meta.url).href,
+      "bot.ts": moduleUrl("channels/telegram/bot.ts").href,
+      "instances.ts": moduleUrl("channels/telegram/instances.ts").href,
+      "runtime.ts": moduleUrl("channels/telegram/runtime.ts").href,
+      "settings.ts": moduleUrl("channels/telegram/settings.ts").href,
+      "validation.ts": moduleUrl("channels/telegram/validation.ts").href,
+      "words.ts": moduleUrl("channels/telegram/words.ts").href,
     },
     locales: {
       "de": () => import("./telegram/locales/de.json", { with: { type: "json" } }),
@@ -119,27 +120,27 @@ export const CHANNELS: readonly ChannelPackage[] = [
     folder: "webhook",
     loadManifest: () => import("./webhook/manifest.ts"),
     modules: {
-      "runtime.ts": new URL("./webhook/runtime.ts", import.meta.url).href,
-      "validation.ts": new URL("./webhook/validation.ts", import.meta.url).href,
+      "runtime.ts": moduleUrl("channels/webhook/runtime.ts").href,
+      "validation.ts": moduleUrl("channels/webhook/validation.ts").href,
     },
   },
   {
     folder: "websocket",
     loadManifest: () => import("./websocket/manifest.ts"),
     modules: {
-      "runtime.ts": new URL("./websocket/runtime.ts", import.meta.url).href,
+      "runtime.ts": moduleUrl("channels/websocket/runtime.ts").href,
     },
   },
   {
     folder: "xmpp",
     loadManifest: () => import("./xmpp/manifest.ts"),
     modules: {
-      "connection.ts": new URL("./xmpp/connection.ts", import.meta.url).href,
-      "instances.ts": new URL("./xmpp/instances.ts", import.meta.url).href,
-      "runtime.ts": new URL("./xmpp/runtime.ts", import.meta.url).href,
-      "settings.ts": new URL("./xmpp/settings.ts", import.meta.url).href,
-      "validation.ts": new URL("./xmpp/validation.ts", import.meta.url).href,
-      "words.ts": new URL("./xmpp/words.ts", import.meta.url).href,
+      "connection.ts": moduleUrl("channels/xmpp/connection.ts").href,
+      "instances.ts": moduleUrl("channels/xmpp/instances.ts").href,
+      "runtime.ts": moduleUrl("channels/xmpp/runtime.ts").href,
+      "settings.ts": moduleUrl("channels/xmpp/settings.ts").href,
+      "validation.ts": moduleUrl("channels/xmpp/validation.ts").href,
+      "words.ts": moduleUrl("channels/xmpp/words.ts").href,
     },
     locales: {
       "de": () => import("./xmpp/locales/de.json", { with: { type: "json" } }),

@@ -72,6 +72,7 @@ Deno.test("W14 main.ts loads nothing for --version but its own tables", async ()
     "cli/version.ts",
     "lib/authority/executor/command.ts",
     "lib/errors.ts",
+    "lib/layout.ts",
     "lib/nearest.ts",
   ]);
 });

@@ -87,7 +87,7 @@ Deno.test("SIGTERM to the task ends a fetch", async () => {
 });
 
 Deno.test("a task takes paths from where the person stands", async () => {
-  await using home = await makeHome({});
+  await using home = await makeHome({}, ROOT);
   const elsewhere = `${home.dir}/a folder`;
   await Deno.mkdir(elsewhere);
   await Deno.writeTextFile(`${elsewhere}/x.txt`, "text");

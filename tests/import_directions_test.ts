@@ -19,7 +19,7 @@ const RULES: Rule[] = [
     name: "channels import lib/channel and the helpers it names",
     from: /^channels\//,
     // The wire is what clients speak too; errors are told by their codes everywhere.
-    mayNot: /^(cli\/|lib\/(?!channel\/|wire\/|std\/|errors\.ts$))/,
+    mayNot: /^(cli\/|lib\/(?!channel\/|wire\/|std\/|errors\.ts$|layout\.ts$))/,
   },
   {
     name: "places of channels know nothing of the service and its authority",

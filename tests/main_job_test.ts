@@ -33,8 +33,8 @@ async function entries(): Promise<string[]> {
   for (const folder of ["cli", "lib"]) {
     for await (const path of sources(new URL(folder, ROOT).pathname)) {
       const text = await Deno.readTextFile(path);
-      for (const [, name] of text.matchAll(/new URL\("([^"]+\.ts)",\s*import\.meta\.url\)/g)) {
-        found.add(new URL(name!, toFileUrl(path)).href);
+      for (const [, name] of text.matchAll(/moduleUrl\("([^"]+\.ts)"\)/g)) {
+        found.add(new URL(name!, ROOT).href);
       }
     }
   }

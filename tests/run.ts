@@ -16,6 +16,7 @@ import { findOwnDenoDir } from "../lib/packages/deno_dir.ts";
 import { fetchPackages, namesOf } from "../lib/packages/fetch_packages.ts";
 import { lockedPackages } from "../lib/packages/locked_packages.ts";
 import { progressLine } from "../lib/packages/progress_line.ts";
+import { build } from "../release/build.ts";
 import { batchesOf, findTests } from "./gate/find_tests.ts";
 import { Report } from "./gate/report.ts";
 import { runTests } from "./gate/run_tests.ts";
@@ -79,7 +80,15 @@ if (import.meta.main) {
   const files = flags.changed && places.length === 0 ? [] : await findTests(ROOT, places);
   await fetchEverything();
   const report = new Report(files.length);
-  const env: Record<string, string> = flags.full ? { SERVICE_TEST_FULL: "1" } : {};
+  // Short: the built form, which starts in two thirds of the time. Full, or by name: the sources.
+  const built = flags.full || flags.changed || flags._.length > 0
+    ? undefined
+    : await Deno.makeTempDir({ prefix: "built-" });
+  if (built !== undefined) await build(built);
+  const env: Record<string, string> = {
+    ...flags.full ? { SERVICE_TEST_FULL: "1" } : {},
+    ...built === undefined ? {} : { SERVICE_TEST_BUILT: built },
+  };
   const options = { root: ROOT, env };
   const unstable: string[] = [];
   await Promise.all([
@@ -88,7 +97,7 @@ if (import.meta.main) {
     runTests(batchesOf(files), {
       ...options,
       // Many tests wait more than they compute.
-      jobs: Number(flags.jobs ?? 2 * navigator.hardwareConcurrency),
+      jobs: Number(flags.jobs ?? 3 * navigator.hardwareConcurrency),
       onResult(batch, result) {
         if (!flags.again || result.failure === undefined) return report.addBatch(batch, result);
         report.tellFailure(batch.join(" "), result.failure);
@@ -107,5 +116,6 @@ if (import.meta.main) {
   if (flags.timings !== undefined) {
     await Deno.writeTextFile(String(flags.timings), report.timings());
   }
+  if (built !== undefined) await Deno.remove(built, { recursive: true });
   Deno.exit(report.close() ? 0 : 1);
 }

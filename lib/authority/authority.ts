@@ -24,6 +24,7 @@ import { type Permission, workerPermissions } from "./permissions.ts";
 import { scrubbedMessage } from "./scrubbed_ports.ts";
 import type { ServiceAutomations } from "./service_automations.ts";
 import type { ServiceOutbox } from "./service_outbox.ts";
+import { moduleUrl } from "../layout.ts";
 
 /** What the authority works with. */
 export interface AuthorityDeps {
@@ -75,7 +76,7 @@ export interface Authority {
   drain(options: { graceMs: number; afterGuests?: boolean }): Promise<{ interrupted: number }>;
 }
 
-const SERVICE = new URL("../service/worker.ts", import.meta.url);
+const SERVICE = moduleUrl("lib/service/worker.ts");
 
 /** Starts the service. Rejects with the ServiceError that kept it from starting. */
 export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {

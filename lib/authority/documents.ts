@@ -24,6 +24,7 @@ import { NO_PERMISSIONS } from "./executor/command.ts";
 import { type ChildJob, type ChildOutcome, createExecutor } from "./executor/executor.ts";
 import { PROTOCOL_VERSION } from "./executor/protocol.ts";
 import type { SandboxView } from "./executor/sandbox.ts";
+import { moduleUrl, sourcePaths } from "../layout.ts";
 
 /** What the reader works with. */
 export interface DocumentReaderOptions {
@@ -59,7 +60,7 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 const MAX_ANSWER_CHARS = 2 * MAX_TEXT_CHARS;
 const MAX_DETAIL_CHARS = 500;
 
-const ENTRY = new URL("../documents/child.ts", import.meta.url);
+const ENTRY = moduleUrl("lib/documents/child.ts");
 
 /** An answer of the child, which has worked on a stranger's bytes. */
 const ANSWER = z.union([
@@ -174,12 +175,10 @@ function childNeeds(
   entry: URL,
   denoDir: string | undefined,
 ): Pick<ChildJob, "view" | "packages"> {
-  const path = (relative: string) => fromFileUrl(new URL(relative, import.meta.url));
   const view: SandboxView = { readOnly: [], readWrite: [], network: false };
-  if (Deno.build.standalone) return { view };
   const other = entry === ENTRY ? [] : [fromFileUrl(entry)];
   return {
-    view: { ...view, readOnly: [path("../documents"), path("../errors.ts"), ...other] },
+    view: { ...view, readOnly: [...sourcePaths(["lib/documents", "lib/errors.ts"]), ...other] },
     packages: lockedPackages(denoDir),
   };
 }

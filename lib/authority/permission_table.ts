@@ -9,6 +9,7 @@ import type { HomePaths } from "../config/paths.ts";
 import { MODEL_ENV } from "../model/env.ts";
 import { providerHosts } from "../model/hosts.ts";
 import { computePermissions, type Permission } from "./permissions.ts";
+import { sourcePaths, START_PAGE } from "../layout.ts";
 
 /** The permission table of a configuration; what `service permissions` prints. */
 export function permissionTable(
@@ -17,7 +18,7 @@ export function permissionTable(
   { api, channels }: { api: boolean; channels: boolean },
 ): Permission[] {
   // The start page stands in the documentation, as the example that it is.
-  const sources = channels ? ["../", "../../channels/", "../../docs/examples/chat.html"] : ["../"];
+  const sources = channels ? ["lib/", "channels/", START_PAGE] : ["lib/"];
   return computePermissions({
     config: loaded.config,
     api,
@@ -25,8 +26,6 @@ export function permissionTable(
     paths,
     providers: providerHosts(loaded.config),
     env: MODEL_ENV,
-    sources: Deno.build.standalone
-      ? []
-      : sources.map((each) => new URL(each, import.meta.url).pathname),
+    sources: sourcePaths(sources, { shares: true }),
   });
 }

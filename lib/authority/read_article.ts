@@ -6,12 +6,12 @@
  * @module
  */
 
-import { fromFileUrl } from "@std/path";
 import { lockedPackages } from "../packages/locked_packages.ts";
 import { NO_PERMISSIONS } from "./executor/command.ts";
 import { cutOutput } from "./executor/cut_output.ts";
 import type { ChildOutcome, Executor } from "./executor/executor.ts";
 import { type ChildFrame, PROTOCOL_VERSION } from "./executor/protocol.ts";
+import { HOLDS_PACKAGES, moduleUrl, sourcePaths } from "../layout.ts";
 
 /** A page, as the fetching child answers it. */
 export type FetchedPage = Extract<ChildFrame, { type: "page" }>;
@@ -32,7 +32,7 @@ const TIMEOUT_MS = 6_000;
 /** For the first lines. */
 const HEAD_BYTES = 1_000;
 
-const SOURCES = ["../tools/article", "../tools/child"];
+const SOURCES = ["lib/tools/article", "lib/tools/child"];
 
 /** The output of the call. Rejects with the signal's reason alone. */
 export async function readArticle(
@@ -53,12 +53,9 @@ async function run(
   { executor, denoDir, maxOutputBytes, signal, timeoutMs = TIMEOUT_MS }: ArticleDeps,
 ): Promise<ChildOutcome> {
   const packages = lockedPackages(denoDir);
-  if (packages === undefined && !Deno.build.standalone) {
+  if (packages === undefined && !HOLDS_PACKAGES) {
     return { type: "failure", message: "there are no packages here that could" };
   }
-  const readOnly = Deno.build.standalone
-    ? []
-    : SOURCES.map((path) => fromFileUrl(new URL(path, import.meta.url)));
   return await executor.run({
     task: {
       v: PROTOCOL_VERSION,
@@ -68,9 +65,9 @@ async function run(
       maxOutputBytes: Math.max(HEAD_BYTES, maxOutputBytes - HEAD_BYTES),
       payload: new TextEncoder().encode(html),
     },
-    entry: new URL("../tools/article/child.ts", import.meta.url),
+    entry: moduleUrl("lib/tools/article/child.ts"),
     permissions: NO_PERMISSIONS,
-    view: { readOnly, readWrite: [], network: false },
+    view: { readOnly: sourcePaths(SOURCES), readWrite: [], network: false },
     packages,
     timeoutMs,
   }, { signal, onProgress: () => {} });

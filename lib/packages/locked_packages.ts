@@ -6,6 +6,7 @@
  */
 
 import { fileURLToPath } from "node:url";
+import { HOLDS_PACKAGES, ROOT } from "../layout.ts";
 
 /** Files that say which packages a process may import. */
 export interface ProjectFiles {
@@ -35,8 +36,7 @@ export function projectFiles(root: URL): ProjectFiles {
 
 /** Those of this program; undefined where it doesn't run from source. */
 export function ownFiles(): ProjectFiles | undefined {
-  const root = new URL("../../", import.meta.url);
-  return Deno.build.standalone || root.protocol !== "file:" ? undefined : projectFiles(root);
+  return HOLDS_PACKAGES || ROOT.protocol !== "file:" ? undefined : projectFiles(ROOT);
 }
 
 /** Packages of this program; undefined in the binary, which holds them, and without a folder. */

@@ -7,7 +7,7 @@
 import { lockedClosure } from "../../lib/packages/locked_closure.ts";
 import { MAIN_JOB } from "../../lib/packages/wanted_packages.ts";
 import { denoDirectory } from "./deno_directory.ts";
-import { makeHome, type TestHome } from "./home.ts";
+import { makeHome, ROOT, type TestHome } from "./home.ts";
 
 const LOCK = JSON.parse(await Deno.readTextFile(new URL("../../deno.lock", import.meta.url)));
 
@@ -19,7 +19,7 @@ export async function bareHome(
   config?: unknown,
   without: readonly string[] = [],
 ): Promise<{ home: TestHome; env: Record<string, string> }> {
-  const home = await makeHome(config);
+  const home = await makeHome(config, ROOT);
   const denoDir = `${home.dir}/deno`;
   await denoDirectory(denoDir, MAIN_JOB_PACKAGES.filter((id) => !without.includes(id)));
   const nobody = Deno.listen({ hostname: "127.0.0.1", port: 0 });

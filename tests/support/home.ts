@@ -9,7 +9,11 @@ import { toFileUrl } from "@std/path";
 import { TextLineStream } from "@std/streams/text-line-stream";
 import { lockedFlags, projectFiles } from "../../lib/packages/locked_packages.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+/** Folder of the checkout. */
+export const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** The built form that tests run instead of the sources, where the gate has made one. */
+const BUILT = Deno.env.get("SERVICE_TEST_BUILT");
 
 /** Flags with which the program runs from source; the same as those of the tasks. */
 export const RUN_FLAGS = runFlags(ROOT);
@@ -17,6 +21,13 @@ export const RUN_FLAGS = runFlags(ROOT);
 function runFlags(root: string): string[] {
   const locked = lockedFlags(projectFiles(toFileUrl(root)));
   return ["run", "-q", "--no-prompt", "--cached-only", ...locked, "-P=service"];
+}
+
+/** What Deno is given to run the program. */
+function programArgs(root = BUILT === undefined ? ROOT : undefined): string[] {
+  if (root !== undefined) return [...runFlags(root), `${root}cli/main.ts`];
+  const flags = ["run", "-q", "--no-prompt", "--no-remote", "--no-npm", "--no-lock"];
+  return [...flags, "--config", `${BUILT}/deno.json`, "-P=service", `${BUILT}/cli/main.js`];
 }
 
 /** A home in a folder of its own. */
@@ -72,14 +83,15 @@ function exists(path: string): Promise<boolean> {
   return Deno.stat(path).then(() => true, () => false);
 }
 
-/** Makes a home, removed with all that runs in it when disposed. `root`: another copy of the program. */
-export async function makeHome(config?: unknown, root: string = ROOT): Promise<TestHome> {
+/** Makes a home, removed with all that runs in it when disposed. `root`: a folder of sources, whose
+ * program it is; absent: the checkout, or what was built of it. */
+export async function makeHome(config?: unknown, root?: string): Promise<TestHome> {
   const dir = await Deno.makeTempDir({ prefix: "service-test-" });
   const children = new Set<Deno.ChildProcess>();
 
   function command(args: string[], { stdin, env }: RunOptions): Deno.Command {
     return new Deno.Command(Deno.execPath(), {
-      args: [...runFlags(root), `${root}cli/main.ts`, ...args],
+      args: [...programArgs(root), ...args],
       cwd: dir,
       clearEnv: true,
       env: {

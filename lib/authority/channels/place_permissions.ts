@@ -11,6 +11,7 @@ import { ServiceError } from "../../errors.ts";
 import type { ChannelPermissions } from "../../channel/descriptor.ts";
 import { isWildcardHost } from "../../channel/wildcard_host.ts";
 import type { Permission } from "../permissions.ts";
+import { HOLDS_PACKAGES, sourcePaths } from "../../layout.ts";
 
 /** Whose permissions they are. */
 export interface PlaceOwner {
@@ -34,9 +35,6 @@ const MAX_SHOWN = 300;
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Folder of the program's modules, which the module of a channel is made with. */
-const LIB = new URL("../../", import.meta.url);
-
 /**
  * The permissions, in a fixed order. Throws `config_invalid` for a host, path or variable that is more
  * than one, as a setting may stand in it.
@@ -58,10 +56,12 @@ export function placePermissions(
     if (!isHost(value) && !isWildcardHost(value)) throw wrong("host", value, EXPECTED_HOST);
     table.push({ kind: "net", value, askedBy });
   }
-  const sources = Deno.build.standalone
-    ? []
-    : [LIB, URL.parse("./", module)].filter((url) => url?.protocol === "file:");
-  const read = [stateDir, ...permissions.paths, ...sources.map((url) => fromFileUrl(url!))];
+  const own = URL.parse("./", module);
+  const sources = [
+    ...sourcePaths(["lib/"], { shares: true }),
+    ...own?.protocol === "file:" && !HOLDS_PACKAGES ? [fromFileUrl(own)] : [],
+  ];
+  const read = [stateDir, ...permissions.paths, ...sources];
   for (const value of new Set(read)) {
     if (!isAbsolute(value) || value.includes("\0")) throw wrong("path", value, "an absolute path");
     table.push({ kind: "read", value, askedBy });

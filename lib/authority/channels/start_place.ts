@@ -7,6 +7,7 @@
 import type { OpenedPlace } from "../../channel/place/open_place.ts";
 import type { BootMessage, PlaceBoot } from "../../channel/place/protocol.ts";
 import { type Permission, workerPermissions } from "../permissions.ts";
+import { moduleUrl } from "../../layout.ts";
 
 /** How a place is started. */
 export interface StartOptions {
@@ -16,7 +17,7 @@ export interface StartOptions {
   scrub: (text: string) => string;
 }
 
-const PLACE = new URL("../../channel/place/worker.ts", import.meta.url);
+const PLACE = moduleUrl("lib/channel/place/worker.ts");
 
 /** Characters of why a place has ended. */
 const MAX_REASON_CHARS = 1_000;

@@ -16,6 +16,7 @@ import type { ChildFrame } from "./protocol.ts";
 import { READY, serveInput, writeFrame } from "./serve_child.ts";
 import { writeSessionFrame } from "./serve_session.ts";
 import type { SessionFrame, StartFrame } from "./session_protocol.ts";
+import { moduleUrl } from "../../layout.ts";
 
 /** Every tool with a child side, `lib/tools/child/<name>.ts`. */
 export const CHILD_TOOLS = [
@@ -31,22 +32,28 @@ export const CHILD_TOOLS = [
 ] as const;
 
 /** Every module that a child may be: no specifier comes from anywhere else. */
-const ENTRIES: ReadonlyMap<string, URL> = new Map([
-  ...CHILD_TOOLS.map((name) =>
-    [name, new URL(`../../tools/child/${name}.ts`, import.meta.url)] as const
-  ),
-  ["extract_article", new URL("../../tools/article/child.ts", import.meta.url)],
-  ["extract_document", new URL("../../documents/child.ts", import.meta.url)],
+const ACTIONS: ReadonlyMap<string, string> = new Map([
+  ...CHILD_TOOLS.map((name) => [name, `lib/tools/child/${name}.ts`] as const),
+  ["extract_article", "lib/tools/article/child.ts"],
+  ["extract_document", "lib/documents/child.ts"],
 ]);
 
 /** Every module that a session may be (`serve_session.ts`). */
-const SESSIONS: ReadonlyMap<string, URL> = new Map([
-  ["mcp", new URL("../../mcp/child.ts", import.meta.url)],
-  ["network_proxy", new URL("../../network/proxy/child.ts", import.meta.url)],
+const SESSIONS: ReadonlyMap<string, string> = new Map([
+  ["mcp", "lib/mcp/child.ts"],
+  ["network_proxy", "lib/network/proxy/child.ts"],
 ]);
 
 /** The relay of a sandbox's network; it speaks no frames. */
-const RELAY = new URL("../../network/relay/child.ts", import.meta.url);
+const RELAY = "lib/network/relay/child.ts";
+
+/** Sources of the modules that processes of children start with. */
+export const CHILD_MODULES: readonly string[] = [
+  "lib/authority/executor/child.ts",
+  ...ACTIONS.values(),
+  ...SESSIONS.values(),
+  RELAY,
+];
 
 const EXIT_USAGE = 2;
 
@@ -59,11 +66,11 @@ export function runAsChild(args: readonly string[] = Deno.args): Promise<never> 
   const [, tool, permissionsJson] = args;
   if (tool === RELAY_ARGUMENT && permissionsJson !== undefined) return runRelay(permissionsJson);
   const isSession = SESSIONS.has(tool ?? "");
-  const entry = ENTRIES.get(tool ?? "") ?? SESSIONS.get(tool ?? "");
+  const entry = ACTIONS.get(tool ?? "") ?? SESSIONS.get(tool ?? "");
   if (entry === undefined || permissionsJson === undefined) Deno.exit(EXIT_USAGE);
   const permissions = JSON.parse(permissionsJson) as ChildPermissions;
   const { read, write, net, everyAddress, run, env, sys } = permissions;
-  const worker = new Worker(entry, {
+  const worker = new Worker(moduleUrl(entry), {
     type: "module",
     deno: {
       permissions: {
@@ -105,7 +112,7 @@ export function runAsChild(args: readonly string[] = Deno.args): Promise<never> 
 
 /** It has the sandbox that it serves around it, and no more to give up than the programs there. */
 async function runRelay(folder: string): Promise<never> {
-  const module = await import(RELAY.href) as { runRelay(folder: string): Promise<void> };
+  const module = await import(moduleUrl(RELAY).href) as { runRelay(folder: string): Promise<void> };
   await module.runRelay(folder);
   return await new Promise(() => {});
 }

@@ -8,8 +8,9 @@
  * @module
  */
 
-// Types alone: a child loads this module, and sees no other folder of the sources.
+// Of other folders types alone, and the layout: a child loads this module, and sees no more of them.
 import type { LockedPackages } from "../../packages/locked_packages.ts";
+import { moduleUrl } from "../../layout.ts";
 
 /** What an action's child may do; nothing else is granted. */
 export interface ChildPermissions {
@@ -96,7 +97,7 @@ export function childCommand(options: ChildCommandOptions): ChildCommand {
       ...(permissions.run === undefined ? [] : ["--allow-run"]),
       ...(permissions.env === undefined ? [] : ["--allow-env"]),
       ...(permissions.sys === undefined ? [] : ["--allow-sys"]),
-      new URL("child.ts", import.meta.url).href,
+      moduleUrl("lib/authority/executor/child.ts").href,
       ...narrowing,
     ];
   return {

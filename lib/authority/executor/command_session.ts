@@ -5,11 +5,11 @@
  * @module
  */
 
-import { fromFileUrl } from "@std/path";
 import { isInside } from "../resolve/inside.ts";
 import { type ChildCommand, childCommand, type ChildPermissions } from "./command.ts";
-import { packageMounts, SANDBOX_CACHE_DIR } from "./sandbox.ts";
+import { EXECUTOR_SOURCES, packageMounts, SANDBOX_CACHE_DIR } from "./sandbox.ts";
 import type { LockedPackages } from "../../packages/locked_packages.ts";
+import { sourcePaths } from "../../layout.ts";
 
 /** A child that lives on in the sandbox of commands. */
 export interface CommandSessionJob {
@@ -21,8 +21,8 @@ export interface CommandSessionJob {
   params: unknown;
   /** What Deno lets it do; the sandbox holds it and what it starts beside that. */
   permissions: ChildPermissions;
-  /** Folders of sources that it imports from, beside the executor's own. */
-  sources: readonly URL[];
+  /** Folders that it imports from beside the executor's own, relative to the program's. */
+  sources: readonly string[];
   packages?: LockedPackages;
   /** Absolute paths outside of the workspace that it sees, and those that it may write to. */
   readOnly: readonly string[];
@@ -95,8 +95,7 @@ export async function sessionMounts(
   const execPath = await Deno.realPath(job.execPath ?? Deno.execPath());
   args.push("--ro-bind", execPath, execPath);
   if (job.standalone ?? Deno.build.standalone) return args;
-  for (const url of [new URL(".", import.meta.url), ...job.sources]) {
-    const path = fromFileUrl(url).replace(/\/$/, "");
+  for (const path of sourcePaths([...EXECUTOR_SOURCES, ...job.sources])) {
     args.push("--ro-bind", path, path);
   }
   if (job.packages !== undefined) args.push(...packageMounts(job.packages));

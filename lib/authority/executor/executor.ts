@@ -22,6 +22,7 @@ import {
 } from "./sandbox.ts";
 import { Slots } from "./slots.ts";
 import type { LockedPackages } from "../../packages/locked_packages.ts";
+import { moduleUrl } from "../../layout.ts";
 
 /** One action for a child. */
 export interface ChildJob {
@@ -241,7 +242,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       const started = await commandLine({
         ...job,
         tool,
-        entry: job.entry ?? new URL(`../../tools/child/${tool}.ts`, import.meta.url),
+        entry: job.entry ?? moduleUrl(`lib/tools/child/${tool}.ts`),
       });
       signal.throwIfAborted();
       if (closing.signal.aborted) {

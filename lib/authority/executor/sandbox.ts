@@ -8,8 +8,8 @@
  * @module
  */
 
-import { fromFileUrl } from "@std/path";
 import type { LockedPackages } from "../../packages/locked_packages.ts";
+import { sourcePaths } from "../../layout.ts";
 
 /** Where helper programs are looked for. Not PATH: an environment is no authority. */
 export const PROGRAM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
@@ -84,11 +84,12 @@ export async function findProgram(name: string): Promise<string | undefined> {
   }
 }
 
-/** Folders of source that a child imports from; none in the binary. */
+/** What every child imports from. */
+export const EXECUTOR_SOURCES = ["lib/authority/executor", "lib/layout.ts"];
+
+/** Folders and files that a child imports from; none in the binary. */
 export function childSources(): string[] {
-  if (Deno.build.standalone) return [];
-  return [new URL(".", import.meta.url), new URL("../../tools/child/", import.meta.url)]
-    .map((url) => fromFileUrl(url).replace(/\/$/, ""));
+  return sourcePaths([...EXECUTOR_SOURCES, "lib/tools/child"]);
 }
 
 /** Arguments of bwrap up to the program, the same for every child: how the system looks inside. */

@@ -6,7 +6,6 @@
  * @module
  */
 
-import { fromFileUrl } from "@std/path";
 import type { McpServerConfig } from "../../config/schema.ts";
 import type { Log } from "../../log.ts";
 import type { HttpStart, McpStart, StdioStart } from "../../mcp/child_protocol.ts";
@@ -32,6 +31,7 @@ import {
   openMcpConnection,
 } from "./mcp_connection.ts";
 import type { LockedPackages } from "../../packages/locked_packages.ts";
+import { moduleUrl, sourcePaths } from "../../layout.ts";
 
 /** What connecting takes. */
 export interface ConnectDeps {
@@ -64,9 +64,9 @@ export type ConnectConfig = Pick<
 /** A server has so long to start and to greet: interpreters are slow on a busy machine. */
 const GREETING_TIMEOUT_MS = 20_000;
 const START_TIMEOUT_MS = 30_000;
-const ENTRY = new URL("../../mcp/child.ts", import.meta.url);
+const ENTRY = moduleUrl("lib/mcp/child.ts");
 /** Sources of the child beside the executor's own. */
-const SOURCES = new URL("../../mcp/", import.meta.url);
+const SOURCES = ["lib/mcp"];
 /** What the sandbox tells programs of its proxy by. */
 const PROXY_ENV = Object.keys(proxyEnv());
 
@@ -137,7 +137,7 @@ async function connectStdio(
             entry: ENTRY,
             params: startOf({ transport, roots }, config, deps),
             permissions: { ...NO_PERMISSIONS, run: [program], env: transport.passEnv },
-            sources: [SOURCES],
+            sources: SOURCES,
             packages: deps.packages,
             readOnly: read,
             readWrite: write,
@@ -198,7 +198,7 @@ async function connectHttp(
               denyNet: closedRangesWithout(addresses),
             },
             view: {
-              readOnly: Deno.build.standalone ? [] : [fromFileUrl(SOURCES).replace(/\/$/, "")],
+              readOnly: sourcePaths(SOURCES),
               readWrite: [],
               network: true,
             },

@@ -8,10 +8,11 @@
  * @module
  */
 
-import { dirname, fromFileUrl } from "@std/path";
+import { basename, dirname } from "@std/path";
 import { PROXY_ADDRESS } from "../../network/relay/plan.ts";
 import { CHILD_ARGUMENT, RELAY_ARGUMENT } from "../executor/command.ts";
 import { findProgram, ISOLATION } from "../executor/sandbox.ts";
+import { moduleUrl, sourcePaths } from "../../layout.ts";
 
 /** What the sandbox of a program with hosts needs beside what every sandbox has. */
 export interface NetworkSandbox {
@@ -62,13 +63,14 @@ export async function networkSandbox(
   const bwrap = await findProgram("bwrap");
   if (bwrap === undefined) throw new Error("bwrap is not there");
   const program = await Deno.realPath(execPath);
-  const sources = fromFileUrl(new URL("../../network", import.meta.url));
+  const sources = standalone ? [] : sourcePaths(["lib/network"])
+    .flatMap((path) => ["--ro-bind", path, `${INSIDE}/source`]);
   const mounts = [
     ...["--ro-bind", folder, `${INSIDE}/proxy`],
     ...["--ro-bind", `${folder}/hosts`, "/etc/hosts"],
     ...["--ro-bind", program, `${INSIDE}/program`],
     ...["--size", String(CACHE_BYTES), "--tmpfs", `${INSIDE}/cache`],
-    ...(standalone ? [] : ["--ro-bind", sources, `${INSIDE}/source`]),
+    ...sources,
     ...Object.entries(proxyEnv()).flatMap(([name, value]) => ["--setenv", name, value]),
   ];
   return {
@@ -123,6 +125,9 @@ export function proxyEnv(): Record<string, string> {
 }
 
 /** A text for the shell: fixed paths alone. */
+/** Its module has the same name in both forms but for the ending. */
+const RELAY = basename(moduleUrl("lib/network/relay/child.ts").pathname);
+
 function relayCommand(standalone: boolean): string {
   const env = `env -i DENO_DIR=${INSIDE}/cache DENO_NO_UPDATE_CHECK=1`;
   const folder = `${INSIDE}/proxy`;
@@ -132,5 +137,5 @@ function relayCommand(standalone: boolean): string {
   }
   const flags = "--quiet --no-prompt --no-config --no-lock --no-npm --no-remote --cached-only";
   return `${env} ${INSIDE}/program run ${flags} --no-code-cache --v8-flags=${heap} --allow-net ` +
-    `--allow-read=${folder} --allow-write=${folder} ${INSIDE}/source/relay/child.ts ${folder}`;
+    `--allow-read=${folder} --allow-write=${folder} ${INSIDE}/source/relay/${RELAY} ${folder}`;
 }

@@ -6,7 +6,6 @@
  * @module
  */
 
-import { fromFileUrl } from "@std/path";
 import type { Log } from "../../log.ts";
 import {
   ASK_ADDRESSES,
@@ -22,6 +21,7 @@ import type { Executor } from "../executor/executor.ts";
 import { closedWall } from "./closed_wall.ts";
 import { NetworkJudge, type NetworkRefusal } from "./network_judge.ts";
 import type { OwnListeners } from "../resolve/own_listeners.ts";
+import { moduleUrl, sourcePaths } from "../../layout.ts";
 
 /** An open proxy. */
 export interface SandboxNetwork {
@@ -98,10 +98,9 @@ export async function openNetwork(
     const { plan, hostsFile } = planRelay("proxy.sock", judge.wholeNames());
     await Deno.writeTextFile(`${folder}/hosts`, hostsFile);
     await Deno.writeTextFile(`${folder}/relay.json`, JSON.stringify(plan));
-    const sources = fromFileUrl(new URL("../../network", import.meta.url));
     const session = await deps.executor.open({
       name: "network_proxy",
-      entry: new URL("../../network/proxy/child.ts", import.meta.url),
+      entry: moduleUrl("lib/network/proxy/child.ts"),
       params: start,
       permissions: {
         ...NO_PERMISSIONS,
@@ -111,7 +110,7 @@ export async function openNetwork(
         denyNet: closedWall(judge.patterns, deps.privateHosts),
       },
       view: {
-        readOnly: Deno.build.standalone ? [] : [sources],
+        readOnly: sourcePaths(["lib/network"]),
         readWrite: [folder],
         network: true,
       },

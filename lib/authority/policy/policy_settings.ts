@@ -4,7 +4,6 @@
  * @module
  */
 
-import { fromFileUrl } from "@std/path";
 import type { Config } from "../../config/schema.ts";
 import { type HomePaths, policyTestFile } from "../../config/paths.ts";
 import { parseHostPattern } from "../../host_pattern.ts";
@@ -14,6 +13,7 @@ import { type ConfiguredRule, readRules } from "./configured_rules.ts";
 import { DEFAULT_RULES } from "./default_rules.ts";
 import type { ExecMode, PolicySettings, Rule } from "./policy.ts";
 import { pathPattern, type TargetPattern } from "./target_pattern.ts";
+import { sourcePaths } from "../../layout.ts";
 
 /** The service's own places, as `lib/config/paths.ts` names them. */
 export type OwnPaths = Pick<
@@ -68,9 +68,7 @@ export async function policySettings(inputs: PolicyInputs): Promise<PolicySettin
     ],
     workspace,
     ownPaths: [...new Set([...own, ...real])],
-    sourcePaths: Deno.build.standalone
-      ? []
-      : [fromFileUrl(new URL("../../../", import.meta.url)).replace(/\/$/, "")],
+    sourcePaths: sourcePaths([""]).map((path) => path.replace(/\/$/, "")),
     privateHosts: gates.privateHosts,
     messageTargets: gates.messageTargets,
     // The configuration has refused what is no host.

@@ -7,12 +7,11 @@
 
 import { createHash } from "node:crypto";
 import type { WebRoute } from "./web_route.ts";
-
-const START_PAGE = new URL("../../../docs/examples/chat.html", import.meta.url);
+import { ROOT, START_PAGE } from "../../layout.ts";
 
 /** Reads the page. Rejects when it is not where the program has it. */
 export function readStartPage(): Promise<string> {
-  return Deno.readTextFile(START_PAGE);
+  return Deno.readTextFile(new URL(START_PAGE, ROOT));
 }
 
 /**
