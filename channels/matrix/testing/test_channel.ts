@@ -82,23 +82,23 @@ export class TestChannel {
   }
 
   /** Resolves as soon as it holds. */
-  async until(holds: () => boolean): Promise<void> {
+  async until(holds: () => boolean, pauseMs = 2): Promise<void> {
     const end = performance.now() + 60_000;
     while (!holds()) {
       if (performance.now() > end) {
         throw new Error(`Waited in vain: ${holds}; ${this.detail}; ${String(this.ended)}`);
       }
-      await new Promise((again) => setTimeout(again, 2));
+      await new Promise((again) => setTimeout(again, pauseMs));
     }
   }
 
-  /** Moves time on until it holds. */
+  /** Moves time on until it holds, no faster than a busy machine answers calls that have a deadline. */
   async tickUntil(holds: () => boolean, stepMs = 1_000): Promise<void> {
     await this.until(() => {
       if (holds()) return true;
       this.host.clock.tick(stepMs);
       return false;
-    });
+    }, 20);
   }
 
   /** Resolves as soon as what it says of itself matches. */
