@@ -1,6 +1,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome, type Running } from "./support/home.ts";
+import { needs } from "./support/needs.ts";
+import { until } from "./support/process_facts.ts";
 
 async function untilLogged(service: Running, text: string): Promise<void> {
   while (!service.log().includes(text)) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -88,4 +90,21 @@ Deno.test("an edit says nothing of what the command line puts over the file", as
   assertStringIncludes(service.log(), "agent.maxSteps");
   assertEquals(service.log().includes("api.port"), false, service.log());
   assertEquals(await service.stop(), 0);
+});
+
+Deno.test({
+  ...needs(
+    "GET /ready says when the sandbox of commands was tried out, and the start does not wait for it",
+    "bubblewrap",
+  ),
+  async fn() {
+    await using home = await makeHome();
+    await using service = await home.start();
+    const said = async () =>
+      (await (await fetch(`${service.apiUrl}/ready`)).json()).checks.commands.detail;
+    assertEquals(await said(), "the sandbox of commands has not been tried out yet");
+    await until(async () => await said() === "commands run in a sandbox that was tried out");
+    assertEquals(await service.stop(), 0);
+    assertEquals(service.log().includes("could not be tried"), false);
+  },
 });

@@ -65,6 +65,8 @@ export interface Authority {
   connectGuest(): { readable: ReadableStream<Uint8Array>; writable: WritableStream<Uint8Array> };
   /** Gives the service other prints of secrets. */
   setSecretPrints(prints: readonly SecretPrint[]): void;
+  /** Tells the service how what the authority holds is now, for GET /ready. */
+  setChecks(checks: ServiceBoot["checks"]): void;
   /** Tells the service how channels are configured from now on. */
   setChannels(specs: readonly ChannelSpec[]): void;
   /** Gives the service new values of live keys. */
@@ -274,6 +276,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         send({ type: "guest", readable, writable }, [readable, writable] as Transferable[]);
         return { readable: toGuest.readable, writable: toService.writable };
       },
+      setChecks: (checks) => say({ type: "checks", checks }),
       setSecretPrints: (prints) => send({ type: "secret_prints", prints }),
       setChannels: (specs) => send({ type: "channels", specs }),
       configure: (config, paths) => send({ type: "configure", config, paths }),

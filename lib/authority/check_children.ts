@@ -13,7 +13,7 @@ export interface Check {
   detail: string;
 }
 
-/** With `test` the sandbox of commands is tried out, else nothing is started. */
+/** With `test` the sandbox of commands is tried out, else nothing is started and it says so. */
 export async function checkChildren(
   { executor, commands }: {
     executor: Pick<Executor, "status">;
@@ -26,7 +26,8 @@ export async function checkChildren(
     ? `children run in bubblewrap (${reason})`
     : `children run without a sandbox: ${reason}`;
   const sandbox = { ok: true, detail };
-  return test ? { sandbox, commands: await checkCommands(commands) } : { sandbox };
+  const untried = { ok: true, detail: "the sandbox of commands has not been tried out yet" };
+  return { sandbox, commands: test ? await checkCommands(commands) : untried };
 }
 
 /** Off is a safe state, and so no reason to call the service unready. */

@@ -78,6 +78,12 @@ export interface OwnedHome {
 /** How soon the audit has what a command changed of the operators' state, when nobody uses it. */
 const WATCH_STATE_MS = 1_000;
 
+/**
+ * After a start. It is as good as in it, since a command that comes earlier has the sandbox tried first,
+ * and nobody has to wait for it.
+ */
+const TRIAL_AFTER_MS = 2_000;
+
 /** Opens a home, or says which process has it. */
 export async function ownHome(
   options: OwnOptions,
@@ -246,7 +252,7 @@ export async function ownHome(
       secretPrints: known.prints,
       maxOpenFiles: options.channels !== undefined || api ? await maxOpenFiles() : undefined,
       // A warning that commands run without a sandbox is not to wait for the first of them.
-      checks: await actions.checks({ test: api || config.executor.allowUnconfined }),
+      checks: await actions.checks({ test: config.executor.allowUnconfined }),
     };
     // The service imports them itself, and would miss them for as long as it runs.
     if (api && config.api.mcp) {
@@ -272,6 +278,15 @@ export async function ownHome(
     known.onChange(authority.setSecretPrints);
     // Between the boot and now.
     authority.setSecretPrints(known.prints);
+    let isLeaving = false;
+    let trial: Promise<void> | undefined;
+    const trying = !api ? undefined : setTimeout(() => {
+      trial = actions.checks({ test: true }).then(authority.setChecks)
+        .catch((error) => {
+          const reason = (error as Error).message;
+          if (!isLeaving) log.warning("The sandbox of commands could not be tried", { reason });
+        });
+    }, TRIAL_AFTER_MS);
     const watcher = options.watch && watchConfig({
       configFile: paths.configFile,
       secrets: state.secrets,
@@ -293,6 +308,8 @@ export async function ownHome(
       log,
       async leave(how) {
         if (watcher) watcher.close();
+        isLeaving = true;
+        clearTimeout(trying);
         try {
           return await authority.drain(how);
         } finally {
@@ -301,7 +318,7 @@ export async function ownHome(
           await mcp.shutdown();
           await channels?.shutdown();
           await fetcher.shutdown();
-          await Promise.all([actions.shutdown(), executor.shutdown(), documents.shutdown()]);
+          await Promise.all([actions.shutdown(), executor.shutdown(), documents.shutdown(), trial]);
           known.close();
           await state.close();
           await audit.close();

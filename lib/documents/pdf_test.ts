@@ -1,3 +1,4 @@
+import { rounds } from "../../tests/support/rounds.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { PDFDocument, StandardFonts } from "pdf-lib";
 import { ServiceError } from "../errors.ts";
@@ -25,12 +26,17 @@ Deno.test("readPdf() sets columns apart by a tab, words by a blank", async () =>
   assertEquals(text, "[page 1]\nItem\tPrice\nApples and pears\t1.20");
 });
 
-Deno.test("readPdf() reads 200 pages of 5,000, and says so", async () => {
-  const pages = Array.from({ length: 5_000 }, (_, n) => `Text of page ${n + 1}`);
+const plain = (count: number) => count.toLocaleString("en");
+
+Deno.test("readPdf() reads 200 pages of thousands, and says so", async () => {
+  const count = rounds(5_000, 1_200);
+  const pages = Array.from({ length: count }, (_, n) => `Text of page ${n + 1}`);
   const { text, notes } = await readPdf(await makePdf(pages));
   assertStringIncludes(text, "[page 200]\nText of page 200");
   assertEquals(text.includes("page 201"), false);
-  assertEquals(notes, ["[pages 1 to 200 of 5,000 were read; 4,800 are left out]"]);
+  assertEquals(notes, [
+    `[pages 1 to 200 of ${plain(count)} were read; ${plain(count - 200)} are left out]`,
+  ]);
   assertEquals((await readPdf(await makePdf(pages.slice(0, 200)))).notes, []);
 });
 

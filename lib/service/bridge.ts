@@ -58,7 +58,7 @@ export interface ServiceBoot {
   secretPrints: readonly SecretPrint[];
   /** How many files this process may have open at once; undefined: any number. */
   maxOpenFiles: number | undefined;
-  /** Health of what the authority holds, for GET /ready. */
+  /** Health of what the authority holds, for GET /ready; it says more as it finds out more. */
   checks: Record<string, { ok: boolean; detail: string }>;
 }
 
@@ -113,6 +113,7 @@ export type ToService =
   | { type: "mcp_status"; id: number; result: McpServerStatus[] | { error: ErrorData } }
   /** Secrets were set or removed. */
   | { type: "secret_prints"; prints: readonly SecretPrint[] }
+  | { type: "checks"; checks: ServiceBoot["checks"] }
   /** Answer to `signing_keys`. */
   | {
     type: "signing_key_answer";

@@ -95,6 +95,8 @@ export async function startService(
     runsChannels: boot.stays,
   });
 
+  /** What the authority has found out by now. */
+  let walls = boot.checks;
   let specs = boot.specs;
   const channels = boot.stays ? await startChannels() : undefined;
   const wake = (runtimeName: string, chatId?: string) => channels?.wake(runtimeName, chatId);
@@ -189,6 +191,9 @@ export async function startService(
         return welcome(message);
       case "drain":
         return void drain(message);
+      case "checks":
+        walls = message.checks;
+        return;
       case "secret_prints":
         return scrubber.update(message.prints);
       case "configure":
@@ -227,7 +232,7 @@ export async function startService(
   function checks(): ServiceBoot["checks"] {
     const statuses = channels?.status() ?? [];
     return {
-      ...boot.checks,
+      ...walls,
       journal: { ok: true, detail: "open" },
       ...channelsCheck(statuses),
     };
