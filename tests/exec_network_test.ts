@@ -47,7 +47,8 @@ async function execWithHosts(
   await using service = await home.start(["serve", "--port", String(api), "--json"]);
   const auditFile = `${home.dir}/home/audit/audit.jsonl`;
   const readAudit = async () =>
-    (await Deno.readTextFile(auditFile)).trim().split("\n").map((line) => JSON.parse(line));
+    (await Deno.readTextFile(auditFile)).split("\n").filter((line) => line !== "")
+      .map((line) => JSON.parse(line));
   const said: Said[] = [];
   for (const args of makeCommands({ api, other }, home.dir)) {
     asked.push({ tool: "exec", args });
