@@ -7,6 +7,7 @@ import {
 } from "@std/assert";
 import { homedir } from "node:os";
 import { needs } from "../../tests/support/needs.ts";
+import { FULL_RUN } from "../../tests/support/rounds.ts";
 import {
   makeDocx,
   makeEach,
@@ -43,14 +44,18 @@ interface Setup {
   logged: string[];
 }
 
-/** Runs a test with a sandbox, where there is one, and without. */
-function testBoth(name: string, test: (setup: Setup) => Promise<void>): void {
+/** Runs a test with a sandbox, where there is one, and without; `isLong`: without one in the full run. */
+function testBoth(
+  name: string,
+  test: (setup: Setup) => Promise<void>,
+  { isLong = false } = {},
+): void {
   for (const sandbox of ["auto", "off"] as const) {
     const confined = sandbox === "auto";
     Deno.test({
       ...needs(
         `${name} (${confined ? "in the sandbox" : "without a sandbox"})`,
-        confined && "bubblewrap",
+        confined ? "bubblewrap" : isLong && FULL_RUN,
       ),
       async fn() {
         const cacheDir = await Deno.makeTempDir();
@@ -284,7 +289,7 @@ testBoth("extract() ends on hostile documents within their limits", async ({ mak
     (await refusal(reader, withParts(docx, { "word/document.xml": deep })))[0],
     "unreadable_document",
   );
-});
+}, { isLong: true });
 
 Deno.test("findDenoDir() follows the rules of Deno", () => {
   const find = (
