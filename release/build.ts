@@ -50,13 +50,17 @@ export async function build(folder: string): Promise<void> {
       ["lib/service/worker.ts", ...channelModules(true)],
       ["lib/channel/place/worker.ts", ...channelModules(false)],
     ];
-    for (const paths of processes) {
-      const base = paths.length === 1 ? dirname(paths[0]!) : "";
-      await bundle(paths, ["--code-splitting", "--outdir", join(made, base)]);
-    }
-    for (const path of CHILD_MODULES) {
-      await bundle([path], ["--output", join(made, path.replace(/\.ts$/, ".js"))]);
-    }
+    await Promise.all([
+      ...processes.map((paths) =>
+        bundle(paths, [
+          "--code-splitting",
+          ...["--outdir", join(made, paths.length === 1 ? dirname(paths[0]!) : "")],
+        ])
+      ),
+      ...CHILD_MODULES.map((path) =>
+        bundle([path], ["--output", join(made, path.replace(/\.ts$/, ".js"))])
+      ),
+    ]);
     await tellWhereTheyAre(made);
     await Deno.mkdir(join(made, dirname(START_PAGE)), { recursive: true });
     await Deno.copyFile(new URL(START_PAGE, ROOT), join(made, START_PAGE));
