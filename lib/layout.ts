@@ -29,8 +29,8 @@ export function moduleUrl(path: string): URL {
  */
 export function sourcePaths(paths: readonly string[], { shares = false } = {}): string[] {
   if (Deno.build.standalone) return [];
-  if (IS_BUILT && shares) return [ROOT.pathname];
-  const there = IS_BUILT ? paths.filter((path) => !path.endsWith(".ts")) : paths;
+  const whole = IS_BUILT && shares ? [""] : paths;
+  const there = IS_BUILT ? whole.filter((path) => !path.endsWith(".ts")) : whole;
   return there.map((path) => decodeURIComponent(new URL(path, ROOT).pathname));
 }
 

@@ -10,7 +10,7 @@
  * @module
  */
 
-import { dirname, join, relative } from "@std/path";
+import { dirname, fromFileUrl, join, relative } from "@std/path";
 import { CHANNELS } from "../channels/mod.ts";
 import { CHILD_MODULES } from "../lib/authority/executor/child.ts";
 import { openRegistry } from "../lib/channel/registry/open_registry.ts";
@@ -116,4 +116,4 @@ async function* scripts(folder: string): AsyncGenerator<string> {
   }
 }
 
-if (import.meta.main) await build(Deno.args[0] ?? join(ROOT.pathname, BUILT_FOLDER));
+if (import.meta.main) await build(Deno.args[0] ?? fromFileUrl(new URL(BUILT_FOLDER, ROOT)));
