@@ -50,13 +50,15 @@ export async function build(folder: string): Promise<void> {
       ["lib/service/worker.ts", ...channelModules(true)],
       ["lib/channel/place/worker.ts", ...channelModules(false)],
     ];
+    const bundleProcess = (paths: readonly string[]) =>
+      bundle(paths, [
+        "--code-splitting",
+        ...["--outdir", join(made, paths.length === 1 ? dirname(paths[0]!) : "")],
+      ]);
+    // The first one of a machine fetches the bundler: a second beside it would find half of that.
+    await bundleProcess(processes[0]!);
     await Promise.all([
-      ...processes.map((paths) =>
-        bundle(paths, [
-          "--code-splitting",
-          ...["--outdir", join(made, paths.length === 1 ? dirname(paths[0]!) : "")],
-        ])
-      ),
+      ...processes.slice(1).map(bundleProcess),
       ...CHILD_MODULES.map((path) =>
         bundle([path], ["--output", join(made, path.replace(/\.ts$/, ".js"))])
       ),

@@ -16,9 +16,13 @@ async function fetchWith(script: string, options: Partial<FetchOptions> = {}) {
     const packages = { ...projectFiles(toFileUrl(`${dir}/`)), denoDir: `${dir}/deno` };
     await Deno.writeTextFile(packages.lockFile, JSON.stringify(LOCK));
     const program = `${dir}/program`;
-    await Deno.writeTextFile(program, `#!/bin/sh\nP=$DENO_DIR/npm/registry\n${script}\n`, {
-      mode: 0o700,
-    });
+    await Deno.writeTextFile(
+      program,
+      `#!/bin/sh\nPATH=/usr/bin:/bin P=$DENO_DIR/npm/registry\n${script}\n`,
+      {
+        mode: 0o700,
+      },
+    );
     const seen: FetchProgress[] = [];
     const failure = await fetchPackages(["npm:a@1.0.0"], {
       packages,
