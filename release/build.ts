@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console -- a program whose output is what it is for
 /**
  * Makes the built form: one file for each module that a process or a Worker starts with, which holds all
  * that it imports. It starts faster than the sources, and needs nothing but Deno.
@@ -10,7 +11,7 @@
  * @module
  */
 
-import { dirname, fromFileUrl, join, relative } from "@std/path";
+import { dirname, fromFileUrl, join, relative, resolve } from "@std/path";
 import { CHANNELS } from "../channels/mod.ts";
 import { CHILD_MODULES } from "../lib/authority/executor/child.ts";
 import { openRegistry } from "../lib/channel/registry/open_registry.ts";
@@ -29,8 +30,12 @@ exec deno run -q --no-prompt --no-remote --no-npm --no-lock --config "$folder/de
   "$folder/cli/main.js" "$@"
 `;
 
-/** Builds into a folder, in the place of what was built there. Rejects with what the bundler says. */
+/**
+ * Builds into a folder, in the place of what was built there. Rejects with what the bundler says, and for
+ * a folder that holds anything else.
+ */
 export async function build(folder: string): Promise<void> {
+  checkFolder(folder);
   await Deno.mkdir(dirname(folder), { recursive: true });
   // Whoever runs what is there goes on with whole files.
   const made = await Deno.makeTempDir({ dir: dirname(folder), prefix: ".build-" });
@@ -85,6 +90,22 @@ export async function build(folder: string): Promise<void> {
   }
 }
 
+/** It will be replaced, so it has to be empty, or the work of an earlier build. */
+function checkFolder(folder: string): void {
+  let names: string[];
+  try {
+    names = [...Deno.readDirSync(folder)].map(({ name }) => name);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    throw error;
+  }
+  if (names.length === 0 || (names.includes("service") && names.includes("deno.json"))) return;
+  throw new Error(
+    `Cannot build into ${JSON.stringify(folder)}: it holds ${JSON.stringify(names[0])} and is no ` +
+      "earlier build; expected an empty folder, or one that is not there",
+  );
+}
+
 async function bundle(paths: readonly string[], options: readonly string[]): Promise<void> {
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
@@ -118,4 +139,10 @@ async function* scripts(folder: string): AsyncGenerator<string> {
   }
 }
 
-if (import.meta.main) await build(Deno.args[0] ?? fromFileUrl(new URL(BUILT_FOLDER, ROOT)));
+if (import.meta.main) {
+  const folder = resolve(Deno.args[0] ?? fromFileUrl(new URL(BUILT_FOLDER, ROOT)));
+  await build(folder).catch((error: Error) => {
+    console.error(`error: ${error.message}`);
+    Deno.exit(1);
+  });
+}

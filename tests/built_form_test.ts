@@ -1,6 +1,12 @@
 /** The built form, as `deno task build` leaves it. */
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { dirname } from "@std/path";
 import { VERSION } from "../cli/version.ts";
 import { ROOT } from "./support/home.ts";
@@ -95,4 +101,16 @@ Deno.test({
       await Deno.remove(dir, { recursive: true });
     }
   },
+});
+
+Deno.test("a build removes nothing but an earlier build", async () => {
+  const dir = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${dir}/thesis.txt`, "years of work");
+    const error = await assertRejects(() => build(dir), Error);
+    assertStringIncludes(error.message, `it holds "thesis.txt" and is no earlier build`);
+    assertEquals(await filesIn(dir), [`${dir}/thesis.txt`]);
+  } finally {
+    await Deno.remove(dir, { recursive: true });
+  }
 });
