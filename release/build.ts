@@ -99,11 +99,20 @@ function checkFolder(folder: string): void {
     if (error instanceof Deno.errors.NotFound) return;
     throw error;
   }
-  if (names.length === 0 || (names.includes("service") && names.includes("deno.json"))) return;
+  if (names.length === 0 || isLauncher(join(folder, "service"))) return;
   throw new Error(
     `Cannot build into ${JSON.stringify(folder)}: it holds ${JSON.stringify(names[0])} and is no ` +
       "earlier build; expected an empty folder, or one that is not there",
   );
+}
+
+/** Whether a file is what an earlier build has written; other projects have a `service` too. */
+function isLauncher(path: string): boolean {
+  try {
+    return Deno.readTextFileSync(path).includes('"$folder/cli/main.js" "$@"');
+  } catch {
+    return false;
+  }
 }
 
 async function bundle(paths: readonly string[], options: readonly string[]): Promise<void> {
