@@ -42,6 +42,7 @@ export const OUTCOMES: Readonly<Record<ErrorCode, Outcome>> = {
   insufficient_scope: { exit: EXIT.refused },
   too_many_tokens: { exit: EXIT.failed },
   forbidden_client: { exit: EXIT.failed },
+  forbidden_user: { exit: EXIT.failed },
   approval_not_found: { exit: EXIT.failed, next: "See what waits with: service approvals list" },
   approval_answered: { exit: EXIT.failed },
   approval_mismatch: { exit: EXIT.refused, next: "Look again with: service approvals show ID" },

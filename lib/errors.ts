@@ -35,6 +35,7 @@ export const ERROR_CODES = [
   "insufficient_scope",
   "too_many_tokens",
   "forbidden_client",
+  "forbidden_user",
   // an approval
   "approval_not_found",
   "approval_answered",

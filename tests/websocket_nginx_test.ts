@@ -1,14 +1,28 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { makeCertificate } from "./support/certificate.ts";
 import { freePort } from "./support/free_port.ts";
 import { makeHome } from "./support/home.ts";
 import { needs, programPath } from "./support/needs.ts";
 import { WireSocket } from "./support/wire_socket.ts";
 
-/** nginx with TLS on localhost, in front of a port. */
-async function startNginx(dir: string, port: number, target: string) {
+/** What a careful configuration says in a location; without it nginx looks like a local client. */
+const FORWARDED = `
+          proxy_http_version 1.1;
+          proxy_set_header Host $http_host;
+          proxy_set_header Upgrade $http_upgrade;
+          proxy_set_header Connection "upgrade";
+          proxy_set_header X-Forwarded-For $remote_addr;`;
+
+/** nginx with TLS on localhost, in front of a port. Started by root, its workers have the uid of \`user\`. */
+async function startNginx(
+  dir: string,
+  port: number,
+  target: string,
+  { user = "", headers = FORWARDED } = {},
+) {
   const config = `
     daemon off;
+    ${user}
     pid ${dir}/nginx.pid;
     error_log ${dir}/error.log;
     worker_processes 1;
@@ -25,12 +39,7 @@ async function startNginx(dir: string, port: number, target: string) {
         ssl_certificate ${dir}/cert.pem;
         ssl_certificate_key ${dir}/key.pem;
         location / {
-          proxy_pass http://${target};
-          proxy_http_version 1.1;
-          proxy_set_header Host $http_host;
-          proxy_set_header Upgrade $http_upgrade;
-          proxy_set_header Connection "upgrade";
-          proxy_set_header X-Forwarded-For $remote_addr;
+          proxy_pass http://${target};${headers}
           proxy_read_timeout 60s;
         }
       }
@@ -99,5 +108,31 @@ Deno.test({
     assertEquals((await foreign.closed).code, 1006);
     // Neither log holds a token.
     assertEquals(gateway.log().includes(access.token), false);
+  },
+});
+
+Deno.test({
+  ...needs(
+    "a proxy of another user that names nobody gets no token for whoever asks it, and is told what to set",
+    "nginx",
+    "openssl",
+    "Linux",
+    "root",
+  ),
+  async fn() {
+    await using home = await makeHome({ channels: { websocket: {} } });
+    await using gateway = await home.start(["gateway", "--json"]);
+    const { ca } = await makeCertificate(home.dir);
+    const port = freePort();
+    await using _nginx = await startNginx(home.dir, port, new URL(gateway.wsUrl).host, {
+      user: "user nobody nogroup;",
+      headers: "",
+    });
+    using client = Deno.createHttpClient({ caCerts: [ca] });
+    const response = await fetch(`https://localhost:${port}/webui/bootstrap`, { client });
+    const { error } = await response.json();
+    assertEquals([response.status, error.code], [403, "forbidden_user"]);
+    assertStringIncludes(error.message, "channels.websocket.tokenIssueSecret");
+    assertStringIncludes(error.message, "uid 65534");
   },
 });

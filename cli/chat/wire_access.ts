@@ -54,6 +54,9 @@ export async function wireToken({ url, secret, fetch }: WireAccessDeps): Promise
   }
   const body = await response.json().catch(() => undefined);
   if (response.ok) return typeof body?.token === "string" ? body.token : undefined;
+  if (body?.error?.code === "forbidden_user") {
+    throw new ServiceError("forbidden_user", `${url.host} refused: ${body.error.message}`);
+  }
   // Without a secret in force a far client may still be let in without a token; a proxy may forward
   // the socket's path alone, and then a static token is all there is.
   if (response.status === 404 || (response.status === 403 && secret === undefined)) return secret;

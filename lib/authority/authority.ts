@@ -15,6 +15,7 @@ import type { SecretPrint } from "../secrets/secret_print.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
 import type { ServiceBoot, ToAuthority, ToService } from "../service/bridge.ts";
 import type { Operator } from "./approvals/operate.ts";
+import type { LocalUsers } from "./local_users.ts";
 import { readInstructions } from "./instructions.ts";
 import type { ChannelPlaces } from "./channels/channel_places.ts";
 import { PlaceDesk } from "./channels/place_desk.ts";
@@ -40,6 +41,8 @@ export interface AuthorityDeps {
   mcp: Pick<McpServers, "tools" | "status" | "test">;
   /** Fetches the trusted proxy's signing keys; absent where no `jwksUrl` is configured. */
   signingKeys?: SigningKeyFetch;
+  /** Tells connections of the service's user from those of others. */
+  localUsers: LocalUsers;
   /** The gate's way to the service's outbox. */
   outbox: ServiceOutbox;
   /** The gate's way to the service's automations; absent where there is none. */
@@ -146,6 +149,8 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         return void mcp(data);
       case "signing_keys":
         return void signingKeys(data);
+      case "local_user":
+        return void localUser(data);
       case "open_place":
       case "close_place":
         return desk?.receive(data);
@@ -258,6 +263,12 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
     } catch (error) {
       say({ type: "signing_key_answer", id, result: { error: toErrorData(error) } });
     }
+  }
+
+  async function localUser(
+    { id, connection }: Extract<ToAuthority, { type: "local_user" }>,
+  ): Promise<void> {
+    send({ type: "local_user_answer", id, user: await deps.localUsers.userOf(connection) });
   }
 
   try {

@@ -35,6 +35,7 @@ Deno.test("startAuthority() fails what waits for the outbox, on record, when the
       status: () => [],
       test: () => Promise.reject(new Error("nobody asks")),
     },
+    localUsers: { userOf: () => Promise.reject(new Error("nobody asks")) },
     outbox,
     workspace: gate.workspace,
     // The words with which the Worker dies.

@@ -24,6 +24,7 @@ import { createSigningKeyFetch, type SigningKeyFetch } from "./jwks/signing_key_
 import { KnownSecrets } from "./known_secrets.ts";
 import { openMcpServers } from "./mcp/open_mcp_servers.ts";
 import { type NetworkDeps, openNetwork, removeLeftNetworks } from "./network/open_network.ts";
+import { openLocalUsers } from "./local_users.ts";
 import { maxOpenFiles } from "./open_files.ts";
 import { openOperator } from "./open_operator.ts";
 import { loadOwn, neverSaid, serviceConfig } from "./own_config.ts";
@@ -267,6 +268,7 @@ export async function ownHome(
       operator,
       mcp,
       signingKeys: openSigningKeys(websocket, executor),
+      localUsers: openLocalUsers({ trusted: config.gates.trustedUids, log }),
       outbox,
       automations,
       places: channels?.places,

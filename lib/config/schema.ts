@@ -333,6 +333,12 @@ const gates = section({
     description:
       "Hosts (name or address, with :port if only that one) that may be fetched although they are loopback or private.",
   }),
+  trustedUids: z.array(
+    z.union([z.int().min(0).max(4_294_967_294), z.literal("*")]),
+  ).max(1_000).default([]).meta({
+    description:
+      "Users of this machine, beside the service's own, whose connections over loopback need no key and no secret where none is set: uids, or * for all. Linux alone tells users apart.",
+  }),
   messageTargets: z.array(
     z.string().refine(isTarget, TARGET_FORM),
   ).default([]).meta({

@@ -96,13 +96,16 @@ function toProblem(issue: Issue, written: unknown, schema: Schema): Problem {
 
 /** What a key may hold, such as `an integer from 0 to 65535`. */
 export function expectation(node: SchemaNode): string {
-  const wanted = expectationOf(node);
+  const wanted = expectationOf(
+    z.toJSONSchema(node.inner, { io: "input", unrepresentable: "any" }),
+  );
   return node.nullable ? `${wanted} or null` : wanted;
 }
 
-function expectationOf(node: SchemaNode): string {
-  const { minimum, maximum, minLength, minItems, enum: choices, format, type, items } = z
-    .toJSONSchema(node.inner, { io: "input", unrepresentable: "any" });
+function expectationOf(json: z.core.JSONSchema.BaseSchema): string {
+  const { minimum, maximum, minLength, minItems, enum: choices, format, type, items, anyOf } = json;
+  if (anyOf !== undefined) return anyOf.map(expectationOf).join(" or ");
+  if (json.const !== undefined) return JSON.stringify(json.const);
   if (choices !== undefined) {
     return `one of ${choices.map((each) => JSON.stringify(each)).join(", ")}`;
   }

@@ -176,6 +176,13 @@ export const HTTP_ERRORS = {
     slug: "forbidden_client",
     meaning: "The client_id is not in channels.websocket.allowFrom, or there is none to look for.",
   },
+  forbidden_user: {
+    status: 403,
+    type: "authentication_error",
+    slug: "forbidden_user",
+    meaning:
+      "No secret is set, and the connection is not of the service's own user or of `gates.trustedUids`.",
+  },
   approval_not_found: {
     status: 404,
     type: "not_found_error",

@@ -6,6 +6,7 @@
  */
 
 import type { ActionRequest, ActionResult, ApprovalEvent } from "../authority/actions.ts";
+import type { LocalConnection, LocalUser } from "../authority/local_users.ts";
 import type { Credential, OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
 import type { SigningKeyAnswer } from "../authority/jwks/signing_key_fetch.ts";
 import type { McpServerStatus, OfferedTool } from "../authority/mcp/mcp_servers.ts";
@@ -120,6 +121,8 @@ export type ToService =
     id: number;
     result: { addresses: string[] } | SigningKeyAnswer | { error: ErrorData };
   }
+  /** Answer to `local_user`. */
+  | { type: "local_user_answer"; id: number; user: LocalUser }
   | { type: "extracted"; id: number; result: ExtractedText | { error: ErrorData } }
   /** The gate has allowed a message for a chat: it belongs into the outbox; `enqueued` answers. */
   | { type: "enqueue"; id: number; message: OutboxMessage }
@@ -165,6 +168,8 @@ export type ToAuthority =
    * is nothing to say but which step.
    */
   | { type: "signing_keys"; id: number; step: "resolve" | "fetch" }
+  /** Asks whether a connection over loopback comes from the service's own user. */
+  | { type: "local_user"; id: number; connection: LocalConnection }
   /** Asks for the text of a document; the bytes' buffer is transferred. */
   | { type: "extract"; id: number; name: string; bytes: Uint8Array }
   | { type: "cancel_extract"; id: number }

@@ -6,6 +6,7 @@
 
 import type { ActionPort, ActionResult, ApprovalEvent } from "../authority/actions.ts";
 import type { McpServerStatus, OfferedTool } from "../authority/mcp/mcp_servers.ts";
+import type { LocalConnection, LocalUser } from "../authority/local_users.ts";
 import type { Credential, OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
 import type { DocumentReader, ExtractedText } from "../documents/types.ts";
 import { type ErrorData, fromErrorData, ServiceError } from "../errors.ts";
@@ -41,6 +42,8 @@ export interface AuthorityLink {
   mcp(request: McpRequest): Promise<McpServerStatus[]>;
   /** The way to the signing keys of the trusted proxy; the host and the URL are the authority's own. */
   readonly signingKeys: JwksNetwork;
+  /** Whether a connection over loopback comes from the service's own user. */
+  localUser(connection: LocalConnection): Promise<LocalUser>;
   /** Takes an answer of the authority. */
   receive(
     message: Extract<
@@ -55,6 +58,7 @@ export interface AuthorityLink {
           | "tools"
           | "mcp_status"
           | "signing_key_answer"
+          | "local_user_answer"
           | "extracted";
       }
     >,
@@ -78,6 +82,7 @@ export function linkAuthority(
   const askingTools = new Map<number, (tools: readonly OfferedTool[]) => void>();
   const askingMcp = new Map<number, PromiseWithResolvers<McpServerStatus[]>>();
   const keySteps = new Map<number, PromiseWithResolvers<KeyAnswer>>();
+  const askingUsers = new Map<number, (user: LocalUser) => void>();
   const extracting = new Map<number, PromiseWithResolvers<ExtractedText>>();
   let nextId = 1;
   // A burst of turns asks once: the file is read again when the answer is a quarter second old.
@@ -199,6 +204,13 @@ export function linkAuthority(
         return new Response(status === 200 ? body : null, { status, headers });
       },
     },
+    localUser(connection) {
+      const id = nextId++;
+      const { promise, resolve } = Promise.withResolvers<LocalUser>();
+      askingUsers.set(id, resolve);
+      send({ type: "local_user", id, connection });
+      return promise;
+    },
     receive(message) {
       switch (message.type) {
         case "action_progress":
@@ -232,6 +244,10 @@ export function linkAuthority(
         case "tools":
           askingTools.get(message.id)?.(message.tools);
           askingTools.delete(message.id);
+          break;
+        case "local_user_answer":
+          askingUsers.get(message.id)?.(message.user);
+          askingUsers.delete(message.id);
           break;
         case "signing_key_answer": {
           const { result } = message;

@@ -11,6 +11,7 @@ import { createAccessLog, unreadableLog } from "../http/access_log.ts";
 import { createApi } from "../http/api/app.ts";
 import { connectionRoom } from "../http/connection_room.ts";
 import { listenersOf } from "./listeners_of.ts";
+import { LocalUserCheck } from "../http/local_user_check.ts";
 import { listen } from "../http/listen.ts";
 import { portLog } from "../http/port_log.ts";
 import type { Journal } from "../journal/types.ts";
@@ -28,6 +29,8 @@ export interface ServeApiDeps {
   /** Asks the authority for what approvers may do. */
   operate: AuthorityLink["operate"];
   responses: Journal["responses"];
+  /** Tells connections of the service's user from those of others. */
+  localUser: AuthorityLink["localUser"];
   /** The agent for POST /mcp. */
   agent: AgentAccess;
   /** Id of the one model; read at each request, so that a getter may stand here. */
@@ -70,6 +73,7 @@ export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
     turns,
     documents,
     operate,
+    localUsers: new LocalUserCheck(deps.localUser),
     responses,
     agent,
     model() {
@@ -89,7 +93,7 @@ export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
     host: config.api.host,
     port: config.api.port,
     setting: "api",
-    handler: (request, peer) => api.fetch(request, peer),
+    handler: (request, peer, { socket }) => api.fetch(request, peer, socket),
     limits: { maxConnections, backlog },
     onUnreadable: unreadableLog(accessLog),
     onPortChange: portLog(log, "api"),

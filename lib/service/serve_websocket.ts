@@ -14,6 +14,7 @@ import { withChannelFlags } from "../channel/with_channel_flags.ts";
 import { ServiceError } from "../errors.ts";
 import { type AccessEntry, createAccessLog, unreadableLog } from "../http/access_log.ts";
 import { connectionRoom } from "../http/connection_room.ts";
+import { LocalUserCheck } from "../http/local_user_check.ts";
 import { listen } from "../http/listen.ts";
 import { portLog } from "../http/port_log.ts";
 import { createAdmission } from "../http/web/admission/create_admission.ts";
@@ -98,6 +99,7 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
     version: boot.version,
     config: section,
     admission,
+    localUsers: new LocalUserCheck(link.localUser),
     operate: link.operate,
     journal,
     media: deps.media,

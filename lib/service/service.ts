@@ -212,6 +212,7 @@ export async function startService(
       case "instructions":
       case "tools":
       case "mcp_status":
+      case "local_user_answer":
       case "signing_key_answer":
       case "extracted":
         return link.receive(message);
@@ -259,6 +260,7 @@ export async function startService(
       turns,
       documents: link.documents,
       operate: link.operate,
+      localUser: link.localUser,
       responses: journal.responses,
       agent: apiAgent(operationDeps, config.api, scrubber),
       get model() {

@@ -24,6 +24,7 @@ import { AuthFailures } from "../auth_failures.ts";
 import { isPreflight, preflightResponse } from "../cors.ts";
 import { Bodies } from "../body.ts";
 import { bodyType, BrowserGuard } from "../guard.ts";
+import type { Ends, LocalUserCheck } from "../local_user_check.ts";
 import { createRequestEdge } from "../request_edge.ts";
 import { allowedMethods, describeMethods } from "../route_methods.ts";
 import { isLoopbackHost } from "../../loopback_host.ts";
@@ -47,6 +48,8 @@ export interface ApiDeps {
   operate: Operate;
   /** The agent for POST /mcp, which is there when the configuration says so. */
   agent?: AgentAccess;
+  /** Tells the service's user from others, while there is no key. */
+  localUsers: Pick<LocalUserCheck, "require">;
   /** The index of responses. */
   responses: Journal["responses"];
   /** The one model; asked for each time, so that it may change. */
@@ -67,8 +70,8 @@ export interface ApiDeps {
 
 /** The API, ready to be listened for. */
 export interface Api {
-  /** Answers a request; never throws. */
-  fetch(request: Request, peerAddress: string): Promise<Response>;
+  /** Answers a request; never throws. Without a socket nobody can say whose the connection is. */
+  fetch(request: Request, peerAddress: string, socket?: Ends): Promise<Response>;
   /** Ends every open event stream with an error line. Call it before the listener is closed. */
   endStreams(): void;
   /** Event streams that are open. */
@@ -93,21 +96,27 @@ export function createApi(deps: ApiDeps): Api {
   const edge = createRequestEdge({ ...deps, guard, clock });
   const routes = createRoutes(deps, { clock, streams, failures, anonymous: auth === undefined });
 
-  async function answer(request: Request, path: string, context: RequestContext) {
+  async function answer(
+    request: Request,
+    path: string,
+    context: RequestContext,
+    socket: Ends | undefined,
+  ) {
     const isHealth = path === "/health";
     guard.check(request, { anyHost: isHealth });
     if (isPreflight(request)) return preflightResponse(request, allowedMethods(routes, path));
     if (request.method === "POST") bodyType(request);
     if (!isHealth && !hasOwnCredentials(path)) {
-      auth?.check(request.headers.get("authorization"), context.peer);
+      if (auth === undefined) await deps.localUsers.require(socket, "api.apiKey");
+      else auth.check(request.headers.get("authorization"), context.peer);
     }
     if (request.method === "OPTIONS") return describeMethods(allowedMethods(routes, path));
     return await routes.fetch(request.method === "HEAD" ? asGet(request, path) : request, context);
   }
 
   return {
-    fetch: (request, peer) =>
-      edge(request, peer, (path, context) => answer(request, path, context)),
+    fetch: (request, peer, socket) =>
+      edge(request, peer, (path, context) => answer(request, path, context, socket)),
     endStreams: () => streams.endAll(),
     get openStreams() {
       return streams.size;

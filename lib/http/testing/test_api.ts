@@ -9,7 +9,7 @@ import { type Config, configSchema } from "../../config/schema.ts";
 import type { DocumentReader } from "../../documents/types.ts";
 import type { AccessEntry } from "../access_log.ts";
 import { ServiceError } from "../../errors.ts";
-import { type Api, createApi } from "../api/app.ts";
+import { type Api, type ApiDeps, createApi } from "../api/app.ts";
 import type { Operate } from "../api/approvals.ts";
 import type { Checks } from "../api/health.ts";
 import { listen, type Listener } from "../listen.ts";
@@ -25,6 +25,8 @@ export interface TestApiOptions {
   /** Instead of turns that run `script`. */
   turns?: FakeTurns;
   documents?: DocumentReader;
+  /** Instead of every connection being of the service's user. */
+  localUsers?: ApiDeps["localUsers"];
   /** Instead of an authority that knows no token. */
   operate?: Operate;
 }
@@ -60,6 +62,7 @@ export function createTestApi(options: TestApiOptions = {}) {
   let waiting: ((entry: AccessEntry) => void)[] = [];
   const api = createApi({
     turns,
+    localUsers: options.localUsers ?? { require: () => Promise.resolve() },
     responses: turns.responses,
     documents: options.documents ?? fakeDocuments,
     operate: options.operate ??
@@ -89,7 +92,12 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const parts = createTestApi(options);
   const { api } = parts;
   const host = options.config?.host ?? "127.0.0.1";
-  const listener = await listen({ host, port: 0, handler: api.fetch, setting: "api" });
+  const listener = await listen({
+    host,
+    port: 0,
+    handler: (request, peer, { socket }) => api.fetch(request, peer, socket),
+    setting: "api",
+  });
   const url = `http://127.0.0.1:${listener.port}`;
   return {
     ...parts,

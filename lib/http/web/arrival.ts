@@ -18,6 +18,7 @@ export function arrivalOf(
   const { remoteAddress } = socket;
   return {
     peerAddress: remoteAddress,
+    socket,
     headerValues: (name) => headersDistinct[name] ?? [],
   };
 }

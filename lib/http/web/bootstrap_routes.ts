@@ -12,7 +12,12 @@ import { upgradePath } from "../../upgrade_path.ts";
 import type { WebsocketConfig } from "../../config/schema.ts";
 import { MAX_TEXT_BYTES, MEDIA_LIMITS } from "../../wire/envelopes.ts";
 import type { Admission } from "./admission/create_admission.ts";
-import { requireIssueSecret, requireLocal } from "./admission/issue_access.ts";
+import {
+  ISSUE_ERRORS,
+  type IssueAccessDeps,
+  requireIssueSecret,
+  requireLocal,
+} from "./admission/issue_access.ts";
 import type { WebRoute } from "./web_route.ts";
 
 /** Where it is. */
@@ -22,6 +27,7 @@ const BOOTSTRAP_PATH = "/webui/bootstrap";
 export interface BootstrapDeps {
   config: WebsocketConfig;
   admission: Pick<Admission, "refuseSecret" | "proxiedCaller" | "socketTokens">;
+  localUsers: IssueAccessDeps["localUsers"];
   operate(request: OperatorRequest, credential: Credential): Promise<OperatorAnswer>;
   /** Name of the default model now. */
   model: () => string;
@@ -74,7 +80,7 @@ export function createBootstrapRoutes(deps: BootstrapDeps): WebRoute[] {
     summary: "Where the WebSocket is, and tokens for a local or secret-authenticated caller",
     docs: {
       answer: bootstrapAnswer,
-      errors: ["invalid_token", "too_many_auth_failures", "forbidden_origin", "too_many_tokens"],
+      errors: ISSUE_ERRORS,
     },
     async handle({ request, arrival }) {
       const proxied = await admission.proxiedCaller(arrival);
@@ -86,7 +92,7 @@ export function createBootstrapRoutes(deps: BootstrapDeps): WebRoute[] {
         });
       }
       const { credential, isOpen } = requireIssueSecret(request, arrival, deps);
-      if (isOpen) requireLocal(request, arrival, deps);
+      if (isOpen) await requireLocal(request, arrival, deps);
       const issued = await operate({ op: "tokens.issue_api", scopes: ["operate"] }, credential);
       const { issued: { token: apiToken } } = issued as { issued: IssuedToken };
       return Response.json({

@@ -11,7 +11,12 @@ import { type IssuedToken, type Scope, SCOPES } from "../../authority/operator.t
 import type { WebsocketConfig } from "../../config/schema.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Admission } from "./admission/create_admission.ts";
-import { requireIssueSecret, requireLocal } from "./admission/issue_access.ts";
+import {
+  ISSUE_ERRORS,
+  type IssueAccessDeps,
+  requireIssueSecret,
+  requireLocal,
+} from "./admission/issue_access.ts";
 import type { WebRoute } from "./web_route.ts";
 
 /** Where a token for routes is exchanged. */
@@ -21,6 +26,7 @@ const SOCKET_TOKEN_PATH = "/api/webui/socket-token";
 export interface TokenRoutesDeps {
   config: WebsocketConfig;
   admission: Pick<Admission, "refuseSecret" | "socketTokens">;
+  localUsers: IssueAccessDeps["localUsers"];
   operate(request: OperatorRequest, credential: Credential): Promise<OperatorAnswer>;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -50,7 +56,7 @@ export function createTokenRoutes(deps: TokenRoutesDeps): WebRoute[] {
     docs: {
       query: issueQuery,
       answer: issueAnswer,
-      errors: ["invalid_token", "too_many_auth_failures", "forbidden_origin", "too_many_tokens"],
+      errors: ISSUE_ERRORS,
     },
     async handle({ request, arrival, query }) {
       const { credential, isOpen } = requireIssueSecret(request, arrival, deps);
@@ -61,7 +67,7 @@ export function createTokenRoutes(deps: TokenRoutesDeps): WebRoute[] {
         return Response.json({ token: socketTokens.issue(scopes), ...expires });
       }
       // It could approve actions: without a secret that is for who sits at this machine alone.
-      if (isOpen) requireLocal(request, arrival, deps);
+      if (isOpen) await requireLocal(request, arrival, deps);
       const answer = await operate({ op: "tokens.issue_api", scopes }, credential);
       return Response.json({ token: (answer as { issued: IssuedToken }).issued.token, ...expires });
     },

@@ -10,6 +10,7 @@ import type { Credential, Scope } from "../../authority/operator.ts";
 import type { ErrorCode } from "../../errors.ts";
 import type { ProxiedRequest } from "../../trusted_proxy/create_trusted_proxy.ts";
 import type { RequestContext } from "../api/request_context.ts";
+import type { Ends } from "../local_user_check.ts";
 
 /** Who calls a route. */
 export interface Caller {
@@ -28,7 +29,10 @@ export interface Caller {
 }
 
 /** How a request came, which its headers cannot say. */
-export type Arrival = ProxiedRequest;
+export interface Arrival extends ProxiedRequest {
+  /** The connection; absent where nobody can say whose it is. */
+  readonly socket?: Ends;
+}
 
 /** One call of a route that is public. */
 export interface PublicCall {

@@ -51,6 +51,7 @@ export interface Operation {
 const ANY: readonly ErrorCode[] = [
   "forbidden_host",
   "forbidden_origin",
+  "forbidden_user",
   "invalid_api_key",
   "too_many_auth_failures",
   "internal",

@@ -7,17 +7,28 @@
 import type { Credential } from "../../../authority/operator.ts";
 import { issueSecret } from "../../../config/issue_secret.ts";
 import type { WebsocketConfig } from "../../../config/schema.ts";
-import { ServiceError } from "../../../errors.ts";
+import { type ErrorCode, ServiceError } from "../../../errors.ts";
 import { bearer } from "../../auth.ts";
+import type { LocalUserCheck } from "../../local_user_check.ts";
 import type { Arrival } from "../web_route.ts";
 import type { Admission } from "./create_admission.ts";
 import { foreignReason } from "./local_browser.ts";
 import { sameSecret } from "./same_secret.ts";
 
+/** What a route that gives out tokens may answer. */
+export const ISSUE_ERRORS: readonly ErrorCode[] = [
+  "invalid_token",
+  "too_many_auth_failures",
+  "forbidden_origin",
+  "forbidden_user",
+  "too_many_tokens",
+];
+
 /** What deciding needs. */
 export interface IssueAccessDeps {
   config: WebsocketConfig;
   admission: Pick<Admission, "refuseSecret">;
+  localUsers: Pick<LocalUserCheck, "require">;
 }
 
 /** A secret that was shown is right, or none is in force. */
@@ -34,7 +45,7 @@ export interface IssueAccess {
 export function requireIssueSecret(
   { headers }: Request,
   arrival: Arrival,
-  { config, admission }: IssueAccessDeps,
+  { config, admission }: Pick<IssueAccessDeps, "config" | "admission">,
 ): IssueAccess {
   const secret = issueSecret(config);
   if (secret === undefined) return { credential: { kind: "issue_secret" }, isOpen: true };
@@ -48,14 +59,19 @@ export function requireIssueSecret(
   );
 }
 
-/** Throws `forbidden_origin` for whoever is not on this machine, while no secret is set. */
-export function requireLocal(
+/**
+ * While no secret is set: throws `forbidden_origin` for whoever is not on this machine, and
+ * `forbidden_user` for other users of it.
+ */
+export async function requireLocal(
   request: Request,
   arrival: Arrival,
-  { config }: Pick<IssueAccessDeps, "config">,
-): void {
+  { config, localUsers }: Pick<IssueAccessDeps, "config" | "localUsers">,
+): Promise<void> {
   const reason = foreignReason(request, arrival, config.trustedProxyAuth);
-  if (reason === undefined) return;
+  if (reason === undefined) {
+    return await localUsers.require(arrival.socket, "channels.websocket.tokenIssueSecret");
+  }
   throw new ServiceError(
     "forbidden_origin",
     "While no secret is set (channels.websocket.tokenIssueSecret), a browser on this machine alone is " +

@@ -8,7 +8,7 @@ import { issueSecret } from "../../../config/issue_secret.ts";
 import type { WebsocketConfig } from "../../../config/schema.ts";
 import type { TrustedProxy } from "../../../trusted_proxy/create_trusted_proxy.ts";
 
-/** Such as `issued tokens, given to browsers on this machine; any client_id`. */
+/** Such as `issued tokens, given to trusted users of this machine; any client_id`. */
 export function posture(
   config: WebsocketConfig,
   proxy?: Pick<TrustedProxy, "posture">,
@@ -24,7 +24,7 @@ export function posture(
     ? [
       ...tokenIssuePath === "" ? [] : [`whoever asks at ${tokenIssuePath}`],
       // On a Unix socket nobody is taken for one.
-      ...socketPath === "" ? ["browsers on this machine"] : [],
+      ...socketPath === "" ? ["trusted users of this machine"] : [],
     ].join(", and ") || "nobody"
     : `whoever shows the secret${tokenIssuePath === "" ? "" : ` (also at ${tokenIssuePath})`}`;
   const ids = allowFrom.includes("*")

@@ -4,7 +4,7 @@ import { posture } from "./posture.ts";
 
 for (
   const [keys, line] of [
-    [{}, "issued tokens, given to browsers on this machine; any client_id"],
+    [{}, "issued tokens, given to trusted users of this machine; any client_id"],
     [
       { token: "hunter2", allowFrom: ["ann"] },
       "the static token and issued ones, given to whoever shows the secret; 1 client_id",
@@ -16,7 +16,7 @@ for (
     [
       { websocketRequiresToken: false, tokenIssuePath: "/token" },
       "anybody who reaches the port, without a token; tokens are given to whoever asks at /token, " +
-      "and browsers on this machine; any client_id",
+      "and trusted users of this machine; any client_id",
     ],
     [{ socketPath: "/run/a.sock" }, "issued tokens, given to nobody; any client_id"],
   ] as [Record<string, unknown>, string][]

@@ -113,10 +113,17 @@ export async function openAdmissionPort(
     });
   const { operate } = operator;
   const admission = createAdmission({ config, operate, proxy, clock, log });
+  const localUsers = { require: () => Promise.resolve() };
   const app = createWebApp({
     routes: [
-      ...createBootstrapRoutes({ config, admission, operate, model: () => "local/qwen3" }),
-      ...createTokenRoutes({ config, admission, operate, now: clock.now }),
+      ...createBootstrapRoutes({
+        config,
+        admission,
+        localUsers,
+        operate,
+        model: () => "local/qwen3",
+      }),
+      ...createTokenRoutes({ config, admission, localUsers, operate, now: clock.now }),
       {
         method: "GET",
         path: "/api/webui/whoami",
