@@ -12,7 +12,7 @@ const command: Command = {
   description: "Runs the service with everything that the configuration enables: the WebSocket " +
     "port with its page in the browser, automations, the HTTP API when api.enabled is true, and " +
     "the local socket that other commands use.",
-  examples: ["service gateway", "service config set api.enabled true && service gateway"],
+  examples: ["service gateway", "service plugins enable api && service gateway"],
   options: [],
   async run({ globals, out }) {
     // Nothing else loads the static map (case W14).
@@ -37,7 +37,7 @@ const command: Command = {
 /** Where the service listens, and what it takes to get in. */
 function portLines({ wsUrl, apiUrl }: Started, { channels, api }: Config): string[] {
   const { websocket } = channels;
-  const where = apiUrl ?? "off; turn it on with: service config set api.enabled true";
+  const where = apiUrl ?? "off; turn it on with: service plugins enable api";
   const lines = [
     `HTTP API: ${where}${apiUrl !== undefined && api.apiKey !== "" ? " (api.apiKey)" : ""}`,
   ];

@@ -55,12 +55,17 @@ const plugins: Command = {
     "service plugins info email",
     "service plugins info telegram --locale de",
     "service plugins enable email",
+    "service plugins enable api",
     "service plugins disable email --instance work",
   ],
   subcommands: [
     { name: "list", summary: "Show every channel and its state (also without a subcommand)" },
-    { name: "enable", args: "NAME", summary: "Switch one on, and try its settings" },
-    { name: "disable", args: "NAME", summary: "Switch one off" },
+    {
+      name: "enable",
+      args: "NAME",
+      summary: "Switch one on, and try its settings; api: the HTTP API",
+    },
+    { name: "disable", args: "NAME", summary: "Switch one off; api: the HTTP API" },
     { name: "info", args: "NAME", summary: "Show what can be set of one, and what it reaches" },
   ],
   options: [

@@ -142,6 +142,40 @@ Deno.test("plugins enable and disable write the file, with its comments, and fet
   assertEquals(test.fetched.length, 2);
 });
 
+Deno.test("plugins enable api and disable api switch the HTTP API, with the file's comments", async () => {
+  await using test = await world(`{
+  // mine
+  "api": { "port": 8901 }
+}
+`);
+  const api = async () => JSON.parse((await test.home.read()).replace("// mine", "")).api;
+  const { exit, stderr } = await test.run("enable api");
+  assertEquals(exit, 0);
+  assertStringIncludes(stderr, "api is enabled in");
+  assertStringIncludes(stderr, "takes it over when it is started again");
+  assertEquals(await api(), { port: 8901, enabled: true });
+  assertStringIncludes((await test.run("list")).stderr, "HTTP API: on");
+  assertStringIncludes((await test.run("enable api")).stderr, "was enabled already");
+  const off = JSON.parse((await test.run("disable api --json")).stdout);
+  assertEquals([off.enabled, off.written, off.restart], [false, true, true]);
+  assertEquals(await api(), { port: 8901, enabled: false });
+  assertStringIncludes((await test.run("list")).stderr, "service plugins enable api");
+  assertEquals(test.fetched, []);
+});
+
+Deno.test("plugins enable api writes nothing that would not start, and has no instances", async () => {
+  await using test = await world({ api: { host: "0.0.0.0" } });
+  const before = await test.home.read();
+  const error = await assertRejects(() => test.run("enable api"), ServiceError, "api.apiKey");
+  assertEquals(error.code, "config_invalid");
+  await assertRejects(() => test.run("enable api --instance a"), ServiceError, "no instances");
+  await assertRejects(() => test.run("info api"), ServiceError, "service config get api");
+  assertEquals(await test.home.read(), before);
+  await using fresh = await world();
+  await fresh.run("enable api");
+  assertEquals(JSON.parse(await fresh.home.read()).api, { enabled: true });
+});
+
 Deno.test("plugins enable tells what the package's own check finds, also of one that was on", async () => {
   await using test = await world({ channels: { chat: GOOD } });
   test.findings.push(

@@ -14,6 +14,9 @@ import { ensurePackages } from "../ensure_packages.ts";
 import type { Output } from "../output.ts";
 import type { CheckAsked } from "./check_in_place.ts";
 
+/** The HTTP API's section, which is switched like a channel; no channel may have the name. */
+export const API = "api";
+
 /** Handed in, so that tests need no process. */
 export interface PluginsDeps {
   paths: HomePaths;

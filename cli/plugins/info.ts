@@ -13,7 +13,8 @@ import { missingRequirements } from "../../lib/channel/setup/missing_requirement
 import type { Output } from "../output.ts";
 import { printParagraph } from "../print_paragraph.ts";
 import { printTable } from "../table.ts";
-import type { PluginsDeps } from "./deps.ts";
+import { API, type PluginsDeps } from "./deps.ts";
+import { ServiceError } from "../../lib/errors.ts";
 import { detailOf, stateOf } from "./list.ts";
 import { listingOf, readListings } from "./read_listings.ts";
 
@@ -28,6 +29,9 @@ export async function info(
     locale?: string;
   },
 ): Promise<void> {
+  if (name === API) {
+    throw new ServiceError("not_found", "The HTTP API is no channel; see service config get api");
+  }
   const read = await readListings(deps);
   const wanted = locale ?? (json ? undefined : languageOf(deps.env));
   const english = listingOf(read, name);

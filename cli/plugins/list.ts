@@ -12,7 +12,7 @@ import { readListings } from "./read_listings.ts";
 
 /** Prints every channel, the broken ones as failed with why (cases C2 to C6). */
 export async function list(out: Output, deps: PluginsDeps, json: boolean): Promise<void> {
-  const { listings, problems } = await readListings(deps);
+  const { listings, api, problems } = await readListings(deps);
   if (json) {
     for (const each of listings) await out.stream(jsonLine(each) + "\n");
   } else {
@@ -27,6 +27,7 @@ export async function list(out: Output, deps: PluginsDeps, json: boolean): Promi
         detailOf(each),
       ]),
     );
+    out.note(`HTTP API: ${api ? "on" : "off; turn it on with: service plugins enable api"}`);
     out.note("How those that are on are at the moment: service channels status");
   }
   for (const problem of problems) out.note(`warning: ${problem}`);

@@ -22,6 +22,8 @@ import type { PluginsDeps } from "./deps.ts";
 export interface Listings {
   registry: ChannelRegistry;
   listings: ChannelListing[];
+  /** Whether the gateway serves the HTTP API. */
+  api: boolean;
   problems: string[];
 }
 
@@ -39,6 +41,7 @@ export async function readListings(
     listings: scrubber.value(
       listChannels({ registry, examined, features: {}, dataDir: paths.dataDir }),
     ),
+    api: examined.config?.api.enabled === true,
     problems: examined.problems.map(formatProblem),
   };
 }

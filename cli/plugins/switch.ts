@@ -1,10 +1,11 @@
 /**
  * `service plugins enable` and `disable`: written into the configuration, which a running service takes
- * up by itself.
+ * up by itself. The HTTP API is switched like a channel, and is none.
  *
  * @module
  */
 
+import { planSection, type PlanSectionInputs } from "../../lib/authority/channels/plan_section.ts";
 import { type PlannedSwitch, planSwitch } from "../../lib/authority/channels/plan_switch.ts";
 import { untilWritten } from "../../lib/authority/upkeep/write_settings.ts";
 import { classifyChanges } from "../../lib/config/changes.ts";
@@ -15,9 +16,11 @@ import { readConfigText } from "../../lib/config/config_file.ts";
 import { saveConfig } from "../../lib/config/save.ts";
 import { ServiceError, toErrorData } from "../../lib/errors.ts";
 import { channelPackages } from "../../lib/packages/package_fetcher.ts";
+import type { Section } from "../../lib/channel/management.ts";
+import type { Problem } from "../../lib/config/problem.ts";
 import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
 import type { Output } from "../output.ts";
-import type { PluginsDeps } from "./deps.ts";
+import { API, type PluginsDeps } from "./deps.ts";
 import { findingWords } from "./finding_words.ts";
 import { setCommand } from "./info.ts";
 
@@ -37,6 +40,9 @@ export async function switchChannel(
 ): Promise<void> {
   const { paths } = deps;
   const { name, instanceId, enabled, json } = asked;
+  if (name === API && instanceId !== undefined) {
+    throw new ServiceError("usage", "The HTTP API has no instances", { param: "instance" });
+  }
   const registry = await deps.channels();
   const { made, restart } = await write(registry, deps, asked);
   const written = made.planned.keys.length > 0;
@@ -64,7 +70,9 @@ export async function switchChannel(
     out.note(`${what} was ${state} already; nothing was written`);
     if (enabled) {
       const which = instanceId === undefined ? name : `${name} --instance ${instanceId}`;
-      out.note(`To have it start anew: service plugins disable ${which}, then enable it again`);
+      if (name !== API) {
+        out.note(`To have it start anew: service plugins disable ${which}, then enable it again`);
+      }
     }
   } else {
     out.note(`${what} is ${state} in ${paths.configFile}`);
@@ -87,18 +95,18 @@ async function write(
 ): Promise<{ made: PlannedSwitch; restart: boolean }> {
   return await untilWritten(async () => {
     const { text } = await readConfig({ paths });
-    const made = explained(registry, name, () =>
-      planSwitch({
-        registry,
-        text,
-        name,
-        instanceId,
-        enabled,
-        paths,
-        env,
-        // A variable that is not set in this shell may be set where the service runs.
-        tolerates: ({ kind }) => kind === "reference",
-      }));
+    const inputs = {
+      text,
+      paths,
+      env,
+      // A variable that is not set in this shell may be set where the service runs.
+      tolerates: ({ kind }: Problem) => kind === "reference",
+    };
+    const made = name === API ? planApi(enabled, inputs) : explained(
+      registry,
+      name,
+      () => planSwitch({ ...inputs, registry, name, instanceId, enabled }),
+    );
     const { keys, value, next } = made.planned;
     const restart = takesRestart(examine({ text, paths, env }).config, next);
     if (keys.length === 0) return { made, restart: false };
@@ -111,6 +119,14 @@ async function write(
     }
     return { made, restart };
   });
+}
+
+function planApi(
+  enabled: boolean,
+  inputs: Omit<PlanSectionInputs, "path" | "edit">,
+): PlannedSwitch {
+  const edit = (section: Section) => ({ ...section, enabled });
+  return { planned: planSection({ ...inputs, path: [API], edit }), findings: [] };
 }
 
 function takesRestart(

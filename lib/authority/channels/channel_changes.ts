@@ -161,7 +161,7 @@ export class ChannelChanges {
     const { paths, env } = this.#deps;
     const { descriptor: { name } } = channel;
     const edit = (section: Section) => updateSection({ channel, section, values, instanceId });
-    const planned = planSection({ text, name, edit, paths, env });
+    const planned = planSection({ text, path: ["channels", name], edit, paths, env });
     const { runtimeName } = instanceIn(channel, planned.after, instanceId);
     refuseMoved({ channel, planned, values, runtimeName });
     return planned;

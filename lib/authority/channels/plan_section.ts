@@ -1,5 +1,5 @@
 /**
- * From the text of the configuration and a change of one channel's section to the text that would come of
+ * From the text of the configuration and a change of one section, mostly a channel's, to the text that would come of
  * it, or why not. Writes nothing.
  *
  * @module
@@ -9,9 +9,8 @@ import type { Section } from "../../channel/management.ts";
 import { changedKeys } from "../../config/changed_keys.ts";
 import { withValue } from "../../config/edit.ts";
 import { examine, type Examined } from "../../config/examine.ts";
-import { isObject } from "../../config/key_path.ts";
+import { formatPath, isObject, type KeyPath, valueAt } from "../../config/key_path.ts";
 import { misdirectedSecrets } from "../../config/kept_secrets.ts";
-import { formatPath } from "../../config/key_path.ts";
 import type { HomePaths } from "../../config/paths.ts";
 import { configError, type Problem } from "../../config/problem.ts";
 import type { Env } from "../../config/references.ts";
@@ -36,8 +35,8 @@ export interface PlannedSection extends PlannedChange {
 export interface PlanSectionInputs {
   /** The file's text; undefined where there is none. */
   text: string | undefined;
-  /** The channel's name. */
-  name: string;
+  /** Where the section stands, such as `channels.email`. */
+  path: KeyPath;
   /** From the section as the file has it to the one that it is to have. */
   edit: (written: Section) => Section;
   paths: HomePaths;
@@ -51,42 +50,46 @@ export interface PlanSectionInputs {
  * what `edit` throws; never repeats a secret.
  */
 export function planSection(inputs: PlanSectionInputs): PlannedSection {
-  const { text: before, name, edit, paths, env, tolerates = () => false } = inputs;
+  const { text: before, path, edit, paths, env, tolerates = () => false } = inputs;
   const old = examine({ text: before, paths, env });
   // Of a file that does not load nobody can say what a change of it would do.
   requireSound(old, `Cannot change ${paths.configFile}, which is broken`, tolerates);
-  const { written } = sectionsIn(old, name);
-  const channels = isObject(old.canonical) ? old.canonical.channels : undefined;
-  if (isObject(channels) && Object.hasOwn(channels, name) && !isObject(channels[name])) {
+  const { written } = sectionsAt(old, path);
+  const key = formatPath(path);
+  const found = valueAt(old.canonical, path);
+  if (found !== undefined && !isObject(found)) {
     throw new ServiceError(
       "config_invalid",
-      `Cannot change channels.${name}, which is no section: expected an object in braces`,
-      { param: `channels.${name}` },
+      `Cannot change ${key}, which is no section: expected an object in braces`,
+      { param: key },
     );
   }
   const edited = edit(written);
-  const value = withValue(old.canonical, ["channels", name], edited);
+  const value = withValue(old.canonical, path, edited);
   if (!isObject(value)) throw new TypeError("The configuration has to be an object");
   const keys = changedKeys(old.canonical, value);
   const text = configText(before, value);
   const next = keys.length === 0 ? old : examine({ text, paths, env });
-  requireSound(next, `Cannot change channels.${name}`, tolerates);
+  requireSound(next, `Cannot change ${key}`, tolerates);
   refuseMisdirected(old, next);
   return {
     keys,
     value,
     text,
     next: next.config!,
-    before: sectionsIn(old, name),
-    after: sectionsIn(next, name),
+    before: sectionsAt(old, path),
+    after: sectionsAt(next, path),
   };
 }
 
 /** The section of a channel; empty where there is none. */
-export function sectionsIn({ config, canonical }: Examined, name: string): ReadSections {
+export function sectionsIn(examined: Examined, name: string): ReadSections {
+  return sectionsAt(examined, ["channels", name]);
+}
+
+function sectionsAt({ config, canonical }: Examined, path: KeyPath): ReadSections {
   const of = (root: unknown): Section => {
-    const channels = isObject(root) ? root.channels : undefined;
-    const section = isObject(channels) && Object.hasOwn(channels, name) ? channels[name] : {};
+    const section = valueAt(root, path);
     return isObject(section) ? section : {};
   };
   return { written: of(canonical), resolved: of(config) };

@@ -16,7 +16,9 @@ import { findChannel, requireKnown } from "./find_channel.ts";
 import { type PlannedSection, planSection, type PlanSectionInputs } from "./plan_section.ts";
 
 /** What is to be switched. */
-export interface SwitchInputs extends Omit<PlanSectionInputs, "edit"> {
+export interface SwitchInputs extends Omit<PlanSectionInputs, "edit" | "path"> {
+  /** The channel's. */
+  name: string;
   registry: ChannelRegistry;
   instanceId?: string;
   enabled: boolean;
@@ -36,9 +38,9 @@ export interface PlannedSwitch {
  * that cannot be switched on since something is missing.
  */
 export function planSwitch(
-  { registry, instanceId, enabled, ...inputs }: SwitchInputs,
+  { registry, name, instanceId, enabled, ...inputs }: SwitchInputs,
 ): PlannedSwitch {
-  const { name, text, paths, env } = inputs;
+  const { text, paths, env } = inputs;
   const channel = registry.usable.get(name);
   if (channel === undefined) {
     if (enabled || instanceId !== undefined) findChannel(registry, name);
@@ -49,7 +51,7 @@ export function planSwitch(
     channel === undefined
       ? { ...section, enabled }
       : switchSection({ channel, section, instanceId, enabled });
-  const planned = planSection({ ...inputs, edit });
+  const planned = planSection({ ...inputs, path: ["channels", name], edit });
   const findings = channel !== undefined && enabled
     ? switchedOnFindings(channel, planned, instanceId)
     : [];
