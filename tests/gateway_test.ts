@@ -45,6 +45,19 @@ Deno.test("gateway serves the API with a key when it is enabled, and prints its 
   assertEquals(gateway.log().includes("a-key-of-some-length"), false);
 });
 
+Deno.test("each request has its line in the log at every log.level, on both ports", async () => {
+  await using home = await makeHome({ api: { enabled: true, port: 0 }, log: { level: "error" } });
+  await using gateway = await home.start(["gateway", "--json"]);
+  const { host } = new URL(gateway.wsUrl);
+  assertEquals((await fetch(`${gateway.apiUrl}/v1/nothing`)).status, 404);
+  assertEquals((await fetch(`http://${host}/api/webui/sessions`)).status, 401);
+  assertEquals(await gateway.stop(), 0);
+  assertStringIncludes(gateway.log(), "GET /v1/nothing 404");
+  assertStringIncludes(gateway.log(), "GET /api/webui/sessions 401");
+  // And nothing else.
+  assertEquals(gateway.log().trim().split("\n").length, 2, gateway.log());
+});
+
 Deno.test("an edit of the configuration is taken up live, and a broken one is reported and changes nothing", async () => {
   await using model = startModelServer({ script: { hang: "headers" } });
   const config = {

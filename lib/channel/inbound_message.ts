@@ -31,7 +31,7 @@ export interface HandledMessage {
    */
   sessionKey?: string;
   /**
-   * The platform's own id of the message in its chat. A repeat of it within 7 days starts no second turn;
+   * The platform's own id of the message in its chat. A repeat of it within 8 days starts no second turn;
    * without one nothing tells a repeat.
    */
   messageId?: string;

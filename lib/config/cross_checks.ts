@@ -16,7 +16,7 @@ import { expandHome, type HomePaths, isAbsolutePath, normalize } from "./paths.t
 import type { Problem, Warning } from "./problem.ts";
 import { isInside, realPathOf } from "./real_path.ts";
 import type { Config } from "./schema.ts";
-import { websocketProblems, websocketWarnings } from "./websocket_problems.ts";
+import { tlsFiles, websocketProblems, websocketWarnings } from "./websocket_problems.ts";
 import { trustedProxyProblems, trustedProxyWarnings } from "./trusted_proxy_problems.ts";
 
 /** Providers that need no section: two are known by name, one is built in. */
@@ -25,7 +25,7 @@ const OFFLINE = "offline";
 
 /** A configuration whose parts fit together. */
 export interface CrossChecked {
-  /** With `agent.workspace` as an absolute path. */
+  /** With absolute paths. */
   config: Config;
   problems: Problem[];
   warnings: Warning[];
@@ -70,6 +70,13 @@ export function crossCheck(
     config: {
       ...config,
       agent: workspace === undefined ? config.agent : { ...config.agent, workspace },
+      channels: {
+        ...config.channels,
+        websocket: {
+          ...config.channels.websocket,
+          ...tlsFiles(config.channels.websocket, paths),
+        },
+      },
       audit: "path" in mirror ? { ...config.audit, mirror: mirror.path } : config.audit,
     },
     problems,

@@ -36,7 +36,7 @@ export interface ExamineInputs {
 /** A configuration and what is wrong with it. */
 export interface Examined {
   /**
-   * References replaced, defaults filled in, the workspace absolute, providers of the environment
+   * References replaced, defaults filled in, paths absolute, providers of the environment
    * among the others. With problems, wrong values are replaced by defaults; undefined if nothing can
    * be made of the file.
    */

@@ -32,8 +32,8 @@ export interface LoadInputs {
 /** A configuration that may be used. */
 export interface Loaded {
   /**
-   * References replaced, defaults filled in, `agent.workspace` absolute, providers of the environment
-   * among the others.
+   * References replaced, defaults filled in, paths absolute, providers of the environment among the
+   * others.
    */
   config: Config;
   /** The value as it stands in the file, references unresolved; an empty object without a file. */

@@ -265,9 +265,12 @@ const channels = section({
       description: "Seconds that a pong may take before the connection is closed, 5 to 300.",
     }),
     sslCertfile: z.string().default("").meta({
-      description: "PEM file of the certificate, for wss://; with sslKeyfile.",
+      description:
+        "PEM file of the certificate, for wss://; with sslKeyfile. A relative path begins at the configuration's folder.",
     }),
-    sslKeyfile: z.string().default("").meta({ description: "PEM file of its private key." }),
+    sslKeyfile: z.string().default("").meta({
+      description: "PEM file of its private key, likewise.",
+    }),
   }, { description: "The WebSocket channel." }),
 }, {
   description: "Channels; each has a section of its own name.",
@@ -391,7 +394,7 @@ const audit = section({
 
 const log = section({
   level: z.enum(["debug", "info", "warning", "error"]).default("info").meta({
-    description: "Least level that is written.",
+    description: "Least level that is written; the line of each request always is.",
   }),
   format: z.enum(["text", "json"]).default("text").meta({
     description: "Readable lines, or JSON lines.",

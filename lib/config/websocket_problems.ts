@@ -9,7 +9,7 @@ import { upgradePath } from "../upgrade_path.ts";
 import { isLoopbackHost } from "../loopback_host.ts";
 import { issueSecret } from "./issue_secret.ts";
 import type { KeyPath } from "./key_path.ts";
-import { isAbsolutePath } from "./paths.ts";
+import { expandHome, type HomePaths, isAbsolutePath, normalize } from "./paths.ts";
 import type { Config, WebsocketConfig } from "./schema.ts";
 
 /** What is wrong, or hardly meant, and where in the section. */
@@ -46,6 +46,19 @@ export function websocketProblems(
   if (config.publicWsUrl !== "") checkPublicUrl(config, refuse);
   checkTls(config, refuse);
   return problems;
+}
+
+/** The TLS files as absolute paths; relative ones begin at the configuration's folder. */
+export function tlsFiles(
+  { sslCertfile, sslKeyfile }: WebsocketConfig,
+  { configFile, userHome }: Pick<HomePaths, "configFile" | "userHome">,
+): Pick<WebsocketConfig, "sslCertfile" | "sslKeyfile"> {
+  const absolute = (written: string) => {
+    if (written === "") return "";
+    const path = expandHome(written, userHome);
+    return normalize(isAbsolutePath(path) ? path : `${configFile}/../${path}`);
+  };
+  return { sslCertfile: absolute(sslCertfile), sslKeyfile: absolute(sslKeyfile) };
 }
 
 /** What works, but is hardly meant. */
@@ -162,8 +175,8 @@ function checkTls({ sslCertfile, sslKeyfile }: WebsocketConfig, refuse: Tell): v
   ) {
     if (files[key] === "" && files[other] !== "") {
       refuse([key], `is missing; ${other} is set, and TLS needs both`);
-    } else if (files[key] !== "" && !isAbsolutePath(files[key])) {
-      refuse([key], `${shown(files[key])} is no absolute path`);
+    } else if (/\p{Cc}/u.test(files[key])) {
+      refuse([key], `${shown(files[key])} is no path; keep the PEM text in a file and name that`);
     }
   }
 }

@@ -36,6 +36,7 @@ for (
     ["a public address", { path: "/ws/", publicWsUrl: "wss://agent.example:8443/ws" }],
     ["one of the root", { publicWsUrl: "wss://agent.example" }],
     ["TLS", { sslCertfile: "/etc/a.pem", sslKeyfile: "/etc/b.pem" }],
+    ["TLS with relative paths", { sslCertfile: "a.pem", sslKeyfile: "./tls/b.pem" }],
     ["a token of every character that can be sent", { token: "!~+/=\"'aZ9" }],
     ["nobody at all in allowFrom", { allowFrom: [] }],
   ] as [string, Record<string, unknown>][]
@@ -83,7 +84,7 @@ for (
     [{ path: "/ws", publicWsUrl: "wss://agent.example/" }, "publicWsUrl", 'path is "/"'],
     [{ sslCertfile: "/etc/a.pem" }, "sslKeyfile", "TLS needs both"],
     [{ sslKeyfile: "/etc/a.pem" }, "sslCertfile", "TLS needs both"],
-    [{ sslCertfile: "a.pem", sslKeyfile: "/etc/b.pem" }, "sslCertfile", "no absolute path"],
+    [{ sslCertfile: "-----BEGIN\nA", sslKeyfile: "/etc/b.pem" }, "sslCertfile", "no path"],
     [{ token: "two words" }, "token", "no client could send"],
     [{ tokenIssueSecret: "schlüssel" }, "tokenIssueSecret", "no client could send"],
     [{ token: "a\nb" }, "token", "no client could send"],
@@ -105,6 +106,30 @@ for (
     assertEquals(problems[0]!.includes("hunter2"), false, "it shows a secret");
   });
 }
+
+Deno.test("examine() takes relative TLS files from the folder of the configuration, whatever the current one is", async () => {
+  await using home = await tempHome();
+  const folder = home.paths.configFile.replace(/\/[^/]*$/, "");
+  const { userHome } = home.paths;
+  for (
+    const [written, path] of [
+      ["cert.pem", `${folder}/cert.pem`],
+      ["./tls/../cert.pem", `${folder}/cert.pem`],
+      ["../cert.pem", `${folder.replace(/\/[^/]*$/, "")}/cert.pem`],
+      ["~/cert.pem", `${userHome}/cert.pem`],
+      ["/etc/cert.pem", "/etc/cert.pem"],
+    ]
+  ) {
+    const text = JSON.stringify({
+      channels: { websocket: { sslCertfile: written, sslKeyfile: written } },
+    });
+    const { config, canonical } = examine({ ...home, text });
+    const { sslCertfile, sslKeyfile } = config!.channels.websocket;
+    assertEquals([sslCertfile, sslKeyfile], [path, path], written);
+    // A save keeps what was written.
+    assertEquals(canonical, JSON.parse(text));
+  }
+});
 
 Deno.test("websocketProblems() wants a port of its own beside the API's, where both are served", async () => {
   const port = 8_900;

@@ -13,8 +13,11 @@ const DAY_MS = 24 * HOUR_MS;
 /** How long a message waits to be delivered (decisions D4). */
 export const WAITS_MS = DAY_MS;
 
-/** How long its row stays once it has expired or was sent, so that it can be asked about. */
-const KEPT_MS = 7 * DAY_MS;
+/**
+ * How long its row stays once its time is over, or it was dropped: a repeat of what it answers is known by
+ * its id, and is to be for as long as by a request key.
+ */
+const KEPT_MS = 8 * DAY_MS;
 
 /** The same for one that is dead or unknown, unless somebody decides. */
 const UNDECIDED_MS = 29 * DAY_MS;

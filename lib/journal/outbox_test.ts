@@ -96,8 +96,8 @@ Deno.test("outbox() shows a message as expired after 24 h, and marks it some at 
     await journal.enqueue(message("again"));
     assertEquals(statesOf(), { expired: 50, pending: 2 });
 
-    // A week later they go, and their ids with them.
-    time += 7 * DAY_MS - 1;
+    // 8 days later they go, and their ids with them.
+    time += 8 * DAY_MS - 1;
     assertEquals(await journal.enqueue(message("m0")), false);
     time += 1;
     await journal.enqueue(message("first"));
@@ -108,6 +108,18 @@ Deno.test("outbox() shows a message as expired after 24 h, and marks it some at 
     assert(journal.outbox(0, 100).at(-1)!.rowid > 54);
     await journal.close();
   }));
+
+Deno.test("W2 the id of a message is known for 8 days, also of one that was dropped at once", async () => {
+  let now = 1_000;
+  const journal = openJournal({ path: ":memory:", now: () => now });
+  await journal.enqueue(message("command-a"));
+  await journal.deliveries.drop(1);
+  now += 8 * DAY_MS - 1;
+  await journal.deliveries.tidy();
+  assertEquals(journal.hasMessage("command-a"), true);
+  assertEquals(await journal.enqueue(message("command-a")), false);
+  await journal.close();
+});
 
 Deno.test("enqueue() is not undone by the deletion of the session", async () => {
   const journal = openJournal({ path: ":memory:" });

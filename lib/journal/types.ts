@@ -361,7 +361,7 @@ export interface Journal {
   hasMessage(id: string): boolean;
   /**
    * Rows of the outbox after a rowid, the expired ones marked as such. Those that have expired or
-   * were sent go 8 days after they came, those that are dead or unknown after 30.
+   * were sent go 9 days after they came, those that are dead or unknown after 30.
    */
   outbox(afterRowid: number, limit: number): OutboxRow[];
   /** The row of one message, by its id. */

@@ -61,10 +61,8 @@ export interface ServedApi {
 export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
   const { boot, turns, documents, operate, responses, agent, checks, scrubber, log } = deps;
   const { config } = boot;
-  // A request is worth `info`, whatever its status.
-  const quiet = config.log.level === "warning" || config.log.level === "error";
   let model = { id: deps.model, createdAt: Date.now() };
-  const accessLog = quiet ? () => {} : createAccessLog({
+  const accessLog = createAccessLog({
     format: config.log.format,
     write: deps.writeLine,
     now: Date.now,

@@ -86,8 +86,7 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
     clock: systemClock,
     log,
   });
-  const quiet = config.log.level === "warning" || config.log.level === "error";
-  const accessLog = quiet ? () => {} : createAccessLog({
+  const accessLog = createAccessLog({
     format: config.log.format,
     write: deps.writeLine,
     now: Date.now,
