@@ -19,20 +19,6 @@ Deno.test("the version is the same everywhere", async () => {
   assertStringIncludes(await read("CHANGELOG.md"), `## ${manifest.version}`);
 });
 
-Deno.test("imports.jsr.json names the same @std modules as imports.json, from JSR", async () => {
-  const std = (imports: Record<string, string>) =>
-    Object.keys(imports).filter((name) => name.startsWith("@std/")).sort();
-  const { imports } = JSON.parse(await read("imports.jsr.json"));
-  assertEquals(std(imports), std(mapped));
-  for (const name of std(imports)) {
-    const [scope, module, ...rest] = name.split("/");
-    const wanted = new RegExp(
-      `^jsr:${scope}/${module}@\\^\\d+\\.\\d+\\.\\d+${rest.map((part) => "/" + part).join("")}$`,
-    );
-    assert(wanted.test(imports[name]), `${name}: ${imports[name]}`);
-  }
-});
-
 Deno.test("every task says what it is for, and the README's commands are the ones that CI runs", async () => {
   for (const [name, task] of Object.entries(manifest.tasks)) {
     assert((task as { description?: string }).description, `task ${name} has no description`);
