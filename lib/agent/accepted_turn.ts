@@ -12,6 +12,12 @@ import type { Life } from "./life.ts";
 import type { SessionModel } from "./session_model.ts";
 import type { TurnHandle } from "./turns.ts";
 
+/**
+ * Who could answer for a turn: a person who is there; one who was there before a restart and may come
+ * back; or nobody, ever.
+ */
+export type Requester = "present" | "expected" | "none";
+
 /** What an accepted turn needs. */
 export interface AcceptedTurnDeps {
   turn: Turn;
@@ -19,7 +25,7 @@ export interface AcceptedTurnDeps {
   pickModel: () => SessionModel;
   /** As the caller said; undefined for no bound of its own. */
   timeoutMs?: number;
-  attended: boolean;
+  requester: Requester;
   follow: (sessionId: number, options: FollowOptions) => AsyncIterable<StoredEvent>;
   /** Gives up the place of a turn that waits. False when it does not wait. */
   leave: () => boolean;
@@ -40,6 +46,8 @@ export class AcceptedTurn {
   #cancelled = false;
   #picked: SessionModel | undefined;
   #leaving = new AbortController();
+  /** Until it is known whether the requester has come back. */
+  #returning: PromiseWithResolvers<void> | undefined;
   /** While it runs. */
   life: Life | undefined;
   /** Its `turn_start` is on record. */
@@ -48,6 +56,7 @@ export class AcceptedTurn {
   constructor(deps: AcceptedTurnDeps) {
     this.#deps = deps;
     this.turn = deps.turn;
+    if (deps.requester === "expected") this.#returning = Promise.withResolvers();
     // An earlier run has said it in the same commit that counted the attempt.
     this.isOpen = deps.turn.attempts > 0;
     // Whoever reads gets the rejection; without a reader it is none's.
@@ -73,7 +82,13 @@ export class AcceptedTurn {
 
   /** A person opened it and is still there (decisions E3). */
   get attended(): boolean {
-    return this.#deps.attended && !this.left.aborted && !this.#cancelled;
+    return this.#deps.requester !== "none" && this.#returning === undefined &&
+      !this.left.aborted && !this.#cancelled;
+  }
+
+  /** Settles once it is known whether the requester has come back; undefined when it is known. */
+  get returning(): Promise<void> | undefined {
+    return this.#returning?.promise;
   }
 
   /** Aborts when whoever opened it leaves; another signal once he is back. */
@@ -96,6 +111,8 @@ export class AcceptedTurn {
 
   /** Whether whoever opened it is there, from now on. */
   setPresent(present: boolean): void {
+    this.#returning?.resolve();
+    this.#returning = undefined;
     if (!present) this.#leaving.abort();
     else if (this.left.aborted) this.#leaving = new AbortController();
   }

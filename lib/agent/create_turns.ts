@@ -11,7 +11,7 @@ import type { Journal, RequestKey, Turn } from "../journal/types.ts";
 import type { Log } from "../log.ts";
 import type { MediaStore } from "../media/types.ts";
 import type { Model } from "../model/port.ts";
-import { AcceptedTurn } from "./accepted_turn.ts";
+import { AcceptedTurn, type Requester } from "./accepted_turn.ts";
 import { answerCommand, CommandAnswer } from "./answer_command.ts";
 import { Asides } from "./asides.ts";
 import type { CommandPorts, Operate } from "./chat_command.ts";
@@ -34,6 +34,8 @@ import { TurnMarks } from "./turn_marks.ts";
 import type { TurnHandle, TurnRequest, Turns } from "./turns.ts";
 import { cancellation, failure, interruption } from "./verdicts.ts";
 
+/** How long after a start those who opened turns before it may take to come back, milliseconds. */
+const RETURN_MS = 60_000;
 /** Turns that may wait in a session (decisions B "Concurrency"). */
 const MAX_WAITING = 64;
 /** Sessions with turns at the same time. */
@@ -82,8 +84,14 @@ export interface TurnsDeps {
 
 /** The agent, with what its owner alone does. */
 export interface OwnedTurns extends Turns {
-  /** Takes up the turns that `Journal.recover` returned; called before the first `submit`. */
-  recovered(resume: readonly Turn[]): void;
+  /**
+   * Takes up the turns that `Journal.recover` returned; called before the first `submit`. Tools of a
+   * turn whose requester is expected wait until `setPresent` says more, and run unattended when nobody
+   * has come back within 60 s. Default: none has a requester.
+   */
+  recovered(resume: readonly Turn[], requesterOf?: (turn: Turn) => Requester): void;
+  /** The turns that run or wait in a session. */
+  open(sessionKey: string): TurnHandle[];
   /**
    * Takes no new turns, ends those that wait (durable ones stay on record for the next start), gives
    * running ones `graceMs` and then ends them as interrupted. Resolves when every end is committed,
@@ -146,19 +154,24 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     },
   };
   const endings = new Set<Promise<void>>();
+  let stopExpecting = () => {};
   let draining = false;
   let interrupted = 0;
 
   function accepted(
     turn: Turn,
     place: Place<AcceptedTurn>,
-    { model, timeoutMs, attended }: { model?: Model; timeoutMs?: number; attended: boolean },
+    { model, timeoutMs, requester }: {
+      model?: Model;
+      timeoutMs?: number;
+      requester: Requester;
+    },
   ): AcceptedTurn {
     const own = new AcceptedTurn({
       turn,
       pickModel: () => model === undefined ? modelOfSession(turn.sessionKey) : { model },
       timeoutMs,
-      attended,
+      requester,
       follow: (sessionId, options) => journal.follow(sessionId, options),
       leave: () => place.leave(),
       endCancelled: (unrun) => endUnrun(unrun, cancellation()),
@@ -179,7 +192,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     const ended = new AcceptedTurn({
       turn,
       pickModel: () => ({ model: models.default }),
-      attended: false,
+      requester: "none",
       follow: (sessionId, options) => journal.follow(sessionId, options),
       leave: () => false,
       endCancelled: () => {},
@@ -239,7 +252,8 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
       place.leave();
       throw error;
     }
-    const own = accepted(turn, place, { ...request, model });
+    const requester = request.attended ? "present" : "none";
+    const own = accepted(turn, place, { ...request, model, requester });
     if (draining && place.leave()) dismiss(own);
     else place.fill(own);
     return own.handle({ turn, repeated: false });
@@ -298,6 +312,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
       reserveTokens: agent.maxOutputTokens ?? RESERVE_TOKENS,
       attended: () => own.attended,
       left: () => own.left,
+      returning: () => own.returning,
     });
   }
 
@@ -359,6 +374,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     while (endings.size > 0) await Promise.all(endings);
     await asides.idle();
     cancelTimer();
+    stopExpecting();
     marks.close();
     return { interrupted };
   }
@@ -386,15 +402,24 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
       await lanes.free(sessionKey, chars, signal);
       if (draining) throw stopping();
     },
-    recovered(resume) {
+    recovered(resume, requesterOf = () => "none") {
+      const expected: AcceptedTurn[] = [];
       for (const turn of resume) {
         const place = lanes.enter(turn.sessionKey, {
           chars: inputChars(turn.input),
           always: true,
         })!;
-        place.fill(accepted(turn, place, { attended: false }));
+        const own = accepted(turn, place, { requester: requesterOf(turn) });
+        if (own.returning !== undefined) expected.push(own);
+        place.fill(own);
       }
+      if (expected.length === 0) return;
+      stopExpecting = clock.after(RETURN_MS, () => {
+        for (const own of expected) if (own.returning !== undefined) own.setPresent(false);
+      });
     },
+    open: (sessionKey) =>
+      lanes.jobs(sessionKey).map((own) => own.handle({ turn: own.turn, repeated: false })),
     counts: () => ({ running: lanes.running.size + asides.size, queued: lanes.waiting }),
     busySessions: () => lanes.size,
     cancelRunning(sessionKey) {

@@ -71,6 +71,11 @@ export class Lanes<Job> {
     return { running: first.job!, waiting: lane.length - 1 };
   }
 
+  /** Jobs in one lane, the one that runs first. */
+  jobs(key: string): Job[] {
+    return (this.#lanes.get(key) ?? []).flatMap(({ job }) => job ?? []);
+  }
+
   /** Jobs that are ready and wait. */
   *ready(): Iterable<Job> {
     for (const lane of this.#lanes.values()) {

@@ -19,7 +19,7 @@ import { askModel, type Draft, type Finish, newDraft } from "./ask_model.ts";
 import type { Clock } from "./clock.ts";
 import { ContextWindow } from "./context_window.ts";
 import { type AgentEvent, type FinishReason, NO_USAGE, type Usage } from "./events.ts";
-import type { ImagePlace, ImageRoom } from "./image_room.ts";
+import type { ImageRoom } from "./image_room.ts";
 import { LegalCalls } from "./legal_calls.ts";
 import type { Life, Verdict } from "./life.ts";
 import { imageBytes, loadMessages } from "./load_messages.ts";
@@ -60,6 +60,8 @@ export interface TurnRun {
   attended: () => boolean;
   /** Aborts when that person leaves. */
   left: () => AbortSignal;
+  /** Settles once it is known whether that person has come back; undefined when it is known. */
+  returning: () => Promise<void> | undefined;
 }
 
 /** How a run came out, for the journal. */
@@ -210,7 +212,7 @@ class TurnLoop {
       const bytes = imageBytes(fitted.messages);
       const place = bytes === 0 ? undefined : this.#ports.imageRoom.take(bytes);
       try {
-        if (place !== undefined) await this.#waitFor(place);
+        if (place !== undefined) await this.#waitFor(place.entered);
         const messages = await life.wait(loadMessages(fitted.messages, this.#ports.media));
         const finish = await askModel(
           { model, recorder: this.#recorder, life, newStreamId: () => this.#newStreamId() },
@@ -232,11 +234,11 @@ class TurnLoop {
   }
 
   /** Like a place in the lane, this counts against no time-out. */
-  async #waitFor({ entered }: ImagePlace): Promise<void> {
+  async #waitFor(promise: Promise<void>): Promise<void> {
     const { life } = this.#run;
     const resume = life.pause();
     try {
-      await life.wait(entered);
+      await life.wait(promise);
     } finally {
       resume();
     }
@@ -266,7 +268,10 @@ class TurnLoop {
     isLast: boolean,
   ): Promise<void> {
     const { toolbox } = this.#ports;
-    const { life } = this.#run;
+    const { life, returning } = this.#run;
+    // Before the calls are on record: another crash in this wait leaves none of unknown outcome.
+    const back = returning();
+    if (back !== undefined) await this.#waitFor(back);
     const calls = draft.calls = draft.calls.map((call) => this.#calls.make(call));
     const asked = toMessage(draft, finish);
     const events = this.#closing(draft, finish, true);

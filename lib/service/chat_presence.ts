@@ -1,30 +1,27 @@
 /**
  * Whether those who opened turns in a chat are still there (decisions E3): gone means that no connection
- * that may write was in the chat for 60 s.
+ * that may write was in the chat for 60 s. Turns of before a restart are told in the same way.
  *
  * @module
  */
 
 import type { Clock } from "../agent/clock.ts";
-import type { Turns } from "../agent/turns.ts";
+import type { OwnedTurns } from "../agent/create_turns.ts";
+import type { TurnHandle } from "../agent/turns.ts";
+import { CHAT_CHANNEL } from "../channel/chat_session.ts";
 
 /** How long a chat may be without a connection before its people count as gone. */
 const GONE_MS = 60_000;
 
-/** Turns of a chat that are remembered before those that have ended are looked for. */
-const TURNS_UNCHECKED = 16;
-
 /** What presence needs. */
 export interface ChatPresenceDeps {
-  turns: Pick<Turns, "find">;
+  turns: Pick<OwnedTurns, "open">;
   clock: Clock;
 }
 
 interface Chat {
   connections: number;
   present: boolean;
-  /** Turns that were opened in it and may not have ended; absent until one is. */
-  turnIds?: Set<string>;
   cancelTimer?: () => void;
 }
 
@@ -47,7 +44,7 @@ export class ChatPresence {
     const chat = this.#chat(key);
     chat.connections++;
     this.#stopTimer(chat);
-    this.#setPresent(chat, true);
+    this.#setPresent(key, chat, true);
     let joined = true;
     return () => {
       if (!joined) return;
@@ -56,20 +53,17 @@ export class ChatPresence {
     };
   }
 
-  /** Somebody has opened a turn in the chat: then he is there, for now at least. */
-  opened(key: string, turnId: string): void {
+  /** Somebody has written in the chat: its people are there, for now at least. */
+  wrote(key: string): void {
     const chat = this.#chat(key);
-    chat.turnIds ??= new Set();
-    if (chat.turnIds.size >= TURNS_UNCHECKED) this.#forgetEnded(chat);
-    chat.turnIds.add(turnId);
-    this.#setPresent(chat, true);
+    this.#setPresent(key, chat, true);
     if (chat.connections === 0) this.#wait(key, chat);
   }
 
   #chat(key: string): Chat {
     let chat = this.#chats.get(key);
     if (chat === undefined) {
-      chat = { connections: 0, present: true };
+      chat = { connections: 0, present: false };
       this.#chats.set(key, chat);
     }
     return chat;
@@ -78,13 +72,12 @@ export class ChatPresence {
   /** Nobody is in the chat: its turns are told when that has lasted, until all have ended. */
   #wait(key: string, chat: Chat): void {
     this.#stopTimer(chat);
-    this.#forgetEnded(chat);
-    if (chat.turnIds === undefined || chat.turnIds.size === 0) {
+    if (this.#turns(key).length === 0) {
       this.#chats.delete(key);
       return;
     }
     chat.cancelTimer = this.#deps.clock.after(GONE_MS, () => {
-      this.#setPresent(chat, false);
+      this.#setPresent(key, chat, false);
       this.#wait(key, chat);
     });
   }
@@ -94,16 +87,13 @@ export class ChatPresence {
     chat.cancelTimer = undefined;
   }
 
-  #setPresent(chat: Chat, present: boolean): void {
+  #setPresent(key: string, chat: Chat, present: boolean): void {
     if (chat.present === present) return;
     chat.present = present;
-    for (const id of chat.turnIds ?? []) this.#deps.turns.find(id)?.setPresent(present);
+    for (const turn of this.#turns(key)) turn.setPresent(present);
   }
 
-  #forgetEnded(chat: Chat): void {
-    for (const id of chat.turnIds ?? []) {
-      const turn = this.#deps.turns.find(id)?.turn;
-      if (turn === undefined || turn.endedAt !== undefined) chat.turnIds!.delete(id);
-    }
+  #turns(key: string): TurnHandle[] {
+    return this.#deps.turns.open(key).filter(({ turn }) => turn.channel === CHAT_CHANNEL);
   }
 }

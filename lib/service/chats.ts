@@ -28,7 +28,7 @@ const MAX_KEY_CHARS = 128;
 /** What chats are made of. */
 export interface ChatsDeps {
   /** Scrubbed (`scrubbedTurns`): what people send is on record without secrets. */
-  turns: Pick<OwnedTurns, "submit" | "repeated" | "command" | "find" | "cancelRunning">;
+  turns: Pick<OwnedTurns, "submit" | "repeated" | "command" | "open" | "cancelRunning">;
   journal: Pick<Journal, "session" | "epoch" | "whenMade" | "followKey" | "say" | "forkSession">;
   documents: DocumentReader;
   /** Takes secrets out of a text that will be on record. */
@@ -98,7 +98,7 @@ export function createChats(deps: ChatsDeps): Chats {
             attended: true,
             requestKey,
           });
-        presence.opened(sessionKey, turn.id);
+        presence.wrote(sessionKey);
         return { kind: "turn", turnId: turn.id, repeated: turn.repeated };
       } catch (error) {
         throw isConflict(error) ? conflict(message.clientMsgId!) : error;

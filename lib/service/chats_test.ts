@@ -267,6 +267,7 @@ Deno.test("join() keeps turns attended; 60 s without a connection they are not, 
   assertEquals(asked, [true, true, true, false, true]);
   steps.forEach(({ resolve }) => resolve());
   await until(chats, place, 1);
+  await new Promise((resolve) => setImmediate(resolve));
   // Nothing is kept of a chat that nobody is in and where nothing runs.
   agent.clock.tick(60_000);
   assertEquals(agent.clock.timers(), 0);

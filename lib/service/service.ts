@@ -87,22 +87,25 @@ export async function startService(
     log,
   });
   const turns = scrubbedTurns(ownTurns, scrubber);
+  /** What the authority has found out by now. */
+  let walls = boot.checks;
+  let specs = boot.specs;
+  const isEnabled = (channel: string) =>
+    boot.channels.some(({ name }) => name === channel) ||
+    specs.some(({ runtimeName, enabled }) => enabled && runtimeName === channel);
   await takeUp(resume, {
     turns,
     store: journal.automations,
     deliveries: journal.deliveries,
+    isEnabled,
+    apiAttended: config.api.attended,
     runsAutomations: boot.stays && config.automations.enabled,
     runsChannels: boot.stays,
+    servesApi: boot.api,
   });
 
-  /** What the authority has found out by now. */
-  let walls = boot.checks;
-  let specs = boot.specs;
   const channels = boot.stays ? await startChannels() : undefined;
   const wake = (runtimeName: string, chatId?: string) => channels?.wake(runtimeName, chatId);
-  const isEnabled = (channel: string) =>
-    boot.channels.some(({ name }) => name === channel) ||
-    specs.some(({ runtimeName, enabled }) => enabled && runtimeName === channel);
   const outbox = createOutbox({ journal, isEnabled, wake });
   const automations = createAutomations({
     store: journal.automations,

@@ -1,7 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { hangs, says, scriptedModel } from "../agent/testing/scripted_model.ts";
+import { calls, hangs, says, scriptedModel } from "../agent/testing/scripted_model.ts";
+import type { TurnRequest } from "../agent/turns.ts";
+import { Readers } from "../http/api/readers.ts";
 import { crashCopy, withFolder } from "../journal/testing/steps.ts";
-import { takeUp } from "./take_up.ts";
+import { ChatPresence } from "./chat_presence.ts";
+import { takeUp, type TakeUpDeps } from "./take_up.ts";
 import { AutomationWorld, eventually } from "./testing/automation_world.ts";
 
 const NEWS = {
@@ -9,6 +12,10 @@ const NEWS = {
   message: "go",
   schedule: { every: 3_600 },
   delivery: { channel: "telegram", chatId: "12" },
+};
+
+const FROM_IRC: Partial<TurnRequest> = {
+  delivery: { runtimeName: "irc", chatId: "#a", metadata: {}, streaming: false },
 };
 
 /** A journal whose process died while a run went on. */
@@ -30,6 +37,7 @@ async function crashedRun(folder: string): Promise<{ path: string; id: string }>
 async function takeUpIn(
   { journal, agent: { turns } }: AutomationWorld,
   runsAutomations: boolean,
+  options: Partial<TakeUpDeps> = {},
 ): Promise<void> {
   const { resume } = await journal.recover();
   await takeUp(resume, {
@@ -38,6 +46,10 @@ async function takeUpIn(
     deliveries: journal.deliveries,
     runsAutomations,
     runsChannels: runsAutomations,
+    servesApi: runsAutomations,
+    isEnabled: () => true,
+    apiAttended: true,
+    ...options,
   });
 }
 
@@ -102,4 +114,112 @@ Deno.test("takeUp() leaves what came over a channel to the service that runs cha
     });
     await takeUpIn(gateway, true);
     await eventually(() => ended(gateway).every((status) => status === "done"));
+  }));
+
+/** A way in, and who counts as there when the tools of its turn run after a restart. */
+const REQUESTERS: {
+  name: string;
+  turn: Partial<TurnRequest>;
+  options?: Partial<TakeUpDeps>;
+  /** What happens after the start. */
+  meanwhile?: (world: AutomationWorld) => void;
+  attended: boolean;
+}[] = [
+  { name: "over a channel that is on", turn: FROM_IRC, attended: true },
+  {
+    name: "over a channel that is off now",
+    turn: FROM_IRC,
+    options: { isEnabled: () => false },
+    attended: false,
+  },
+  {
+    name: "in a chat, and somebody comes back",
+    turn: { sessionKey: "websocket:a", channel: "websocket" },
+    meanwhile: ({ agent: { turns, clock } }) =>
+      void new ChatPresence({ turns, clock }).join("websocket:a"),
+    attended: true,
+  },
+  {
+    name: "in a chat, and somebody comes back to another",
+    turn: { sessionKey: "websocket:a", channel: "websocket" },
+    meanwhile({ agent: { turns, clock } }) {
+      void new ChatPresence({ turns, clock }).join("websocket:b");
+      clock.tick(60_000);
+    },
+    attended: false,
+  },
+  {
+    name: "in a chat, and nobody comes back for 60 s",
+    turn: { sessionKey: "websocket:a", channel: "websocket" },
+    meanwhile: ({ agent: { clock } }) => clock.tick(60_000),
+    attended: false,
+  },
+  {
+    name: "in the background over the API, and its caller reads on",
+    turn: { sessionKey: "api:a", channel: "api" },
+    meanwhile({ journal, agent: { turns, clock } }) {
+      const { id } = journal.session("api:a")!;
+      const readers = new Readers({ turns, clock });
+      for (const turn of journal.turns(id, 0, 2)) {
+        readers.join(turns.find(turn.id)!, { graceMs: 0 });
+      }
+    },
+    attended: true,
+  },
+  {
+    name: "in the background over the API, where api.attended is off",
+    turn: { sessionKey: "api:a", channel: "api" },
+    options: { apiAttended: false },
+    attended: false,
+  },
+];
+
+for (const { name, turn, options, meanwhile, attended } of REQUESTERS) {
+  Deno.test(`takeUp() ${attended ? "attends" : "does not attend"} to a turn ${name}`, () =>
+    withFolder(async (folder) => {
+      const path = `${folder}/crashed.db`;
+      {
+        const model = scriptedModel([hangs()]);
+        await using world = new AutomationWorld({ path: `${folder}/journal.db`, model });
+        const input = [{ type: "text" as const, text: "write" }];
+        const asked = { actor: "a:b", durable: true, attended: true, input } as const;
+        const request = { sessionKey: "irc:#a", channel: "irc", ...asked, ...turn };
+        // One runs and one waits when the process is killed.
+        await world.agent.turns.submit(request);
+        await world.agent.turns.submit(request);
+        await eventually(() => model.requests.length === 1);
+        crashCopy(`${folder}/journal.db`, path);
+      }
+      const script = [calls(["write", {}]), says("one"), calls(["write", {}]), says("two")];
+      const model = scriptedModel(script);
+      await using world = new AutomationWorld({ path, model });
+      await takeUpIn(world, true, options);
+      await eventually(() => model.requests.length > 0);
+      meanwhile?.(world);
+      await eventually(() => world.agent.acts.length === 2);
+      assertEquals(world.agent.acts.map(({ context }) => context.attended), [attended, attended]);
+    }));
+}
+
+Deno.test("takeUp() leaves chats and background responses to the service that serves them", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/crashed.db`;
+    {
+      const model = scriptedModel([hangs()]);
+      await using world = new AutomationWorld({ path: `${folder}/journal.db`, model });
+      const turn = { actor: "a:b", durable: true, attended: true } as const;
+      const input = [{ type: "text" as const, text: "hi" }];
+      for (const channel of ["api", "websocket"]) {
+        await world.agent.turns.submit({ ...turn, channel, sessionKey: `${channel}:a`, input });
+      }
+      crashCopy(`${folder}/journal.db`, path);
+    }
+    const runs = async (options: Partial<TakeUpDeps>) => {
+      await using world = new AutomationWorld({ path, model: scriptedModel([hangs(), hangs()]) });
+      await takeUpIn(world, false, options);
+      return ["api:a", "websocket:a"].filter(world.agent.turns.isRunning);
+    };
+    assertEquals(await runs({}), []);
+    assertEquals(await runs({ servesApi: true }), ["api:a"]);
+    assertEquals(await runs({ runsChannels: true }), ["websocket:a"]);
   }));
