@@ -51,6 +51,7 @@ export const OUTCOMES: Readonly<Record<ErrorCode, Outcome>> = {
   approval_stopped: { exit: EXIT.refused },
   queue_full: { exit: EXIT.failed, next: "Wait for the turns of this session, or use another one" },
   turn_failed: { exit: EXIT.failed },
+  turn_crashed: { exit: EXIT.failed, next: "Look for what is wrong with: service doctor" },
   turn_timeout: {
     exit: EXIT.failed,
     next: "Allow more time with: service config set agent.turnTimeoutS SECONDS",
@@ -72,6 +73,7 @@ export const OUTCOMES: Readonly<Record<ErrorCode, Outcome>> = {
     next: "Wait, or set agent.fallbacks to another model",
   },
   provider_unreachable: { exit: EXIT.provider, next: "Find out why with: service doctor" },
+  empty_answer: { exit: EXIT.provider },
   context_overflow: {
     exit: EXIT.provider,
     next: "Shorten the input, lower agent.contextTokens, or use a new --session",

@@ -9,6 +9,7 @@ Deno.test("OUTCOMES gives each error code the exit code that scripts rely on", (
     provider_error: 4,
     provider_rate_limited: 4,
     provider_unreachable: 4,
+    empty_answer: 4,
     context_overflow: 4,
     refused: 5,
     invalid_token: 5,

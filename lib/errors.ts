@@ -46,6 +46,7 @@ export const ERROR_CODES = [
   // a turn
   "queue_full",
   "turn_failed",
+  "turn_crashed",
   "turn_timeout",
   "turn_cancelled",
   "turn_interrupted",
@@ -55,6 +56,7 @@ export const ERROR_CODES = [
   "provider_error",
   "provider_rate_limited",
   "provider_unreachable",
+  "empty_answer",
   "context_overflow",
   // an action
   "refused",

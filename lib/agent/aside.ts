@@ -8,8 +8,9 @@
 import { ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Model } from "../model/port.ts";
-import { askModel, type Finish, newDraft } from "./ask_model.ts";
+import { askModel, newDraft } from "./ask_model.ts";
 import type { Clock } from "./clock.ts";
+import { emptyAnswer } from "./empty_answer.ts";
 import { type AgentEvent, NO_USAGE, type StoredEvent } from "./events.ts";
 import { Life, type LifeLimits } from "./life.ts";
 import type { PromptPart } from "./messages.ts";
@@ -112,7 +113,7 @@ export class Aside implements Answer {
         draft,
       );
       // Nothing would look like an answer that was given.
-      if (draft.text.trim() === "") throw emptyAnswer(finish);
+      if (draft.text.trim() === "") throw emptyAnswer(finish, 1);
       life.close();
       const { usage, reason } = finish;
       this.#closeStreams();
@@ -163,13 +164,4 @@ export class Aside implements Answer {
     this.#news = Promise.withResolvers();
     resolve();
   }
-}
-
-function emptyAnswer({ model, reason }: Finish): ServiceError {
-  return new ServiceError(
-    "turn_failed",
-    reason === "length"
-      ? `The model ${model} reached its output limit before it said anything`
-      : `The model ${model} gave an empty answer`,
-  );
 }

@@ -70,7 +70,7 @@ Deno.test("W6 aside() fails when the model says nothing, or calls a tool that it
   for (let round = 0; round < 4; round++) {
     const events = await read(agent.turns.aside({ input }));
     assertEquals(grammarFaults(events), []);
-    assertEquals(only(events, "error")[0]!.error.code, "turn_failed");
+    assertEquals(only(events, "error")[0]!.error.code, "empty_answer");
     assertEquals(only(events, "turn_end")[0]!.status, "failed");
   }
 });

@@ -60,7 +60,8 @@ export async function askModel(
 ): Promise<Finish> {
   const { model, recorder, life } = deps;
   life.begin(`the model ${model.name}`);
-  const events = model.stream({ ...request, signal: life.signal })[Symbol.asyncIterator]();
+  const onStall = (rescue: (quietMs: number) => boolean) => life.onStall(rescue);
+  const events = model.stream({ ...request, signal: life.signal, onStall })[Symbol.asyncIterator]();
   const reasoning = new ReasoningStream(deps);
   try {
     for (;;) {

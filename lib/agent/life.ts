@@ -40,6 +40,8 @@ export class Life {
   #runningSinceMs: number;
   #pauses = 0;
   #cancelTimer: () => void = () => {};
+  /** What may mend a stall; see {@linkcode Life.onStall}. */
+  #rescue: ((quietMs: number) => boolean) | undefined;
   #closed = false;
 
   constructor(clock: Clock, limits: LifeLimits) {
@@ -63,7 +65,16 @@ export class Life {
   /** Says what the turn waits for from here on, for the words of a stall; a sign of life too. */
   begin(what: string): void {
     this.#doing = what;
+    this.#rescue = undefined;
     this.touch();
+  }
+
+  /**
+   * Called when there was no sign of life for too long, until the turn waits for something else. When it
+   * returns true, something else is tried, and the turn is not ended.
+   */
+  onStall(rescue: (quietMs: number) => boolean): void {
+    this.#rescue = rescue;
   }
 
   /** A sign of life: the watchdog counts anew. Cheap: it is called for every delta. */
@@ -136,12 +147,15 @@ export class Life {
         status: "timed_out",
         error: new ServiceError("turn_timeout", `The turn took longer than ${seconds} s`),
       });
+    } else if (quietLeftMs <= 0 && this.#rescue?.(this.#limits.stallMs)) {
+      this.touch();
+      this.#arm();
     } else if (quietLeftMs <= 0) {
       const error = new ServiceError(
         "turn_timeout",
         `The turn is stuck: no sign of life from ${this.#doing} for ${
           this.#limits.stallMs / 1000
-        } s`,
+        } s. Check that it works, or raise agent.stallTimeoutS.`,
       );
       this.end({ status: "failed", error, cause: error });
     } else {

@@ -34,9 +34,26 @@ Deno.test("W9 Life ends as failed when there is no sign of life, and says from w
   assertEquals(life.verdict?.status, "failed");
   assertEquals(
     life.verdict?.error.message,
-    "The turn is stuck: no sign of life from the model a/b for 3 s",
+    "The turn is stuck: no sign of life from the model a/b for 3 s. Check that it works, or raise " +
+      "agent.stallTimeoutS.",
   );
   assertEquals(clock.timers(), 0);
+});
+
+Deno.test("Life.onStall() gives a stall to whoever mends it, until the turn waits for something else", () => {
+  const clock = fakeClock();
+  const life = new Life(clock, LIMITS);
+  const quiet: number[] = [];
+  life.begin("the model a/b");
+  life.onStall((quietMs) => quiet.push(quietMs) < 3);
+  clock.tick(2_999);
+  assertEquals(quiet, []);
+  clock.tick(1);
+  clock.tick(2_999);
+  assertEquals([quiet, life.verdict], [[3_000], undefined]);
+  life.begin("the tool read");
+  clock.tick(3_000);
+  assertEquals([quiet, life.verdict?.error.code], [[3_000], "turn_timeout"]);
 });
 
 Deno.test("Life.pause() makes deadline and watchdog stand still, nested too", () => {

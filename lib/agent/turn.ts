@@ -18,6 +18,7 @@ import { actionContext } from "./action_context.ts";
 import { askModel, type Draft, type Finish, newDraft } from "./ask_model.ts";
 import type { Clock } from "./clock.ts";
 import { ContextWindow } from "./context_window.ts";
+import { emptyAnswer } from "./empty_answer.ts";
 import { type AgentEvent, type FinishReason, NO_USAGE, type Usage } from "./events.ts";
 import type { ImageRoom } from "./image_room.ts";
 import { LegalCalls } from "./legal_calls.ts";
@@ -154,7 +155,9 @@ class TurnLoop {
         return;
       } else {
         for (const event of this.#closing(draft, finish, true)) this.#recorder.say(event);
-        if (++emptyAnswers > 1 || finish.reason === "length") throw noAnswer(finish);
+        if (++emptyAnswers > 1 || finish.reason === "length") {
+          throw emptyAnswer(finish, emptyAnswers);
+        }
         this.#notice("The model gave an empty answer and is asked once more.");
       }
     }
@@ -356,13 +359,4 @@ function toMessage({ text, reasoning, calls }: Draft, { replay }: Finish): Messa
     calls,
     ...replay !== undefined && { replay },
   };
-}
-
-function noAnswer({ model, reason }: Finish): ServiceError {
-  return new ServiceError(
-    "turn_failed",
-    reason === "length"
-      ? `The model ${model} reached its output limit before it said anything`
-      : `The model ${model} gave an empty answer twice`,
-  );
 }

@@ -394,7 +394,7 @@ Deno.test("runTurn() asks once more after an empty answer, and no third time", a
   const bad = testAgent({ model });
   const failed = await bad.ask("hi");
   assertEquals(model.requests.length, 2);
-  assertEquals(errorOf(failed)?.code, "turn_failed");
+  assertEquals(errorOf(failed)?.code, "empty_answer");
   assertStringIncludes(errorOf(failed)!.message, "empty answer twice");
   await good.journal.close();
   await bad.journal.close();

@@ -12,6 +12,7 @@ const KNOWN: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "provider_error",
   "provider_rate_limited",
   "provider_unreachable",
+  "empty_answer",
   "context_overflow",
   "tool_loop",
   "max_steps",

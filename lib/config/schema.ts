@@ -53,7 +53,8 @@ const agent = section({
     takes: "provider",
   }),
   fallbacks: z.array(z.string()).default([]).meta({
-    description: "Models tried in this order when the model cannot be reached or is overloaded.",
+    description: "Models tried in this order when the model cannot be reached, is overloaded, or " +
+      "sends nothing for stallTimeoutS.",
     takes: "provider",
   }),
   preset: z.string().default("").meta({

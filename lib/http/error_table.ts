@@ -232,6 +232,12 @@ export const HTTP_ERRORS = {
     meaning: "The turn failed; the log has the cause under the id in the message.",
     hidden: true,
   },
+  turn_crashed: {
+    status: 500,
+    type: "server_error",
+    slug: "turn_crashed",
+    meaning: "The service stopped unexpectedly in each run of the turn, so it is not run again.",
+  },
   turn_timeout: {
     status: 504,
     type: "server_error",
@@ -287,6 +293,13 @@ export const HTTP_ERRORS = {
     type: "server_error",
     slug: "provider_unreachable",
     meaning: "The model provider could not be reached.",
+  },
+  empty_answer: {
+    status: 502,
+    type: "server_error",
+    slug: "empty_answer",
+    meaning:
+      "The model ended its answer without text or a tool call, also when it was asked again.",
   },
   context_overflow: {
     status: 400,

@@ -52,13 +52,15 @@ export async function recover(
 
 /** How the turn ends, or undefined when it goes on. */
 function verdictOf(
-  { durable, status, attempts }: Turn,
+  { durable, status, attempts, startedAt }: Turn,
 ): { status: TurnStatus; error: ErrorData } | undefined {
   if (durable && attempts < MAX_CRASHED_ATTEMPTS) return undefined;
   if (durable) {
-    const message = `The service crashed in each of the ${attempts} runs of this turn, ` +
-      "so it is not run again";
-    return { status: "failed", error: toErrorData(new ServiceError("turn_failed", message)) };
+    const message = `The service stopped unexpectedly in each of the ${attempts} runs of this ` +
+      `turn, so it isn't run again. Check the service's log from ${
+        new Date(startedAt!).toISOString()
+      } on before you send it again.`;
+    return { status: "failed", error: toErrorData(new ServiceError("turn_crashed", message)) };
   }
   const message = status === "queued"
     ? "The service stopped before this turn was run"

@@ -243,7 +243,7 @@ Deno.test("recover() gives a durable turn up after two crashed runs, and says so
       }
     }
     const { status, attempts, error } = journal.turn("a")!;
-    assertEquals([status, attempts, error?.code], ["failed", 2, "turn_failed"]);
+    assertEquals([status, attempts, error?.code], ["failed", 2, "turn_crashed"]);
     assertEquals(error?.message.includes("2 runs"), true);
     assertEquals((await eventsOf(journal)).at(-1)?.type, "turn_end");
     await journal.close();

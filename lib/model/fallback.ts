@@ -8,7 +8,7 @@ import type { Model, ModelEvent, ModelRequest } from "./port.ts";
 import { ProviderError } from "./provider_error.ts";
 
 /**
- * The first model; when it cannot be reached, is overloaded or refuses for its limits, and nothing
+ * The first model; when it cannot be reached, is overloaded, refuses for its limits or stalls, and nothing
  * of its answer was seen, the next one in the list, each after its own retries. A `notice` tells of
  * each change. When none answers, the first one's error is thrown, with the others' in its message.
  */
@@ -28,9 +28,17 @@ async function* firstThatAnswers(
 ): AsyncGenerator<ModelEvent> {
   const errors: ProviderError[] = [];
   for (const [index, model] of models.entries()) {
+    const next = models[index + 1];
     let answering = false;
+    const stalled = new AbortController();
+    const signal = AbortSignal.any([request.signal, stalled.signal]);
+    request.onStall?.((quietMs) => {
+      if (answering || next === undefined || stalled.signal.aborted) return false;
+      stalled.abort(silent(model, quietMs));
+      return true;
+    });
     try {
-      for await (const event of model.stream(request)) {
+      for await (const event of model.stream({ ...request, signal })) {
         answering ||= event.type !== "notice";
         yield event;
       }
@@ -38,11 +46,15 @@ async function* firstThatAnswers(
     } catch (error) {
       if (answering || !(error instanceof ProviderError)) throw error;
       errors.push(error);
-      const next = models[index + 1];
       if (!mayWorkElsewhere(error) || next === undefined) throw together(errors);
       yield { type: "notice", text: `${error.message}; asking ${next.name} instead` };
     }
   }
+}
+
+function silent({ name }: Model, quietMs: number): ProviderError {
+  const message = `${name} has sent nothing for ${quietMs / 1_000} s`;
+  return new ProviderError("provider_unreachable", message, false);
 }
 
 function mayWorkElsewhere(error: ProviderError): boolean {

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { withFallbacks } from "./fallback.ts";
 import type { Model, ModelEvent } from "./port.ts";
 import { ProviderError, type ProviderErrorCode } from "./provider_error.ts";
-import { ask } from "./testing/ask.ts";
+import { ask, requestOf } from "./testing/ask.ts";
 
 function model(name: string, events: ModelEvent[], error?: Error): Model {
   return {
@@ -79,4 +79,39 @@ Deno.test("withFallbacks() tells of all when none answers", async () => {
   assertEquals(error.code, "provider_rate_limited");
   assertEquals(error.details, { retryAfterS: 90 });
   assertEquals(error.message, "p/a failed (and instead: p/b failed)");
+});
+
+Deno.test("withFallbacks() gives a model that says nothing up for the next, and none that has begun", async () => {
+  /** Says these, and then nothing until it is aborted. */
+  const silent = (name: string, events: ModelEvent[]): Model => ({
+    name,
+    contextTokens: 1,
+    async *stream({ signal }) {
+      yield* events;
+      await new Promise((_, reject) => {
+        if (signal.aborted) reject(signal.reason);
+        signal.addEventListener("abort", () => reject(signal.reason));
+      });
+    },
+  });
+  const notice: ModelEvent = { type: "notice", text: "trying again" };
+  const guarded = withFallbacks(silent("p/a", []), [silent("p/b", [notice]), answering("p/c")]);
+  const rescues: boolean[] = [];
+  const onStall = (rescue: (quietMs: number) => boolean) =>
+    void queueMicrotask(() => rescues.push(rescue(5_000)));
+  const { text, notices } = await ask(guarded, { onStall });
+  assertEquals(text, "I am p/c");
+  assertEquals(notices, [
+    "p/a has sent nothing for 5 s; asking p/b instead",
+    "trying again",
+    "p/b has sent nothing for 5 s; asking p/c instead",
+  ]);
+  assertEquals(rescues, [true, true, false]);
+
+  const begun = withFallbacks(silent("p/a", [{ type: "reasoning", text: "hm" }]), [
+    answering("p/b"),
+  ]);
+  let rescue: ((quietMs: number) => boolean) | undefined;
+  for await (const _ of begun.stream(requestOf({ onStall: (call) => rescue = call }))) break;
+  assertEquals(rescue!(5_000), false);
 });

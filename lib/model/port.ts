@@ -23,6 +23,11 @@ export interface ModelRequest {
   tools: readonly ToolDescription[];
   /** Aborting closes the connection to the provider. */
   signal: AbortSignal;
+  /**
+   * Takes what is called when the model was silent for too long, in milliseconds. It returns whether
+   * another model is asked instead. Absent: nobody watches.
+   */
+  onStall?: (rescue: (quietMs: number) => boolean) => void;
 }
 
 /** What a model call yields, in order. `finish` is last and comes exactly once. */

@@ -6,6 +6,7 @@
  */
 
 import { type BodyReader, readBody } from "./body_reader.ts";
+import { readStreamHead, type StreamHead } from "./event_stream.ts";
 import { gathered } from "./gathered.ts";
 import { ProviderError } from "./provider_error.ts";
 import { type ProviderSpec, shownBaseUrl } from "./provider_spec.ts";
@@ -36,7 +37,7 @@ export interface ProviderFetchDeps {
 
 /**
  * A fetch for one provider. Rejects with {@linkcode ProviderError} `provider_unreachable` when no
- * answer came, and with the signal's reason after an abort, which closes the connection.
+ * stream of events came, and with the signal's reason after an abort, which closes the connection.
  */
 export function createProviderFetch(
   { spec, fetch, bounds = ANSWER_BOUNDS }: ProviderFetchDeps,
@@ -64,10 +65,16 @@ export function createProviderFetch(
     const { body, status, statusText } = response;
     if (body === null) return response;
     const reader = readBody(body, init?.signal ?? undefined);
-    const read = response.ok
-      ? toStream(gathered(bounded(reader, spec, bounds)))
-      : firstBytes(reader, MAX_ERROR_BYTES);
-    return new Response(read, { status, statusText, headers: response.headers });
+    const answer = (read: ReadableStream<Uint8Array<ArrayBuffer>>) =>
+      new Response(read, { status, statusText, headers: response.headers });
+    if (!response.ok) return answer(firstBytes(reader, MAX_ERROR_BYTES));
+    const contentType = response.headers.get("content-type") ?? "";
+    const head = await readStreamHead(reader, contentType, [
+      spec.apiKey,
+      ...Object.values(spec.headers),
+    ]);
+    if ("isInstead" in head) throw notAModel(head, input, spec);
+    return answer(toStream(gathered(bounded(head.events, spec, bounds))));
   };
 }
 
@@ -139,6 +146,21 @@ function redirected(response: Response, spec: ProviderSpec): ProviderError {
       "to the final address",
     false,
     { providerStatus: response.status },
+  );
+}
+
+function notAModel(
+  { isInstead, isEmpty }: Extract<StreamHead, { isInstead: string }>,
+  input: Parameters<typeof fetch>[0],
+  { name }: ProviderSpec,
+): ProviderError {
+  const asked = shownBaseUrl(input instanceof Request ? input.url : String(input));
+  return new ProviderError(
+    "provider_unreachable",
+    `${asked} answered with ${isInstead} instead of a model's stream; check providers.${name}.baseUrl ` +
+      "(most servers need a path such as /v1)",
+    // A proxy whose server is being started answers so too.
+    isEmpty,
   );
 }
 

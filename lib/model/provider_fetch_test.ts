@@ -3,6 +3,7 @@ import { ProviderError } from "./provider_error.ts";
 import { createProviderFetch } from "./provider_fetch.ts";
 import { readProvider } from "./provider_spec.ts";
 
+const EVENT_STREAM = { headers: { "content-type": "text/event-stream" } };
 const KEY = "sk-very-secret-key";
 
 function specFor(baseUrl: string, apiKey = KEY, headers: Record<string, string> = {}) {
@@ -108,7 +109,7 @@ Deno.test("createProviderFetch() ends an answer beyond its bounds", async () => 
     });
     const fetch = createProviderFetch({
       spec: specFor("http://h/v1"),
-      fetch: () => Promise.resolve(new Response(body)),
+      fetch: () => Promise.resolve(new Response(body, EVENT_STREAM)),
       bounds: { maxLineBytes: 10, maxBytes: 40 },
     });
     const response = await fetch("http://h/v1");
@@ -128,7 +129,7 @@ Deno.test("createProviderFetch() sends no empty key", async () => {
   const capture: typeof fetch = (_input, init) => {
     const headers = new Headers(init?.headers);
     seen.push([headers.get("authorization"), headers.get("x-api-key")]);
-    return Promise.resolve(new Response("ok"));
+    return Promise.resolve(new Response("data: ok"));
   };
   const headers = { authorization: "Bearer ", "x-api-key": "" };
   for (
@@ -141,4 +142,52 @@ Deno.test("createProviderFetch() sends no empty key", async () => {
     await createProviderFetch({ spec, fetch: capture })("http://h", { headers });
   }
   assertEquals(seen, [[null, null], ["Bearer", null], ["Bearer", ""]]);
+});
+
+Deno.test("createProviderFetch() hands a stream of events on byte for byte, however it is cut", async () => {
+  const whole = [
+    ": ping\n\ndata: {}\n\n",
+    "\ufeffevent: message_start\ndata: {}\n\n",
+    "\n\n  \n\nid: 1\ndata: ü\n\n",
+    ":\n",
+    "retry: 5\n\n",
+  ];
+  for (const text of whole) {
+    const bytes = new TextEncoder().encode(text);
+    for (const size of [1, 2, 3, 7, 100]) {
+      let at = 0;
+      const body = new ReadableStream({
+        pull(controller) {
+          if (at >= bytes.length) return controller.close();
+          controller.enqueue(bytes.slice(at, at += size));
+        },
+      });
+      const fetch = createProviderFetch({
+        spec: specFor("http://h/v1"),
+        fetch: () => Promise.resolve(new Response(body)),
+      });
+      assertEquals(await (await fetch("http://h/v1")).bytes(), bytes, text);
+    }
+  }
+});
+
+Deno.test("createProviderFetch() says what is answered instead of a stream, without what is secret", async () => {
+  const cases: [string, string, boolean][] = [
+    [`<html><title>Log in ${KEY}</title>`, 'a web page ("Log in [secret]")', false],
+    [`\n  <!doctype html>`, "a web page", false],
+    [`{"error":{"message":"no such path"}}`, 'JSON ("no such path")', false],
+    [`[]`, "JSON", false],
+    ["Ollama is running", 'text ("Ollama is running")', false],
+    ["data", 'text ("data")', false],
+    [" \n", "an empty body", true],
+  ];
+  for (const [body, what, transient] of cases) {
+    const error = await failure(new Response(body));
+    assertEquals([error.code, error.transient], ["provider_unreachable", transient], body);
+    assertStringIncludes(
+      error.message,
+      `https://models.example/v1/x answered with ${what} instead of a model's stream; check ` +
+        "providers.fake.baseUrl",
+    );
+  }
 });

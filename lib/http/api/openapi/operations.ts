@@ -76,6 +76,7 @@ const TURN: readonly ErrorCode[] = [
   "draining",
   // the turn
   "turn_failed",
+  "turn_crashed",
   "turn_timeout",
   "turn_cancelled",
   "turn_interrupted",
@@ -84,6 +85,7 @@ const TURN: readonly ErrorCode[] = [
   "provider_error",
   "provider_rate_limited",
   "provider_unreachable",
+  "empty_answer",
   "context_overflow",
   "audit_unavailable",
 ];
