@@ -189,3 +189,24 @@ Deno.test("(C26) (C27) (C28) deltas come together, in their stream, once, and ne
   assertEquals(side.texts("y"), []);
   assertEquals(await gateway.stop(), 0, gateway.log());
 });
+
+Deno.test("a webhook's receiver that fails more often than sendMaxRetries gets its answers once it works; one that is gone for good does not", async () => {
+  await using model = startModelServer({ script: (request) => ({ text: `re ${said(request)}` }) });
+  await using side = await WebhookSide.open();
+  await using home = await makeHome({
+    agent: { model: "local/fake" },
+    providers: { local: { baseUrl: model.baseUrl } },
+    channels: { webhook: { ...side.section, sendMaxRetries: 1 } },
+  });
+  const answers: Record<string, number[]> = { broken: [500, 404], gone: [410] };
+  side.react = ({ chat_id }) => answers[chat_id]!.shift() ?? 204;
+  await using gateway = await home.start(["gateway", "--json"]);
+  await side.connected();
+  for (const chat of ["broken", "gone"]) await side.say({ id: chat, chat, text: chat });
+  await side.say({ id: "next", chat: "broken", text: "next" });
+  await side.taken("broken", 1);
+  assertEquals(side.texts("broken")[0], "re broken");
+  const dead = await outboxOf(home, ["dead"]);
+  assertEquals(dead.map(({ content }) => content), ["re gone"]);
+  assertEquals(await gateway.stop(), 0, gateway.log());
+});

@@ -2,7 +2,7 @@ import OpenAI from "openai";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { type Behaviour, type RecordedRequest, startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
-import { until, untilIdle } from "./support/process_facts.ts";
+import { statusOf, until, untilIdle } from "./support/process_facts.ts";
 
 const TEXT = Array.from({ length: 40 }, (_, index) => `word${index} `);
 
@@ -218,6 +218,29 @@ Deno.test("W1 a turn that kill -9 cut off is not run again for a repeat, which s
   assertEquals(model.requests.length, 1);
   const next = await answerOf(await ask(service.apiUrl, { key: "k2" }));
   assertEquals(next.toSpliced(1, 1), [200, "answer 1"]);
+});
+
+Deno.test("the key of a turn that kill -9 caught before its start is free again, and of one that had begun is not", async () => {
+  await using model = startModelServer({ script: [{ hang: "headers" }, { text: "second try" }] });
+  await using home = await makeHome(configFor(model.baseUrl));
+  const first = await home.start();
+  const begun = ask(first.apiUrl, { key: "begun" }).then(answerOf, () => "broken off");
+  await (await model.request(0)).hanging;
+  const waiting = ask(first.apiUrl, { key: "waiting" }).then(answerOf, () => "broken off");
+  await until(async () => (await statusOf(home)).queuedTurns === 1);
+  await first.kill();
+  assertEquals(await Promise.all([begun, waiting]), ["broken off", "broken off"]);
+
+  await using second = await home.start();
+  const [again, cut] = [
+    await answerOf(await ask(second.apiUrl, { key: "waiting" })),
+    await answerOf(await ask(second.apiUrl, { key: "begun" })),
+  ];
+  assertEquals([again[0], again[2]], [200, "second try"]);
+  assertEquals([cut[0], cut[2]], [503, "turn_interrupted"]);
+  // And from then on it is kept as any other.
+  assertEquals(await answerOf(await ask(second.apiUrl, { key: "waiting" })), again);
+  assertEquals(model.requests.length, 2);
 });
 
 Deno.test("a repeat of a failed turn gets its failure, and the model is not asked again", async () => {

@@ -17,6 +17,7 @@ import type {
 import { Mailbox } from "./protocol/mailbox.ts";
 import { postSigned } from "./protocol/post_signed.ts";
 import { readFiles } from "./protocol/read_files.ts";
+import { Retries } from "./protocol/retries.ts";
 import { Receiver, REQUEST_KEY } from "./protocol/receiver.ts";
 import { readSecrets, Signer } from "./protocol/signature.ts";
 
@@ -44,6 +45,7 @@ const AGAIN_MS = 2_000;
 /** See the module. */
 export class WebhookChannel extends BaseChannel<WebhookConfig> {
   readonly #mailbox: Mailbox;
+  readonly #retries: Retries;
   readonly #ending = new AbortController();
   readonly #stopped = Promise.withResolvers<void>();
   /** Characters that have arrived, by stream. */
@@ -56,6 +58,7 @@ export class WebhookChannel extends BaseChannel<WebhookConfig> {
   constructor(config: WebhookConfig, host: ChannelHost) {
     super(config, host);
     this.#mailbox = new Mailbox(host.clock);
+    this.#retries = new Retries(host.clock);
   }
 
   /** Rejects where the section has no secret, or one that is none. */
@@ -125,10 +128,14 @@ export class WebhookChannel extends BaseChannel<WebhookConfig> {
           approval: { id: event.id, digest: event.digest, expires_at: event.expiresAt },
         });
       case "approval_resolved":
-        return await this.#sendEvent({ id, type: "approval_resolved", chatId, metadata }, {
-          text: content,
-          approval: { id: event.id, outcome: event.outcome },
-        });
+        return await this.#retries.send(
+          id,
+          () =>
+            this.#sendEvent({ id, type: "approval_resolved", chatId, metadata }, {
+              text: content,
+              approval: { id: event.id, outcome: event.outcome },
+            }),
+        );
       case "turn_end": {
         const request = metadata[REQUEST_KEY];
         if (typeof request === "string") this.#mailbox.end(request, event.status);
@@ -177,14 +184,15 @@ export class WebhookChannel extends BaseChannel<WebhookConfig> {
     if (this.config.url !== "") {
       // The place of a piece tells its receiver what it has already.
       const id = `${streamId}.${offset}.${delta.length}${streamEnd ? ".end" : ""}`;
-      await this.#post(id, {
+      const body = {
         ...about({ type: "delta", id, chatId, metadata }, this.name),
         stream_id: streamId,
         offset,
         text: delta,
         end: streamEnd,
         resuming,
-      });
+      };
+      await this.#retries.send(`stream ${streamId}`, () => this.#post(id, body));
     }
     const isKept = typeof request === "string" && this.#mailbox.append(request, streamId, delta);
     if (!isKept) this.#requireUrl(metadata);
@@ -222,12 +230,13 @@ export class WebhookChannel extends BaseChannel<WebhookConfig> {
     if (!isKept) this.#requireUrl(metadata);
     if (this.config.url === "") return;
     const type = "approval" in more ? "approval" : "message";
-    await this.#post(id, {
+    const body = {
       ...about({ type, id, chatId, metadata }, this.name),
       text: content,
       media,
       ...more,
-    });
+    };
+    await this.#retries.send(id, () => this.#post(id, body));
   }
 
   #requireRunning(): void {

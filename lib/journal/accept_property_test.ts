@@ -28,11 +28,17 @@ type Step =
   /** Requests of one batch. */
   | { does: "accept"; requests: Request[] }
   /** Of the oldest open turn. */
-  | { does: "end"; status: "done" | "cancelled"; ranTool: boolean }
+  | {
+    does: "end";
+    status: "done" | "cancelled" | "interrupted";
+    started: boolean;
+    ranTool: boolean;
+  }
   | { does: "remove"; turn: number }
   | { does: "delete"; session: number }
   | { does: "wait"; days: number }
-  | { does: "crash" };
+  /** Of the oldest open turn, whether it runs by then. */
+  | { does: "crash"; started: boolean };
 
 const anyRequest: fc.Arbitrary<Request> = fc.record({
   session: fc.nat(1),
@@ -54,14 +60,15 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       does: fc.constant("end" as const),
-      status: fc.constantFrom("done" as const, "cancelled" as const),
+      status: fc.constantFrom("done" as const, "cancelled" as const, "interrupted" as const),
+      started: fc.boolean(),
       ranTool: fc.boolean(),
     }),
   },
   fc.record({ does: fc.constant("remove" as const), turn: fc.nat(5) }),
   { weight: 2, arbitrary: fc.record({ does: fc.constant("delete" as const), session: fc.nat(1) }) },
   fc.record({ does: fc.constant("wait" as const), days: fc.constantFrom(1, 4, 8) }),
-  fc.constant({ does: "crash" as const }),
+  fc.record({ does: fc.constant("crash" as const), started: fc.boolean() }),
 );
 
 /** A turn as the model has it. */
@@ -151,19 +158,19 @@ async function acceptAll(journal: Journal, model: Model, requests: Request[], st
 async function endOldest(
   journal: Journal,
   model: Model,
-  { status, ranTool }: Extract<Step, { does: "end" }>,
+  { status, started, ranTool }: Extract<Step, { does: "end" }>,
 ) {
   const turn = model.turns.find(({ open }) => open);
   if (turn === undefined) return;
-  if (ranTool) {
-    await journal.start(turn.id);
+  if (started) await journal.start(turn.id);
+  if (started && ranTool) {
     await journal.append(turn.id, [
       { type: "tool_call", callId: turn.id, tool: "t", args: {}, hint: "" },
     ]);
   }
-  await journal.end(turn.id, ending(status, status === "cancelled"));
+  await journal.end(turn.id, ending(status, status !== "done"));
   turn.open = false;
-  if (status === "cancelled" && !ranTool) turn.keyUntil = 0;
+  if (!started || (status === "cancelled" && !ranTool)) turn.keyUntil = 0;
 }
 
 async function deleteSession(journal: Journal, model: Model, session: number, freed: string[]) {
@@ -256,13 +263,18 @@ Deno.test("accept() keeps keys, responses and files as a model of them says, ove
               model.time += step.days * DAY_MS;
               break;
             case "crash": {
+              const oldest = model.turns.find(({ open }) => open);
+              if (oldest !== undefined && step.started) await journal.start(oldest.id);
               const from = path;
               path = `${folder}/${paths++}.db`;
               crashCopy(from, path);
               await journal.close();
               journal = open();
               await journal.recover();
-              for (const turn of model.turns) turn.open = false;
+              for (const turn of model.turns) {
+                if (turn.open && !(turn === oldest && step.started)) turn.keyUntil = 0;
+                turn.open = false;
+              }
               break;
             }
           }

@@ -15,7 +15,7 @@ export interface RequestKeys {
   find(key: RequestKey): { turnId: string; digest: string } | undefined;
   /** Gives the key to a turn; `find` has said that it is free. */
   insert(turn: number, key: RequestKey): void;
-  /** Frees the key of a turn that was cancelled, if it has one that does not outlive that. */
+  /** Frees the key of a turn that did nothing, if it has one that does not outlive that. */
   free(turn: number): void;
   /** Removes some of those that have expired. */
   purge(): void;

@@ -109,7 +109,10 @@ export function createTurnWrites(
       said.release(open.sessionId, events.head(open.sessionId));
       // Nothing was done, so the same request may be made again (decisions B "Idempotency-Key"). What
       // was closed above counts: a call that was cut off may have taken effect.
-      if (status === "cancelled" && !open.state.ranTool) requestKeys.free(open.turn);
+      const neverStarted = open.attempts === 0;
+      if (neverStarted || (status === "cancelled" && !open.state.ranTool)) {
+        requestKeys.free(open.turn);
+      }
       sessions.touch(open.sessionId);
       openTurns.delete(open.id);
     },

@@ -62,7 +62,7 @@ export interface RequestKey {
   key: string;
   /** Of everything that the request says; another one under the same key is a conflict. */
   digest: string;
-  /** Stays also when the turn is cancelled before any tool ran. Default: it is free then. */
+  /** Stays also when the turn ends before its start, or is cancelled before any tool ran. Default: it is free then. */
   outlivesCancel?: boolean;
 }
 
@@ -82,7 +82,10 @@ export interface ResponseEntry extends ResponseFacts {
 
 /** What is written together with a turn's row. */
 export interface AcceptOptions {
-  /** Kept for 8 days; gone when the turn is cancelled before any tool ran, or with its session. */
+  /**
+   * Kept for 8 days; gone when the turn ends before its start, when it is cancelled before any tool ran, or
+   * with its session.
+   */
   requestKey?: RequestKey;
   response?: ResponseFacts;
   /** Notes that the turn's answer goes to a chat of a channel. */

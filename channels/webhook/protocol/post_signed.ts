@@ -24,8 +24,11 @@ export interface PostDeps {
   signal: AbortSignal;
 }
 
-/** Refusals that a repeat may mend: too slow, too early, too many. */
-const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
+/**
+ * Refusals of this very message, or of all for good (RFC 9110, 15.5; RFC 6585; RFC 7725). Any other may be
+ * mended within a day: a deployment, a wrong secret, a path that is not there yet.
+ */
+const PERMANENT: ReadonlySet<number> = new Set([400, 410, 413, 414, 415, 422, 431, 451]);
 
 /**
  * Posts `body` as JSON; resolves when the other side has answered that it has it. `id` is the same at
@@ -77,14 +80,9 @@ function throwUnlessTaken({ status, headers }: Response, url: string, nowMs: num
     if (waitMs !== undefined) throw new RetryLaterError(said, waitMs);
   }
   if (status >= 300 && status < 400) {
-    throw new PermanentDeliveryError(
-      `${said}, a redirect, which is not followed: set url to where it leads`,
-    );
+    throw new Error(`${said}, a redirect, which is not followed: set url to where it leads`);
   }
-  if (status >= 400 && status < 500 && !TEMPORARY.has(status)) {
-    throw new PermanentDeliveryError(said);
-  }
-  throw new Error(said);
+  throw PERMANENT.has(status) ? new PermanentDeliveryError(said) : new Error(said);
 }
 
 /** Seconds or a date (RFC 9110, 10.2.3), as milliseconds from now; undefined for neither. */
