@@ -38,6 +38,7 @@ export const PROGRAMS = {
   node: { command: "node", package: "nodejs", inSystemFolder: true },
   npm: { command: "npm", package: "npm", inSystemFolder: true },
   openssl: { command: "openssl", package: "openssl" },
+  perl: { command: "perl", package: "perl-base", inSystemFolder: true },
   prlimit: { command: "prlimit", package: "util-linux", inSystemFolder: true },
   prosody: { command: "prosody", package: "prosody" },
   python3: { command: "python3", package: "python3", inSystemFolder: true },

@@ -11,7 +11,7 @@
  * @module
  */
 
-import { type ChildPermissions, RELAY_ARGUMENT } from "./command.ts";
+import { type ChildPermissions, PROBE_ARGUMENT, RELAY_ARGUMENT } from "./command.ts";
 import type { ChildFrame } from "./protocol.ts";
 import { READY, serveInput, writeFrame } from "./serve_child.ts";
 import { writeSessionFrame } from "./serve_session.ts";
@@ -47,12 +47,16 @@ const SESSIONS: ReadonlyMap<string, string> = new Map([
 /** The relay of a sandbox's network; it speaks no frames. */
 const RELAY = "lib/network/relay/child.ts";
 
+/** The program of the sandbox's self-test; neither does it. */
+const PROBE = "lib/authority/executor/probe_kernel.ts";
+
 /** Sources of the modules that processes of children start with. */
 export const CHILD_MODULES: readonly string[] = [
   "lib/authority/executor/child.ts",
   ...ACTIONS.values(),
   ...SESSIONS.values(),
   RELAY,
+  PROBE,
 ];
 
 const EXIT_USAGE = 2;
@@ -65,6 +69,7 @@ const KINDS = ["read", "write", "net", "env", "run", "sys", "ffi", "import"] as 
 export function runAsChild(args: readonly string[] = Deno.args): Promise<never> {
   const [, tool, permissionsJson] = args;
   if (tool === RELAY_ARGUMENT && permissionsJson !== undefined) return runRelay(permissionsJson);
+  if (tool === PROBE_ARGUMENT) return runProbe();
   const isSession = SESSIONS.has(tool ?? "");
   const entry = ACTIONS.get(tool ?? "") ?? SESSIONS.get(tool ?? "");
   if (entry === undefined || permissionsJson === undefined) Deno.exit(EXIT_USAGE);
@@ -115,6 +120,12 @@ async function runRelay(folder: string): Promise<never> {
   const module = await import(moduleUrl(RELAY).href) as { runRelay(folder: string): Promise<void> };
   await module.runRelay(folder);
   return await new Promise(() => {});
+}
+
+async function runProbe(): Promise<never> {
+  const module = await import(moduleUrl(PROBE).href) as { probeKernel(): void };
+  module.probeKernel();
+  Deno.exit(0);
 }
 
 if (import.meta.main) await runAsChild();

@@ -40,6 +40,9 @@ export const CHILD_ARGUMENT = "__child";
 /** What stands after it for the relay of a sandbox's network. */
 export const RELAY_ARGUMENT = "network_relay";
 
+/** What stands after it for the program of the sandbox's self-test. */
+export const PROBE_ARGUMENT = "probe_kernel";
+
 /** A program and what it is given. */
 export interface ChildCommand {
   path: string;

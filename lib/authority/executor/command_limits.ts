@@ -9,6 +9,8 @@
  * @module
  */
 
+import { EXEC_FILTERED } from "./seccomp_filter.ts";
+
 /** How much a command may take. */
 export interface CommandLimits {
   /** Of each process; of all together in a control group. */
@@ -96,7 +98,7 @@ else
     esac
   done < /proc/self/cgroup
 fi
-exec "$@"`;
+${EXEC_FILTERED}`;
 
 /** Removes that group, once nothing runs in it. */
 const LEAVE = `name=$1
@@ -110,8 +112,11 @@ done`;
 
 /** Control groups of commands. */
 export interface ControlGroups {
-  /** The command in a group of that name, which is made if it is not there: what takes the time. */
-  enter(name: string, limits: CommandLimits): string[];
+  /**
+   * The command in a group of that name, which is made if it is not there: what takes the time. It finds
+   * the seccomp filter of that path as bubblewrap is told to.
+   */
+  enter(name: string, limits: CommandLimits, filter: string): string[];
   /** Removes the group. Never rejects. */
   leave(name: string): Promise<void>;
 }
@@ -119,11 +124,11 @@ export interface ControlGroups {
 /** Control groups if this user can make them, tried out. */
 export async function findControlGroups(): Promise<ControlGroups | undefined> {
   const groups: ControlGroups = {
-    enter: (name, { maxProcesses, maxMemoryBytes }) => [
+    enter: (name, { maxProcesses, maxMemoryBytes }, filter) => [
       "/bin/sh",
       "-c",
       ENTER,
-      "sh",
+      filter,
       name,
       String(maxProcesses),
       String(maxMemoryBytes),
@@ -136,7 +141,7 @@ export async function findControlGroups(): Promise<ControlGroups | undefined> {
   const limits = { maxProcesses: 64, maxMemoryBytes: 64 * 1024 * 1024, timeoutMs: 1_000 };
   // In both of its groups, or it does not count.
   const check = ["/bin/sh", "-c", 'grep -c "$1" /proc/self/cgroup | grep -qx "[12]"', "sh", name];
-  const isHeld = await runShell([...groups.enter(name, limits), ...check]);
+  const isHeld = await runShell([...groups.enter(name, limits, "/dev/null"), ...check]);
   await groups.leave(name);
   return isHeld ? groups : undefined;
 }

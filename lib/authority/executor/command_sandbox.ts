@@ -9,7 +9,8 @@ import { isInside } from "../resolve/inside.ts";
 import { COMMAND_PATH } from "../resolve/resolve_command.ts";
 import { networkSandbox } from "../network/network_sandbox.ts";
 import { mountCheck } from "./mount_check.ts";
-import { ISOLATION } from "./sandbox.ts";
+import { ISOLATION, PROC } from "./sandbox.ts";
+import { SECCOMP } from "./seccomp_filter.ts";
 import type { Guard } from "./workspace_guards.ts";
 
 /** Programs and libraries, as they are laid out here: folders are bound, links are made again. */
@@ -78,7 +79,8 @@ export async function commandSandbox(
   { workspace, cwd, guards, gitIgnore, mounts = [], passEnv = false, networkSocket }: CommandView,
 ): Promise<string[]> {
   const network = networkSocket === undefined ? undefined : await networkSandbox(networkSocket);
-  const args = [...(network?.outer ?? []), ...ISOLATION, ...(passEnv ? [] : ["--clearenv"])];
+  const args = [...(network?.outer ?? []), ...ISOLATION, ...SECCOMP];
+  if (!passEnv) args.push("--clearenv");
   // Where something is around it, that has a loopback alone already.
   if (network === undefined || network.outer.length === 0) args.push("--unshare-net");
   for (const folder of SYSTEM_FOLDERS) {
@@ -87,7 +89,7 @@ export async function commandSandbox(
     else if (info?.isDirectory) args.push("--ro-bind", folder, folder);
   }
   for (const path of SYSTEM_FILES) args.push("--ro-bind-try", path, path);
-  args.push("--proc", "/proc", "--dev", "/dev");
+  args.push(...PROC, "--dev", "/dev");
   // Without a size of their own these would be as large as half the machine's memory.
   args.push("--size", String(SHM_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev");
   args.push("--size", String(TMP_BYTES), "--tmpfs", "/tmp", "--symlink", "/tmp", "/var/tmp");

@@ -16,6 +16,7 @@ import { COMMAND_ENV } from "./command_sandbox.ts";
 import { type CommandMode, CommandModes } from "./command_mode.ts";
 import type { CommandSessionJob } from "./command_session.ts";
 import { closeInherited } from "./inherited.ts";
+import { kernelProbeMounts } from "./kernel_probe.ts";
 import type { OutputScrubber } from "./kept_output.ts";
 import { openBare, openConfined } from "./open_command_session.ts";
 import { createSandboxRaiser, type HeldBack } from "./raise_sandbox.ts";
@@ -146,24 +147,29 @@ export function createCommands(options: CommandsOptions): Commands {
         workspace: folder,
         cwd: folder,
         own: { ownPaths: [], sourcePaths: [] },
+        mounts: await kernelProbeMounts(),
         run: { timeoutMs: SELF_TEST_TIMEOUT_MS, signal: closing.signal, onProgress: () => {} },
       });
       return end.type === "refused" ? { type: "fault", message: end.reason } : end;
     },
   });
 
-  async function runConfined({ argv, workspace, cwd, own, networkSocket, run }: {
+  async function runConfined({ argv, workspace, cwd, own, networkSocket, mounts, run }: {
     argv: readonly string[];
     workspace: string;
     cwd: string;
     own: HeldBack;
     /** The socket of its proxy. */
     networkSocket?: string;
+    /** For the self-test: what Deno needs, which takes the memory and processes of a session too. */
+    mounts?: readonly string[];
     run: CommandRun;
   }): Promise<CommandOutcome> {
     const { timeoutMs, signal, onProgress, env = {} } = run;
-    const limits = commandLimits(config, { timeoutMs, hasRelay: networkSocket !== undefined });
-    const wanted = { workspace, cwd, own, limits, signal, env, networkSocket };
+    const isTest = mounts !== undefined;
+    const hasRelay = isTest || networkSocket !== undefined;
+    const limits = commandLimits(config, { timeoutMs, isSession: isTest, hasRelay });
+    const wanted = { workspace, cwd, own, limits, signal, env, networkSocket, mounts };
     const sandbox = await raiser.raise(wanted);
     if ("problem" in sandbox) return { type: "refused", reason: sandbox.problem };
     using _held = sandbox.held;

@@ -1,7 +1,10 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { needs, programPath } from "../../../tests/support/needs.ts";
 import type { CommandTarget } from "../actions.ts";
+import { commandSandbox } from "./command_sandbox.ts";
 import { type CommandOutcome, type Commands, createCommands } from "./commands.ts";
+import { kernelProbeMounts } from "./kernel_probe.ts";
+import { runSandbox } from "./testing/run_sandbox.ts";
 import { type SandboxReport, testSandbox } from "./test_sandbox.ts";
 
 const silent = () => {};
@@ -179,6 +182,39 @@ Deno.test({
       for (const name of [...expected, "network", "processes", "environment"]) {
         assert(open.includes(name), `${name} of ${open}`);
       }
+    } finally {
+      await Deno.remove(scratchDir, { recursive: true });
+    }
+  },
+});
+
+Deno.test({
+  ...needs("testSandbox() finds what a sandbox lets through to the kernel", "bubblewrap"),
+  async fn() {
+    const scratchDir = await Deno.realPath(await Deno.makeTempDir());
+    /** What is open in a sandbox that lacks an option and its value. */
+    async function openWithout(option: string, value: string): Promise<string[]> {
+      const { trials } = await testSandbox({
+        scratchDir,
+        async run(workspace, script, asked) {
+          const mounts = await kernelProbeMounts();
+          const args = await commandSandbox({ workspace, cwd: workspace, guards: [], mounts });
+          const at = args.findIndex((arg, at) => arg === option && args[at + 1] === value);
+          const lacking = at < 0 ? args : args.toSpliced(at, 2);
+          const shell = ["/bin/sh", "-c", script, "sh", ...asked];
+          const { code, stdout } = await runSandbox([...lacking, ...shell]);
+          return { type: "exited", code, signal: null, output: stdout };
+        },
+      });
+      return trials.filter(({ held }) => !held).map(({ name }) => name);
+    }
+    try {
+      // Without the guards of a workspace.
+      const usual = await openWithout("nothing", "");
+      const more = async (option: string, value: string) =>
+        (await openWithout(option, value)).filter((name) => !usual.includes(name));
+      assertEquals(await more("--remount-ro", "/proc"), ["kernel_files"]);
+      assertEquals(await more("--seccomp", "9"), ["setuid", "kernel_calls"]);
     } finally {
       await Deno.remove(scratchDir, { recursive: true });
     }

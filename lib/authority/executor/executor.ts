@@ -20,6 +20,7 @@ import {
   type SandboxView,
   sandboxView,
 } from "./sandbox.ts";
+import { EXEC_FILTERED, writeSeccompFilter } from "./seccomp_filter.ts";
 import { Slots } from "./slots.ts";
 import type { LockedPackages } from "../../packages/locked_packages.ts";
 import { moduleUrl } from "../../layout.ts";
@@ -87,6 +88,14 @@ export interface Executor {
   shutdown(): Promise<void>;
 }
 
+/** What was found, and what every sandbox starts with. */
+interface Probed extends Confinement {
+  /** Path of the seccomp filter. */
+  filter?: string;
+  /** First arguments of bwrap. */
+  base: readonly string[];
+}
+
 /** What an executor is made of. */
 export interface ExecutorOptions {
   /** Folder, 0700, for what Deno derives from the sources of children that have no sandbox. */
@@ -130,7 +139,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const closing = new AbortController();
   const live = new Set<Promise<unknown>>();
   let found: Promise<Confinement> | undefined;
-  let probed: Promise<Confinement & { base: readonly string[] }> | undefined;
+  let probed: Promise<Probed> | undefined;
 
   function find(): Promise<Confinement> {
     return found ??= options.sandbox === "off"
@@ -138,14 +147,14 @@ export function createExecutor(options: ExecutorOptions): Executor {
       : findConfinement();
   }
 
-  function confine(): Promise<Confinement & { base: readonly string[] }> {
+  function confine(): Promise<Probed> {
     return probed ??= probe().catch((error) => {
       probed = undefined;
       throw error;
     });
   }
 
-  async function probe(): Promise<Confinement & { base: readonly string[] }> {
+  async function probe(): Promise<Probed> {
     const confinement = await find();
     const { bwrap } = confinement;
     if (bwrap === undefined) {
@@ -154,15 +163,16 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
     const real = await Deno.realPath(execPath);
     const base = await sandboxBase(real);
+    const filter = await writeSeccompFilter(cacheDir);
     const nothing: SandboxView = { readOnly: [], readWrite: [], network: false };
     const env = { DENO_DIR: SANDBOX_CACHE_DIR };
-    const reason = await tryOut(bwrap, [...base, ...sandboxView(nothing, env), real, "--version"]);
-    if (reason === undefined) return { ...confinement, base };
+    const version = [...base, ...sandboxView(nothing, env), real, "--version"];
+    const reason = await tryOut(["/bin/sh", "-c", EXEC_FILTERED, filter, bwrap, ...version]);
+    if (reason === undefined) return { ...confinement, filter, base };
     log.warning("The sandbox does not work here: file tools refuse paths that hold links", {
       reason,
     });
-    await Deno.mkdir(cacheDir, { recursive: true, mode: 0o700 });
-    return { prlimit: confinement.prlimit, reason, base: [] };
+    return { reason, base: [] };
   }
 
   /** What is started, and its whole environment. */
@@ -176,7 +186,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       timeoutMs?: number;
     },
   ): Promise<{ argv: string[]; env: Record<string, string> }> {
-    const { bwrap, prlimit, base } = await confine();
+    const { bwrap, filter, base } = await confine();
     const packages = standalone ? undefined : job.packages;
     const command = childCommand({
       tool,
@@ -190,7 +200,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     });
     const argv = [
       ...await closeInherited(),
-      ...limits(prlimit, timeoutMs, options.maxDataBytes ?? DEFAULT_MAX_DATA_BYTES),
+      ...limited(filter, timeoutMs, options.maxDataBytes ?? DEFAULT_MAX_DATA_BYTES),
       ...(bwrap === undefined ? [] : [bwrap, ...base, ...sandboxView(view, command.env, packages)]),
       command.path,
       ...command.args,
@@ -312,29 +322,33 @@ export function createExecutor(options: ExecutorOptions): Executor {
   };
 }
 
-/** Limits that the child's processes inherit. Processor time bounds a child that outlives everyone. */
-function limits(
-  prlimit: string | undefined,
+/**
+ * What starts a child under limits that its processes inherit, with the seccomp filter where there is one.
+ * The shell sets them: as a program of its own, such as prlimit, that would take as long again.
+ */
+function limited(
+  filter: string | undefined,
   timeoutMs: number | undefined,
   maxDataBytes: number,
 ): string[] {
-  if (prlimit === undefined) return [];
-  return [
-    prlimit,
-    `--data=${maxDataBytes}`,
-    // Deno works on several threads, so processor time passes faster than time.
-    ...(timeoutMs === undefined ? [] : [`--cpu=${Math.ceil(timeoutMs / 1000) * 4}`]),
-    `--nofile=${MAX_OPEN_FILES}`,
-    "--core=0",
-    "--",
+  if (Deno.build.os !== "linux") return [];
+  const limits = [
+    `ulimit -d ${Math.floor(maxDataBytes / 1024)}`,
+    // Deno works on several threads, so processor time passes faster than time; this bounds a child that
+    // outlives everyone.
+    ...(timeoutMs === undefined ? [] : [`ulimit -t ${Math.ceil(timeoutMs / 1000) * 4}`]),
+    `ulimit -n ${MAX_OPEN_FILES}`,
+    "ulimit -c 0",
+    filter === undefined ? 'exec "$@"' : EXEC_FILTERED,
   ];
+  return ["/bin/sh", "-c", limits.join(" && "), filter ?? "sh"];
 }
 
 /** Why a program does not run, or undefined when it does. */
-async function tryOut(path: string, args: readonly string[]): Promise<string | undefined> {
+async function tryOut([path, ...args]: readonly string[]): Promise<string | undefined> {
   try {
-    const { success, stderr } = await new Deno.Command(path, {
-      args: [...args],
+    const { success, stderr } = await new Deno.Command(path!, {
+      args,
       clearEnv: true,
       stdin: "null",
       stdout: "null",

@@ -1,25 +1,16 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { needs, programPath } from "../../../tests/support/needs.ts";
+import { needs } from "../../../tests/support/needs.ts";
 import { commandSandbox } from "./command_sandbox.ts";
 import { mountCheck } from "./mount_check.ts";
+import { runSandbox } from "./testing/run_sandbox.ts";
 import type { Guard } from "./workspace_guards.ts";
 
-interface Ran {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
 /** Runs a command in the sandbox of a workspace. */
-async function run(workspace: string, guards: readonly Guard[], argv: string[]): Promise<Ran> {
-  const args = [...await commandSandbox({ workspace, cwd: workspace, guards }), ...argv];
-  const { code, stdout, stderr } = await new Deno.Command(programPath("bubblewrap"), {
-    args,
-    clearEnv: true,
-  })
-    .output();
-  const text = new TextDecoder();
-  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+async function run(workspace: string, guards: readonly Guard[], argv: string[]) {
+  return await runSandbox([
+    ...await commandSandbox({ workspace, cwd: workspace, guards }),
+    ...argv,
+  ]);
 }
 
 async function withFolders(
@@ -93,12 +84,9 @@ Deno.test({
       const swapped = right.with(from, outside);
       const missing = [...right.slice(0, from - 1), ...right.slice(from + 2)];
       for (const args of [swapped, missing]) {
-        const { code, stdout, stderr } = await new Deno.Command(programPath("bubblewrap"), {
-          args: [...args, "cat", "sub/secret"],
-          clearEnv: true,
-        }).output();
-        assertEquals([code, new TextDecoder().decode(stdout)], [126, ""]);
-        assertStringIncludes(new TextDecoder().decode(stderr), "nothing was run");
+        const { code, stdout, stderr } = await runSandbox([...args, "cat", "sub/secret"]);
+        assertEquals([code, stdout], [126, ""]);
+        assertStringIncludes(stderr, "nothing was run");
       }
       assertEquals(mountCheck({ workspace, guards: [] }), []);
     });
@@ -162,11 +150,9 @@ Deno.test({
       const args = await commandSandbox({ workspace, cwd: workspace, guards });
       const at = args.indexOf("--remount-ro", args.indexOf(workspace));
       const volume = ["--tmpfs", `${workspace}/volume`];
-      const { code, stdout } = await new Deno.Command(programPath("bubblewrap"), {
-        args: [...args.slice(0, at), ...volume, ...args.slice(at), "echo", "ran"],
-        clearEnv: true,
-      }).output();
-      assertEquals([code, new TextDecoder().decode(stdout)], [0, "ran\n"]);
+      const mounted = [...args.slice(0, at), ...volume, ...args.slice(at)];
+      const { code, stdout } = await runSandbox([...mounted, "echo", "ran"]);
+      assertEquals([code, stdout], [0, "ran\n"]);
     });
   },
 });

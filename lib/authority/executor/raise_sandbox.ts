@@ -12,6 +12,7 @@ import { type GuardWatch, watchGuards } from "./guard_watch.ts";
 import { closeInherited } from "./inherited.ts";
 import { Placeholders } from "./placeholders.ts";
 import type { Confinement } from "./sandbox.ts";
+import { EXEC_FILTERED, writeSeccompFilter } from "./seccomp_filter.ts";
 import { findGuards, type Guard } from "./workspace_guards.ts";
 
 /** What no program sees, wherever it lies, and what none writes to: real paths. */
@@ -74,6 +75,15 @@ export function createSandboxRaiser(
   const groupNames: string[] = [];
   const freeGroups: string[] = [];
 
+  let filter: Promise<string> | undefined;
+
+  function filterFile(): Promise<string> {
+    return filter ??= writeSeccompFilter(scratchDir).catch((error) => {
+      filter = undefined;
+      throw error;
+    });
+  }
+
   function newGroup(): string {
     const name = `service-${Deno.pid}-${groupNames.length + 1}`;
     groupNames.push(name);
@@ -100,7 +110,8 @@ export function createSandboxRaiser(
         watch,
         outside: [
           ...await closeInherited(),
-          ...(cages?.enter(group, limits) ?? []),
+          ...(cages?.enter(group, limits, await filterFile()) ??
+            ["/bin/sh", "-c", EXEC_FILTERED, await filterFile()]),
           bwrap!,
           ...await commandSandbox({ ...view, workspace, guards, gitIgnore, passEnv }),
         ],

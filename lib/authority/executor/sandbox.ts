@@ -10,6 +10,7 @@
 
 import type { LockedPackages } from "../../packages/locked_packages.ts";
 import { sourcePaths } from "../../layout.ts";
+import { SECCOMP } from "./seccomp_filter.ts";
 
 /** Where helper programs are looked for. Not PATH: an environment is no authority. */
 export const PROGRAM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
@@ -48,6 +49,9 @@ export const ISOLATION: readonly string[] = [
   "--hostname",
   "sandbox",
 ];
+
+/** The kernel's files. As they are, those below `/proc/sys` can be written by the uid that root has in there. */
+export const PROC: readonly string[] = ["--proc", "/proc", "--remount-ro", "/proc"];
 
 /** What the child sees of the machine beside Deno, its libraries and the sources of the tools. */
 export interface SandboxView {
@@ -94,13 +98,13 @@ export function childSources(): string[] {
 
 /** Arguments of bwrap up to the program, the same for every child: how the system looks inside. */
 export async function sandboxBase(execPath: string): Promise<string[]> {
-  const args = [...ISOLATION, "--clearenv"];
+  const args = [...ISOLATION, ...SECCOMP, "--clearenv"];
   for (const folder of LIBRARY_FOLDERS) {
     const info = await Deno.lstat(folder).catch(() => undefined);
     if (info?.isSymlink) args.push("--symlink", await Deno.readLink(folder), folder);
     else if (info?.isDirectory) args.push("--ro-bind", folder, folder);
   }
-  args.push("--proc", "/proc", "--dev", "/dev");
+  args.push(...PROC, "--dev", "/dev");
   args.push("--size", String(64 * 1024 * 1024), "--tmpfs", SANDBOX_CACHE_DIR);
   for (const path of [execPath, ...childSources()]) args.push("--ro-bind", path, path);
   return args;

@@ -6,6 +6,7 @@
  */
 
 import type { CommandEnd } from "./command_process.ts";
+import { kernelProbeCommand } from "./kernel_probe.ts";
 
 /** One thing that was tried. */
 export interface SandboxTrial {
@@ -28,7 +29,10 @@ export interface SandboxReport {
 
 /** What the self-test works with. */
 export interface SelfTestDeps {
-  /** Runs a text for the shell in the sandbox of that workspace, with arguments from `$1`. */
+  /**
+   * Runs a text for the shell in the sandbox of that workspace, with arguments from `$1`. What
+   * `kernelProbeMounts()` says has to be there.
+   */
   run(workspace: string, script: string, args: readonly string[]): Promise<CommandEnd>;
   /** Folder of our own, outside every workspace, in which folders can be made. */
   scratchDir: string;
@@ -41,7 +45,8 @@ const TRIALS: readonly { name: string; tried: string }[] = [
   { name: "write_outside", tried: "write a file outside the workspace" },
   { name: "read_credentials", tried: "read a key in the workspace, by its name and after a move" },
   { name: "write_hooks", tried: "write .git/hooks, .git/config and AGENTS.md" },
-  { name: "write_system", tried: "write to /, /usr, /etc, /dev and /proc/sys" },
+  { name: "write_system", tried: "make files in /, /usr, /etc, /dev and /proc/sys" },
+  { name: "kernel_files", tried: "open every file of /proc, /sys and /dev for writing" },
   { name: "read_secrets", tried: "read /etc/shadow and keys of the system" },
   { name: "network", tried: "find a network that leads anywhere" },
   { name: "processes", tried: "see processes that are not its own" },
@@ -49,11 +54,14 @@ const TRIALS: readonly { name: string; tried: string }[] = [
   { name: "open_files", tried: "find files open that it did not open" },
   { name: "privileges", tried: "have a capability or a way to more" },
   { name: "user_namespace", tried: "make a user namespace of its own" },
+  { name: "setuid", tried: "make a file that runs as its owner" },
+  { name: "kernel_calls", tried: "io_uring, keyctl, AF_VSOCK, ptrace, bpf, userfaultfd" },
 ];
 
 /** `say <name> <held|open> <detail>`; every trial in a shell of its own, so that none ends the others. */
 const SCRIPT = String.raw`
 outside=$1 host=$2
+shift 2
 say() { printf '%s\t%s\t%s\n' "$1" "$2" "$3"; }
 own() { printf '%s ' "$(readlink /proc/self/ns/net)" "$(readlink /proc/self/ns/pid)" "$(readlink /proc/self/ns/ipc)" "$(readlink /proc/self/ns/user)"; }
 
@@ -85,8 +93,20 @@ done=
 for dir in / /usr /usr/bin /bin /usr/lib /etc /dev /var /proc/sys/kernel; do
   if (echo x > "$dir/.service-probe") 2> /dev/null; then rm -f "$dir/.service-probe"; done="$done $dir"; fi
 done
-if (echo 1 > /proc/sys/kernel/sysrq) 2> /dev/null; then done="$done sysrq"; fi
 if [ -z "$done" ]; then say write_system held 'read-only'; else say write_system open "$done"; fi
+
+seen= found=
+# Opened, and closed again; null has to open, or nothing was tried.
+for path in $(find /proc /sys /dev ! -type d ! -type l 2> /dev/null); do
+  if { { :; } >> "$path"; } 2> /dev/null; then
+    case $path in
+      /dev/null) found=yes ;;
+      /dev/zero|/dev/full|/dev/random|/dev/urandom|/dev/tty|/dev/ptmx|/dev/pts/*) ;;
+      *) seen="$seen $path" ;;
+    esac
+  fi
+done
+if [ -z "$seen" ] && [ -n "$found" ]; then say kernel_files held 'devices that are for everybody alone'; else say kernel_files open "$(echo $seen | cut -c 1-300)"; fi
 
 seen=
 for path in /etc/shadow /etc/gshadow /etc/ssl/private /etc/ssh /var/lib /run/secrets /sys/kernel /boot; do
@@ -144,6 +164,12 @@ case $? in
   126|127) say user_namespace open 'not tried: there is no unshare' ;;
   *) say user_namespace held refused ;;
 esac
+
+chmod u+s made 2> /dev/null
+if [ -u made ] || [ ! -f made ]; then say setuid open made; else say setuid held refused; fi
+rm -f made
+
+"$@" 2> /dev/null
 `;
 
 const NAMESPACES = `for name in net pid ipc user; do readlink /proc/self/ns/$name; done`;
@@ -155,7 +181,11 @@ export async function testSandbox({ run, scratchDir }: SelfTestDeps): Promise<Sa
   const canary = crypto.randomUUID();
   try {
     await makeWorkspace(folder, workspace, canary);
-    const end = await run(workspace, SCRIPT, [folder, await hostNamespaces()]);
+    const end = await run(workspace, SCRIPT, [
+      folder,
+      await hostNamespaces(),
+      ...kernelProbeCommand(),
+    ]);
     const isWritten = await exists(`${folder}/written`);
     return judge(end, canary, isWritten);
   } finally {
