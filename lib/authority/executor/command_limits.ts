@@ -73,42 +73,66 @@ export function limitedCommand(
 }
 
 /**
- * Enters a control group of the given name, processes and bytes, and becomes the program that follows.
- * Version 2: beside the group of the service, as a group with processes has no groups below it;
- * version 1: below it.
+ * Where groups are made: `each <function>` calls it with a controller and a folder. Version 2: beside the
+ * group of the service, as a group with processes has no groups below it; version 1: below it. Nothing
+ * is started for it.
  */
+const EACH = `root=/sys/fs/cgroup
+each() {
+  if [ -e "$root/cgroup.controllers" ]; then
+    while IFS=: read -r _ _ path; do own=$path; done < /proc/self/cgroup
+    "$1" all "$root\${own%/*}"
+  else
+    while IFS=: read -r _ controller path; do
+      case $controller in pids | memory) "$1" "$controller" "$root/$controller\${path%/}" ;; esac
+    done < /proc/self/cgroup
+  fi
+}`;
+
+/** Enters a group of the given name, processes and bytes, and becomes the program that follows. */
 const ENTER = `set -e
 name=$1 processes=$2 bytes=$3
 shift 3
-root=/sys/fs/cgroup
-make() { [ -d "$1" ] || mkdir "$1"; }
-if [ -e "$root/cgroup.controllers" ]; then
-  while IFS=: read -r _ _ path; do own=$path; done < /proc/self/cgroup
-  dir=$root\${own%/*}/$name
-  make "$dir"
-  echo "$processes" > "$dir/pids.max"
-  echo "$bytes" > "$dir/memory.max"
+${EACH}
+enter() {
+  dir=$2/$name
+  [ -d "$dir" ] || mkdir "$dir"
+  case $1 in
+    all) echo "$processes" > "$dir/pids.max"; echo "$bytes" > "$dir/memory.max" ;;
+    pids) echo "$processes" > "$dir/pids.max" ;;
+    memory) echo "$bytes" > "$dir/memory.limit_in_bytes" ;;
+  esac
   echo 0 > "$dir/cgroup.procs"
-else
-  while IFS=: read -r _ controller path; do
-    dir=$root/$controller\${path%/}/$name
-    case $controller in
-      pids) make "$dir"; echo "$processes" > "$dir/pids.max"; echo 0 > "$dir/cgroup.procs" ;;
-      memory) make "$dir"; echo "$bytes" > "$dir/memory.limit_in_bytes"; echo 0 > "$dir/cgroup.procs" ;;
-    esac
-  done < /proc/self/cgroup
-fi
+}
+each enter
 ${EXEC_FILTERED}`;
 
-/** Removes that group, once nothing runs in it. */
-const LEAVE = `name=$1
-for dir in /sys/fs/cgroup/$name /sys/fs/cgroup/*/$name /sys/fs/cgroup/*/*/$name /sys/fs/cgroup/*/*/*/$name; do
+const REMOVE = `${EACH}
+remove() {
   tries=0
-  while [ -d "$dir" ] && ! rmdir "$dir" 2> /dev/null && [ $tries -lt 50 ]; do
+  while [ -d "$1" ] && ! rmdir "$1" 2> /dev/null && [ $tries -lt 50 ]; do
     tries=$((tries + 1))
     sleep 0.02
   done
-done`;
+}`;
+
+/** Removes that group, once nothing runs in it. */
+const LEAVE = `name=$1
+${REMOVE}
+leave() { remove "$2/$name"; }
+each leave`;
+
+/** Removes groups of processes that ended without removing them. */
+const SWEEP = `${REMOVE}
+sweep() {
+  for dir in "$2"/service-*-*; do
+    pid=\${dir##*/service-}
+    pid=\${pid%%-*}
+    case $pid in '' | *[!0-9]*) continue ;; esac
+    [ -d "/proc/$pid" ] || remove "$dir"
+  done
+}
+each sweep`;
 
 /** Control groups of commands. */
 export interface ControlGroups {
@@ -121,7 +145,7 @@ export interface ControlGroups {
   leave(name: string): Promise<void>;
 }
 
-/** Control groups if this user can make them, tried out. */
+/** Control groups if this user can make them, tried out; removes those of processes that were killed. */
 export async function findControlGroups(): Promise<ControlGroups | undefined> {
   const groups: ControlGroups = {
     enter: (name, { maxProcesses, maxMemoryBytes }, filter) => [
@@ -137,13 +161,19 @@ export async function findControlGroups(): Promise<ControlGroups | undefined> {
       await runShell(["/bin/sh", "-c", LEAVE, "sh", name]);
     },
   };
-  const name = `service-try-${crypto.randomUUID()}`;
+  const name = groupName(0);
   const limits = { maxProcesses: 64, maxMemoryBytes: 64 * 1024 * 1024, timeoutMs: 1_000 };
   // In both of its groups, or it does not count.
   const check = ["/bin/sh", "-c", 'grep -c "$1" /proc/self/cgroup | grep -qx "[12]"', "sh", name];
   const isHeld = await runShell([...groups.enter(name, limits, "/dev/null"), ...check]);
   await groups.leave(name);
+  await runShell(["/bin/sh", "-c", SWEEP]);
   return isHeld ? groups : undefined;
+}
+
+/** Says whose group it is, so that it can be removed when that process was killed. */
+export function groupName(number: number): string {
+  return `service-${Deno.pid}-${number}`;
 }
 
 async function runShell(argv: readonly string[]): Promise<boolean> {

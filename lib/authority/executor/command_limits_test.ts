@@ -1,10 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
-import { toFileUrl } from "@std/path";
+import { fromFileUrl, toFileUrl } from "@std/path";
 import { MAIN_JOB_PACKAGES } from "../../../tests/support/bare_home.ts";
 import { denoDirectory } from "../../../tests/support/deno_directory.ts";
 import { needs } from "../../../tests/support/needs.ts";
+import { until } from "../../../tests/support/process_facts.ts";
 import { copyProject } from "../../../tests/support/project_copy.ts";
 import { lockedFlags, projectFiles } from "../../packages/locked_packages.ts";
+import { ROOT } from "../../layout.ts";
+import { findControlGroups } from "./command_limits.ts";
 
 const USER = 54_321;
 const FIXTURE = "lib/authority/executor/testing/run_commands.ts";
@@ -49,5 +52,48 @@ Deno.test({
     assert(count > 2 && count < 50, JSON.stringify(ends[1]));
     const info = await Deno.stat(`${folder}/workspace/made`);
     assertEquals(info.uid, uid);
+  },
+});
+
+/** Folders of control groups of a process. */
+async function groupsOf(pid: number): Promise<string[]> {
+  const { stdout } = await new Deno.Command("find", {
+    args: ["/sys/fs/cgroup", "-type", "d", "-name", `service-${pid}-*`],
+    stderr: "null",
+  }).output();
+  return new TextDecoder().decode(stdout).split("\n").filter((path) => path !== "");
+}
+
+Deno.test({
+  ...needs(
+    "the control groups of a service that was killed are gone once another one has tried its own",
+    "bubblewrap",
+    "root",
+    {
+      what: "control groups",
+      isThere: Deno.uid() === 0 && await findControlGroups() !== undefined,
+    },
+  ),
+  async fn() {
+    const folder = await Deno.makeTempDir();
+    const killed = new Deno.Command(Deno.execPath(), {
+      args: [
+        ...["run", "-A", "--cached-only", "--no-check", ...lockedFlags(projectFiles(ROOT))],
+        ...[fromFileUrl(new URL("./testing/run_commands.ts", import.meta.url)), folder],
+        "echo begun > begun; sleep 60",
+      ],
+      stdout: "null",
+    }).spawn();
+    try {
+      await until(() => Deno.lstat(`${folder}/workspace/begun`).then(() => true, () => false));
+      assert((await groupsOf(killed.pid)).length > 0);
+    } finally {
+      killed.kill("SIGKILL");
+      await killed.status;
+    }
+    assert((await groupsOf(killed.pid)).length > 0, "it has removed them itself");
+    await findControlGroups();
+    assertEquals(await groupsOf(killed.pid), []);
+    await Deno.remove(folder, { recursive: true });
   },
 });

@@ -5,7 +5,12 @@
  * @module
  */
 
-import { type CommandLimits, type ControlGroups, limitedCommand } from "./command_limits.ts";
+import {
+  type CommandLimits,
+  type ControlGroups,
+  groupName,
+  limitedCommand,
+} from "./command_limits.ts";
 import { commandSandbox } from "./command_sandbox.ts";
 import { giveEnv, givenEnv } from "./give_env.ts";
 import { type GuardWatch, watchGuards } from "./guard_watch.ts";
@@ -85,7 +90,7 @@ export function createSandboxRaiser(
   }
 
   function newGroup(): string {
-    const name = `service-${Deno.pid}-${groupNames.length + 1}`;
+    const name = groupName(groupNames.length + 1);
     groupNames.push(name);
     return name;
   }
