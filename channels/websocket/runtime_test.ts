@@ -1,5 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { calls, finish, says, scriptedModel } from "../../lib/agent/testing/scripted_model.ts";
+import {
+  calls,
+  fails,
+  finish,
+  hangs,
+  says,
+  scriptedModel,
+  yields,
+} from "../../lib/agent/testing/scripted_model.ts";
 import type { Model } from "../../lib/model/port.ts";
 import { type ServerFrame } from "../../lib/wire/frames.ts";
 import { WireClient } from "../../lib/wire/wire_client.ts";
@@ -238,27 +246,60 @@ Deno.test("WebsocketChannel starts one turn for a message that is sent again on 
   await second.close();
 });
 
-Deno.test("WebsocketChannel without streaming gives each stretch as one message, resumed too (W3, C29)", async () => {
+Deno.test("WebsocketChannel without streaming gives the whole answer as one message, resumed too (W3, C29)", async () => {
   await using service = await openTestChannel({
     section: { streaming: false, sendToolHints: false },
-    agent: { model: scriptedModel([calls(["read", {}]), says("a", "b", "c")]) },
+    agent: {
+      model: scriptedModel([
+        yields(
+          [{ type: "text", text: "Let me " }, { type: "text", text: "look." }],
+          calls(["read", {}]),
+        ),
+        says("a", "b", "c"),
+      ]),
+    },
   });
   const client = await service.connect();
   client.say({ type: "message", chat_id: "x", content: "hi" });
   await client.until("turn_end");
-  assertEquals(client.numbered.map(({ event }) => event), ["turn_start", "message", "turn_end"]);
-  assertEquals(client.of("message")[0]!.text, "abc");
+  const said = client.numbered.map((frame) => [frame.event, "text" in frame ? frame.text : ""]);
+  assertEquals(said, [
+    ["turn_start", ""],
+    ["progress", "Let me look."],
+    ["message", "abc"],
+    ["turn_end", ""],
+  ]);
   assertWhole(client.numbered);
-  const [start] = client.numbered;
-  client.say({ type: "attach", chat_id: "x", after_seq: start!.seq + 4 });
-  await client.until("attached");
-  while (client.numbered.length < 5) {
-    await new Promise((resolve) => client.socket.once("message", resolve));
+  const [, , message, end] = client.numbered;
+  client.say({ type: "attach", chat_id: "x", after_seq: message!.seq_from! + 1 });
+  await client.until("turn_end", (frame) => frame !== end);
+  const again = client.numbered[4]!;
+  assert(again.event === "message" && again.text === "abc");
+  assertEquals([again.seq_from, again.seq], [message!.seq_from! + 2, message!.seq]);
+  await client.close();
+});
+
+Deno.test("WebsocketChannel without streaming gives no half answer as a message (W6)", async () => {
+  const half = { type: "text" as const, text: "The answer is" };
+  await using service = await openTestChannel({
+    section: { streaming: false },
+    agent: {
+      model: scriptedModel([yields([half], fails("provider_error")), yields([half], hangs())]),
+    },
+  });
+  const client = await service.connect();
+  client.say({ type: "message", chat_id: "x", content: "fail" });
+  const failed = await client.until("turn_end");
+  assertEquals([failed.status, client.of("error").length], ["failed", 1]);
+  client.say({ type: "message", chat_id: "x", content: "hang" });
+  await client.until("turn_start", ({ seq }) => seq > failed.seq);
+  while ((service.journal.session("websocket:x")?.lastSeq ?? 0) < failed.seq + 2) {
+    await new Promise((resolve) => setTimeout(resolve, 0));
   }
-  const message = client.numbered[3]!;
-  assert(
-    message.event === "message" && message.text === "abc" && message.seq_from === start!.seq + 5,
-  );
+  client.say({ type: "cancel", chat_id: "x" });
+  assertEquals((await client.until("turn_end", ({ seq }) => seq > failed.seq)).status, "cancelled");
+  assertEquals(client.of("message"), []);
+  assertEquals(client.of("progress").map(({ text }) => text), [half.text, half.text]);
   await client.close();
 });
 

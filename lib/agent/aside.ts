@@ -116,13 +116,13 @@ export class Aside implements Answer {
       if (draft.text.trim() === "") throw emptyAnswer(finish, 1);
       life.close();
       const { usage, reason } = finish;
-      this.#closeStreams();
+      this.#closeStreams(false);
       this.#say({ type: "usage", model: finish.model, usage });
       this.#say({ type: "turn_end", status: "done", finishReason: reason, usage });
     } catch (cause) {
       life.close();
       const { status, error } = life.verdict ?? this.#fault(cause);
-      this.#closeStreams();
+      this.#closeStreams(true);
       this.#say({ type: "error", error: toErrorData(error) });
       this.#say({ type: "turn_end", status, finishReason: "stop", usage: NO_USAGE });
     }
@@ -155,8 +155,10 @@ export class Aside implements Answer {
     this.#wake();
   }
 
-  #closeStreams(): void {
-    for (const event of this.#open.values()) this.#say(event);
+  #closeStreams(cut: boolean): void {
+    for (const event of this.#open.values()) {
+      this.#say(cut && event.type === "segment_end" ? { ...event, cut } : event);
+    }
   }
 
   #wake(): void {

@@ -13,6 +13,7 @@ import { grammarFaults } from "./testing/check_grammar.ts";
 import {
   type Answer,
   calls,
+  fails,
   finish,
   hangs,
   ignoresAbort,
@@ -664,4 +665,39 @@ Deno.test("ten thousand events of a turn reach a reader, and nothing is left in 
   assertEquals(only(events, "text_delta").length, 10_000);
   assertEquals(agent.journal.counts().openTurns, 0);
   assertEquals(agent.clock.timers(), 0);
+});
+
+Deno.test("submit() ends a turn as done whose answer is on record, whatever comes in between", async () => {
+  let recording = (_turnId: string) => {};
+  const journal = openJournal({ path: ":memory:" });
+  const noticed: Journal = new Proxy(journal, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        const result = value.apply(target, args);
+        if (name === "addMessage") recording(args[0] as string);
+        return result;
+      };
+    },
+  });
+  await using agent = testAgent({ journal: noticed });
+  recording = (turnId) => agent.turns.find(turnId)?.cancel();
+  const events = await agent.ask("hi");
+  assertEquals(endOf(events), ["done", undefined]);
+  assertEquals(only(events, "segment_end"), [{
+    type: "segment_end",
+    streamId: only(events, "text_delta")[0]!.streamId,
+    resuming: false,
+  }]);
+  await journal.close();
+});
+
+Deno.test("submit() marks what a turn broke off in, so that it is not taken for the answer", async () => {
+  const half = yields([{ type: "text", text: "The answer is" }], fails("provider_error"));
+  await using agent = testAgent({ model: scriptedModel([half]) });
+  const events = await agent.ask("hi");
+  assertEquals(only(events, "segment_end").map(({ resuming, cut }) => [resuming, cut]), [
+    [false, true],
+  ]);
 });

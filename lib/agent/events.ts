@@ -61,8 +61,11 @@ export interface SaidFromElsewhere {
 export type AgentEvent =
   | { type: "turn_start"; model: string }
   | { type: "text_delta"; streamId: string; text: string }
-  /** `resuming`: the turn goes on after this segment (a tool call follows). */
-  | { type: "segment_end"; streamId: string; resuming: boolean }
+  /**
+   * `resuming`: the turn goes on after this segment (a tool call follows). `cut`: the turn broke off in
+   * it. A segment with neither is the complete answer, and the turn ends as done.
+   */
+  | { type: "segment_end"; streamId: string; resuming: boolean; cut?: true }
   | { type: "reasoning_delta"; streamId: string; text: string }
   | { type: "reasoning_end"; streamId: string }
   /** `hint` is a short breadcrumb for people, such as `read_file notes.md`. */

@@ -22,7 +22,7 @@ import { emptyAnswer } from "./empty_answer.ts";
 import { type AgentEvent, type FinishReason, NO_USAGE, type Usage } from "./events.ts";
 import type { ImageRoom } from "./image_room.ts";
 import { LegalCalls } from "./legal_calls.ts";
-import type { Life, Verdict } from "./life.ts";
+import { type Life, settlesWithin, type Verdict } from "./life.ts";
 import { imageBytes, loadMessages } from "./load_messages.ts";
 import { LoopGuard } from "./loop_guard.ts";
 import type { Message, ToolCall } from "./messages.ts";
@@ -32,6 +32,9 @@ import { TokenBudget, usedBefore } from "./token_budget.ts";
 import type { TokenScale } from "./token_scale.ts";
 import type { Toolbox } from "./toolbox.ts";
 import { failure } from "./verdicts.ts";
+
+/** How long the journal may take to commit an answer, milliseconds. */
+const ANSWER_MS = 10_000;
 
 /** What every turn of a service shares. */
 export interface TurnPorts {
@@ -135,26 +138,23 @@ class TurnLoop {
     if (notice !== undefined) this.#notice(notice);
     life.begin("the instructions of the workspace");
     const context = this.#openContext(await life.wait(system()));
-    if (this.#resume(context)) return;
+    this.#resume(context);
     let emptyAnswers = 0;
     for (let step = 1 + await this.#openBudget(); step <= maxSteps; step++) {
       const draft = newDraft();
       const finish = await this.#ask(context, draft);
       this.#finishReason = finish.reason;
       if (this.#budget?.isExceeded) {
-        for (const event of this.#closing(draft, finish, false)) this.#recorder.say(event);
+        for (const event of this.#closing(draft, finish, "cut")) this.#recorder.say(event);
         this.#budget.checkUsed();
       }
       if (draft.calls.length > 0) {
         await this.#step(context, draft, finish, step === maxSteps);
         emptyAnswers = 0;
       } else if (draft.text.trim() !== "") {
-        // Awaited: a turn whose answer could not be recorded must not end as done.
-        const events = this.#closing(draft, finish, false);
-        await life.wait(this.#recorder.add(toMessage(draft, finish), events));
-        return;
+        return await this.#answer(draft, finish);
       } else {
-        for (const event of this.#closing(draft, finish, true)) this.#recorder.say(event);
+        for (const event of this.#closing(draft, finish, "resuming")) this.#recorder.say(event);
         if (++emptyAnswers > 1 || finish.reason === "length") {
           throw emptyAnswer(finish, emptyAnswers);
         }
@@ -194,16 +194,13 @@ class TurnLoop {
     });
   }
 
-  /** Takes up what an earlier run has left. True when the answer is there and only the end missing. */
-  #resume(context: ContextWindow): boolean {
+  /** Takes up what an earlier run has left. */
+  #resume(context: ContextWindow): void {
     for (const message of context.messages) {
       if (message.role !== "assistant") continue;
       for (const { callId } of message.calls) this.#calls.note(callId);
     }
-    const own = context.ownMessages;
-    this.#ranTool = own.some(({ role }) => role === "tool");
-    const last = own.at(-1);
-    return last?.role === "assistant" && last.calls.length === 0;
+    this.#ranTool = context.ownMessages.some(({ role }) => role === "tool");
   }
 
   /** One model call, again with less context while the model says that it is too long. */
@@ -277,7 +274,7 @@ class TurnLoop {
     if (back !== undefined) await this.#waitFor(back);
     const calls = draft.calls = draft.calls.map((call) => this.#calls.make(call));
     const asked = toMessage(draft, finish);
-    const events = this.#closing(draft, finish, true);
+    const events = this.#closing(draft, finish, "resuming");
     for (const { callId, tool, args } of calls) {
       events.push({ type: "tool_call", callId, tool, args, hint: toolbox.hint(tool, args) });
     }
@@ -324,11 +321,26 @@ class TurnLoop {
     if (stops.length > 0) throw new ServiceError("tool_loop", stops[0]!);
   }
 
+  /** Records the answer. Readers take it for the turn's end, so nothing ends the turn otherwise from here on. */
+  async #answer(draft: Draft, finish: Finish): Promise<void> {
+    const { life } = this.#run;
+    life.signal.throwIfAborted();
+    life.close();
+    const events = this.#closing(draft, finish, "answer");
+    const recorded = this.#recorder.add(toMessage(draft, finish), events);
+    if (!await settlesWithin(this.#ports.clock, recorded, ANSWER_MS)) {
+      throw new Error(`The journal did not commit the answer within ${ANSWER_MS} ms`);
+    }
+    await recorded;
+  }
+
   /** Ends the text's stream, if there is one, and counts the call. */
-  #closing(draft: Draft, finish: Finish, resuming: boolean): AgentEvent[] {
+  #closing(draft: Draft, finish: Finish, as: "answer" | "resuming" | "cut"): AgentEvent[] {
     const { textStreamId: streamId } = draft;
     const usage = this.#count(finish);
-    return streamId === undefined ? [usage] : [{ type: "segment_end", streamId, resuming }, usage];
+    if (streamId === undefined) return [usage];
+    const cut = as === "cut" && { cut: true as const };
+    return [{ type: "segment_end", streamId, resuming: as === "resuming", ...cut }, usage];
   }
 
   #count({ model, usage }: Finish): AgentEvent {

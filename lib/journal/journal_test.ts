@@ -243,7 +243,7 @@ Deno.test("end() closes what the turn left open, in events and in messages", asy
   }]);
   await journal.end("a", ending("cancelled"));
   assertEquals((await replay(journal, sessionId, 4)).map(({ event }) => event), [
-    { type: "segment_end", streamId: "s", resuming: false },
+    { type: "segment_end", streamId: "s", resuming: false, cut: true },
     { type: "reasoning_end", streamId: "r" },
     {
       type: "tool_result",

@@ -1,5 +1,6 @@
 import { type ErrorData, ServiceError, toErrorData } from "../errors.ts";
 import type { TurnStatus } from "../agent/events.ts";
+import type { TurnState } from "./turn_state.ts";
 import type { JournalParts, TurnWrites } from "./turn_writes.ts";
 import type { Turn } from "./types.ts";
 import { Refused, type Writer } from "./writer.ts";
@@ -21,10 +22,10 @@ export interface RecoverDependencies {
 export async function recover(
   { writer, parts: { turns, openTurns }, writes }: RecoverDependencies,
 ): Promise<{ interrupted: number; resume: Turn[] }> {
-  function putInOrder(id: string): "ended" | "goes on" | Refused {
+  function putInOrder(id: string): TurnStatus | "goes on" | Refused {
     const open = openTurns.get(id);
     if (open instanceof Refused) return open;
-    const verdict = verdictOf(turns.find(id)!);
+    const verdict = verdictOf(turns.find(id)!, open.state);
     if (verdict === undefined) {
       writes.close(open, { goesOn: true, forget: false });
       turns.requeue(open.turn);
@@ -35,9 +36,9 @@ export async function recover(
     writes.end(open, {
       event: { type: "turn_end", status, finishReason: "stop", usage: { ...usage } },
       error,
-      forget: !ranTool && calls.size === 0,
+      forget: error !== undefined && !ranTool && calls.size === 0,
     });
-    return "ended";
+    return status;
   }
 
   const ids = turns.openIds();
@@ -45,7 +46,8 @@ export async function recover(
     ids.map((id) => writer.write("full", () => putInOrder(id))),
   );
   return {
-    interrupted: outcomes.filter((outcome) => outcome === "ended").length,
+    interrupted:
+      outcomes.filter((outcome) => outcome === "interrupted" || outcome === "failed").length,
     resume: ids.filter((_, index) => outcomes[index] === "goes on").map((id) => turns.find(id)!),
   };
 }
@@ -53,7 +55,9 @@ export async function recover(
 /** How the turn ends, or undefined when it goes on. */
 function verdictOf(
   { durable, status, attempts, startedAt }: Turn,
-): { status: TurnStatus; error: ErrorData } | undefined {
+  { answered }: Pick<TurnState, "answered">,
+): { status: TurnStatus; error?: ErrorData } | undefined {
+  if (durable && answered) return { status: "done" };
   if (durable && attempts < MAX_CRASHED_ATTEMPTS) return undefined;
   if (durable) {
     const message = `The service stopped unexpectedly in each of the ${attempts} runs of this ` +

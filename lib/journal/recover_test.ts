@@ -78,7 +78,7 @@ Deno.test("recover() ends a foreground turn as interrupted and forgets it when n
     assertEquals(turn.usage, { ...NO_USAGE, inputTokens: 7 });
     const events = await eventsOf(journal);
     assertEquals(events.slice(4), [
-      { type: "segment_end", streamId: "s", resuming: false },
+      { type: "segment_end", streamId: "s", resuming: false, cut: true },
       { type: "error", error: turn.error! },
       { type: "turn_end", status: "interrupted", finishReason: "stop", usage: turn.usage! },
     ]);
@@ -184,6 +184,22 @@ Deno.test("recover() keeps what was said so far when the turn stays in the conte
   }, (journal) => {
     assertEquals(contextOf(journal).slice(3), [step("The file says")]);
     return Promise.resolve();
+  }));
+
+Deno.test("recover() ends a durable turn as done whose answer is on record", () =>
+  afterCrash(async (journal) => {
+    await begin(journal, "a", { durable: true });
+    await journal.append("a", [text("Done")]);
+    const end: AgentEvent = { type: "segment_end", streamId: "s", resuming: false };
+    await journal.addMessage("a", step("Done"), { events: [end] });
+  }, async (journal, recovered) => {
+    assertEquals(recovered, { interrupted: 0, resume: [] });
+    assertEquals(journal.turn("a")?.status, "done");
+    assertEquals(contextOf(journal).slice(1), [step("Done")]);
+    assertEquals((await eventsOf(journal)).slice(-2).map(({ type }) => type), [
+      "segment_end",
+      "turn_end",
+    ]);
   }));
 
 Deno.test("recover() forgets a turn whose only call was refused", () =>
@@ -325,7 +341,8 @@ async function checkRecovery(path: string, durable: boolean): Promise<void> {
   const { sessionId, status } = journal.turn("a")!;
   const { interrupted, resume } = await journal.recover();
   const left = status === "done" ? ["waiting"] : ["a", "waiting"];
-  assertEquals(resume.map(({ id }) => id), durable ? left : []);
+  const isAnswered = durable && journal.turn("a")!.status === "done";
+  assertEquals(resume.map(({ id }) => id), durable ? isAnswered ? ["waiting"] : left : []);
   assertEquals(interrupted, durable ? 0 : left.length);
   const outcome = [await replay(journal, sessionId), journal.context(sessionId)] as const;
   assertWhole(...outcome);

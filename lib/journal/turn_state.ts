@@ -30,6 +30,8 @@ export interface TurnState {
   text: string;
   /** Calls that are in no message yet, by call id. */
   unsaid: Map<string, { call: ToolCall; outcome?: CallOutcome }>;
+  /** Its answer is on record, and nothing but its end is missing. */
+  answered: boolean;
   /** A tool ran, or may have. */
   ranTool: boolean;
   /** Sum over its model calls. */
@@ -45,6 +47,7 @@ export function newTurnState(): TurnState {
     unanswered: new Map(),
     text: "",
     unsaid: new Map(),
+    answered: false,
     ranTool: false,
     usage: { ...NO_USAGE },
   };
@@ -105,6 +108,7 @@ export function noteMessage(state: TurnState, message: Message): void {
       state.unanswered.set(callId, { tool, outcome: state.unsaid.get(callId)?.outcome });
     }
     state.unsaid.clear();
+    state.answered = message.calls.length === 0;
   } else if (message.role === "tool") {
     for (const { callId } of message.results) state.unanswered.delete(callId);
   }
@@ -116,7 +120,7 @@ export function closingEvents(state: TurnState, { goesOn }: { goesOn: boolean })
   for (const { type, streamId } of state.streams.values()) {
     events.push(
       type === "text_delta"
-        ? { type: "segment_end", streamId, resuming: goesOn }
+        ? { type: "segment_end", streamId, resuming: goesOn, ...!goesOn && { cut: true as const } }
         : { type: "reasoning_end", streamId },
     );
   }

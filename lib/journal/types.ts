@@ -416,11 +416,12 @@ export interface Journal {
   /**
    * Puts in order what a crash left: open streams are closed, calls without a result get an
    * `interrupted` one, the results of a step whose tool message is missing get that message (those on
-   * record keep their output), foreground turns end as `interrupted`, durable ones are returned to be run
-   * again, those with two crashed attempts end as `failed`. Text that was said and is in no message
-   * becomes an assistant message, unless the turn goes on (a model says it again) or is forgotten
-   * (no tool ran). Messages that were being sent are `unknown`. `interrupted` counts the turns that were ended here. Called once, before anything
-   * is accepted; does the rest when it was itself cut off.
+   * record keep their output). Foreground turns end as `interrupted`; durable ones end as `done` when
+   * their answer is on record and as `failed` after two crashed attempts, and the others are returned
+   * to be run again. Text that was said and is in no message becomes an assistant message, unless the
+   * turn goes on (a model says it again) or is forgotten (no tool ran). Messages that were being sent
+   * are `unknown`. `interrupted` counts the turns that were ended here without an answer. Called once,
+   * before anything is accepted; does the rest when it was itself cut off.
    */
   recover(): Promise<{ interrupted: number; resume: Turn[] }>;
 

@@ -12,7 +12,7 @@ import type { Frame, ServerFrame } from "../../../lib/wire/frames.ts";
 
 /** What a channel shows. */
 export interface ShownOptions {
-  /** Answers piece by piece; otherwise each stretch of one as a whole, where it ends. */
+  /** Answers piece by piece; otherwise the complete answer as one message, what was said before it as progress. */
   streaming: boolean;
   showReasoning: boolean;
   sendProgress: boolean;
@@ -45,10 +45,12 @@ export function eventFrame(
       if (!streaming) return undefined;
       return { event: "delta", ...inTurn, stream_id: event.streamId, text: event.text };
     case "segment_end": {
-      const { streamId, resuming } = event;
+      const { streamId, resuming, cut } = event;
       if (streaming) return { event: "stream_end", ...inTurn, stream_id: streamId, resuming };
-      const { segmentText = "" } = context;
-      return segmentText === "" ? undefined : { event: "message", ...inTurn, text: segmentText };
+      const { segmentText: text = "" } = context;
+      if (text.trim() === "") return undefined;
+      if (!resuming && !cut) return { event: "message", ...inTurn, text };
+      return sendProgress ? { event: "progress", ...inTurn, text, tool_hint: false } : undefined;
     }
     case "reasoning_delta":
       if (!showReasoning) return undefined;

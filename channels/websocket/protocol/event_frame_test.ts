@@ -135,12 +135,10 @@ Deno.test("eventFrame() leaves out what one option turns off, and nothing else (
   }
 });
 
-Deno.test("eventFrame() gives a stretch as one message when streaming is off", () => {
-  const end = {
-    seq: 9,
-    turnId: "t",
-    event: { type: "segment_end", streamId: "s", resuming: false },
-  } as const;
+Deno.test("eventFrame() gives the answer as one message when streaming is off, the rest as progress", () => {
+  const endOf = (how: { resuming: boolean; cut?: true }) =>
+    ({ seq: 9, turnId: "t", event: { type: "segment_end", streamId: "s", ...how } }) as const;
+  const end = endOf({ resuming: false });
   const off = { ...ALL, streaming: false };
   assertEquals(eventFrame(end, { ...off, segmentText: "whole" }), {
     event: "message",
@@ -148,6 +146,12 @@ Deno.test("eventFrame() gives a stretch as one message when streaming is off", (
     text: "whole",
   });
   assertEquals(eventFrame(end, { ...off, segmentText: "" }), undefined);
+  for (const before of [endOf({ resuming: true }), endOf({ resuming: false, cut: true })]) {
+    const context = { ...off, segmentText: "so far" };
+    const progress = { event: "progress", ...HERE, text: "so far", tool_hint: false } as const;
+    assertEquals(eventFrame(before, context), progress);
+    assertEquals(eventFrame(before, { ...context, sendProgress: false }), undefined);
+  }
 });
 
 Deno.test("eventFrame() shows what belongs to no turn, with links of the files that have one", () => {

@@ -14,6 +14,7 @@ export function grammarFaults(events: readonly AgentEvent[]): string[] {
   const calls = new Map<string, "open" | "answered">();
   /** The call of each that waits, or that it was resolved. */
   const approvals = new Map<string, string>();
+  let answers = 0;
   if (events[0]?.type !== "turn_start") faults.push(`begins with ${events[0]?.type}`);
   events.forEach((event, at) => {
     const isLast = at === events.length - 1;
@@ -34,6 +35,7 @@ export function grammarFaults(events: readonly AgentEvent[]): string[] {
         if (open.get(event.streamId) !== wanted) faults.push(`${event.type} of no open stream`);
         open.delete(event.streamId);
         closed.add(event.streamId);
+        if (event.type === "segment_end" && !event.resuming && !event.cut) answers++;
         break;
       }
       case "tool_call":
@@ -72,6 +74,9 @@ export function grammarFaults(events: readonly AgentEvent[]): string[] {
         break;
       case "turn_end":
         if (!isLast) faults.push("something after turn_end");
+        if (answers > (event.status === "done" ? 1 : 0)) {
+          faults.push(`${answers} answers of a turn with status ${event.status}`);
+        }
         if ((event.status === "done") === (events[at - 1]?.type === "error")) {
           faults.push(`status ${event.status} after ${events[at - 1]?.type}`);
         }
