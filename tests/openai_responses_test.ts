@@ -422,9 +422,9 @@ Deno.test("W6 openai sees a stream that fails in the middle as failed, and so it
   }
   assertEquals(types.at(-1), "response.failed");
   assertEquals(types.includes("response.completed"), false);
-  assertEquals([failed!.status, failed!.error!.code as string], ["failed", "provider_error"]);
+  assertEquals([failed!.status, failed!.error!.code as string], ["failed", "server_error"]);
   const stored = await client.responses.retrieve(failed!.id);
-  assertEquals([stored.status, stored.error!.code as string], ["failed", "provider_error"]);
+  assertEquals([stored.status, stored.error!.code as string], ["failed", "server_error"]);
 });
 
 Deno.test("W1 a background response goes on after kill -9, and a foreground one says that it was interrupted", async () => {

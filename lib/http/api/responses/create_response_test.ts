@@ -49,6 +49,8 @@ Deno.test("POST /v1/responses answers whole", async () => {
     parallel_tool_calls: true,
     max_output_tokens: null,
     max_tool_calls: null,
+    frequency_penalty: 0,
+    presence_penalty: 0,
     model: "fake/one",
     output: [{
       id: "msg_turn1_0",
@@ -63,10 +65,10 @@ Deno.test("POST /v1/responses answers whole", async () => {
     safety_identifier: null,
     service_tier: "default",
     store: true,
-    temperature: null,
+    temperature: 1,
     text: { format: { type: "text" } },
     top_logprobs: 0,
-    top_p: null,
+    top_p: 1,
     truncation: "disabled",
     access_programs: null,
     usage: {
@@ -130,8 +132,9 @@ Deno.test("W6 POST /v1/responses ends the stream of a failed turn with response.
   const last = events.at(-1)!;
   assert(last.type === "response.failed");
   assertEquals(last.response.error, {
-    code: "provider_error",
+    code: "server_error",
     message: "It said no (the provider answered with status 500)",
+    service_code: "provider_error",
   });
   assertEquals((await logged).reason, "provider_error");
 });
@@ -146,7 +149,7 @@ Deno.test("W6 POST /v1/responses answers with the error of a failed turn", async
   assert(!message!.includes("SQLITE_FULL"));
   const stored = await jsonOf(await at(api, "/resp_turn1"));
   assertEquals(stored.status, "failed");
-  assertEquals(stored.error.code, "turn_failed");
+  assertEquals(stored.error.service_code, "turn_failed");
 });
 
 Deno.test("POST /v1/responses refuses before a turn is opened", async () => {

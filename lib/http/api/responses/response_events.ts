@@ -8,10 +8,12 @@
 
 import type { AgentEvent, TurnStatus, Usage } from "../../../agent/events.ts";
 import type { ErrorData } from "../../../errors.ts";
+import type { HttpErrorType } from "../../error_table.ts";
 import { toHttpError } from "../../errors.ts";
 import { type TurnEnd, turnFailure } from "../chat/chat_text.ts";
 import type { ResponseEvent, ResponseEventBody } from "./response_event.ts";
 import {
+  type ResponseError,
   type ResponseIdentity,
   type ResponseObject,
   responseObject,
@@ -96,7 +98,8 @@ export class ResponseEvents {
       status,
       output: this.#output.items,
       usage,
-      error: failure && publicError(failure),
+      // Somebody's wish is no error; the status says it.
+      error: failure && status !== "cancelled" ? publicError(failure) : undefined,
       completedAt: status === "completed" ? this.#endedAt() : undefined,
     });
     this.#ending = { response, failure };
@@ -123,7 +126,12 @@ function statusOf({ status, finishReason }: TurnEnd): EndStatus {
 }
 
 /** As in the error envelope: what nobody expected stays inside (`lib/http/errors.ts`). */
-function publicError(failure: ErrorData): { code: string; message: string } {
-  const { code, message } = toHttpError(failure, { accepted: true }).envelope.error;
-  return { code, message };
+function publicError(failure: ErrorData): ResponseError {
+  const { type, code, message } = toHttpError(failure, { accepted: true }).envelope.error;
+  return { code: ERROR_CODES[type] ?? "server_error", message, service_code: code };
 }
+
+const ERROR_CODES: Partial<Record<HttpErrorType, ResponseError["code"]>> = {
+  rate_limit_error: "rate_limit_exceeded",
+  invalid_request_error: "invalid_prompt",
+};

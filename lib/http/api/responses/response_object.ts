@@ -72,13 +72,20 @@ export type ResponseStatus =
   | "failed"
   | "cancelled";
 
+/** Why a response failed. Clients know a closed set of codes; the service's own is beside it. */
+export interface ResponseError {
+  code: "server_error" | "rate_limit_exceeded" | "invalid_prompt";
+  message: string;
+  /** Slug as in the error envelope. */
+  service_code: string;
+}
+
 /** What of a response changes while its turn runs. */
 export interface ResponseState {
   status: ResponseStatus;
   output: OutputItem[];
   usage?: Usage;
-  /** Slug and text as in the error envelope. */
-  error?: { code: string; message: string };
+  error?: ResponseError;
   /** Milliseconds since 1970; of one that is completed. */
   completedAt?: number;
 }
@@ -107,6 +114,8 @@ export function responseObject(
     parallel_tool_calls: true,
     max_output_tokens: null,
     max_tool_calls: null,
+    frequency_penalty: 0 as const,
+    presence_penalty: 0 as const,
     model: echo.model,
     output,
     previous_response_id: echo.previous_response_id,
@@ -115,10 +124,10 @@ export function responseObject(
     safety_identifier: null,
     service_tier: "default" as const,
     store: echo.store,
-    temperature: null,
+    temperature: 1 as const,
     text: { format: { type: "text" as const } },
     top_logprobs: 0,
-    top_p: null,
+    top_p: 1 as const,
     truncation: "disabled" as const,
     access_programs: null,
     usage: usage === undefined ? null : responseUsage(usage),

@@ -105,8 +105,9 @@ Deno.test("W6 streamResponse() ends with response.failed when the events break o
   const last = events.at(-1)!;
   assert(last.type === "response.failed");
   assertEquals(last.response.error, {
-    code: "turn_failed",
+    code: "server_error",
     message: "The turn failed; the service's log has the cause under req_1",
+    service_code: "turn_failed",
   });
   assertEquals(last.response.output[0]?.status, "incomplete");
   assertEquals(logged, [{ reason: "turn_failed", stream: "ended" }]);
@@ -124,7 +125,7 @@ Deno.test("streamResponse() cuts off a turn that goes on after the restart", asy
   const foreground = setUp(stops);
   const last = (await blocksOf(foreground.response)).map(eventOf).at(-1)!;
   assert(last.type === "response.failed");
-  assertEquals(last.response.error?.code, "draining");
+  assertEquals(last.response.error?.service_code, "draining");
 });
 
 Deno.test("streamResponse() writes nothing after its last event when the service stops then", async () => {

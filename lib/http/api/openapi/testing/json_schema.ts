@@ -23,6 +23,8 @@ const NOTES = new Set([
   "title",
   "contentMediaType",
   "default",
+  "discriminator",
+  "example",
   "examples",
 ]);
 
@@ -47,7 +49,7 @@ function check(schema: Schema, value: unknown, at: string, options: CheckOptions
   if (schema === false) return [`${at}: nothing may stand here`];
   if (typeof schema !== "object" || schema === null) throw new Error(`${at}: no schema: ${schema}`);
   return Object.keys(schema).flatMap((keyword) => {
-    if (NOTES.has(keyword)) return [];
+    if (NOTES.has(keyword) || keyword.startsWith("x-")) return [];
     const rule = RULES[keyword];
     if (rule === undefined) throw new Error(`${at}: the keyword ${keyword} is not known`);
     return rule(schema, value, at, options);
