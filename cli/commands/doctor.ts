@@ -66,7 +66,11 @@ async function processDeps(globals: Globals): Promise<DoctorDeps> {
         import("../../lib/authority/audit/trusted_keys.ts"),
       ]);
       const { auditDir: dir, keysDir } = paths;
-      return await verifyAudit({ dir, keys: (await findTrustedKeys({ dir, keysDir })).keys });
+      return await verifyAudit({
+        dir,
+        keysDir,
+        keys: (await findTrustedKeys({ dir, keysDir })).keys,
+      });
     },
     channels: async () => {
       const [{ CHANNELS }, { openRegistry }] = await Promise.all([

@@ -1,11 +1,13 @@
 /**
- * What signed checkpoints outside of the record say about it: the file of the last one, and the mirror.
+ * What is known about an audit log outside of it: the file of the last checkpoint, the mirror, and the
+ * head in the key folder.
  *
  * @module
  */
 
 import { type Checkpoint, isGenuine, parseCheckpoint, readCheckpoint } from "./checkpoint.ts";
 import { assertFile, exists } from "./files.ts";
+import { type Head, readHead } from "./head_file.ts";
 import { readLines } from "./lines.ts";
 import type { AuditVerifier } from "./signing_key.ts";
 
@@ -24,6 +26,8 @@ export interface Expected {
   /** There is no file where the mirror should be. */
   mirrorIsMissing: boolean;
   checkpoint: Checkpoint | "damaged" | "forged" | undefined;
+  /** Of the key folder; undefined where that was not given, or is older than its first head. */
+  head: Head | "damaged" | "missing" | undefined;
   /** By number; who finds one as it should be takes it out. */
   outstanding: Map<number, ExpectedRecord>;
   /** Drops what was said, before a known loss, about records behind the last that was found then. */
@@ -35,8 +39,9 @@ const MAX_EXPECTED = 500_000;
 
 /** Reads what is said. Throws when a file cannot be read. */
 export async function readExpected(
-  { dir, keys = [], mirror = "" }: {
+  { dir, keysDir, keys = [], mirror = "" }: {
     dir: string;
+    keysDir?: string;
     keys?: readonly AuditVerifier[];
     mirror?: string;
   },
@@ -54,19 +59,26 @@ export async function readExpected(
     for await (const checkpoint of readMirror(mirror)) {
       const key = byKey.get(checkpoint.key);
       // Others may have a line here too: another home, or who wants to confuse.
-      if (key !== undefined && await isGenuine(checkpoint, key)) expect(checkpoint, "the mirror");
+      if (key !== undefined && await isGenuine(checkpoint, key, "file")) {
+        expect(checkpoint, "the mirror");
+      }
     }
   }
   let checkpoint: Expected["checkpoint"] = await readCheckpoint(dir);
   if (byKey.size > 0 && typeof checkpoint === "object") {
     const key = byKey.get(checkpoint.key);
-    if (key === undefined || !await isGenuine(checkpoint, key)) checkpoint = "forged";
+    if (key === undefined || !await isGenuine(checkpoint, key, "file")) checkpoint = "forged";
     else expect(checkpoint, "checkpoint.json");
   }
+  // Read after the checkpoint: it is made before the first one of version 2.
+  let head: Expected["head"] = keysDir === undefined ? undefined : await readHead(keysDir);
+  const isNewer = typeof checkpoint === "object" && checkpoint.v > 1;
+  if (keysDir !== undefined && head === undefined && isNewer) head = "missing";
   return {
     hasKey: byKey.size > 0,
     mirrorIsMissing,
     checkpoint,
+    head,
     outstanding,
     forget(loss) {
       for (const [seq, { ts }] of outstanding) {

@@ -9,6 +9,7 @@ import { ServiceError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { checkpointData, signCheckpoint, storeCheckpoint } from "./checkpoint.ts";
 import { AUDIT_FILE, closedName, exists, syncFolder } from "./files.ts";
+import type { HeadFile } from "./head_file.ts";
 import type { KeyedDigest } from "./key.ts";
 import type { CheckpointMirror } from "./mirror.ts";
 import { type AuditKind, type AuditRecord, MAX_LINE_BYTES, sealRecord } from "./record.ts";
@@ -26,6 +27,7 @@ export interface FileAuditDeps {
   file: Deno.FsFile;
   digest: KeyedDigest;
   signer: AuditSigner;
+  head: HeadFile;
   mirror: CheckpointMirror;
   /** Where the file ends. `firstSeq`: of its first record; undefined when it has none. */
   tail: { seq: number; hash: string; size: number; firstSeq?: number };
@@ -119,6 +121,7 @@ export class FileAudit {
     this.#broken = unavailable(`The audit "${this.path}" is closed`);
     this.#stopTimer();
     this.#file.close();
+    await this.#deps.head.close();
     await this.#deps.mirror.close(MIRROR_CLOSE_MS);
   }
 
@@ -174,12 +177,13 @@ export class FileAudit {
       const signs = due || full || unsigned >= this.#deps.checkpointEvery;
       if (signs) {
         const ts = this.#deps.now();
-        const claim = await signCheckpoint({ seq, hash, ts }, this.#deps.signer);
+        const claim = await signCheckpoint({ seq, hash, ts }, this.#deps.signer, "log");
         seal("log.checkpoint", checkpointData(claim), ts);
       }
       await this.#write(parts, bytes);
       this.#firstSeq ??= this.#seq + 1;
       [this.#seq, this.#hash, this.#opened, this.#unsigned] = [seq, hash, true, unsigned];
+      this.#deps.head.note({ seq, hash });
       for (const resolve of sealed) resolve();
       if (signs) await this.#publish();
       if (full) await this.#rotate();
@@ -201,7 +205,7 @@ export class FileAudit {
     this.#stopTimer();
     try {
       const claim = { seq: this.#seq, hash: this.#hash, ts: now() };
-      const checkpoint = await signCheckpoint(claim, signer);
+      const checkpoint = await signCheckpoint(claim, signer, "file");
       mirror.add(checkpoint);
       await storeCheckpoint(dir, checkpoint);
     } catch (error) {

@@ -63,6 +63,7 @@ export async function judgeAudit(options: JudgeOptions): Promise<Verdict> {
   try {
     finding = await verifyAudit({
       dir,
+      keysDir,
       keys: trusted.keys,
       mirror,
       knownLosses,

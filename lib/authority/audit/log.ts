@@ -23,6 +23,7 @@ import {
   PUBLIC_KEY_FILE,
   readTextIfAny,
 } from "./files.ts";
+import { type Head, makeHead, openHead } from "./head_file.ts";
 import { hasDigestKey, type KeyedDigest, openDigestKey } from "./key.ts";
 import { createMirror } from "./mirror.ts";
 import { findCut, readEnd } from "./open_end.ts";
@@ -104,7 +105,8 @@ export async function openAudit(options: AuditOptions): Promise<AuditLog> {
     const end = await readEnd(dir, file);
     const signer = await openSigner(keysDir, (made) => beginSigning(options, made, end));
     await publishKey(dir, signer);
-    const { cut, covered } = await findCut(dir, end, signer);
+    const { cut, covered } = await findCut({ dir, keysDir, end, signer });
+    await makeHead(keysDir, end);
 
     let pruner: ReturnType<typeof createPruner> | undefined;
     const audit = new FileAudit({
@@ -112,6 +114,7 @@ export async function openAudit(options: AuditOptions): Promise<AuditLog> {
       file,
       digest,
       signer,
+      head: await openHead(keysDir, log),
       mirror: createMirror(options.mirror ?? "", log),
       tail: end,
       unsigned: end.seq - covered,
@@ -167,19 +170,20 @@ export async function openAudit(options: AuditOptions): Promise<AuditLog> {
 }
 
 /**
- * Makes the first checkpoint of a new key. It is there before the key is, so a key without a
- * checkpoint means that the checkpoint was taken away.
+ * Makes the first checkpoint of a new key, and the head. They are there before the key is, so a key
+ * without them means that they were taken away.
  */
 async function beginSigning(
-  { dir, log, now = Date.now }: AuditOptions,
+  { dir, keysDir, log, now = Date.now }: AuditOptions,
   signer: AuditSigner,
-  { seq, hash }: { seq: number; hash: string },
+  { seq, hash }: Head,
 ): Promise<void> {
   log.info("The audit is signed with a new key", {
     fingerprint: signer.fingerprint,
     publicKey: `${dir}/${PUBLIC_KEY_FILE}`,
   });
-  await storeCheckpoint(dir, await signCheckpoint({ seq, hash, ts: now() }, signer));
+  await makeHead(keysDir, { seq, hash });
+  await storeCheckpoint(dir, await signCheckpoint({ seq, hash, ts: now() }, signer, "file"));
 }
 
 /** Puts the public key beside the records. */

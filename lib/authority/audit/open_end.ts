@@ -4,12 +4,13 @@
  * @module
  */
 
-import { isGenuine, readCheckpoint } from "./checkpoint.ts";
+import { isGenuine, mayCheckpoint, readCheckpoint } from "./checkpoint.ts";
 import { AUDIT_FILE, closedName, listClosed } from "./files.ts";
+import { readHead } from "./head_file.ts";
 import { readLines } from "./lines.ts";
 import { GENESIS, parseRecord } from "./record.ts";
 import { type AuditSigner, importVerifier } from "./signing_key.ts";
-import { readFirst, readTail } from "./tail.ts";
+import { readFirst, readTail, type RecordMark } from "./tail.ts";
 
 /** The end of an audit. */
 export interface AuditEnd {
@@ -21,13 +22,19 @@ export interface AuditEnd {
   torn?: Uint8Array;
   /** Number of the first record of the file that is written to. */
   firstSeq?: number;
-  recent: ReadonlyMap<number, string>;
+  recent: ReadonlyMap<number, RecordMark>;
 }
 
-/** What a checkpoint says and the record does not. */
+/** What the last checkpoint or the key folder knows of, and the log doesn't hold. */
 export interface AuditCut {
-  reason: "missing" | "changed" | "no_checkpoint" | "forged_checkpoint";
-  /** Number of the record that the last checkpoint was about; 0 when that is not known. */
+  reason:
+    | "missing"
+    | "changed"
+    | "no_checkpoint"
+    | "forged_checkpoint"
+    | "no_head"
+    | "damaged_head";
+  /** Number of the last record that is known of; 0 when that is not known. */
   signed: number;
   /** Number of the last record that is there. */
   found: number;
@@ -59,33 +66,49 @@ async function readClosedEnd(dir: string, firstSeq: number) {
 }
 
 /**
- * Holds the last checkpoint against the end. `covered` is the number of the last record that is signed;
- * after a cut none is.
+ * Holds the key folder's head and the last checkpoint against the end. `covered` is the number of the
+ * last record that is signed; after a cut none is.
  */
 export async function findCut(
-  dir: string,
-  end: AuditEnd,
-  signer: AuditSigner,
+  { dir, keysDir, end, signer }: {
+    dir: string;
+    keysDir: string;
+    end: AuditEnd;
+    signer: AuditSigner;
+  },
 ): Promise<{ cut?: AuditCut; covered: number }> {
   const found = end.seq;
-  const checkpoint = await readCheckpoint(dir);
   const cut = (reason: AuditCut["reason"], signed = 0) => ({
     cut: { reason, signed, found },
     covered: 0,
   });
+  const head = await readHead(keysDir);
+  if (head === "damaged") return cut("damaged_head");
+  if (head !== undefined && head.seq > found) return cut("missing", head.seq);
+  if (head !== undefined && head.seq > 0) {
+    const record = await recordOf(dir, head.seq, end);
+    if (record?.hash !== head.hash) return cut("changed", head.seq);
+  }
+  const checkpoint = await readCheckpoint(dir);
   if (checkpoint === undefined) return cut("no_checkpoint");
   const verifier = await importVerifier(signer.publicKey, "the audit's own key");
-  if (checkpoint === "damaged" || !await isGenuine(checkpoint, verifier)) {
+  if (checkpoint === "damaged" || !await isGenuine(checkpoint, verifier, "file")) {
     return cut("forged_checkpoint");
   }
   const { seq, hash } = checkpoint;
   if (seq > found) return cut("missing", seq);
-  if (seq > 0 && await hashOf(dir, seq, end) !== hash) return cut("changed", seq);
+  if (seq > 0) {
+    const record = await recordOf(dir, seq, end);
+    if (record?.hash !== hash) return cut("changed", seq);
+    if (!mayCheckpoint(checkpoint, record)) return cut("forged_checkpoint");
+  }
+  // Logs written before there was a head have checkpoints of version 1.
+  if (head === undefined && checkpoint.v > 1) return cut("no_head", seq);
   return { covered: seq };
 }
 
-/** Hash of a record; undefined when it is not there. Looks through a whole file only if it must. */
-async function hashOf(dir: string, seq: number, end: AuditEnd): Promise<string | undefined> {
+/** A record; undefined when it is not there. Looks through a whole file only if it must. */
+async function recordOf(dir: string, seq: number, end: AuditEnd): Promise<RecordMark | undefined> {
   const recent = end.recent.get(seq);
   if (recent !== undefined) return recent;
   const inCurrent = end.firstSeq !== undefined && seq >= end.firstSeq;
@@ -96,7 +119,7 @@ async function hashOf(dir: string, seq: number, end: AuditEnd): Promise<string |
     // Cheap to tell; only the line that may be it is read.
     if (text === undefined || !text.includes(`"seq":${seq}`)) continue;
     const record = parseRecord(text);
-    if (!("damage" in record) && record.seq === seq) return record.hash;
+    if (!("damage" in record) && record.seq === seq) return record;
   }
   return undefined;
 }

@@ -8,6 +8,9 @@
 import { readLines } from "./lines.ts";
 import { type AuditRecord, GENESIS, MAX_LINE_BYTES, parseRecord } from "./record.ts";
 
+/** What a record is told by. */
+export type RecordMark = Pick<AuditRecord, "hash" | "kind">;
+
 /** Where a file ends. */
 export interface AuditTail {
   /** Of the last whole record; 0 when there is none. */
@@ -17,8 +20,8 @@ export interface AuditTail {
   size: number;
   /** What stands behind it: a line that was being written when its process died. */
   torn?: Uint8Array;
-  /** Hashes of the last records, by number. */
-  recent: ReadonlyMap<number, string>;
+  /** The last records, by number. */
+  recent: ReadonlyMap<number, RecordMark>;
 }
 
 /** Bytes from the end that are looked at: dozens of usual records, then two of the largest size. */
@@ -45,7 +48,7 @@ function findTail(bytes: Uint8Array, from: number): AuditTail | undefined {
   let at = from === 0 ? 0 : bytes.indexOf(0x0a) + 1;
   if (from > 0 && at === 0) return undefined;
   let last: AuditRecord | undefined;
-  const recent = new Map<number, string>();
+  const recent = new Map<number, RecordMark>();
   let end = at;
   let tornAt: number | undefined;
   while (at < bytes.length) {
@@ -63,7 +66,7 @@ function findTail(bytes: Uint8Array, from: number): AuditTail | undefined {
         throw new Error(`record ${record.seq} near its end does not follow record ${last.seq}`);
       }
       last = record;
-      recent.set(record.seq, record.hash);
+      recent.set(record.seq, { hash: record.hash, kind: record.kind });
       end = stop + 1;
     }
     at = stop + 1;

@@ -6,10 +6,11 @@
  * @module
  */
 
-import { checkpointOf, isGenuine } from "./checkpoint.ts";
+import { checkpointOf, isGenuine, mayCheckpoint } from "./checkpoint.ts";
 import { type AuditRecord, GENESIS, MAX_LINE_BYTES, parseRecord } from "./record.ts";
 import { AUDIT_FILE, closedName, listClosed } from "./files.ts";
 import { type Expected, readExpected } from "./expected.ts";
+import { HEAD_FILE } from "./head_file.ts";
 import type { AuditVerifier } from "./signing_key.ts";
 import { type UnknownAction, UnknownActions } from "./unknown_actions.ts";
 import { walkAudit, type WalkedLine } from "./walk.ts";
@@ -69,6 +70,8 @@ export interface VerifyOptions {
   dir: string;
   /** Keys whose signatures count; without any the chain alone is checked. */
   keys?: readonly AuditVerifier[];
+  /** The service's key folder, which knows the last record; absent where it cannot be read. */
+  keysDir?: string;
   /** File that checkpoints were appended to as well; empty: none. */
   mirror?: string;
   /** Numbers of `log.gone` and `log.cut` records that are known, and so no fault. */
@@ -153,7 +156,8 @@ class AuditCheck {
         ? this.#bad("edited", "the record was changed after it was written")
         : this.#bad("unreadable", "this is no record");
     }
-    const damage = this.#checkLink(record) ?? await this.#checkSignatures(record);
+    const damage = this.#checkLink(record) ?? await this.#checkSignatures(record) ??
+      this.#checkHead(record);
     if (damage !== undefined) return damage;
     this.#noteLosses(record);
     this.#unknown.note(record);
@@ -171,7 +175,7 @@ class AuditCheck {
       this.#at = { file: this.#files === 1 ? AUDIT_FILE : closedName(seq), line: 1 };
       return this.#bad("gap", `the records before ${seq} are missing, and were not pruned`);
     }
-    const { checkpoint, hasKey, mirrorIsMissing } = this.#expected;
+    const { checkpoint, hasKey, head, mirrorIsMissing } = this.#expected;
     if (mirrorIsMissing) return this.#bad("mirror", "the mirror of its checkpoints is missing");
     if (checkpoint === "damaged") {
       return this.#bad("checkpoint", "the file of the last checkpoint is damaged");
@@ -187,6 +191,18 @@ class AuditCheck {
       return this.#bad(
         "cut",
         `it ends with record ${found}, but a checkpoint in ${from} is about record ${missing}`,
+      );
+    }
+    if (head === "damaged") {
+      return this.#bad("checkpoint", `"${HEAD_FILE}" in the key folder is damaged`);
+    }
+    if (head === "missing") {
+      return this.#bad("cut", `"${HEAD_FILE}" is missing in the key folder, so the end may be too`);
+    }
+    if (head !== undefined && head.seq > found) {
+      return this.#bad(
+        "cut",
+        `it ends with record ${found}, but the key folder knows of record ${head.seq}`,
       );
     }
     if (this.#loss !== undefined) return this.#loss;
@@ -224,6 +240,10 @@ class AuditCheck {
     if (this.#knownLosses.has(record.seq)) {
       this.#expected.forget({ found: Number(record.data.found ?? 0), ts: record.ts });
     }
+    const { checkpoint: last } = this.#expected;
+    if (typeof last === "object" && last.seq === record.seq && !mayCheckpoint(last, record)) {
+      return this.#bad("checkpoint", "checkpoint.json holds a checkpoint of the log itself");
+    }
     const elsewhere = this.#expected.outstanding.get(record.seq);
     if (elsewhere !== undefined && !this.#beginsKnownLoss(record.seq)) {
       if (elsewhere.hash !== record.hash) {
@@ -245,11 +265,17 @@ class AuditCheck {
     if (key === undefined) {
       return this.#bad("checkpoint", `the checkpoint was signed by another key: ${checkpoint.key}`);
     }
-    if (!await isGenuine(checkpoint, key)) {
+    if (!await isGenuine(checkpoint, key, "log")) {
       return this.#bad("checkpoint", "the checkpoint was not signed by the audit's key");
     }
     this.#noteSigned(checkpoint);
     return undefined;
+  }
+
+  #checkHead({ seq, hash }: AuditRecord): AuditDamage | undefined {
+    const { head } = this.#expected;
+    if (typeof head !== "object" || head.seq !== seq || head.hash === hash) return undefined;
+    return this.#bad("cut", `record ${seq} is not the one that the key folder knows of`);
   }
 
   /** Between the end that was found and the word about it stand at most two records. */
@@ -270,8 +296,8 @@ class AuditCheck {
       "loss",
       kind === "log.gone"
         ? `record ${seq} says that an earlier audit is gone`
-        : `record ${seq} says that signed records before it are gone or changed ` +
-          `(signed up to ${data.signed}, found up to ${data.found})`,
+        : `record ${seq} says that records before it are gone or changed ` +
+          `(known up to ${data.signed}, found up to ${data.found})`,
     );
   }
 

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { CHECKPOINT_FILE, PUBLIC_KEY_FILE } from "./files.ts";
+import { HEAD_FILE } from "./head_file.ts";
 import { AUDIT_FILE } from "./log.ts";
 import { type AuditRecord, GENESIS, sealRecord } from "./record.ts";
 import { findTrustedKeys } from "./trusted_keys.ts";
@@ -200,16 +201,18 @@ Deno.test("G16 verifyAudit() takes no signature of another key, nor a forged or 
   assertEquals([trusted.from, trusted.isReplaced], ["own", true]);
 });
 
-Deno.test("G16 verifyAudit() finds an earlier state of the whole folder by the mirror", async () => {
+Deno.test("G16 verifyAudit() finds an earlier state of the whole home by the mirror", async () => {
   await using audit = await auditFixture();
   const { mirror } = audit;
   await audit.write(5);
   const early = await Deno.readTextFile(`${audit.dir}/${AUDIT_FILE}`);
   const earlyCheckpoint = await Deno.readTextFile(`${audit.dir}/${CHECKPOINT_FILE}`);
+  const earlyHead = await Deno.readTextFile(`${audit.keysDir}/${HEAD_FILE}`);
   await audit.write(5);
   assert((await audit.verify({ mirror })).ok);
   await Deno.writeTextFile(`${audit.dir}/${AUDIT_FILE}`, early);
   await Deno.writeTextFile(`${audit.dir}/${CHECKPOINT_FILE}`, earlyCheckpoint);
+  await Deno.writeTextFile(`${audit.keysDir}/${HEAD_FILE}`, earlyHead);
   assert((await audit.verify()).ok);
   const cut = await audit.verify({ mirror }) as AuditDamage;
   assertEquals(cut.problem, "cut");

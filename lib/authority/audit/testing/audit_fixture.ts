@@ -20,7 +20,7 @@ export interface AuditFixture extends AsyncDisposable {
   open(options?: Partial<AuditOptions>): Promise<AuditLog>;
   /** Opens, appends so many records, and closes. */
   write(count: number, options?: Partial<AuditOptions>): Promise<void>;
-  /** With the service's own key. */
+  /** With the service's own key and key folder. */
   verify(options?: Partial<VerifyOptions>): Promise<AuditFinding>;
   /** Names of the files of records, oldest first. */
   files(): Promise<string[]>;
@@ -54,7 +54,7 @@ export async function auditFixture(): Promise<AuditFixture> {
     },
     async verify(options = {}) {
       const { keys } = await findTrustedKeys({ dir, keysDir });
-      return await verifyAudit({ dir, keys, ...options });
+      return await verifyAudit({ dir, keysDir, keys, ...options });
     },
     files,
     async lines() {

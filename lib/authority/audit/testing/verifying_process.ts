@@ -8,7 +8,7 @@ const { keys } = await findTrustedKeys({ dir: dir!, keysDir: keysDir! });
 let found = "ok";
 let isPruned = false;
 for (let round = 0; found === "ok" && (round < 40 || !isPruned); round++) {
-  const finding = await verifyAudit({ dir: dir!, keys });
+  const finding = await verifyAudit({ dir: dir!, keysDir: keysDir!, keys });
   if (finding.ok) isPruned = finding.first > 1;
   else found = finding.message;
 }
