@@ -86,6 +86,6 @@ async function useOwned<T>(
     }
   } finally {
     Deno.removeSignalListener("SIGTERM", stop);
-    await home.leave({ graceMs: 30_000, afterGuests: true });
+    await home.leave({ graceMs: 30_000, afterGuests: true }).finally(() => home.flushLog());
   }
 }

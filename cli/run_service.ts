@@ -39,10 +39,14 @@ export async function runService(
   };
   Deno.addSignalListener("SIGTERM", onSignal);
   Deno.addSignalListener("SIGINT", onSignal);
-  announce(home);
-  await Promise.race([stopped.promise, home.authority.died]);
-  home.log.info("Stopping: running turns get 30 s; a second signal ends at once");
-  const { interrupted } = await home.leave({ graceMs: DRAIN_GRACE_MS });
-  home.log.info("Stopped", { interrupted });
-  return EXIT.done;
+  try {
+    announce(home);
+    await Promise.race([stopped.promise, home.authority.died]);
+    home.log.info("Stopping: running turns get 30 s; a second signal ends at once");
+    const { interrupted } = await home.leave({ graceMs: DRAIN_GRACE_MS });
+    home.log.info("Stopped", { interrupted });
+    return EXIT.done;
+  } finally {
+    await home.flushLog();
+  }
 }

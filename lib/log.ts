@@ -1,10 +1,11 @@
 /**
- * The log: lines on standard error, readable or as JSON, each on one line whatever it holds.
+ * The log: lines, readable or as JSON, each on one line whatever it holds.
  *
  * @module
  */
 
 import { configureSync, getLogger, type LogRecord, withFilter } from "@logtape/logtape";
+import { LogOutput, type LogOutputOptions } from "./log_output.ts";
 
 /** Facts of a log line; never a secret, a body or a header. */
 export type LogFields = Record<string, unknown>;
@@ -23,12 +24,9 @@ export interface LogOptions {
   format: "text" | "json";
 }
 
-/** Sets up the log of this thread and returns it. Call it once a thread. */
-export function createLog(
-  options: LogOptions,
-  write: (line: string) => void = writeStderr,
-): Log {
-  const format = options.format === "json" ? formatJson : formatText;
+/** Sets up the log of this thread and returns it; `write` takes its lines. Call it once a thread. */
+export function createLog(options: LogOptions, write: (line: string) => void): Log {
+  const format = formatterOf(options.format);
   configureSync({
     reset: true,
     sinks: { out: withFilter((record) => write(format(record)), options.level) },
@@ -48,13 +46,31 @@ export function createLog(
   };
 }
 
-/** Writes a line to standard error, whole. */
-export function writeStderr(line: string): void {
-  const bytes = new TextEncoder().encode(line + "\n");
-  for (let at = 0; at < bytes.length;) at += Deno.stderr.writeSync(bytes.subarray(at));
+/** Opens the output of a log on standard error. Writing to it never throws and never blocks. */
+export function openLogOutput(
+  format: LogOptions["format"],
+  stream: LogOutputOptions["stream"] = Deno.stderr,
+): LogOutput {
+  const toLine = formatterOf(format);
+  return new LogOutput({
+    stream,
+    describeDropped: (lines) =>
+      toLine({
+        timestamp: Date.now(),
+        level: "warning",
+        message: ["Log lines were dropped: the log could not be written, or not fast enough"],
+        properties: { lines },
+      }),
+  });
 }
 
-function formatJson({ timestamp, level, message, properties }: LogRecord): string {
+type Formattable = Pick<LogRecord, "timestamp" | "level" | "message" | "properties">;
+
+function formatterOf(format: LogOptions["format"]): (record: Formattable) => string {
+  return format === "json" ? formatJson : formatText;
+}
+
+function formatJson({ timestamp, level, message, properties }: Formattable): string {
   return JSON.stringify({
     ...properties,
     time: new Date(timestamp).toISOString(),
@@ -63,7 +79,7 @@ function formatJson({ timestamp, level, message, properties }: LogRecord): strin
   });
 }
 
-function formatText({ timestamp, level, message, properties }: LogRecord): string {
+function formatText({ timestamp, level, message, properties }: Formattable): string {
   // What is not known is left out, as in JSON.
   const known = Object.entries(properties).filter(([, value]) => value !== undefined);
   const fields = known.map(([key, value]) =>

@@ -8,13 +8,17 @@ import { resolverJob } from "../../lib/authority/child_job.ts";
 import { createExecutor } from "../../lib/authority/executor/executor.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import { createLog } from "../../lib/log.ts";
+import { processOutput } from "../output.ts";
 
 /** The host's addresses, or why there are none. */
 export async function lookUpHost(
   host: string,
   { paths, workspace }: { paths: HomePaths; workspace: string },
 ): Promise<readonly string[] | { reason: string }> {
-  const log = createLog({ level: "error", format: "text" });
+  const log = createLog(
+    { level: "error", format: "text" },
+    (line) => processOutput().note(line),
+  );
   const executor = createExecutor({ cacheDir: `${paths.runDir}/child-cache`, log });
   try {
     const target = {

@@ -13,7 +13,8 @@ import { lockedPackages } from "../packages/locked_packages.ts";
 import { createPackageFetcher } from "../packages/package_fetcher.ts";
 import { MCP } from "../packages/wanted_packages.ts";
 import type { ChannelRegistry } from "../channel/registry/channel_registry.ts";
-import { createLog, type Log, writeStderr } from "../log.ts";
+import { createLog, type Log, openLogOutput } from "../log.ts";
+import type { LogOutput } from "../log_output.ts";
 import { type Authority, startAuthority } from "./authority.ts";
 import { openAudit } from "./audit/log.ts";
 import { Commissions } from "./commission/commissions.ts";
@@ -72,6 +73,8 @@ export interface OwnedHome {
   log: Log;
   /** Ends the service in order, and gives the home back. */
   leave(options: { graceMs: number; afterGuests?: boolean }): Promise<{ interrupted: number }>;
+  /** Waits, for a bounded time, until the log is written; before the process exits. */
+  flushLog(): Promise<void>;
   /** Kills every child; for the moment before an exit that waits for nothing. */
   killChildren(): void;
 }
@@ -85,6 +88,9 @@ const WATCH_STATE_MS = 1_000;
  */
 const TRIAL_AFTER_MS = 2_000;
 
+/** How long the last log lines may take to be written. */
+const LOG_FLUSH_MS = 500;
+
 /** Opens a home, or says which process has it. */
 export async function ownHome(
   options: OwnOptions,
@@ -92,6 +98,7 @@ export async function ownHome(
   const { paths } = options;
   const lock = await takeHome(paths);
   if ("heldBy" in lock) return lock;
+  let output: LogOutput | undefined;
   try {
     const loaded = await loadOwn(options);
     const { config } = loaded;
@@ -104,9 +111,10 @@ export async function ownHome(
       known.configure(neverSaid(next, options.env, channelKeys), plainNames(next));
     tell(config);
     const { scrubber } = known;
+    const logOutput = output = openLogOutput(config.log.format);
     const log = createLog(
       { ...config.log, level: options.logLevel ?? config.log.level },
-      (line) => writeStderr(scrubber.text(line)),
+      (line) => logOutput.write(scrubber.text(line)),
     );
     const warn = options.warn ?? log.warning;
     for (const warning of loaded.warnings) warn(warning);
@@ -327,6 +335,7 @@ export async function ownHome(
           lock.release();
         }
       },
+      flushLog: () => logOutput.flush(LOG_FLUSH_MS),
       killChildren() {
         void channels?.shutdown();
         void fetcher.shutdown();
@@ -337,6 +346,7 @@ export async function ownHome(
     };
   } catch (error) {
     lock.release();
+    await output?.flush(LOG_FLUSH_MS);
     throw error;
   }
 }

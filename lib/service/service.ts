@@ -14,7 +14,7 @@ import { openMedia } from "../media/open_media.ts";
 import { endpointAt, listenLocal } from "../local/endpoint.ts";
 import { serveGuest } from "../local/server.ts";
 import type { Duplex } from "../local/wire.ts";
-import { createLog, writeStderr } from "../log.ts";
+import { createLog, openLogOutput } from "../log.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { describeTool, TOOLS } from "../tools/mod.ts";
 import { apiAgent } from "./api_agent.ts";
@@ -38,6 +38,9 @@ import { takeUp } from "./take_up.ts";
 /** Time that requests get to write the end of their turns, after those have ended. */
 const ANSWER_MS = 2_000;
 
+/** How long the last log lines may take to be written. */
+const LOG_FLUSH_MS = 500;
+
 /** Starts everything and reports `started`; returns what takes the authority's further messages. */
 export async function startService(
   boot: ServiceBoot,
@@ -45,7 +48,8 @@ export async function startService(
 ): Promise<(message: ToService) => void> {
   const { config } = boot;
   const scrubber = createScrubber(boot.secretPrints);
-  const writeLine = (line: string) => writeStderr(scrubber.text(line));
+  const logOutput = openLogOutput(config.log.format);
+  const writeLine = (line: string) => logOutput.write(scrubber.text(line));
   const log = createLog(config.log, writeLine);
   // A stray rejection, of a provider's package maybe, must not take every session down with it.
   self.addEventListener("unhandledrejection", (event) => {
@@ -332,6 +336,7 @@ export async function startService(
     await stopped;
     await accepting;
     await journal.close();
+    await logOutput.flush(LOG_FLUSH_MS);
     send({ type: "drained", interrupted: ended.interrupted });
   }
 }
