@@ -10,6 +10,7 @@ import { ServiceError } from "../lib/errors.ts";
 import { connectClient, type LocalClient } from "../lib/local/client.ts";
 import { EXIT, type Globals } from "./command.ts";
 import { processOutput } from "./output.ts";
+import { onStopSignals } from "./stop_signals.ts";
 import { homePaths } from "./home_paths.ts";
 import { VERSION } from "./version.ts";
 
@@ -72,11 +73,14 @@ async function useOwned<T>(
   use: (client: LocalClient, operator: OwnedHome["operator"]) => Promise<T>,
 ): Promise<T> {
   // A service that runs for one command ends in order when it is told to stop.
-  const stop = () => {
-    Deno.removeSignalListener("SIGTERM", stop);
-    void home.leave({ graceMs: 0 }).finally(() => Deno.exit(EXIT.interrupted));
-  };
-  Deno.addSignalListener("SIGTERM", stop);
+  let isStopping = false;
+  using _signals = onStopSignals(["SIGTERM", "SIGHUP"], (signal) => {
+    if (!isStopping) {
+      isStopping = true;
+      void home.leave({ graceMs: 0 }).finally(() => Deno.exit(EXIT.interrupted));
+    } else if (signal !== "SIGHUP") Deno.exit(EXIT.interrupted);
+  });
+  const { drainTimeoutS } = home.loaded.config.agent;
   try {
     const client = await connectClient(home.authority.connectGuest());
     try {
@@ -85,7 +89,8 @@ async function useOwned<T>(
       client.close();
     }
   } finally {
-    Deno.removeSignalListener("SIGTERM", stop);
-    await home.leave({ graceMs: 30_000, afterGuests: true }).finally(() => home.flushLog());
+    await home.leave({ graceMs: drainTimeoutS * 1_000, afterGuests: true }).finally(() =>
+      home.flushLog()
+    );
   }
 }

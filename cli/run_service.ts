@@ -7,13 +7,11 @@
 import { type OwnedHome, ownHome, type OwnOptions } from "../lib/authority/own_home.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { EXIT, type ExitCode } from "./command.ts";
-
-/** Time that running turns get after the first signal (the second one ends at once). */
-const DRAIN_GRACE_MS = 30_000;
+import { onStopSignals } from "./stop_signals.ts";
 
 /**
- * Starts the service, calls `announce`, and drains on SIGTERM or SIGINT. A second signal ends the
- * process at once, whatever the service does: it is handled on this thread.
+ * Starts the service, calls `announce`, and drains on SIGTERM, SIGINT or SIGHUP. A second SIGTERM or
+ * SIGINT ends the process at once, whatever the service does: it is handled on this thread.
  */
 export async function runService(
   options: OwnOptions,
@@ -28,22 +26,24 @@ export async function runService(
     );
   }
   const stopped = Promise.withResolvers<void>();
-  let signals = 0;
-  const onSignal = () => {
-    signals++;
-    if (signals === 1) stopped.resolve();
-    else {
+  let isStopping = false;
+  using _signals = onStopSignals(["SIGTERM", "SIGINT", "SIGHUP"], (signal) => {
+    if (!isStopping) {
+      isStopping = true;
+      stopped.resolve();
+    } else if (signal !== "SIGHUP") {
       home.killChildren();
       Deno.exit(EXIT.interrupted);
     }
-  };
-  Deno.addSignalListener("SIGTERM", onSignal);
-  Deno.addSignalListener("SIGINT", onSignal);
+  });
+  const { drainTimeoutS } = home.loaded.config.agent;
   try {
     announce(home);
     await Promise.race([stopped.promise, home.authority.died]);
-    home.log.info("Stopping: running turns get 30 s; a second signal ends at once");
-    const { interrupted } = await home.leave({ graceMs: DRAIN_GRACE_MS });
+    home.log.info(
+      `Stopping: running turns get ${drainTimeoutS} s; a second signal ends at once`,
+    );
+    const { interrupted } = await home.leave({ graceMs: drainTimeoutS * 1_000 });
     home.log.info("Stopped", { interrupted });
     return EXIT.done;
   } finally {

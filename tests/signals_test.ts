@@ -1,6 +1,6 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { startModelServer } from "./fakes/model_server.ts";
-import { makeHome, RUN_FLAGS } from "./support/home.ts";
+import { makeHome, RUN_FLAGS, type TestHome } from "./support/home.ts";
 
 const ask = (apiUrl: string) =>
   fetch(`${apiUrl}/v1/chat/completions`, {
@@ -53,15 +53,19 @@ Deno.test("a second signal ends at once, while a model hangs", async () => {
   await asking;
 });
 
-Deno.test("a second signal ends at once, while the service is busy", async () => {
-  await using home = await makeHome();
+function startBusy(home: TestHome, ...args: string[]): Deno.ChildProcess {
   const program = new URL("./support/busy_service.ts", import.meta.url).pathname;
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [...RUN_FLAGS, program],
+  return new Deno.Command(Deno.execPath(), {
+    args: [...RUN_FLAGS, program, ...args],
     env: { SERVICE_HOME: `${home.dir}/home` },
     stdout: "piped",
     stderr: "piped",
   }).spawn();
+}
+
+Deno.test("a second signal ends at once, while the service is busy", async () => {
+  await using home = await makeHome();
+  const child = startBusy(home);
   const reader = child.stdout.getReader();
   await reader.read(); // it is up, and its Worker loops for ever
   child.kill("SIGTERM");
@@ -76,4 +80,80 @@ Deno.test("a second signal ends at once, while the service is busy", async () =>
   assertEquals((await child.status).code, 130);
   await reader.cancel();
   await log.cancel();
+});
+
+Deno.test("a service that does not stop is ended after its deadline", async () => {
+  await using home = await makeHome({ agent: { drainTimeoutS: 0 } });
+  const child = startBusy(home, "100");
+  const reader = child.stdout.getReader();
+  await reader.read();
+  child.kill("SIGTERM");
+  const said = await new Response(child.stderr).text();
+  assertStringIncludes(said, "did not stop within 0.1 s");
+  assertEquals((await child.status).code, 1);
+  await reader.cancel();
+});
+
+Deno.test("work in the background that runs after the drain goes on at the next start, however often", async () => {
+  let isAnswering = false;
+  await using model = startModelServer({
+    script: () => isAnswering ? { text: "done after all" } : { hang: "headers" },
+  });
+  await using home = await makeHome({
+    agent: { model: "local/fake", drainTimeoutS: 0 },
+    providers: { local: { baseUrl: model.baseUrl } },
+  });
+  let id = "";
+  // More stops than a turn may have crashes.
+  for (let stop = 0; stop < 3; stop++) {
+    await using service = await home.start();
+    if (stop === 0) {
+      const response = await fetch(`${service.apiUrl}/v1/responses`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ input: "hi", background: true }),
+      });
+      ({ id } = await response.json());
+    }
+    const ended = fetch(`${service.apiUrl}/v1/responses/${id}?stream=true`)
+      .then((response) => response.text()).catch(String);
+    const asked = model.request(stop).then(({ hanging }) => hanging);
+    assertEquals(await Promise.race([asked, ended]), undefined);
+    assertEquals(await service.stop(), 0, service.log());
+    await ended;
+  }
+  isAnswering = true;
+  await using service = await home.start();
+  const stream = await fetch(`${service.apiUrl}/v1/responses/${id}?stream=true`);
+  await stream.text();
+  const response = await (await fetch(`${service.apiUrl}/v1/responses/${id}`)).json();
+  assertEquals([response.status, response.output.at(-1)?.content[0].text], [
+    "completed",
+    "done after all",
+  ]);
+});
+
+Deno.test("SIGHUP lets a running turn end, as often as it comes, and exits with 0", async () => {
+  const hold = Promise.withResolvers<void>();
+  await using model = startModelServer({
+    script: async () => {
+      await hold.promise;
+      return { text: "just in time" };
+    },
+  });
+  await using home = await makeHome({
+    agent: { model: "local/fake" },
+    providers: { local: { baseUrl: model.baseUrl } },
+  });
+  await using service = await home.start();
+  const asking = ask(service.apiUrl);
+  await model.request(0);
+  // A shell that is closed sends one, and the kernel another.
+  service.process.kill("SIGHUP");
+  while (!service.log().includes("Stopping")) await new Promise((done) => setTimeout(done, 10));
+  service.process.kill("SIGHUP");
+  hold.resolve();
+  const answer = await (await asking).json();
+  assertEquals(answer.choices[0].message.content, "just in time");
+  assertEquals((await service.process.status).code, 0, service.log());
 });

@@ -93,9 +93,9 @@ export interface OwnedTurns extends Turns {
   /** The turns that run or wait in a session. */
   open(sessionKey: string): TurnHandle[];
   /**
-   * Takes no new turns, ends those that wait (durable ones stay on record for the next start), gives
-   * running ones `graceMs` and then ends them as interrupted. Resolves when every end is committed,
-   * with the number of turns that were interrupted.
+   * Takes no new turns, gives running ones `graceMs`, and then ends those that wait or run as
+   * interrupted; durable ones stay on record, and the next start goes on with them. Resolves when all of
+   * that is committed, with the number of turns that were interrupted.
    */
   drain(options: { graceMs: number }): Promise<{ interrupted: number }>;
   /**
@@ -157,6 +157,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
   let stopExpecting = () => {};
   let draining = false;
   let interrupted = 0;
+  let kept = 0;
 
   function accepted(
     turn: Turn,
@@ -279,7 +280,8 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
       ending = unrun(own.life?.verdict ?? failure(error));
     }
     own.life?.close();
-    await end(own, ending);
+    if (own.turn.durable && ending.verdict?.status === "interrupted") await keep(own);
+    else await end(own, ending);
   }
 
   async function attempt(own: AcceptedTurn): Promise<Ending> {
@@ -353,11 +355,29 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     endings.add(ending);
   }
 
+  /** Leaves a turn that the drain has interrupted to the next start. */
+  async function keep(own: AcceptedTurn): Promise<void> {
+    try {
+      await journal.requeue(own.turn.id);
+    } catch (error) {
+      // The next start goes on with it all the same, and counts a crash.
+      const reason = String(error);
+      log.warning("A turn could not be put back to waiting", { turnId: own.turn.id, reason });
+    }
+    letGo(own);
+  }
+
+  /** It stays on record; whoever reads it is told that the service stops. */
+  function letGo(own: AcceptedTurn): void {
+    live.delete(own.turn.id);
+    kept += 1;
+    own.lose(stopping());
+  }
+
   /** What a drain does with a turn that waits. */
   function dismiss(own: AcceptedTurn): void {
     if (own.turn.durable) {
-      live.delete(own.turn.id);
-      own.lose(stopping());
+      letGo(own);
     } else {
       endUnrun(own, interruption());
     }
@@ -376,6 +396,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     cancelTimer();
     stopExpecting();
     marks.close();
+    if (kept > 0) log.info("The next start goes on with turns that wait or ran", { turns: kept });
     return { interrupted };
   }
 

@@ -75,7 +75,7 @@ export interface Authority {
   /** Gives the service new values of live keys. */
   configure(config: Config, paths: readonly string[]): void;
   /**
-   * No new turns, then the end: running ones get `graceMs` and are then recorded as interrupted.
+   * No new turns, then the end: running ones get `graceMs` and are then interrupted or put back to waiting.
    * With `afterGuests`, guests are first waited for. Resolves when the Worker is gone.
    */
   drain(options: { graceMs: number; afterGuests?: boolean }): Promise<{ interrupted: number }>;

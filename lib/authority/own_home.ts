@@ -12,6 +12,7 @@ import { findOwnDenoDir } from "../packages/deno_dir.ts";
 import { lockedPackages } from "../packages/locked_packages.ts";
 import { createPackageFetcher } from "../packages/package_fetcher.ts";
 import { MCP } from "../packages/wanted_packages.ts";
+import { ServiceError } from "../errors.ts";
 import type { ChannelRegistry } from "../channel/registry/channel_registry.ts";
 import { createLog, type Log, openLogOutput } from "../log.ts";
 import type { LogOutput } from "../log_output.ts";
@@ -60,6 +61,8 @@ export interface OwnOptions {
   warn?: (text: string) => void;
   /** Whether edits of the configuration file are taken up while it runs. */
   watch?: boolean;
+  /** What everything but turns may take to stop; less only in tests. */
+  finishMs?: number;
   /** Entry of the service's Worker; another one only in tests. */
   entry?: URL;
 }
@@ -71,7 +74,10 @@ export interface OwnedHome {
   operator: Pick<Operator, "attachTerminal">;
   loaded: Loaded;
   log: Log;
-  /** Ends the service in order, and gives the home back. */
+  /**
+   * Ends the service in order, and gives the home back. Rejects with `internal` when that takes much
+   * longer than `graceMs`, its children killed; but for `afterGuests`, which may stay for any time.
+   */
   leave(options: { graceMs: number; afterGuests?: boolean }): Promise<{ interrupted: number }>;
   /** Waits, for a bounded time, until the log is written; before the process exits. */
   flushLog(): Promise<void>;
@@ -88,6 +94,9 @@ const WATCH_STATE_MS = 1_000;
  */
 const TRIAL_AFTER_MS = 2_000;
 
+/** What everything but turns may take to stop: connections, channels, children, the last writes. */
+const FINISH_MS = 10_000;
+
 /** How long the last log lines may take to be written. */
 const LOG_FLUSH_MS = 500;
 
@@ -98,6 +107,7 @@ export async function ownHome(
   const { paths } = options;
   const lock = await takeHome(paths);
   if ("heldBy" in lock) return lock;
+  const { release } = lock;
   let output: LogOutput | undefined;
   try {
     const loaded = await loadOwn(options);
@@ -311,41 +321,56 @@ export async function ownHome(
       log,
     });
     if (watcher) watched.reload = () => watcher.reload();
+    const leaveInOrder: OwnedHome["leave"] = async (how) => {
+      if (watcher) watcher.close();
+      isLeaving = true;
+      clearTimeout(trying);
+      try {
+        return await authority.drain(how);
+      } finally {
+        await approvals.close();
+        // Before the walls around them go, so that their end is on record as what it is.
+        await mcp.shutdown();
+        await channels?.shutdown();
+        await fetcher.shutdown();
+        await Promise.all([actions.shutdown(), executor.shutdown(), documents.shutdown(), trial]);
+        known.close();
+        await state.close();
+        await audit.close();
+        release();
+      }
+    };
+
+    const killChildren = () => {
+      void channels?.shutdown();
+      void fetcher.shutdown();
+      void actions.shutdown();
+      void executor.shutdown();
+      void documents.shutdown();
+    };
     return {
       authority,
       operator,
       loaded,
       log,
       async leave(how) {
-        if (watcher) watcher.close();
-        isLeaving = true;
-        clearTimeout(trying);
-        try {
-          return await authority.drain(how);
-        } finally {
-          await approvals.close();
-          // Before the walls around them go, so that their end is on record as what it is.
-          await mcp.shutdown();
-          await channels?.shutdown();
-          await fetcher.shutdown();
-          await Promise.all([actions.shutdown(), executor.shutdown(), documents.shutdown(), trial]);
-          known.close();
-          await state.close();
-          await audit.close();
-          lock.release();
-        }
+        const leaving = leaveInOrder(how);
+        if (how.afterGuests) return await leaving;
+        const late = Promise.withResolvers<never>();
+        const limitMs = how.graceMs + (options.finishMs ?? FINISH_MS);
+        const timer = setTimeout(() => {
+          killChildren();
+          const message = `The service did not stop within ${limitMs / 1_000} s and was ended; ` +
+            "the next start puts in order what is left";
+          late.reject(new ServiceError("internal", message));
+        }, limitMs);
+        return await Promise.race([leaving, late.promise]).finally(() => clearTimeout(timer));
       },
       flushLog: () => logOutput.flush(LOG_FLUSH_MS),
-      killChildren() {
-        void channels?.shutdown();
-        void fetcher.shutdown();
-        void actions.shutdown();
-        void executor.shutdown();
-        void documents.shutdown();
-      },
+      killChildren,
     };
   } catch (error) {
-    lock.release();
+    release();
     await output?.flush(LOG_FLUSH_MS);
     throw error;
   }

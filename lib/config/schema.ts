@@ -90,6 +90,11 @@ const agent = section({
   turnTimeoutS: z.number().min(1).max(86_400).default(600).meta({
     description: "Seconds that a turn may take.",
   }),
+  drainTimeoutS: z.number().min(0).max(3_600).default(30).meta({
+    description:
+      "Seconds that running turns get when the service stops; then those of chats, automations and the background wait for the next start, and others end as interrupted.",
+    takes: "restart",
+  }),
   stallTimeoutS: z.number().min(1).max(86_400).default(180).meta({
     description: "Seconds without any sign of life after which a turn counts as stuck.",
   }),

@@ -89,6 +89,7 @@ export function createAcceptance(
             ...automation !== undefined && { automation },
             status: "queued" as const,
             attempts: 0,
+            crashes: 0,
             afterSeq,
             acceptedAt,
           },

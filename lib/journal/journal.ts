@@ -119,6 +119,8 @@ export function createJournal(
     end(turnId, end) {
       return writeTurn(turnId, "full", 0, (open) => writes.end(open, end));
     },
+    requeue: (turnId) =>
+      writeTurn(turnId, "full", 0, (open) => turns.requeue(open.turn, { crashed: false })),
     async compact(turnId, summary, keepFrom) {
       checkInteger("keepFrom", keepFrom, 1);
       await writeTurn(
@@ -204,8 +206,11 @@ export function createJournal(
       writer.close();
       keyFollowers.endAll();
       followers.endAll();
-      epochs.close();
-      close();
+      try {
+        epochs.close();
+      } finally {
+        close();
+      }
       return Promise.resolve();
     },
   };

@@ -295,9 +295,9 @@ for (const [index, fixture] of FIXTURES.entries()) {
       if (version >= 7) assertMissed(journal);
       const { interrupted, resume } = await journal.recover();
       assertEquals(interrupted, 0);
-      assertEquals(resume.map(({ id, attempts }) => ({ id, attempts })), [
-        { id: "turn-2", attempts: 1 },
-        ...version < 5 ? [] : [{ id: "turn-6", attempts: 0 }],
+      assertEquals(resume.map(({ id, attempts, crashes }) => ({ id, attempts, crashes })), [
+        { id: "turn-2", attempts: 1, crashes: 1 },
+        ...version < 5 ? [] : [{ id: "turn-6", attempts: 0, crashes: 0 }],
       ]);
       assertEquals((await replay(journal, 1, 5)).map(({ event }) => event), [
         { type: "turn_start", model: "local/qwen3" },

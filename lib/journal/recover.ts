@@ -6,7 +6,7 @@ import type { Turn } from "./types.ts";
 import { Refused, type Writer } from "./writer.ts";
 
 /** Runs of a turn that may be cut off by a crash before it is given up. */
-const MAX_CRASHED_ATTEMPTS = 2;
+const MAX_CRASHES = 2;
 
 /** What {@linkcode recover} needs. */
 export interface RecoverDependencies {
@@ -25,10 +25,13 @@ export async function recover(
   function putInOrder(id: string): TurnStatus | "goes on" | Refused {
     const open = openTurns.get(id);
     if (open instanceof Refused) return open;
-    const verdict = verdictOf(turns.find(id)!, open.state);
+    const turn = turns.find(id)!;
+    // One that an orderly stop ended waits.
+    const crashed = turn.status === "running";
+    const verdict = verdictOf(turn, turn.crashes + (crashed ? 1 : 0), open.state);
     if (verdict === undefined) {
       writes.close(open, { goesOn: true, forget: false });
-      turns.requeue(open.turn);
+      turns.requeue(open.turn, { crashed });
       return "goes on";
     }
     const { ranTool, calls, usage } = open.state;
@@ -54,16 +57,19 @@ export async function recover(
 
 /** How the turn ends, or undefined when it goes on. */
 function verdictOf(
-  { durable, status, attempts, startedAt }: Turn,
+  { durable, status, startedAt }: Turn,
+  crashes: number,
   { answered }: Pick<TurnState, "answered">,
 ): { status: TurnStatus; error?: ErrorData } | undefined {
   if (durable && answered) return { status: "done" };
-  if (durable && attempts < MAX_CRASHED_ATTEMPTS) return undefined;
+  if (durable && crashes < MAX_CRASHES) return undefined;
   if (durable) {
-    const message = `The service stopped unexpectedly in each of the ${attempts} runs of this ` +
-      `turn, so it isn't run again. Check the service's log from ${
+    const message =
+      `The service stopped unexpectedly in ${crashes} runs of this turn, so it isn't ` +
+      `run again. Check the service's log from ${
         new Date(startedAt!).toISOString()
-      } on before you send it again.`;
+      } on before you ` +
+      "send it again.";
     return { status: "failed", error: toErrorData(new ServiceError("turn_crashed", message)) };
   }
   const message = status === "queued"

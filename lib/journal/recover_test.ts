@@ -240,6 +240,26 @@ Deno.test("recover() returns durable turns in their order, with text that the mo
     assertEquals(contextOf(journal).map(({ role }) => role), ["user"]);
   }));
 
+Deno.test("recover() counts no crash for a run that was put back to waiting", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/journal.db`;
+    for (let stop = 0; stop < 4; stop++) {
+      const journal = openJournal({ path });
+      const { resume } = await journal.recover();
+      assertEquals(
+        resume.map(({ crashes, attempts }) => [crashes, attempts]),
+        [
+          [0, stop],
+        ].slice(0, stop),
+      );
+      if (stop === 0) await journal.accept(newTurn("a", { durable: true }));
+      await journal.start("a");
+      await journal.append("a", [text("half")]);
+      await journal.requeue("a");
+      await journal.close();
+    }
+  }));
+
 Deno.test("recover() gives a durable turn up after two crashed runs, and says so", () =>
   withFolder(async (folder) => {
     let path = `${folder}/0.db`;

@@ -37,8 +37,8 @@ export interface TurnRows {
     afterSeq: number;
     firstMessage: number;
   }): void;
-  /** Back to waiting, the attempts kept. */
-  requeue(turn: number): void;
+  /** Back to waiting, the attempts kept; `crashed`: the run was ended by a crash. */
+  requeue(turn: number, run: { crashed: boolean }): void;
   end(turn: number, end: {
     status: TurnStatus;
     endedAt: number;
@@ -68,6 +68,7 @@ type Row = [
   durable: number,
   status: Turn["status"],
   attempts: number,
+  crashes: number,
   afterSeq: number,
   acceptedAt: number,
   startedAt: number | null,
@@ -81,7 +82,7 @@ type Row = [
 /** {@linkcode TurnRows} over the tables `turns` and `inputs`. */
 export function createTurnRows(db: DatabaseSync): TurnRows {
   const select = `SELECT t.turn, t.id, t.session_id, s.key, t.channel, t.actor, t.durable, t.status,
-      t.attempts, t.after_seq, t.accepted_at, t.started_at, t.ended_at, t.usage, t.error,
+      t.attempts, t.crashes, t.after_seq, t.accepted_at, t.started_at, t.ended_at, t.usage, t.error,
       t.automation, i.parts
     FROM turns AS t CROSS JOIN sessions AS s ON s.id = t.session_id
     CROSS JOIN inputs AS i ON i.turn = t.turn
@@ -99,7 +100,10 @@ export function createTurnRows(db: DatabaseSync): TurnRows {
        started_at = coalesce(started_at, ?), after_seq = ?, first_message = ?
      WHERE turn = ?`,
   );
-  const updateQueued = query(db, "UPDATE turns SET status = 'queued' WHERE turn = ?");
+  const updateQueued = query(
+    db,
+    "UPDATE turns SET status = 'queued', crashes = crashes + ? WHERE turn = ?",
+  );
   const updateEnd = query(
     db,
     "UPDATE turns SET status = ?, ended_at = ?, usage = ?, error = ?, forgotten = ? WHERE turn = ?",
@@ -149,8 +153,8 @@ export function createTurnRows(db: DatabaseSync): TurnRows {
     start(turn, { startedAt, afterSeq, firstMessage }) {
       updateStart.run(startedAt, afterSeq, firstMessage, turn);
     },
-    requeue(turn) {
-      updateQueued.run(turn);
+    requeue(turn, { crashed }) {
+      updateQueued.run(crashed ? 1 : 0, turn);
     },
     end(turn, { status, endedAt, usage, error, forgotten }) {
       const failure = error === undefined ? null : JSON.stringify(error);
@@ -194,6 +198,7 @@ function toTurn(row: Row): Turn {
     durable,
     status,
     attempts,
+    crashes,
     afterSeq,
     acceptedAt,
     startedAt,
@@ -214,6 +219,7 @@ function toTurn(row: Row): Turn {
     durable: durable === 1,
     status,
     attempts,
+    crashes,
     afterSeq,
     acceptedAt,
     ...startedAt !== null && { startedAt },

@@ -149,6 +149,8 @@ export interface Turn extends NewTurn {
   status: "queued" | "running" | TurnStatus;
   /** How often a run of it was started, written before each. */
   attempts: number;
+  /** How many of those runs a crash has ended, as far as `recover` has found them. */
+  crashes: number;
   acceptedAt: number;
   startedAt?: number;
   endedAt?: number;
@@ -294,6 +296,11 @@ export interface Journal {
     error?: ErrorData;
     forget: boolean;
   }): Promise<void>;
+  /**
+   * Puts a turn that runs back to waiting, `full`: the next start goes on with it as after a crash, and
+   * counts none. Throws `invalid_request` when the turn is unknown or has ended.
+   */
+  requeue(turnId: string): Promise<void>;
   /**
    * Replaces everything before `keepFrom` (a message id; one past the last keeps nothing) in the
    * context of the session by a summary, and appends the `summary` event. The raw history stays.

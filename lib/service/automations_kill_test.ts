@@ -124,7 +124,7 @@ Deno.test("createAutomations() runs each slot once through kill -9 at any instan
         // Only what was written to fail has a second attempt; the others fail when two crashes hit one turn.
         if (run.state !== "failed") continue;
         if (id === "aut_failing") assertEquals(run.attempts, 2);
-        else assertStringIncludes(run.error!, "crashed in each of the 2 runs");
+        else assertStringIncludes(run.error!, "stopped unexpectedly in 2 runs");
       }
       // No attempt has two turns; one that was begun and cut off may have none yet.
       assert(turns.size <= attempts, `${turns.size} turns for ${attempts} attempts`);

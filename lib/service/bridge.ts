@@ -131,7 +131,8 @@ export type ToService =
   /** The keys at these dotted paths have new values from now on. */
   | { type: "configure"; config: Config; paths: readonly string[] }
   /**
-   * No new turns; running ones get `graceMs` and are then recorded as interrupted; `drained` follows.
+   * No new turns; running ones get `graceMs` and are then interrupted or put back to waiting; `drained`
+   * follows.
    * `afterGuests`: first wait until every guest has gone.
    */
   | { type: "drain"; graceMs: number; afterGuests: boolean };

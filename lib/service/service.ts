@@ -324,6 +324,20 @@ export async function startService(
     if (afterGuests) {
       while (guests.size > 0) await Promise.all(guests);
     }
+    let interrupted = 0;
+    try {
+      interrupted = await stopParts(graceMs);
+    } catch (error) {
+      // A full disk, say. Whatever happens, the process ends.
+      log.error("The service could not stop in order; the next start puts in order what is left", {
+        reason: String(error),
+      });
+    }
+    await logOutput.flush(LOG_FLUSH_MS);
+    send({ type: "drained", interrupted });
+  }
+
+  async function stopParts(graceMs: number): Promise<number> {
     await automations.pause();
     local.close();
     const stopped = api?.stopAccepting(graceMs + ANSWER_MS);
@@ -336,7 +350,6 @@ export async function startService(
     await stopped;
     await accepting;
     await journal.close();
-    await logOutput.flush(LOG_FLUSH_MS);
-    send({ type: "drained", interrupted: ended.interrupted });
+    return ended.interrupted;
   }
 }

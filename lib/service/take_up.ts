@@ -31,10 +31,10 @@ export interface TakeUpDeps {
 
 /**
  * Takes up what `Journal.recover` returned; to be awaited before the first `submit`. The run of an
- * automation goes on where automations run: a service that was started for one command would end it
- * with the command, and the run would count as failed. It stays on record until then, and so does what
- * came over a channel or the API, until the service runs to which its people come back. A run whose
- * automation was deleted is cancelled wherever that is noticed.
+ * automation goes on where automations run: a service that was started for one command could not settle
+ * it. It stays on record until then, and so does what came over a channel or the API, until the service
+ * runs to which its people come back. A run whose automation was deleted is cancelled wherever that is
+ * noticed.
  */
 export async function takeUp(
   resume: readonly Turn[],

@@ -221,5 +221,6 @@ Deno.test("takeUp() leaves chats and background responses to the service that se
     };
     assertEquals(await runs({}), []);
     assertEquals(await runs({ servesApi: true }), ["api:a"]);
-    assertEquals(await runs({ runsChannels: true }), ["websocket:a"]);
+    // What an orderly stop cut off goes on too.
+    assertEquals(await runs({ runsChannels: true }), ["api:a", "websocket:a"]);
   }));

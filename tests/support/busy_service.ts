@@ -6,4 +6,5 @@ import { runService } from "../../cli/run_service.ts";
 
 const globals = { lastGood: false, json: false, verbose: false };
 const entry = new URL("./busy_worker.ts", import.meta.url);
-await runService({ ...ownOptions(globals), entry }, () => console.log("up"));
+const finishMs = Number(Deno.args[0] ?? 10_000);
+await runService({ ...ownOptions(globals), entry, finishMs }, () => console.log("up"));

@@ -138,6 +138,7 @@ export class FakeTurn implements TurnHandle {
       input: request.input.map(keep),
       durable: request.durable,
       status: last?.type === "turn_end" ? last.status : "running",
+      crashes: 0,
       attempts: 1,
       acceptedAt: this.acceptedAt,
     };

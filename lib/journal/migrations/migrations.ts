@@ -6,6 +6,7 @@ import { chats } from "./0004_chats.ts";
 import { automations } from "./0005_automations.ts";
 import { deliveries } from "./0006_deliveries.ts";
 import { missedMessages } from "./0007_missed_messages.ts";
+import { crashes } from "./0008_crashes.ts";
 
 /**
  * Every step from an empty file to the current shape, in order. One that was released is never
@@ -19,4 +20,5 @@ export const MIGRATIONS: readonly Migration[] = [
   automations,
   deliveries,
   missedMessages,
+  crashes,
 ];

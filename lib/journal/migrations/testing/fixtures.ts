@@ -418,10 +418,7 @@ const UP_TO_6: readonly string[] = [
   `,
 ];
 
-/** SQL that fills a database of version `index + 1`. */
-export const FIXTURES: readonly string[] = [
-  ...UP_TO_6,
-  `${UP_TO_6[5]}
+const VERSION_7 = `${UP_TO_6[5]}
   INSERT INTO missed_messages (missed, runtime, chat_id, name, sent_at, received_at, told_at, body)
   VALUES
     (1, 'irc.b', '#a', 'name-1', 1000, 4000, NULL,
@@ -429,5 +426,13 @@ export const FIXTURES: readonly string[] = [
     (2, 'irc.b', '#a', 'name-2', 900, 4001, 4002, NULL),
     (3, 'irc.b', '#c', NULL, 800, 4003, 4004,
       '{"senderId":"bob","content":"long","isCut":true,"files":[],"streaming":false}');
+  `;
+
+/** SQL that fills a database of version `index + 1`. */
+export const FIXTURES: readonly string[] = [
+  ...UP_TO_6,
+  VERSION_7,
+  `${VERSION_7}
+  UPDATE turns SET crashes = 0 WHERE id = 'turn-2';
   `,
 ];
