@@ -62,7 +62,10 @@ export interface RequestKey {
   key: string;
   /** Of everything that the request says; another one under the same key is a conflict. */
   digest: string;
-  /** Stays also when the turn ends before its start, or is cancelled before any tool ran. Default: it is free then. */
+  /**
+   * Stays also when the turn ends before its start, or is cancelled before any tool ran. Default: it is
+   * free then.
+   */
   outlivesCancel?: boolean;
 }
 
