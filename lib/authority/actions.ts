@@ -127,6 +127,8 @@ export interface PathTarget {
   real: string;
   /** Some component is a symbolic link. */
   viaLink: boolean;
+  /** Writing to it: git would obey it or start it, by what the repositories there say. */
+  obeyedByGit?: true;
   /** Undefined when it does not exist yet. */
   file?: { isDirectory: boolean; dev: number; ino: number; links: number };
   /** The nearest folder above `real` that exists, so that a new file's place can be compared too. */

@@ -71,8 +71,15 @@ function told(
   maxOutputBytes: number,
   notes: (output: string) => string[] = () => [],
 ): CommandRan {
+  const left = outcome.type === "refused" ? [] : outcome.notes ?? [];
   const withEnd = (output: string, end: string) =>
-    withLines(output, [...notes(output), end], maxOutputBytes);
+    withLines(output, [...notes(output), ...left, end], maxOutputBytes);
+  if (outcome.type === "exited" && outcome.overrun !== undefined) {
+    return {
+      result: failed("tool_failed", withEnd(outcome.output, outcome.overrun)),
+      facts: { exitCode: outcome.code, endedBy: "overrun" },
+    };
+  }
   switch (outcome.type) {
     case "exited": {
       const { code, signal } = outcome;

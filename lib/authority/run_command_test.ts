@@ -158,7 +158,9 @@ testSandboxed(
       "ln .git/config made; echo x >> made; chmod 777 .git/config; git config core.hooksPath x",
     ];
     for (const way of ways) await sh(gate, `(${way}) 2>&1; true`);
-    assertEquals([...Deno.readDirSync(`${workspace}/.git/hooks`)], []);
+    // What held the place of its hooks is gone as well.
+    const inGit = [...Deno.readDirSync(`${workspace}/.git`)].map(({ name }) => name).sort();
+    assertEquals(inGit, ["HEAD", "config"]);
     assertEquals(await Deno.readTextFile(`${workspace}/.git/config`), "[core]\n");
     assertEquals(await Deno.readTextFile(`${workspace}/sub/AGENTS.md`), "be kind");
     // What held the places of files that are not there is gone, and other files can be made.
@@ -177,11 +179,6 @@ testSandboxed("exec refuses a workspace that it cannot hold, and says why", asyn
   await Deno.symlink("elsewhere", `${gate.workspace}/AGENTS.md`);
   assertRefused(await gate.act("exec", { command: "true" }), "is a link");
   await Deno.remove(`${gate.workspace}/AGENTS.md`);
-  await Deno.mkdir(`${gate.workspace}/many`);
-  for (let index = 0; index <= 500; index++) {
-    await Deno.writeTextFile(`${gate.workspace}/many/${index}.pem`, "");
-  }
-  assertRefused(await gate.act("exec", { command: "true" }), "more than 500");
 });
 
 testSandboxed("exec reaches no network and no socket of the machine", async (gate) => {

@@ -17,6 +17,7 @@ import { type CommandMode, CommandModes } from "./command_mode.ts";
 import type { CommandSessionJob } from "./command_session.ts";
 import { closeInherited } from "./inherited.ts";
 import { kernelProbeMounts } from "./kernel_probe.ts";
+import type { Before, LeftBehind } from "./left_behind.ts";
 import type { OutputScrubber } from "./kept_output.ts";
 import { openBare, openConfined } from "./open_command_session.ts";
 import { createSandboxRaiser, type HeldBack } from "./raise_sandbox.ts";
@@ -25,7 +26,9 @@ import type { SandboxReport } from "./test_sandbox.ts";
 import { Slots } from "./slots.ts";
 
 /** How a command ended, or why it was not started. */
-export type CommandOutcome = CommandEnd | { type: "refused"; reason: string };
+export type CommandOutcome =
+  | (CommandEnd & Partial<LeftBehind>)
+  | { type: "refused"; reason: string };
 
 /** Runs commands. */
 export interface Commands {
@@ -173,9 +176,9 @@ export function createCommands(options: CommandsOptions): Commands {
     const sandbox = await raiser.raise(wanted);
     if ("problem" in sandbox) return { type: "refused", reason: sandbox.problem };
     using _held = sandbox.held;
-    const { watch, outside, inside } = sandbox;
+    const { watch, outside, inside, before } = sandbox;
     const marker = crypto.randomUUID();
-    const end = await runCommandProcess({
+    const running = runCommandProcess({
       argv: [...outside, "/bin/sh", "-c", BEGIN, marker, ...inside, ...argv],
       env: sandbox.env,
       cwd: "/",
@@ -188,10 +191,22 @@ export function createCommands(options: CommandsOptions): Commands {
       signal,
       onProgress,
     });
+    // However it ended; also when its turn was cancelled.
+    await running.catch(() => {});
     const replaced = await watch.finish();
-    if (replaced === undefined) return end;
-    const message = tellReplaced(replaced);
-    return { type: "fault", message: `${message}, and what it printed is not shown` };
+    const left = await settle(before, own);
+    const end = await running;
+    if (replaced !== undefined) {
+      const message = tellReplaced(replaced);
+      return { type: "fault", message: `${message}, and what it printed is not shown` };
+    }
+    return end.type === "fault" || left.notes.length === 0 ? end : { ...end, ...left };
+  }
+
+  async function settle(before: Before, own: HeldBack): Promise<LeftBehind> {
+    const left = await raiser.settle(before, own);
+    for (const note of left.notes) log.warning("Files that a command left are held", { note });
+    return left;
   }
 
   function tellReplaced(path: string): string {

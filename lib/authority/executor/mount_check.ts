@@ -67,7 +67,7 @@ export function mountCheck(
 }
 
 /** As the kernel writes names in /proc/self/mountinfo. */
-function escapeMount(path: string): string {
+export function escapeMount(path: string): string {
   return path.replace(/[ \t\n\\]/g, (char) => {
     return `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}`;
   });

@@ -83,14 +83,68 @@ export function isCredentialPath(path: string): boolean {
   return CREDENTIAL_ENDINGS.some((ending) => last.endsWith(ending));
 }
 
+/** Folders of a repository whose whole content git takes as data. */
+const GIT_DATA_FOLDERS = new Set([
+  "objects",
+  "refs",
+  "logs",
+  "reftable",
+  "info",
+  "rr-cache",
+  "lfs",
+  "branches",
+  "rebase-merge",
+  "rebase-apply",
+  "sequencer",
+]);
+
+/** Files of a repository that are data: MERGE_HEAD and its like among them, locks, and what was put aside. */
+const GIT_DATA_FILE =
+  /^(?:head|index(?:\..+)?|sharedindex\..+|packed-refs|shallow|description|locked|gc\.(?:log|pid)|[a-z]+(?:_[a-z]+)+|.+\.lock)$/;
+
+/** What of a repository makes git start programs or look elsewhere. */
+export const GIT_OBEYED: ReadonlySet<string> = new Set([
+  "config",
+  "config.worktree",
+  "commondir",
+  "gitdir",
+  "hooks",
+]);
+
+/** What an interrupted rebase does next: it can start programs. */
+export const REBASE_TODO = "git-rebase-todo";
+
+/** What was put aside: a name that nobody obeys. */
+export const HELD_SUFFIX = ".held";
+
+/**
+ * Whether git takes something for data, by its names (folded) below the repository's own folder
+ * (https://git-scm.com/docs/gitrepository-layout). The rest is held: what makes git start programs, and
+ * what nobody knows.
+ */
+export function isGitData(names: readonly string[]): boolean {
+  const [first = "", ...more] = names;
+  if (GIT_DATA_FOLDERS.has(first)) return names.at(-1) !== REBASE_TODO;
+  return first.endsWith(HELD_SUFFIX) || (more.length === 0 && GIT_DATA_FILE.test(first));
+}
+
+/** Whether a folder of that name (folded) is a repository's own. */
+export function isGitName(name: string): boolean {
+  return name === ".git" || name === "git~1";
+}
+
 /** Whether writing to a path can make git, a shell or this agent run or obey something. */
 export function isGuardedPath(path: string): boolean {
   const names = foldPath(path);
   const last = names.at(-1);
   if (last === ".envrc" || last === "agents.md") return true;
-  const git = names.findIndex((name) => name === ".git" || name === "git~1");
-  if (git === -1) return false;
-  // A file of that name points git to any folder.
-  if (git === names.length - 1) return true;
-  return names.indexOf("hooks", git) !== -1 || last === "config" || last === "config.worktree";
+  let inGit = false;
+  for (const [at, name] of names.entries()) {
+    if (!isGitName(name)) continue;
+    // A file of that name points git to any folder.
+    if (!isGitData(names.slice(at + 1))) return true;
+    inGit = true;
+  }
+  // Either makes of any folder a repository, with what else is in it.
+  return !inGit && (last === "head" || last === "commondir");
 }

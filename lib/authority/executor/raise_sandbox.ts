@@ -11,14 +11,18 @@ import {
   groupName,
   limitedCommand,
 } from "./command_limits.ts";
+import { join } from "@std/path";
 import { commandSandbox } from "./command_sandbox.ts";
 import { giveEnv, givenEnv } from "./give_env.ts";
 import { type GuardWatch, watchGuards } from "./guard_watch.ts";
 import { closeInherited } from "./inherited.ts";
-import { Placeholders } from "./placeholders.ts";
+import { type Placeholder, Placeholders } from "./placeholders.ts";
 import type { Confinement } from "./sandbox.ts";
 import { EXEC_FILTERED, writeSeccompFilter } from "./seccomp_filter.ts";
+import { type Before, type LeftBehind, moveLeftBehind, rememberBefore } from "./left_behind.ts";
+import { moveAside } from "./move_aside.ts";
 import { findGuards, type Guard } from "./workspace_guards.ts";
+import { type Look, lookThrough, newListings } from "./workspace_look.ts";
 
 /** What no program sees, wherever it lies, and what none writes to: real paths. */
 export interface HeldBack {
@@ -45,6 +49,8 @@ export interface WantedSandbox {
 export interface RaisedSandbox {
   held: Disposable;
   guards: readonly Guard[];
+  /** For `settle`. */
+  before: Before;
   watch: GuardWatch;
   /** Up to the sandbox and its programs. */
   outside: readonly string[];
@@ -67,15 +73,36 @@ export interface RaiserOptions {
 export interface SandboxRaiser {
   /** Or says why there can be none. Rejects with the signal's reason, and on a variable that is none. */
   raise(wanted: WantedSandbox): Promise<RaisedSandbox | { problem: string }>;
+  /**
+   * Moves aside what a program that has ended left for others to obey. Where that cannot be done now,
+   * it comes before the next sandbox is made.
+   */
+  settle(before: Before, own: HeldBack): Promise<LeftBehind>;
   /** Removes the control groups, when nothing runs in them any more. */
   close(): Promise<void>;
 }
+
+/** Held by harmless ones in the workspace, so that none comes there while a program runs. */
+const WORKSPACE_PLACES: readonly Placeholder[] = [
+  { name: "AGENTS.md", content: "" },
+  { name: ".envrc", content: "" },
+];
+/** The same in each repository. A repository that is its own common one is as it was. */
+const GIT_PLACES: readonly Placeholder[] = [
+  { name: "hooks", content: "folder" },
+  { name: "commondir", content: ".\n" },
+];
+/** Milliseconds for looking through what a command left. */
+const SETTLE_TIMEOUT_MS = 30_000;
 
 /** Makes what makes them. */
 export function createSandboxRaiser(
   { find, controlGroups, scratchDir }: RaiserOptions,
 ): SandboxRaiser {
-  const placeholders = new Placeholders(["AGENTS.md", ".envrc"]);
+  const placeholders = new Placeholders();
+  const listings = newListings();
+  /** What could not be settled when its program had ended. */
+  const unsettled = new Set<Before>();
   /** Groups that were made, and those of them that nobody is in: making one costs more than all else. */
   const groupNames: string[] = [];
   const freeGroups: string[] = [];
@@ -95,23 +122,55 @@ export function createSandboxRaiser(
     return name;
   }
 
+  async function holdGit(look: Look, stack: DisposableStack): Promise<void> {
+    for (const folder of look.gitFolders) {
+      const isOne = await Deno.lstat(join(folder, "HEAD")).then(() => true, () => false);
+      if (!isOne) continue;
+      stack.use(placeholders.hold(folder, GIT_PLACES));
+      for (const { name } of GIT_PLACES) look.held.set(join(folder, name), "readOnly");
+    }
+  }
+
+  async function settle(before: Before, own: HeldBack): Promise<LeftBehind> {
+    const { workspace } = before;
+    const { bwrap } = await find();
+    const { ownPaths: hidden, sourcePaths: readOnly } = own;
+    const timeoutMs = SETTLE_TIMEOUT_MS;
+    unsettled.add(before);
+    const left = await moveLeftBehind(before, {
+      look: () => lookThrough({ workspace, hidden, readOnly, listings, timeoutMs }),
+      move: (moves, guards) => moveAside(moves, { bwrap: bwrap!, workspace, guards }),
+    });
+    unsettled.delete(before);
+    return left;
+  }
+
   return {
+    settle,
     async raise({ workspace, own, limits, signal, env, ...view }) {
       const { bwrap, prlimit } = await find();
+      for (const before of unsettled) {
+        if (before.workspace === workspace) await settle(before, own);
+      }
       using stack = new DisposableStack();
-      const held = stack.use(placeholders.hold(workspace));
+      const held = stack.use(placeholders.hold(workspace, WORKSPACE_PLACES));
       const { ownPaths: hidden, sourcePaths: readOnly } = own;
-      const searched = await findGuards({ workspace, hidden, readOnly, signal });
+      const searched = await findGuards({
+        ...{ workspace, hidden, readOnly, listings, signal },
+        onLook: (look) => holdGit(look, stack),
+      });
       if ("problem" in searched) return { problem: searched.problem };
-      const { guards } = searched;
+      const { guards, look } = searched;
+      const before = rememberBefore(look, guards, workspace);
       const watch = stack.use(await watchGuards(guards));
-      const gitIgnore = await writeIgnored(scratchDir, held.empty);
+      const gitIgnore = await writeIgnored(scratchDir, held.made);
       const cages = await controlGroups();
       const group = freeGroups.pop() ?? newGroup();
       stack.defer(() => void freeGroups.push(group));
       const passEnv = Object.keys(env).length > 0;
       return {
         guards,
+        before,
         watch,
         outside: [
           ...await closeInherited(),

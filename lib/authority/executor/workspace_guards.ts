@@ -1,256 +1,144 @@
 /**
- * What in the workspace a command may not read, and what it may not write (decisions E2), found by a
- * bounded walk right before it runs. When something cannot be held, that is said, and the command does
- * not run.
+ * From a look at the workspace to what is mounted over it, parents before what is in them. When something
+ * cannot be held, that is said, and the command does not run.
  *
  * A mount holds a file by its name, so the folders above it are held too (`pin`): else a command could
- * move one aside and put another in its place. What bubblewrap cannot hold: a repository that a command
- * makes anew has the hooks that it likes, until the next command; and a file that another program of
- * the machine puts in place of a guarded one while the command runs is not guarded.
+ * move one aside and put another in its place. Where there is much to hold, whole folders are.
  *
  * @module
  */
 
-import { basename, dirname, join, SEPARATOR } from "@std/path";
+import { basename, dirname } from "@std/path";
 import { isInside } from "../resolve/inside.ts";
-import { isCredentialPath, isGuardedPath } from "./protected_names.ts";
+import { escapeMount } from "./mount_check.ts";
+import {
+  type Hold,
+  isHidden,
+  type Look,
+  LookError,
+  type LookOptions,
+  lookThrough,
+} from "./workspace_look.ts";
 
 /** One place and what becomes of it in the sandbox. */
 export interface Guard {
   /** Absolute. */
   path: string;
-  /** `pin`: stays where it is, its content is free. */
-  how: "pin" | "readOnly" | "hideFile" | "hideFolder";
+  how: Hold;
 }
 
-/** Where to look, and how far. */
-export interface GuardOptions {
-  /** Real path. */
-  workspace: string;
-  /** Real paths that are never seen, wherever they lie. */
-  hidden: readonly string[];
-  /** Real paths that are never written. */
-  readOnly: readonly string[];
-  signal?: AbortSignal;
-  /** Default 200,000. */
-  maxEntries?: number;
-  /** Default 500: the time that bubblewrap takes grows with their square. */
+/** Mounts over the workspace: the time that bubblewrap takes grows with their square. */
+export const MAX_GUARDS = 500;
+/** Bytes of all their paths: they go through one argument. */
+const MAX_BYTES = 100_000;
+
+/** Where to look, and how much may be held. */
+export interface GuardOptions extends LookOptions {
+  /** Default 500. */
   maxGuards?: number;
-  /** Default 10,000. */
-  timeoutMs?: number;
+  /** May hold more. */
+  onLook?: (look: Look) => Promise<void>;
 }
 
-const MAX_ENTRIES = 200_000;
-const MAX_GUARDS = 500;
-const TIMEOUT_MS = 10_000;
-/** Folders that are read at once. */
-const FOLDERS_AT_ONCE = 16;
-
-/** Thrown inside: why the workspace cannot be held. */
-class Unholdable extends Error {}
-
-interface Folder {
-  path: string;
-  /** Below which of its names a repository's own files are, if any. */
-  inGit: boolean;
-}
-
-/** Every guard of a workspace, parents before what is in them; or why there can be none. */
+/** Every guard of a workspace; or why there can be none. */
 export async function findGuards(
   options: GuardOptions,
-): Promise<{ guards: Guard[] } | { problem: string }> {
+): Promise<{ guards: Guard[]; look: Look } | { problem: string }> {
   try {
-    return { guards: await new Search(options).run() };
+    const look = await lookThrough(options);
+    await options.onLook?.(look);
+    const made = guardsOf(look, options);
+    return "problem" in made ? made : { ...made, look };
   } catch (error) {
     options.signal?.throwIfAborted();
-    if (error instanceof Unholdable) return { problem: error.message };
+    if (error instanceof LookError) return { problem: error.message };
     throw error;
   }
 }
 
-class Search {
-  readonly #options: GuardOptions;
-  readonly #found = new Map<string, Guard["how"]>();
-  /** Credential files with several names, each of which has to be found. */
-  readonly #linked = new Set<string>();
-  readonly #files: string[] = [];
-  readonly #deadline: number;
-  #entries = 0;
-
-  constructor(options: GuardOptions) {
-    this.#options = options;
-    this.#deadline = performance.now() + (options.timeoutMs ?? TIMEOUT_MS);
+/** The mounts for what a look found. */
+export function guardsOf(
+  { held, unholdable }: Pick<Look, "held" | "unholdable">,
+  { workspace, maxGuards = MAX_GUARDS }: { workspace: string; maxGuards?: number },
+): { guards: Guard[] } | { problem: string } {
+  for (const [path, reason] of unholdable) return { problem: `"${path}" ${reason}` };
+  let guards = withPins(held, workspace);
+  for (let folders = 1; isTooMuch(guards, maxGuards); folders *= 2) {
+    const collapsed = collapse(guards, workspace, folders);
+    if (collapsed === undefined) {
+      const named = guards.slice(0, 3).map(({ path }) => `"${basename(path)}"`).join(", ");
+      return {
+        problem: `the workspace has more than ${maxGuards} files and folders to hide or to guard ` +
+          `(${named}, …); put them into one folder of it`,
+      };
+    }
+    guards = withPins(collapsed, workspace);
   }
+  return { guards };
+}
 
-  async run(): Promise<Guard[]> {
-    const { workspace, hidden, readOnly } = this.#options;
-    for (const path of hidden) await this.#hideOwn(path);
-    for (const path of readOnly) {
-      if (isInside(path, workspace) && path !== workspace) this.#add(path, "readOnly");
-    }
-    const folders: Folder[] = [{ path: workspace, inGit: false }];
-    while (folders.length > 0) {
-      const wave = folders.splice(-FOLDERS_AT_ONCE);
-      const found = await Promise.all(wave.map((folder) => this.#look(folder)));
-      for (const more of found) folders.push(...more);
-    }
-    await this.#hideOtherNames();
-    return this.#withPins();
+function isTooMuch(guards: readonly Guard[], max: number): boolean {
+  if (guards.length > max) return true;
+  let bytes = 0;
+  for (const { path } of guards) bytes += new TextEncoder().encode(escapeMount(path)).length;
+  return bytes > MAX_BYTES;
+}
+
+/** Holds as a whole those folders that have the most to hold in them, the deepest of them first. */
+function collapse(
+  guards: readonly Guard[],
+  workspace: string,
+  howMany: number,
+): Map<string, Hold> | undefined {
+  const counts = new Map<string, number>();
+  for (const { path } of guards) {
+    const above = dirname(path);
+    if (above !== workspace) counts.set(above, (counts.get(above) ?? 0) + 1);
   }
-
-  /** The folders in a folder that are to be looked at. */
-  async #look(folder: Folder): Promise<Folder[]> {
-    this.#options.signal?.throwIfAborted();
-    if (performance.now() > this.#deadline) {
-      throw new Unholdable("looking through the workspace for credentials took too long");
+  if (counts.size === 0) return undefined;
+  const folders = new Set(
+    [...counts].sort(([a, countA], [b, countB]) => countB - countA || b.length - a.length)
+      .slice(0, howMany).map(([folder]) => folder),
+  );
+  const held = new Map<string, Hold>();
+  for (const { path, how } of guards) {
+    if (how === "pin") continue;
+    let whole: string | undefined;
+    for (let above = dirname(path); isInside(above, workspace); above = dirname(above)) {
+      if (folders.has(above)) whole = above;
+      if (above === workspace) break;
     }
-    const below: Folder[] = [];
-    try {
-      for await (const entry of Deno.readDir(folder.path)) {
-        if (++this.#entries > (this.#options.maxEntries ?? MAX_ENTRIES)) {
-          throw new Unholdable(
-            `the workspace has more than ${
-              this.#options.maxEntries ?? MAX_ENTRIES
-            } files, too many to look through for credentials`,
-          );
-        }
-        const next = await this.#judge(folder, entry);
-        if (next !== undefined) below.push(next);
-      }
-    } catch (error) {
-      if (error instanceof Unholdable) throw error;
-      // Whoever removed it in the meantime left nothing to hold; a name that is no UTF-8 is there.
-      const gone = error instanceof Deno.errors.NotFound ||
-        error instanceof Deno.errors.NotADirectory;
-      if (gone && !folder.path.includes("\ufffd")) return [];
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new Unholdable(`the folder "${folder.path}" cannot be looked through: ${reason}`);
-    }
-    return below;
+    if (whole === undefined) held.set(path, how);
+    else if (isHidden(how)) held.set(whole, "hideFolder");
+    else if (!held.has(whole)) held.set(whole, "readOnly");
   }
+  return held;
+}
 
-  async #judge(folder: Folder, entry: Deno.DirEntry): Promise<Folder | undefined> {
-    const path = join(folder.path, entry.name);
-    if (this.#found.has(path)) return;
-    const near = join(basename(folder.path), entry.name);
-    const guarded = folder.inGit
-      ? isGuardedPath(path.slice(this.#options.workspace.length))
-      : isGuardedPath(entry.name);
-    if (entry.isSymlink) {
-      if (guarded || isCredentialPath(near)) await this.#holdLinked(path, guarded, folder.inGit);
-      return;
+function withPins(found: ReadonlyMap<string, Hold>, workspace: string): Guard[] {
+  const all = new Map(found);
+  for (const path of found.keys()) {
+    const above: string[] = [];
+    for (let folder = dirname(path); folder !== workspace; folder = dirname(folder)) {
+      if (!isInside(folder, workspace)) break;
+      above.unshift(folder);
     }
-    if (entry.isDirectory) {
-      if (isCredentialPath(join(entry.name, "x"))) return this.#add(path, "hideFolder");
-      const isRepository = guarded && !folder.inGit;
-      if (guarded && !isRepository) return this.#add(path, "readOnly");
-      if (isRepository) {
-        this.#add(path, "pin");
-        await this.#haveHooks(path);
-      }
-      // Objects have names that git gives them, and are most of a repository.
-      const isObjects = folder.inGit && entry.name === "objects";
-      return isObjects ? undefined : { path, inGit: folder.inGit || isRepository };
-    }
-    if (!entry.isFile) {
-      // A socket leads out of the sandbox: its other end is a program of the machine.
-      return this.#add(path, "hideFile");
-    }
-    if (isCredentialPath(near)) return await this.#hideCredentials(path);
-    if (guarded) return this.#add(path, "readOnly");
-    this.#files.push(path);
-  }
-
-  async #hideCredentials(path: string): Promise<undefined> {
-    if (path.includes("\ufffd")) {
-      throw new Unholdable(`the name of "${path}" is no UTF-8, so it cannot be hidden`);
-    }
-    this.#add(path, "hideFile");
-    const { nlink, dev, ino } = await Deno.lstat(path);
-    if ((nlink ?? 1) > 1) this.#linked.add(`${dev}:${ino}`);
-  }
-
-  /** What a link leads to is held if it is seen at all; a link itself can be held by no mount. */
-  async #holdLinked(path: string, guarded: boolean, inGit: boolean): Promise<void> {
-    const { workspace } = this.#options;
-    const isDeep = dirname(path) !== workspace && !inGit && !basename(path).startsWith(".git");
-    if (guarded && !isDeep) {
-      throw new Unholdable(
-        `"${path}" is a link, which can be kept from being replaced only as a file or folder`,
-      );
-    }
-    let real: string;
-    let info: Deno.FileInfo;
-    try {
-      real = await Deno.realPath(path);
-      info = await Deno.stat(real);
-    } catch {
-      return;
-    }
-    if (!isInside(real, workspace) || real === workspace) return;
-    if (guarded) this.#add(real, "readOnly");
-    else if (info.isDirectory) this.#add(real, "hideFolder");
-    else await this.#hideCredentials(real);
-  }
-
-  async #hideOtherNames(): Promise<void> {
-    if (this.#linked.size === 0) return;
-    for (const path of this.#files) {
-      this.#options.signal?.throwIfAborted();
-      const info = await Deno.lstat(path).catch(() => undefined);
-      if (info !== undefined && this.#linked.has(`${info.dev}:${info.ino}`)) {
-        this.#add(path, "hideFile");
-      }
+    for (const folder of above) {
+      const how = all.get(folder);
+      // Nothing in it can be moved, and a pin would open it to writing; or nothing of it is seen.
+      if (how === "readOnly" || isHidden(how)) break;
+      all.set(folder, "pin");
     }
   }
-
-  /** Without a folder of hooks a command could make one. */
-  async #haveHooks(repository: string): Promise<void> {
-    const isOne = await Deno.lstat(join(repository, "HEAD")).then(() => true, () => false);
-    if (!isOne) return;
-    const hooks = join(repository, "hooks");
-    try {
-      await Deno.mkdir(hooks, { mode: 0o755 });
-      this.#add(hooks, "readOnly");
-    } catch (error) {
-      // What is there already is judged like everything else.
-      if (error instanceof Deno.errors.AlreadyExists) return;
-      throw new Unholdable(`"${hooks}" cannot be made: ${(error as Error).message}`);
+  const guards = [...all].map(([path, how]) => ({ path, how }));
+  guards.sort((a, b) => a.path < b.path ? -1 : 1);
+  // What lies in a hidden folder is gone with it, and nothing can be mounted there.
+  const hidden = new Set(guards.filter(({ how }) => how === "hideFolder").map(({ path }) => path));
+  const isGone = (path: string) => {
+    for (let above = dirname(path); above.length > workspace.length; above = dirname(above)) {
+      if (hidden.has(above)) return true;
     }
-  }
-
-  async #hideOwn(path: string): Promise<void> {
-    const { workspace } = this.#options;
-    if (isInside(workspace, path) || !isInside(path, workspace)) return;
-    const info = await Deno.lstat(path).catch(() => undefined);
-    if (info !== undefined) this.#add(path, info.isDirectory ? "hideFolder" : "hideFile");
-  }
-
-  #add(path: string, how: Guard["how"]): undefined {
-    const known = this.#found.get(path);
-    const hides = (how: Guard["how"] | undefined) => how === "hideFile" || how === "hideFolder";
-    // What is hidden stays so; what is read-only is more than pinned.
-    if (!hides(known) && (known !== "readOnly" || hides(how))) this.#found.set(path, how);
-    const max = this.#options.maxGuards ?? MAX_GUARDS;
-    if (this.#found.size > max) {
-      throw new Unholdable(`the workspace has more than ${max} files to hide or to guard`);
-    }
-  }
-
-  #withPins(): Guard[] {
-    const { workspace } = this.#options;
-    for (const path of [...this.#found.keys()]) {
-      for (let above = dirname(path); above !== workspace; above = dirname(above)) {
-        if (!isInside(above, workspace)) break;
-        this.#add(above, "pin");
-      }
-    }
-    const guards = [...this.#found].map(([path, how]) => ({ path, how }));
-    guards.sort((a, b) => a.path < b.path ? -1 : 1);
-    // What lies in a hidden folder is gone with it, and nothing can be mounted there.
-    const hidden = guards.filter(({ how }) => how === "hideFolder").map(({ path }) => path);
-    return guards.filter(({ path }) =>
-      !hidden.some((folder) => path.startsWith(folder + SEPARATOR))
-    );
-  }
+    return false;
+  };
+  return guards.filter(({ path }) => !isGone(path));
 }

@@ -76,7 +76,7 @@ export const CONDITIONS: Readonly<Record<Condition, (facts: Facts) => boolean>> 
   "path.credential": ({ action: { target } }) =>
     target.kind === "path" && eitherName(target, isCredentialPath),
   "path.guarded": ({ action: { target } }) =>
-    target.kind === "path" && eitherName(target, isGuardedPath),
+    target.kind === "path" && (target.obeyedByGit === true || eitherName(target, isGuardedPath)),
   "path.source": ({ action: { target }, policy }) =>
     target.kind === "path" && liesIn(target.real, policy.sourcePaths, policy),
   "path.linkUnconfined": ({ action: { target }, policy }) =>

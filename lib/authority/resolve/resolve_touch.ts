@@ -8,6 +8,8 @@ import type { Tool } from "../../tools/tool.ts";
 import type { ResolvedAction, Target } from "../actions.ts";
 import { canonicalJson, sha256Hex } from "../canonical_json.ts";
 import { type FindOffered, resolveMcp } from "./mcp_tool.ts";
+import { isObeyedByGit } from "../executor/git_folder.ts";
+import { isInside } from "./inside.ts";
 import { type Proposer, resolveAutomation } from "./resolve_automation.ts";
 import { resolvePath, resolveUrl, type Workspace } from "./resolve.ts";
 import { resolveCommand } from "./resolve_command.ts";
@@ -28,8 +30,13 @@ export async function resolveTouch(
 ): Promise<Target> {
   const touch = tool.touches(args);
   switch (touch.kind) {
-    case "path":
-      return await resolvePath(touch.path, touch.access, workspace);
+    case "path": {
+      const target = await resolvePath(touch.path, touch.access, workspace);
+      const isWritten = target.kind === "path" && target.access === "write";
+      if (!isWritten || !isInside(target.real, workspace.real)) return target;
+      const obeyed = await isObeyedByGit(target.real, workspace.real);
+      return obeyed ? { ...target, obeyedByGit: true } : target;
+    }
     case "url":
       return resolveUrl(touch.url, touch.headers);
     case "chat":
