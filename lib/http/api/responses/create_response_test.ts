@@ -423,7 +423,7 @@ Deno.test("POST /v1/responses gives any JSON an answer or a proper refusal", asy
       assert(response.status >= 400 && response.status < 500, `${response.status} ${text}`);
       assertEquals(Object.keys(JSON.parse(text).error), ["message", "type", "param", "code"]);
     }),
-    { numRuns: rounds(300) },
+    { numRuns: rounds(300), examples: [[{ input: "hi" }], [{}]] },
   );
   // The bodies were looked at, and not turned away before.
   assert(seen.has(200) && seen.has(400) && !seen.has(403), [...seen].join());
