@@ -27,6 +27,8 @@ export interface McpServersOptions extends Omit<ConnectDeps, "audit" | "log" | "
   audit: AuditLog;
   log: Log;
   clock?: Clock;
+  /** How long servers never seen before, all together, hold up the first turn. Default 5,000. */
+  firstWaitMs?: number;
   /** Instead of real children; for tests. */
   connect?: (
     name: string,
@@ -35,14 +37,12 @@ export interface McpServersOptions extends Omit<ConnectDeps, "audit" | "log" | "
   ) => Promise<McpConnection>;
 }
 
-/** All servers never seen before together hold up the first turn no longer. */
-const FIRST_WAIT_MS = 5_000;
 /** Tools of all servers together. */
 const MAX_TOOLS = 512;
 
 /** Makes them. */
 export function createMcpServers(options: McpServersOptions): McpServers {
-  const { audit, catalog, log, scrub, clock = systemClock } = options;
+  const { audit, catalog, log, scrub, clock = systemClock, firstWaitMs = 5_000 } = options;
   const servers = new Map<string, McpServer>();
   for (const [name, config] of Object.entries(options.servers)) {
     const digest = audit.digest(canonicalJson(configFacts(config)));
@@ -78,7 +78,7 @@ export function createMcpServers(options: McpServersOptions): McpServers {
     return firstWait ??= new Promise((resolve) => {
       const unknown = [...servers.values()].filter((server) => server.isWanted);
       if (unknown.length === 0) return resolve();
-      const cancel = clock.after(FIRST_WAIT_MS, resolve);
+      const cancel = clock.after(firstWaitMs, resolve);
       void Promise.all(unknown.map((server) => server.tryConnect())).then(() => {
         cancel();
         resolve();

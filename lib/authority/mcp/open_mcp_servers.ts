@@ -17,7 +17,15 @@ import { MCP } from "../../packages/wanted_packages.ts";
 export interface OpenMcpServersOptions extends
   Pick<
     McpServersOptions,
-    "executor" | "openSandboxed" | "openNetwork" | "version" | "scrub" | "audit" | "clock" | "log"
+    | "executor"
+    | "openSandboxed"
+    | "openNetwork"
+    | "version"
+    | "scrub"
+    | "audit"
+    | "clock"
+    | "firstWaitMs"
+    | "log"
   > {
   config: Pick<Config, "agent" | "executor" | "gates" | "mcp">;
   paths: Pick<HomePaths, "mcpDir">;

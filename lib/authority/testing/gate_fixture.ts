@@ -200,6 +200,8 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     scrub: (text) => known.scrubber.text(text),
     audit,
     clock: options.mcpClock,
+    // A busy machine takes longer than a person would wait.
+    firstWaitMs: 60_000,
     log,
   });
   const actions: Actions = createActions({
