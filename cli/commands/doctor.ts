@@ -85,14 +85,17 @@ async function processDeps(globals: Globals): Promise<DoctorDeps> {
 }
 
 /** Starts a child in a sandbox; nothing of it is left. */
-async function tryConfinement(): Promise<{ confined: boolean; reason: string }> {
+async function tryConfinement(workspace: string): ReturnType<DoctorDeps["confinement"]> {
   const { createExecutor } = await import("../../lib/authority/executor/executor.ts");
   const cacheDir = await Deno.makeTempDir();
   const silent = () => {};
   const log = { debug: silent, info: silent, warning: silent, error: silent };
-  const executor = createExecutor({ cacheDir, log });
+  const executor = createExecutor({ cacheDir, workspace, log });
   try {
-    return await executor.confinement();
+    const confinement = await executor.confinement();
+    return Deno.uid() === 0
+      ? { ...confinement, childUser: await executor.childUser() }
+      : confinement;
   } finally {
     await executor.shutdown();
     await Deno.remove(cacheDir, { recursive: true });

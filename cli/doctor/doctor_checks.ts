@@ -6,6 +6,7 @@
 
 import { checkDigestKey } from "../../lib/authority/audit/key.ts";
 import type { AuditDamage, AuditWhole } from "../../lib/authority/audit/verify.ts";
+import type { FoundChildUser } from "../../lib/authority/executor/child_user.ts";
 import type { Loaded } from "../../lib/config/load.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Env } from "../../lib/config/references.ts";
@@ -35,8 +36,13 @@ export interface DoctorDeps {
   loadConfig(): Promise<DoctorConfig>;
   /** Connects to the service that runs in this home, if one does. */
   connect(): Promise<LocalClient | undefined>;
-  /** Whether a child can be started in a sandbox, tried out. */
-  confinement(): Promise<{ confined: boolean; reason: string }>;
+  /**
+   * Whether a child of that workspace can be started in a sandbox, tried out; and where this is root,
+   * whose rights it has.
+   */
+  confinement(
+    workspace: string,
+  ): Promise<{ confined: boolean; reason: string; childUser?: FoundChildUser }>;
   /** Reads the audit from its beginning; rejects with NotFound when there is none. */
   verifyAudit(): Promise<
     Pick<AuditWhole, "ok" | "records" | "unknown"> | Pick<AuditDamage, "ok" | "message">
@@ -57,6 +63,7 @@ export async function doctorChecks(deps: DoctorDeps): Promise<Check[]> {
   // Two checks tell of it; it is asked once.
   const status = readStatus(deps.connect);
   status.catch(() => {});
+  const workspace = ("error" in loaded ? "" : loaded.config.agent.workspace) || paths.workspace;
   const checks: Check[] = [
     {
       name: "deno",
@@ -68,7 +75,7 @@ export async function doctorChecks(deps: DoctorDeps): Promise<Check[]> {
     { name: "audit", run: () => checkAudit(deps, paths) },
     { name: "operators", run: () => Promise.resolve(checkOperators(paths)) },
     { name: "secrets", run: () => Promise.resolve(checkSecrets(deps)) },
-    { name: "sandbox", run: () => checkSandbox(deps) },
+    { name: "sandbox", run: () => checkSandbox(deps, workspace) },
     {
       name: "channels",
       run: async () =>
@@ -82,10 +89,9 @@ export async function doctorChecks(deps: DoctorDeps): Promise<Check[]> {
   ];
   if ("error" in loaded) return checks;
   const { config } = loaded;
-  const { workspace } = config.agent;
   return [
     ...checks.slice(0, 3),
-    { name: "workspace", run: () => checkWorkspace(workspace || paths.workspace, paths) },
+    { name: "workspace", run: () => checkWorkspace(workspace, paths) },
     ...checks.slice(3),
     {
       name: "port",
@@ -170,12 +176,27 @@ async function checkAudit(
   };
 }
 
-async function checkSandbox({ confinement }: DoctorDeps): Promise<Finding> {
-  const { confined, reason } = await confinement();
-  if (confined) return { status: "ok", detail: reason };
+async function checkSandbox({ confinement }: DoctorDeps, workspace: string): Promise<Finding> {
+  const { confined, reason, childUser } = await confinement(workspace);
+  if (!confined) {
+    return {
+      status: "warn",
+      detail: `tools run without a sandbox, and refuse what is not safe without one: ${reason}`,
+      fix: "On Linux install bubblewrap and allow user namespaces: apt install bubblewrap",
+    };
+  }
+  if (childUser === undefined) return { status: "ok", detail: reason };
+  const cost = "tools and commands can use only files of that user, even if you approve others, " +
+    "and each takes 1 ms longer";
+  const { user } = childUser;
+  if (user !== undefined) {
+    const detail =
+      `${reason}; children run as the user ${user.uid}, who owns the workspace: ${cost}`;
+    return { status: "ok", detail };
+  }
   return {
     status: "warn",
-    detail: `tools run without a sandbox, and refuse what is not safe without one: ${reason}`,
-    fix: "On Linux install bubblewrap and allow user namespaces: apt install bubblewrap",
+    detail: `children are root to the kernel (${childUser.reason}): the sandbox alone holds them`,
+    fix: `Run the service as another user, or: chown -R USER '${workspace}'. Then ${cost}`,
   };
 }

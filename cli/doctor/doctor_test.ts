@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
+import type { FoundChildUser } from "../../lib/authority/executor/child_user.ts";
 import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
 import { type HomePaths, resolvePaths } from "../../lib/config/paths.ts";
 import { type Config, configSchema } from "../../lib/config/schema.ts";
@@ -382,6 +383,25 @@ Deno.test("doctorChecks() reports a key with which the audit cannot be opened, t
     await Deno.remove(key);
     await Deno.writeTextFile(key, "0".repeat(64), { mode: 0o600 });
     assertEquals(await find(), ["ok", "3 records, the chain holds"]);
+  }));
+
+Deno.test("doctorChecks() says whose rights children of root have, and what that costs", () =>
+  withHome(async (paths) => {
+    const find = async (childUser: FoundChildUser) => {
+      const confinement = () => Promise.resolve({ confined: true, reason: "bwrap", childUser });
+      const results = await runChecks(await doctorChecks(healthy(paths, { confinement })));
+      const { status, detail, fix = "" } = results.find(({ name }) => name === "sandbox")!;
+      return { status, text: `${detail} ${fix}` };
+    };
+    const roots = await find({ reason: "root owns the workspace" });
+    assertEquals(roots.status, "warn");
+    assertStringIncludes(roots.text, "root owns the workspace");
+    assertStringIncludes(roots.text, "chown -R USER");
+    const user = { uid: 1_001, gid: 1_001, setpriv: "/usr/bin/setpriv" };
+    const other = await find({ user, reason: "it belongs to the user 1001" });
+    assertEquals(other.status, "ok");
+    assertStringIncludes(other.text, "the user 1001");
+    for (const { text } of [roots, other]) assertStringIncludes(text, "only files of that user");
   }));
 
 Deno.test("doctorChecks() reports every part that is not well, with what to do", () =>

@@ -30,6 +30,8 @@ import { moduleUrl, sourcePaths } from "../layout.ts";
 export interface DocumentReaderOptions {
   /** Folder, 0700, for what Deno derives from sources. */
   cacheDir: string;
+  /** See `ExecutorOptions`. */
+  workspace?: string;
   /** Deno's folder of packages (`findDenoDir`); the binary needs none. */
   denoDir: string | undefined;
   log: Log;
@@ -80,6 +82,7 @@ export function createDocumentReader(options: DocumentReaderOptions): OwnedDocum
   const { log, cacheDir, sandbox, timeoutMs = EXTRACT_TIMEOUT_MS, entry = ENTRY } = options;
   const executor = createExecutor({
     cacheDir,
+    workspace: options.workspace,
     log,
     sandbox,
     maxRunning: MAX_RUNNING,

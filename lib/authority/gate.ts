@@ -132,7 +132,7 @@ class Gate implements Actions {
     this.#options = options;
     this.#tools = config.tools === undefined ? TOOLS : createTools(config.tools);
     this.#executor = options.executor ??
-      createExecutor({ cacheDir: `${paths.runDir}/child-cache`, log });
+      createExecutor({ cacheDir: `${paths.runDir}/child-cache`, workspace, log });
     this.#policySettings = new GateSettings({
       ...options,
       executor: this.#executor,

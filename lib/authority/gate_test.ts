@@ -258,6 +258,7 @@ Deno.test("G19 act() ends with a fault, not a refusal, when the child is killed"
   for (const outcome of ["its process was ended by SIGKILL", "its process ran out of memory"]) {
     const executor: Executor = {
       run: () => Promise.resolve({ type: "fault", message: outcome }),
+      childUser: () => Promise.resolve({ reason: "" }),
       confinement: () => Promise.resolve({ confined: true, reason: "" }),
       status: () => Promise.resolve({ confined: true, reason: "" }),
       open: () => Promise.reject(new Error("no session is wanted here")),

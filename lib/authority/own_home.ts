@@ -203,7 +203,7 @@ export async function ownHome(
       log,
     });
     const cacheDir = `${paths.runDir}/child-cache`;
-    const executor = createExecutor({ cacheDir, log });
+    const executor = createExecutor({ cacheDir, workspace, log });
     await removeLeftNetworks(paths.socketDir);
     const served: { apiUrl?: string; wsUrl?: string } = {};
     const { websocket } = config.channels;
@@ -252,7 +252,7 @@ export async function ownHome(
       scrubber,
       log,
     });
-    const documents = createDocumentReader({ cacheDir, denoDir, log });
+    const documents = createDocumentReader({ cacheDir, workspace, denoDir, log });
     const api = options.api ?? config.api.enabled;
     const boot = {
       version: options.version,

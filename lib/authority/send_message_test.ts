@@ -17,6 +17,7 @@ const LISTED = { messageTargets: ["telegram:12345"] };
 /** An executor that a message has no use for. */
 const NO_CHILDREN: Executor = {
   run: ({ task }) => Promise.reject(new Error(`a child was started for ${task.tool}`)),
+  childUser: () => Promise.resolve({ reason: "" }),
   confinement: () => Promise.resolve({ confined: true, reason: "" }),
   status: () => Promise.resolve({ confined: true, reason: "" }),
   open: () => Promise.reject(new Error("no session is wanted here")),

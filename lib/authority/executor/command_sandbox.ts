@@ -9,8 +9,14 @@ import { isInside } from "../resolve/inside.ts";
 import { COMMAND_PATH } from "../resolve/resolve_command.ts";
 import { networkSandbox } from "../network/network_sandbox.ts";
 import { mountCheck } from "./mount_check.ts";
-import { ISOLATION, PROC } from "./sandbox.ts";
-import { SECCOMP } from "./seccomp_filter.ts";
+import {
+  becomeUser,
+  type ChildUser,
+  isolation,
+  memoryFolder,
+  openParents,
+  PROC,
+} from "./sandbox.ts";
 import type { Guard } from "./workspace_guards.ts";
 
 /** Programs and libraries, as they are laid out here: folders are bound, links are made again. */
@@ -72,15 +78,18 @@ export interface CommandView {
   passEnv?: boolean;
   /** The socket of its proxy; without one it has no network. */
   networkSocket?: string;
+  /** Another one than ours. */
+  user?: ChildUser;
 }
 
 /** Arguments of bwrap up to the program, which is started once every mount is its own place. */
-export async function commandSandbox(
-  { workspace, cwd, guards, gitIgnore, mounts = [], passEnv = false, networkSocket }: CommandView,
-): Promise<string[]> {
-  const network = networkSocket === undefined ? undefined : await networkSandbox(networkSocket);
-  const args = [...(network?.outer ?? []), ...ISOLATION, ...SECCOMP];
-  if (!passEnv) args.push("--clearenv");
+export async function commandSandbox(view: CommandView): Promise<string[]> {
+  const { workspace, cwd, guards, gitIgnore, mounts = [], networkSocket, user } = view;
+  const network = networkSocket === undefined
+    ? undefined
+    : await networkSandbox(networkSocket, { user });
+  const args = isolation(user);
+  if (!view.passEnv) args.push("--clearenv");
   // Where something is around it, that has a loopback alone already.
   if (network === undefined || network.outer.length === 0) args.push("--unshare-net");
   for (const folder of SYSTEM_FOLDERS) {
@@ -91,15 +100,24 @@ export async function commandSandbox(
   for (const path of SYSTEM_FILES) args.push("--ro-bind-try", path, path);
   args.push(...PROC, "--dev", "/dev");
   // Without a size of their own these would be as large as half the machine's memory.
-  args.push("--size", String(SHM_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev");
-  args.push("--size", String(TMP_BYTES), "--tmpfs", "/tmp", "--symlink", "/tmp", "/var/tmp");
-  if (gitIgnore !== undefined) args.push("--ro-bind", gitIgnore, "/tmp/.config/git/ignore");
+  args.push(...memoryFolder("/dev/shm", SHM_BYTES), "--remount-ro", "/dev");
+  args.push(...memoryFolder("/tmp", TMP_BYTES), "--symlink", "/tmp", "/var/tmp");
+  if (gitIgnore !== undefined) {
+    for (const folder of ["/tmp/.config", "/tmp/.config/git"]) {
+      args.push("--perms", "1777", "--dir", folder);
+    }
+    args.push("--ro-bind", gitIgnore, "/tmp/.config/git/ignore");
+  }
   args.push("--bind", workspace, workspace, ...guards.flatMap(guardArgs), ...mounts);
   args.push(...(network?.mounts ?? []));
   for (const [name, value] of Object.entries(COMMAND_ENV)) args.push("--setenv", name, value);
-  args.push("--remount-ro", "/", "--chdir", cwd, "--");
-  args.push(...mountCheck({ workspace, guards }), ...(network?.start ?? []));
-  return args;
+  args.push("--remount-ro", "/", "--chdir", cwd);
+  return [
+    ...(network?.outer ?? []),
+    ...openParents(args, user),
+    ...["--", ...becomeUser(user), ...mountCheck({ workspace, guards })],
+    ...(network?.start ?? []),
+  ];
 }
 
 /** Why a folder cannot be a command's workspace, if it cannot. */

@@ -7,7 +7,7 @@
 
 import { isInside } from "../resolve/inside.ts";
 import { type ChildCommand, childCommand, type ChildPermissions } from "./command.ts";
-import { EXECUTOR_SOURCES, packageMounts, SANDBOX_CACHE_DIR } from "./sandbox.ts";
+import { EXECUTOR_SOURCES, memoryFolder, packageMounts, SANDBOX_CACHE_DIR } from "./sandbox.ts";
 import type { LockedPackages } from "../../packages/locked_packages.ts";
 import { sourcePaths } from "../../layout.ts";
 
@@ -91,7 +91,7 @@ export async function sessionMounts(
   ].sort((a, b) => a.real.length - b.real.length);
   for (const { real, how } of given) args.push(how, real, real);
 
-  args.push("--size", String(CACHE_BYTES), "--tmpfs", SANDBOX_CACHE_DIR);
+  args.push(...memoryFolder(SANDBOX_CACHE_DIR, CACHE_BYTES));
   const execPath = await Deno.realPath(job.execPath ?? Deno.execPath());
   args.push("--ro-bind", execPath, execPath);
   if (job.standalone ?? Deno.build.standalone) return args;

@@ -9,6 +9,7 @@ import type { Config } from "../../config/schema.ts";
 import type { Log } from "../../log.ts";
 import type { CommandTarget } from "../actions.ts";
 import type { ChildSession, ChildSessionHandlers } from "./child_session.ts";
+import { findChildUser, type FoundChildUser } from "./child_user.ts";
 import type { CommandLimits, ControlGroups } from "./command_limits.ts";
 import { commandLimits, findControlGroups, limitedCommand } from "./command_limits.ts";
 import { type CommandEnd, runCommandProcess } from "./command_process.ts";
@@ -21,7 +22,7 @@ import type { Before, LeftBehind } from "./left_behind.ts";
 import type { OutputScrubber } from "./kept_output.ts";
 import { openBare, openConfined } from "./open_command_session.ts";
 import { createSandboxRaiser, type HeldBack } from "./raise_sandbox.ts";
-import { type Confinement, findConfinement } from "./sandbox.ts";
+import { type ChildUser, type Confinement, findConfinement } from "./sandbox.ts";
 import type { SandboxReport } from "./test_sandbox.ts";
 import { Slots } from "./slots.ts";
 
@@ -125,7 +126,18 @@ export function createCommands(options: CommandsOptions): Commands {
   const live = new Set<Promise<unknown>>();
   let found: Promise<Confinement> | undefined;
   let groups: Promise<ControlGroups | undefined> | undefined;
-  const raiser = createSandboxRaiser({ find, controlGroups, scratchDir: options.scratchDir });
+  let user: Promise<FoundChildUser> | undefined;
+  const { scratchDir } = options;
+  const raiser = createSandboxRaiser({
+    find,
+    controlGroups,
+    scratchDir,
+    childUser,
+  });
+
+  function childUser(): Promise<FoundChildUser> {
+    return user ??= findChildUser({ workspace, folder: scratchDir });
+  }
 
   function find(): Promise<Confinement> {
     return found ??= options.sandbox === "off"
@@ -145,6 +157,8 @@ export function createCommands(options: CommandsOptions): Commands {
     find,
     holdsProcesses: async () => Deno.uid() !== 0 || await controlGroups() !== undefined,
     async tryOut(folder, script, args) {
+      const { user } = await childUser();
+      if (user !== undefined) await giveTo(user, folder);
       const end = await runConfined({
         argv: ["/bin/sh", "-c", script, "sh", ...args],
         workspace: folder,
@@ -348,4 +362,14 @@ export function createCommands(options: CommandsOptions): Commands {
       await raiser.close();
     },
   };
+}
+
+/** A folder with all that is in it. */
+async function giveTo(user: ChildUser, folder: string): Promise<void> {
+  await Deno.chown(folder, user.uid, user.gid);
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const path = `${folder}/${name}`;
+    if (isDirectory) await giveTo(user, path);
+    else await Deno.chown(path, user.uid, user.gid);
+  }
 }

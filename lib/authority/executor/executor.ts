@@ -7,6 +7,7 @@
 
 import type { Log } from "../../log.ts";
 import type { ChildSession, ChildSessionHandlers } from "./child_session.ts";
+import { findChildUser, type FoundChildUser } from "./child_user.ts";
 import { childCommand, type ChildPermissions } from "./command.ts";
 import { closeInherited } from "./inherited.ts";
 import { openSession } from "./open_session.ts";
@@ -79,6 +80,8 @@ export interface Executor {
     handlers: ChildSessionHandlers,
     options?: { signal?: AbortSignal },
   ): Promise<ChildSession>;
+  /** Whose rights they have. */
+  childUser(): Promise<FoundChildUser>;
   /** Whether children run in a sandbox, tried once, at the first call; and why, or why not. */
   confinement(): Promise<{ confined: boolean; reason: string }>;
   /** What is known without starting anything. */
@@ -94,12 +97,15 @@ interface Probed extends Confinement {
   filter?: string;
   /** First arguments of bwrap. */
   base: readonly string[];
+  user: FoundChildUser;
 }
 
 /** What an executor is made of. */
 export interface ExecutorOptions {
   /** Folder, 0700, for what Deno derives from the sources of children that have no sandbox. */
   cacheDir: string;
+  /** Whose owner children are, where the service is root and that owner is not. */
+  workspace?: string;
   log: Log;
   /** `off` never uses a sandbox; for tests and other systems. */
   sandbox?: "auto" | "off";
@@ -159,20 +165,24 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const { bwrap } = confinement;
     if (bwrap === undefined) {
       await Deno.mkdir(cacheDir, { recursive: true, mode: 0o700 });
-      return { ...confinement, base: [] };
+      return { ...confinement, base: [], user: { reason: "there is no sandbox" } };
     }
     const real = await Deno.realPath(execPath);
-    const base = await sandboxBase(real);
+    const found = options.workspace === undefined
+      ? { reason: "they have no workspace" }
+      : await findChildUser({ workspace: options.workspace, folder: cacheDir });
+    const { user } = found;
+    const base = await sandboxBase(real, user);
     const filter = await writeSeccompFilter(cacheDir);
     const nothing: SandboxView = { readOnly: [], readWrite: [], network: false };
     const env = { DENO_DIR: SANDBOX_CACHE_DIR };
-    const version = [...base, ...sandboxView(nothing, env), real, "--version"];
+    const version = [...base, ...sandboxView(nothing, env, { user }), real, "--version"];
     const reason = await tryOut(["/bin/sh", "-c", EXEC_FILTERED, filter, bwrap, ...version]);
-    if (reason === undefined) return { ...confinement, filter, base };
+    if (reason === undefined) return { ...confinement, filter, base, user: found };
     log.warning("The sandbox does not work here: file tools refuse paths that hold links", {
       reason,
     });
-    return { reason, base: [] };
+    return { reason, base: [], user: { reason: "there is no sandbox" } };
   }
 
   /** What is started, and its whole environment. */
@@ -186,7 +196,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       timeoutMs?: number;
     },
   ): Promise<{ argv: string[]; env: Record<string, string> }> {
-    const { bwrap, filter, base } = await confine();
+    const { bwrap, filter, base, user: { user } } = await confine();
     const packages = standalone ? undefined : job.packages;
     const command = childCommand({
       tool,
@@ -201,7 +211,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const argv = [
       ...await closeInherited(),
       ...limited(filter, timeoutMs, options.maxDataBytes ?? DEFAULT_MAX_DATA_BYTES),
-      ...(bwrap === undefined ? [] : [bwrap, ...base, ...sandboxView(view, command.env, packages)]),
+      ...(bwrap === undefined
+        ? []
+        : [bwrap, ...base, ...sandboxView(view, command.env, { packages, user })]),
       command.path,
       ...command.args,
     ];
@@ -302,6 +314,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       if (release === undefined) throw new Error(`${sessions.max} children live on already`);
       return await openInPlace(job, handlers, signal, release);
     },
+    childUser: async () => (await confine()).user,
     async confinement() {
       const { bwrap, reason } = await confine();
       return { confined: bwrap !== undefined, reason };

@@ -8,6 +8,7 @@
 import { basename, fromFileUrl } from "@std/path";
 import { moduleUrl } from "../../layout.ts";
 import { CHILD_ARGUMENT, PROBE_ARGUMENT } from "./command.ts";
+import { memoryFolder } from "./sandbox.ts";
 
 /** Folder of it all inside. */
 const INSIDE = "/.probe";
@@ -17,7 +18,7 @@ const MODULE = fromFileUrl(moduleUrl("lib/authority/executor/probe_kernel.ts"));
 /** What bwrap has to show it. */
 export async function kernelProbeMounts(): Promise<string[]> {
   return [
-    ...["--size", String(CACHE_BYTES), "--tmpfs", INSIDE],
+    ...memoryFolder(INSIDE, CACHE_BYTES),
     ...["--ro-bind", await Deno.realPath(Deno.execPath()), `${INSIDE}/program`],
     ...(Deno.build.standalone ? [] : ["--ro-bind", MODULE, `${INSIDE}/${basename(MODULE)}`]),
   ];

@@ -12,6 +12,7 @@ import {
   limitedCommand,
 } from "./command_limits.ts";
 import { join } from "@std/path";
+import type { FoundChildUser } from "./child_user.ts";
 import { commandSandbox } from "./command_sandbox.ts";
 import { giveEnv, givenEnv } from "./give_env.ts";
 import { type GuardWatch, watchGuards } from "./guard_watch.ts";
@@ -67,6 +68,8 @@ export interface RaiserOptions {
   controlGroups(): Promise<ControlGroups | undefined>;
   /** Folder of our own. */
   scratchDir: string;
+  /** Whose rights programs have. */
+  childUser(): Promise<FoundChildUser>;
 }
 
 /** Makes sandboxes. */
@@ -97,7 +100,7 @@ const SETTLE_TIMEOUT_MS = 30_000;
 
 /** Makes what makes them. */
 export function createSandboxRaiser(
-  { find, controlGroups, scratchDir }: RaiserOptions,
+  { find, controlGroups, scratchDir, childUser }: RaiserOptions,
 ): SandboxRaiser {
   const placeholders = new Placeholders();
   const listings = newListings();
@@ -168,6 +171,9 @@ export function createSandboxRaiser(
       const group = freeGroups.pop() ?? newGroup();
       stack.defer(() => void freeGroups.push(group));
       const passEnv = Object.keys(env).length > 0;
+      const { user } = await childUser();
+      // Another user's processes outside would count too.
+      const isCounted = user === undefined || cages === undefined;
       return {
         guards,
         before,
@@ -177,9 +183,12 @@ export function createSandboxRaiser(
           ...(cages?.enter(group, limits, await filterFile()) ??
             ["/bin/sh", "-c", EXEC_FILTERED, await filterFile()]),
           bwrap!,
-          ...await commandSandbox({ ...view, workspace, guards, gitIgnore, passEnv }),
+          ...await commandSandbox({ ...view, workspace, guards, gitIgnore, passEnv, user }),
         ],
-        inside: [...giveEnv(Object.keys(env)), ...limitedCommand(prlimit!, limits, true)],
+        inside: [
+          ...giveEnv(Object.keys(env)),
+          ...limitedCommand(prlimit!, limits, isCounted),
+        ],
         env: givenEnv(env),
         held: stack.move(),
       };
@@ -198,5 +207,6 @@ async function writeIgnored(folder: string, names: readonly string[]): Promise<s
   if (names.length === 0) return undefined;
   const path = `${folder}/sandbox-ignore-${names.map((name) => name.replace(".", "")).join("-")}`;
   await Deno.writeTextFile(path, names.map((name) => `/${name}\n`).join(""));
+  await Deno.chmod(path, 0o644);
   return path;
 }

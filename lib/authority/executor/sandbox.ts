@@ -10,6 +10,7 @@
 
 import type { LockedPackages } from "../../packages/locked_packages.ts";
 import { sourcePaths } from "../../layout.ts";
+import { dirname } from "@std/path";
 import { SECCOMP } from "./seccomp_filter.ts";
 
 /** Where helper programs are looked for. Not PATH: an environment is no authority. */
@@ -32,23 +33,73 @@ export const SANDBOX_CACHE_DIR = "/.deno";
 
 /** Namespaces of its own, no capability, no way to more of either; as root too. */
 export const ISOLATION: readonly string[] = [
-  "--unshare-user",
-  "--uid",
-  "1000",
-  "--gid",
-  "1000",
-  "--unshare-ipc",
-  "--unshare-pid",
-  "--unshare-uts",
-  "--unshare-cgroup-try",
-  "--cap-drop",
-  "ALL",
-  "--disable-userns",
-  "--new-session",
-  "--die-with-parent",
-  "--hostname",
-  "sandbox",
+  ...["--unshare-user", "--uid", "1000", "--gid", "1000", "--disable-userns"],
+  ...apart(),
 ];
+
+/** The same for children of another user than ours; the seccomp filter refuses namespaces of users. */
+const USER_ISOLATION: readonly string[] = [
+  ...apart(),
+  // For setpriv, which gives up all of them; the last one to enter a workspace that is its owner's alone.
+  ...["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"],
+  ...["--cap-add", "CAP_DAC_READ_SEARCH"],
+];
+
+function apart(): string[] {
+  return [
+    ...["--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"],
+    ...["--cap-drop", "ALL", "--new-session", "--die-with-parent", "--hostname", "sandbox"],
+  ];
+}
+
+/** A user that children are instead of ours (`child_user.ts`). */
+export interface ChildUser {
+  uid: number;
+  gid: number;
+  /** Path of the program that makes them so, inside as outside. */
+  setpriv: string;
+}
+
+/** First arguments of bwrap for children that are that user. */
+export function isolation(user: ChildUser | undefined): string[] {
+  return [...user === undefined ? ISOLATION : USER_ISOLATION, ...SECCOMP];
+}
+
+/** What stands in front of a program in the sandbox to make it that user, without any right left. */
+export function becomeUser(user: ChildUser | undefined): string[] {
+  if (user === undefined) return [];
+  const { uid, gid, setpriv } = user;
+  return [
+    ...[setpriv, `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"],
+    ...["--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--"],
+  ];
+}
+
+/**
+ * Arguments of bwrap with the folders above each mount open to that user: it makes them for its own, which
+ * is root. What lies in a mount is never made.
+ */
+export function openParents(args: readonly string[], user: ChildUser | undefined): string[] {
+  if (user === undefined) return [...args];
+  const made = new Set(["/"]);
+  const mounted = new Set<string>();
+  return args.flatMap((arg, at) => {
+    if (!["--bind", "--ro-bind", "--ro-bind-try"].includes(arg)) return [arg];
+    const place = args[at + 2]!;
+    const above: string[] = [];
+    let path = dirname(place);
+    for (; !made.has(path) && !mounted.has(path); path = dirname(path)) above.unshift(path);
+    mounted.add(place);
+    if (mounted.has(path)) return [arg];
+    above.forEach((path) => made.add(path));
+    return [...above.flatMap((path) => ["--perms", "0755", "--dir", path]), arg];
+  });
+}
+
+/** A folder of so many bytes in memory, for whoever the children are. */
+export function memoryFolder(path: string, maxBytes: number): string[] {
+  return ["--perms", "1777", "--size", String(maxBytes), "--tmpfs", path];
+}
 
 /** The kernel's files. As they are, those below `/proc/sys` can be written by the uid that root has in there. */
 export const PROC: readonly string[] = ["--proc", "/proc", "--remount-ro", "/proc"];
@@ -97,24 +148,25 @@ export function childSources(): string[] {
 }
 
 /** Arguments of bwrap up to the program, the same for every child: how the system looks inside. */
-export async function sandboxBase(execPath: string): Promise<string[]> {
-  const args = [...ISOLATION, ...SECCOMP, "--clearenv"];
+export async function sandboxBase(execPath: string, user?: ChildUser): Promise<string[]> {
+  const args = [...isolation(user), "--clearenv"];
   for (const folder of LIBRARY_FOLDERS) {
     const info = await Deno.lstat(folder).catch(() => undefined);
     if (info?.isSymlink) args.push("--symlink", await Deno.readLink(folder), folder);
     else if (info?.isDirectory) args.push("--ro-bind", folder, folder);
   }
   args.push(...PROC, "--dev", "/dev");
-  args.push("--size", String(64 * 1024 * 1024), "--tmpfs", SANDBOX_CACHE_DIR);
-  for (const path of [execPath, ...childSources()]) args.push("--ro-bind", path, path);
-  return args;
+  args.push(...memoryFolder(SANDBOX_CACHE_DIR, 64 * 1024 * 1024));
+  const setpriv = user === undefined ? [] : [user.setpriv];
+  for (const path of [execPath, ...setpriv, ...childSources()]) args.push("--ro-bind", path, path);
+  return openParents(args, user);
 }
 
 /** Arguments that follow the base: what this one child sees. */
 export function sandboxView(
   view: SandboxView,
   env: Record<string, string>,
-  packages?: LockedPackages,
+  { packages, user }: { packages?: LockedPackages; user?: ChildUser } = {},
 ): string[] {
   const args = view.network
     ? RESOLVER_FILES.flatMap((path) => ["--ro-bind-try", path, path])
@@ -124,8 +176,8 @@ export function sandboxView(
   if (packages !== undefined) args.push(...packageMounts(packages));
   for (const [name, value] of Object.entries(env)) args.push("--setenv", name, value);
   // What bwrap made as mount points is a file system of its own; nothing is to be left in it.
-  args.push("--remount-ro", "/", "--chdir", "/", "--");
-  return args;
+  args.push("--remount-ro", "/", "--chdir", "/");
+  return [...openParents(args, user), "--", ...becomeUser(user)];
 }
 
 /** Arguments that show a child its packages. */

@@ -11,7 +11,7 @@
 import { basename, dirname } from "@std/path";
 import { PROXY_ADDRESS } from "../../network/relay/plan.ts";
 import { CHILD_ARGUMENT, RELAY_ARGUMENT } from "../executor/command.ts";
-import { findProgram, ISOLATION } from "../executor/sandbox.ts";
+import { type ChildUser, findProgram, ISOLATION, memoryFolder } from "../executor/sandbox.ts";
 import { moduleUrl, sourcePaths } from "../../layout.ts";
 
 /** What the sandbox of a program with hosts needs beside what every sandbox has. */
@@ -54,9 +54,11 @@ exec "$@"`;
 /** What a sandbox needs for the proxy whose socket this is. */
 export async function networkSandbox(
   socket: string,
-  { execPath = Deno.execPath(), standalone = Deno.build.standalone }: {
+  { execPath = Deno.execPath(), standalone = Deno.build.standalone, user }: {
     execPath?: string;
     standalone?: boolean;
+    /** Whom programs in there are, where that is another one than ours. */
+    user?: ChildUser;
   } = {},
 ): Promise<NetworkSandbox> {
   const folder = dirname(socket);
@@ -69,12 +71,16 @@ export async function networkSandbox(
     ...["--ro-bind", folder, `${INSIDE}/proxy`],
     ...["--ro-bind", `${folder}/hosts`, "/etc/hosts"],
     ...["--ro-bind", program, `${INSIDE}/program`],
-    ...["--size", String(CACHE_BYTES), "--tmpfs", `${INSIDE}/cache`],
+    ...memoryFolder(`${INSIDE}/cache`, CACHE_BYTES),
     ...sources,
     ...Object.entries(proxyEnv()).flatMap(([name, value]) => ["--setenv", name, value]),
   ];
   return {
-    outer: await (nests ??= canNest(bwrap)) ? outerSandbox(bwrap) : [],
+    outer: user !== undefined
+      ? rootsOuterSandbox(bwrap)
+      : await (nests ??= canNest(bwrap))
+      ? outerSandbox(bwrap)
+      : [],
     mounts,
     start: ["/bin/sh", "-c", START.replace("RELAY", () => relayCommand(standalone)), "sh"],
   };
@@ -102,6 +108,24 @@ function outerSandbox(bwrap: string): string[] {
     // The second is what the kernel asks for before it lets a namespace below have this user.
     ...["--cap-drop", "ALL", "--cap-add", "CAP_NET_ADMIN", "--cap-add", "CAP_SETFCAP"],
     ...["--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--"],
+    ...["/bin/sh", "-c", OPEN_PORTS, "sh", bwrap],
+  ];
+}
+
+/** Root's own, as one in a namespace of users could not let the inner one become another user. */
+function rootsOuterSandbox(bwrap: string): string[] {
+  return [
+    ...[
+      "--unshare-net",
+      "--die-with-parent",
+      "--bind",
+      "/",
+      "/",
+      "--dev-bind",
+      "/dev",
+      "/dev",
+      "--",
+    ],
     ...["/bin/sh", "-c", OPEN_PORTS, "sh", bwrap],
   ];
 }

@@ -53,7 +53,7 @@ export interface SandboxNetworkOptions {
 
 /** What networks are opened with. */
 export interface NetworkDeps {
-  executor: Pick<Executor, "open">;
+  executor: Pick<Executor, "open" | "childUser">;
   audit: Pick<AuditLog, "append">;
   /** `gates.privateHosts`. */
   privateHosts: readonly string[];
@@ -98,6 +98,13 @@ export async function openNetwork(
     const { plan, hostsFile } = planRelay("proxy.sock", judge.wholeNames());
     await Deno.writeTextFile(`${folder}/hosts`, hostsFile);
     await Deno.writeTextFile(`${folder}/relay.json`, JSON.stringify(plan));
+    // The proxy and whoever it serves are that user.
+    const { user: other } = await deps.executor.childUser();
+    if (other !== undefined) {
+      for (const name of ["", "/hosts", "/relay.json"]) {
+        await Deno.chown(folder + name, other.uid, other.gid);
+      }
+    }
     const session = await deps.executor.open({
       name: "network_proxy",
       entry: moduleUrl("lib/network/proxy/child.ts"),

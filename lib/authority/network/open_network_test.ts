@@ -97,7 +97,8 @@ Deno.test("openNetwork() lets connections through to what was judged, and leaves
 Deno.test("openNetwork() has a second wall: what is told to reach loopback wrongly does not", async () => {
   await withNetworks(async ({ deps, executor, server }) => {
     const told = { addresses: ["127.0.0.1"] };
-    const wrong: Pick<Executor, "open"> = {
+    const wrong: Pick<Executor, "open" | "childUser"> = {
+      childUser: () => executor.childUser(),
       open: (job, _handlers, options) =>
         executor.open(job, { onRequest: () => Promise.resolve(told) }, options),
     };
@@ -133,7 +134,7 @@ Deno.test("openNetwork() leaves nothing when its child cannot be started or is n
     const open = () => Promise.reject(new Error("32 children live on already"));
     const asked = { hosts: ["a.example"], user: USER };
     await assertRejects(
-      () => openNetwork({ ...deps, executor: { open } }, asked),
+      () => openNetwork({ ...deps, executor: { ...deps.executor, open } }, asked),
       Error,
       "32 children",
     );

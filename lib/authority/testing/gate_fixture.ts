@@ -141,7 +141,12 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     isEnabled: (channel) => options.channels?.includes(channel) ?? false,
   });
   const executor = options.executor ??
-    createExecutor({ cacheDir: `${dataDir}/child-cache`, log, sandbox: options.sandbox });
+    createExecutor({
+      cacheDir: `${dataDir}/child-cache`,
+      workspace,
+      log,
+      sandbox: options.sandbox,
+    });
   const state = await openOperatorState({ dir: `${home}/operator`, keysDir, audit, log });
   const approvals = new Approvals({
     clock: options.clock ?? systemClock,
