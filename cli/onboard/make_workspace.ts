@@ -25,7 +25,7 @@ export async function makeWorkspace(path: string): Promise<boolean> {
     });
     if (info?.isDirectory === false) throw new Error("it is no folder");
     if (info !== undefined) return false;
-    await Deno.mkdir(path, { recursive: true });
+    await Deno.mkdir(path, { recursive: true, mode: 0o700 });
     await Deno.writeTextFile(`${path}/AGENTS.md`, AGENTS_MD, { createNew: true });
     return true;
   } catch (cause) {

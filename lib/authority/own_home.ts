@@ -129,7 +129,7 @@ export async function ownHome(
     const warn = options.warn ?? log.warning;
     for (const warning of loaded.warnings) warn(warning);
 
-    const workspace = await makeWorkspace(config.agent.workspace);
+    const workspace = await makeWorkspace(config.agent.workspace, paths.home);
     const { auditDir: dir, keysDir } = paths;
     const audit = scrubbedAudit(
       await openAudit({ ...config.audit, dir, keysDir, log }),

@@ -7,6 +7,7 @@
 import type { HomePaths } from "../config/paths.ts";
 import { makePrivateDir } from "../config/private_dir.ts";
 import { ServiceError } from "../errors.ts";
+import { isInside } from "./resolve/inside.ts";
 import { acquireHome } from "./home_lock.ts";
 
 /** The lock of a home whose folders are there. Throws `config_invalid` when it cannot be used. */
@@ -35,11 +36,16 @@ async function makeFolders(paths: HomePaths): Promise<void> {
   }
 }
 
-/** Makes the workspace; its real path. Throws `config_invalid` when it cannot be there. */
-export async function makeWorkspace(path: string): Promise<string> {
+/**
+ * Makes the workspace; its real path. A new one is for its owner alone, and so is every one that lies in
+ * the home. Throws `config_invalid` when it cannot be there.
+ */
+export async function makeWorkspace(path: string, home: string): Promise<string> {
   try {
-    await Deno.mkdir(path, { recursive: true });
-    return await Deno.realPath(path);
+    await Deno.mkdir(path, { recursive: true, mode: 0o700 });
+    const real = await Deno.realPath(path);
+    if (isInside(real, await Deno.realPath(home))) await closeToOthers(real);
+    return real;
   } catch (cause) {
     throw new ServiceError(
       "config_invalid",
@@ -48,4 +54,10 @@ export async function makeWorkspace(path: string): Promise<string> {
       { cause },
     );
   }
+}
+
+async function closeToOthers(folder: string): Promise<void> {
+  const { mode, uid } = await Deno.lstat(folder);
+  const isOpen = Deno.build.os !== "windows" && ((mode ?? 0) & 0o077) !== 0;
+  if (isOpen && uid === Deno.uid()) await Deno.chmod(folder, 0o700);
 }
