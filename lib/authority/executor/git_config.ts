@@ -34,31 +34,67 @@ const DATA_VARIABLE = new RegExp(
 
 /** The variables in their order; undefined when it is no configuration that git would take. */
 export function parseGitConfig(text: string): GitVariable[] | undefined {
+  const chars = new Chars(text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n"));
   const variables: GitVariable[] = [];
   let section: string | undefined;
-  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
-  for (let at = 0; at < lines.length; at++) {
-    let line = lines[at]!.trimStart();
-    const head = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/.exec(line);
-    if (head !== null) {
-      const sub = head[2]?.replace(/\\(.)/g, "$1");
-      section = head[1]!.toLowerCase() + (sub === undefined ? "" : `.${sub}`);
-      line = line.slice(head[0].length).trimStart();
+  while (!chars.atEnd) {
+    const next = chars.take();
+    if (isBlank(next) || next === "\n") continue;
+    if (next === "#" || next === ";") chars.takeWhile((char) => char !== "\n");
+    else if (next === "[") {
+      section = takeSection(chars);
+      if (section === undefined) return;
+    } else {
+      if (section === undefined || !/[A-Za-z]/.test(next)) return;
+      const key = next + chars.takeWhile((char) => /[A-Za-z0-9-]/.test(char));
+      chars.takeWhile((char) => char === " " || char === "\t");
+      const after = chars.take();
+      const value = after === "=" ? takeValue(chars) : after === "\n" ? "" : undefined;
+      if (value === undefined) return;
+      variables.push({ name: `${section}.${key.toLowerCase()}`, value });
     }
-    if (line === "" || line.startsWith("#") || line.startsWith(";")) continue;
-    const key = /^([A-Za-z][A-Za-z0-9-]*)\s*(=?)/.exec(line);
-    if (key === null || section === undefined) return;
-    let rest = line.slice(key[0].length);
-    if (key[2] === "" && !/^\s*(?:[#;].*)?$/.test(rest)) return;
-    // A backslash at the end goes on in the next line.
-    while (/(?:^|[^\\])(?:\\\\)*\\$/.test(rest) && at + 1 < lines.length) {
-      rest = rest.slice(0, -1) + lines[++at];
-    }
-    const value = parseValue(rest);
-    if (value === undefined) return;
-    variables.push({ name: `${section}.${key[1]!.toLowerCase()}`, value });
   }
   return variables;
+}
+
+/** A text from which one character after the other is taken; line ends stand behind it. */
+class Chars {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get atEnd(): boolean {
+    return this.#at >= this.#text.length;
+  }
+
+  take(): string {
+    return this.#text[this.#at++] ?? "\n";
+  }
+
+  takeWhile(is: (char: string) => boolean): string {
+    const start = this.#at;
+    while (!this.atEnd && is(this.#text[this.#at]!)) this.#at++;
+    return this.#text.slice(start, this.#at);
+  }
+}
+
+/** What follows a `[`. */
+function takeSection(chars: Chars): string | undefined {
+  const name = chars.takeWhile((char) => /[A-Za-z0-9.-]/.test(char)).toLowerCase();
+  const blanks = chars.takeWhile(isBlank);
+  const next = chars.take();
+  if (next === "]") return blanks === "" ? name : undefined;
+  if (next !== '"' || blanks === "") return;
+  let sub = "";
+  for (let char = chars.take(); char !== '"'; char = chars.take()) {
+    if (char === "\\") char = chars.take();
+    if (char === "\n") return;
+    sub += char;
+  }
+  return chars.take() === "]" ? `${name}.${sub}` : undefined;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -67,29 +103,38 @@ const ESCAPES: Readonly<Record<string, string>> = {
   b: "\b",
   '"': '"',
   "\\": "\\",
+  "\n": "",
 };
 
-function parseValue(text: string): string | undefined {
+/** What follows a `=`, up to the end of the line on which it ends. */
+function takeValue(chars: Chars): string | undefined {
   let value = "";
-  let kept = 0;
+  let blanks = "";
   let isQuoted = false;
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at]!;
-    if (!isQuoted && (char === "#" || char === ";")) break;
-    if (char === '"') isQuoted = !isQuoted;
-    else if (char === "\\") {
-      const escaped = ESCAPES[text[++at] ?? ""];
-      if (escaped === undefined) return;
-      value += escaped;
-    } else if (isQuoted || !/\s/.test(char)) value += char;
-    else {
-      // Blanks around it do not count.
-      if (value !== "") value += char;
+  for (;;) {
+    const char = chars.take();
+    if (char === "\n") return isQuoted ? undefined : value;
+    if (!isQuoted && isBlank(char)) {
+      if (value !== "") blanks += char;
       continue;
     }
-    kept = value.length;
+    if (!isQuoted && (char === "#" || char === ";")) {
+      chars.takeWhile((char) => char !== "\n");
+      continue;
+    }
+    value += blanks;
+    blanks = "";
+    if (char === '"') isQuoted = !isQuoted;
+    else if (char === "\\") {
+      const escaped = ESCAPES[chars.take()];
+      if (escaped === undefined) return;
+      value += escaped;
+    } else value += char;
   }
-  return isQuoted ? undefined : value.slice(0, kept);
+}
+
+function isBlank(char: string): boolean {
+  return char === " " || char === "\t" || char === "\r";
 }
 
 /** Whether it makes git start nothing and read nothing else. `core.worktree` is for the caller to judge. */

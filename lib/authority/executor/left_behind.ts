@@ -12,7 +12,7 @@ import { basename, dirname, join } from "@std/path";
 import { isInside } from "../resolve/inside.ts";
 import { isDataConfig } from "./git_config.ts";
 import { pointed, readGitConfig } from "./git_folder.ts";
-import { foldPath, HELD_SUFFIX, isCredentialPath, REBASE_TODO } from "./protected_names.ts";
+import { foldPath, HELD_SUFFIX, isCredentialPath } from "./protected_names.ts";
 import { type Guard, guardsOf, MAX_GUARDS } from "./workspace_guards.ts";
 import type { Look } from "./workspace_look.ts";
 
@@ -162,7 +162,7 @@ async function isHarmless(path: string, look: Look, workspace: string): Promise<
     case "gitdir":
       return await leadsInto(await pointed(path) ?? "/", workspace);
     default:
-      return info.size === 0 && name !== REBASE_TODO;
+      return info.size === 0;
   }
 }
 

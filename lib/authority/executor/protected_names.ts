@@ -113,6 +113,8 @@ export const GIT_OBEYED: ReadonlySet<string> = new Set([
 
 /** What an interrupted rebase does next: it can start programs. */
 export const REBASE_TODO = "git-rebase-todo";
+/** Paths that a bisection is about, which scripts of git give to a shell. */
+export const BISECT_NAMES = "bisect_names";
 
 /** What was put aside: a name that nobody obeys. */
 export const HELD_SUFFIX = ".held";
@@ -124,7 +126,8 @@ export const HELD_SUFFIX = ".held";
  */
 export function isGitData(names: readonly string[]): boolean {
   const [first = "", ...more] = names;
-  if (GIT_DATA_FOLDERS.has(first)) return names.at(-1) !== REBASE_TODO;
+  if (names.at(-1) === REBASE_TODO || first === BISECT_NAMES) return false;
+  if (GIT_DATA_FOLDERS.has(first)) return true;
   return first.endsWith(HELD_SUFFIX) || (more.length === 0 && GIT_DATA_FILE.test(first));
 }
 

@@ -10,6 +10,7 @@ import { isInside } from "../resolve/inside.ts";
 import { FolderListings } from "./folder_listings.ts";
 import { gitFolderOf, gitTargets, isGitFolder, readSmall } from "./git_folder.ts";
 import {
+  BISECT_NAMES,
   foldPath,
   GIT_OBEYED,
   HELD_SUFFIX,
@@ -205,7 +206,11 @@ class Search {
     const { name, isFile, isDirectory, isSymlink } = entry;
     const folded = foldPath(name)[0] ?? "";
     if (folded === "rebase-merge" || folded === "rebase-apply") {
-      await this.#holdRebase(join(path, REBASE_TODO));
+      await this.#holdUnless(join(path, REBASE_TODO), (text) => !/^\s*(?:x|exec)\s/m.test(text));
+    }
+    if (folded === BISECT_NAMES && isFile) {
+      await this.#holdUnless(path, (text) => /^(?:\s|'[^']*')*$/.test(text));
+      return false;
     }
     // A folder that merely may be taken for one has whatever else it has.
     const isInGit = foldPath(path.slice(this.#options.workspace.length)).some(isGitName);
@@ -248,11 +253,12 @@ class Search {
     }
   }
 
-  /** A rebase that was interrupted goes on with what stands in here. */
-  async #holdRebase(path: string): Promise<void> {
+  /** What git goes on with is data as long as it starts no program. */
+  async #holdUnless(path: string, isData: (text: string) => boolean): Promise<void> {
     const text = await readSmall(path);
-    const info = text === undefined ? await Deno.lstat(path).catch(() => undefined) : undefined;
-    if (info !== undefined || /^\s*(?:x|exec)\s/m.test(text ?? "")) await this.#holdFile(path);
+    const isThere = text !== undefined ||
+      await Deno.lstat(path).then(() => true, () => false);
+    if (isThere && (text === undefined || !isData(text))) await this.#holdFile(path);
   }
 
   async #holdFile(path: string): Promise<void> {
