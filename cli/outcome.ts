@@ -83,6 +83,7 @@ export const OUTCOMES: Readonly<Record<ErrorCode, Outcome>> = {
   executor_fault: { exit: EXIT.failed, next: "Find out why with: service doctor" },
   audit_unavailable: { exit: EXIT.failed, next: "Find out why with: service doctor" },
   overloaded: { exit: EXIT.failed, next: "Wait a little and try again" },
+  storage_full: { exit: EXIT.failed, next: "Free some disk space and try again" },
   config_invalid: { exit: EXIT.config, next: "See every problem with: service config check" },
   draining: { exit: EXIT.failed, next: "The service is stopping; try again when it has started" },
   home_busy: { exit: EXIT.failed },

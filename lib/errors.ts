@@ -65,6 +65,7 @@ export const ERROR_CODES = [
   "audit_unavailable",
   // the process
   "overloaded",
+  "storage_full",
   "config_invalid",
   "draining",
   "home_busy",

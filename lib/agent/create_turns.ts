@@ -73,6 +73,13 @@ export interface TurnsDeps {
   instructions: () => Promise<string>;
   /** Asks the authority for what only approvers and operators may do. */
   operate: Operate;
+  /** Room for new work; absent: there always is. */
+  storage?: {
+    /** Throws `storage_full` when there is none. */
+    check(): void;
+    /** Resolves when there is some. Rejects with the signal's reason. */
+    free(signal: AbortSignal): Promise<void>;
+  };
   log: Log;
   clock?: Clock;
   randomId?: () => string;
@@ -99,7 +106,7 @@ export interface OwnedTurns extends Turns {
    */
   drain(options: { graceMs: number }): Promise<{ interrupted: number }>;
   /**
-   * Resolves when `submit` would not throw `queue_full` for an input of so many characters
+   * Resolves when `submit` would not throw `queue_full` or `storage_full` for an input of so many characters
    * (`inputChars`) in that session: at once, or when there is room. Another may take it first. Rejects
    * with the signal's reason, and with `draining` while the service stops.
    */
@@ -128,7 +135,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     log,
   };
   const isRunning = (sessionKey: string) => lanes.of(sessionKey).running !== undefined;
-  const marks = new TurnMarks({ journal, clock, log, randomId, isRunning });
+  const marks = new TurnMarks({ journal, clock, log, randomId });
   const room = new Room(deps.maxInputChars ?? MAX_INPUT_CHARS);
   const lanes = new Lanes<AcceptedTurn>({
     maxWaiting: MAX_WAITING,
@@ -218,6 +225,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
   async function accept(request: TurnRequest): Promise<TurnHandle> {
     if (draining) throw stopping();
     checkRequest(request);
+    deps.storage?.check();
     const { sessionKey, channel, actor, input, durable, automation, requestKey } = request;
     const { response, delivery } = request;
     const model = request.model === undefined ? undefined : models.pick(request.model);
@@ -395,7 +403,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     await asides.idle();
     cancelTimer();
     stopExpecting();
-    marks.close();
+    await marks.close();
     if (kept > 0) log.info("The next start goes on with turns that wait or ran", { turns: kept });
     return { interrupted };
   }
@@ -420,6 +428,7 @@ export function createTurns(deps: TurnsDeps): OwnedTurns {
     },
     drain,
     async room({ sessionKey, chars }, signal) {
+      await deps.storage?.free(signal);
       await lanes.free(sessionKey, chars, signal);
       if (draining) throw stopping();
     },

@@ -414,39 +414,47 @@ Deno.test("an end that cannot be recorded is tried once more, then told to whoev
   await journal.close();
 });
 
-Deno.test("a turn whose end was told as lost is ended when that can be recorded, and not beside another", async () => {
-  let fails = true;
-  const journal = faulty(["start", "append", "end"], () => fails);
-  const model = scriptedModel([says("two"), hangs()]);
-  await using agent = testAgent({ journal, model });
-  const lost = await agent.submit("one", { durable: true });
-  const failing = assertRejects(() => eventsOf(lost), ServiceError, "could not be recorded");
-  for (let s = 0; s < 3; s++) {
-    await settle();
-    agent.clock.tick(1_000);
+for (const tool of [false, true]) {
+  const kind = tool ? "a turn that ran a tool and" : "a turn";
+  for (const by of ["the clock", "the next turn"]) {
+    Deno.test(`${kind} whose end was told as lost is ended when that can be recorded, by ${by}`, async () => {
+      let isFull = false;
+      const journal = faulty(["start", "append", "addMessage", "end"], () => isFull);
+      const answer = gate();
+      const model = scriptedModel([
+        ...tool ? [calls(["write", {}])] : [],
+        answer.waits,
+        says("two"),
+      ]);
+      await using agent = testAgent({ journal, model });
+      const lost = await agent.submit("one", { durable: true });
+      const failing = assertRejects(() => eventsOf(lost), ServiceError, "could not be recorded");
+      await model.asked(tool ? 2 : 1);
+      isFull = true;
+      answer.open();
+      for (let s = 0; s < 3; s++) {
+        await settle();
+        agent.clock.tick(1_000);
+      }
+      await failing;
+      agent.clock.tick(10_000);
+      await settle();
+      assertEquals(journal.turn(lost.turn.id)!.endedAt, undefined);
+      isFull = false;
+      if (by === "the clock") {
+        agent.clock.tick(5_000);
+        await settle();
+      } else {
+        assertEquals(textOf(await eventsOf(await agent.submit("two"))), "two");
+      }
+      const { status, error } = journal.turn(lost.turn.id)!;
+      assertEquals([status, error?.code], ["failed", "turn_failed"]);
+      await agent.turns.drain({ graceMs: 0 });
+      assertEquals(agent.clock.timers(), 0);
+      await journal.close();
+    });
   }
-  await failing;
-  agent.clock.tick(10_000);
-  await settle();
-  assertEquals(journal.turn(lost.turn.id)!.status, "queued");
-  fails = false;
-  const busy = await agent.submit("two");
-  assertEquals(textOf(await eventsOf(busy)), "two");
-  const running = await agent.submit("three");
-  await until(running, "turn_start");
-  agent.clock.tick(5_000);
-  await settle();
-  assertEquals(journal.turn(lost.turn.id)!.endedAt, undefined);
-  running.cancel();
-  await eventsOf(running);
-  agent.clock.tick(5_000);
-  await settle();
-  const { status, error } = journal.turn(lost.turn.id)!;
-  assertEquals([status, error?.code], ["failed", "turn_failed"]);
-  await agent.turns.drain({ graceMs: 0 });
-  assertEquals(agent.clock.timers(), 0);
-  await journal.close();
-});
+}
 
 Deno.test("W9 a journal that never answers does not hold a lane for ever", async () => {
   const journal = openJournal({ path: ":memory:" });

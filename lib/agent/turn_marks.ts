@@ -16,8 +16,15 @@ import type { Ending } from "./turn.ts";
 const END_MS = 10_000;
 /** Pause before the one repeat of an end that could not be committed, milliseconds. */
 const RETRY_MS = 1_000;
-/** Pause before an end that was told as lost is tried again, milliseconds. */
+/** Pause before ends that were told as lost are tried again, milliseconds. */
 const LATER_MS = 5_000;
+
+/** An end that could not be recorded. */
+interface LostEnd {
+  own: AcceptedTurn;
+  ending: Ending;
+  logId: string;
+}
 
 /** What marks need. */
 export interface TurnMarksDeps {
@@ -25,15 +32,16 @@ export interface TurnMarksDeps {
   clock: Clock;
   log: Log;
   randomId: () => string;
-  /** Whether a turn runs in the session. */
-  isRunning: (sessionKey: string) => boolean;
 }
 
 /** Writes the marks of turns. */
 export class TurnMarks {
   readonly #deps: TurnMarksDeps;
-  /** Ends the waits of ends that were told as lost; undefined once nothing is tried any more. */
-  #waits: Set<() => void> | undefined = new Set();
+  /** Ends that were told as lost, by session, in their order. */
+  readonly #lost = new Map<string, LostEnd[]>();
+  /** Sessions whose lost ends are being recorded. */
+  readonly #recording = new Map<string, Promise<void>>();
+  #cancelTimer: (() => void) | undefined;
 
   constructor(deps: TurnMarksDeps) {
     this.#deps = deps;
@@ -41,7 +49,9 @@ export class TurnMarks {
 
   /** Counts the attempt and, with the first one, says `turn_start` in the same commit. */
   async start(own: AcceptedTurn): Promise<void> {
-    const { id, afterSeq } = own.turn;
+    const { id, afterSeq, sessionKey } = own.turn;
+    // Behind a call that was cut off its result has to stand, and not behind this turn.
+    if (this.#lost.has(sessionKey)) await this.#recordLost(sessionKey);
     const started = this.#deps.journal.start(id);
     if (own.isOpen) {
       await started;
@@ -58,7 +68,8 @@ export class TurnMarks {
   /**
    * Commits the end. Resolves with whether it is on record; never rejects: what could not be
    * committed, tried twice, is logged and told to whoever reads the turn. Such a turn is ended later,
-   * when the disk has room again, say: whoever waits in a chat is told then and not at the next start.
+   * when the disk has room again, say, and before the next turn of its session starts: whoever waits in
+   * a chat is told then and not at the next start.
    */
   async end(own: AcceptedTurn, ending: Ending): Promise<boolean> {
     const { journal, clock } = this.#deps;
@@ -76,8 +87,7 @@ export class TurnMarks {
         if (attempt > 1) {
           const message = "The turn's end could not be recorded";
           own.lose(new ServiceError("turn_failed", message, { logId }));
-          // Behind a call that was cut off its result has to stand, and not behind a later turn.
-          if (!ending.ranTool) this.#endLater(own, ending, logId);
+          this.#keepLost({ own, ending, logId });
           return false;
         }
         await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));
@@ -85,30 +95,56 @@ export class TurnMarks {
     }
   }
 
-  /** Tries nothing any more; the next start puts in order what is left. */
-  close(): void {
-    for (const cancel of this.#waits ?? []) cancel();
-    this.#waits = undefined;
+  /** Tries lost ends once more, and nothing after that; the next start puts in order what is left. */
+  async close(): Promise<void> {
+    await this.#recordAllLost();
+    this.#cancelTimer?.();
   }
 
-  #endLater(own: AcceptedTurn, ending: Ending, logId: string): void {
-    const { journal, clock, log, isRunning } = this.#deps;
-    const { id, sessionKey } = own.turn;
-    const cancel = clock.after(LATER_MS, async () => {
-      this.#waits?.delete(cancel);
-      try {
-        if (journal.turn(id)?.endedAt === undefined) {
-          if (isRunning(sessionKey)) return this.#endLater(own, ending, logId);
-          await this.#endOnce(own, ending, logId);
-        }
-        log.info("The end of a turn is on record after all", { turnId: id, sessionKey });
-      } catch {
-        // It is in the log already.
-        this.#endLater(own, ending, logId);
-      }
+  #keepLost(lost: LostEnd): void {
+    const { sessionKey } = lost.own.turn;
+    const ends = this.#lost.get(sessionKey);
+    if (ends === undefined) this.#lost.set(sessionKey, [lost]);
+    else ends.push(lost);
+    this.#retryLater();
+  }
+
+  #retryLater(): void {
+    if (this.#lost.size === 0) return;
+    this.#cancelTimer ??= this.#deps.clock.after(LATER_MS, async () => {
+      await this.#recordAllLost();
+      this.#cancelTimer = undefined;
+      this.#retryLater();
     });
-    if (this.#waits === undefined) cancel();
-    else this.#waits.add(cancel);
+  }
+
+  async #recordAllLost(): Promise<void> {
+    // What fails is in the log already.
+    await Promise.allSettled([...this.#lost.keys()].map((key) => this.#recordLost(key)));
+  }
+
+  /** Records the lost ends of a session, in their order. Rejects with what the journal says. */
+  #recordLost(sessionKey: string): Promise<void> {
+    let recording = this.#recording.get(sessionKey);
+    if (recording === undefined) {
+      recording = this.#recordInOrder(sessionKey).finally(() => this.#recording.delete(sessionKey));
+      this.#recording.set(sessionKey, recording);
+    }
+    return recording;
+  }
+
+  async #recordInOrder(sessionKey: string): Promise<void> {
+    const { journal, log } = this.#deps;
+    const ends = this.#lost.get(sessionKey) ?? [];
+    while (ends.length > 0) {
+      const { own, ending, logId } = ends[0]!;
+      const { id } = own.turn;
+      // A commit that came late is one all the same.
+      if (journal.turn(id)?.endedAt === undefined) await this.#endOnce(own, ending, logId);
+      log.info("The end of a turn is on record after all", { turnId: id, sessionKey });
+      ends.shift();
+    }
+    this.#lost.delete(sessionKey);
   }
 
   async #sayStart(own: AcceptedTurn): Promise<number> {

@@ -94,7 +94,8 @@ export interface CommandRequest {
 export interface Turns {
   /**
    * Throws `queue_full` when 64 wait in the session, or when this input and those of all turns that
-   * wait or run are too much to hold, `draining` while the service stops,
+   * wait or run are too much to hold, `storage_full` while the disk has too little room, `draining`
+   * while the service stops,
    * `model_not_found` for an unknown `model`, `idempotency_conflict` for a request key that was used
    * with another digest; in each case nothing was stored. Files of the input are stored before the
    * turn is, and go again if it cannot be.

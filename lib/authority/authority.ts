@@ -19,6 +19,7 @@ import type { LocalUsers } from "./local_users.ts";
 import { readInstructions } from "./instructions.ts";
 import type { ChannelPlaces } from "./channels/channel_places.ts";
 import { PlaceDesk } from "./channels/place_desk.ts";
+import type { Health } from "./health.ts";
 import type { SigningKeyFetch } from "./jwks/signing_key_fetch.ts";
 import type { McpServers } from "./mcp/mcp_servers.ts";
 import { type Permission, workerPermissions } from "./permissions.ts";
@@ -39,6 +40,8 @@ export interface AuthorityDeps {
   operator: Pick<Operator, "operate">;
   /** The servers whose tools the service tells models of. */
   mcp: Pick<McpServers, "tools" | "status" | "test">;
+  /** For GET /ready. */
+  health: Pick<Health, "probe">;
   /** Fetches the trusted proxy's signing keys; absent where no `jwksUrl` is configured. */
   signingKeys?: SigningKeyFetch;
   /** Tells connections of the service's user from those of others. */
@@ -147,6 +150,8 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         return void tools(data.id);
       case "mcp":
         return void mcp(data);
+      case "probe":
+        return void deps.health.probe().then((checks) => say({ type: "checks", checks }));
       case "signing_keys":
         return void signingKeys(data);
       case "local_user":

@@ -36,6 +36,7 @@ Deno.test("startAuthority() fails what waits for the outbox, on record, when the
       test: () => Promise.reject(new Error("nobody asks")),
     },
     localUsers: { userOf: () => Promise.reject(new Error("nobody asks")) },
+    health: { probe: () => Promise.resolve({}) },
     outbox,
     workspace: gate.workspace,
     // The words with which the Worker dies.

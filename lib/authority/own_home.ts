@@ -22,6 +22,7 @@ import { Commissions } from "./commission/commissions.ts";
 import { createDocumentReader } from "./documents.ts";
 import { createExecutor, type Executor } from "./executor/executor.ts";
 import { type Actions, createActions } from "./gate.ts";
+import { Health } from "./health.ts";
 import { createSigningKeyFetch, type SigningKeyFetch } from "./jwks/signing_key_fetch.ts";
 import { KnownSecrets } from "./known_secrets.ts";
 import { openMcpServers } from "./mcp/open_mcp_servers.ts";
@@ -97,6 +98,9 @@ const TRIAL_AFTER_MS = 2_000;
 /** What everything but turns may take to stop: connections, channels, children, the last writes. */
 const FINISH_MS = 10_000;
 
+/** How soon it is noticed that too little disk space is free, or enough again. */
+const MEASURE_STORAGE_MS = 10_000;
+
 /** How long the last log lines may take to be written. */
 const LOG_FLUSH_MS = 500;
 
@@ -131,10 +135,14 @@ export async function ownHome(
 
     const workspace = await makeWorkspace(config.agent.workspace, paths.home);
     const { auditDir: dir, keysDir } = paths;
-    const audit = scrubbedAudit(
-      await openAudit({ ...config.audit, dir, keysDir, log }),
-      scrubber,
-    );
+    const openedAudit = await openAudit({ ...config.audit, dir, keysDir, log });
+    const audit = scrubbedAudit(openedAudit, scrubber);
+    const health = new Health({
+      probeAudit: () => openedAudit.probe(),
+      folders: [paths.dataDir, dir],
+      minFreeBytes: config.storage.minFreeMiB * 1024 * 1024,
+    });
+    await health.measureStorage();
     const outbox = new ServiceOutbox();
     const automations = new ServiceAutomations();
     const state = await openOperatorState({
@@ -271,7 +279,7 @@ export async function ownHome(
       secretPrints: known.prints,
       maxOpenFiles: options.channels !== undefined || api ? await maxOpenFiles() : undefined,
       // A warning that commands run without a sandbox is not to wait for the first of them.
-      checks: await actions.checks({ test: config.executor.allowUnconfined }),
+      checks: health.add(await actions.checks({ test: config.executor.allowUnconfined })),
     };
     // The service imports them itself, and would miss them for as long as it runs.
     if (api && config.api.mcp) {
@@ -285,6 +293,7 @@ export async function ownHome(
       documents,
       operator,
       mcp,
+      health,
       signingKeys: openSigningKeys(websocket, executor),
       localUsers: openLocalUsers({ trusted: config.gates.trustedUids, log }),
       outbox,
@@ -301,12 +310,16 @@ export async function ownHome(
     let isLeaving = false;
     let trial: Promise<void> | undefined;
     const trying = !api ? undefined : setTimeout(() => {
-      trial = actions.checks({ test: true }).then(authority.setChecks)
+      trial = actions.checks({ test: true }).then((found) => authority.setChecks(health.add(found)))
         .catch((error) => {
           const reason = (error as Error).message;
           if (!isLeaving) log.warning("The sandbox of commands could not be tried", { reason });
         });
     }, TRIAL_AFTER_MS);
+    const measuring = setInterval(async () => {
+      if (await health.measureStorage()) authority.setChecks(health.checks);
+    }, MEASURE_STORAGE_MS);
+    Deno.unrefTimer(measuring);
     const watcher = options.watch && watchConfig({
       configFile: paths.configFile,
       secrets: state.secrets,
@@ -325,6 +338,7 @@ export async function ownHome(
       if (watcher) watcher.close();
       isLeaving = true;
       clearTimeout(trying);
+      clearInterval(measuring);
       try {
         return await authority.drain(how);
       } finally {

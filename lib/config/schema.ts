@@ -398,6 +398,12 @@ const audit = section({
   strict: true,
 });
 
+const storage = section({
+  minFreeMiB: z.int().min(0).max(1_048_576).default(32).meta({
+    description: "MiB of free disk space below which new work is refused; 0: never.",
+  }),
+}, { description: "The disk that the service writes to.", takes: "restart" });
+
 const log = section({
   level: z.enum(["debug", "info", "warning", "error"]).default("info").meta({
     description: "Least level that is written; the line of each request always is.",
@@ -516,6 +522,7 @@ export const configSchema = z.looseObject({
       description: "Runs at once, each of another automation; more wait.",
     }),
   }, { description: "Scheduled work.", takes: "restart" }),
+  storage,
   log,
 });
 

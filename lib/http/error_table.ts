@@ -344,6 +344,12 @@ export const HTTP_ERRORS = {
     slug: "overloaded",
     meaning: "Too much is being uploaded, read or decided at the same time; nothing was stored.",
   },
+  storage_full: {
+    status: 507,
+    type: "server_error",
+    slug: "storage_full",
+    meaning: "Too little disk space is free for new work (storage.minFreeMiB); nothing was stored.",
+  },
   draining: {
     status: 503,
     type: "server_error",

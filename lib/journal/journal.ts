@@ -36,6 +36,8 @@ export interface JournalDependencies {
   deliveries: DeliveryStore;
   missed: MissedMessages;
   automations: AutomationStore;
+  /** Writes and takes back; called inside a batch of the writer. */
+  probe: () => void;
   /** Closes the file. */
   close: () => void;
 }
@@ -70,6 +72,7 @@ export function createJournal(
     deliveries,
     missed,
     automations,
+    probe,
     close,
   }: JournalDependencies,
 ): Journal {
@@ -196,6 +199,7 @@ export function createJournal(
       await writer.write("full", () => lanes.recover());
       return await recover({ writer, parts, writes });
     },
+    probe: () => writer.write("full", probe),
     counts: () => ({
       pendingWrites: writer.pending(),
       waitingFollowers: followers.waiting() + keyFollowers.waiting(),

@@ -16,6 +16,7 @@ import { MIGRATIONS } from "./migrations/migrations.ts";
 import { createOpenTurns } from "./open_turns.ts";
 import { createOutbox } from "./outbox.ts";
 import { createOutboxLanes } from "./outbox_lanes.ts";
+import { createProbe } from "./probe.ts";
 import { createRequestKeys } from "./request_keys.ts";
 import { createResponseIndex } from "./responses.ts";
 import { createSaidLog } from "./said.ts";
@@ -144,6 +145,7 @@ export function openJournal(
       deliveries: createDeliveryStore({ writer, outbox, lanes, channelTurns, missed }),
       missed,
       automations: createAutomationStore({ db, writer }),
+      probe: createProbe(db),
       close: () => db.close(),
     });
   } catch (error) {

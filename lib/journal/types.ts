@@ -435,6 +435,9 @@ export interface Journal {
    */
   recover(): Promise<{ interrupted: number; resume: Turn[] }>;
 
+  /** Writes something that changes nothing, `full`; rejects when that fails. */
+  probe(): Promise<void>;
+
   counts(): JournalCounts;
 
   /** Commits what is waiting and closes the file. */

@@ -164,6 +164,8 @@ export type ToAuthority =
   | { type: "get_tools"; id: number }
   /** Asks how MCP servers are; `test` connects to one anew. */
   | { type: "mcp"; id: number; request: { op: "list" } | { op: "test"; server: string } }
+  /** Asks how what the authority holds is now; `checks` answers. */
+  | { type: "probe" }
   /**
    * Asks for the signing keys of the trusted proxy: from the `jwksUrl` that the authority knows, so there
    * is nothing to say but which step.

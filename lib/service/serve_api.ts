@@ -35,7 +35,7 @@ export interface ServeApiDeps {
   agent: AgentAccess;
   /** Id of the one model; read at each request, so that a getter may stand here. */
   readonly model: string;
-  checks: () => ServiceBoot["checks"];
+  checks: () => Promise<ServiceBoot["checks"]>;
   /** Takes secrets out of errors. */
   scrubber: Pick<Scrubber, "value">;
   /** Takes the lines of the access log. */

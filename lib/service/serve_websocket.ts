@@ -52,7 +52,7 @@ export interface ServeWebsocketDeps {
   link: AuthorityLink;
   models: LiveModels;
   channels: Pick<ServedChannels, "status" | "transcribe">;
-  checks: () => ServiceBoot["checks"];
+  checks: () => Promise<ServiceBoot["checks"]>;
   scrubber: Scrubber;
   /** Takes the lines of the access log. */
   writeLine: (line: string) => void;

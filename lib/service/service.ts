@@ -6,6 +6,7 @@
 
 import { systemClock } from "../agent/clock.ts";
 import { createTurns } from "../agent/create_turns.ts";
+import { settlesWithin } from "../agent/life.ts";
 import { scrubbedTurns } from "../agent/scrubbed_turns.ts";
 import { copyPaths } from "../config/copy_paths.ts";
 import { ServiceError, toErrorData } from "../errors.ts";
@@ -33,10 +34,17 @@ import { createOperations, type OperationDeps } from "./operations.ts";
 import { createOutbox } from "./outbox.ts";
 import { mcpAgentTool } from "./mcp_agent_tool.ts";
 import { linkAuthority } from "./remote_actions.ts";
+import { StorageRoom } from "./storage_room.ts";
 import { takeUp } from "./take_up.ts";
 
 /** Time that requests get to write the end of their turns, after those have ended. */
 const ANSWER_MS = 2_000;
+
+/** How long the authority may take to try what it holds. */
+const PROBE_MS = 5_000;
+
+/** How long the outcome of a probe counts. */
+const PROBE_AGE_MS = 250;
 
 /** How long the last log lines may take to be written. */
 const LOG_FLUSH_MS = 500;
@@ -78,6 +86,8 @@ export async function startService(
   );
   const models = createLiveModels({ config, scrubber, log });
   const link = linkAuthority({ send, now: Date.now });
+  const storage = new StorageRoom();
+  storage.update(boot.checks.storage);
   const ownTurns = createTurns({
     journal,
     media,
@@ -88,6 +98,7 @@ export async function startService(
     instructions: link.instructions,
     operate: link.operate,
     config: () => config,
+    storage,
     log,
   });
   const turns = scrubbedTurns(ownTurns, scrubber);
@@ -108,6 +119,10 @@ export async function startService(
     servesApi: boot.api,
   });
 
+  let journalCheck = { ok: true, detail: "open" };
+  let probing: Promise<ServiceBoot["checks"]> | undefined;
+  /** Those who wait for the authority's next checks. */
+  const probed = new Set<() => void>();
   const channels = boot.stays ? await startChannels() : undefined;
   const wake = (runtimeName: string, chatId?: string) => channels?.wake(runtimeName, chatId);
   const outbox = createOutbox({ journal, isEnabled, wake });
@@ -200,6 +215,8 @@ export async function startService(
         return void drain(message);
       case "checks":
         walls = message.checks;
+        storage.update(walls.storage);
+        for (const resolve of probed) resolve();
         return;
       case "secret_prints":
         return scrubber.update(message.prints);
@@ -241,9 +258,32 @@ export async function startService(
     const statuses = channels?.status() ?? [];
     return {
       ...walls,
-      journal: { ok: true, detail: "open" },
+      journal: journalCheck,
       ...channelsCheck(statuses),
     };
+  }
+
+  /** Checks that were made just now; those of a quarter second count for all who ask in it. */
+  function freshChecks(): Promise<ServiceBoot["checks"]> {
+    return probing ??= probe().finally(() => setTimeout(() => probing = undefined, PROBE_AGE_MS));
+  }
+
+  async function probe(): Promise<ServiceBoot["checks"]> {
+    const answered = Promise.withResolvers<void>();
+    probed.add(answered.resolve);
+    send({ type: "probe" });
+    const [isAnswered] = await Promise.all([
+      settlesWithin(systemClock, answered.promise, PROBE_MS),
+      journal.probe().then(
+        () => journalCheck = { ok: true, detail: "writable" },
+        (error) =>
+          journalCheck = { ok: false, detail: `Cannot write: ${toErrorData(error).message}` },
+      ),
+    ]);
+    probed.delete(answered.resolve);
+    if (isAnswered) return checks();
+    const detail = `The process that runs tools did not answer within ${PROBE_MS / 1_000} s`;
+    return { ...checks(), authority: { ok: false, detail } };
   }
 
   function welcome(duplex: Duplex, key?: string): void {
@@ -273,7 +313,7 @@ export async function startService(
       get model() {
         return models.current.name;
       },
-      checks,
+      checks: freshChecks,
       scrubber,
       writeLine,
       log,
@@ -309,7 +349,7 @@ export async function startService(
       link,
       models,
       channels,
-      checks,
+      checks: freshChecks,
       scrubber,
       writeLine,
       log,

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { statfsSync } from "node:fs";
 import { type Need, programPath } from "./needs.ts";
 
 /** What a test with one needs. Not every root may mount: that of a container may not. */
@@ -12,9 +13,24 @@ export function mountNeeds(): Need[] {
   return ["Linux", "mount", { what: "the right to mount", isThere: mayMount() }];
 }
 
-/** A disk of 64 KiB in a folder, gone when disposed. */
-export function mountSmallDisk(folder: string): Disposable {
-  return mount(folder, "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder);
+/** A disk of 64 KiB, or as said, in a folder, gone when disposed. */
+export function mountSmallDisk(folder: string, size = "64k"): Disposable {
+  return mount(folder, "-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder);
+}
+
+/** Fills a disk until that many bytes are free; disposing makes the room again. */
+export function fillDisk(folder: string, leaveBytes: number): Disposable {
+  const path = `${folder}/filling`;
+  const block = new Uint8Array(4_096);
+  using file = Deno.openSync(path, { write: true, create: true });
+  try {
+    for (let { bavail, bsize } = statfsSync(folder); bavail * bsize > leaveBytes; bavail--) {
+      file.writeSync(block);
+    }
+  } catch {
+    // It is full.
+  }
+  return { [Symbol.dispose]: () => Deno.removeSync(path) };
 }
 
 /** Makes a folder one that cannot be written to, until disposed. */

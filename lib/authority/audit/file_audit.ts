@@ -57,6 +57,9 @@ interface Pending {
   reject(error: unknown): void;
 }
 
+/** As much as a record takes. */
+const PROBE = new Uint8Array(4_096);
+
 /** See {@linkcode AuditLog}. Nothing is appended after a record that could not be written whole. */
 export class FileAudit {
   readonly path: string;
@@ -110,6 +113,24 @@ export class FileAudit {
     if (this.#broken !== undefined) return;
     this.#checkpointDue = true;
     await (this.#writing ??= this.#writeAll());
+  }
+
+  /** Writes beside the records and waits for the disk; rejects when nothing can be appended. */
+  async probe(): Promise<void> {
+    if (this.#broken !== undefined) throw this.#broken;
+    const path = `${this.#deps.dir}/.probe`;
+    try {
+      if ((await this.#file.stat()).nlink === 0) throw new Error("the file was removed");
+      try {
+        using file = await Deno.open(path, { write: true, create: true, mode: 0o600 });
+        await file.write(PROBE);
+        await file.syncData();
+      } finally {
+        await Deno.remove(path).catch(() => {});
+      }
+    } catch (cause) {
+      throw unavailable(`Cannot write to the audit "${this.path}": ${messageOf(cause)}`, cause);
+    }
   }
 
   async close(): Promise<void> {

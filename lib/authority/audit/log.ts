@@ -50,6 +50,12 @@ export interface AuditLog {
   close(): Promise<void>;
 }
 
+/** An audit as its owner holds it. */
+export interface OwnedAudit extends AuditLog {
+  /** Writes beside the records and waits for the disk; rejects when nothing can be appended. */
+  probe(): Promise<void>;
+}
+
 /** How an audit is opened; the section `audit` of the configuration fits in. */
 export interface AuditOptions {
   /** Folder of the files, made with mode 0700. */
@@ -90,7 +96,7 @@ const PROCESS_TIMERS: AuditTimers = {
  * record when something of it is gone. Throws `audit_unavailable` when the file cannot be used or its
  * end does not hold together.
  */
-export async function openAudit(options: AuditOptions): Promise<AuditLog> {
+export async function openAudit(options: AuditOptions): Promise<OwnedAudit> {
   const { dir, keysDir, log, now = Date.now } = options;
   const path = `${dir}/${AUDIT_FILE}`;
   let file: Deno.FsFile | undefined;
@@ -154,6 +160,7 @@ export async function openAudit(options: AuditOptions): Promise<AuditLog> {
       recordCommands: audit.recordCommands,
       digest,
       append: (kind, data) => audit.append(kind, data),
+      probe: () => audit.probe(),
       async close() {
         await stop();
         await audit.close();

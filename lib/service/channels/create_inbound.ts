@@ -13,7 +13,7 @@ import type { InboundMessage, Published } from "../../channel/inbound_message.ts
 import { checkInbound } from "../../channel/place/check_inbound.ts";
 import { channelStateDir } from "../../channel/place/state_dir.ts";
 import type { DocumentReader } from "../../documents/types.ts";
-import { ServiceError } from "../../errors.ts";
+import { type ErrorCode, ServiceError } from "../../errors.ts";
 import type { Journal, RequestKey } from "../../journal/types.ts";
 import type { Log } from "../../log.ts";
 import { requestDigest } from "../../request_digest.ts";
@@ -27,6 +27,9 @@ import { InOrder, orAborted, Places } from "./waiting.ts";
 
 /** Messages whose files are in memory at the same time; each has 24 MiB of them at most. */
 const MAX_READING = 4;
+
+/** Refusals that pass: `Turns.room` tells when. */
+const WAITS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["queue_full", "storage_full"]);
 
 /** What taking messages in takes. */
 export interface InboundDeps {
@@ -144,7 +147,7 @@ export function createInbound(deps: InboundDeps): Inbound {
         if (!turn.repeated) deliveries.follow(turn.id);
         return { kind: "turn", turnId: turn.id, repeated: turn.repeated };
       } catch (error) {
-        if (!(error instanceof ServiceError) || error.code !== "queue_full") throw error;
+        if (!(error instanceof ServiceError) || !WAITS.has(error.code)) throw error;
       } finally {
         leave();
       }

@@ -73,6 +73,7 @@ const TURN: readonly ErrorCode[] = [
   "model_not_found",
   "idempotency_conflict",
   "queue_full",
+  "storage_full",
   "draining",
   // the turn
   "turn_failed",
