@@ -174,3 +174,68 @@ Deno.test({
     await own.getByText("offline").waitFor();
   },
 });
+
+Deno.test({
+  ...needs(
+    "the start page shows all of what is approved, and its buttons work once they stand still",
+    "chromium",
+  ),
+  async fn() {
+    await using home = await makeHome();
+    const path = `${home.dir}/written`;
+    const content = `BEGIN <b>\n${"some words\n".repeat(4_000)}END`;
+    await using model = startModelServer({
+      script: [{ calls: [{ tool: "write_file", args: { path, content } }] }, { text: "done" }],
+    });
+    await home.configure({
+      agent: { model: "local/fake" },
+      providers: { local: { baseUrl: model.baseUrl } },
+    });
+    await using gateway = await home.start(["gateway", "--json"]);
+    await using browser = await openBrowser();
+    const page = await browser.page(httpOf(gateway.wsUrl).href);
+    await page.getByText("local/fake").waitFor();
+    // Clicks each button in the very moment in which it comes.
+    await page.evaluate(`
+      const clickAll = () => document.querySelectorAll(".ask button").forEach((one) => one.click());
+      new MutationObserver(clickAll).observe($("log"), { childList: true, subtree: true });
+    `);
+    const approve = page.getByRole("button", { name: "Approve" });
+    const enabled = page.locator(".ask button:enabled", { hasText: "Approve" });
+    const isRefused = async () => [
+      await approve.isDisabled(),
+      await Deno.stat(path).then(() => false, () => true),
+    ];
+    await page.getByLabel("Message").fill("write it");
+    await page.getByRole("button", { name: "Send" }).click();
+    await approve.waitFor();
+    assertEquals(await isRefused(), [true, true]);
+    const text = await page.locator(".ask").innerText();
+    assertStringIncludes(text, `fs.write: ${path}`);
+    for (const part of ["access: write", "BEGIN <b>", "END"]) assertStringIncludes(text, part);
+    assertEquals(text.split("some words").length, 4_001);
+
+    // What moves under the pointer, or is covered, counts no more in the same moment.
+    for (
+      const change of [
+        `button.before("moved")`,
+        `const cover = document.createElement("div");
+         cover.style.cssText = "position: fixed; inset: 0";
+         document.body.append(cover);
+         setTimeout(() => cover.remove())`,
+      ]
+    ) {
+      await enabled.waitFor();
+      await page.evaluate(`{
+        const button = document.querySelector(".ask button");
+        ${change};
+        button.click();
+      }`);
+      assertEquals(await isRefused(), [true, true]);
+    }
+    await enabled.click();
+    await page.locator(".agent", { hasText: "done" }).waitFor();
+    assertEquals(await Deno.readTextFile(path), content);
+    assertEquals(await page.locator(".ask").count(), 0);
+  },
+});

@@ -1,4 +1,4 @@
-/** Approvals over channels: by listed senders of those that vouch for who writes, and by nobody else (E4). */
+/** Approvals over channels: by listed senders of those that vouch for who writes, and by nobody else. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { LinePlatform } from "../lib/channel/manager/testing/line_platform.ts";
@@ -114,5 +114,72 @@ Deno.test("an approval is answered by a listed sender that the channel vouches f
   assertEquals(await written(), ["talked", "vouched"]);
   const { stdout } = await home.run(["sessions", "export", "vouched:c"]);
   assert(!stdout.includes("/approve"), "a command is part of the conversation");
+  assertEquals(await gateway.stop(), 0, gateway.log());
+});
+
+Deno.test("a chat approves nothing that it cannot show whole, and shows the facts of it all the same", async () => {
+  await using project = await talkProject([{ name: "vouched", senderVerified: true }]);
+  await using home = await makeHome(undefined, project.root);
+  const path = `${home.dir}/written`;
+  await using model = startModelServer({
+    script(request) {
+      const last = request.body.messages.at(-1);
+      if (last.role === "tool") return { text: `tool said: ${last.content}` };
+      const size = Number(said(request).split(" ").at(-1));
+      const content = `BEGIN\n${"harmless words\n".repeat(size)}rm -rf ~\nEND`;
+      return { calls: [{ tool: "write_file", args: { path, content } }] };
+    },
+  });
+  await using vouched = new LinePlatform();
+  await home.configure({
+    agent: { model: "local/fake" },
+    providers: { local: { baseUrl: model.baseUrl } },
+    gates: { approvers: ["vouched:ann"] },
+    channels: { vouched: talkSection(vouched) },
+  });
+  await using gateway = await home.start(["gateway", "--json"]);
+  const news = happeningsOf(vouched);
+  let last = 0;
+  const say = (text: string) => vouched.say({ id: `m${++last}`, chat: "c", text });
+  const nextOf = async (before: number): Promise<string> => {
+    await news.until(() => textsOf(vouched, "c").length > before);
+    return textsOf(vouched, "c")[before]!;
+  };
+  const isWritten = () => Deno.stat(path).then(() => true, () => false);
+
+  say("write 500");
+  const shown = await nextOf(0);
+  for (const fact of [path, "access: write", "BEGIN", "rm -rf ~", "END", "not shown"]) {
+    assertStringIncludes(shown, fact);
+  }
+  assert(shown.length < 4_500, `${shown.length}`);
+  assert(!shown.includes("/approve"), shown);
+  const [, id] = /service approvals approve (apr_\w+)/.exec(shown)!;
+  const { stdout: token } = await home.run(["tokens", "issue", "--scopes", "approve", "--json"]);
+  const run = (args: string[]) =>
+    home.run(["approvals", ...args], { env: { SERVICE_APPROVER_TOKEN: JSON.parse(token).token } });
+  // All of it is there where it says, with the digest that a chat would take.
+  const { stdout: whole } = await run(["show", id!]);
+  assertEquals(whole.split("harmless words").length, 501);
+  const digest = /digest\s+([0-9a-f]{8})/.exec(whole)![1]!;
+  for (const command of [`/approve ${id} ${digest}`, `/APPROVE ${id}  ${digest}`]) {
+    const before = textsOf(vouched, "c").length;
+    say(command);
+    assertStringIncludes(await nextOf(before), `service approvals approve ${id}`);
+  }
+  assertEquals(await isWritten(), false);
+  assertEquals((await run(["approve", id!, "--digest", digest])).code, 0);
+  await news.until(() => textsOf(vouched, "c").some((text) => text.startsWith("tool said:")));
+  assertEquals(await isWritten(), true);
+
+  // Nobody has to see all of what they refuse.
+  await Deno.remove(path);
+  let before = textsOf(vouched, "c").length;
+  say("write 400");
+  const [, other] = /\/deny (apr_\w+)/.exec(await nextOf(before))!;
+  before = textsOf(vouched, "c").length;
+  say(`/deny ${other}`);
+  assertStringIncludes(await nextOf(before), "Denied");
+  assertEquals(await isWritten(), false);
   assertEquals(await gateway.stop(), 0, gateway.log());
 });

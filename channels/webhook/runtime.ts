@@ -122,11 +122,13 @@ export class WebhookChannel extends BaseChannel<WebhookConfig> {
     switch (event?.type) {
       case undefined:
         return await this.#sendAnswer(message);
-      case "approval":
+      case "approval": {
+        const { id, digest, expiresAt, denyOnly } = event;
         // For a person, so never left out.
         return await this.#sendAnswer(message, {
-          approval: { id: event.id, digest: event.digest, expires_at: event.expiresAt },
+          approval: { id, digest, expires_at: expiresAt, ...denyOnly && { deny_only: true } },
         });
+      }
       case "approval_resolved":
         return await this.#retries.send(
           id,

@@ -13,6 +13,7 @@ const view = (id: string): ApprovalView => ({
   tool: "write_file",
   target: "/etc/motd",
   details: "access: write (a file)\ncontent:\n  | hello",
+  isWhole: true,
   session: "cli:default",
   channel: "cli",
   actor: "cli:local",

@@ -37,13 +37,14 @@ function toEvent(frame: ServerFrame): AgentEvent | undefined {
         : { type: "tool_progress", callId: "", tool, text };
     }
     case "approval_requested": {
-      const { created_at, expires_at, capability, ...approval } = frame.approval;
+      const { created_at, expires_at, capability, whole, ...approval } = frame.approval;
       return {
         type: "approval_requested",
         callId: "",
         tool: approval.tool,
         approval: {
           ...approval,
+          isWhole: whole,
           capability: capability as never,
           session: frame.chat_id,
           channel: "websocket",

@@ -113,6 +113,7 @@ function waitingTurn() {
     tool: "web_fetch",
     target: "https://example.com/",
     details: "url: https://example.com/",
+    isWhole: true,
     session: "cli:default",
     channel: "cli",
     actor: "cli:local",

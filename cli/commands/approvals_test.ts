@@ -16,6 +16,7 @@ const VIEW: ApprovalView = {
   tool: "write_file",
   target: "/etc/motd",
   details: "content: hello",
+  isWhole: true,
   session: "api:s",
   channel: "api",
   actor: "api:key",

@@ -6,17 +6,34 @@
  */
 
 import type { ApprovalView } from "../../lib/authority/actions.ts";
+import { lineEnds } from "../../lib/authority/visible_text.ts";
 import type { Span } from "../output.ts";
+
+/** Characters of the first line. */
+const MAX_HEADLINE_CHARS = 300;
+
+/** Lines of details after which the first line has scrolled away, and stands there again. */
+const MANY_LINES = 20;
 
 /** The lines of an approval; `nowMs` for how long it still waits. */
 export function approvalLines(view: ApprovalView, nowMs: number): (string | Span)[][] {
-  const { id, digest, capability, tool, target, details, session, channel, actor } = view;
+  const { id, digest, capability, tool, target, details, isWhole, session, channel, actor } = view;
   const leftS = Math.max(0, Math.ceil((view.expiresAt - nowMs) / 1000));
+  const headline: Span[] = [{
+    text: `${capability} of ${lineEnds(target, MAX_HEADLINE_CHARS)}`,
+    style: "bold",
+  }];
+  const lines = details === "" ? [] : details.split("\n").map((line) => [`  ${line}`]);
   return [
-    [{ text: `${capability} of ${target}`, style: "bold" }],
+    headline,
     [`  approval  ${id}, waits ${leftS} s more`],
     [`  asked by  ${tool} in ${session} (${channel}, ${actor})`],
-    ...(details === "" ? [] : details.split("\n").map((line) => [`  ${line}`])),
+    ...lines,
+    ...target.length > MAX_HEADLINE_CHARS ? [[`  target    ${target}`]] : [],
+    ...isWhole
+      ? []
+      : [[`  Not all of it is shown here. See it with: service approvals show ${id}`]],
+    ...lines.length > MANY_LINES ? [headline] : [],
     [`  digest    ${digest.slice(0, 8)} ${digest.slice(8)}`],
   ];
 }

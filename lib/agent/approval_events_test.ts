@@ -11,6 +11,7 @@ const VIEW: ApprovalView = {
   tool: "write",
   target: "/t",
   details: "",
+  isWhole: true,
   session: "test:one",
   channel: "test",
   actor: "test:person",
@@ -18,12 +19,14 @@ const VIEW: ApprovalView = {
   expiresAt: 1,
 };
 
+const BRIEF = { text: "/tmp/a", isWhole: true };
+
 /** An agent whose action waits for a person until `answer` is called, or it is left or cut off. */
 function waitingAgent() {
   const answered = Promise.withResolvers<"approved" | "denied">();
   let lefts = 0;
   const act: ActionPort["act"] = async (_, { signal, left, onApproval }) => {
-    onApproval?.({ type: "requested", approval: VIEW });
+    onApproval?.({ type: "requested", approval: VIEW, brief: BRIEF });
     const outcome = await Promise.race([
       answered.promise,
       new Promise<"void">((resolve) =>
@@ -100,7 +103,7 @@ Deno.test("a call that is cut off after it was approved may have run", async () 
   const cut = Promise.withResolvers<never>();
   const agent = testAgent({
     act: async (_, { signal, onApproval }) => {
-      onApproval?.({ type: "requested", approval: VIEW });
+      onApproval?.({ type: "requested", approval: VIEW, brief: BRIEF });
       onApproval?.({ type: "resolved", approvalId: VIEW.id, outcome: "approved" });
       signal.addEventListener("abort", () => cut.reject(signal.reason));
       return await cut.promise;

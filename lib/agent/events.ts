@@ -14,7 +14,7 @@
  * @module
  */
 
-import type { ApprovalOutcome, ApprovalView } from "../authority/actions.ts";
+import type { ApprovalBrief, ApprovalOutcome, ApprovalView } from "../authority/actions.ts";
 import type { ErrorData } from "../errors.ts";
 
 /** Tokens of a turn or a model call, as the provider counted them; 0 when it did not say. */
@@ -81,7 +81,14 @@ export type AgentEvent =
     output: string;
   }
   /** The call waits for a person; the turn's time stands still meanwhile. */
-  | { type: "approval_requested"; callId: string; tool: string; approval: ApprovalView }
+  | {
+    type: "approval_requested";
+    callId: string;
+    tool: string;
+    approval: ApprovalView;
+    /** What a chat is shown. Absent in what was recorded before there was one, which waits no more. */
+    brief?: ApprovalBrief;
+  }
   | { type: "approval_resolved"; callId: string; approvalId: string; outcome: ApprovalOutcome }
   /** Tokens of one model call, and which model answered it (a fallback, maybe). */
   | { type: "usage"; model: string; usage: Usage }

@@ -160,11 +160,11 @@ class CallApprovals {
     const { recorder, life } = this.#deps;
     const { callId, tool } = this.#call;
     if (event.type === "requested") {
-      const { approval } = event;
+      const { approval, brief } = event;
       if (this.#waiting.has(approval.id)) return;
       this.#waiting.set(approval.id, life.pause());
       this.unanswered = true;
-      recorder.say({ type: "approval_requested", callId, tool, approval });
+      recorder.say({ type: "approval_requested", callId, tool, approval, brief });
       return;
     }
     const { approvalId, outcome } = event;

@@ -59,7 +59,7 @@ export interface ActionRequest {
 
 /**
  * An action that waits for a person, as it may be shown: made from what was resolved, never from the
- * words of a model, and hidden characters made visible (decisions E4).
+ * words of a model, and hidden characters made visible.
  */
 export interface ApprovalView {
   /** `apr_` and 16 letters and digits. */
@@ -70,14 +70,24 @@ export interface ApprovalView {
   tool: string;
   /** The resolved target, in words. */
   target: string;
-  /** Everything else that the action depends on, such as the text to be written; cut, and that said. */
+  /** Everything else that the action depends on: facts first, then the payload, such as a text to write. */
   details: string;
+  /** Nothing is cut. What is says so in its place; `approvals.get` always gives all of it. */
+  isWhole: boolean;
   session: string;
   channel: string;
   actor: string;
   /** Milliseconds since 1970. */
   createdAt: number;
   expiresAt: number;
+}
+
+/** An approval as a chat shows it, with as much as fits into a message. */
+export interface ApprovalBrief {
+  /** Lines: facts first, then the payload. */
+  text: string;
+  /** Nothing is cut. Otherwise nobody can approve it from a chat. */
+  isWhole: boolean;
 }
 
 /** How an approval came out. `void`: whoever asked has left, or the service stopped. */
@@ -114,7 +124,7 @@ export interface ActionPort {
 
 /** What is told of an approval while an action waits for it. */
 export type ApprovalEvent =
-  | { type: "requested"; approval: ApprovalView }
+  | { type: "requested"; approval: ApprovalView; brief: ApprovalBrief }
   | { type: "resolved"; approvalId: string; outcome: ApprovalOutcome };
 
 /** What a path really is, once resolved. */

@@ -26,6 +26,8 @@ export type OutboundEvent =
     digest: string;
     /** Milliseconds since 1970. */
     expiresAt: number;
+    /** A chat can't show all of it, so here it can only be denied. */
+    denyOnly?: true;
   }
   /** That approval waits no more: its buttons can go. `content` says in words how it came out. */
   | {

@@ -40,7 +40,8 @@ const approval = z.object({
   capability: z.string(),
   tool: z.string(),
   target: z.string(),
-  details: z.string(),
+  details: z.string().describe("Facts first, then what is written, sent or run"),
+  whole: z.boolean().describe("False: something is cut; the approvals' route gives all of it"),
   created_at: z.int().describe("Seconds since 1970"),
   expires_at: z.int().describe("Seconds since 1970"),
 });

@@ -58,7 +58,8 @@ export class Approvals {
       label: label.slice(0, 80),
       custom_id: buttonId(isYes, event.id, event.digest),
     });
-    const buttons = [button(true, words("approve")), button(false, words("deny"))];
+    const approve = event.denyOnly ? [] : [button(true, words("approve"))];
+    const buttons = [...approve, button(false, words("deny"))];
     const fits = buttons.every(({ custom_id }) => custom_id.length <= MAX_CUSTOM_ID_CHARS);
     for (const [index, text] of texts.entries()) {
       const isLast = index === texts.length - 1;

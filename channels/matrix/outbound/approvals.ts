@@ -57,13 +57,11 @@ export class Approvals {
   }
 
   /** Asks. Rejects as a send does. */
-  async ask(message: OutboundMessage, { id, digest, expiresAt }: Asked): Promise<void> {
+  async ask(message: OutboundMessage, { id, digest, expiresAt, denyOnly }: Asked): Promise<void> {
     const { sender, writer, transactions, memory, words } = this.#deps;
-    const { chatId } = message;
-    const [eventId] = await sender.send({
-      ...message,
-      content: message.content.trim() === "" ? "" : `${message.content}\n\n${words("react")}`,
-    });
+    const { chatId, content } = message;
+    const hint = content.trim() === "" || denyOnly ? "" : `\n\n${words("react")}`;
+    const [eventId] = await sender.send({ ...message, content: content + hint });
     if (eventId === undefined) return;
     const kept: Kept = {
       id,
@@ -78,7 +76,7 @@ export class Approvals {
     if (memory.get("approval", eventId) === undefined) memory.set("approval", eventId, kept);
     memory.set("approval_message", `${chatId} ${id}`, eventId);
     const { roomId } = writer.placeOf(chatId);
-    for (const key of [YES, NO]) {
+    for (const key of denyOnly ? [NO] : [YES, NO]) {
       // They only save typing: without them people choose the same two by hand.
       await writer.react(roomId, eventId, key, await transactions.idOf("react", eventId, key))
         .catch((error) => this.#deps.log.warning("A reaction could not be added", reasonOf(error)));

@@ -188,9 +188,13 @@ export class FakeHomeserver implements ChannelPlatform {
 
   /** Clicks on one of the reactions that the helper has put under its last question. */
   pressButton(button: "approve" | "deny", senderId: string): Promise<void> {
+    const mark = button === "approve" ? "✅" : "❌";
     const asked = this.reactions().at(-1);
-    if (asked === undefined) return Promise.reject(new Error("There is nothing to click on"));
-    this.react(asked.eventId, button === "approve" ? "✅" : "❌", senderId);
+    const offered = this.reactions().filter(({ eventId }) => eventId === asked?.eventId);
+    if (asked === undefined || !offered.some(({ key }) => key === mark)) {
+      return Promise.reject(new Error("There is nothing to click on"));
+    }
+    this.react(asked.eventId, mark, senderId);
     return Promise.resolve();
   }
 

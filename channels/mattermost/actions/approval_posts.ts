@@ -53,7 +53,7 @@ export class ApprovalPosts {
   /** Shows it; `url` is where the server posts clicks to. Rejects as `send` does. */
   async show(message: OutboundMessage, event: ApprovalEvent, url: string): Promise<void> {
     const { poster, shown, context, words, maxRunes } = this.#deps;
-    const { id: approvalId, digest } = event;
+    const { id: approvalId, digest, denyOnly } = event;
     const parts = toPosts(message.content, maxRunes - OUTCOME_CHARS);
     const address = readChatId(message.chatId);
     const button = async (verb: "approve" | "deny", style: string) => ({
@@ -63,7 +63,8 @@ export class ApprovalPosts {
       style,
       integration: { url, context: await context.seal({ verb, approvalId, digest }) },
     });
-    const actions = [await button("approve", "primary"), await button("deny", "danger")];
+    const approve = denyOnly ? [] : [await button("approve", "primary")];
+    const actions = [...approve, await button("deny", "danger")];
     const texts = parts.length === 0 ? [""] : parts;
     const steps = texts.map((text, part) => () => {
       const isLast = part === texts.length - 1;

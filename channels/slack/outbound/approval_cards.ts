@@ -48,7 +48,7 @@ export class ApprovalCards {
   /** Shows one. Rejects as Slack refuses. */
   async show({ chatId, content }: OutboundMessage, event: ApprovalEvent): Promise<void> {
     const { messages, words } = this.#deps;
-    const { id, digest, expiresAt } = event;
+    const { id, digest, expiresAt, denyOnly } = event;
     const value = writeButton({ id, digest: digest.slice(0, 8), expiresAt, chatId });
     const button = (text: string, actionId: string, style: string) => ({
       type: "button",
@@ -57,12 +57,10 @@ export class ApprovalCards {
       value,
       text: { type: "plain_text", text, emoji: false },
     });
+    const approve = denyOnly ? [] : [button(words("approve"), APPROVE_ACTION, "primary")];
     const buttons = {
       type: "actions",
-      elements: [
-        button(words("approve"), APPROVE_ACTION, "primary"),
-        button(words("deny"), DENY_ACTION, "danger"),
-      ],
+      elements: [...approve, button(words("deny"), DENY_ACTION, "danger")],
     };
     const parts = splitForSlack(content);
     const last = parts.pop() ?? words("approval");

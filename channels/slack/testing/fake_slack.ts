@@ -183,6 +183,9 @@ export class FakeSlack extends FakeWire implements ChannelPlatform {
   async pressButton(button: "approve" | "deny", senderId: string): Promise<void> {
     const card = this.workspace.cards.at(-1);
     if (card === undefined) throw new Error("There is no button");
+    if (!JSON.stringify(card.message).includes(`"approval_${button}"`)) {
+      throw new Error("There is no such button");
+    }
     await this.click(card, `approval_${button}`, senderId);
   }
 

@@ -59,7 +59,7 @@ export class Approvals {
 
   /** Shows it with its buttons. Rejects as `send` of a channel does. */
   async show(message: OutboundMessage, event: ApprovalEvent): Promise<void> {
-    const keyboard = this.#keyboard(event.id, event.digest.slice(0, 8));
+    const keyboard = this.#keyboard(event);
     const shown = await this.#deps.sender.send(message, { keyboard });
     if (shown === undefined) return;
     this.#shown.add(event, { sent: shown.sent, html: shown.part.html });
@@ -108,15 +108,15 @@ export class Approvals {
     this.#shown.noteClick({ approvalId: id, senderId, clickId });
   }
 
-  #keyboard(id: string, digest: string): InlineKeyboardMarkup {
+  #keyboard({ id, digest, denyOnly }: ApprovalEvent): InlineKeyboardMarkup {
     const { words } = this.#deps;
-    const data = (verdict: "a" | "d") => this.#fitting(`${verdict}:${id}:${digest}`);
-    return {
-      inline_keyboard: [[
-        { text: `✅ ${words("approve")}`, callback_data: data("a") },
-        { text: `❌ ${words("deny")}`, callback_data: data("d") },
-      ]],
-    };
+    const button = (verdict: "a" | "d", text: string) => ({
+      text,
+      callback_data: this.#fitting(`${verdict}:${id}:${digest.slice(0, 8)}`),
+    });
+    const deny = button("d", `❌ ${words("deny")}`);
+    const row = denyOnly ? [deny] : [button("a", `✅ ${words("approve")}`), deny];
+    return { inline_keyboard: [row] };
   }
 
   #fitting(data: string): string {

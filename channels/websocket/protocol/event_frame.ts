@@ -125,7 +125,7 @@ function usageOnWire(usage: Usage): Frame<"turn_end">["usage"] {
 }
 
 function approvalOnWire(view: ApprovalView): Frame<"approval_requested">["approval"] {
-  const { id, digest, capability, tool, target, details } = view;
+  const { id, digest, capability, tool, target, details, isWhole = false } = view;
   return {
     id,
     digest,
@@ -133,6 +133,7 @@ function approvalOnWire(view: ApprovalView): Frame<"approval_requested">["approv
     tool,
     target,
     details,
+    whole: isWhole,
     created_at: Math.floor(view.createdAt / 1000),
     expires_at: Math.floor(view.expiresAt / 1000),
   };

@@ -29,8 +29,8 @@ export interface Answer {
   verdict: { approve: { digest: string } } | { deny: { reason: string } };
   /** For the record, such as `token:tok_…`. */
   by: string;
-  /** Whether the first 8 digits of the digest are enough, as in a chat. */
-  shortDigest: boolean;
+  /** In a chat the first 8 digits of the digest are enough, for what a chat shows whole. */
+  isChat: boolean;
   /** Why he may not answer this one; undefined when he may. */
   objection: (context: ActionContext) => string | undefined;
 }

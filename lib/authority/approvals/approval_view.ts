@@ -1,45 +1,89 @@
 /**
  * What a person is shown of an action that waits: rendered from what was resolved and will run, never
- * from anything that a model says about it (decisions E4).
+ * from anything that a model says about it. Facts come first, then the payload: what is written, sent or
+ * run. A text that is too long keeps its head and its tail, and says that it isn't whole.
  *
  * @module
  */
 
 import type {
   ActionContext,
+  ApprovalBrief,
   ApprovalView,
   CommandTarget,
   ResolvedAction,
   Target,
 } from "../actions.ts";
+import { secretsNamedIn } from "../../tools/secret_references.ts";
+import { disguisedNames, mixedWords } from "../look_alikes.ts";
 import { automationFacts, deliveryWords, scheduleWords } from "../policy/automation_words.ts";
 import { recipientText } from "../policy/grant_target.ts";
 import { describeRecipient } from "../policy/refusal.ts";
-import { visibleCut, visibleLine, visibleLines } from "../visible_text.ts";
+import { lineEnds, linesEnds, visibleCut, visibleLine, visibleLines } from "../visible_text.ts";
 
-/** Characters of the target's line. */
-const MAX_TARGET_CHARS = 2_000;
-/** Characters of one argument, and lines of details that arguments may make. */
-const MAX_VALUE_CHARS = 8_000;
-const MAX_DETAILS_CHARS = 24_000;
+/** Characters that are shown. */
+interface Limits {
+  /** Of the target's line and of each fact. */
+  maxLine: number;
+  /** Of an argument's name. */
+  maxName: number;
+  /** Of one argument. */
+  maxValue: number;
+  /** Of all arguments. */
+  maxPayload: number;
+}
 
-/** The view of an action. `id` and the times come from whoever keeps it. */
+const BOUNDED: Limits = { maxLine: 2_000, maxName: 100, maxValue: 8_000, maxPayload: 24_000 };
+const WHOLE: Limits = {
+  maxLine: Infinity,
+  maxName: Infinity,
+  maxValue: Infinity,
+  maxPayload: Infinity,
+};
+/**
+ * Characters that a chat shows; what is longer can't be approved there. With the words around them they
+ * fit one message of every platform with buttons (Discord takes 2,000), so no split makes new lines.
+ */
+const MAX_BRIEF_CHARS = 1_700;
+/** Of what is longer: characters of a fact, and of the payload. */
+const MAX_BRIEF_LINE_CHARS = 400;
+const MAX_BRIEF_PAYLOAD_CHARS = 1_000;
+/** Look-alike words that are named, and characters of one. */
+const MAX_LOOK_ALIKES = 5;
+const MAX_WORD_CHARS = 40;
+
+/** What is shown of one action. */
+interface Shown {
+  /** One line: what it is about. */
+  target: string;
+  facts: string[];
+  payload: string[];
+  isWhole: boolean;
+}
+
+/** What a view is made of. `id` and the times come from whoever keeps it. */
+export interface ApprovalViewOptions {
+  action: ResolvedAction;
+  context: ActionContext;
+  id: string;
+  createdAt: number;
+  expiresAt: number;
+}
+
+/** The view of an action; with `whole` nothing in it is cut. */
 export function approvalView(
-  { action, context, id, createdAt, expiresAt }: {
-    action: ResolvedAction;
-    context: ActionContext;
-    id: string;
-    createdAt: number;
-    expiresAt: number;
-  },
+  { action, context, id, createdAt, expiresAt }: ApprovalViewOptions,
+  { whole = false } = {},
 ): ApprovalView {
+  const { target, facts, payload, isWhole } = show(action, whole ? WHOLE : BOUNDED);
   return {
     id,
     digest: action.digest,
     capability: action.capability,
     tool: action.tool,
-    target: targetLine(action.target),
-    details: details(action),
+    target,
+    details: [...facts, ...payload].join("\n"),
+    isWhole,
     session: visibleCut(context.sessionKey, 200),
     channel: visibleCut(context.channel, 100),
     actor: visibleCut(context.actor, 200),
@@ -48,31 +92,75 @@ export function approvalView(
   };
 }
 
+/** What a chat shows of an action. */
+export function approvalBrief(action: ResolvedAction): ApprovalBrief {
+  const { target, facts, payload, isWhole } = show(action, BOUNDED);
+  // A command is its payload, and what it runs with is said before.
+  const lead = commandOf(action.target) === undefined ? [target, ...facts] : facts;
+  const text = [...lead, ...payload].join("\n");
+  if (isWhole && text.length <= MAX_BRIEF_CHARS) return { text, isWhole };
+  const ends = [
+    ...lead.map((line) => lineEnds(line, MAX_BRIEF_LINE_CHARS)),
+    ...linesEnds(payload, MAX_BRIEF_PAYLOAD_CHARS),
+  ];
+  return { text: ends.join("\n"), isWhole: false };
+}
+
+function show(action: ResolvedAction, limits: Limits): Shown {
+  const { maxLine, maxName, maxValue, maxPayload } = limits;
+  const { args, target } = action;
+  const line = visibleLine(targetLine(target));
+  const facts = [...targetFacts(target), ...secretFacts(action)].map(visibleLine);
+  const values = valuesOf(args, target);
+  const shown = values.flatMap(([name, text]) => valueLines(name, text, limits));
+  // What a tool of others calls its arguments is not to look like a fact: they stand apart.
+  const lines = target.kind === "mcp" && shown.length > 0
+    ? ["arguments:", ...shown.map((each) => `  ${each}`)]
+    : shown;
+  const payload = linesEnds(lines, maxPayload);
+  const isCommand = commandOf(target) !== undefined;
+  // A command stands in the payload too.
+  const isCut = (isCommand ? facts : [line, ...facts]).some(({ length }) => length > maxLine) ||
+    values.some(([name, text]) => name.length > maxName || text.length > maxValue) ||
+    payload.length < lines.length || payload.some((each, at) => each !== lines[at]);
+  const texts = values.map(([, text]) => text);
+  return {
+    target: lineEnds(line, isCommand ? BOUNDED.maxLine : maxLine),
+    facts: [
+      ...cautions([line, ...facts, ...isCommand ? texts : []], isCommand ? [] : texts),
+      ...facts.map((each) => lineEnds(each, maxLine)),
+    ],
+    payload,
+    isWhole: !isCut,
+  };
+}
+
 function targetLine(target: Target): string {
   switch (target.kind) {
     case "path":
-      return visibleCut(target.real, MAX_TARGET_CHARS);
+      return target.real;
     case "url":
-      return visibleCut(target.url, MAX_TARGET_CHARS);
+      return target.url;
     case "chat":
-      return visibleCut(`${target.channel}:${target.chatId}`, MAX_TARGET_CHARS);
+      return `${target.channel}:${target.chatId}`;
     case "command":
-      return visibleCut(target.argv.map(quoteArg).join(" "), MAX_TARGET_CHARS);
+      return commandLine(target);
     case "mcp":
-      return visibleCut(`${target.server}/${target.tool}`, MAX_TARGET_CHARS);
+      return `${target.server}/${target.tool}`;
     case "secret":
-      return visibleCut(
-        `secret ${target.name} for ${describeRecipient(target.recipient)}`,
-        MAX_TARGET_CHARS,
-      );
+      return `secret ${target.name} for ${describeRecipient(target.recipient)}`;
     case "automation": {
       const { name, schedule, delivery } = target.spec;
       const to = delivery === undefined ? "" : `; answers: ${deliveryWords(delivery)}`;
-      return visibleCut(`automation ${name}: ${scheduleWords(schedule)}${to}`, MAX_TARGET_CHARS);
+      return `automation ${name}: ${scheduleWords(schedule)}${to}`;
     }
     case "unresolved":
-      return visibleCut(target.what, MAX_TARGET_CHARS);
+      return target.what;
   }
+}
+
+function commandLine({ argv }: CommandTarget): string {
+  return argv.map(quoteArg).join(" ");
 }
 
 /** An argument so that its ends can be seen. */
@@ -80,18 +168,12 @@ function quoteArg(arg: string): string {
   return /^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", `'\\''`)}'`;
 }
 
-function details({ args, target }: ResolvedAction): string {
-  const shown = argLines(args);
-  // What a tool of others calls its arguments is not to look like a fact: they stand apart.
-  const lines = target.kind === "mcp" && shown.length > 0
-    ? ["arguments:", ...shown.map((line) => `  ${line.replaceAll("\n", "\n  ")}`)]
-    : shown;
-  const text = [...targetFacts(target), ...lines].join("\n");
-  if (text.length <= MAX_DETAILS_CHARS) return text;
-  const rest = text.length - MAX_DETAILS_CHARS;
-  return `${
-    text.slice(0, MAX_DETAILS_CHARS).toWellFormed()
-  }\n[… ${rest} more characters; the digest covers them]`;
+/** The command that runs, or that is given a secret. */
+function commandOf(target: Target): CommandTarget | undefined {
+  if (target.kind === "command") return target;
+  return target.kind === "secret" && target.recipient.kind === "command"
+    ? target.recipient
+    : undefined;
 }
 
 function targetFacts(target: Target): string[] {
@@ -104,58 +186,104 @@ function targetFacts(target: Target): string[] {
         : `a file${target.file.links > 1 ? ` with ${target.file.links} names` : ""}`;
       return [
         `access: ${target.access} (${is})`,
-        ...target.viaLink ? [`through a link: ${visibleCut(target.path, MAX_TARGET_CHARS)}`] : [],
+        ...target.viaLink ? [`through a link: ${target.path}`] : [],
       ];
     }
     case "url":
       return [
-        `host: ${visibleLine(target.host)}, port ${target.port}`,
+        `host: ${target.host}, port ${target.port}`,
         ...target.addresses.length > 0 ? [`addresses: ${target.addresses.join(", ")}`] : [],
       ];
     case "command":
-      return [
-        `program: ${visibleCut(target.program, MAX_TARGET_CHARS)}`,
-        `folder: ${visibleCut(target.cwd, MAX_TARGET_CHARS)}`,
-        ...networkFacts(target),
-      ];
+      return commandFacts(target);
     case "mcp":
       return [
-        `server: ${visibleCut(target.server, 100)}`,
-        `tool of the server: ${visibleCut(target.tool, 200)}`,
-        `definition: ${visibleCut(target.definition, 100)}`,
+        `server: ${target.server}`,
+        `tool of the server: ${target.tool}`,
+        `definition: ${target.definition}`,
       ];
     case "secret": {
-      const { recipient } = target;
-      return [
-        `secret: ${visibleCut(target.name, 100)}`,
-        ...recipient.kind === "host" ? [`given to: ${visibleLine(recipientText(recipient))}`] : [
-          `given to: ${visibleCut(describeRecipient(recipient), MAX_TARGET_CHARS)}`,
-          `program: ${visibleCut(recipient.program, MAX_TARGET_CHARS)}`,
-          `folder: ${visibleCut(recipient.cwd, MAX_TARGET_CHARS)}`,
-          ...networkFacts(recipient),
-        ],
-      ];
+      const { name, recipient } = target;
+      const given = recipient.kind === "host"
+        ? [`given to: ${recipientText(recipient)}`]
+        : commandFacts(recipient);
+      return [`secret: ${name}`, ...given];
     }
     case "automation":
-      return automationFacts(target.spec).map((line) => visibleCut(line, MAX_TARGET_CHARS));
+      return automationFacts(target.spec);
     case "chat":
     case "unresolved":
       return [];
   }
 }
 
-function networkFacts({ hosts }: CommandTarget): string[] {
-  return hosts === undefined ? [] : [`network: ${visibleCut(hosts.join(", "), MAX_TARGET_CHARS)}`];
+function commandFacts({ program, cwd, hosts }: CommandTarget): string[] {
+  return [
+    `program: ${program}`,
+    `folder: ${cwd}`,
+    ...hosts === undefined ? [] : [`network: ${hosts.join(", ")}`],
+  ];
 }
 
-function argLines(args: unknown): string[] {
-  if (typeof args !== "object" || args === null) return [];
-  return Object.entries(args).map(([name, value]) => {
-    const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
-    const shown = `${visibleCut(name, 100)}:`;
-    const fits = !/[\r\n]/.test(text) && text.length <= 200;
-    return fits
-      ? `${shown} ${visibleLine(text)}`
-      : `${shown}\n${visibleLines(text, { indent: "  | ", maxChars: MAX_VALUE_CHARS })}`;
-  });
+/** Secrets that a command gets, or that a request sends. */
+function secretFacts({ args, target }: ResolvedAction): string[] {
+  if (target.kind !== "command" && target.kind !== "url") return [];
+  const { secrets } = entriesOf(args);
+  const names = target.kind === "command"
+    ? Array.isArray(secrets) ? secrets.map(String) : []
+    : secretsNamedIn(JSON.stringify(args));
+  return names.length === 0 ? [] : [`secrets: ${names.join(", ")}`];
+}
+
+/** The payload by name. Of a command that is its text, once, and what the facts don't say. */
+function valuesOf(args: unknown, target: Target): [string, string][] {
+  const { command: _, cwd: _cwd, hosts: _hosts, secrets: _secrets, ...rest } = entriesOf(args);
+  const command = commandOf(target);
+  const values = Object.entries(command === undefined ? entriesOf(args) : rest)
+    .map(([name, value]): [string, string] => [
+      name,
+      typeof value === "string" ? value : JSON.stringify(value) ?? "",
+    ]);
+  return command === undefined ? values : [commandValue(command), ...values];
+}
+
+function commandValue(command: CommandTarget): [string, string] {
+  const [shell, option, text, ...more] = command.argv;
+  const isShell = shell === "/bin/sh" && option === "-c" && text !== undefined &&
+    more.length === 0;
+  return isShell ? ["shell command", text] : ["command", commandLine(command)];
+}
+
+function entriesOf(args: unknown): Record<string, unknown> {
+  return typeof args === "object" && args !== null ? args as Record<string, unknown> : {};
+}
+
+function valueLines(name: string, text: string, { maxName, maxValue }: Limits): string[] {
+  const shown = `${lineEnds(visibleLine(name), maxName)}:`;
+  const fits = !/[\r\n]/.test(text) && text.length <= 200;
+  return fits
+    ? [`${shown} ${visibleLine(text)}`]
+    : [shown, ...visibleLines(text, { indent: "  | ", maxChars: maxValue })];
+}
+
+/** Says which words could be taken for others, with what makes them so as code points. */
+function cautions(names: string[], texts: string[]): string[] {
+  const found = new Set([
+    ...disguisedNames(names.join("\n")),
+    ...texts.flatMap(mixedWords),
+  ]);
+  if (found.size === 0) return [];
+  const words = [...found].slice(0, MAX_LOOK_ALIKES)
+    .map((word) => `"${codePoints(word.slice(0, MAX_WORD_CHARS))}"`);
+  const more = found.size - words.length;
+  return [
+    `caution, letters that look like others: ${words.join(", ")}${
+      more > 0 ? ` and ${more} more` : ""
+    }`,
+  ];
+}
+
+function codePoints(word: string): string {
+  // deno-lint-ignore no-control-regex
+  return word.replace(/[^\x00-\x7f]/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
 }

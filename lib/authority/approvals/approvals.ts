@@ -14,7 +14,7 @@ import { ServiceError, toErrorData } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { ActionContext, ApprovalEvent, ApprovalView, ResolvedAction } from "../actions.ts";
 import type { Answer, Answered, ApprovalRequest } from "./approval_request.ts";
-import { approvalView } from "./approval_view.ts";
+import { approvalBrief, approvalView } from "./approval_view.ts";
 import type { AuditLog } from "../audit/log.ts";
 import type { LatchStore } from "../state/latch_store.ts";
 import { SettledApprovals } from "./settled_approvals.ts";
@@ -46,6 +46,8 @@ export interface ApprovalsDeps {
 
 interface Waiting {
   view: ApprovalView;
+  /** A chat shows all of it. */
+  isChatEnough: boolean;
   action: ResolvedAction;
   context: ActionContext;
   refusals: number;
@@ -79,9 +81,10 @@ export class Approvals {
     return [...this.#waiting.values()].map(({ view }) => view);
   }
 
-  /** One that waits. Throws the code that says what became of it. */
+  /** One that waits, whole. Throws the code that says what became of it. */
   get(id: string): ApprovalView {
-    return this.#find(id).view;
+    const { action, context, view: { createdAt, expiresAt } } = this.#find(id);
+    return approvalView({ action, context, id, createdAt, expiresAt }, { whole: true });
   }
 
   /**
@@ -108,17 +111,18 @@ export class Approvals {
   }
 
   /** Answers one. Throws what is wrong with the answer; then it still waits, or came out before. */
-  async answer({ id, verdict, by, shortDigest, objection }: Answer): Promise<void> {
+  async answer({ id, verdict, by, isChat, objection }: Answer): Promise<void> {
     const waiting = this.#find(id);
     const { action: { capability, digest }, context } = waiting;
-    const against = objection(context);
+    const hidden = isChat && "approve" in verdict && !waiting.isChatEnough;
+    const against = objection(context) ?? (hidden ? notWholeInChat(id) : undefined);
     if (against !== undefined) {
       await this.#refuse(waiting, by, against);
       throw new ServiceError("insufficient_scope", `The approval ${id} still waits: ${against}`);
     }
     if ("approve" in verdict) {
       const said = verdict.approve.digest.toLowerCase();
-      const isShort = shortDigest && /^[0-9a-f]{8,}$/.test(said) && digest.startsWith(said);
+      const isShort = isChat && /^[0-9a-f]{8,}$/.test(said) && digest.startsWith(said);
       if (said !== digest && !isShort) {
         await this.#refuse(waiting, by, "another digest");
         throw new ServiceError(
@@ -173,6 +177,7 @@ export class Approvals {
     const id = newId("apr_");
     const times = { createdAt, expiresAt: createdAt + timeoutMs };
     const view = approvalView({ action, context, id, ...times });
+    const brief = approvalBrief(action);
     await audit.append("approval.requested", {
       approval: id,
       digest: audit.digest(action.digest),
@@ -183,7 +188,7 @@ export class Approvals {
       call: context.callId,
       expiresAt: view.expiresAt,
     });
-    const { details: _, ...kept } = view;
+    const { details: _, isWhole: _isWhole, ...kept } = view;
     await pending.add(kept);
 
     const { promise, resolve } = Promise.withResolvers<Answered>();
@@ -194,6 +199,7 @@ export class Approvals {
     );
     const waiting: Waiting = {
       view,
+      isChatEnough: brief.isWhole,
       action,
       context,
       refusals: 0,
@@ -205,7 +211,7 @@ export class Approvals {
       },
     };
     this.#waiting.set(id, waiting);
-    onEvent({ type: "requested", approval: view });
+    onEvent({ type: "requested", approval: view, brief });
     for (const signal of signals) signal.addEventListener("abort", leave);
     if (this.#closed || signals.some(({ aborted }) => aborted)) leave();
     return await promise;
@@ -296,4 +302,9 @@ export class Approvals {
   #now(): number {
     return this.#deps.clock.now();
   }
+}
+
+function notWholeInChat(id: string): string {
+  return `a chat can't show all of it. See it with "service approvals show ${id}" and approve it ` +
+    `with "service approvals approve ${id}"`;
 }

@@ -386,6 +386,44 @@ Deno.test("a denial holds as a denial when its record or latch fails", async () 
   assertEquals((await answered).outcome, "denied");
 });
 
+Deno.test("a chat approves nothing that it cannot show whole, by no digits and no sender", async () => {
+  const { ask, sender, token, records } = desk();
+  const hidden: [string, Partial<ResolvedAction>][] = [
+    ["a long text", { args: { url: `https://example.com/${"x".repeat(3_000)}` } }],
+    ["many short ones", {
+      args: Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`a${n}`, "xxxx"])),
+    }],
+    ["a long name", { args: { [`${"n".repeat(99)} safe`]: 1 } }],
+    ["what is long once it can be seen", { args: { text: "\u200b".repeat(400) } }],
+    ["facts", {
+      target: {
+        kind: "command",
+        argv: ["npm", "ci"],
+        program: "/usr/bin/npm",
+        cwd: "/w",
+        hosts: Array.from({ length: 20 }, (_, n) => `${n}.${"x".repeat(200)}:443`),
+      },
+    }],
+  ];
+  for (const [name, over] of hidden) {
+    const { view: { id, digest }, answered } = await ask({ action: over });
+    for (const digits of [digest.slice(0, 8), digest.toUpperCase(), digest]) {
+      for (const from of ["telegram:12345", "webui:anna"]) {
+        assertEquals(
+          [name, await sender(from, { op: "approvals.approve", id, digest: digits })],
+          [name, "insufficient_scope"],
+        );
+      }
+    }
+    assertEquals(records.filter(({ kind }) => kind === "approval.refused").length > 0, true);
+    assertEquals(await token("svt_approver", { op: "approvals.approve", id, digest }), "done");
+    assertEquals((await answered).outcome, "approved");
+  }
+  const { view: { id }, answered } = await ask({ action: hidden[0]![1] });
+  assertEquals(await sender("telegram:12345", { op: "approvals.deny", id, reason: "" }), "done");
+  assertEquals((await answered).outcome, "denied");
+});
+
 Deno.test("approvalView() shows nothing that a reader would take for something else", () => {
   const hostile =
     "ls \u202egnp.exe\u2066\u200b\u00ad\u3164\u2800\u180e\ufe0f\u{e0041}\r\n\x1b[2J\u0085\u2028\0end";

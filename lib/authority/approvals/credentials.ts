@@ -23,7 +23,7 @@ export interface Known {
   scopes: readonly Scope[];
   /** Undefined: any turn's. */
   turnId?: string;
-  shortDigest: boolean;
+  isChat: boolean;
   isTerminal: boolean;
   /** He could have opened a turn over the WebSocket port himself, under a `client_id` of his choice. */
   opensSockets?: boolean;
@@ -70,7 +70,7 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     return {
       by: `token:${id}`,
       scopes,
-      shortDigest: false,
+      isChat: false,
       isTerminal: false,
       opensSockets: isIssued || includesScope(scopes, "chat"),
     };
@@ -83,7 +83,7 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     return {
       by: `sender:${actor}`,
       scopes: ["operate"],
-      shortDigest: false,
+      isChat: false,
       isTerminal: false,
       mayNotAnswer: gates.approvers.includes(actor)
         ? undefined
@@ -103,7 +103,7 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     if (!gates.approvers.includes(sender)) {
       throw new ServiceError("insufficient_scope", "gates.approvers does not list this sender");
     }
-    return { by: `sender:${sender}`, scopes: ["approve"], shortDigest: true, isTerminal: false };
+    return { by: `sender:${sender}`, scopes: ["approve"], isChat: true, isTerminal: false };
   }
 
   return {

@@ -143,7 +143,7 @@ export function createOperator(deps: OperatorDeps): Operator {
             ? { approve: { digest: request.digest } }
             : { deny: { reason: request.reason } },
           by: known.by,
-          shortDigest: known.shortDigest,
+          isChat: known.isChat,
           objection: (context) => credentials.objection(known, context),
         });
         return { done: true };
@@ -223,7 +223,7 @@ export function createOperator(deps: OperatorDeps): Operator {
             by: "terminal",
             scopes: ["approve"],
             turnId,
-            shortDigest: false,
+            isChat: false,
             isTerminal: true,
           };
           return run(request, known);

@@ -11,7 +11,7 @@ import { isDamaged } from "./damaged.ts";
 import type { SealedFile } from "./sealed_file.ts";
 
 /** An approval as it is kept: without what the action would write or send. */
-export type PendingApproval = Omit<ApprovalView, "details">;
+export type PendingApproval = Omit<ApprovalView, "details" | "isWhole">;
 
 /**
  * The approvals of a home that wait. A damaged file is set aside, with a record: what is in it could

@@ -99,8 +99,10 @@ export class AnswerSteps {
       }
       case "approval_requested": {
         const { id, digest, expiresAt } = event.approval;
-        const asks = { type: "approval" as const, id, digest, expiresAt };
-        const words = approvalWords(event.approval);
+        const { brief = { text: event.approval.target, isWhole: false } } = event;
+        const denyOnly = !brief.isWhole && { denyOnly: true as const };
+        const asks = { type: "approval" as const, id, digest, expiresAt, ...denyOnly };
+        const words = approvalWords(event.approval, brief);
         const message = answerMessage(this.#turn, `approval:${id}`, words, asks);
         this.#steps.push({ kind: "rows", seq, add: { message, expiresAt } });
         break;

@@ -514,13 +514,15 @@ Deno.test("an approval is a message with its event and words that say how to ans
     tool: "exec",
     target: "rm -r ```x```",
     details: "",
+    isWhole: true,
     session: "irc:a",
     channel: "irc",
     actor: "irc:someone",
     createdAt: world.clock.now(),
     expiresAt: world.clock.now() + 120_000,
   };
-  const asks = { type: "approval_requested" as const, callId: "c", tool: "exec", approval };
+  const brief = { text: "rm -r ```x```", isWhole: true };
+  const asks = { type: "approval_requested" as const, callId: "c", tool: "exec", approval, brief };
   const { link } = world.attach();
   await world.begin("t1");
   await world.say("t1", asks);
@@ -581,6 +583,7 @@ Deno.test("an approval that waited when the service died is over, and the chat t
       tool: "exec",
       target: "true",
       details: "",
+      isWhole: true,
       session: "irc:a",
       channel: "irc",
       actor: "irc:someone",

@@ -4,25 +4,22 @@
  * @module
  */
 
-import type { ApprovalOutcome, ApprovalView } from "../../authority/actions.ts";
+import type { ApprovalBrief, ApprovalOutcome, ApprovalView } from "../../authority/actions.ts";
 import type { TurnStatus } from "../../agent/events.ts";
 
-/** Characters of what an approval is about; the rest is seen by `service approvals`. */
-const MAX_DETAILS_CHARS = 2_000;
-
-/** What waits for a person, and how to answer it (decisions E4). Markdown. */
+/** What waits for a person, and how to answer it. What isn't shown whole isn't approved here. Markdown. */
 export function approvalWords(
-  { id, digest, capability, tool, target, details, createdAt, expiresAt }: ApprovalView,
+  { id, digest, capability, tool, createdAt, expiresAt }: ApprovalView,
+  { text, isWhole }: ApprovalBrief,
 ): string {
   const seconds = Math.max(1, Math.round((expiresAt - createdAt) / 1_000));
-  const about = details.trim() === "" ? target : `${target}\n\n${details}`;
-  const cut = about.length > MAX_DETAILS_CHARS
-    ? `${about.slice(0, MAX_DETAILS_CHARS).toWellFormed()}\n… (cut; all of it: service approvals)`
-    : about;
   return [
     `**Approval needed**: ${tool} (${capability})`,
-    fenced(cut),
-    `Allow it within ${seconds} s: \`/approve ${id} ${digest.slice(0, 8)}\``,
+    fenced(text),
+    isWhole
+      ? `Allow it within ${seconds} s: \`/approve ${id} ${digest.slice(0, 8)}\``
+      : `Too long to be approved from a chat. Within ${seconds} s, see all of it with ` +
+        `\`service approvals show ${id}\`, and allow it with \`service approvals approve ${id}\``,
     `Refuse it: \`/deny ${id}\``,
   ].join("\n\n");
 }

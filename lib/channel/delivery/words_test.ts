@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import type { ApprovalView } from "../../authority/actions.ts";
 import { approvalWords, outcomeWords } from "./words.ts";
@@ -10,6 +10,7 @@ const APPROVAL: ApprovalView = {
   tool: "write_file",
   target: "/tmp/a",
   details: "",
+  isWhole: true,
   session: "irc:a",
   channel: "irc",
   actor: "irc:someone",
@@ -19,8 +20,8 @@ const APPROVAL: ApprovalView = {
 
 Deno.test("approvalWords() says what waits, for how long, and how to answer", () => {
   assertEquals(
-    approvalWords({ ...APPROVAL, details: "hello" }),
-    "**Approval needed**: write_file (fs.write)\n\n```\n/tmp/a\n\nhello\n```\n\n" +
+    approvalWords(APPROVAL, { text: "/tmp/a\ncontent: hello", isWhole: true }),
+    "**Approval needed**: write_file (fs.write)\n\n```\n/tmp/a\ncontent: hello\n```\n\n" +
       "Allow it within 120 s: `/approve apr_aaaabbbbccccdddd 01234567`\n\n" +
       "Refuse it: `/deny apr_aaaabbbbccccdddd`",
   );
@@ -28,19 +29,20 @@ Deno.test("approvalWords() says what waits, for how long, and how to answer", ()
 
 Deno.test("approvalWords() lets nothing out of its block, however it is written", () => {
   fc.assert(fc.property(fc.array(fc.constantFrom("`", "```", "\n", "a", "~~~")), (parts) => {
-    const target = parts.join("");
-    const words = approvalWords({ ...APPROVAL, target });
+    const text = parts.join("");
+    const words = approvalWords(APPROVAL, { text, isWhole: true });
     const [, fence] = /\n\n(`{3,})\n/.exec(words)!;
     assertEquals(words.split(`\n${fence}\n`).length, 3);
-    assert(!target.includes(fence!));
+    assert(!text.includes(fence!));
   }));
 });
 
-Deno.test("approvalWords() is short, whatever is to be written, and says so", () => {
-  const words = approvalWords({ ...APPROVAL, details: "\ud83d\ude00".repeat(100_000) });
-  assertLess(words.length, 2_400);
-  assert(words.isWellFormed());
-  assertStringIncludes(words, "(cut; all of it: service approvals)");
+Deno.test("approvalWords() says where to answer what it does not show whole, and how to refuse it here", () => {
+  const words = approvalWords(APPROVAL, { text: "/tmp/a", isWhole: false });
+  assert(!words.includes("/approve"), words);
+  assertStringIncludes(words, "`service approvals show apr_aaaabbbbccccdddd`");
+  assertStringIncludes(words, "`service approvals approve apr_aaaabbbbccccdddd`");
+  assertStringIncludes(words, "Refuse it: `/deny apr_aaaabbbbccccdddd`");
 });
 
 Deno.test("outcomeWords() has nothing to say of an answer, and a sentence of everything else", () => {

@@ -691,6 +691,14 @@ export const instances = { instanceSpecs: () => [one, one], updateInstanceConfig
   {
     check: "buttons",
     runtime: `post(message) {
+      const { denyOnly, ...event } = message.event ?? {};
+      super.post(denyOnly ? { ...message, event } : message);
+    }`,
+    seen: "an approval with denyOnly has a button that approves it",
+  },
+  {
+    check: "buttons",
+    runtime: `post(message) {
       super.post(message);
       if (message.event?.type === "approval") this.known = message.event.id;
     }

@@ -56,7 +56,7 @@ export class ToyPlatform implements ChannelPlatform {
   /** What came while nobody was connected. */
   #away: ToyMessage[] = [];
   /** The approval that was shown last, and whether its buttons are still there. */
-  #approval: { id: string; digest: string } | undefined;
+  #approval: { id: string; digest: string; denyOnly?: true } | undefined;
   #isRevoked = false;
 
   constructor(name: string = crypto.randomUUID()) {
@@ -110,7 +110,7 @@ export class ToyPlatform implements ChannelPlatform {
 
   isTyping = (): boolean => this.isAtWork;
 
-  showButtons(approval: { id: string; digest: string }): void {
+  showButtons(approval: { id: string; digest: string; denyOnly?: true }): void {
     this.#approval = approval;
   }
 
@@ -119,8 +119,11 @@ export class ToyPlatform implements ChannelPlatform {
   }
 
   pressButton(button: "approve" | "deny", senderId: string): Promise<void> {
-    if (this.#approval === undefined) return Promise.reject(new Error("There is no button"));
-    const click = { button, ...this.#approval };
+    const approval = this.#approval;
+    if (approval === undefined || button === "approve" && approval.denyOnly) {
+      return Promise.reject(new Error("There is no such button"));
+    }
+    const click = { button, ...approval };
     const message = { ...messageOf({ text: "", senderId, from: "person" }), click };
     for (const client of this.#clients) client(message);
     return Promise.resolve();

@@ -12,6 +12,7 @@ const VIEW = {
   tool: "write_file",
   target: "/t",
   details: "content: x",
+  isWhole: true,
   session: "api:s",
   channel: "api",
   actor: "api:key",
@@ -55,7 +56,8 @@ function setUp(config = {}) {
 
 Deno.test("the routes of approvals answer in the shapes of decisions E4", async () => {
   const { send, post, asked } = setUp();
-  const { tool, details, channel, actor, createdAt: _, expiresAt: __, ...rest } = VIEW;
+  const { tool, details, isWhole: _, channel, actor, createdAt: __, expiresAt: ___, ...rest } =
+    VIEW;
   const wire = { ...rest, created_at: 1_700_000_000, expires_at: 1_700_000_120 };
   assertEquals(await jsonOf(await send("")), { approvals: [wire] });
   assertEquals(await jsonOf(await send("/apr_1")), { ...wire, tool, details, channel, actor });

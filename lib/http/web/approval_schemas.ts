@@ -26,7 +26,7 @@ export const approvalListSchema = z.object({
 /** Of GET /api/webui/approvals/{id}. */
 export const approvalSchema = approvalSummarySchema.extend({
   tool: z.string(),
-  details: z.string().describe("Everything else that the action depends on; cuts are stated."),
+  details: z.string().describe("Everything else that the action depends on, whole: facts first."),
   channel: z.string(),
   actor: z.string().describe("Who opened the turn."),
 }).describe("An action that waits for a person, with everything to decide by.");

@@ -14,6 +14,7 @@ const VIEW = {
   tool: "write_file",
   target: "/t",
   details: "content: x",
+  isWhole: true,
   session: "websocket:a",
   channel: "websocket",
   actor: "websocket:ann",

@@ -21,8 +21,8 @@ export const ABILITY_CHECKS: readonly ChannelCheck[] = [
   {
     id: "buttons",
     rule:
-      "A click on a button of an approval is published as /approve or /deny of whoever clicked, also after a " +
-      "restart, and not once the approval is over.",
+      "A click on a button of an approval is published as /approve or /deny of whoever clicked, after a " +
+      "restart too, not once it is over; with denyOnly no button approves it.",
     says: "a click has to come as the command that its button stands for, once",
     capability: "buttons",
     needs: ["pressButton"],
@@ -99,15 +99,24 @@ async function buttons(trial: Trial): Promise<void> {
   await again.delivering();
   await press(again, "deny");
   await again.heard(`/deny ${second.id}`);
+
+  const third = await askForApproval(again, { denyOnly: true });
+  const isThere = await press(again, "approve").then(() => true, () => false);
+  expect(!isThere, "an approval with denyOnly has a button that approves it");
+  await press(again, "deny");
+  await again.heard(`/deny ${third.id}`);
 }
 
-async function askForApproval(trial: Trial): Promise<{ id: string; digest: string }> {
+async function askForApproval(
+  trial: Trial,
+  { denyOnly }: { denyOnly?: true } = {},
+): Promise<{ id: string; digest: string }> {
   const hex = () => crypto.randomUUID().replaceAll("-", "");
   const approval = { id: `apr_${hex().slice(0, 16)}`, digest: hex() + hex() };
   const text = trial.token("approval");
   const expiresAt = Date.now() + 120_000;
   await trial.send(`**Approval needed**: ${text}\n\nAllow it: \`/approve ${approval.id}\``, {
-    event: { type: "approval", ...approval, expiresAt },
+    event: { type: "approval", ...approval, expiresAt, ...denyOnly && { denyOnly } },
   }).catch((error) => expect(false, `it rejects an approval: ${wordsOf(error)}`));
   await trial.arrived(text);
   return approval;

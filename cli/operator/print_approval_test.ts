@@ -1,0 +1,47 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import type { ApprovalView } from "../../lib/authority/actions.ts";
+import { approvalLines } from "./print_approval.ts";
+
+const VIEW: ApprovalView = {
+  id: "apr_1",
+  digest: "0123456789abcdef".repeat(4),
+  capability: "exec",
+  tool: "exec",
+  target: "/bin/sh -c x",
+  details: "program: /bin/sh\nfolder: /w",
+  isWhole: true,
+  session: "cli:a",
+  channel: "cli",
+  actor: "cli:local",
+  createdAt: 0,
+  expiresAt: 120_000,
+};
+
+function textOf(view: Partial<ApprovalView>): string[] {
+  return approvalLines({ ...VIEW, ...view }, 0)
+    .map((line) => line.map((part) => typeof part === "string" ? part : part.text).join(""));
+}
+
+Deno.test("approvalLines() shows what it is about, the details and the digest", () => {
+  assertEquals(textOf({}), [
+    "exec of /bin/sh -c x",
+    "  approval  apr_1, waits 120 s more",
+    "  asked by  exec in cli:a (cli, cli:local)",
+    "  program: /bin/sh",
+    "  folder: /w",
+    "  digest    01234567 89abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+  ]);
+});
+
+Deno.test("approvalLines() keeps the facts before a long target, and says again what it is about", () => {
+  const target = `HEAD${"x".repeat(5_000)}TAIL`;
+  const lines = textOf({ target, details: "line\n".repeat(40) });
+  assertEquals(lines[0]!.length < 400, true);
+  assertEquals(lines.filter((line) => line === `  target    ${target}`).length, 1);
+  assertEquals(lines.at(-2), lines[0]);
+});
+
+Deno.test("approvalLines() says where all of it is when something is cut", () => {
+  const cut = textOf({ isWhole: false }).join("\n");
+  assertStringIncludes(cut, "service approvals show apr_1");
+});
