@@ -39,7 +39,6 @@ export const PROGRAMS = {
   npm: { command: "npm", package: "npm", inSystemFolder: true },
   openssl: { command: "openssl", package: "openssl" },
   perl: { command: "perl", package: "perl-base", inSystemFolder: true },
-  prlimit: { command: "prlimit", package: "util-linux", inSystemFolder: true },
   prosody: { command: "prosody", package: "prosody" },
   python3: { command: "python3", package: "python3", inSystemFolder: true },
   // BSD has a program of this name with other options.
@@ -166,9 +165,7 @@ function whatIsMissing(need: Need, machine: Machine): string[] {
   const path = findProgram(PROGRAMS[need as keyof typeof PROGRAMS], machine);
   if (path === undefined) return [need];
   if (need !== "bubblewrap") return [];
-  // The service has no sandbox for commands without both.
-  if (!sandboxes(path, machine)) return [WORKING_BUBBLEWRAP];
-  return whatIsMissing("prlimit", machine);
+  return sandboxes(path, machine) ? [] : [WORKING_BUBBLEWRAP];
 }
 
 const tried = new WeakMap<Machine, boolean>();

@@ -52,24 +52,28 @@ export function commandLimits(
   };
 }
 
-/** The command under resource limits that it cannot raise again. */
-export function limitedCommand(
-  prlimit: string,
+/**
+ * Begins a script that starts a command under resource limits which it cannot raise again. The shell sets
+ * them, as a program of its own, such as prlimit, takes as long as the shell does.
+ */
+export function limitScript(
   { maxMemoryBytes, maxProcesses, timeoutMs }: CommandLimits,
   /** Whether processes are counted from none; without a namespace the user's others count too. */
   counted: boolean,
-): string[] {
+): string {
+  if (Deno.build.os !== "linux") return "";
   return [
-    prlimit,
-    `--data=${maxMemoryBytes}`,
-    ...(counted ? [`--nproc=${maxProcesses}`] : []),
-    `--nofile=${MAX_OPEN_FILES}`,
-    `--fsize=${MAX_FILE_BYTES}`,
+    `ulimit -d ${Math.floor(maxMemoryBytes / 1024)}`,
+    // Of processes: some shells know the one letter, others the other.
+    ...(counted
+      ? [`{ ulimit -u ${maxProcesses} 2> /dev/null || ulimit -p ${maxProcesses}; }`]
+      : []),
+    `ulimit -n ${MAX_OPEN_FILES}`,
+    `ulimit -f ${MAX_FILE_BYTES / 512}`,
     // For what outlives everyone who could end it; several processes at work pass it by no means early.
-    ...(timeoutMs === undefined ? [] : [`--cpu=${Math.ceil(timeoutMs / 1_000) * 8}`]),
-    "--core=0",
-    "--",
-  ];
+    ...(timeoutMs === undefined ? [] : [`ulimit -t ${Math.ceil(timeoutMs / 1_000) * 8}`]),
+    "ulimit -c 0 && ",
+  ].join(" && ");
 }
 
 /**

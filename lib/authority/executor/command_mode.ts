@@ -60,19 +60,15 @@ export class CommandModes {
   /** How they would run, without starting anything: what was tried out, else what is installed. */
   async modeAtRest(): Promise<CommandMode> {
     if (this.#reported !== undefined) return await this.mode();
-    const { bwrap, prlimit, reason } = await this.#deps.find();
-    if (bwrap !== undefined && prlimit !== undefined) return { mode: "sandboxed" };
+    const { bwrap, reason } = await this.#deps.find();
+    if (bwrap !== undefined) return { mode: "sandboxed" };
     return { mode: this.#deps.allowUnconfined ? "unconfined" : "off", reason };
   }
 
   async #test(): Promise<SandboxReport> {
     const { workspace, scratchDir, allowUnconfined, log } = this.#deps;
-    const { bwrap, prlimit, reason } = await this.#deps.find();
-    const problem = bwrap === undefined
-      ? reason
-      : prlimit === undefined
-      ? "prlimit of util-linux is missing, which bounds what a command takes"
-      : workspaceProblem(workspace);
+    const { bwrap, reason } = await this.#deps.find();
+    const problem = bwrap === undefined ? reason : workspaceProblem(workspace);
     await Deno.mkdir(scratchDir, { recursive: true, mode: 0o700 });
     const tested = problem !== undefined
       ? noSandbox(problem)

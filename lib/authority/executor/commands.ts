@@ -10,8 +10,8 @@ import type { Log } from "../../log.ts";
 import type { CommandTarget } from "../actions.ts";
 import type { ChildSession, ChildSessionHandlers } from "./child_session.ts";
 import { findChildUser, type FoundChildUser } from "./child_user.ts";
-import type { CommandLimits, ControlGroups } from "./command_limits.ts";
-import { commandLimits, findControlGroups, limitedCommand } from "./command_limits.ts";
+import type { ControlGroups } from "./command_limits.ts";
+import { commandLimits, findControlGroups, limitScript } from "./command_limits.ts";
 import { type CommandEnd, runCommandProcess } from "./command_process.ts";
 import { COMMAND_ENV } from "./command_sandbox.ts";
 import { type CommandMode, CommandModes } from "./command_mode.ts";
@@ -193,7 +193,7 @@ export function createCommands(options: CommandsOptions): Commands {
     const { watch, outside, inside, before } = sandbox;
     const marker = crypto.randomUUID();
     const running = runCommandProcess({
-      argv: [...outside, "/bin/sh", "-c", BEGIN, marker, ...inside, ...argv],
+      argv: [...outside, "/bin/sh", "-c", sandbox.limits + BEGIN, marker, ...inside, ...argv],
       env: sandbox.env,
       cwd: "/",
       confined: true,
@@ -235,8 +235,12 @@ export function createCommands(options: CommandsOptions): Commands {
     return await runCommandProcess({
       argv: [
         ...await closeInherited(),
-        ...["/bin/sh", "-c", BEGIN, marker],
-        ...await bareLimits(commandLimits(config, { timeoutMs })),
+        ...[
+          "/bin/sh",
+          "-c",
+          limitScript(commandLimits(config, { timeoutMs }), false) + BEGIN,
+          marker,
+        ],
         ...target.argv,
       ],
       env: { ...COMMAND_ENV, ...env },
@@ -250,11 +254,6 @@ export function createCommands(options: CommandsOptions): Commands {
       signal,
       onProgress,
     });
-  }
-
-  async function bareLimits(limits: CommandLimits): Promise<string[]> {
-    const { prlimit } = await find();
-    return prlimit === undefined ? [] : limitedCommand(prlimit, limits, false);
   }
 
   /** Starts a session; `release` is called when its tree has ended, if it was started. */
@@ -279,7 +278,7 @@ export function createCommands(options: CommandsOptions): Commands {
     };
     const { session, gone } = how.mode === "unconfined"
       ? await openBare(wanted, {
-        limits: await bareLimits(limits),
+        limits: limitScript(limits, false),
         cacheDir: `${options.scratchDir}/child-cache`,
       })
       : await openConfined(wanted, {

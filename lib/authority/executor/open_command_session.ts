@@ -45,6 +45,7 @@ export interface SessionSandbox {
 type Opened = { session: Promise<ChildSession>; gone: Promise<void> };
 
 const START_TIMEOUT_MS = 20_000;
+const EXEC = 'exec "$@"';
 
 /** In the sandbox. Rejects with why it cannot be made; nothing was started then. */
 export async function openConfined(
@@ -83,7 +84,12 @@ export async function openConfined(
   let held: Disposable | undefined = undefined;
   const opened = openSession({
     ...common(options),
-    argv: [...sandbox.outside, ...sandbox.inside, path, ...args],
+    argv: [
+      ...sandbox.outside,
+      ...["/bin/sh", "-c", sandbox.limits + EXEC, "sh"],
+      ...sandbox.inside,
+      ...[path, ...args],
+    ],
     env: sandbox.env,
     cwd: "/",
     closing: AbortSignal.any([options.closing, unheld.signal]),
@@ -100,8 +106,8 @@ export async function openConfined(
 export async function openBare(
   options: OpenCommandSession,
   { limits, cacheDir }: {
-    /** What goes before its command line. */
-    limits: readonly string[];
+    /** What the script begins with that starts it. */
+    limits: string;
     cacheDir: string;
   },
 ): Promise<Opened> {
@@ -109,7 +115,11 @@ export async function openBare(
   const { path, args, env } = await sessionCommand(job, cacheDir);
   return openSession({
     ...common(options),
-    argv: [...await closeInherited(), ...limits, path, ...args],
+    argv: [
+      ...await closeInherited(),
+      ...(limits === "" ? [] : ["/bin/sh", "-c", limits + EXEC, "sh"]),
+      ...[path, ...args],
+    ],
     env: { ...COMMAND_ENV, ...env, ...job.env },
     cwd: job.cwd,
     closing,

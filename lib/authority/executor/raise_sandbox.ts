@@ -9,7 +9,7 @@ import {
   type CommandLimits,
   type ControlGroups,
   groupName,
-  limitedCommand,
+  limitScript,
 } from "./command_limits.ts";
 import { join } from "@std/path";
 import type { FoundChildUser } from "./child_user.ts";
@@ -55,7 +55,9 @@ export interface RaisedSandbox {
   watch: GuardWatch;
   /** Up to the sandbox and its programs. */
   outside: readonly string[];
-  /** Between what is started first in there and the program. */
+  /** What the script begins with that is started first in there. */
+  limits: string;
+  /** Between that and the program. */
   inside: readonly string[];
   /** What bwrap has is seen in the sandbox: its process is the first in there. */
   env: Readonly<Record<string, string>>;
@@ -151,7 +153,7 @@ export function createSandboxRaiser(
   return {
     settle,
     async raise({ workspace, own, limits, signal, env, ...view }) {
-      const { bwrap, prlimit } = await find();
+      const { bwrap } = await find();
       for (const before of unsettled) {
         if (before.workspace === workspace) await settle(before, own);
       }
@@ -185,10 +187,8 @@ export function createSandboxRaiser(
           bwrap!,
           ...await commandSandbox({ ...view, workspace, guards, gitIgnore, passEnv, user }),
         ],
-        inside: [
-          ...giveEnv(Object.keys(env)),
-          ...limitedCommand(prlimit!, limits, isCounted),
-        ],
+        limits: limitScript(limits, isCounted),
+        inside: giveEnv(Object.keys(env)),
         env: givenEnv(env),
         held: stack.move(),
       };

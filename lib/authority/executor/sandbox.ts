@@ -117,17 +117,14 @@ export interface SandboxView {
 export interface Confinement {
   /** Undefined: no sandbox; `reason` says why. */
   bwrap?: string;
-  /** Limits of memory, processor time and open files. */
-  prlimit?: string;
   reason: string;
 }
 
 /** Finds the programs; starts none. */
 export async function findConfinement(os = Deno.build.os): Promise<Confinement> {
   if (os !== "linux") return { reason: `bubblewrap is for Linux, this is ${os}` };
-  const [bwrap, prlimit] = await Promise.all([findProgram("bwrap"), findProgram("prlimit")]);
-  const reason = bwrap ?? `bwrap is in none of ${PROGRAM_FOLDERS.join(", ")}`;
-  return { bwrap, prlimit, reason };
+  const bwrap = await findProgram("bwrap");
+  return { bwrap, reason: bwrap ?? `bwrap is in none of ${PROGRAM_FOLDERS.join(", ")}` };
 }
 
 /** A program in one of the folders of the system. */
