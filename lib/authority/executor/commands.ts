@@ -18,7 +18,7 @@ import { type CommandMode, CommandModes } from "./command_mode.ts";
 import type { CommandSessionJob } from "./command_session.ts";
 import { closeInherited } from "./inherited.ts";
 import { kernelProbeMounts } from "./kernel_probe.ts";
-import type { Before, LeftBehind } from "./left_behind.ts";
+import type { LeftBehind } from "./left_behind.ts";
 import type { OutputScrubber } from "./kept_output.ts";
 import { openBare, openConfined } from "./open_command_session.ts";
 import { createSandboxRaiser, type HeldBack } from "./raise_sandbox.ts";
@@ -133,6 +133,7 @@ export function createCommands(options: CommandsOptions): Commands {
     controlGroups,
     scratchDir,
     childUser,
+    log,
   });
 
   function childUser(): Promise<FoundChildUser> {
@@ -186,7 +187,10 @@ export function createCommands(options: CommandsOptions): Commands {
     const isTest = mounts !== undefined;
     const hasRelay = isTest || networkSocket !== undefined;
     const limits = commandLimits(config, { timeoutMs, isSession: isTest, hasRelay });
-    const wanted = { workspace, cwd, own, limits, signal, env, networkSocket, mounts };
+    const wanted = {
+      ...{ workspace, cwd, own, limits, signal, env, networkSocket, mounts },
+      settles: true,
+    };
     const sandbox = await raiser.raise(wanted);
     if ("problem" in sandbox) return { type: "refused", reason: sandbox.problem };
     using _held = sandbox.held;
@@ -208,19 +212,13 @@ export function createCommands(options: CommandsOptions): Commands {
     // However it ended; also when its turn was cancelled.
     await running.catch(() => {});
     const replaced = await watch.finish();
-    const left = await settle(before, own);
+    const left = await raiser.settle(before, own);
     const end = await running;
     if (replaced !== undefined) {
       const message = tellReplaced(replaced);
       return { type: "fault", message: `${message}, and what it printed is not shown` };
     }
     return end.type === "fault" || left.notes.length === 0 ? end : { ...end, ...left };
-  }
-
-  async function settle(before: Before, own: HeldBack): Promise<LeftBehind> {
-    const left = await raiser.settle(before, own);
-    for (const note of left.notes) log.warning("Files that a command left are held", { note });
-    return left;
   }
 
   function tellReplaced(path: string): string {

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { dirname } from "@std/path";
 import { needs, programPath } from "../../../tests/support/needs.ts";
 import type { CommandTarget } from "../actions.ts";
 import { commandSandbox } from "./command_sandbox.ts";
@@ -271,6 +272,42 @@ Deno.test({
         `"${workspace}/.env", which is held back from commands, was`,
       );
       assertEquals(warnings.length, 1);
+    });
+  },
+});
+
+Deno.test({
+  ...needs("run() puts aside what a command left whose service was killed", "bubblewrap", "git"),
+  async fn() {
+    await withCommands({}, async ({ workspace, sh, warnings }) => {
+      await new Deno.Command("git", { args: ["init", "-q", "old"], cwd: workspace }).output();
+      const killed = new Deno.Command(Deno.execPath(), {
+        args: [
+          ...["run", "-A", "--cached-only", "--no-check", "--lock=deno.lock", "--frozen"],
+          new URL("./testing/run_and_wait.ts", import.meta.url).pathname,
+          dirname(workspace),
+          "mkdir sub; echo x > sub/.envrc; cp -r old new; git -C new config core.pager x",
+        ],
+        stdout: "piped",
+        stderr: "inherit",
+      }).spawn();
+      const reader = killed.stdout.getReader();
+      assertEquals((await reader.read()).done, false);
+      killed.kill("SIGKILL");
+      await killed.status;
+      await reader.cancel();
+      const end = await sh("ls -A sub; ls -A new/.git old/.git | grep -c held");
+      assert(end.type === "exited", JSON.stringify(end));
+      assertEquals(end.output, ".envrc.held\n1\n");
+      assertEquals(warnings.length, 1);
+      const names = (folder: string) => [...Deno.readDirSync(folder)].map(({ name }) => name);
+      assertEquals(
+        names(`${dirname(workspace)}/run`).filter((name) => /^unsettled/.test(name)),
+        [],
+      );
+      // Neither does what held places of the repository stay.
+      const left = names(`${workspace}/old/.git`).filter((name) => name === "commondir");
+      assertEquals(left, []);
     });
   },
 });

@@ -25,6 +25,8 @@ export interface Before {
   gitFolders: string[];
   /** Folders that were held as a whole. */
   closed: string[];
+  /** What has changed since is nobody's; milliseconds since 1970. */
+  until?: number;
 }
 
 /** What was moved aside, and what the command is told. */
@@ -98,9 +100,15 @@ async function findObeyed(before: Before, look: Look): Promise<string[]> {
   const found: string[] = [];
   for (const path of [...look.obeyed].filter(isNew).sort()) {
     if (found.some((folder) => isInside(path, folder))) continue;
+    if (await isLater(path, before)) continue;
     if (!await isHarmless(path, look, before.workspace)) found.push(path);
   }
   return found;
+}
+
+async function isLater(path: string, { until = Infinity }: Before): Promise<boolean> {
+  const info = await Deno.lstat(path).catch(() => undefined);
+  return (info?.ctime?.getTime() ?? 0) > until;
 }
 
 /** What is new and to be held, as far as each can be moved by itself. */

@@ -70,9 +70,10 @@ export async function openConfined(
   stack.use(sandbox.held);
   const unheld = new AbortController();
   const { ownPaths: hidden, sourcePaths: readOnly } = own;
+  const { listings } = raiser;
   stack.use(watchNewGuards({
     known: sandbox.guards,
-    look: (signal) => findGuards({ workspace, hidden, readOnly, signal }),
+    look: (signal) => findGuards({ workspace, hidden, readOnly, listings, signal }),
     onFound: (reason) => unheld.abort(reason),
     everyMs: lookAgainMs,
   }));

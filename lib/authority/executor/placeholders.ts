@@ -1,7 +1,7 @@
 /**
  * Files and folders that a command must not make, held by harmless ones while it runs: a mount needs
- * something to stand on. They go when the last command of the workspace has ended; after a crash they
- * stay.
+ * something to stand on. They go when the last command of the workspace has ended; after a crash empty
+ * ones stay.
  *
  * @module
  */
@@ -69,14 +69,20 @@ export class Placeholders {
   }
 }
 
-/** False when something is there already. */
+/** False when something else is there already. */
 function make(path: string, { content }: Placeholder): boolean {
   try {
     if (content === "folder") Deno.mkdirSync(path, { mode: 0o755 });
     else Deno.writeTextFileSync(path, content, { createNew: true, mode: 0o600 });
     return true;
   } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) return false;
-    throw error;
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+    return content !== "" && content !== "folder" && isText(path, content);
   }
+}
+
+/** What a crash left: nobody else writes that. */
+function isText(path: string, text: string): boolean {
+  const { isFile, size } = Deno.lstatSync(path);
+  return isFile && size === text.length && Deno.readTextFileSync(path) === text;
 }

@@ -12,8 +12,10 @@ import {
   limitScript,
 } from "./command_limits.ts";
 import { join } from "@std/path";
+import type { Log } from "../../log.ts";
 import type { FoundChildUser } from "./child_user.ts";
 import { commandSandbox } from "./command_sandbox.ts";
+import type { FolderListings } from "./folder_listings.ts";
 import { giveEnv, givenEnv } from "./give_env.ts";
 import { type GuardWatch, watchGuards } from "./guard_watch.ts";
 import { closeInherited } from "./inherited.ts";
@@ -22,6 +24,7 @@ import type { Confinement } from "./sandbox.ts";
 import { EXEC_FILTERED, writeSeccompFilter } from "./seccomp_filter.ts";
 import { type Before, type LeftBehind, moveLeftBehind, rememberBefore } from "./left_behind.ts";
 import { moveAside } from "./move_aside.ts";
+import { Unsettled } from "./unsettled.ts";
 import { findGuards, type Guard } from "./workspace_guards.ts";
 import { type Look, lookThrough, newListings } from "./workspace_look.ts";
 
@@ -38,6 +41,8 @@ export interface WantedSandbox {
   cwd: string;
   own: HeldBack;
   limits: CommandLimits;
+  /** Its caller settles what it left. */
+  settles?: boolean;
   signal?: AbortSignal;
   /** See `CommandView`. */
   mounts?: readonly string[];
@@ -72,10 +77,13 @@ export interface RaiserOptions {
   scratchDir: string;
   /** Whose rights programs have. */
   childUser(): Promise<FoundChildUser>;
+  log: Log;
 }
 
 /** Makes sandboxes. */
 export interface SandboxRaiser {
+  /** What lies in the folders of workspaces, as far as it is known. */
+  readonly listings: FolderListings;
   /** Or says why there can be none. Rejects with the signal's reason, and on a variable that is none. */
   raise(wanted: WantedSandbox): Promise<RaisedSandbox | { problem: string }>;
   /**
@@ -102,12 +110,13 @@ const SETTLE_TIMEOUT_MS = 30_000;
 
 /** Makes what makes them. */
 export function createSandboxRaiser(
-  { find, controlGroups, scratchDir, childUser }: RaiserOptions,
+  { find, controlGroups, scratchDir, childUser, log }: RaiserOptions,
 ): SandboxRaiser {
   const placeholders = new Placeholders();
   const listings = newListings();
+  const unsettled = new Unsettled(scratchDir);
   /** What could not be settled when its program had ended. */
-  const unsettled = new Set<Before>();
+  const failed = new Set<Before>();
   /** Groups that were made, and those of them that nobody is in: making one costs more than all else. */
   const groupNames: string[] = [];
   const freeGroups: string[] = [];
@@ -131,8 +140,13 @@ export function createSandboxRaiser(
     for (const folder of look.gitFolders) {
       const isOne = await Deno.lstat(join(folder, "HEAD")).then(() => true, () => false);
       if (!isOne) continue;
-      stack.use(placeholders.hold(folder, GIT_PLACES));
-      for (const { name } of GIT_PLACES) look.held.set(join(folder, name), "readOnly");
+      try {
+        stack.use(placeholders.hold(folder, GIT_PLACES));
+        for (const { name } of GIT_PLACES) look.held.set(join(folder, name), "readOnly");
+      } catch (error) {
+        if (!(error instanceof Deno.errors.PermissionDenied)) throw error;
+        look.held.set(folder, "readOnly");
+      }
     }
   }
 
@@ -141,22 +155,25 @@ export function createSandboxRaiser(
     const { bwrap } = await find();
     const { ownPaths: hidden, sourcePaths: readOnly } = own;
     const timeoutMs = SETTLE_TIMEOUT_MS;
-    unsettled.add(before);
     const left = await moveLeftBehind(before, {
       look: () => lookThrough({ workspace, hidden, readOnly, listings, timeoutMs }),
       move: (moves, guards) => moveAside(moves, { bwrap: bwrap!, workspace, guards }),
+    }).catch((error) => {
+      failed.add(before);
+      throw new Error(`what a command left cannot be put aside: ${error.message}`);
     });
-    unsettled.delete(before);
+    failed.delete(before);
+    await unsettled.remove(before);
+    for (const note of left.notes) log.warning("A command left files that are held now", { note });
     return left;
   }
 
   return {
+    listings,
     settle,
-    async raise({ workspace, own, limits, signal, env, ...view }) {
+    async raise({ workspace, own, limits, signal, env, settles = false, ...view }) {
       const { bwrap } = await find();
-      for (const before of unsettled) {
-        if (before.workspace === workspace) await settle(before, own);
-      }
+      for (const before of [...await unsettled.left(), ...failed]) await settle(before, own);
       using stack = new DisposableStack();
       const held = stack.use(placeholders.hold(workspace, WORKSPACE_PLACES));
       const { ownPaths: hidden, sourcePaths: readOnly } = own;
@@ -176,7 +193,7 @@ export function createSandboxRaiser(
       const { user } = await childUser();
       // Another user's processes outside would count too.
       const isCounted = user === undefined || cages === undefined;
-      return {
+      const raised = {
         guards,
         before,
         watch,
@@ -190,8 +207,9 @@ export function createSandboxRaiser(
         limits: limitScript(limits, isCounted),
         inside: giveEnv(Object.keys(env)),
         env: givenEnv(env),
-        held: stack.move(),
       };
+      if (settles) await unsettled.add(before);
+      return { ...raised, held: stack.move() };
     },
     async close() {
       const names = groupNames.splice(0);
