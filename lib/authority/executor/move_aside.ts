@@ -5,10 +5,10 @@
  */
 
 import { basename, dirname } from "@std/path";
-import { commandSandbox } from "./command_sandbox.ts";
+import { commandSandbox, type CommandView } from "./command_sandbox.ts";
 import { closeInherited } from "./inherited.ts";
 import type { Move } from "./left_behind.ts";
-import type { Guard } from "./workspace_guards.ts";
+import { EXEC_FILTERED } from "./seccomp_filter.ts";
 
 const NO_UTF8 = "\ufffd";
 const MOVES_AT_ONCE = 100;
@@ -33,12 +33,17 @@ done`;
 /** Moves as far as it can; what is left where it was is for the caller to see. */
 export async function moveAside(
   moves: readonly Move[],
-  { bwrap, workspace, guards }: { bwrap: string; workspace: string; guards: readonly Guard[] },
+  { bwrap, filter, ...view }: Pick<CommandView, "workspace" | "guards" | "user"> & {
+    bwrap: string;
+    /** Path of the filter of system calls. */
+    filter: string;
+  },
 ): Promise<void> {
   const sandbox = [
     ...await closeInherited(),
+    ...["/bin/sh", "-c", EXEC_FILTERED, filter],
     bwrap,
-    ...await commandSandbox({ workspace, cwd: workspace, guards }),
+    ...await commandSandbox({ ...view, cwd: view.workspace }),
     "/bin/sh",
     "-c",
   ];

@@ -153,11 +153,13 @@ export function createSandboxRaiser(
   async function settle(before: Before, own: HeldBack): Promise<LeftBehind> {
     const { workspace } = before;
     const { bwrap } = await find();
+    const { user } = await childUser();
+    const filter = await filterFile();
     const { ownPaths: hidden, sourcePaths: readOnly } = own;
     const timeoutMs = SETTLE_TIMEOUT_MS;
     const left = await moveLeftBehind(before, {
       look: () => lookThrough({ workspace, hidden, readOnly, listings, timeoutMs }),
-      move: (moves, guards) => moveAside(moves, { bwrap: bwrap!, workspace, guards }),
+      move: (moves, guards) => moveAside(moves, { bwrap: bwrap!, filter, workspace, guards, user }),
     }).catch((error) => {
       failed.add(before);
       throw new Error(`what a command left cannot be put aside: ${error.message}`);
