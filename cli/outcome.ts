@@ -92,5 +92,6 @@ export const OUTCOMES: Readonly<Record<ErrorCode, Outcome>> = {
     exit: EXIT.failed,
     next: "Use the version of this program that wrote it, or a newer one",
   },
+  database_unusable: { exit: EXIT.failed, next: "See what is wrong with: service doctor" },
   internal: { exit: EXIT.failed },
 };

@@ -6,8 +6,14 @@
 
 import { type OwnedHome, ownHome, type OwnOptions } from "../lib/authority/own_home.ts";
 import { ServiceError } from "../lib/errors.ts";
-import { EXIT, type ExitCode } from "./command.ts";
+import { EXIT, type ExitCode, type OptionSpec } from "./command.ts";
 import { onStopSignals } from "./stop_signals.ts";
+
+/** Of every command that runs the service. */
+export const NEW_JOURNAL: OptionSpec = {
+  name: "new-journal",
+  summary: "Begin with an empty database if the home's is missing",
+};
 
 /**
  * Starts the service, calls `announce`, and drains on SIGTERM, SIGINT or SIGHUP. A second SIGTERM or

@@ -71,6 +71,7 @@ export const ERROR_CODES = [
   "home_busy",
   "not_enabled",
   "database_newer",
+  "database_unusable",
   "internal",
 ] as const;
 

@@ -2,7 +2,7 @@
 
 import type { Command } from "../command.ts";
 import { ownOptions } from "../open_service.ts";
-import { runService } from "../run_service.ts";
+import { NEW_JOURNAL, runService } from "../run_service.ts";
 import type { Started } from "../../lib/authority/authority.ts";
 import { issueSecret } from "../../lib/config/issue_secret.ts";
 import type { Config } from "../../lib/config/schema.ts";
@@ -13,15 +13,19 @@ const command: Command = {
     "port with its page in the browser, automations, the HTTP API when api.enabled is true, and " +
     "the local socket that other commands use.",
   examples: ["service gateway", "service plugins enable api && service gateway"],
-  options: [],
-  async run({ globals, out }) {
+  options: [NEW_JOURNAL],
+  async run({ options, globals, out }) {
     // Nothing else loads the static map (case W14).
     const [{ CHANNELS }, { openRegistry }] = await Promise.all([
       import("../../channels/mod.ts"),
       import("../../lib/channel/registry/open_registry.ts"),
     ]);
-    const options = { ...ownOptions(globals), channels: await openRegistry(CHANNELS) };
-    return await runService(options, ({ authority: { started }, loaded }) => {
+    const own = {
+      ...ownOptions(globals),
+      channels: await openRegistry(CHANNELS),
+      newJournal: options["new-journal"] === true,
+    };
+    return await runService(own, ({ authority: { started }, loaded }) => {
       if (globals.json) return out.json({ pid: Deno.pid, ...started });
       out.line(`service runs (pid ${Deno.pid})`);
       out.line(`Model: ${started.model} (${started.modelReason})`);

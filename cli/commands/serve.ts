@@ -3,7 +3,7 @@
 import { ServiceError } from "../../lib/errors.ts";
 import type { Command } from "../command.ts";
 import { ownOptions } from "../open_service.ts";
-import { runService } from "../run_service.ts";
+import { NEW_JOURNAL, runService } from "../run_service.ts";
 
 const command: Command = {
   description: "Serves the HTTP API (OpenAI's chat completions) alone, without channels. " +
@@ -12,13 +12,19 @@ const command: Command = {
   options: [
     { name: "host", value: "ADDRESS", summary: "Bind address instead of api.host" },
     { name: "port", value: "PORT", summary: "Port instead of api.port; 0 for a free one" },
+    NEW_JOURNAL,
   ],
   async run({ options, globals, out }) {
     const apiAddress: { host?: string; port?: number } = {};
     if (typeof options.host === "string") apiAddress.host = options.host;
     if (typeof options.port === "string") apiAddress.port = parsePort(options.port);
     return await runService(
-      { ...ownOptions(globals), api: true, apiAddress },
+      {
+        ...ownOptions(globals),
+        api: true,
+        apiAddress,
+        newJournal: options["new-journal"] === true,
+      },
       ({ authority: { started }, loaded }) => {
         if (globals.json) return out.json({ pid: Deno.pid, ...started });
         const key = loaded.config.api.apiKey === ""

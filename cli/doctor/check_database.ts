@@ -9,12 +9,23 @@ import { MIGRATIONS } from "../../lib/journal/migrations/migrations.ts";
 import { userVersion } from "../../lib/journal/migrate.ts";
 import type { Finding } from "./check.ts";
 
-/** Opens the file for reading only, so that it may be in use; changes nothing in it. */
-export async function checkDatabase(path: string): Promise<Finding> {
+/**
+ * Opens the file for reading only, so that it may be in use; changes nothing in it. `mark`: the file that
+ * says that the home had one.
+ */
+export async function checkDatabase(path: string, mark?: string): Promise<Finding> {
   const info = await Deno.stat(path).catch((error) => {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   });
+  const had = mark !== undefined && await Deno.stat(mark).then(() => true, () => false);
+  if (had && (info === undefined || info.size === 0)) {
+    return {
+      status: "fail",
+      detail: `${path} ${info === undefined ? "is missing" : "is empty"}, but this home had one`,
+      fix: "Put it back from a backup, or begin without it: service gateway --new-journal",
+    };
+  }
   if (info === undefined) return { status: "ok", detail: `${path} will be made` };
   if (info.size === 0) return { status: "ok", detail: `${path} is empty and will be set up` };
   const newest = MIGRATIONS.at(-1)!.version;

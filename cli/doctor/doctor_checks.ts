@@ -5,6 +5,7 @@
  */
 
 import { checkDigestKey } from "../../lib/authority/audit/key.ts";
+import { journalMarkOf } from "../../lib/authority/journal_mark.ts";
 import type { AuditDamage, AuditWhole } from "../../lib/authority/audit/verify.ts";
 import type { FoundChildUser } from "../../lib/authority/executor/child_user.ts";
 import type { Loaded } from "../../lib/config/load.ts";
@@ -71,7 +72,7 @@ export async function doctorChecks(deps: DoctorDeps): Promise<Check[]> {
     },
     { name: "config", run: () => Promise.resolve(judgeConfig(loaded, paths)) },
     { name: "home", run: () => checkHome(paths) },
-    { name: "database", run: () => checkDatabase(paths.database) },
+    { name: "database", run: () => checkDatabase(paths.database, journalMarkOf(paths)) },
     { name: "audit", run: () => checkAudit(deps, paths) },
     { name: "operators", run: () => Promise.resolve(checkOperators(paths)) },
     { name: "secrets", run: () => Promise.resolve(checkSecrets(deps)) },

@@ -23,6 +23,7 @@ import { createDocumentReader } from "./documents.ts";
 import { createExecutor, type Executor } from "./executor/executor.ts";
 import { type Actions, createActions } from "./gate.ts";
 import { Health } from "./health.ts";
+import { openJournalMark } from "./journal_mark.ts";
 import { createSigningKeyFetch, type SigningKeyFetch } from "./jwks/signing_key_fetch.ts";
 import { KnownSecrets } from "./known_secrets.ts";
 import { openMcpServers } from "./mcp/open_mcp_servers.ts";
@@ -50,6 +51,8 @@ export interface OwnOptions {
   version: string;
   env: (name: string) => string | undefined;
   lastGood: boolean;
+  /** Begin with an empty journal where that of the home is missing. */
+  newJournal?: boolean;
   /** Whether to serve the HTTP API; by the configuration when undefined. */
   api?: boolean;
   /** Channels that there are; those that the configuration enables run. Absent: none does. */
@@ -133,6 +136,7 @@ export async function ownHome(
     const warn = options.warn ?? log.warning;
     for (const warning of loaded.warnings) warn(warning);
 
+    const journalMark = await openJournalMark(paths, { newJournal: options.newJournal ?? false });
     const workspace = await makeWorkspace(config.agent.workspace, paths.home);
     const { auditDir: dir, keysDir } = paths;
     const openedAudit = await openAudit({ ...config.audit, dir, keysDir, log });
@@ -272,6 +276,7 @@ export async function ownHome(
         dataDir: paths.dataDir,
         socket: paths.socket,
       },
+      journalUntouched: journalMark.isUntouched,
       api,
       stays: channels !== undefined,
       channels: channels?.served ?? [],
@@ -304,6 +309,7 @@ export async function ownHome(
       log,
     });
     Object.assign(served, authority.started);
+    await journalMark.opened();
     known.onChange(authority.setSecretPrints);
     // Between the boot and now.
     authority.setSecretPrints(known.prints);
@@ -340,7 +346,9 @@ export async function ownHome(
       clearTimeout(trying);
       clearInterval(measuring);
       try {
-        return await authority.drain(how);
+        const drained = await authority.drain(how);
+        await journalMark.closed();
+        return drained;
       } finally {
         await approvals.close();
         // Before the walls around them go, so that their end is on record as what it is.

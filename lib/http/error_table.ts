@@ -376,6 +376,13 @@ export const HTTP_ERRORS = {
     meaning: "The database was written by a newer version.",
     hidden: true,
   },
+  database_unusable: {
+    status: 500,
+    type: "server_error",
+    slug: "database_unusable",
+    meaning: "The database is missing, damaged or not one of this program.",
+    hidden: true,
+  },
   internal: {
     status: 500,
     type: "server_error",

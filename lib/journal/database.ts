@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { ServiceError } from "../errors.ts";
-import { migrate, type Migration, refuseNewer } from "./migrate.ts";
+import { migrate, type Migration, refuseNewer, userVersion } from "./migrate.ts";
 
 /** Says in the file's header that it is a journal of this program ("srvc"). */
 const APPLICATION_ID = 0x73727663;
@@ -13,23 +13,33 @@ const WAL_KEPT_BYTES = 16 * 1024 * 1024;
 
 /**
  * Opens the SQLite file at `path`, makes it (mode 0600) if there is none, and brings it to the newest
- * of `migrations`. `:memory:` is a database of its own that vanishes with the handle.
+ * of `migrations`; a copy as it was before that is kept, and `onCopied` told of it. `:memory:` is a
+ * database of its own that vanishes with the handle.
  *
- * Throws `database_newer` for a file of a later program, and `internal` with the reason for one that
+ * Throws `database_newer` for a file of a later program, and `database_unusable` with the reason for one that
  * is damaged, is no SQLite database or belongs to another program; such a file is left as it was.
  *
  * Needs read and write permission for the path; SQLite keeps `-wal` and `-shm` files beside it.
  */
-export function openDatabase(path: string, migrations: readonly Migration[]): DatabaseSync {
+export function openDatabase(
+  path: string,
+  migrations: readonly Migration[],
+  onCopied: (copy: string, version: number) => void = () => {},
+): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
     if (path !== ":memory:") prepareFile(path, migrations);
-    db = new DatabaseSync(path, {
-      enableForeignKeyConstraints: true,
-      enableDoubleQuotedStringLiterals: false,
-      timeout: BUSY_TIMEOUT_MS,
-    });
+    db = open(path);
     refuseForeign(db);
+    const version = userVersion(db);
+    const newest = migrations.at(-1)?.version ?? 0;
+    if (path !== ":memory:" && version > 0 && version < newest) {
+      // All of it into the file. Closed for the copy, which would drop SQLite's locks on an open one.
+      const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()!;
+      db.close();
+      onCopied(keepCopy(path, version, { isWhole: busy === 0 }), version);
+      db = open(path);
+    }
     // Before the first table, or it has no effect; deleting a session then gives its space back.
     db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     db.exec("PRAGMA journal_mode = WAL");
@@ -46,16 +56,50 @@ export function openDatabase(path: string, migrations: readonly Migration[]): Da
   }
 }
 
+function open(path: string): DatabaseSync {
+  return new DatabaseSync(path, {
+    enableForeignKeyConstraints: true,
+    enableDoubleQuotedStringLiterals: false,
+    timeout: BUSY_TIMEOUT_MS,
+  });
+}
+
 /** The error that says that a database cannot be opened, and why. */
 export function cannotOpen(path: string, error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   const reason = error instanceof Error ? error.message : String(error);
   return new ServiceError(
-    "internal",
+    "database_unusable",
     `Cannot open the database "${path}": ${reason}`,
     {},
     { cause: error },
   );
+}
+
+/**
+ * Copies a database file that is closed; the copy's path. One of the same version gives way to it, so
+ * that a migration that fails at each start does not fill the disk.
+ */
+function keepCopy(path: string, version: number, { isWhole }: { isWhole: boolean }): string {
+  const copy = `${path}.v${version}`;
+  const unfinished = `${copy}.unfinished`;
+  try {
+    if (!isWhole) throw new Error("another program has the database open; close it there");
+    Deno.copyFileSync(path, unfinished);
+    Deno.chmodSync(unfinished, 0o600);
+    using file = Deno.openSync(unfinished, { write: true });
+    file.syncSync();
+    Deno.renameSync(unfinished, copy);
+    return copy;
+  } catch (cause) {
+    try {
+      Deno.removeSync(unfinished);
+    } catch {
+      // There is none, or the disk takes nothing at all.
+    }
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`it has to be migrated, and no copy of it can be kept as "${copy}": ${reason}`);
+  }
 }
 
 /** Makes the file, or looks at its first bytes before SQLite touches it. */

@@ -4,7 +4,7 @@ import { needs } from "../../tests/support/needs.ts";
 import { ServiceError } from "../errors.ts";
 import { openDatabase } from "./database.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
-import { withFolder } from "./testing/steps.ts";
+import { crashCopy, withFolder } from "./testing/steps.ts";
 
 const modeOf = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o777;
 /** Asserts that the file cannot be opened and is byte for byte as before; returns the error. */
@@ -123,8 +123,52 @@ Deno.test("openDatabase() says why it cannot make a file", () =>
   withFolder((folder) => {
     const path = `${folder}/none/a.db`;
     const error = assertThrows(() => openDatabase(path, MIGRATIONS), ServiceError);
-    assertEquals(error.code, "internal");
+    assertEquals(error.code, "database_unusable");
     assertStringIncludes(error.message, `"${path}"`);
     const aFolder = assertThrows(() => openDatabase(folder, MIGRATIONS), ServiceError);
     assertStringIncludes(aFolder.message, folder);
+  }));
+
+/** A file of the version before the newest, with a row, part of it in the write-ahead log. */
+function olderFile(folder: string, { hasCrashed }: { hasCrashed: boolean }): string {
+  const path = `${folder}/a.db`;
+  const db = openDatabase(path, MIGRATIONS.slice(0, -1));
+  db.exec("INSERT INTO deleted_keys (key_hash, generation) VALUES ('kept', 7)");
+  if (!hasCrashed) {
+    db.close();
+    return path;
+  }
+  const crashed = `${folder}/crashed.db`;
+  crashCopy(path, crashed);
+  db.close();
+  return crashed;
+}
+
+for (const hasCrashed of [false, true]) {
+  Deno.test(`openDatabase() keeps a copy before a migration, after a ${hasCrashed ? "crash" : "close"}`, () =>
+    withFolder((folder) => {
+      const path = olderFile(folder, { hasCrashed });
+      const told: [string, number][] = [];
+      openDatabase(path, MIGRATIONS, (...copied) => told.push(copied)).close();
+      const before = MIGRATIONS.length - 1;
+      const copy = `${path}.v${before}`;
+      assertEquals(told, [[copy, before]]);
+      assertEquals(Deno.statSync(copy).mode! & 0o777, 0o600);
+      using db = new DatabaseSync(copy, { readOnly: true });
+      assertEquals(db.prepare("PRAGMA user_version").get()!.user_version, before);
+      assertEquals(db.prepare("SELECT generation FROM deleted_keys").get()!.generation, 7);
+      // There is nothing to migrate any more.
+      openDatabase(path, MIGRATIONS, (...copied) => told.push(copied)).close();
+      assertEquals(told.length, 1);
+    }));
+}
+
+Deno.test("openDatabase() migrates nothing that it cannot keep a copy of", () =>
+  withFolder((folder) => {
+    const path = olderFile(folder, { hasCrashed: false });
+    Deno.mkdirSync(`${path}.v${MIGRATIONS.length - 1}`);
+    const error = assertThrows(() => openDatabase(path, MIGRATIONS), ServiceError);
+    assertStringIncludes(error.message, "no copy of it can be kept");
+    using db = new DatabaseSync(path, { readOnly: true });
+    assertEquals(db.prepare("PRAGMA user_version").get()!.user_version, MIGRATIONS.length - 1);
   }));

@@ -18,16 +18,19 @@ export interface Epochs {
 /** {@linkcode Epochs} over the tables `openings` and `deleted_keys`; made once for each open. */
 export function createEpochs(
   db: DatabaseSync,
-  { maxDeletedKeys = MAX_DELETED_KEYS }: { maxDeletedKeys?: number } = {},
+  { isUntouched = true, maxDeletedKeys = MAX_DELETED_KEYS }: {
+    isUntouched?: boolean;
+    maxDeletedKeys?: number;
+  } = {},
 ): Epochs {
-  // What a crash took along may be said again under the same numbers. Random and not a count, so that
-  // a copy of the file that was put back has another one too.
+  // What a crash, or a backup that was put back, took along may be said again under the same numbers.
+  // Random and not a count, so that each such file has another one.
   const fresh = "lower(hex(randomblob(6)))";
   query(
     db,
-    `UPDATE openings SET closed = 0, epoch = CASE closed WHEN 1 THEN epoch ELSE ${fresh} END
+    `UPDATE openings SET closed = 0, epoch = CASE WHEN closed = 1 AND ? THEN epoch ELSE ${fresh} END
      WHERE one = 1`,
-  ).run();
+  ).run(isUntouched ? 1 : 0);
   const renew = query(db, `UPDATE openings SET epoch = ${fresh} WHERE one = 1`);
   const markClosed = query(db, "UPDATE openings SET closed = 1 WHERE one = 1");
   const select = query<[string]>(

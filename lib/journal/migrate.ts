@@ -30,7 +30,7 @@ export function migrate(
     } catch (cause) {
       if (db.isTransaction) db.exec("ROLLBACK");
       throw new ServiceError(
-        "internal",
+        "database_unusable",
         `Cannot bring the database "${path}" to version ${migration.version} ` +
           `(${migration.name}), it stays at ${migration.version - 1}: ${String(cause)}`,
         {},

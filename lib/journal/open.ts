@@ -31,6 +31,13 @@ import { createWriter } from "./writer.ts";
 export interface OpenJournalOptions {
   /** The SQLite file, made if there is none; `:memory:` for one that vanishes. */
   path: string;
+  /**
+   * Whether the file is as it was closed. Of one that was replaced meanwhile, from a backup say, numbers
+   * of events that were seen before do not count (`Journal.epoch`). Default: true.
+   */
+  isUntouched?: boolean;
+  /** Told of the copy that is kept of a file of an older version, before it is changed. */
+  onCopied?: (copy: string, version: number) => void;
   /** Milliseconds since 1970. Default: `Date.now`. */
   now?: () => number;
   /** Calls back when the present turn of the event loop is over. Default: `setImmediate`. */
@@ -49,15 +56,23 @@ export interface OpenJournalOptions {
  * Opens the journal in a SQLite file. One process may have a file open at a time (decisions F); call
  * `recover` before anything is accepted.
  *
- * Throws `database_newer` for a file of a later program, and `internal` with the reason for one that
+ * Throws `database_newer` for a file of a later program, and `database_unusable` with the reason for one that
  * cannot be used, which is then left as it was. Needs read and write permission for the path.
  */
 export function openJournal(
-  { path, now = Date.now, schedule, deltaLimits, onFilesFree = () => {} }: OpenJournalOptions,
+  {
+    path,
+    isUntouched,
+    onCopied,
+    now = Date.now,
+    schedule,
+    deltaLimits,
+    onFilesFree = () => {},
+  }: OpenJournalOptions,
 ): Journal {
-  const db = openDatabase(path, MIGRATIONS);
+  const db = openDatabase(path, MIGRATIONS, onCopied);
   try {
-    const epochs = createEpochs(db);
+    const epochs = createEpochs(db, { isUntouched });
     const writer = createWriter({ db, schedule });
     /** Keys of the sessions that this batch has made. */
     let made: string[] = [];

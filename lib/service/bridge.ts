@@ -47,6 +47,8 @@ export interface ServiceBoot {
   /** Resolved: references replaced, presets applied. */
   config: Config;
   paths: ServicePaths;
+  /** The journal's file is as this program has closed it. */
+  journalUntouched: boolean;
   /** Which listeners to open: `serve` and a gateway with api.enabled have the API. */
   api: boolean;
   /** Whether it runs for longer than one command, and so does what is due. */

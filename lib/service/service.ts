@@ -67,6 +67,12 @@ export async function startService(
 
   const journal = openJournal({
     path: boot.paths.database,
+    isUntouched: boot.journalUntouched,
+    onCopied: (copy, version) =>
+      log.info("The database is brought to a new version; a copy of it as it was is kept", {
+        copy,
+        version,
+      }),
     onFilesFree: (sha256s) =>
       void media.drop(sha256s).catch((error) =>
         log.warning("Files of a deleted session could not be removed; the next start does that", {

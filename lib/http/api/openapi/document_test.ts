@@ -132,5 +132,6 @@ Deno.test("OPERATIONS name every error that a route can answer with", () => {
     "not_enabled",
     // of a start, too
     "database_newer",
+    "database_unusable",
   ]);
 });
