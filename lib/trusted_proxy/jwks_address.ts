@@ -9,9 +9,6 @@ import ipaddr from "ipaddr.js";
 import { addressRange } from "../authority/resolve/addresses.ts";
 import { resolveUrl } from "../authority/resolve/resolve.ts";
 
-/** Metadata of clouds that is in no range of its own: two of IPv6, and one at a public address. */
-const METADATA = ["fd00:ec2::254", "fd20:ce::254", "168.63.129.16"];
-
 /** A URL of keys, read. */
 export interface JwksUrl {
   url: string;
@@ -47,9 +44,7 @@ export function judgeJwksAddress(
   if (!ipaddr.isValid(text)) return { problem: "has an address that is none" };
   const address = ipaddr.process(text).toString();
   const range = addressRange(address);
-  if (METADATA.some((each) => ipaddr.parse(each).toString() === address)) {
-    return { problem: "leads to a cloud's metadata" };
-  }
+  if (range === "metadata") return { problem: "leads to a cloud's metadata" };
   if (range === "private" || range === "uniqueLocal") return { address };
   if (range !== "public") {
     return { problem: `leads to an address of a kind that is closed (${range})` };

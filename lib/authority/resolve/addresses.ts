@@ -7,12 +7,20 @@
 
 import ipaddr from "ipaddr.js";
 
+/**
+ * Metadata and host services of clouds whose range says nothing of it: Azure's at a public address
+ * (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16), and those of
+ * AWS and Google Cloud over IPv6.
+ */
+const METADATA: readonly string[] = ["168.63.129.16", "fd00:ec2::254", "fd20:ce::254"];
+
 /** IPv4 ranges that are not public: closed to a fetching child a second time, by Deno itself. */
 export const CLOSED_RANGES: readonly string[] = [
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
   "127.0.0.0/8",
+  "168.63.129.16/32",
   "169.254.0.0/16",
   "172.16.0.0/12",
   "192.0.0.0/24",
@@ -32,6 +40,7 @@ export const CLOSED_RANGES: readonly string[] = [
 export function addressRange(address: string): string {
   if (!ipaddr.isValid(address)) return "no address";
   const parsed = ipaddr.parse(address);
+  if (METADATA.includes(parsed.toString().split("%")[0]!)) return "metadata";
   if (parsed instanceof ipaddr.IPv4) return publicOr(parsed.range());
   const bytes = parsed.toByteArray();
   const range = parsed.range();

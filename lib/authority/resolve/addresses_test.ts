@@ -2,6 +2,11 @@ import { assert, assertEquals } from "@std/assert";
 import { addressPort, addressRange, CLOSED_RANGES, closedRangesWithout } from "./addresses.ts";
 
 Deno.test("addressRange() calls only what is on the public Internet public", () => {
+  for (
+    const address of ["168.63.129.16", "0250.077.0201.020", "fd00:ec2::254", "fd20:ce::254%eth0"]
+  ) {
+    assertEquals([address, addressRange(address)], [address, "metadata"]);
+  }
   for (const address of ["93.184.216.34", "8.8.8.8", "2606:2800:220:1::1", "::ffff:8.8.8.8"]) {
     assertEquals([address, addressRange(address)], [address, "public"]);
   }
@@ -16,6 +21,10 @@ Deno.test("addressRange() calls only what is on the public Internet public", () 
       "100.64.0.1",
       "127.0.0.1",
       "127.255.255.254",
+      "168.63.129.16",
+      "::ffff:168.63.129.16",
+      "64:ff9b::a83f:8110",
+      "2002:a83f:8110::1",
       "169.254.169.254",
       "172.16.0.1",
       "172.31.255.255",
@@ -63,6 +72,9 @@ Deno.test("closedRangesWithout() opens only the range of a listed address", () =
     CLOSED_RANGES.filter((range) => !closedRangesWithout(["127.0.0.1", "::1"]).includes(range)),
     ["127.0.0.0/8", "[::1]"],
   );
+  // Azure's host: public by its range, and metadata all the same.
+  assert(!closedRangesWithout(["168.63.129.16"]).includes("168.63.129.16/32"));
+  assert(CLOSED_RANGES.includes("168.63.129.16/32"));
   assertEquals(addressPort("::1", 80), "[::1]:80");
   assertEquals(addressPort("10.0.0.1", 80), "10.0.0.1:80");
 });
