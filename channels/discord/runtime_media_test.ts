@@ -35,7 +35,10 @@ Deno.test("DiscordChannel says in the chat which files were too large, and does 
   fake.write("look", { more: { attachments: [large, { ...liar, size: 5 }, small] } });
   const [heard] = await bot.published(1);
   assertEquals(heard!.media!.length, 1);
-  assertMatch(heard!.content, /^look\n\nThese files were not read.*: film\.mp4, liar\.bin\./);
+  assertMatch(
+    heard!.content,
+    /^look\n\n\[file\]\nThese files were not read.*: film\.mp4, liar\.bin\./,
+  );
   await until(() => bot.texts().length === 1, "the note");
   assertMatch(bot.texts()[0]!, /film\.mp4, liar\.bin/);
 });

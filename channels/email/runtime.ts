@@ -9,14 +9,15 @@ import { join } from "@std/path";
 import { BaseChannel, type PackageConfig } from "../../lib/channel/base_channel.ts";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
-import { MAX_INBOUND_CHARS } from "../../lib/channel/inbound_message.ts";
 import type { OutboundMessage } from "../../lib/channel/outbound_message.ts";
+import { inPieces, others } from "../../lib/channel/platform/mod.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { type ImapSession, openSession } from "./imap/imap_session.ts";
 import { CursorStore } from "./imap/mailbox_cursor.ts";
 import { reasonOf, type TakenMail, watchMailbox } from "./imap/watch_mailbox.ts";
 import { type IncomingMail, incomingMail } from "./mail/incoming_mail.ts";
 import { deleteOldFiles, saveFiles } from "./mail/mail_files.ts";
+import { subjectPieces } from "./mail/mail_pieces.ts";
 import { readChatId } from "./mail/mail_thread.ts";
 import { ownMessageId, threadKey } from "./mail/message_ids.ts";
 import { type MailContent, readMail } from "./mail/read_mail.ts";
@@ -134,13 +135,12 @@ export class EmailChannel extends BaseChannel<EmailConfig> {
     const { address, name, chatId, thread, messageId } = incoming;
     const key = await threadKey(`${chatId}\0${messageId}`);
     const { paths, leftOut } = await saveFiles(content.files, { stateDir: host.stateDir, key });
-    const words = [
-      ...thread.isNew && content.subject !== "" ? [`Subject: ${content.subject}`, ""] : [],
-      content.text,
-      ...leftOut > 0 ? ["", `(${leftOut} more files of the mail were left out.)`] : [],
-    ];
-    const said = words.join("\n").trim().slice(0, MAX_INBOUND_CHARS).toWellFormed();
-    if (said === "" && paths.length === 0) {
+    const words = inPieces([
+      ...thread.isNew ? subjectPieces(content.subject) : [],
+      ...content.said,
+      ...leftOut > 0 ? others("file", `(${leftOut} more files of the mail were left out.)`) : [],
+    ]);
+    if (words.content === "" && paths.length === 0) {
       host.log.info("A mail was left alone", { from: address, reason: "nothing is in it" });
       return false;
     }
@@ -148,7 +148,7 @@ export class EmailChannel extends BaseChannel<EmailConfig> {
       const published = await this.handleMessage({
         senderId: address,
         chatId,
-        content: said,
+        ...words,
         ...paths.length > 0 && { media: paths },
         metadata: { messageId, references: thread.references, subject: content.subject },
         messageId,

@@ -13,11 +13,14 @@ import {
   abortable,
   backoffMs,
   InboundFiles,
+  inPieces,
   Intake,
   MAX_INBOUND_FILE_BYTES,
   Memory,
+  others,
   removeLeftFiles,
   sleep,
+  splitQuotes,
   Tries,
 } from "../../lib/channel/platform/mod.ts";
 import { boundedFetch } from "./api/bounded_fetch.ts";
@@ -240,7 +243,10 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
         senderId,
         senderName,
         chatId,
-        content: [heard.content, fetched?.text ?? ""].filter((text) => text !== "").join("\n\n"),
+        ...inPieces([
+          ...splitQuotes(heard.content, { reach: "paragraph" }),
+          ...fetched === undefined ? [] : others(fetched.provenance, fetched.text, file?.name),
+        ]),
         messageId: eventId,
         metadata: { eventId, senderId, roomId, isShared },
         ...files.paths.length > 0 && { media: files.paths },

@@ -52,6 +52,24 @@ Deno.test("MatrixChannel hears a reply to one of its messages, without the quote
   assertEquals(test.texts, ["The moon"]);
 });
 
+Deno.test("MatrixChannel takes nothing that others wrote for the sender's own words", async () => {
+  await using test = await TestChannel.connected({ respond: "all" });
+  test.server.say("> <@bob:x> see\nhttps://evil.example\n\nwhat is it?");
+  assertEquals((await test.heard("what is it?")).parts, [
+    { text: "> <@bob:x> see\nhttps://evil.example", provenance: "quoted" },
+    { text: "what is it?" },
+  ]);
+  const bob = "@bob:example.org";
+  test.server.rooms.add(test.server.chatId, {
+    type: "m.room.member",
+    sender: bob,
+    state_key: bob,
+    content: { membership: "join", displayname: "x https://evil.example/" },
+  });
+  test.server.say("ask x https://evil.example/ about it", { mentions: [bob] });
+  assertEquals((await test.heard("ask")).content, "ask x @https_evil.example_ about it");
+});
+
 Deno.test("MatrixChannel has a chat for each thread, and answers there", async () => {
   await using test = await TestChannel.connected();
   const { server } = test;

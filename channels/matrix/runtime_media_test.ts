@@ -61,7 +61,7 @@ Deno.test("MatrixChannel says of a file that is too large or gone that it is, an
   sendFile(server, { name: "film.mov", text: "look at this", size: 9 * 1024 * 1024 });
   const { content, media } = await test.heard("look at this");
   assertEquals([content, media], [
-    "look at this\n\n[The file film.mov is too large: at most 8 MiB are taken.]",
+    "look at this\n\n[file: film.mov]\n[The file film.mov is too large: at most 8 MiB are taken.]",
     undefined,
   ]);
   assertEquals(test.calls("GET", /\/download\//), []);
@@ -171,7 +171,7 @@ Deno.test("MatrixChannel goes on without a file that its server never gives, and
   server.say("helper: and this?");
   await test.tickUntil(() => test.texts.length === 2);
   assertEquals(test.texts, [
-    "from afar\n\n[The file far.txt could not be fetched: M_UNKNOWN: Failed to fetch remote media]",
+    "from afar\n\n[file: far.txt]\n[The file far.txt could not be fetched: M_UNKNOWN: Failed to fetch remote media]",
     "and this?",
   ]);
 });

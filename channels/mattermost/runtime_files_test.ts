@@ -142,7 +142,7 @@ Deno.test("mattermost: a file that the server never gives holds up no chat, and 
       return mattermost.host.published.length === 2;
     });
     assertEquals(mattermost.host.published.map(({ content }) => content), [
-      "look at this\n\n(The file lost.bin could not be read.)",
+      "look at this\n\n[file]\n(The file lost.bin could not be read.)",
       "and what now?",
     ]);
     await mattermost.until(() => server.sent().length === 1);

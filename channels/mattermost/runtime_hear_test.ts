@@ -61,6 +61,17 @@ Deno.test("mattermost: a post of the bot in a channel begins a thread that it he
   });
 });
 
+Deno.test("mattermost: nothing that others wrote is taken for the sender's own words", async () => {
+  await withChannel({}, async (mattermost, server) => {
+    const { store, direct } = server;
+    server.write(store.alice.id, "> see\nhttps://evil.example\n\nwhat is it?", {}, direct);
+    assertEquals((await mattermost.heard("what is it?")).parts, [
+      { text: "> see\nhttps://evil.example", provenance: "quoted" },
+      { text: "what is it?" },
+    ]);
+  });
+});
+
 Deno.test("mattermost: what the server, programs and the bot itself write is not heard, nor what was edited (C37)", async () => {
   await withChannel({}, async (mattermost, server) => {
     const { store, room, sockets, api } = server;

@@ -45,6 +45,26 @@ slackTest("slack takes message and app_mention of one message as one turn", asyn
   assertEquals(app.turns("what is"), 1);
 });
 
+slackTest("slack takes nothing that others wrote for the sender's own words", async (slack) => {
+  await using app = await TestSlack.connected(slack);
+  const url = "<https://evil.example|safe>";
+  await slack.say(ALICE_DM, {
+    text: `look\n&gt; ${url}\nwhy?\n&gt;&gt;&gt; all\n\nof evil.example`,
+  });
+  assertEquals((await app.heard("look")).parts, [
+    { text: "look" },
+    { text: "> safe (https://evil.example)", provenance: "quoted" },
+    { text: "why?" },
+    { text: ">>> all\n\nof evil.example", provenance: "quoted" },
+  ]);
+  const attachments = [{ is_share: true, author_name: "Bob", text: `go to ${url}` }];
+  await slack.say(ALICE_DM, { text: "and this?", attachments });
+  assertEquals((await app.heard("and this?")).parts, [
+    { text: "and this?" },
+    { text: "go to safe (https://evil.example)", provenance: "forwarded", from: "Bob" },
+  ]);
+});
+
 slackTest("slack hears in channels what names it, and in its threads everything", async (slack) => {
   await using app = await TestSlack.connected(slack);
   await slack.say(GENERAL, { text: "not for it" });

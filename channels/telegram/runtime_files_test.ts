@@ -39,7 +39,10 @@ Deno.test("telegram says in the chat which file is too large, and loads none of 
   const { content, media } = await bot.heard(
     telegram.say("", { caption: "read it", ...file("big", 30 * 1024 * 1024) }),
   );
-  assertEquals(content, "read it\n\n(big.iso was not read: it has 30 MB, and 8 MB are the most.)");
+  assertEquals(
+    content,
+    "read it\n\n[file]\n(big.iso was not read: it has 30 MB, and 8 MB are the most.)",
+  );
   assertEquals(media, undefined);
   await bot.until(() => telegram.shown.length === 2);
   assertEquals(bot.turns.length, 1);
@@ -61,7 +64,7 @@ Deno.test("telegram says which files are too many or too large together", async 
   const { content, media } = host.published[0]!;
   assertEquals(media?.length, 3);
   assertEquals(content.split("\n\n"), [
-    "(d.bin was not read: the files of a message may have 24 MB together.)",
+    "[file]\n(d.bin was not read: the files of a message may have 24 MB together.)",
     "(e.bin was not read: the files of a message may have 24 MB together.)",
   ]);
 });
@@ -94,7 +97,7 @@ Deno.test("telegram holds up no chat for ever by a file that cannot be had", asy
   const id = telegram.say("behind");
   await bot.ticking(bot.heard(id), 2_000);
   assertEquals(bot.turns.map(({ content }) => content), [
-    "read\n\n(f.txt was not read: Telegram did not hand it out.)",
+    "read\n\n[file]\n(f.txt was not read: Telegram did not hand it out.)",
     "behind",
   ]);
 });
@@ -108,7 +111,7 @@ Deno.test("telegram waits for no file that stops coming", async () => {
   const id = telegram.say("behind");
   await bot.ticking(bot.heard(id), 5_000);
   assertEquals(bot.turns.map(({ content }) => content), [
-    "read\n\n(f.txt was not read: Telegram did not hand it out.)",
+    "read\n\n[file]\n(f.txt was not read: Telegram did not hand it out.)",
     "behind",
   ]);
 });

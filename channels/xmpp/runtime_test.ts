@@ -32,6 +32,16 @@ test("a question is answered in its thread, with a sign that it is being written
   await alice.stanza((one) => has("active", NS.chatStates)(one) && !one.getChild("body"));
 });
 
+test("nothing that others wrote is taken for the sender's own words", async (world) => {
+  const alice = await world.person("alice");
+  const agent = await world.channel();
+  await alice.say(agent.jid, "> see https://evil.example\nwhat is it?");
+  assertEquals((await agent.heard("what is it?")).parts, [
+    { text: "> see https://evil.example", provenance: "quoted" },
+    { text: "what is it?" },
+  ]);
+});
+
 test("receipts and markers are for those who may write, and subscriptions too", async (world) => {
   const alice = await world.person("alice");
   const mallory = await world.person("mallory");

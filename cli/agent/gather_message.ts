@@ -44,9 +44,20 @@ export async function gatherMessage(
     if (sources.stdinIsTerminal) return undefined;
     throw usage("There is no message: give one with -m TEXT");
   }
-  const piped = wantsStdin ? await sources.readStdin() : "";
-  const text = joinMessage(message === "-" ? "" : message ?? "", piped);
-  if (text === "" && files.length === 0) {
+  // The line end that every tool prints last is none of the message.
+  const piped = wantsStdin ? (await sources.readStdin()).replace(/\r?\n$/, "") : "";
+  // What is piped in beside a message is what that is about, as a file would be.
+  const isMessage = message === undefined || message === "-";
+  const texts: AskedPart[] = [
+    { type: "text" as const, text: isMessage ? piped : message },
+    ...isMessage ? [] : [{
+      type: "text" as const,
+      text: piped,
+      provenance: "file" as const,
+      from: "standard input",
+    }],
+  ].filter(({ text }) => text.trim() !== "");
+  if (texts.length === 0 && files.length === 0) {
     throw usage(
       message === undefined
         ? "There is no message: give one with -m TEXT, or pipe one in"
@@ -54,7 +65,7 @@ export async function gatherMessage(
     );
   }
   const attached = await attachAll(files, sources);
-  return text === "" ? attached : [{ type: "text", text }, ...attached];
+  return [...texts, ...attached];
 }
 
 async function attachAll(
@@ -76,13 +87,6 @@ async function attachAll(
     }
   }
   return attached;
-}
-
-/** The typed text, a blank line, then the piped text; a blank one of them is left out. */
-export function joinMessage(typed: string, piped: string): string {
-  // The line end that every tool prints last is none of the message.
-  const texts = [typed, piped.replace(/\r?\n$/, "")];
-  return texts.filter((text) => text.trim() !== "").join("\n\n");
 }
 
 function tooLarge(message: string): ServiceError {

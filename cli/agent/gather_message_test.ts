@@ -3,7 +3,7 @@ import { MAX_FILES } from "../../lib/documents/read_upload.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { AskedPart } from "../../lib/local/protocol.ts";
 import type { AttachedFile } from "./attach_file.ts";
-import { gatherMessage, joinMessage, type MessageOptions } from "./gather_message.ts";
+import { gatherMessage, type MessageOptions } from "./gather_message.ts";
 
 /** Gathers with this on standard input; undefined is a terminal. */
 async function gather(
@@ -37,9 +37,16 @@ function file(name: string, bytes = 3): AttachedFile {
 
 const text = (text: string): AskedPart => ({ type: "text", text });
 
-Deno.test("gatherMessage() adds what is piped in after a blank line", async () => {
+const piped = (text: string): AskedPart => ({
+  type: "text",
+  text,
+  provenance: "file",
+  from: "standard input",
+});
+
+Deno.test("gatherMessage() adds what is piped in as a file's text, and not as the person's words", async () => {
   const { parts } = await gather({ message: "what failed?" }, "line 1\nline 2\n");
-  assertEquals(parts, [text("what failed?\n\nline 1\nline 2")]);
+  assertEquals(parts, [text("what failed?"), piped("line 1\nline 2")]);
   assertEquals((await gather({ message: "hi" }, "")).parts, [text("hi")]);
   assertEquals((await gather({ message: "hi" }, " \n")).parts, [text("hi")]);
 });
@@ -53,7 +60,7 @@ Deno.test("gatherMessage() takes the piped text alone as the message", async () 
 Deno.test("gatherMessage() reads standard input before any file, and no terminal", async () => {
   const { parts, order } = await gather({ message: "hi", files: ["a", "b"] }, "x");
   assertEquals(order, ["stdin", "a", "b"]);
-  assertEquals(parts, [text("hi\n\nx"), file("a"), file("b")]);
+  assertEquals(parts, [text("hi"), piped("x"), file("a"), file("b")]);
   assertEquals((await gather({ message: "hi" })).order, []);
   assertEquals((await gather({ message: "hi", useStdin: false }, "x")).order, []);
 });
@@ -111,6 +118,7 @@ Deno.test("gatherMessage() takes 20 files of 64 MiB together, and reads no more"
   assertEquals([tooLarge.code, read.length], ["too_large", 7]);
 });
 
-Deno.test("joinMessage() leaves the texts as they are but for the last line end", () => {
-  assertEquals(joinMessage("  a  ", "\n  b\n\n"), "  a  \n\n\n  b\n");
+Deno.test("gatherMessage() leaves the texts as they are but for the last line end", async () => {
+  const { parts } = await gather({ message: "  a  " }, "\n  b\n\n");
+  assertEquals(parts, [text("  a  "), piped("\n  b\n")]);
 });

@@ -6,6 +6,7 @@
 
 import type { StoredEvent } from "../../lib/agent/events.ts";
 import { ERROR_CODES, type ErrorCode, ServiceError } from "../../lib/errors.ts";
+import { isOwn } from "../../lib/agent/text_part.ts";
 import type { AskedPart } from "../../lib/local/protocol.ts";
 import type { ServerFrame } from "../../lib/wire/frames.ts";
 import { type WireClient, WireError } from "../../lib/wire/wire_client.ts";
@@ -123,12 +124,16 @@ export class WireTurns {
 
   /** The turn of a message, or the answer to a command. */
   async #send(chatId: string, input: AskedPart[]): Promise<[string, EventQueue] | string> {
-    const text = input.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n");
-    const media = input.flatMap((part) =>
-      part.type === "file"
-        ? [{ data_url: `data:application/octet-stream;base64,${part.data}`, name: part.name }]
-        : []
-    );
+    const isTyped = (part: AskedPart) => part.type === "text" && isOwn(part);
+    const text = input.flatMap((part) => part.type === "text" && isOwn(part) ? [part.text] : [])
+      .join("\n\n");
+    // On this wire a text is in the sender's own words; any other goes as a file.
+    const media = input.filter((part) => !isTyped(part)).map((part) => {
+      const [data, name] = part.type === "file"
+        ? [part.data, part.name]
+        : [new TextEncoder().encode(part.text).toBase64(), `${part.from ?? "text"}.txt`];
+      return { data_url: `data:application/octet-stream;base64,${data}`, name };
+    });
     this.#sending += 1;
     try {
       const outcome = await this.#client.send(chatId, text, media.length === 0 ? undefined : media)

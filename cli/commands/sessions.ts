@@ -5,6 +5,7 @@
  */
 
 import type { Message, UserPart } from "../../lib/agent/messages.ts";
+import { markedText } from "../../lib/agent/text_part.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { Session } from "../../lib/journal/types.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
@@ -219,7 +220,7 @@ async function printMessage(out: Output, message: Message, verbose: boolean): Pr
 function describePart(part: UserPart, shorten: (text: string) => string): string {
   switch (part.type) {
     case "text":
-      return part.text;
+      return markedText(part);
     case "image":
       return `[image: ${part.mediaType}]`;
     case "document":

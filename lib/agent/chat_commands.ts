@@ -8,12 +8,14 @@
 import { ServiceError } from "../errors.ts";
 import { APPROVAL_COMMANDS } from "./approval_commands.ts";
 import type { ChatCommand } from "./chat_command.ts";
+import { isOwn, type Provenance } from "./text_part.ts";
 import { describeModel, MODEL_COMMAND } from "./model_command.ts";
 
 /** A part of a message; one that is no text has none. */
 export interface Said {
   readonly type: string;
   readonly text?: string;
+  readonly provenance?: Provenance;
 }
 
 /** All of them, in the order of `/help`. */
@@ -93,7 +95,8 @@ export function readCommand(
   input: readonly Said[],
 ): { command: ChatCommand; rest: string } | undefined {
   const first = input.find(({ text }) => text !== undefined && text.trim() !== "");
-  const match = first?.text === undefined ? null : COMMAND.exec(first.text);
+  // What somebody else has written is no command of the one who passes it on.
+  const match = first?.text === undefined || !isOwn(first) ? null : COMMAND.exec(first.text);
   if (!match) return undefined;
   const name = match[1]!.toLowerCase();
   const command = CHAT_COMMANDS.find((command) => command.name === name);

@@ -6,8 +6,8 @@
 
 import type { ModelRequest } from "../model/port.ts";
 import { cutText, type Entry } from "./history.ts";
-import { documentText } from "./load_messages.ts";
 import type { DocumentPart, Message, UserPart } from "./messages.ts";
+import { fileText, promptText } from "./prompt_text.ts";
 
 /** Characters of one tool result, and of one other text, that the summarizer is shown. */
 const RESULT_CHARS = 2_000;
@@ -105,7 +105,9 @@ function transcript(messages: readonly Message[]): string {
   return messages.map((message) => {
     switch (message.role) {
       case "user":
-        return `Person: ${cutText(userText(message.parts, documentText), TEXT_CHARS)}`;
+        return `Person: ${
+          cutText(userText(message.parts, ({ name, text }) => fileText(name, text)), TEXT_CHARS)
+        }`;
       case "assistant":
         return [
           ...(message.text.trim() === "" ? [] : [`Agent: ${cutText(message.text, TEXT_CHARS)}`]),
@@ -131,7 +133,7 @@ function userText(
   return parts.map((part) => {
     switch (part.type) {
       case "text":
-        return part.text;
+        return promptText(part);
       case "image":
         return `[image, ${part.mediaType}]`;
       case "document":

@@ -8,6 +8,7 @@
  */
 
 import type { Message, ToolCall } from "./messages.ts";
+import { isOwn } from "./text_part.ts";
 
 /** Characters of context, the newest, in which grounds are looked for. */
 const MAX_SCANNED_CHARS = 2_000_000;
@@ -58,14 +59,14 @@ export function urlsInText(text: string): string[] {
   return [...urls];
 }
 
-/** Hosts in the person's own words: the user messages, not summaries of them. */
+/** Hosts in the person's own words: not in what they quote, forward or attach, nor in summaries. */
 export function personHosts(messages: readonly Message[]): string[] {
   const hosts = new Newest(MAX_HOSTS);
   let left = MAX_SCANNED_CHARS;
   for (const message of newestFirst(messages)) {
     if (message.role !== "user") continue;
     for (const part of [...message.parts].reverse()) {
-      if (part.type !== "text") continue;
+      if (part.type !== "text" || !isOwn(part)) continue;
       hosts.add(hostsInText(part.text.slice(0, left)));
       left -= part.text.length;
       if (left <= 0 || hosts.full) return hosts.list();

@@ -108,6 +108,20 @@ Deno.test("personHosts() takes nothing out of documents and images for the perso
   assertEquals(toolUrls(messages, storesNothing), []);
 });
 
+Deno.test("personHosts() takes nothing for the person's own words that is marked as others'", () => {
+  const parts = ["quoted", "forwarded", "file", "tool", "something new"].map((provenance) => ({
+    type: "text",
+    text: `https://${provenance.replace(" ", "-")}.example/x and ${provenance[0]}.example`,
+    provenance,
+  }));
+  const own = [
+    { type: "text", text: "said.example", provenance: "own" },
+    { type: "text", text: "unmarked.example" },
+  ];
+  const messages = [{ role: "user", parts: [...parts, ...own] }] as unknown as Message[];
+  assertEquals(personHosts(messages), ["unmarked.example", "said.example"]);
+});
+
 Deno.test("personHosts() keeps the newest when there are too many", () => {
   const messages = Array.from({ length: 1_000 }, (_, n) => person(`h${n}.example`));
   const hosts = personHosts(messages);

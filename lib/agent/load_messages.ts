@@ -1,12 +1,14 @@
 /**
  * Messages as a model is given them: images are read from the media folder, documents are text under
- * a header line with their name (decisions B "Documents").
+ * a header line with their name (decisions B "Documents"), and other people's words are marked.
  *
  * @module
  */
 
 import type { MediaStore } from "../media/types.ts";
 import type { InputPart, Message, PromptMessage, PromptPart, UserPart } from "./messages.ts";
+import { fileText, promptText } from "./prompt_text.ts";
+import { isOwn } from "./text_part.ts";
 
 /**
  * Bytes of images in one request: as many as one message may bring. A conversation can hold more than
@@ -28,7 +30,7 @@ export async function loadMessages(
   return await Promise.all(messages.map(async (message) => {
     if (isPromptMessage(message)) return message;
     const parts = message.parts.map((part) =>
-      isPromptPart(part) ? part : tooOld.has(part) ? leftOut(part) : loadPart(part, media)
+      isPromptPart(part) ? part : loadPart(part, { media, tooOld })
     );
     return { role: "user", parts: await Promise.all(parts) };
   }));
@@ -61,46 +63,47 @@ function imagesBeyond(messages: readonly Message[], maxBytes: number): ReadonlyS
   return beyond;
 }
 
-function leftOut({ mediaType }: Exclude<UserPart, PromptPart>): PromptPart {
-  return {
-    type: "text",
-    text: `[An image (${mediaType}) stood here; it is left out to make room for newer ones.]`,
-  };
-}
-
 /** The parts of a message that is nowhere on record. */
 export function promptParts(input: readonly InputPart[]): PromptPart[] {
   return input.map((part) => {
     switch (part.type) {
       case "text":
-        return part;
+        return { type: "text", text: promptText(part) };
       case "image":
         return { type: "image", mediaType: part.mediaType, data: part.bytes.toBase64() };
       case "document":
-        return { type: "text", text: documentText(part) };
+        return { type: "text", text: fileText(part.name, part.text) };
     }
   });
 }
 
-/** A document's text as the model is given it. */
-export function documentText({ name, text }: { name: string; text: string }): string {
-  return `[file: ${name}]\n${text}`;
-}
+type PlainPart = Extract<PromptPart, { type: "image" }> | {
+  type: "text";
+  text: string;
+  provenance?: "own";
+};
 
 function isPromptMessage(message: Message): message is Message & PromptMessage {
   return message.role !== "user" || message.parts.every(isPromptPart);
 }
 
-function isPromptPart(part: UserPart): part is UserPart & PromptPart {
-  return part.type === "text" || (part.type === "image" && "data" in part);
+/** Whether it is given as it is kept. */
+function isPromptPart(part: UserPart): part is UserPart & PlainPart {
+  return part.type === "text" ? isOwn(part) : part.type === "image" && "data" in part;
 }
 
 async function loadPart(
-  part: Exclude<UserPart, PromptPart>,
-  media: Pick<MediaStore, "read">,
+  part: Exclude<UserPart, PlainPart>,
+  { media, tooOld }: { media: Pick<MediaStore, "read">; tooOld: ReadonlySet<UserPart> },
 ): Promise<PromptPart> {
-  if (part.type === "document") return { type: "text", text: documentText(part) };
+  if (part.type === "text") return { type: "text", text: promptText(part) };
+  if (part.type === "document") return { type: "text", text: fileText(part.name, part.text) };
   const { mediaType, file } = part;
+  if (tooOld.has(part)) {
+    const text =
+      `[An image (${mediaType}) stood here; it is left out to make room for newer ones.]`;
+    return { type: "text", text };
+  }
   const bytes = await media.read(file.sha256);
   if (bytes === undefined) {
     return { type: "text", text: `[An image (${mediaType}) stood here; its file is gone.]` };

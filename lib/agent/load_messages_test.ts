@@ -1,6 +1,7 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { loadMessages, MAX_IMAGE_BYTES, promptParts } from "./load_messages.ts";
 import type { Message } from "./messages.ts";
+import { fileText } from "./prompt_text.ts";
 
 const file = { sha256: "ab", bytes: 3 };
 const media = (bytes?: Uint8Array) => ({ read: () => Promise.resolve(bytes) });
@@ -25,7 +26,7 @@ Deno.test("loadMessages() reads images, puts documents under their names and say
   }];
   const text = { type: "text" as const, text: "look" };
   const old = { type: "image" as const, mediaType: "image/gif", data: "R0lG" };
-  const document = { type: "text" as const, text: "[file: a.pdf]\none\ntwo" };
+  const document = { type: "text" as const, text: fileText("a.pdf", "one\ntwo") };
   assertEquals(await loadMessages(messages, media(new Uint8Array([1, 2, 3]))), [{
     role: "user",
     parts: [text, { type: "image", mediaType: "image/png", data: "AQID" }, old, document],
@@ -39,6 +40,26 @@ Deno.test("loadMessages() reads images, puts documents under their names and say
       document,
     ],
   }]);
+});
+
+Deno.test("loadMessages() marks what is not in the person's own words", async () => {
+  const parts = [
+    {
+      type: "text" as const,
+      text: "In reply to Bob:\nsee",
+      provenance: "quoted" as const,
+      from: "B]ob\n",
+    },
+    { type: "text" as const, text: "what is it?" },
+  ];
+  const [message] = await loadMessages([{ role: "user", parts }], media());
+  assertEquals(message, {
+    role: "user",
+    parts: [
+      { type: "text", text: "[quoted, from B ob]\n> In reply to Bob:\n> see" },
+      { type: "text", text: "what is it?" },
+    ],
+  });
 });
 
 Deno.test("loadMessages() leaves the oldest images out of a request that would be too long, unread", async () => {
@@ -77,7 +98,7 @@ Deno.test("promptParts() gives what a message says without keeping anything", ()
     ]),
     [
       { type: "image", mediaType: "image/png", data: "AQID" },
-      { type: "text", text: "[file: n.txt]\nt" },
+      { type: "text", text: fileText("n.txt", "t") },
     ],
   );
 });

@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { TextPart } from "./text_part.ts";
+
 /** A file that came with a message. Its bytes stand in the media folder, under their hash. */
 export interface FileRef {
   /** SHA-256 of the bytes, lower-case hex. */
@@ -26,7 +28,7 @@ export interface DocumentPart {
 
 /** A piece of a user message as it is kept. */
 export type UserPart =
-  | { type: "text"; text: string }
+  | { type: "text" } & TextPart
   | { type: "image"; mediaType: string; file: FileRef }
   /** As the first version kept it: base64 in the message itself. Never written any more. */
   | { type: "image"; mediaType: string; data: string }
@@ -34,11 +36,11 @@ export type UserPart =
 
 /** A piece of a user message before it is accepted, its files not yet kept. */
 export type InputPart =
-  | { type: "text"; text: string }
+  | { type: "text" } & TextPart
   | { type: "image"; mediaType: string; bytes: Uint8Array }
   | (Omit<DocumentPart, "file"> & { bytes: Uint8Array });
 
-/** A piece of a user message as a model is given it. `data` is base64 without a data-URL head. */
+/** A piece of a user message as a model is given it, marked as data where it is. `data` is base64 without a data-URL head. */
 export type PromptPart =
   | { type: "text"; text: string }
   | { type: "image"; mediaType: string; data: string };

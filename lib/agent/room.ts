@@ -6,6 +6,7 @@
  */
 
 import type { InputPart, UserPart } from "./messages.ts";
+import { markedText } from "./text_part.ts";
 
 /** Characters of a share that is small: what people type, not what they attach. */
 const SMALL_CHARS = 64 * 1024;
@@ -73,7 +74,8 @@ export class Room {
 export function inputChars(input: readonly (InputPart | UserPart)[]): number {
   let chars = 0;
   for (const part of input) {
-    if (part.type !== "image") chars += part.text.length;
+    if (part.type === "text") chars += markedText(part).length;
+    else if (part.type === "document") chars += part.text.length;
     else if ("data" in part) chars += part.data.length;
     else chars += ("file" in part ? part.file.bytes : part.bytes.length) * BASE64_CHARS_PER_BYTE;
   }

@@ -37,7 +37,11 @@ export function scrubbedTurns<T extends Turns>(turns: T, scrubber: Scrubber): T 
 function scrubbedPart(part: InputPart, { text }: Pick<Scrubber, "text">): InputPart {
   switch (part.type) {
     case "text":
-      return { ...part, text: text(part.text) };
+      return {
+        ...part,
+        text: text(part.text),
+        ...part.from !== undefined && { from: text(part.from) },
+      };
     case "document":
       return { ...part, name: text(part.name), text: text(part.text) };
     case "image":

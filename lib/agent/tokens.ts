@@ -1,4 +1,5 @@
 import type { Message, PromptMessage } from "./messages.ts";
+import { markedText } from "./text_part.ts";
 
 /** Characters of text that make a token, about, over the tokenizers in use. */
 const CHARACTERS_PER_TOKEN = 4;
@@ -17,6 +18,7 @@ export function estimateTokens(message: Message | PromptMessage): number {
     case "user":
       for (const part of message.parts) {
         if (part.type === "image") images++;
+        else if (part.type === "text") characters += markedText(part).length;
         else characters += part.text.length;
       }
       break;

@@ -4,11 +4,16 @@
  * @module
  */
 
+import type { TextPart } from "../agent/text_part.ts";
+
 /** Characters of a message's text. */
 export const MAX_INBOUND_CHARS = 256 * 1024;
 
 /** Characters of `metadata` as JSON. */
 export const MAX_METADATA_CHARS = 16 * 1024;
+
+/** Pieces of different provenance that a message may have. */
+export const MAX_INBOUND_PARTS = 1_000;
 
 /** What a runtime says of a message. */
 export interface HandledMessage {
@@ -16,7 +21,14 @@ export interface HandledMessage {
   senderId: string;
   /** Where an answer goes; the same value comes back in `OutboundMessage.chatId`. */
   chatId: string;
+  /** What it says. Without `parts`, all of it counts as the sender's own words. */
   content: string;
+  /**
+   * The same in pieces, in their order, where not all of it is the sender's own: what they quote or
+   * forward, what a recording says. Only `own` text is an order, and names hosts that may be fetched from
+   * unasked. Counts in place of `content`; `inPieces` makes both.
+   */
+  parts?: readonly TextPart[];
   /**
    * Paths of files in the channel's own folder, which the service copies. Of more than 4, more than 8 MiB
    * each or 24 MiB together, the rest is left out and named in the message. They may be removed when the

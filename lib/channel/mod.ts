@@ -34,6 +34,7 @@
 
 export type { Clock } from "../agent/clock.ts";
 export type { Log, LogFields } from "../log.ts";
+export { type Provenance, PROVENANCES, type TextPart } from "../agent/text_part.ts";
 export { BaseChannel, type FeatureMetadata, type PackageConfig } from "./base_channel.ts";
 export { Channel, type ChannelConfig } from "./channel.ts";
 export type { ChannelHost, ChannelListener } from "./channel_host.ts";
@@ -63,6 +64,7 @@ export {
   type HandledMessage,
   type InboundMessage,
   MAX_INBOUND_CHARS,
+  MAX_INBOUND_PARTS,
   MAX_METADATA_CHARS,
   type Published,
 } from "./inbound_message.ts";

@@ -6,6 +6,7 @@
  */
 
 import type { DatabaseSync } from "node:sqlite";
+import type { TextPart } from "../agent/text_part.ts";
 import { checkInteger, checkName, invalid } from "./checks.ts";
 import type { Outbox } from "./outbox.ts";
 import { query } from "./query.ts";
@@ -32,6 +33,8 @@ export interface MissedMessage {
   senderName?: string;
   /** Without secrets, and not at any length. */
   content: string;
+  /** It in pieces, where it is not all the sender's own words and not cut. */
+  parts?: readonly TextPart[];
   /** Whether `content` is the beginning of it. */
   isCut?: true;
   /** Names of the files that came with it, which are not kept. */

@@ -1,4 +1,5 @@
 import type { UserPart } from "../agent/messages.ts";
+import { isOwn } from "../agent/text_part.ts";
 
 /** Longest title, in code points. */
 const MAX_TITLE_LENGTH = 80;
@@ -8,11 +9,12 @@ const MAX_LOOKED_AT = 2_000;
 
 /**
  * A title for a session from its first message: the first words of its text on one line, at most 80
- * characters, whole words where there are some. Empty when the message has no text.
+ * characters, whole words where there are some. The sender's own words come before others'. Empty when
+ * the message has no text.
  */
 export function titleOf(input: readonly UserPart[]): string {
-  for (const part of input) {
-    if (part.type !== "text") continue;
+  const texts = input.filter((part) => part.type === "text");
+  for (const part of [...texts.filter(isOwn), ...texts]) {
     const line = part.text.slice(0, MAX_LOOKED_AT).toWellFormed()
       // Control characters, and those that turn the direction of what a list shows after them.
       .replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]+/gu, " ")

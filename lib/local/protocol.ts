@@ -9,6 +9,7 @@
  */
 
 import type { StoredEvent } from "../agent/events.ts";
+import type { TextPart } from "../agent/text_part.ts";
 import type { OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
 import type { McpServerStatus } from "../authority/mcp/mcp_servers.ts";
 import type { Granted } from "../authority/commission/commissions.ts";
@@ -24,7 +25,7 @@ import type { HistoryPage, OutboxRow, Session, StoredMessage, Turn } from "../jo
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
 /** A piece of what a command asks. What a file is, the service finds out; `data` is base64. */
-export type AskedPart = { type: "text"; text: string } | {
+export type AskedPart = { type: "text" } & TextPart | {
   type: "file";
   name: string;
   data: string;

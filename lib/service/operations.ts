@@ -6,6 +6,7 @@
 
 import { z } from "zod";
 import type { InputPart } from "../agent/messages.ts";
+import { PROVENANCES } from "../agent/text_part.ts";
 import type { TurnRequest, Turns } from "../agent/turns.ts";
 import { readUpload } from "../documents/read_upload.ts";
 import { type DocumentReader, MAX_FILE_BYTES } from "../documents/types.ts";
@@ -47,7 +48,12 @@ const sessionKey = z.string().regex(
 const turnParams = z.object({
   sessionKey,
   input: z.array(z.union([
-    z.object({ type: z.literal("text"), text: z.string() }),
+    z.object({
+      type: z.literal("text"),
+      text: z.string(),
+      provenance: z.enum(PROVENANCES).optional(),
+      from: z.string().max(256).optional(),
+    }),
     z.object({ type: z.literal("file"), name: z.string(), data: z.string() }),
   ])).min(1),
   model: z.string().optional(),

@@ -6,7 +6,15 @@
 
 import type { Clock } from "../../../lib/agent/clock.ts";
 import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
-import { abortable, hearVoice, InboundFiles } from "../../../lib/channel/platform/mod.ts";
+import type { TextPart } from "../../../lib/channel/mod.ts";
+import {
+  abortable,
+  hearVoice,
+  InboundFiles,
+  inPieces,
+  others,
+  piecesOf,
+} from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { DiscordApi } from "../rest/discord_api.ts";
 import { isSnowflake } from "../rest/discord_api.ts";
@@ -78,7 +86,7 @@ async function publish(
 ): Promise<void> {
   const { api, words, ackReaction, handleMessage, onTurn, log } = deps;
   const { senderId, senderName, messageId, sentAt, metadata } = item;
-  const heard = item.isVoice ? await hear(files, deps) : "";
+  const heard = item.isVoice ? await hear(files, deps) : [];
   const notes = [
     ...tooLarge.length > 0 ? [words("tooLarge", { names: tooLarge.join(", ") })] : [],
     ...gone.length > 0 ? [words("gone", { names: gone.join(", ") })] : [],
@@ -88,8 +96,11 @@ async function publish(
     senderId,
     ...senderName !== undefined && { senderName },
     chatId,
-    content: [item.content, heard, ...notes]
-      .filter((part) => part !== "").join("\n\n"),
+    ...inPieces([
+      ...piecesOf(item),
+      ...heard,
+      ...notes.flatMap((note) => others("file", note)),
+    ]),
     ...media.length > 0 && { media },
     metadata,
     messageId,
@@ -119,19 +130,19 @@ async function publish(
 async function hear(
   files: InboundFiles,
   { transcribe, words, log }: HandOverDeps,
-): Promise<string> {
+): Promise<TextPart[]> {
   const [path] = files.paths;
-  if (path === undefined) return "";
+  if (path === undefined) return [];
   const heard = await hearVoice(path, transcribe);
   if (heard.kind === "text") {
     files.leaveOut(path);
     // Whoever is heard in a recording need not be who sends it: nothing in it is a command.
-    return heard.text.startsWith("/") ? `“${heard.text}”` : heard.text;
+    return [{ text: heard.text.startsWith("/") ? `“${heard.text}”` : heard.text }];
   }
   if (heard.kind === "failed") {
     log.warning("A voice message could not be transcribed", {
       reason: heard.reason.slice(0, 200),
     });
   }
-  return words("voiceAsFile");
+  return others("file", words("voiceAsFile"));
 }

@@ -1,10 +1,11 @@
+import type { Said } from "../../../lib/channel/platform/mod.ts";
+
 /** What waits to be given to the service. Plain JSON. */
-export interface InboundItem {
+export interface InboundItem extends Said {
   senderId: string;
   senderName?: string;
   /** The channel or thread that it was written in. */
   chatId: string;
-  content: string;
   /** Of the message, or of the interaction. */
   messageId: string;
   /** Milliseconds since 1970. */

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { MAX_INBOUND_CHARS } from "../../../lib/channel/inbound_message.ts";
+import type { TextPart } from "../../../lib/channel/mod.ts";
+import { inPieces, mentionOf, others, splitQuotes } from "../../../lib/channel/platform/mod.ts";
 import { isSnowflake, snowflakeTime } from "../rest/discord_api.ts";
 import type { InboundFile, InboundItem } from "./inbound_item.ts";
 
@@ -47,20 +48,24 @@ export function readMessage(said: unknown, hearing: Hearing): InboundItem | unde
     mentions.some((user) => user.id === hearing.selfId) || hearing.isOwnThread(channelId);
   if (!isAddressed) return undefined;
   const files = filesOf(message);
-  const content = [
+  const own = withNames(text(message.content), mentions, hearing.selfId);
+  const words = inPieces([
     ...isReplyToUs ? [] : quoted(replied),
-    withNames(text(message.content), mentions, hearing.selfId),
-    ...list(message.message_snapshots).map((one) => forwarded(object(object(one).message))),
-    ...list(message.sticker_items).map((one) => `[sticker: ${text(object(one).name)}]`),
-  ].filter((part) => part.trim() !== "").join("\n\n").slice(0, MAX_INBOUND_CHARS).toWellFormed();
-  if (content === "" && files.length === 0) return undefined;
+    ...splitQuotes(own, { hasRest: true }),
+    ...list(message.message_snapshots)
+      .flatMap((one) => others("forwarded", text(object(object(one).message).content))),
+    ...list(message.sticker_items).flatMap((one) =>
+      others("file", text(object(one).name), "sticker")
+    ),
+  ]);
+  if (words.content === "" && files.length === 0) return undefined;
   const senderName = text(object(message.member).nick) || text(author.global_name) ||
     text(author.username);
   return {
     senderId,
     ...senderName !== "" && { senderName: senderName.slice(0, 100) },
     chatId: channelId,
-    content,
+    ...words,
     messageId: id,
     sentAt: snowflakeTime(id),
     files,
@@ -91,26 +96,17 @@ function withNames(content: string, mentions: readonly Json[], selfId: string): 
   return content.replace(new RegExp(`^\\s*<@!?${selfId}>[\\s,:]*`), "")
     .replaceAll(/<@!?(\d{17,20})>/g, (mark, id) => {
       const name = names.get(id);
-      return name === undefined || name === "" ? mark : `@${name}`;
+      return name === undefined || name === "" ? mark : mentionOf(name);
     });
 }
 
-function quoted(replied: Json): string[] {
+function quoted(replied: Json): TextPart[] {
   const content = text(replied.content);
-  if (content === "") return [];
   const { username, global_name: shown } = object(replied.author);
   const short = content.length > MAX_QUOTE_CHARS
     ? `${content.slice(0, MAX_QUOTE_CHARS)}…`
     : content;
-  return [
-    `In reply to ${text(shown) || text(username) || "somebody"}:\n` +
-    short.split("\n").map((line) => `> ${line}`).join("\n"),
-  ];
-}
-
-function forwarded(message: Json): string {
-  const content = text(message.content);
-  return content === "" ? "" : `Forwarded:\n${content}`;
+  return others("quoted", short, text(shown) || text(username) || "somebody");
 }
 
 /** An object, whatever was sent in its place. */

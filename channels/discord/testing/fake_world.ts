@@ -44,6 +44,7 @@ export interface FakeMessage {
   flags: number;
   nonce?: string;
   referenced_message?: FakeMessage | null;
+  message_snapshots?: { message: { content: string; attachments: unknown[] } }[];
   message_reference?: Record<string, unknown>;
   components?: unknown[];
   webhook_id?: string;

@@ -6,7 +6,7 @@
  */
 
 /** Lines that are looked at; a mail of more is not cut after them. */
-const MAX_LINES = 20_000;
+export const MAX_LINES = 20_000;
 
 /** `On … wrote:` in the languages of the common mail programs, on one line. */
 const INTRODUCTIONS = [
@@ -26,8 +26,18 @@ const INTRODUCTIONS = [
 const SEPARATOR =
   /^-{2,}\s*(?:original message|ursprüngliche nachricht|message d'origine|mensaje original|messaggio originale|oorspronkelijk bericht)\s*-{2,}$/i;
 
-const HEADER_LINE =
-  /^\*?(?:from|von|de|da|van|sent|gesendet|date|datum|envoyé|enviado|inviato|to|an|à|para|a|aan|subject|betreff|objet|asunto|oggetto|onderwerp|cc)\s?:\*?\s?\S/i;
+const FROM = "from|von|de|da|van|från|fra|lähettäjä|od|от|kimden|发件人|寄件者|差出人|보낸 사람";
+
+const HEADER = [
+  FROM,
+  "sent|gesendet|date|datum|envoyé|enviado|inviato|verzonden|skickat|sendt|lähetetty|wysłano|odesláno",
+  "отправлено|дата|gönderilme|发送时间|寄件日期|送信日時|보낸 날짜",
+  "to|an|à|para|a|aan|till|til|vastaanottaja|do|komu|кому|kime|收件人|宛先|받는 사람|cc|kopia",
+  "subject|betreff|objet|asunto|oggetto|onderwerp|ämne|emne|aihe|temat|předmět|тема|konu|主题|主旨|件名|제목",
+].join("|");
+
+const HEADER_LINE = new RegExp(`^\\*?(?:${HEADER})\\s?[:：]\\*?\\s?\\S`, "iu");
+const FROM_LINE = new RegExp(`^\\*?(?:${FROM})\\s?[:：]`, "iu");
 
 const DEVICE =
   /^(?:sent from my \S.{0,60}|get outlook for .{0,60}|von meinem .{1,40} gesendet|envoyé de mon .{1,40}|gesendet mit .{1,60})$/i;
@@ -46,9 +56,23 @@ export function newestPart(text: string, { forwarded }: { forwarded: boolean }):
   return newest === "" ? whole : newest;
 }
 
-/** Whether a subject says that a mail is passed on. */
-export function isForward(subject: string): boolean {
-  return /^\s*(?:fwd?|wg|tr|rv|i|doorst)\s*:/i.test(subject);
+/** Words in a row of dashes, whatever the language, and how Apple's programs say it. */
+const ANY_SEPARATOR = /^(?:[-_=*]{2,}[^-_=*]{3,80}[-_=*]{2,}|begin forwarded message\s*:)$/i;
+
+/**
+ * Whether another mail begins at a line, of which not every line is marked: behind a separator, a header,
+ * or an introduction over lines that are no quote.
+ */
+export function beginsAnotherMail(lines: readonly string[], at: number): boolean {
+  const line = lines[at]!.trim();
+  if (line === "") return false;
+  if (ANY_SEPARATOR.test(line) || isHeaderBlock(lines, at)) return true;
+  for (let count = 1; count <= 3; count++) {
+    if (!isIntroduction(lines, at, count)) continue;
+    const next = lines.slice(at + count, at + count + 5).find((each) => each.trim() !== "");
+    if (next !== undefined && !next.trimStart().startsWith(">")) return true;
+  }
+  return false;
 }
 
 /** The line at which an answered mail begins. */
@@ -86,7 +110,7 @@ function ruleBefore(lines: readonly string[], at: number): number {
 
 /** From, Sent, To, Subject: three of them at least, one under the other, and the first says from whom. */
 function isHeaderBlock(lines: readonly string[], at: number): boolean {
-  if (!/^\*?(?:from|von|de|da|van)\s?:/i.test(lines[at]!.trim())) return false;
+  if (!FROM_LINE.test(lines[at]!.trim())) return false;
   return lines.slice(at, at + 3).every((line) => HEADER_LINE.test(line.trim()));
 }
 

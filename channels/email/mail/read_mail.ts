@@ -4,10 +4,11 @@
  * @module
  */
 
-import PostalMime from "postal-mime";
-import { MAX_INBOUND_CHARS } from "../../../lib/channel/inbound_message.ts";
+import PostalMime, { type PostalMimeOptions } from "postal-mime";
+import type { TextPart } from "../../../lib/channel/mod.ts";
 import { htmlToText } from "./html_to_text.ts";
-import { isForward, newestPart } from "./newest_part.ts";
+import { isForward, mailPieces } from "./mail_pieces.ts";
+import { newestPart } from "./newest_part.ts";
 
 /** A file that came with a mail. */
 export interface MailFile {
@@ -20,24 +21,48 @@ export interface MailFile {
 /** See the module. */
 export interface MailContent {
   subject: string;
-  text: string;
+  /** Its text in pieces. */
+  said: TextPart[];
   files: MailFile[];
 }
 
 const MAX_SUBJECT_CHARS = 500;
 
+/** What of the parser its declarations leave out. */
+type WithInternals = new (options: PostalMimeOptions) => PostalMime & {
+  isInlineTextNode(node: MailNode): boolean;
+};
+
+type MailNode = Readonly<
+  Record<
+    "contentDisposition" | "contentType",
+    { parsed: { params: Readonly<Record<string, string>> } }
+  >
+>;
+
+/** A text with a name is a file, and not what somebody has written into the mail. */
+class MailParser extends (PostalMime as unknown as WithInternals) {
+  override isInlineTextNode(node: MailNode): boolean {
+    const { contentDisposition, contentType } = node;
+    const name = contentDisposition.parsed.params.filename ?? contentType.parsed.params.name;
+    return name === undefined && super.isInlineTextNode(node);
+  }
+}
+
 /** Reads a whole mail. Rejects for parts that lie too deep in each other. */
 export async function readMail(source: Uint8Array): Promise<MailContent> {
-  const email = await PostalMime.parse(source, {
+  const email = await new MailParser({
     maxNestingDepth: 50,
     maxHeadersSize: 1024 * 1024,
     // A mail in a mail is a file: its words are not those of the sender.
     forceRfc822Attachments: true,
-  });
+  }).parse(source);
   const subject = clean(email.subject ?? "").slice(0, MAX_SUBJECT_CHARS);
   const plain = email.text?.trim() ?? "";
   const whole = plain !== "" ? plain : htmlToText(email.html ?? "");
-  const text = newestPart(whole, { forwarded: isForward(subject) });
+  const forwarded = isForward(subject);
+  const text = withoutControls(newestPart(whole, { forwarded }));
+  const isAttached = email.attachments.some(({ mimeType }) => mimeType === "message/rfc822");
   const files = email.attachments
     // Pictures of the text too: what a person shows looks just as what a signature does.
     .map(({ filename, mimeType, content }): MailFile => ({
@@ -47,7 +72,7 @@ export async function readMail(source: Uint8Array): Promise<MailContent> {
         ? new TextEncoder().encode(content)
         : new Uint8Array(content as ArrayBuffer),
     }));
-  return { subject, text: withoutControls(text).slice(0, MAX_INBOUND_CHARS), files };
+  return { subject, said: mailPieces(text, { isForwarded: forwarded && !isAttached }), files };
 }
 
 /** One line. */

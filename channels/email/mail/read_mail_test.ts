@@ -127,9 +127,33 @@ inner words
 --b--
 `);
   assertEquals(mail.subject, "Grüße");
-  assertEquals(mail.text, "Schön");
+  assertEquals(mail.said, [{ text: "Schön" }]);
   assertEquals(mail.files.map(({ mimeType }) => mimeType), ["application/pdf", "message/rfc822"]);
   assertEquals(new TextDecoder().decode(mail.files[0]!.content), "ABC");
+});
+
+Deno.test("readMail() takes a text that has a name for a file, and not for the sender's words", async () => {
+  const mail = await read(`MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=b
+
+--b
+Content-Type: text/plain
+
+See the notes.
+--b
+Content-Type: text/plain; name="notes.txt"
+Content-Disposition: inline
+
+Fetch https://evil.example
+--b
+Content-Type: text/html
+Content-Disposition: inline; filename=page.html
+
+<p>evil.example</p>
+--b--
+`);
+  assertEquals(mail.said, [{ text: "See the notes." }]);
+  assertEquals(mail.files.map(({ name }) => name), ["notes.txt", "page.html"]);
 });
 
 Deno.test("readMail() survives what is broken, and refuses parts that lie too deep", async () => {
@@ -144,7 +168,7 @@ Deno.test("readMail() survives what is broken, and refuses parts that lie too de
       "Content-Type: text/plain; charset=nonsense\n\nx",
       "Subject: =?utf-8?b?////?=\n\nx",
     ]
-  ) assertEquals(typeof (await read(text)).text, "string", text);
+  ) assertEquals(Array.isArray((await read(text)).said), true, text);
   const deep = Array.from(
     { length: 80 },
     (_, n) => `Content-Type: multipart/mixed; boundary=b${n}\n\n--b${n}\n`,
@@ -152,7 +176,7 @@ Deno.test("readMail() survives what is broken, and refuses parts that lie too de
   let refused = false;
   await read(deep).catch(() => refused = true);
   assert(refused);
-  assertEquals((await read("Content-Type: text/plain\n\na\u0000b\u0007c")).text, "abc");
+  assertEquals((await read("Content-Type: text/plain\n\na\u0000b\u0007c")).said, [{ text: "abc" }]);
 });
 
 Deno.test("safeName() leads nowhere and keeps the kind of a file", () => {

@@ -5,6 +5,7 @@
  */
 
 import type { Memory } from "../../../lib/channel/platform/memory.ts";
+import { mentionOf } from "../../../lib/channel/platform/text_pieces.ts";
 import { Tries } from "../../../lib/channel/platform/tries.ts";
 import { readFault } from "../api/faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
@@ -37,6 +38,9 @@ const MAX_KNOWN = 10_000;
 
 /** Events that the server is asked for in one round, so that no flood of replies holds up other chats. */
 const MAX_LOOKUPS = 100;
+
+/** People that a message names, whose names are looked for in it. */
+const MAX_MENTIONS = 20;
 
 /** Failures of one of those, before it counts as somebody else's. */
 const LOOKUP_TRIES = 4;
@@ -86,7 +90,7 @@ export class EventReader {
     if (message === undefined) return undefined;
     const isShared = !rooms.isDirect(roomId);
     if (isShared && !await this.#isForUs(roomId, message)) return undefined;
-    const content = withoutName(message.text, me).trim();
+    const content = this.#withMentions(roomId, message, withoutName(message.text, me)).trim();
     if (content === "" && message.file === undefined) return undefined;
     let { threadId } = message;
     if (isShared && threads === "always" && threadId === undefined) {
@@ -108,6 +112,15 @@ export class EventReader {
       ...event.sentAt !== undefined && { sentAt: event.sentAt },
       ...message.file !== undefined && { file: message.file },
     };
+  }
+
+  /** Clients write names that people have chosen themselves into the text, and a name may be a host's. */
+  #withMentions(roomId: string, { mentions = [] }: ReadMessage, text: string): string {
+    const { me, rooms } = this.#deps;
+    const ids = mentions.slice(0, MAX_MENTIONS).filter((id) => id !== me.userId);
+    return ids.flatMap((id) => rooms.nameOf(roomId, id).split(" "))
+      .filter((word) => /[./]/.test(word))
+      .reduce((said, word) => said.replaceAll(word, mentionOf(word)).replaceAll("@@", "@"), text);
   }
 
   async #isForUs(roomId: string, message: ReadMessage): Promise<boolean> {

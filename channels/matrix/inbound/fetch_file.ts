@@ -32,6 +32,8 @@ export interface FetchFileDeps {
 export interface FetchedFile {
   /** Beside what was written. */
   text: string;
+  /** Whose words that is: `own` for what was spoken into the client. */
+  provenance: "own" | "file";
   /** Nothing of it goes on, for whatever `text` says: whoever sent it is to know. */
   isLeftOut: boolean;
 }
@@ -42,7 +44,7 @@ export async function fetchFile(
   { api, files, transcribe, words, isHopeless, signal }: FetchFileDeps,
 ): Promise<FetchedFile> {
   const { name, isVoice } = file;
-  const without = (text: string) => ({ text, isLeftOut: true });
+  const without = (text: string) => ({ text, provenance: "file" as const, isLeftOut: true });
   const tooLarge = () =>
     without(words("fileTooLarge", { name, limit: sizeWords(MAX_INBOUND_FILE_BYTES) }));
   if ((file.size ?? 0) > MAX_INBOUND_FILE_BYTES) return tooLarge();
@@ -57,13 +59,13 @@ export async function fetchFile(
     return without(words("fileGone", { name, reason: fault.words }));
   }
   const path = await files.write(name, bytes);
-  if (!isVoice) return { text: "", isLeftOut: false };
+  if (!isVoice) return { text: "", provenance: "file", isLeftOut: false };
   const heard = await hearVoice(path, transcribe);
   signal.throwIfAborted();
   if (heard.kind === "text") {
     files.leaveOut(path);
-    return { text: heard.text, isLeftOut: false };
+    return { text: heard.text, provenance: "own", isLeftOut: false };
   }
   const reason = heard.kind === "off" ? words("transcriptionOff") : heard.reason;
-  return { text: words("voiceNotHeard", { reason }), isLeftOut: false };
+  return { text: words("voiceNotHeard", { reason }), provenance: "file", isLeftOut: false };
 }

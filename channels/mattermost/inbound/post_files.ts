@@ -5,10 +5,12 @@
  * @module
  */
 
+import type { TextPart } from "../../../lib/channel/mod.ts";
 import {
   hearVoice,
   type InboundFiles,
   MAX_INBOUND_FILES,
+  others,
 } from "../../../lib/channel/platform/mod.ts";
 import { ApiError } from "../api/api_error.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
@@ -20,6 +22,8 @@ export interface PostFilesDeps {
   client: Pick<MattermostClient, "fetchFile">;
   /** Where they are put. */
   files: InboundFiles;
+  /** Whose words a recording is: a file's, or the sender's where it is all of the message. */
+  provenance: "own" | "file";
   /** What is said in an audio file. */
   transcribe: (path: string) => Promise<string>;
   words: Words;
@@ -30,7 +34,7 @@ export interface PostFilesDeps {
 /** What is said of them. */
 export interface FileWords {
   /** For the text of the message. */
-  heard: string[];
+  heard: TextPart[];
   /** For the one who sent them, and for the text: what was not read. */
   notes: string[];
 }
@@ -40,7 +44,7 @@ const MEGABYTE = 1024 * 1024;
 /** Fetches them. Rejects where another time may be better. */
 export async function fetchPostFiles(
   listed: readonly PostFile[],
-  { client, files, transcribe, words, isHopeless }: PostFilesDeps,
+  { client, files, provenance, transcribe, words, isHopeless }: PostFilesDeps,
 ): Promise<FileWords> {
   const said: FileWords = { heard: [], notes: [] };
   for (const file of listed) {
@@ -77,13 +81,13 @@ export async function fetchPostFiles(
     switch (voice.kind) {
       case "text":
         files.leaveOut(path);
-        said.heard.push(words("voice", { text: voice.text }));
+        said.heard.push(...others(provenance, words("voice", { text: voice.text }), name));
         break;
       case "off":
-        said.heard.push(words("voiceOff"));
+        said.heard.push(...others("file", words("voiceOff")));
         break;
       case "failed":
-        said.heard.push(words("voiceFailed"));
+        said.heard.push(...others("file", words("voiceFailed")));
     }
   }
   return said;

@@ -5,12 +5,14 @@
  */
 
 import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
+import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
 import {
-  type HandledMessage,
-  MAX_INBOUND_CHARS,
-  type Published,
-} from "../../../lib/channel/inbound_message.ts";
-import { abortable, InboundFiles } from "../../../lib/channel/platform/mod.ts";
+  abortable,
+  InboundFiles,
+  inPieces,
+  others,
+  splitQuotes,
+} from "../../../lib/channel/platform/mod.ts";
 import { Tries } from "../../../lib/channel/platform/tries.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import type { Words } from "../words.ts";
@@ -60,19 +62,21 @@ export class TakePost {
       const said = await fetchPostFiles(heard.files, {
         client,
         files,
+        provenance: heard.text === "" && heard.files.length === 1 ? "own" : "file",
         transcribe: (path) => host.transcribe(path),
         words,
         isHopeless: (fileId) => isConnected() && this.#fileTries.isLast(fileId),
       });
-      const notes = said.notes.map((note) => `(${note})`);
-      const content = [heard.text, ...said.heard, ...notes].filter((each) => each !== "")
-        .join("\n\n").slice(0, MAX_INBOUND_CHARS).toWellFormed();
       const senderName = heard.senderName ?? await this.#nameOf(userId);
       const published = await abortable(
         handleMessage({
           senderId: userId,
           chatId,
-          content,
+          ...inPieces([
+            ...splitQuotes(heard.text, { reach: "paragraph" }),
+            ...said.heard,
+            ...said.notes.flatMap((note) => others("file", `(${note})`)),
+          ]),
           ...files.paths.length > 0 && { media: files.paths },
           metadata: { post_id: id },
           messageId: id,

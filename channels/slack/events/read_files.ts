@@ -17,6 +17,8 @@ export interface FileNote {
   /** Where it lies; empty where Slack wants to be asked for it. */
   url: string;
   isAudio: boolean;
+  /** Spoken into Slack by whoever sends it. */
+  isClip?: boolean;
   /** It lies elsewhere, or was deleted: there is nothing to fetch. */
   isAway: boolean;
 }
@@ -26,11 +28,16 @@ const MAX_FILES = 20;
 
 const AWAY_MODES: ReadonlySet<string> = new Set(["external", "tombstone", "hidden_by_limit"]);
 
-/** The files of an event or of a message of the history. */
-export function readFiles(event: unknown): FileNote[] {
+/** The files of an event or of a message of the history; `senderId`: whose it is. */
+export function readFiles(event: unknown, senderId?: string): FileNote[] {
   const files = (event as { files?: unknown }).files;
   if (!Array.isArray(files)) return [];
-  return files.slice(0, MAX_FILES).map(readFile).filter((file) => file !== undefined);
+  return files.slice(0, MAX_FILES).flatMap((file: unknown) => {
+    const note = readFile(file);
+    if (note === undefined) return [];
+    const isClip = textOf(file, "subtype") === "slack_audio" && textOf(file, "user") === senderId;
+    return [{ ...note, ...isClip && { isClip } }];
+  });
 }
 
 /** One file object; undefined where it is none. */

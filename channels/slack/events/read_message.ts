@@ -20,6 +20,8 @@ export interface SlackMessage {
   senderId: string;
   /** Slack's mrkdwn. */
   text: string;
+  /** Messages that were forwarded with it, in mrkdwn too. */
+  shared?: { text: string; author: string }[];
   files: FileNote[];
   sentAt: number;
 }
@@ -43,6 +45,9 @@ const HEARD_SUBTYPES: ReadonlySet<string> = new Set([
 
 /** Forwarded messages that are looked at. */
 const MAX_SHARED = 10;
+
+/** Characters of one of them. */
+const MAX_SHARED_CHARS = 20_000;
 
 /** Files of a message and of what was forwarded with it that are looked at. */
 const MAX_FILES = 20;
@@ -94,9 +99,10 @@ export function readMessage(event: unknown, rules: HearingRules): SlackMessage |
     chatId,
     userId,
     senderId: senderIdOf(userId, teamId, self),
-    text: [own, ...shared.map(textOfShared)].filter((text) => text !== "").join("\n\n")
-      .slice(0, MAX_TEXT_CHARS).toWellFormed(),
-    files: [event, ...shared].flatMap(readFiles).slice(0, MAX_FILES),
+    text: own.slice(0, MAX_TEXT_CHARS).toWellFormed(),
+    ...shared.length > 0 && { shared: shared.map(sharedWords) },
+    files: [...readFiles(event, userId), ...shared.flatMap((one) => readFiles(one))]
+      .slice(0, MAX_FILES),
     sentAt: timeOfTs(ts),
   };
 }
@@ -109,18 +115,12 @@ function sharedIn(event: unknown): unknown[] {
     .filter((one) => (one as { is_share?: unknown } | null)?.is_share === true);
 }
 
-/**
- * With who wrote it, and as a quote. What somebody else has written, or is called, is no command of the
- * one who passes it on.
- */
-function textOfShared(shared: unknown): string {
+function sharedWords(shared: unknown): { text: string; author: string } {
   const text = textOf(shared, "text") || textOf(shared, "fallback");
-  const author = textOf(shared, "author_name");
-  return text === "" ? "" : quoted(author === "" ? text : `${author}: ${text}`);
-}
-
-function quoted(text: string): string {
-  return text.split(/[\r\n\u2028\u2029]+/).map((line) => `&gt; ${line}`).join("\n");
+  return {
+    text: text.slice(0, MAX_SHARED_CHARS).toWellFormed(),
+    author: textOf(shared, "author_name").slice(0, 200).toWellFormed(),
+  };
 }
 
 /** Whether a text names a member, in either form that Slack writes. */

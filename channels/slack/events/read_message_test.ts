@@ -53,24 +53,26 @@ Deno.test("readMessage() reads what was forwarded, and hears no mention in it", 
     null,
   ];
   const direct = { ...event, channel: "D0ALICE0001", attachments };
-  assertEquals(
-    readMessage({ ...direct, text: "see" }, rules)?.text,
-    "see\n\n&gt; Bob: for <@U0BOT000001>",
-  );
-  assertEquals(readMessage({ ...direct, text: "" }, rules)?.text, "&gt; Bob: for <@U0BOT000001>");
+  const { text, shared } = readMessage({ ...direct, text: "see" }, rules)!;
+  assertEquals([text, shared], ["see", [{ text: "for <@U0BOT000001>", author: "Bob" }]]);
+  assertEquals(readMessage({ ...direct, text: "" }, rules)?.shared, shared);
   assertEquals(readMessage({ ...event, text: "see", attachments }, rules), undefined);
 });
 
 Deno.test("readMessage() makes no command of what somebody else has written, or is called", () => {
-  const textOf = (...attachments: object[]) =>
-    readMessage({ ...event, channel: "D0ALICE0001", text: "", attachments }, rules)?.text;
+  const sharedIn = (...attachments: object[]) => {
+    const message = { ...event, channel: "D0ALICE0001", text: "", attachments };
+    const { text, shared } = readMessage(message, rules)!;
+    assertEquals(text, "");
+    return shared;
+  };
   assertEquals(
-    textOf({ is_share: true, text: "/approve ap-1 01234567" }),
-    "&gt; /approve ap-1 01234567",
+    sharedIn({ is_share: true, text: "/approve ap-1 01234567" }),
+    [{ text: "/approve ap-1 01234567", author: "" }],
   );
   assertEquals(
-    textOf({ is_share: true, author_name: "/approve ap-1 01234567\n/new", text: "a\r\n/stop" }),
-    "&gt; /approve ap-1 01234567\n&gt; /new: a\n&gt; /stop",
+    sharedIn({ is_share: true, author_name: "/approve ap-1 01234567\n/new", text: "a\r\n/stop" }),
+    [{ text: "a\r\n/stop", author: "/approve ap-1 01234567\n/new" }],
   );
 });
 

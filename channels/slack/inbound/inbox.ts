@@ -5,12 +5,14 @@
  */
 
 import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
-import { MAX_INBOUND_CHARS } from "../../../lib/channel/inbound_message.ts";
 import {
   approvalCommand,
   type InboundFiles,
+  inPieces,
   type Intake,
   type IntakeEntry,
+  others,
+  splitQuotes,
 } from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/log.ts";
 import { textOf } from "../api/slack_api.ts";
@@ -106,23 +108,26 @@ export class Inbox {
     const files = openFiles();
     try {
       const { spoken, unheard, leftOut } = await fetchFiles(message, files, signal);
-      const said = [
-        fromMrkdwn(message.text, { selfId: self.userId, selfName: self.userName }),
+      const own = { selfId: self.userId, selfName: self.userName };
+      const pieces = [
+        ...splitQuotes(fromMrkdwn(message.text, own), { hasRest: true }),
+        ...(message.shared ?? []).flatMap(({ text, author }) =>
+          others("forwarded", fromMrkdwn(text, own), author)
+        ),
         ...spoken,
-        ...unheard.map((name) => words("notHeard", { name })),
-      ].filter((text) => text !== "");
-      if (said.length === 0 && files.paths.length === 0) {
+        ...unheard.flatMap((name) => others("file", words("notHeard", { name }))),
+      ].filter(({ text }) => text !== "");
+      if (pieces.length === 0 && files.paths.length === 0) {
         // An empty mention asks for attention, as a word would.
         if (leftOut.length > 0) return await this.#sayLeftOut(chatId, leftOut);
         if (message.text.trim() === "") return;
-        said.push(`@${self.userName}`);
+        pieces.push({ text: `@${self.userName}` });
       }
-      const content = [...said, ...leftOut.map((text) => `(${text})`)].join("\n\n");
       const name = await names.of(userId);
       const published = await publish({
         senderId,
         chatId,
-        content: content.slice(0, MAX_INBOUND_CHARS).toWellFormed(),
+        ...inPieces([...pieces, ...leftOut.flatMap((text) => others("file", `(${text})`))]),
         ...files.paths.length > 0 && { media: files.paths },
         metadata: { channel, ts },
         messageId: ts,

@@ -10,10 +10,12 @@ import {
   NotConnectedError,
   RetryLaterError,
 } from "../../../lib/channel/delivery_error.ts";
+import type { TextPart } from "../../../lib/channel/mod.ts";
 import {
   hearVoice,
   type InboundFiles,
   MAX_INBOUND_FILES,
+  others,
   type Tries,
 } from "../../../lib/channel/platform/mod.ts";
 import { type SlackApi } from "../api/slack_api.ts";
@@ -43,7 +45,7 @@ export interface IncomingFilesDeps {
 /** What is said of the files. */
 export interface FileWords {
   /** What was said in voice clips. */
-  spoken: string[];
+  spoken: TextPart[];
   /** Words about files that were left out, for who sent them. */
   leftOut: string[];
   /** Names of voice clips that nobody could hear, and that stay files. */
@@ -70,7 +72,7 @@ export async function fetchFiles(
     return "Slack does not give it";
   };
   for (const one of listed) {
-    const { name } = one;
+    const { name, isClip } = one;
     const unread = (reason: string) =>
       void said.leftOut.push(words("fileUnreadable", { name, reason }));
     if (files.isFull) {
@@ -98,8 +100,9 @@ export async function fetchFiles(
     const voice = await hearVoice(path, transcribe);
     if (voice.kind === "text") {
       files.leaveOut(path);
-      // A command is written, and who speaks may be somebody else.
-      said.spoken.push(voice.text.startsWith("/") ? `“${voice.text}”` : voice.text);
+      // A command is written, and who speaks in a file may be somebody else.
+      const text = voice.text.startsWith("/") ? `“${voice.text}”` : voice.text;
+      said.spoken.push(...isClip === true ? [{ text }] : others("file", text, name));
     } else said.unheard.push(name);
   }
   tries.forget(message);

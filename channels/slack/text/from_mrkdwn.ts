@@ -5,6 +5,8 @@
  * @module
  */
 
+import { mentionOf } from "../../../lib/channel/platform/mod.ts";
+
 /** How mentions are read. */
 export interface MrkdwnNames {
   /** The app's own member id: its mention at the beginning says who is meant, and falls away. */
@@ -24,7 +26,7 @@ export function fromMrkdwn(text: string, { selfId, selfName }: MrkdwnNames): str
       switch (target[0]) {
         case "@":
           if (target === `@${selfId}`) return `@${selfName}`;
-          return label === "" ? target : `@${label.replace(/^@/, "")}`;
+          return label === "" ? target : mentionOf(label.replace(/^@/, ""));
         case "#":
           return label === "" ? target : `#${label}`;
         case "!":

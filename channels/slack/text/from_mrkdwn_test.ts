@@ -11,7 +11,7 @@ for (
     ["  <@U0BOT000001>, hello", "hello"],
     ["<@U0BOT000001|helper> /stop", "/stop"],
     ["<@U0OTHER0001|helper-two> hi", "@helper-two hi"],
-    ["<@U0OTHER0001|helper/new>", "@helper/new"],
+    ["<@U0OTHER0001|helper/new>", "@helper_new"],
     ["@helper's book", "@helper's book"],
     ["ask <@U0BOT000001> and <@U0ALICE0001>", "ask @helper and @U0ALICE0001"],
     ["<@U0ALICE0001|alice> hi", "@alice hi"],

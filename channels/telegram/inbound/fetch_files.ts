@@ -12,10 +12,12 @@ import {
   MAX_INBOUND_FILE_BYTES,
   MAX_INBOUND_FILES,
   MAX_INBOUND_TOTAL_BYTES,
+  others,
   readBounded,
   withDeadline,
 } from "../../../lib/channel/platform/mod.ts";
 import type { Clock } from "../../../lib/agent/clock.ts";
+import type { TextPart } from "../../../lib/channel/mod.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
 import { isRejection, TelegramFault } from "../api/telegram_fault.ts";
 import { megabytes } from "../outbound/megabytes.ts";
@@ -40,7 +42,7 @@ const FILE_MS = 120_000;
 /** What is said of the files. */
 export interface FileWords {
   /** For the agent, in words: what was said, and what could not be heard. */
-  said: string[];
+  said: TextPart[];
   /** For the chat: what was left out. */
   problems: string[];
 }
@@ -63,8 +65,14 @@ export async function fetchFiles(refs: readonly FileRef[], deps: FetchDeps): Pro
     const path = await files.write(ref.name, bytes);
     if (ref.kind !== "voice" && ref.kind !== "audio") continue;
     const voice = await hearVoice(path, transcribe);
-    if (voice.kind === "text") fetched.said.push(words("voiceMessage", { text: voice.text }));
-    else fetched.said.push(words("voiceUnheard", { reason: reasonOf(voice) }));
+    if (voice.kind !== "text") {
+      fetched.said.push(...others("file", words("voiceUnheard", { reason: reasonOf(voice) })));
+    } else {
+      const text = words("voiceMessage", { text: voice.text });
+      // Spoken into the client; any other recording may be of anybody.
+      const provenance = ref.kind === "voice" ? ref.provenance ?? "own" : "file";
+      fetched.said.push({ text, provenance, ...provenance !== "own" && { from: name } });
+    }
     // A recording is more than what is said in it.
     if (voice.kind === "text" && ref.kind === "voice") files.leaveOut(path);
   }

@@ -5,14 +5,15 @@
  */
 
 import type { Message } from "grammy/types";
+import type { Provenance } from "../../../lib/channel/mod.ts";
 import type { FileRef } from "./heard.ts";
 
 /** Characters of a name, and of what Telegram calls a file. */
 const MAX_NAME_CHARS = 300;
 const MAX_ID_CHARS = 1_000;
 
-/** See the module. Of a picture, the largest size. */
-export function filesOf(message: Message): FileRef[] {
+/** See the module. Of a picture, the largest size. `provenance`: of a message that is not the sender's. */
+export function filesOf(message: Message, provenance?: Provenance): FileRef[] {
   const { message_id: id, photo, document, video, animation, audio, voice, video_note } = message;
   const ref = (
     kind: FileRef["kind"],
@@ -23,6 +24,7 @@ export function filesOf(message: Message): FileRef[] {
     kind,
     name: name.slice(0, MAX_NAME_CHARS).toWellFormed(),
     ...file_size !== undefined && { bytes: file_size },
+    ...provenance !== undefined && { provenance },
   });
   const largest = photo?.at(-1);
   if (largest !== undefined) return [ref("photo", largest, `photo-${id}.jpg`)];

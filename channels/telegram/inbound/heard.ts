@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { Provenance, TextPart } from "../../../lib/channel/mod.ts";
+
 /** A file that can be fetched. */
 export interface FileRef {
   fileId: string;
@@ -11,6 +13,8 @@ export interface FileRef {
   name: string;
   /** Where Telegram says it. */
   bytes?: number;
+  /** Of what is said in it; absent: the sender's own. */
+  provenance?: Provenance;
 }
 
 /** A message of a person, addressed to the bot. */
@@ -22,6 +26,8 @@ export interface HeardMessage {
   /** Milliseconds since 1970. */
   sentAt: number;
   text: string;
+  /** It in pieces, where it is not all the sender's own words. */
+  parts?: readonly TextPart[];
   files: FileRef[];
   /** It is one of several messages that were sent as an album. */
   albumId?: string;

@@ -5,6 +5,7 @@
  */
 
 import type { CallbackQuery, Message, Update } from "grammy/types";
+import { inPieces } from "../../../lib/channel/platform/mod.ts";
 import { chatIdOf } from "../outbound/chat_place.ts";
 import { filesOf } from "./files_of.ts";
 import type { UpdateMeaning } from "./heard.ts";
@@ -20,9 +21,6 @@ export interface ReadOptions {
   respond: "mention" | "all";
   isAllowed: (senderId: string) => boolean;
 }
-
-/** Characters of a text that is heard, as many as Telegram has in a message and its quote many times. */
-const MAX_TEXT_CHARS = 64 * 1024;
 
 /** Of a button; Telegram has 64 bytes. */
 const MAX_DATA_CHARS = 256;
@@ -44,13 +42,14 @@ function readMessage(message: Message, options: ReadOptions): UpdateMeaning | un
     return undefined;
   }
   if (!isAddressed(message, options.bot, options.respond)) return undefined;
-  const own = filesOf(message);
+  const provenance = message.forward_origin !== undefined ? "forwarded" : undefined;
+  const own = filesOf(message, provenance);
   const { reply_to_message: replied } = message;
   // "What is this?", in reply to a picture.
   const files = own.length === 0 && replied !== undefined && replied.from?.id !== options.bot.id
-    ? filesOf(replied)
+    ? filesOf(replied, "quoted")
     : own;
-  const text = messageWords(message, options.bot).slice(0, MAX_TEXT_CHARS).toWellFormed();
+  const { content: text, parts } = inPieces(messageWords(message, options.bot));
   // Somebody came, left or changed something.
   if (text === "" && files.length === 0) return undefined;
   const senderId = String(from.id);
@@ -65,6 +64,7 @@ function readMessage(message: Message, options: ReadOptions): UpdateMeaning | un
       senderName,
       sentAt: date * 1_000,
       text,
+      ...parts !== undefined && { parts },
       files,
       ...message.media_group_id !== undefined && own.length > 0 &&
         { albumId: message.media_group_id },

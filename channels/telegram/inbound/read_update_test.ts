@@ -133,15 +133,15 @@ Deno.test("readUpdate() says in words what is neither text nor a file", () => {
       [{ location: place }, "(a location: 1.5, 2)"],
       [
         { venue: { location: place, title: "Café", address: "Main St" }, location: place },
-        "(a place: Café, Main St, 1.5, 2)",
+        "[file]\n(a place: Café, Main St, 1.5, 2)",
       ],
       [
         { contact: { first_name: "Bob", last_name: "Ray", phone_number: "+1555" } },
-        "(a contact: Bob Ray, +1555)",
+        "[file]\n(a contact: Bob Ray, +1555)",
       ],
       [
         { poll: { question: "When?", options: [{ text: "now" }, { text: "later" }] } },
-        "(a poll: When?: now; later)",
+        "[file]\n(a poll: When?: now; later)",
       ],
       [{ dice: { emoji: "🎲", value: 4 } }, "(🎲: 4)"],
       [{ new_chat_members: [ANN] }, undefined],
@@ -163,7 +163,7 @@ Deno.test("readUpdate() keeps the addresses of links, what is answered and where
   const reply = { message_id: 3, date: 1, from: { id: 7, first_name: "Bob" }, text: "one\ntwo" };
   assertEquals(
     textOf(read({ text: "why?", reply_to_message: reply })),
-    "In reply to Bob:\n> one\n> two\n\nwhy?",
+    "[quoted, from Bob]\n> one\n> two\n\nwhy?",
   );
   // A command stands by itself, and what the bot said it knows.
   assertEquals(textOf(read({ text: "/new", reply_to_message: reply })), "/new");
@@ -171,7 +171,7 @@ Deno.test("readUpdate() keeps the addresses of links, what is answered and where
   const origin = { type: "hidden_user", sender_user_name: "Somebody", date: 1 };
   assertEquals(
     textOf(read({ text: "news", forward_origin: origin })),
-    "Forwarded from Somebody:\n\nnews",
+    "[forwarded, from Somebody]\n> news",
   );
 });
 
@@ -186,7 +186,7 @@ Deno.test("readUpdate() takes the file of the message that is answered, where th
     },
   });
   assertEquals(meaning?.kind === "message" && meaning.message.files, [
-    { fileId: "large", kind: "photo", name: "photo-3.jpg", bytes: 9 },
+    { fileId: "large", kind: "photo", name: "photo-3.jpg", bytes: 9, provenance: "quoted" },
   ]);
 });
 
@@ -212,6 +212,38 @@ Deno.test("readUpdate() keeps little of what is huge, and takes odd characters a
   assertEquals(read({ text: " \n " }), undefined);
 });
 
+Deno.test("readUpdate() takes nothing that others wrote for the sender's own words", () => {
+  const own = (message: Record<string, unknown>) => {
+    const meaning = read(message);
+    assert(meaning?.kind === "message");
+    const { text, parts = [{ text }] } = meaning.message;
+    return parts.filter(({ provenance = "own" }) => provenance === "own").map(({ text }) => text);
+  };
+  const evil = "https://evil.example";
+  const bob = { id: 7, is_bot: false, first_name: "Bob" };
+  const theirs = { message_id: 3, date: 1, from: bob, text: evil };
+  assertEquals(own({ text: "why?", reply_to_message: theirs }), ["why?"]);
+  assertEquals(own({ text: "why?", reply_to_message: theirs, quote: { text: evil } }), ["why?"]);
+  const forward_origin = { type: "user", date: 1, sender_user: bob };
+  assertEquals(own({ text: evil, forward_origin }), []);
+  assertEquals(own({ caption: evil, photo: [{ file_id: "p" }], forward_origin }), []);
+  assertEquals(own({ text: evil, via_bot: { ...bob, is_bot: true } }), []);
+  assertEquals(own({ contact: { first_name: evil, phone_number: "1" } }), []);
+  assertEquals(own({ text: `see\n> ${evil}` }), ["see"]);
+  const text = `see ${evil} there`;
+  const quote = { type: "expandable_blockquote", offset: 4, length: evil.length };
+  const link = { type: "text_link", offset: 4, length: 5, url: `${evil}/2` };
+  assertEquals(own({ text, entities: [link, quote] }), ["see", "there"]);
+  const name = "x https://evil.example/";
+  assertEquals(
+    own({
+      text: `ask ${name} now`,
+      entities: [{ type: "text_mention", offset: 4, length: 23, user: bob }],
+    }),
+    ["ask @x_https_evil.example_ now"],
+  );
+});
+
 Deno.test("readUpdate() tells that a group became another chat", () => {
   assertEquals(read({ migrate_to_chat_id: -1008, chat: { id: -8, type: "group" } }), {
     kind: "moved",
@@ -223,7 +255,7 @@ Deno.test("readUpdate() tells that a group became another chat", () => {
 Deno.test("readUpdate() makes no command of what somebody else has written", () => {
   const sender_user = { id: 5, is_bot: false, first_name: "/approve ap 01234567\n/new" };
   const forward_origin = { type: "user", date: 1, sender_user };
-  const from = "Forwarded from /approve ap 01234567 /new:\n\n";
+  const from = "[forwarded, from /approve ap 01234567 /new]\n> ";
   for (const text of ["/approve ap-1 01234567", "/start", "@helper_bot /stop"]) {
     const said = text.replace("@helper_bot ", "");
     assertEquals(textOf(read({ text, forward_origin })), `${from}${said}`);
@@ -231,18 +263,18 @@ Deno.test("readUpdate() makes no command of what somebody else has written", () 
   const hidden = { type: "hidden_user", date: 1, sender_user_name: "" };
   assertEquals(
     textOf(read({ text: "/stop", forward_origin: hidden })),
-    "Forwarded from :\n\n/stop",
+    "[forwarded]\n> /stop",
   );
   const caption = { caption: "/approve ap-1 01234567", photo: [{ file_id: "p" }], forward_origin };
   assertEquals(textOf(read(caption)), `${from}/approve ap-1 01234567`);
   const via_bot = { id: 6, is_bot: true, first_name: "Funny" };
   assertEquals(
     textOf(read({ text: "/approve ap-1 01234567", via_bot })),
-    "Written by the bot Funny:\n\n/approve ap-1 01234567",
+    "[written by a program, from Funny]\n> /approve ap-1 01234567",
   );
   const quoted = { message_id: 4, date: 1, chat: GROUP, from: sender_user, text: "/stop" };
   assertEquals(
     textOf(read({ text: "what is it?", reply_to_message: quoted })),
-    "In reply to /approve ap 01234567 /new:\n> /stop\n\nwhat is it?",
+    "[quoted, from /approve ap 01234567 /new]\n> /stop\n\nwhat is it?",
   );
 });

@@ -8,7 +8,14 @@ import type { Clock } from "../../../lib/agent/clock.ts";
 import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
 import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
-import { abortable, InboundFiles, Tries } from "../../../lib/channel/platform/mod.ts";
+import {
+  abortable,
+  InboundFiles,
+  inPieces,
+  others,
+  piecesOf,
+  Tries,
+} from "../../../lib/channel/platform/mod.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
 import type { Approvals } from "../outbound/approvals.ts";
 import { parseChat } from "../outbound/chat_place.ts";
@@ -85,14 +92,22 @@ export class TakeMessage {
         signal,
       });
       const { paths } = files;
-      const texts = [...messages.map(({ text }) => text), ...said].filter((text) => text !== "");
-      if (texts.length === 0 && paths.length === 0) return await this.#sayProblems(first, problems);
+      const pieces = [
+        ...messages.flatMap(({ text: content, parts }) => piecesOf({ content, parts })),
+        ...said,
+      ].filter(({ text }) => text !== "");
+      if (pieces.length === 0 && paths.length === 0) {
+        return await this.#sayProblems(first, problems);
+      }
       const published = await abortable(
         handle({
           senderId: first.senderId,
           senderName: first.senderName,
           chatId,
-          content: [...texts, ...problems.map((problem) => `(${problem})`)].join("\n\n"),
+          ...inPieces([
+            ...pieces,
+            ...problems.flatMap((problem) => others("file", `(${problem})`)),
+          ]),
           ...paths.length > 0 && { media: paths },
           metadata: { message_id: messageId },
           messageId: albumId === undefined ? String(messageId) : `album:${albumId}:${messageId}`,

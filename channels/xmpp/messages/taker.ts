@@ -6,13 +6,17 @@
  */
 
 import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
+import type { TextPart } from "../../../lib/channel/mod.ts";
 import {
   abortable,
   hearVoice,
   InboundFiles,
+  inPieces,
   MAX_INBOUND_FILE_BYTES,
   MAX_INBOUND_FILES,
   type Memory,
+  others,
+  splitQuotes,
 } from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/log.ts";
 import { type Fetched, fetchFile } from "../files/download.ts";
@@ -69,14 +73,14 @@ export class Taker {
   async #hand(heard: HeardMessage, files: InboundFiles, signal: AbortSignal): Promise<void> {
     const { said, lost } = await this.#fetch(heard, files, signal);
     const media = files.paths;
-    const content = [heard.content, ...said].filter((text) => text !== "").join("\n");
-    if (content === "" && media.length === 0) return;
+    const words = inPieces([...splitQuotes(heard.content), ...said]);
+    if (words.content === "" && media.length === 0) return;
     const { senderId, senderName, chatId, messageId, sentAt } = heard;
     const message = {
       senderId,
       senderName,
       chatId,
-      content,
+      ...words,
       messageId,
       sentAt,
       metadata: metadataOf(heard),
@@ -102,24 +106,27 @@ export class Taker {
 
   /** Fetches the files. Resolves with words for the agent, and for those that were not taken. */
   async #fetch(
-    { urls }: HeardMessage,
+    { urls, content }: HeardMessage,
     files: InboundFiles,
     signal: AbortSignal,
-  ): Promise<{ said: string[]; lost: string[] }> {
+  ): Promise<{ said: TextPart[]; lost: string[] }> {
     const { words } = this.#deps;
-    const said: string[] = [];
+    const said: TextPart[] = [];
+    // No platform says what was spoken into a program: a recording that is all of the message counts so.
+    const provenance = content === "" && urls.length === 1 ? "own" : "file";
     const lost: string[] = [];
     for (const url of urls.slice(0, MAX_INBOUND_FILES)) {
       const fetched = await fetchFile(url, { host: this.#deps.files(), files, signal });
       if (fetched.kind === "elsewhere") {
-        said.push(`[${words("fileElsewhere", { url: fetched.url })}]`);
+        said.push(...others("file", `[${words("fileElsewhere", { url: fetched.url })}]`));
       } else if (fetched.kind !== "file") lost.push(this.#wordsOf(fetched));
-      else if (fetched.isAudio) said.push(...await this.#hear(fetched.path, files));
+      else if (fetched.isAudio) said.push(...await this.#hear(fetched.path, provenance, files));
     }
     if (urls.length > MAX_INBOUND_FILES) {
       lost.push(words("tooManyFiles", { count: MAX_INBOUND_FILES }));
     }
-    return { said: [...said, ...lost.map((one) => `[${one}]`)], lost };
+    said.push(...lost.flatMap((one) => others("file", `[${one}]`)));
+    return { said, lost };
   }
 
   #wordsOf(fetched: Extract<Fetched, { kind: "too_large" | "failed" }>): string {
@@ -134,15 +141,19 @@ export class Taker {
   }
 
   /** What is said in it; where nothing can be heard, it is a file. */
-  async #hear(path: string, files: InboundFiles): Promise<string[]> {
+  async #hear(
+    path: string,
+    provenance: "own" | "file",
+    files: InboundFiles,
+  ): Promise<TextPart[]> {
     const { words, log, transcribe } = this.#deps;
     const heard = await hearVoice(path, transcribe);
     switch (heard.kind) {
       case "text":
         files.leaveOut(path);
-        return [words("heardVoice", { text: heard.text })];
+        return others(provenance, words("heardVoice", { text: heard.text }));
       case "off":
-        return [words("voiceOff")];
+        return others("file", words("voiceOff"));
       case "failed":
         log.warning("A voice message could not be heard", { reason: heard.reason });
         return [];

@@ -7,7 +7,13 @@
 
 import { isChatId, MAX_CHAT_ID_CHARS } from "../chat_address.ts";
 import { ServiceError } from "../../errors.ts";
-import { type InboundMessage, MAX_INBOUND_CHARS, MAX_METADATA_CHARS } from "../inbound_message.ts";
+import { markedText, PROVENANCES, type TextPart } from "../../agent/text_part.ts";
+import {
+  type InboundMessage,
+  MAX_INBOUND_CHARS,
+  MAX_INBOUND_PARTS,
+  MAX_METADATA_CHARS,
+} from "../inbound_message.ts";
 import { plainJson } from "./plain_json.ts";
 import { isInside } from "./state_dir.ts";
 
@@ -39,6 +45,7 @@ export function checkInbound(value: unknown, place: InboundPlace): InboundMessag
     senderId,
     chatId,
     content,
+    parts,
     media,
     metadata,
     sessionKey,
@@ -49,7 +56,8 @@ export function checkInbound(value: unknown, place: InboundPlace): InboundMessag
   } = value as Record<string, unknown>;
   const sender = address("senderId", senderId);
   const chat = address("chatId", chatId);
-  if (typeof content !== "string" || content.length > MAX_INBOUND_CHARS) {
+  const isTooLong = parts === undefined && (content as string)?.length > MAX_INBOUND_CHARS;
+  if (typeof content !== "string" || isTooLong) {
     throw fault("content", content, `a text of at most ${MAX_INBOUND_CHARS} characters`);
   }
   if (typeof streaming !== "boolean") throw fault("streaming", streaming, "true or false");
@@ -62,6 +70,11 @@ export function checkInbound(value: unknown, place: InboundPlace): InboundMessag
     throw fault("sessionKey", key, `${place.runtimeName}: and visible characters without spaces`);
   }
   const message: InboundMessage = { senderId: sender, chatId: chat, content, streaming };
+  if (parts !== undefined) {
+    message.parts = textParts(parts);
+    // Marks make it longer than the texts, which have the bound.
+    message.content = message.parts.map(markedText).join("\n\n");
+  }
   if (media !== undefined) message.media = paths(media, place.stateDir);
   if (metadata !== undefined) message.metadata = record(metadata);
   if (key !== undefined) message.sessionKey = key;
@@ -100,6 +113,29 @@ function id(field: string, value: unknown): string {
 
 function optionalId(field: string, value: unknown): string | undefined {
   return value === undefined ? undefined : id(field, value);
+}
+
+function textParts(value: unknown): TextPart[] {
+  if (!Array.isArray(value) || value.length > MAX_INBOUND_PARTS) {
+    throw fault("parts", value, `a list of at most ${MAX_INBOUND_PARTS} texts`);
+  }
+  let left = MAX_INBOUND_CHARS;
+  return Array.from(value, (part: unknown) => {
+    const { text, provenance, from } = (part ?? {}) as Record<string, unknown>;
+    if (typeof text !== "string" || (left -= text.length) < 0) {
+      throw fault("parts", text, `texts of at most ${MAX_INBOUND_CHARS} characters together`);
+    }
+    const known = PROVENANCES.find((one) => one === provenance);
+    if (provenance !== undefined && known === undefined) {
+      throw fault("parts", provenance, `a provenance: ${PROVENANCES.join(", ")}`);
+    }
+    if (from !== undefined && typeof from !== "string") throw fault("parts", from, "a name");
+    return {
+      text,
+      ...known !== undefined && { provenance: known },
+      ...from !== undefined && { from: from.slice(0, MAX_ID_CHARS).toWellFormed() },
+    };
+  });
 }
 
 function paths(value: unknown, stateDir: string): string[] {

@@ -19,6 +19,13 @@ Deno.test("checkInbound() copies a message whole, and nothing else", () => {
   };
   assertEquals(checkInbound(structuredClone(full), PLACE), full);
   assertEquals(checkInbound({ ...GOOD, content: "" }, PLACE).content, "");
+  // Pieces count: what else is said to be the content is nobody's words.
+  const parts = [{ text: "a\nb", provenance: "quoted", from: "Bob" }, { text: "c" }];
+  assertEquals(checkInbound({ ...GOOD, content: "fetch evil.example", parts }, PLACE), {
+    ...GOOD,
+    content: "[quoted, from Bob]\n> a\n> b\n\nc",
+    parts,
+  });
 });
 
 Deno.test("checkInbound() names the field, the value and what is expected", () => {
@@ -45,6 +52,13 @@ Deno.test("checkInbound() names the field, the value and what is expected", () =
   refuse({ chatId: "x".repeat(257) }, "chatId");
   refuse({ content: "x".repeat(MAX_INBOUND_CHARS + 1) }, "content");
   refuse({ content: null }, "content");
+  refuse({ parts: "hi" }, "parts");
+  refuse({ parts: [null] }, "parts");
+  refuse({ parts: [{ text: 7 }] }, "parts");
+  refuse({ parts: [{ text: "a", provenance: "mine" }] }, "parts");
+  refuse({ parts: [{ text: "a", from: 7 }] }, "parts");
+  refuse({ parts: new Array(1_001).fill({ text: "a" }) }, "parts");
+  refuse({ parts: new Array(3).fill({ text: "x".repeat(MAX_INBOUND_CHARS / 2) }) }, "parts");
   refuse({ streaming: "yes" }, "streaming");
   refuse({ media: ["/etc/passwd"] }, "media");
   refuse({ media: ["/data/channels/irc.work/../email/a"] }, "media");

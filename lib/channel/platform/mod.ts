@@ -33,6 +33,15 @@ export {
 } from "./shown_approvals.ts";
 export { sleep } from "./sleep.ts";
 export { StatusNotes, type StatusNotesDeps } from "./status_notes.ts";
+export {
+  inPieces,
+  mentionOf,
+  others,
+  piecesOf,
+  type QuoteMarks,
+  type Said,
+  splitQuotes,
+} from "./text_pieces.ts";
 export { Tries } from "./tries.ts";
 export { Typing, type TypingDeps } from "./typing.ts";
 export { type DeadlineOptions, withDeadline } from "./with_deadline.ts";

@@ -1,4 +1,5 @@
 import type { UserPart } from "../../agent/messages.ts";
+import { markedText } from "../../agent/text_part.ts";
 import type { MediaLinks } from "../../channel/socket_host.ts";
 import type { StoredMessage } from "../../journal/types.ts";
 import type { MessageRow } from "./session_schemas.ts";
@@ -71,9 +72,9 @@ export function toMessageRow(
   }
 }
 
-/** The person's own words: texts of one message are joined by a line break (decisions B "Turn"). */
+/** Texts of one message are joined by a line break (decisions B "Turn"), other people's words marked. */
 function textOf(parts: readonly UserPart[]): string {
-  return parts.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n");
+  return parts.flatMap((part) => part.type === "text" ? [markedText(part)] : []).join("\n");
 }
 
 function attachmentOf(part: UserPart, { linkTo }: MessageRowContext): Attachment[] {

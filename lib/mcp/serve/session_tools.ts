@@ -6,6 +6,7 @@
 
 import { z } from "zod";
 import type { Message, UserPart } from "../../agent/messages.ts";
+import { markedText } from "../../agent/text_part.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Session, StoredMessage } from "../../journal/types.ts";
 import type { AgentAccess } from "./agent_access.ts";
@@ -176,7 +177,7 @@ function textOf(message: Message): string {
 function partText(part: UserPart): string {
   switch (part.type) {
     case "text":
-      return part.text;
+      return markedText(part);
     case "image":
       return `[image ${part.mediaType}]`;
     case "document":

@@ -6,6 +6,7 @@
 
 import type { ChannelSpec } from "../../channel/channel_spec.ts";
 import type { InboundMessage, Published } from "../../channel/inbound_message.ts";
+import { inPieces, others, piecesOf } from "../../channel/platform/text_pieces.ts";
 import { ServiceError } from "../../errors.ts";
 import type { MissedMessages, MissedRow } from "../../journal/missed_messages.ts";
 import type { Inbound } from "./inbound.ts";
@@ -52,13 +53,13 @@ export async function answerMissed(
 
 /** Without the time at which it was written, it is not too late. */
 function messageOf(row: MissedRow): InboundMessage {
-  const { chatId, senderId, senderName, content, files, streaming } = row;
+  const { chatId, senderId, senderName, files, streaming } = row;
   const { metadata, sessionKey, messageId } = row;
-  const gone = files.map((name) => `[The file ${name} came with it and was not kept]`);
+  const gone = files.map((name) => `The file ${name} came with it and was not kept`);
   return {
     senderId,
     chatId,
-    content: [content, ...gone].filter((text) => text !== "").join("\n\n"),
+    ...inPieces([...piecesOf(row), ...gone.flatMap((text) => others("file", text))]),
     streaming,
     ...senderName !== undefined && { senderName },
     ...metadata !== undefined && { metadata },

@@ -62,6 +62,11 @@ interface Arrival {
   signal: AbortSignal;
 }
 
+/** What a message says, as parts of an input. */
+function textsOf({ content, parts = [{ text: content }] }: InboundMessage) {
+  return parts.map((part) => ({ type: "text" as const, ...part, text: part.text.toWellFormed() }));
+}
+
 /** Makes the way in. */
 export function createInbound(deps: InboundDeps): Inbound {
   const { turns, journal, deliveries, late, documents, dataDir, scrub, randomId, log } = deps;
@@ -89,7 +94,7 @@ export function createInbound(deps: InboundDeps): Inbound {
       await late.take(spec, message, name);
       return { kind: "late" };
     }
-    const input = [{ type: "text", text: message.content }];
+    const input = textsOf(message);
     const { senderVerified } = spec;
     const command = turns.command({ sessionKey, actor, senderVerified, input });
     // Commands wait for nothing: one of them may be what frees the lane.
@@ -155,14 +160,12 @@ export function createInbound(deps: InboundDeps): Inbound {
   }
 
   async function readInput({ spec, message, signal }: Arrival): Promise<InputPart[]> {
-    const { content, media = [] } = message;
-    const text = content.toWellFormed();
+    const { media = [] } = message;
+    const texts = textsOf(message);
     const folder = channelStateDir(dataDir, spec.runtimeName);
     const files = await readInboundFiles({ media, folder }, documents, signal);
-    const said: InputPart[] = text.trim() === "" && files.length > 0
-      ? []
-      : [{ type: "text", text }];
-    return [...said, ...files];
+    const isBlank = texts.every(({ text }) => text.trim() === "");
+    return [...isBlank && files.length > 0 ? [] : texts, ...files];
   }
 
   return async (spec, value, signal) => {

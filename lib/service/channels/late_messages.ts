@@ -18,6 +18,9 @@ import type { InboundSpec } from "./inbound.ts";
 /** Characters of a text that are listed; the rest of a longer one is left out. */
 const MAX_CONTENT_CHARS = 8_192;
 
+/** Of its pieces as JSON. */
+const MAX_PARTS_CHARS = 2 * MAX_CONTENT_CHARS;
+
 /** Of the name of a file. */
 const MAX_FILE_CHARS = 200;
 
@@ -71,9 +74,17 @@ export class LateMessages {
   /** Lists it; resolves when that is on the disk. */
   async take({ runtimeName }: InboundSpec, message: InboundMessage, name?: string): Promise<void> {
     const { missed, scrub, clock, log } = this.#deps;
-    const { chatId, senderId, senderName, content, media = [], metadata, sentAt } = message;
+    const { chatId, senderId, senderName, content, parts, media = [], metadata, sentAt } = message;
     const { sessionKey, messageId, streaming } = message;
     const text = scrub(content.toWellFormed());
+    const pieces = parts?.map((part) => ({
+      ...part,
+      text: scrub(part.text.toWellFormed()),
+      ...part.from !== undefined && { from: scrub(part.from) },
+    }));
+    // Without its pieces nobody could say later whose words they are.
+    const isCut = text.length > MAX_CONTENT_CHARS ||
+      JSON.stringify(pieces ?? "").length > MAX_PARTS_CHARS;
     const files = media.slice(0, MAX_INBOUND_FILES).map((path) =>
       scrub(oneLine(basename(path)).slice(0, MAX_FILE_CHARS).toWellFormed())
     );
@@ -83,7 +94,7 @@ export class LateMessages {
       senderId,
       ...senderName !== undefined && { senderName: scrub(senderName) },
       content: text.slice(0, MAX_CONTENT_CHARS).toWellFormed(),
-      ...text.length > MAX_CONTENT_CHARS && { isCut: true },
+      ...isCut ? { isCut } : pieces !== undefined && { parts: pieces },
       files,
       ...metadata !== undefined && { metadata },
       ...sessionKey !== undefined && { sessionKey },

@@ -215,7 +215,11 @@ Deno.test("answerMissed() has a listed message answered as if it had just come, 
   const { publish, inbound, late, agent } = world({ journal });
   const message = {
     messageId: "m1",
-    content: "and now?",
+    content: "",
+    parts: [
+      { text: "see https://evil.example", provenance: "forwarded" as const, from: "Bob" },
+      { text: "and now?" },
+    ],
     media: ["/data/channels/irc.work/in/a.png"],
     metadata: { thread: "t" },
   };
@@ -235,10 +239,11 @@ Deno.test("answerMissed() has a listed message answered as if it had just come, 
   const answered = await answer(1);
   assert(answered.kind === "turn");
   const turn = journal.turn(answered.turnId)!;
-  assertEquals([turn.actor, turn.input], ["irc:ann", [{
-    type: "text",
-    text: "and now?\n\n[The file a.png came with it and was not kept]",
-  }]]);
+  assertEquals([turn.actor, turn.input], ["irc:ann", [
+    { type: "text", text: "see https://evil.example", provenance: "forwarded", from: "Bob" },
+    { type: "text", text: "and now?" },
+    { type: "text", text: "The file a.png came with it and was not kept", provenance: "file" },
+  ]]);
   assertEquals(journal.deliveries.turn(turn.id)?.metadata, { thread: "t" });
   assertEquals(journal.missed.list(undefined, 0, 9).map(({ rowid }) => rowid), [2]);
   // The platform gives it again.
