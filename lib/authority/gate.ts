@@ -63,7 +63,9 @@ export interface Actions extends ActionPort {
 export interface ActionsOptions {
   config: {
     agent: Pick<Config["agent"], "workspace">;
-    gates: PolicyInputs["gates"];
+    gates:
+      & PolicyInputs["gates"]
+      & Pick<Config["gates"], "unaskedFetchesPerTurn" | "unaskedFetchesPerSite">;
     executor: CommandConfig & Partial<Pick<Config["executor"], "hosts">>;
     mcp?: PolicyInputs["mcp"];
     /** Settings of tools; without them those that need some do not run. */
@@ -161,6 +163,10 @@ class Gate implements Actions {
     this.#scrubber = options.scrubber ?? createScrubber();
     this.#judge = new Judge({
       ...options,
+      unaskedFetches: {
+        perTurn: config.gates.unaskedFetchesPerTurn,
+        perSite: config.gates.unaskedFetchesPerSite,
+      },
       settings: (how) =>
         how === "at rest" ? this.#policySettings.atRest() : this.#policySettings.inForce(),
       lookUp: (target, signal) => this.#lookUp(target, signal),

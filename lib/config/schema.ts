@@ -348,6 +348,14 @@ const gates = section({
     description:
       "Users of this machine, beside the service's own, whose connections over loopback need no key and no secret where none is set: uids, or * for all. Linux alone tells users apart.",
   }),
+  unaskedFetchesPerTurn: z.int().min(0).max(10_000).default(20).meta({
+    description:
+      "URLs of tool results that one turn fetches without asking, 0 to 10000. Hosts that the person named don't count.",
+  }),
+  unaskedFetchesPerSite: z.int().min(0).max(10_000).default(5).meta({
+    description:
+      "Of them, URLs of one site: a host and its neighbours under the same domain. 0 to 10000.",
+  }),
   messageTargets: z.array(
     z.string().refine(isTarget, TARGET_FORM),
   ).default([]).meta({

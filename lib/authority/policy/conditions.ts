@@ -31,6 +31,7 @@ export type Condition =
   | "url.private"
   | "url.personHost"
   | "url.toolUrl"
+  | "url.spent"
   | "url.search"
   | "chat.listed"
   | "command.sandboxed"
@@ -111,6 +112,7 @@ export const CONDITIONS: Readonly<Record<Condition, (facts: Facts) => boolean>> 
     // A header is as good a place as a query for what only the model chose.
     target.kind === "url" && target.headers === undefined &&
     context.toolUrls.some((url) => isUrl(url, target)),
+  "url.spent": ({ policy }) => policy.fetchesSpent === true,
   "url.search": ({ action: { tool, target }, policy }) =>
     tool === "web_search" && target.kind === "url" && target.headers === undefined &&
     target.url === policy.searchUrl,

@@ -125,6 +125,14 @@ export const DEFAULT_RULES: readonly Rule[] = [
     reason: "the host stands in the person's own words",
   },
   {
+    name: "fetch.many",
+    effect: "ask",
+    capabilities: ["net.fetch"],
+    when: ["url.toolUrl", "url.spent"],
+    reason: "this turn has fetched as many URLs of tool results unasked as " +
+      "gates.unaskedFetchesPerTurn and gates.unaskedFetchesPerSite allow",
+  },
+  {
     name: "fetch.result",
     effect: "allow",
     capabilities: ["net.fetch"],

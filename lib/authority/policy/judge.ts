@@ -31,6 +31,7 @@ import { isDamaged } from "../state/damaged.ts";
 import { checkGrant, type Grant, grantHolder } from "../state/grants.ts";
 import type { OperatorState } from "../state/operator_state.ts";
 import type { SecretStore } from "../state/secret_store.ts";
+import { UnaskedFetches, type UnaskedFetchLimits } from "./unasked_fetches.ts";
 
 /** What judging needs. */
 export interface JudgeDeps {
@@ -43,6 +44,7 @@ export interface JudgeDeps {
   secretStore?: Pick<SecretStore, "list">;
   /** The target with the addresses of its host, or unresolved. */
   lookUp: (target: UrlTarget, signal: AbortSignal) => Promise<Target>;
+  unaskedFetches: UnaskedFetchLimits;
   /** Where the service itself listens now; absent: nowhere. */
   listeners?: () => OwnListeners;
   audit: AuditLog;
@@ -79,28 +81,38 @@ export interface Previewed extends Allowed {
 /** Rules of decisions that a person made begin so. */
 const APPROVAL = "approval:";
 
+/** The rule whose fetches are counted. */
+const COUNTED = "fetch.result";
+
+/** What may go on. */
+interface Decided extends Allowed {
+  wasAsked: boolean;
+}
+
 type Step = "before the lookup" | "whole";
 
 /** Judges actions. */
 export class Judge {
   readonly #deps: JudgeDeps;
+  readonly #fetches: UnaskedFetches;
 
   constructor(deps: JudgeDeps) {
     this.#deps = deps;
+    this.#fetches = new UnaskedFetches(deps.unaskedFetches);
   }
 
   /** Judges one. What is refused is on record, or could not be. */
   async judge(judged: Judged): Promise<Judgement> {
     const { tool, args, target, options } = judged;
     let action = sealAction(tool, args, target);
-    let approved: Decision | undefined;
+    let before: Decided | undefined;
     if (target.kind === "url" && target.addresses.length === 0) {
       const first = await this.#decide(action, judged, "before the lookup");
       if ("refused" in first) return first;
-      approved = first.wasAsked ? first.decision : undefined;
+      before = first;
       action = sealAction(tool, args, await this.#deps.lookUp(target, options.signal));
     }
-    return await this.#decide(action, judged, "whole", approved);
+    return await this.#decide(action, judged, "whole", before);
   }
 
   /**
@@ -150,24 +162,38 @@ export class Judge {
     return await this.#refuse(action, context, now);
   }
 
-  /** `approved`: a person was asked about the URL before its host was looked up. */
+  /** `before`: what was decided of the URL before its host was looked up. */
   async #decide(
     action: ResolvedAction,
     judged: Judged,
     step: Step,
-    approved?: Decision,
-  ): Promise<
-    { action: ResolvedAction; decision: Decision; wasAsked: boolean } | { refused: ActionResult }
-  > {
+    before?: Decided,
+  ): Promise<Decided | { refused: ActionResult }> {
     const { context } = judged;
     const judge = step === "whole" ? decide : decideBeforeLookup;
-    const decision = judge(action, context, await this.#policy(action, context));
-    if (decision.effect === "allow") return { action, decision, wasAsked: false };
+    const isCounted = before?.decision.rule === COUNTED;
+    const policy = await this.#policy(action, context);
+    const fetchesSpent = !isCounted && this.#isSpent(action, context);
+    const decision = judge(action, context, { ...policy, fetchesSpent });
+    if (decision.effect === "allow") {
+      // With nothing awaited since the look at the count: calls may come at once.
+      if (decision.rule === COUNTED && !isCounted) this.#count(action, context);
+      return { action, decision, wasAsked: false };
+    }
     if (decision.effect === "deny") {
       return { refused: await this.#refuse(action, context, decision) };
     }
-    if (approved !== undefined) return { action, decision: approved, wasAsked: true };
+    if (before?.wasAsked) return { ...before, action };
     return await this.#ask(action, judged, decision, judge);
+  }
+
+  #isSpent({ target }: ResolvedAction, { turnId }: ActionContext): boolean {
+    return target.kind === "url" && this.#fetches.isSpent(turnId, target.host);
+  }
+
+  /** Once a fetch, and before its host is looked up: that tells something too. */
+  #count({ target }: ResolvedAction, { turnId }: ActionContext): void {
+    if (target.kind === "url") this.#fetches.add(turnId, target.host);
   }
 
   async #ask(

@@ -87,6 +87,8 @@ export interface PolicyState {
   readonly secretsDamaged: string | undefined;
   /** Somebody could answer a question; else it is refused at once (decisions E3). */
   readonly canAsk: boolean;
+  /** The turn has fetched enough URLs of tool results unasked, in all or from that site. */
+  readonly fetchesSpent?: boolean;
   /** Where the service itself listens now; absent: nowhere. */
   readonly listeners?: OwnListeners;
   /** Why grants and latches cannot be relied on: until that is mended, nothing is asked or granted. */

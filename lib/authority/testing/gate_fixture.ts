@@ -15,6 +15,7 @@ import { Approvals } from "../approvals/approvals.ts";
 import { AUDIT_FILE, type AuditLog, openAudit } from "../audit/log.ts";
 import type { AuditRecord } from "../audit/record.ts";
 import type { ConfiguredRule } from "../policy/configured_rules.ts";
+import type { UnaskedFetchLimits } from "../policy/unasked_fetches.ts";
 import { Commissions } from "../commission/commissions.ts";
 import { findDenoDir } from "../../packages/deno_dir.ts";
 import { createExecutor, type Executor } from "../executor/executor.ts";
@@ -61,6 +62,7 @@ export interface GateFixtureOptions {
   mcpServers?: Record<string, Record<string, unknown>>;
   /** Of MCP servers; default: that of this process. */
   mcpClock?: Clock;
+  unaskedFetches?: UnaskedFetchLimits;
   /** Ready made; it is not removed then. */
   root?: string;
 }
@@ -224,6 +226,8 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
         rules: options.rules ?? [],
         privateHosts: options.privateHosts ?? [],
         messageTargets: options.messageTargets ?? [],
+        unaskedFetchesPerTurn: options.unaskedFetches?.perTurn ?? 20,
+        unaskedFetchesPerSite: options.unaskedFetches?.perSite ?? 5,
       },
       mcp: config.mcp,
       tools: { webSearch: options.webSearch ?? config.tools.webSearch },
