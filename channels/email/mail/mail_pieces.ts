@@ -6,7 +6,7 @@
  */
 
 import type { TextPart } from "../../../lib/channel/mod.ts";
-import { others, splitQuotes } from "../../../lib/channel/platform/mod.ts";
+import { isQuoteLine, others, splitQuotes } from "../../../lib/channel/platform/mod.ts";
 import { beginsAnotherMail, MAX_LINES } from "./newest_part.ts";
 
 /** Words and tags that may stand before a subject, such as `[extern]`. */
@@ -48,9 +48,7 @@ export function mailPieces(
 ): TextPart[] {
   const lines = text.split("\n");
   const begin = isForwarded
-    ? lines.findIndex((line, at) =>
-      line.trimStart().startsWith(">") || beginsAnotherMail(lines, at)
-    )
+    ? lines.findIndex((line, at) => isQuoteLine(line) || beginsAnotherMail(lines, at))
     : lines.findIndex((_, at) => at >= MAX_LINES || beginsAnotherMail(lines, at));
   const end = begin >= 0 ? begin : isForwarded ? 0 : lines.length;
   return [

@@ -57,7 +57,11 @@ export function newestPart(text: string, { forwarded }: { forwarded: boolean }):
 }
 
 /** Words in a row of dashes, whatever the language, and how Apple's programs say it. */
-const ANY_SEPARATOR = /^(?:[-_=*]{2,}[^-_=*]{3,80}[-_=*]{2,}|begin forwarded message\s*:)$/i;
+const ANY_SEPARATOR =
+  /^(?:[-_=*]{2,}\s?[^-_=*\s].{1,80}[^-_=*\s]\s?[-_=*]{2,}|begin forwarded message\s*:)$/i;
+
+/** An address and a colon at the end: an introduction, whatever the language. */
+const ADDRESS_INTRODUCTION = /<[^\s<>@]{1,64}@[^\s<>@]{1,255}>.{0,80}[:：]$/;
 
 /**
  * Whether another mail begins at a line, of which not every line is marked: behind a separator, a header,
@@ -68,7 +72,8 @@ export function beginsAnotherMail(lines: readonly string[], at: number): boolean
   if (line === "") return false;
   if (ANY_SEPARATOR.test(line) || isHeaderBlock(lines, at)) return true;
   for (let count = 1; count <= 3; count++) {
-    if (!isIntroduction(lines, at, count)) continue;
+    const isOne = count === 1 && ADDRESS_INTRODUCTION.test(line);
+    if (!isOne && !isIntroduction(lines, at, count)) continue;
     const next = lines.slice(at + count, at + count + 5).find((each) => each.trim() !== "");
     if (next !== undefined && !next.trimStart().startsWith(">")) return true;
   }

@@ -35,6 +35,7 @@ export { sleep } from "./sleep.ts";
 export { StatusNotes, type StatusNotesDeps } from "./status_notes.ts";
 export {
   inPieces,
+  isQuoteLine,
   mentionOf,
   others,
   piecesOf,

@@ -56,6 +56,11 @@ export interface QuoteMarks {
   hasRest?: boolean;
 }
 
+/** Whether a line begins with `>`, behind nothing that anybody sees. */
+export function isQuoteLine(line: string): boolean {
+  return /^[\s\p{Cf}]*>/u.test(line);
+}
+
 /** What somebody has typed, in pieces: lines that quote by `>`, and their own. */
 export function splitQuotes(text: string, { reach = "line", hasRest = false }: QuoteMarks = {}) {
   // Nearly always: most messages quote nothing.
@@ -64,9 +69,9 @@ export function splitQuotes(text: string, { reach = "line", hasRest = false }: Q
   let isQuoted = false;
   let isRest = false;
   for (const line of text.split(/\r\n|[\n\r\u2028\u2029]/)) {
-    isRest ||= hasRest && /^\s*>>>/.test(line);
+    isRest ||= hasRest && /^[\s\p{Cf}]*>>>/u.test(line);
     const goesOn: boolean = isQuoted && reach === "paragraph" && line.trim() !== "";
-    isQuoted = isRest || /^\s*>/.test(line) || goesOn;
+    isQuoted = isRest || isQuoteLine(line) || goesOn;
     const last = pieces.at(-1);
     if (last?.isQuoted === isQuoted) last.lines.push(line);
     else pieces.push({ lines: [line], isQuoted });
