@@ -89,6 +89,7 @@ async function timeDeliveries(path: string, chats: number, old = 0): Promise<num
     isRunning: true,
     send: () => Promise.resolve(),
     sendDelta: () => Promise.resolve(),
+    sendReasoning: () => Promise.resolve(),
     sendReasoningDelta: () => Promise.resolve(),
     sendReasoningEnd: () => Promise.resolve(),
   };

@@ -54,7 +54,7 @@ export class WebsocketChannel extends Channel<WebsocketChannelConfig> {
       showReasoning: config.showReasoning,
       sendProgress: config.sendProgress,
       sendToolHints: config.sendToolHints,
-      signMedia: (path) => host.media.sign(path),
+      signMedia: (path, name) => host.media.sign(path, name),
       made: new WeakMap<StoredEvent, OutFrame>(),
     };
     this.#server = createSocketServer({

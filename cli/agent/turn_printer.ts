@@ -77,6 +77,8 @@ export class TurnPrinter {
         return this.#remark(`  ${APPROVAL_OUTCOMES[event.outcome]}`);
       case "notice":
         return this.#remark(event.text);
+      case "files":
+        return this.#remark(`  sends ${event.files.map(({ name }) => name).join(", ")}`);
       case "summary":
         return this.#remark("Older messages were summarized");
       case "turn_end":

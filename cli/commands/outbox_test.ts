@@ -22,13 +22,15 @@ function row(rowid: number, changes: Partial<OutboxRow> = {}): OutboxRow {
   };
 }
 
+const FILE = { name: "a", path: "/a" };
+
 function setUp(
   invocation: Partial<Pick<Invocation, "subcommand" | "args" | "options">>,
   { json = false, script = {} }: { json?: boolean; script?: Script } = {},
 ) {
   const { out, stdout, stderr } = memoryOutput();
   const client = new FakeClient({
-    outbox: () => [row(1), row(2, { state: "unknown", isPiece: true, media: ["/a"] })],
+    outbox: () => [row(1), row(2, { state: "unknown", isPiece: true, media: [FILE] })],
     outbox_resend: ({ message }) => [row(message, { state: "pending" })],
     outbox_drop: ({ message }) => [row(message, { state: "expired" })],
     ...script,
@@ -83,7 +85,7 @@ Deno.test("runOutbox() --json prints each message as it is", async () => {
   await run();
   assertEquals(stdout.text.trimEnd().split("\n").map((line) => JSON.parse(line)), [
     row(1),
-    row(2, { state: "unknown", isPiece: true, media: ["/a"] }),
+    row(2, { state: "unknown", isPiece: true, media: [FILE] }),
   ]);
 });
 

@@ -37,7 +37,11 @@ export function actionContext(
     actor: turn.actor,
     attended,
     ...automation !== undefined && {
-      automation: { id: automation.id, digest: automation.digest },
+      automation: {
+        id: automation.id,
+        digest: automation.digest,
+        ...automation.delivery !== undefined && { delivery: automation.delivery },
+      },
     },
     ...automation?.rehearsal !== undefined && { rehearsal: automation.rehearsal },
     personHosts: personHosts(read),

@@ -16,6 +16,7 @@
 
 import type { ApprovalBrief, ApprovalOutcome, ApprovalView } from "../authority/actions.ts";
 import type { ErrorData } from "../errors.ts";
+import type { OutFile } from "./messages.ts";
 
 /** Tokens of a turn or a model call, as the provider counted them; 0 when it did not say. */
 export interface Usage {
@@ -48,18 +49,19 @@ export interface SessionUpdated {
 
 /**
  * A message of the agent that no turn of this session said: one that another session, or an automation,
- * sent here. Its `turnId` is empty. `media` are paths on this machine.
+ * sent here. Its `turnId` is empty.
  */
 export interface SaidFromElsewhere {
   type: "message";
   text: string;
-  media?: readonly string[];
+  media?: readonly OutFile[];
   replyTo?: string;
 }
 
 /** One thing that happened in a turn. */
 export type AgentEvent =
-  | { type: "turn_start"; model: string }
+  /** `replyTo`: the id of the message that it answers, as its sender named it. */
+  | { type: "turn_start"; model: string; replyTo?: string }
   | { type: "text_delta"; streamId: string; text: string }
   /**
    * `resuming`: the turn goes on after this segment (a tool call follows). `cut`: the turn broke off in
@@ -90,6 +92,8 @@ export type AgentEvent =
     brief?: ApprovalBrief;
   }
   | { type: "approval_resolved"; callId: string; approvalId: string; outcome: ApprovalOutcome }
+  /** Files that go out with the turn's answer. */
+  | { type: "files"; files: readonly OutFile[]; replyTo?: string }
   /** Tokens of one model call, and which model answered it (a fallback, maybe). */
   | { type: "usage"; model: string; usage: Usage }
   /** A transient fault that is being dealt with: a retry, a fallback, a compaction. */

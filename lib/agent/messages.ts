@@ -14,6 +14,14 @@ export interface FileRef {
   bytes: number;
 }
 
+/** A file that goes out with a message. */
+export interface OutFile {
+  /** As those who get it see it: a name without a path. */
+  name: string;
+  /** On this machine; in the media folder named by its hash. */
+  path: string;
+}
+
 /** A document that came with a message, with what the model is given of it. */
 export interface DocumentPart {
   type: "document";
@@ -60,8 +68,8 @@ export type Message =
     text: string;
     reasoning?: string;
     calls: ToolCall[];
-    /** Paths of files that were sent with a message from elsewhere; no model is given them. */
-    media?: readonly string[];
+    /** Files that went out with it; no model is given them. */
+    media?: readonly OutFile[];
     /** As the model's `finish` event gave it, kept verbatim and given back with the message. */
     replay?: unknown;
   }

@@ -28,7 +28,7 @@ interface LostEnd {
 
 /** What marks need. */
 export interface TurnMarksDeps {
-  journal: Pick<Journal, "start" | "append" | "end" | "turn">;
+  journal: Pick<Journal, "start" | "append" | "end" | "turn" | "requestKeyOf">;
   clock: Clock;
   log: Log;
   randomId: () => string;
@@ -148,8 +148,14 @@ export class TurnMarks {
   }
 
   async #sayStart(own: AcceptedTurn): Promise<number> {
-    const event = { type: "turn_start" as const, model: own.model.name };
-    const seq = await this.#deps.journal.append(own.turn.id, [event]);
+    const { journal } = this.#deps;
+    const { id, automation } = own.turn;
+    const replyTo = automation === undefined ? journal.requestKeyOf(id) : undefined;
+    const seq = await journal.append(id, [{
+      type: "turn_start",
+      model: own.model.name,
+      ...replyTo !== undefined && { replyTo },
+    }]);
     own.isOpen = true;
     return seq;
   }

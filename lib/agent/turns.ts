@@ -21,6 +21,8 @@ export interface TurnAutomation {
   tokenBudget: number;
   /** Id of the commission that it rehearses for: no action of it runs. */
   rehearsal?: string;
+  /** The chat that its answers go to. */
+  delivery?: { channel: string; chatId: string };
   /** What an earlier run came to; all that the model is told of what was before. */
   lastResult?: string;
 }

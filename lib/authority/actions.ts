@@ -38,7 +38,12 @@ export interface ActionContext {
   /** A person opened the turn and is still there (decisions E3). */
   attended: boolean;
   /** The automation that opened the turn, as it is written now; grants are bound to it. */
-  automation?: { id: string; digest: string };
+  automation?: {
+    id: string;
+    digest: string;
+    /** The chat that its answers go to. */
+    delivery?: { channel: string; chatId: string };
+  };
   /**
    * Set in the turn of a commission: nothing of it runs. Every action is resolved and judged as it would
    * be in a run, and noted under this id (decisions E10).
@@ -166,6 +171,19 @@ export interface ChatTarget {
   kind: "chat";
   channel: string;
   chatId: string;
+  /** It is the chat that the turn's answer goes to, and what is sent goes with that. */
+  withAnswer?: true;
+  /** What is sent along; reading each is an action of its own. */
+  files?: readonly SentFile[];
+}
+
+/** A file as it is when it is decided on: one that is written to is another. */
+export interface SentFile {
+  /** Real path. */
+  real: string;
+  bytes: number;
+  /** When it was last changed (`fileStamp`). */
+  stamp: string;
 }
 
 /** A command that runs in the sandbox. */

@@ -108,6 +108,7 @@ export function createDocumentReader(options: DocumentReaderOptions): OwnedDocum
         throw new ServiceError("executor_fault", "the program that reads it is broken");
       case "redirect":
       case "addresses":
+      case "file":
       case "page":
         throw new ServiceError("executor_fault", `its process answered ${outcome.type}`);
     }

@@ -212,10 +212,10 @@ class Gate implements Actions {
   async #rehearse(tool: Tool, args: unknown, context: ActionContext): Promise<ActionResult> {
     const find = (name: string) => this.#options.mcp?.find(name);
     const target = await resolveTouch(tool, args, this.#workspace, { find, from: context });
-    const secrets = tool.secrets?.(args) ?? [];
+    const needs = { secrets: tool.secrets?.(args) ?? [], files: tool.reads?.(args) ?? [] };
     const { commissions } = this.#options;
-    const deps = { judge: this.#judge, commissions };
-    return await rehearseCall({ tool, args, target, secrets, context }, deps);
+    const deps = { judge: this.#judge, commissions, workspace: this.#workspace };
+    return await rehearseCall({ tool, args, target, needs, context }, deps);
   }
 
   async #run(
@@ -233,7 +233,8 @@ class Gate implements Actions {
       const target = await resolve();
       if (redirects > 0) options.onProgress(`redirected to ${describeTarget(target)}`);
       const judged = { tool, args, target, context, options, resolve };
-      const call = await judgeCall(this.#judge, judged, secrets);
+      const needs = { secrets, files: tool.reads?.(args) ?? [] };
+      const call = await judgeCall(this.#judge, judged, needs, this.#workspace);
       if ("refused" in call) return call.refused;
       const result = await runCall({ tool, call, context, options }, this.#runDeps);
       if (!("redirect" in result)) return withNotes(result, notes);

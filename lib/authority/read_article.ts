@@ -84,6 +84,7 @@ function why(outcome: ChildOutcome): string {
     case "fault":
     case "redirect":
     case "addresses":
+    case "file":
     case "page":
       return "no article could be looked for";
   }

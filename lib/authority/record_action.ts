@@ -110,7 +110,14 @@ function targetData(target: Target, audit: AuditLog): Record<string, unknown> {
       };
     }
     case "chat":
-      return { kind: "chat", channel: target.channel, chatId: target.chatId };
+      return {
+        kind: "chat",
+        channel: target.channel,
+        chatId: target.chatId,
+        ...target.files !== undefined && {
+          files: target.files.map(({ real, bytes }) => ({ real, bytes })),
+        },
+      };
     case "command":
       return commandData(target, audit);
     case "mcp": {

@@ -1,6 +1,6 @@
 /**
- * A call on record: its own action and each use of a secret, before it runs and after it (decisions E8,
- * E9).
+ * A call on record: its own action, each use of a secret and each file that it sends, before it runs and
+ * after it (decisions E8, E9).
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { type OpenRecord, recordAction } from "./record_action.ts";
 /** Records a call before it runs. Rejects when any of it cannot be recorded; then it must not run. */
 export async function recordCall(
   deps: { audit: AuditLog; now?: () => number },
-  { main, secrets }: AllowedCall,
+  { main, secrets, files }: AllowedCall,
   context: ActionContext,
 ): Promise<OpenRecord> {
   const open: OpenRecord[] = [];
@@ -21,7 +21,7 @@ export async function recordCall(
     for (const record of open) await record.cut(error);
   };
   try {
-    for (const allowed of [main, ...secrets]) {
+    for (const allowed of [main, ...secrets, ...files]) {
       open.push(await recordAction(deps, { ...allowed, context }));
     }
   } catch (error) {

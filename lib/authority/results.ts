@@ -35,6 +35,7 @@ export function outcomeResult(
     case "fault":
       return failed("executor_fault", `${tool} did not finish: ${outcome.message}`);
     case "addresses":
+    case "file":
     case "page":
       return failed("executor_fault", `${tool} did not finish: it answered ${outcome.type}`);
   }

@@ -87,13 +87,7 @@ async function run(
     case "chat":
       // Once handed over it cannot be called back: an end of the turn from then on changes nothing.
       options.signal.throwIfAborted();
-      return await sendMessage({
-        args,
-        target,
-        context,
-        outbox: deps.outbox,
-        timeoutMs: tool.timeoutMs,
-      });
+      return await sendMessage({ args, target, context, files: call.files, tool, options }, deps);
     case "automation":
       options.signal.throwIfAborted();
       return await makeAutomation({

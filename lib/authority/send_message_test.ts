@@ -4,11 +4,14 @@ import { toolUrls } from "../agent/hosts.ts";
 import type { Message } from "../agent/messages.ts";
 import { ServiceError } from "../errors.ts";
 import { message } from "../tools/message.ts";
-import type { ActionResult } from "./actions.ts";
+import type { AllowedMessage, OutboxPort } from "../service/bridge.ts";
+import type { ActionResult, PathTarget } from "./actions.ts";
 import type { AuditLog } from "./audit/log.ts";
 import type { Executor } from "./executor/executor.ts";
 import { ServiceOutbox } from "./service_outbox.ts";
-import { gateFixture } from "./testing/gate_fixture.ts";
+import { sendMessage } from "./send_message.ts";
+import { ask } from "./testing/ask_gate.ts";
+import { CONTEXT, gateFixture } from "./testing/gate_fixture.ts";
 import { rounds } from "../../tests/support/rounds.ts";
 
 const ARGS = { content: "the build is green", channel: "telegram", chat_id: "12345" };
@@ -288,4 +291,177 @@ Deno.test("message never gives ground for a fetch, whatever its arguments are", 
     }),
     { numRuns: rounds(50) },
   );
+});
+
+/** A chat of this service: what is sent without naming a chat goes there. */
+const IN_CHAT = { sessionKey: "websocket:own", channel: "websocket" };
+
+/** A gate, and what it hands over. */
+async function sendingGate(options: Parameters<typeof gateFixture>[0] = {}) {
+  const sent: AllowedMessage[] = [];
+  const outbox: OutboxPort = {
+    enqueue(message) {
+      sent.push(message);
+      return Promise.resolve({ repeated: false, channelEnabled: true });
+    },
+  };
+  return Object.assign(await gateFixture({ ...options, outbox }), { sent });
+}
+
+const textsOf = ({ files = [] }: AllowedMessage) =>
+  files.map(({ name, bytes }) => [name, new TextDecoder().decode(bytes)]);
+
+Deno.test("message sends files of the workspace, to the chat that it names and along with the answer", async () => {
+  await using gate = await sendingGate({ ...LISTED, channels: ["telegram"] });
+  await Deno.mkdir(`${gate.workspace}/out`);
+  await Deno.writeTextFile(`${gate.workspace}/out/report.txt`, "all is well");
+  await Deno.writeTextFile(`${gate.workspace}/empty`, "");
+  const files = ["out/report.txt", `${gate.workspace}/empty`];
+  assertEquals((await gate.act("message", { ...ARGS, files })).status, "ok");
+  const own = await gate.act("message", { files: ["out/report.txt"] }, { context: IN_CHAT });
+  assertEquals(own, { status: "ok", output: "The file goes out with your answer." });
+  assertEquals(gate.sent.map(textsOf), [
+    [["report.txt", "all is well"], ["empty", ""]],
+    [["report.txt", "all is well"]],
+  ]);
+  assertEquals(gate.sent.map(({ channel, chatId, withAnswer }) => [channel, chatId, withAnswer]), [
+    ["telegram", "12345", undefined],
+    ["websocket", "own", true],
+  ]);
+  const started = (await gate.records()).filter(({ kind }) => kind === "action.start");
+  assertEquals(started.map(({ data }) => data.capability), [
+    ...["message.send", "fs.read", "fs.read"],
+    ...["message.send", "fs.read"],
+  ]);
+});
+
+Deno.test("message sends nothing when one of its files may not be read, or cannot be", async () => {
+  await using gate = await sendingGate(LISTED);
+  const { workspace, root } = gate;
+  await Deno.writeTextFile(`${workspace}/ok.txt`, "fine");
+  await Deno.writeTextFile(`${workspace}/.env`, "KEY=1");
+  await Deno.writeTextFile(`${root}/outside.txt`, "not yours");
+  await Deno.mkdir(`${workspace}/folder`);
+  await Deno.symlink(`${root}/outside.txt`, `${workspace}/link.txt`);
+  await Deno.symlink(`${workspace}/.env`, `${workspace}/plain.txt`);
+  await Deno.writeFile(`${workspace}/large.bin`, new Uint8Array(10 * 1024 * 1024 + 1));
+  await Deno.writeFile(`${workspace}/big.bin`, new Uint8Array(9 * 1024 * 1024));
+  const cases: [files: string[], status: string][] = [
+    [["ok.txt", `${root}/outside.txt`], "refused"],
+    [["ok.txt", "../../outside.txt"], "refused"],
+    [["link.txt"], "refused"],
+    [[".env"], "refused"],
+    [["plain.txt"], "refused"],
+    [["/proc/self/environ"], "refused"],
+    [[`${gate.home}/keys`], "refused"],
+    [["folder"], "failed"],
+    [["missing.txt"], "failed"],
+    [["large.bin"], "failed"],
+    [["big.bin", "big.bin", "big.bin"], "failed"],
+  ];
+  for (const [files, status] of cases) {
+    const result = await gate.act("message", { ...ARGS, files });
+    assertEquals(result.status, status, `${files}: ${result.output}`);
+  }
+  assertEquals(gate.sent, []);
+});
+
+Deno.test("message asks about a chat, and sends the files that were approved or nothing", async () => {
+  await using gate = await sendingGate();
+  const { token } = await gate.state.tokens.issue({ name: "ann", scopes: ["approve"] });
+  const path = `${gate.workspace}/report.txt`;
+  await Deno.writeTextFile(path, "as it was");
+  const send = async (meanwhile: () => void) => {
+    const { result, next } = ask(gate, "message", { ...ARGS, files: ["report.txt"] });
+    const { id, digest, details } = await next(1);
+    assertStringIncludes(details, `file: ${path} (9 bytes)`);
+    meanwhile();
+    const approve = { op: "approvals.approve", id, digest } as const;
+    await gate.operator.operate(approve, { kind: "token", token });
+    return await result;
+  };
+  assertEquals((await send(() => {})).status, "ok");
+  assertEquals(gate.sent.map(textsOf), [[["report.txt", "as it was"]]]);
+  // The same length, the same file: what was approved is gone all the same.
+  const swapped = await send(() => Deno.writeTextFileSync(path, "as it is!"));
+  assertEquals([swapped.status, gate.sent.length], ["refused", 1]);
+});
+
+Deno.test("message sends no file from an unattended turn without grants for both, or from no chat", async () => {
+  await using gate = await sendingGate(LISTED);
+  await Deno.writeTextFile(`${gate.workspace}/report.txt`, "all is well");
+  const automation = {
+    id: "aut_1",
+    digest: "d".repeat(64),
+    delivery: { channel: "websocket", chatId: "daily" },
+  };
+  const context = {
+    sessionKey: "automation:aut_1",
+    channel: "automation",
+    actor: "automation:aut_1",
+    attended: false,
+    automation,
+  };
+  const send = () => gate.act("message", { files: ["report.txt"] }, { context });
+  const grants: { capability: "message.send" | "fs.read"; target: string }[] = [];
+  const grant = async (capability: "message.send" | "fs.read", target: string) => {
+    grants.push({ capability, target });
+    const subject = "automation:aut_1";
+    const whole = { subject, automationDigest: "d".repeat(64), grants, note: "", by: "test" };
+    await gate.state.grants.grantAutomation(whole);
+  };
+  assertEquals((await send()).status, "refused");
+  await grant("message.send", "websocket:daily");
+  assertStringIncludes((await send()).output, "fs.read");
+  await grant("fs.read", `${gate.workspace}/report.txt`);
+  assertEquals((await send()).status, "ok");
+  assertEquals(gate.sent.map(({ chatId, withAnswer }) => [chatId, withAnswer]), [["daily", true]]);
+  const noChat = await gate.act("message", { files: ["report.txt"] });
+  assertEquals(noChat.status, "refused");
+  assertStringIncludes(noChat.output, "name a channel and a chat_id");
+});
+
+Deno.test("message sends no file that holds a secret", async () => {
+  await using gate = await sendingGate(LISTED);
+  await gate.actions.shutdown();
+  const scrubber = { text: (text: string) => text.replaceAll("s3cret-value", "[secret:KEY]") };
+  const outcome = { type: "file", data: btoa("the key is s3cret-value") } as const;
+  const path = `${gate.workspace}/notes.txt`;
+  await Deno.writeTextFile(path, "");
+  const target = { kind: "path", real: path } as PathTarget;
+  const { result } = await sendMessage({
+    args: ARGS,
+    target: {
+      kind: "chat",
+      channel: "telegram",
+      chatId: "12345",
+      files: [{ real: path, bytes: 1, stamp: "" }],
+    },
+    files: [{
+      action: {
+        tool: "message",
+        capability: "fs.read",
+        args: {},
+        target: {
+          ...target,
+          access: "read",
+          path,
+          viaLink: false,
+          folder: { real: gate.workspace, dev: 0, ino: 0 },
+        },
+        digest: "",
+      },
+      decision: { effect: "allow", rule: "", reason: "" },
+    }],
+    context: CONTEXT,
+    tool: { timeoutMs: 1 },
+    options: { signal: new AbortController().signal, onProgress() {} },
+  }, {
+    outbox: { enqueue: () => Promise.reject(new Error("it was sent")) },
+    executor: { ...NO_CHILDREN, run: () => Promise.resolve(outcome) },
+    settings: { workspace: gate.workspace, maxOutputBytes: 1_000 },
+    scrubber,
+  });
+  assertEquals(codeOf(result), "refused");
+  assertStringIncludes(result.output, "notes.txt holds the value of a secret");
 });

@@ -5,8 +5,13 @@
  * @module
  */
 
-import type { OutboxMessage } from "../journal/types.ts";
-import type { Enqueued, OutboxPort, ToAuthority, ToService } from "../service/bridge.ts";
+import type {
+  AllowedMessage,
+  Enqueued,
+  OutboxPort,
+  ToAuthority,
+  ToService,
+} from "../service/bridge.ts";
 import { ServiceAnswers } from "./service_answers.ts";
 
 /** The outbox as the gate sees it; every promise settles, whatever becomes of the service. */
@@ -18,7 +23,7 @@ export class ServiceOutbox implements OutboxPort {
     this.#answers.connect(send);
   }
 
-  async enqueue(message: OutboxMessage, { timeoutMs }: { timeoutMs: number }): Promise<Enqueued> {
+  async enqueue(message: AllowedMessage, { timeoutMs }: { timeoutMs: number }): Promise<Enqueued> {
     return await this.#answers.ask((id) => ({ type: "enqueue", id, message }), timeoutMs);
   }
 

@@ -5,11 +5,17 @@
  */
 
 import { canonicalJson, sha256Hex } from "../authority/canonical_json.ts";
+import type { OutFile } from "../agent/messages.ts";
 import type { Delivery } from "./automation.ts";
 
 /** What came of a run after its last attempt. */
 export type RunResult =
-  | { status: "done"; answer: string }
+  | {
+    status: "done";
+    answer: string;
+    /** Files that go out with it. */
+    files?: readonly OutFile[];
+  }
   | { status: "failed"; error: string };
 
 /** What {@linkcode deliveryDecision} says. */

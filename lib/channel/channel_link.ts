@@ -15,6 +15,8 @@ export interface ChannelLink {
   readonly isRunning: boolean;
   send(message: OutboundMessage): Promise<void>;
   sendDelta(piece: StreamDelta): Promise<void>;
+  /** A whole thought, for a channel whose answers are whole too. */
+  sendReasoning(message: OutboundMessage): Promise<void>;
   sendReasoningDelta(piece: ReasoningDelta): Promise<void>;
   sendReasoningEnd(end: Omit<ReasoningDelta, "delta">): Promise<void>;
 }

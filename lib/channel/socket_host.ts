@@ -45,8 +45,11 @@ export interface OpenPort {
 
 /** Signs links to files that came or went with messages. */
 export interface MediaLinks {
-  /** Path and query on this port, for a file of the media folder; undefined for any other path. */
-  sign(path: string): string | undefined;
+  /**
+   * Path and query on this port, for a file of the media folder; undefined for any other path. `name`:
+   * what the file is to be called where it is saved.
+   */
+  sign(path: string, name?: string): string | undefined;
 }
 
 /** See the module. */

@@ -18,7 +18,7 @@ export interface AcceptanceDependencies {
 /** How work comes in: the turn's row with everything that is written together with it. */
 export function createAcceptance(
   { writer, parts }: AcceptanceDependencies,
-): Pick<Journal, "accept" | "repeated"> {
+): Pick<Journal, "accept" | "repeated" | "requestKeyOf"> {
   const { sessions, turns, events, openTurns, requestKeys, responses, files, channelTurns, now } =
     parts;
 
@@ -97,6 +97,7 @@ export function createAcceptance(
         };
       }, body.length + (request?.length ?? 0) + (place?.metadata.length ?? 0));
     },
+    requestKeyOf: (turnId) => requestKeys.of(turnId),
     repeated(key) {
       checkKey(key);
       const turn = turnOf(key);

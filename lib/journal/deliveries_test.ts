@@ -190,7 +190,7 @@ Deno.test("chats() finds the chats with messages that wait, page by page", async
 Deno.test("enqueue() keeps what belongs to a message, and refuses what is too much", async () => {
   const journal = openJournal({ path: ":memory:" });
   const whole = message("a", {
-    media: ["/data/a.png", "/data/half \ud83d"],
+    media: [{ name: "a", path: "/data/a.png" }, { name: "b", path: "/data/half \ud83d" }],
     metadata: { message_id: "7", nested: { list: [1, null, "\0"] } },
     event: { type: "progress", toolHint: true },
   });

@@ -82,7 +82,7 @@ export function createSessionForks({ db, writer, parts }: SessionForksDependenci
     `INSERT OR IGNORE INTO session_files (session_id, sha256)
      SELECT ?, f.sha256
      FROM messages AS said CROSS JOIN json_each(said.body, '$.media') AS p
-     CROSS JOIN session_files AS f ON f.session_id = ? AND f.sha256 = substr(p.value, -64)
+     CROSS JOIN session_files AS f ON f.session_id = ? AND f.sha256 = substr(p.value ->> '$.path', -64)
      WHERE said.id = ?`,
   );
   const copyMessage = query(
@@ -170,9 +170,7 @@ export function createSessionForks({ db, writer, parts }: SessionForksDependenci
       turn === NO_TURN ? id < end : turns.has(turn)
     );
     const messages = copyMessages(target, copied, turns);
-    for (const [id, turn] of copied) {
-      if (turn === NO_TURN) copySaidFiles.run(target, source.id, id);
-    }
+    for (const [id] of copied) copySaidFiles.run(target, source.id, id);
     const [first, turn, summary] = copyStarts(source.id, target, { end, turns, messages }) ??
       [0, null, null];
     if (summary !== null) enter.run(target, 0, summary, turn);

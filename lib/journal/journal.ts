@@ -14,6 +14,7 @@ import { type EncodedEvent, encodeEvent } from "./event_rows.ts";
 import type { Followers } from "./follow.ts";
 import type { MissedMessages } from "./missed_messages.ts";
 import type { OpenTurn } from "./open_turns.ts";
+import { mediaHashes } from "./session_files.ts";
 import { checkMessage, type Outbox } from "./outbox.ts";
 import type { OutboxLanes } from "./outbox_lanes.ts";
 import { recover } from "./recover.ts";
@@ -167,7 +168,14 @@ export function createJournal(
     hasFile: (sha256) => files.has(sha256),
     async enqueue(message) {
       checkMessage(message);
-      return await writer.write("full", () => outbox.enqueue(message), message.content.length);
+      const { turnId, media = [], content } = message;
+      return await writer.write("full", () => {
+        const isNew = outbox.enqueue(message);
+        const sender = turnId === undefined ? undefined : turns.find(turnId);
+        if (isNew !== true || sender === undefined) return isNew;
+        for (const sha256 of mediaHashes(media)) files.add(sender.sessionId, sha256);
+        return isNew;
+      }, content.length);
     },
     hasMessage: (id) => outbox.has(id),
     outbox(afterRowid, limit) {

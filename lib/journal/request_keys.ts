@@ -17,6 +17,8 @@ export interface RequestKeys {
   insert(turn: number, key: RequestKey): void;
   /** Frees the key of a turn that did nothing, if it has one that does not outlive that. */
   free(turn: number): void;
+  /** The key of a turn, by its id; undefined when it has none. */
+  of(turnId: string): string | undefined;
   /** Removes some of those that have expired. */
   purge(): void;
 }
@@ -35,6 +37,10 @@ export function createRequestKeys(db: DatabaseSync, now: () => number): RequestK
     `INSERT OR REPLACE INTO request_keys (turn, scope, key, digest, created_at, outlives_cancel)
      VALUES (?, ?, ?, ?, ?, ?)`,
   );
+  const selectOf = query<[string]>(
+    db,
+    `SELECT k.key FROM turns AS t CROSS JOIN request_keys AS k ON k.turn = t.turn WHERE t.id = ?`,
+  );
   const deleteOf = query(db, "DELETE FROM request_keys WHERE turn = ? AND outlives_cancel = 0");
   const deleteExpired = query(
     db,
@@ -52,6 +58,7 @@ export function createRequestKeys(db: DatabaseSync, now: () => number): RequestK
     insert(turn, { scope, key, digest, outlivesCancel = false }) {
       replace.run(turn, scope, key, digest, Math.floor(now()), outlivesCancel ? 1 : 0);
     },
+    of: (turnId) => selectOf.get(turnId)?.[0],
     free(turn) {
       deleteOf.run(turn);
     },

@@ -3,6 +3,7 @@ import type { Message } from "../agent/messages.ts";
 import { checkName, invalid } from "./checks.ts";
 import { encodeEvent } from "./event_rows.ts";
 import type { Outbox } from "./outbox.ts";
+import { mediaHashes } from "./session_files.ts";
 import type { JournalParts } from "./turn_writes.ts";
 import type { Journal } from "./types.ts";
 import type { Writer } from "./writer.ts";
@@ -64,15 +65,10 @@ export function createSaying(
         const sessionId = sessions.ensure(sessionKey);
         const seq = events.add({ sessionId, turn: 0, id: "" }, encoded);
         said.add(sessionId, seq, message, body);
-        for (const sha256 of hashesOf(media)) files.add(sessionId, sha256);
+        for (const sha256 of mediaHashes(media)) files.add(sessionId, sha256);
         sessions.touch(sessionId);
         return true;
       }, encoded.body.length + body.length);
     },
   };
-}
-
-/** Files of the media folder are named by their hash. */
-function hashesOf(media: readonly string[]): string[] {
-  return media.flatMap((path) => /(?<![^/\\])[0-9a-f]{64}$/.exec(path) ?? []);
 }

@@ -27,7 +27,10 @@ function contextOf(journal: Journal, key = KEY): string[] {
 
 Deno.test("say() is event, message of the history and row of the outbox in one", async () => {
   const journal = openJournal({ path: ":memory:" });
-  const media = [`/data/media/${hash("a")}`, "/elsewhere/b.txt"];
+  const media = [
+    { name: "a.txt", path: `/data/media/${hash("a")}` },
+    { name: "b.txt", path: "/elsewhere/b.txt" },
+  ];
   const said = { id: "m", sessionKey: KEY, text: "half \ud83d", media, replyTo: "5", turnId: "t" };
   assertEquals(await journal.say(said), true);
   const session = journal.session(KEY)!;
@@ -180,7 +183,12 @@ Deno.test("forkSession() takes along what was said from elsewhere, with its file
     onFilesFree: (files) => void freed.push(...files),
   });
   const say = (id: string, character: string) =>
-    journal.say({ id, sessionKey: KEY, text: id, media: [`/m/${hash(character)}`] });
+    journal.say({
+      id,
+      sessionKey: KEY,
+      text: id,
+      media: [{ name: "x", path: `/m/${hash(character)}` }],
+    });
   await say("first", "a");
   await begin(journal, "t1", { sessionKey: KEY });
   await say("second", "b");
@@ -240,5 +248,22 @@ Deno.test("W2 a request key that outlives a cancellation opens no second turn af
     await journal.end(id, ending("cancelled", true));
     assertEquals(journal.repeated(key)?.id, outlivesCancel ? id : undefined);
   }
+  await journal.close();
+});
+
+Deno.test("the answer of a turn keeps the files that went out with it, in a fork of the session too", async () => {
+  const journal = openJournal({ path: ":memory:" });
+  const file = { name: "report.txt", path: `/m/${hash("a")}` };
+  await begin(journal, "t1", { sessionKey: KEY });
+  await journal.append("t1", [{ type: "files", files: [file] }], "full");
+  assertEquals(journal.hasFile(hash("a")), true);
+  await journal.addMessage("t1", { role: "assistant", text: "Here", calls: [] });
+  await journal.end("t1", ending());
+  const answerIn = (key: string) => journal.history(journal.session(key)!.id, 0, 9).at(-1)!.message;
+  const answer = { role: "assistant" as const, text: "Here", calls: [], media: [file] };
+  assertEquals(answerIn(KEY), answer);
+  await journal.forkSession({ sourceKey: KEY, targetKey: "websocket:fork", beforeUserIndex: 1 });
+  await journal.deleteSession(KEY);
+  assertEquals([answerIn("websocket:fork"), journal.hasFile(hash("a"))], [answer, true]);
   await journal.close();
 });

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { UserPart } from "../agent/messages.ts";
+import type { OutFile, UserPart } from "../agent/messages.ts";
 import { invalid } from "./checks.ts";
 import { query } from "./query.ts";
 
@@ -47,6 +47,11 @@ export function createSessionFiles(db: DatabaseSync): SessionFiles {
       return { taken: files.length, free: files.filter((sha256) => !has(sha256)) };
     },
   };
+}
+
+/** Hashes of those files that are in the media folder, where a file is named by its hash. */
+export function mediaHashes(files: readonly OutFile[]): string[] {
+  return files.flatMap(({ path }) => /(?<![^/\\])[0-9a-f]{64}$/.exec(path) ?? []);
 }
 
 /** Hashes of the files of an input, each once. Throws `invalid_request` for what is none. */

@@ -1,5 +1,5 @@
 import { type AgentEvent, NO_USAGE, type Usage } from "../agent/events.ts";
-import type { Message, ToolCall } from "../agent/messages.ts";
+import type { Message, OutFile, ToolCall } from "../agent/messages.ts";
 
 /** What the model is told, and the reader shown, of a call whose end is on no record. */
 export const INTERRUPTED_OUTPUT =
@@ -30,6 +30,8 @@ export interface TurnState {
   text: string;
   /** Calls that are in no message yet, by call id. */
   unsaid: Map<string, { call: ToolCall; outcome?: CallOutcome }>;
+  /** What goes out with its answer. */
+  files: OutFile[];
   /** Its answer is on record, and nothing but its end is missing. */
   answered: boolean;
   /** A tool ran, or may have. */
@@ -47,6 +49,7 @@ export function newTurnState(): TurnState {
     unanswered: new Map(),
     text: "",
     unsaid: new Map(),
+    files: [],
     answered: false,
     ranTool: false,
     usage: { ...NO_USAGE },
@@ -77,6 +80,9 @@ export function noteEvent(state: TurnState, event: AgentEvent): void {
       }
       break;
     }
+    case "files":
+      state.files.push(...event.files);
+      break;
     case "approval_requested":
       state.approvals.set(event.approval.id, event.callId);
       break;

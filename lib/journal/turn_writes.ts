@@ -9,7 +9,7 @@ import type { OpenTurn, OpenTurns } from "./open_turns.ts";
 import type { RequestKeys } from "./request_keys.ts";
 import type { ResponseIndex } from "./responses.ts";
 import type { SaidLog } from "./said.ts";
-import type { SessionFiles } from "./session_files.ts";
+import { mediaHashes, type SessionFiles } from "./session_files.ts";
 import type { SessionRows } from "./sessions.ts";
 import { closingEvents, closingMessages, noteEvent, noteMessage } from "./turn_state.ts";
 import type { TurnRows } from "./turns.ts";
@@ -51,7 +51,7 @@ export interface TurnWrites {
 
 /** The {@linkcode TurnWrites} over the parts of a journal. */
 export function createTurnWrites(
-  { sessions, turns, events, messages, said, openTurns, requestKeys, now }: JournalParts,
+  { sessions, turns, events, messages, said, files, openTurns, requestKeys, now }: JournalParts,
 ): TurnWrites {
   function enterInput(open: OpenTurn, inContext: boolean): number {
     const head = events.head(open.sessionId);
@@ -68,12 +68,19 @@ export function createTurnWrites(
     for (const one of encoded) {
       events.add(open, one);
       noteEvent(open.state, one.event);
+      if (one.event.type !== "files") continue;
+      for (const sha256 of mediaHashes(one.event.files)) files.add(open.sessionId, sha256);
     }
     return events.head(open.sessionId);
   }
 
   function tell(open: OpenTurn, message: Message, body: string): void {
-    messages.add(open, events.head(open.sessionId), message, body);
+    const { files } = open.state;
+    const isAnswer = message.role === "assistant" && message.calls.length === 0;
+    const whole = isAnswer && files.length > 0
+      ? JSON.stringify({ ...message, media: files })
+      : body;
+    messages.add(open, events.head(open.sessionId), message, whole);
     noteMessage(open.state, message);
   }
 

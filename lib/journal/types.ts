@@ -9,7 +9,7 @@
  */
 
 import type { AgentEvent, StoredEvent, TurnStatus, Usage } from "../agent/events.ts";
-import type { Message, UserPart } from "../agent/messages.ts";
+import type { Message, OutFile, UserPart } from "../agent/messages.ts";
 import type { TurnAutomation } from "../agent/turns.ts";
 import type { AutomationStore } from "../automation/automation_store.ts";
 import type { DeliveryStore } from "../channel/delivery/delivery_store.ts";
@@ -116,8 +116,7 @@ export interface OutboxMessage {
   channel: string;
   chatId: string;
   content: string;
-  /** Paths on this machine, in a folder that the channel may read. */
-  media?: readonly string[];
+  media?: readonly OutFile[];
   /** Plain JSON: what the channel is to know of the message that it answers. */
   metadata?: Readonly<Record<string, unknown>>;
   event?: OutboundEvent;
@@ -188,8 +187,8 @@ export interface Saying {
   sessionKey: string;
   /** Blank only with media. */
   text: string;
-  /** Paths on this machine. Those of the media folder keep their files there. */
-  media?: readonly string[];
+  /** Those of the media folder stay there for as long as the session. */
+  media?: readonly OutFile[];
   replyTo?: string;
   /** Turn of another session that sends it, if one does. */
   turnId?: string;
@@ -264,6 +263,8 @@ export interface Journal {
    * the turn of that key is returned as `repeated`, or `idempotency_conflict` thrown.
    */
   accept(turn: NewTurn, options?: AcceptOptions): Promise<{ turn: Turn; repeated: boolean }>;
+  /** The key that the turn was accepted with: what its sender calls the message. */
+  requestKeyOf(turnId: string): string | undefined;
   /** The turn that was accepted with this key. Throws `idempotency_conflict` for another digest. */
   repeated(key: RequestKey): Turn | undefined;
   /**
@@ -366,7 +367,7 @@ export interface Journal {
   hasFile(sha256: string): boolean;
 
   /**
-   * Puts a message into the outbox, `full`. Resolves false when its id is on record already. Throws
+   * Puts a message into the outbox, `full`; its files stay with the session of its turn. Resolves false when its id is on record already. Throws
    * `overloaded` when the channel has 10,000 that wait. It outlives its session: it is accepted work.
    */
   enqueue(message: OutboxMessage): Promise<boolean>;

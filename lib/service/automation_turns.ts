@@ -7,6 +7,7 @@
 import type { Turns } from "../agent/turns.ts";
 import { automationDigest } from "../automation/automation_digest.ts";
 import { type AutomationRecord, MAX_HISTORY } from "../automation/automation_record.ts";
+import type { Delivery } from "../automation/automation.ts";
 import type { AutomationStore } from "../automation/automation_store.ts";
 import type { AutomationTurns } from "../automation/automation_turns.ts";
 import type { RunResult } from "../automation/delivery_decision.ts";
@@ -26,6 +27,11 @@ const MAX_TOLD_CHARS = 8_000;
 
 /** Characters of a result that is delivered; it stands whole in the history. */
 const MAX_DELIVERED_CHARS = 100_000;
+
+/** The chat of a delivery. */
+export function chatOf({ channel, chatId }: Delivery): { channel: string; chatId: string } {
+  return { channel, chatId };
+}
 
 /** Where an automation's runs are on record. */
 export function automationSession(automationId: string): string {
@@ -63,6 +69,7 @@ export function createAutomationTurns(
           digest: automationDigest(spec),
           maxSteps: spec.maxSteps,
           tokenBudget: spec.tokenBudget,
+          ...spec.delivery !== undefined && { delivery: chatOf(spec.delivery) },
           lastResult: await lastResult(id),
         },
         // A slot that was cancelled has had its run.
@@ -89,7 +96,15 @@ export function createAutomationTurns(
     },
     async deliver({ id, turnId, automation, delivery: { channel, chatId }, result }) {
       const content = worded(automation, result);
-      await outbox.enqueue({ id, ...turnId !== undefined && { turnId }, channel, chatId, content });
+      const media = result.status === "done" ? result.files : undefined;
+      await outbox.enqueue({
+        id,
+        ...turnId !== undefined && { turnId },
+        channel,
+        chatId,
+        content,
+        ...media !== undefined && { media },
+      });
     },
   };
 }

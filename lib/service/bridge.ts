@@ -73,9 +73,17 @@ export interface Enqueued {
   channelEnabled: boolean;
 }
 
+/** A message that the gate has allowed, with the bytes of its files. */
+export interface AllowedMessage
+  extends Pick<OutboxMessage, "id" | "turnId" | "channel" | "chatId" | "content"> {
+  files?: readonly { name: string; bytes: Uint8Array<ArrayBuffer> }[];
+  /** Its files go out with the answer of its turn, wherever that goes. */
+  withAnswer?: true;
+}
+
 /** Where messages for chats wait to be delivered. Rejects with a ServiceError, such as `overloaded`. */
 export interface OutboxPort {
-  enqueue(message: OutboxMessage, options: { timeoutMs: number }): Promise<Enqueued>;
+  enqueue(message: AllowedMessage, options: { timeoutMs: number }): Promise<Enqueued>;
 }
 
 /** What became of an automation that was approved. */
@@ -127,7 +135,7 @@ export type ToService =
   | { type: "local_user_answer"; id: number; user: LocalUser }
   | { type: "extracted"; id: number; result: ExtractedText | { error: ErrorData } }
   /** The gate has allowed a message for a chat: it belongs into the outbox; `enqueued` answers. */
-  | { type: "enqueue"; id: number; message: OutboxMessage }
+  | { type: "enqueue"; id: number; message: AllowedMessage }
   /** The gate has allowed an automation that the agent proposes; `automation_created` answers. */
   | { type: "create_automation"; id: number; automationId: string; spec: Automation }
   /** The keys at these dotted paths have new values from now on. */

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { basename } from "@std/path";
 import type { Clock } from "../agent/clock.ts";
 import type { OwnedTurns } from "../agent/create_turns.ts";
 import type { InputPart } from "../agent/messages.ts";
@@ -129,7 +130,8 @@ export function createChats(deps: ChatsDeps): Chats {
     join: (place) => presence.join(chatSessionKey(place)),
     async say({ id, text, media, ...place }) {
       const sessionKey = chatSessionKey(place);
-      await journal.say({ id, sessionKey, text: scrub(text), media });
+      const files = media.map((path) => ({ name: basename(path), path }));
+      await journal.say({ id, sessionKey, text: scrub(text), media: files });
     },
     async transcribe(dataUrl, signal) {
       if (deps.transcribe === undefined) {

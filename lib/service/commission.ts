@@ -17,7 +17,7 @@ import type { AutomationStore } from "../automation/automation_store.ts";
 import type { CommissionReport, CurrentFinding } from "../automation/commission_report.ts";
 import { ServiceError, toErrorData } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { automationSession } from "./automation_turns.ts";
+import { automationSession, chatOf } from "./automation_turns.ts";
 import type { AuthorityLink } from "./remote_actions.ts";
 import { runResult } from "./run_result.ts";
 
@@ -111,6 +111,7 @@ export function createCommission(deps: CommissionDeps): Commission {
         digest,
         maxSteps: spec.maxSteps,
         tokenBudget: spec.tokenBudget,
+        ...spec.delivery !== undefined && { delivery: chatOf(spec.delivery) },
         rehearsal,
       },
     });

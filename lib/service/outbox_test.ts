@@ -13,6 +13,8 @@ function fakeJournal(enqueue: Journal["enqueue"]): OutboxDeps["journal"] {
     enqueue,
     outbox: () => [],
     turn: () => undefined,
+    append: () => Promise.reject(new Error("nothing is added")),
+    requestKeyOf: () => undefined,
     say: () => Promise.reject(new Error("nothing is said")),
     deliveries: { counts: () => ({ waiting: 0, unknown: 0, dead: 0 }) },
   };

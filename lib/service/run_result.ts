@@ -5,6 +5,7 @@
  */
 
 import type { StoredEvent } from "../agent/events.ts";
+import type { OutFile } from "../agent/messages.ts";
 import type { RunResult } from "../automation/delivery_decision.ts";
 
 /** Longest answer that is kept in memory of one run, characters. */
@@ -19,6 +20,7 @@ export async function runResult(
 ): Promise<RunResult | undefined> {
   let answer = "";
   let streamId: string | undefined;
+  const files: OutFile[] = [];
   let error = "The turn ended without an answer";
   for await (const { event } of events) {
     switch (event.type) {
@@ -27,12 +29,19 @@ export async function runResult(
         streamId = event.streamId;
         if (answer.length < MAX_ANSWER_CHARS) answer += event.text;
         break;
+      case "files":
+        files.push(...event.files);
+        break;
       case "error":
         error = event.error.message;
         break;
       case "turn_end":
         return event.status === "done"
-          ? { status: "done", answer: cutText(answer.trim(), MAX_ANSWER_CHARS) }
+          ? {
+            status: "done",
+            answer: cutText(answer.trim(), MAX_ANSWER_CHARS),
+            ...files.length > 0 && { files },
+          }
           : { status: "failed", error };
     }
   }

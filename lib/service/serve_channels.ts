@@ -20,17 +20,20 @@ import type { TranscriptionConfig } from "../config/schema.ts";
 import type { DocumentReader } from "../documents/types.ts";
 import type { Journal } from "../journal/types.ts";
 import type { Log } from "../log.ts";
+import type { MediaStore } from "../media/types.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
 import { createTranscriber } from "../transcription/create_transcriber.ts";
 import { answerMissed } from "./channels/answer_missed.ts";
 import { createInbound } from "./channels/create_inbound.ts";
 import { LateMessages } from "./channels/late_messages.ts";
+import { createPlaceFiles } from "./channels/place_files.ts";
 
 /** What channels are run with. */
 export interface ServeChannelsDeps {
   /** Scrubbed. */
   turns: OwnedTurns;
   journal: Journal;
+  media: Pick<MediaStore, "read">;
   documents: DocumentReader;
   transcription: TranscriptionConfig;
   /** Where the folders of channels are. */
@@ -63,9 +66,10 @@ export function serveChannels(deps: ServeChannelsDeps): ServedChannels {
   const { turns, journal, documents, dataDir, scrubber, log } = deps;
   const clock = systemClock;
   const transcriber = createTranscriber({ config: deps.transcription, fetch, clock, log });
-  const deliveries = createDeliveries({ journal, log, clock });
   const scrub = (text: string) => scrubber.text(text);
   const randomId = () => crypto.randomUUID();
+  const placeFiles = createPlaceFiles({ media: deps.media, dataDir, randomId, log });
+  const deliveries = createDeliveries({ journal, log, clock, placeFiles });
   const late = new LateMessages({
     missed: journal.missed,
     deliveries,

@@ -131,7 +131,12 @@ export async function startService(
   const probed = new Set<() => void>();
   const channels = boot.stays ? await startChannels() : undefined;
   const wake = (runtimeName: string, chatId?: string) => channels?.wake(runtimeName, chatId);
-  const outbox = createOutbox({ journal, isEnabled, wake });
+  const outbox = createOutbox({
+    journal,
+    isEnabled,
+    wake,
+    media: { hold: media.hold, dir: boot.paths.mediaDir },
+  });
   const automations = createAutomations({
     store: journal.automations,
     turns,
@@ -256,7 +261,7 @@ export async function startService(
   };
 
   async function enqueue({ id, message }: Extract<ToService, { type: "enqueue" }>): Promise<void> {
-    const result = await outbox.enqueue(message).catch((error) => ({ error: toErrorData(error) }));
+    const result = await outbox.send(message).catch((error) => ({ error: toErrorData(error) }));
     send({ type: "enqueued", id, result });
   }
 
@@ -331,6 +336,7 @@ export async function startService(
     return serveChannels({
       turns,
       journal,
+      media,
       documents: link.documents,
       transcription: config.transcription,
       dataDir: boot.paths.dataDir,

@@ -16,6 +16,17 @@ Deno.test("message takes content, channel and chat_id, and touches that chat", (
   assertEquals(message.touches(ARGS), { kind: "chat", channel: "telegram", chatId: "12345" });
   assertEquals(message.hint(ARGS), "message telegram:12345");
   assertEquals([message.capability, message.readOnly], ["message.send", false]);
+  const sent = { files: ["report.pdf"], channel: "telegram", chat_id: "12345" };
+  assertEquals(message.touches(sent), {
+    kind: "chat",
+    channel: "telegram",
+    chatId: "12345",
+    files: ["report.pdf"],
+  });
+  assertEquals(message.touches({ files: ["a"] }), { kind: "chat", files: ["a"] });
+  assertEquals(message.reads!(sent), ["report.pdf"]);
+  assertEquals(message.hint(sent), "message telegram:12345 report.pdf");
+  for (const args of [sent, { files: ["a"] }]) assertEquals(problem(args), undefined);
   for (
     const more of [
       { content: "x".repeat(100_000) },
@@ -44,7 +55,14 @@ Deno.test("message names the argument that does not fit", () => {
     [{ ...ARGS, chat_id: 12345 }, "chat_id"],
     [{ ...ARGS, chat_id: "x".repeat(257) }, "chat_id"],
     [{ ...ARGS, to: "x" }, '"to"'],
-    [{ content: "hi" }, "channel"],
+    [{ content: "hi" }, "channel: is missing"],
+    [{ files: ["a"], content: "hi" }, "content: must be left out"],
+    [{ files: ["a"], channel: "telegram" }, "chat_id: is missing"],
+    [{ files: ["a"], chat_id: "1" }, "channel: is missing"],
+    [{ channel: "telegram", chat_id: "1" }, "content: is missing"],
+    [{ ...ARGS, files: [] }, "files"],
+    [{ ...ARGS, files: [""] }, "files.0"],
+    [{ ...ARGS, files: Array(11).fill("a") }, "files"],
   ];
   for (const [args, expected] of cases) {
     assertStringIncludes(problem(args) ?? "no problem", expected);
@@ -54,6 +72,6 @@ Deno.test("message names the argument that does not fit", () => {
 Deno.test("message tells the model that nothing is delivered elsewhere by itself", () => {
   const { description, parameters } = describeTool(message);
   assertStringIncludes(description, "explicit channel and chat_id");
-  assertEquals(parameters.required, ["content", "channel", "chat_id"]);
+  assertEquals(Object.keys(parameters.properties!), ["content", "channel", "chat_id", "files"]);
   assert(!("$schema" in parameters));
 });

@@ -13,11 +13,11 @@ Deno.test("TOOLS have names of their own, and each its child side", async () => 
     assertEquals(typeof run, "function");
     children.push(name);
   }
-  // The resolver and who fetches signing keys are the authority's own and no tools of a model; messages and
+  // The resolver, who fetches signing keys and who reads files of messages are the authority's own; messages and
   // automations go to the service, and a command into a sandbox of its own.
   assertEquals(
     [
-      ...children.filter((name) => !["resolve_host", "fetch_keys"].includes(name)),
+      ...children.filter((name) => !["attach_file", "fetch_keys", "resolve_host"].includes(name)),
       "exec",
       "message",
       "schedule",

@@ -18,7 +18,8 @@ export type Touch =
   | { kind: "path"; access: "read" | "write"; path: string }
   /** `headers`: what is added to the request, by lower-case name. */
   | { kind: "url"; url: string; headers?: Readonly<Record<string, string>> }
-  | { kind: "chat"; channel: string; chatId: string }
+  /** Without a chat: the one that the turn's answer goes to. `files`: paths of what is sent along. */
+  | { kind: "chat"; channel?: string; chatId?: string; files?: readonly string[] }
   /** A program and its arguments, or a text for the shell; `cwd` in or relative to the workspace. */
   | {
     kind: "command";
@@ -58,6 +59,11 @@ export interface Tool<Args = unknown> {
    * (`secret.use`). Absent: none.
    */
   secrets?(args: Args): readonly string[];
+  /**
+   * Paths, in or relative to the workspace, of files whose bytes a run with these arguments takes; each
+   * is an action of its own (`fs.read`). Absent: none.
+   */
+  reads?(args: Args): readonly string[];
   /** Why no call of it can run, and what would change that. Absent: it can. */
   readonly unavailable?: string;
   /**

@@ -98,7 +98,7 @@ export const FRAMES = {
     ),
     seq_from: z.int().min(1).optional(),
   }).describe(
-    "A whole answer without streaming, a message from elsewhere, the answer to a command",
+    "A whole answer without streaming, files of an answer, a message from elsewhere, the answer to a command",
   ),
   progress: z.object({
     event: z.literal("progress"),

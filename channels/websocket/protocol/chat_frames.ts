@@ -6,11 +6,12 @@
  */
 
 import type { StoredEvent } from "../../../lib/agent/events.ts";
+import type { OutFile } from "../../../lib/agent/messages.ts";
 import { OutFrame } from "../socket/out_frame.ts";
 import { eventFrame, type FrameContext } from "./event_frame.ts";
 
 /** What all readers of a channel share. */
-export interface FrameSource extends Omit<FrameContext, "chatId" | "seqFrom" | "segmentText"> {
+export interface FrameSource extends Omit<FrameContext, "chatId" | "seqFrom" | "segment"> {
   /**
    * Frames that were made, by their events: readers that follow live are handed the same events, so 500 of
    * them encode once. An entry goes with its event.
@@ -26,6 +27,9 @@ export class ChatFrames {
   #covered: number;
   /** What was said in stretches that are not over, by their streams; without streaming alone. */
   #open: Map<string, string[]> | undefined;
+  /** What goes out with the answer of the turn that runs; likewise. */
+  #files: OutFile[] = [];
+  #replyTo: string | undefined;
 
   /** `afterSeq`: what the client has. */
   constructor(source: FrameSource, chatId: string, afterSeq: number) {
@@ -36,15 +40,15 @@ export class ChatFrames {
 
   /** The next event, all in order; the frame of it if there is one to be sent. */
   push(stored: StoredEvent): OutFrame | undefined {
-    const segmentText = this.#source.streaming ? undefined : this.#listen(stored);
+    const segment = this.#source.streaming ? undefined : this.#listen(stored);
     // Known by the client: told only for what was said in it.
     if (stored.seq <= this.#covered) return undefined;
-    const frame = this.#frame(stored, segmentText);
+    const frame = this.#frame(stored, segment);
     if (frame !== undefined) this.#covered = stored.seq;
     return frame;
   }
 
-  #frame(stored: StoredEvent, segmentText: string | undefined): OutFrame | undefined {
+  #frame(stored: StoredEvent, segment: FrameContext["segment"]): OutFrame | undefined {
     const { made } = this.#source;
     const seqFrom = this.#covered + 1;
     const known = made.get(stored);
@@ -54,7 +58,7 @@ export class ChatFrames {
       ...this.#source,
       chatId: this.#chatId,
       seqFrom,
-      segmentText,
+      segment,
     });
     if (frame === undefined) return undefined;
     const out = new OutFrame(frame);
@@ -62,8 +66,13 @@ export class ChatFrames {
     return out;
   }
 
-  #listen({ event }: StoredEvent): string | undefined {
-    if (event.type === "text_delta") {
+  #listen({ event }: StoredEvent): FrameContext["segment"] {
+    if (event.type === "turn_start") {
+      this.#files = [];
+      this.#replyTo = event.replyTo;
+    } else if (event.type === "files") {
+      this.#files.push(...event.files);
+    } else if (event.type === "text_delta") {
       const open = this.#open ??= new Map();
       const said = open.get(event.streamId);
       if (said === undefined) open.set(event.streamId, [event.text]);
@@ -71,7 +80,12 @@ export class ChatFrames {
     } else if (event.type === "segment_end") {
       const said = this.#open?.get(event.streamId);
       this.#open?.delete(event.streamId);
-      return said?.join("");
+      const replyTo = this.#replyTo;
+      return {
+        text: said?.join("") ?? "",
+        files: [...this.#files],
+        ...replyTo !== undefined && { replyTo },
+      };
     } else if (event.type === "turn_end") {
       this.#open = undefined;
     }

@@ -5,7 +5,8 @@
  * @module
  */
 
-import type { StoredEvent, Usage } from "../../../lib/agent/events.ts";
+import type { SaidFromElsewhere, StoredEvent, Usage } from "../../../lib/agent/events.ts";
+import type { OutFile } from "../../../lib/agent/messages.ts";
 import type { ApprovalView } from "../../../lib/authority/actions.ts";
 import { errorFrame } from "../../../lib/wire/error_frame.ts";
 import type { Frame, ServerFrame } from "../../../lib/wire/frames.ts";
@@ -24,10 +25,10 @@ export interface FrameContext extends ShownOptions {
   chatId: string;
   /** First number that the frame covers. */
   seqFrom: number;
-  /** Without streaming: what was said in the stretch that ends. */
-  segmentText?: string;
-  /** The signed link of a file; undefined when there is none. */
-  signMedia(path: string): string | undefined;
+  /** Without streaming: what was said in the stretch that ends, and what goes out with an answer. */
+  segment?: { text: string; files: readonly OutFile[]; replyTo?: string };
+  /** The signed link of a file, saved under that name; undefined when there is none. */
+  signMedia(path: string, name: string): string | undefined;
 }
 
 /** The frame of an event; undefined for one that is not shown. */
@@ -47,9 +48,9 @@ export function eventFrame(
     case "segment_end": {
       const { streamId, resuming, cut } = event;
       if (streaming) return { event: "stream_end", ...inTurn, stream_id: streamId, resuming };
-      const { segmentText: text = "" } = context;
+      const { text, files, replyTo } = context.segment ?? { text: "", files: [] };
       if (text.trim() === "") return undefined;
-      if (!resuming && !cut) return { event: "message", ...inTurn, text };
+      if (!resuming && !cut) return messageFrame({ text, media: files, replyTo }, inTurn, context);
       return sendProgress ? { event: "progress", ...inTurn, text, tool_hint: false } : undefined;
     }
     case "reasoning_delta":
@@ -83,8 +84,12 @@ export function eventFrame(
       const { scope, modelPreset = null, title } = event;
       return { event: "session_updated", ...place, scope, model_preset: modelPreset, title };
     }
+    case "files":
+      // Without streaming they are part of the one message.
+      if (!streaming) return undefined;
+      return messageFrame({ ...event, text: "", media: event.files }, inTurn, context);
     case "message":
-      return saidFrame(event, place, context);
+      return messageFrame(event, place, context);
     case "turn_end":
       return {
         event: "turn_end",
@@ -99,17 +104,19 @@ export function eventFrame(
   }
 }
 
-function saidFrame(
-  { text, media = [], replyTo }: Extract<StoredEvent["event"], { type: "message" }>,
-  place: Pick<Frame<"message">, "chat_id" | "seq" | "seq_from">,
+function messageFrame(
+  { text, media = [], replyTo }: Pick<SaidFromElsewhere, "text" | "media" | "replyTo">,
+  place: Pick<Frame<"message">, "chat_id" | "seq" | "seq_from" | "turn_id">,
   { signMedia }: FrameContext,
 ): Frame<"message"> {
-  const urls = media.map(signMedia).filter((url) => url !== undefined);
+  const urls = media.map(({ path, name }) => signMedia(path, name)).filter((url) =>
+    url !== undefined
+  );
   return {
     event: "message",
     ...place,
     text,
-    ...media.length > 0 && { media: [...media] },
+    ...media.length > 0 && { media: media.map(({ path }) => path) },
     ...urls.length > 0 && { media_urls: urls },
     ...replyTo !== undefined && { reply_to: replyTo },
   };

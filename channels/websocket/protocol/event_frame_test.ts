@@ -89,6 +89,18 @@ const CASES: [AgentEvent, Record<string, unknown> | undefined, (keyof FrameConte
     { type: "approval_resolved", callId: "c", approvalId: "apr_1", outcome: "void" },
     { event: "approval_resolved", ...HERE, approval_id: "apr_1", outcome: "void" },
   ],
+  [
+    { type: "files", files: [{ name: "a", path: "/media/a" }], replyTo: "m1" },
+    {
+      event: "message",
+      ...HERE,
+      text: "",
+      media: ["/media/a"],
+      media_urls: ["/m?of=a"],
+      reply_to: "m1",
+    },
+    "streaming",
+  ],
   [{ type: "usage", model: "m", usage }, undefined],
   [
     { type: "notice", text: "trying again" },
@@ -142,14 +154,23 @@ Deno.test("eventFrame() gives the answer as one message when streaming is off, t
     ({ seq: 9, turnId: "t", event: { type: "segment_end", streamId: "s", ...how } }) as const;
   const end = endOf({ resuming: false });
   const off = { ...ALL, streaming: false };
-  assertEquals(eventFrame(end, { ...off, segmentText: "whole" }), {
+  assertEquals(eventFrame(end, { ...off, segment: { text: "whole", files: [] } }), {
     event: "message",
     ...HERE,
     text: "whole",
   });
-  assertEquals(eventFrame(end, { ...off, segmentText: "" }), undefined);
+  assertEquals(eventFrame(end, { ...off, segment: { text: "", files: [] } }), undefined);
+  const files = [{ name: "a.png", path: "/media/a.png" }];
+  assertEquals(eventFrame(end, { ...off, segment: { text: "see", files, replyTo: "m1" } }), {
+    event: "message",
+    ...HERE,
+    text: "see",
+    media: ["/media/a.png"],
+    media_urls: ["/m?of=a.png"],
+    reply_to: "m1",
+  });
   for (const before of [endOf({ resuming: true }), endOf({ resuming: false, cut: true })]) {
-    const context = { ...off, segmentText: "so far" };
+    const context = { ...off, segment: { text: "so far", files: [] } };
     const progress = { event: "progress", ...HERE, text: "so far", tool_hint: false } as const;
     assertEquals(eventFrame(before, context), progress);
     assertEquals(eventFrame(before, { ...context, sendProgress: false }), undefined);
@@ -176,7 +197,12 @@ Deno.test("eventFrame() shows what belongs to no turn, with links of the files t
   });
   assertEquals(of({ type: "message", text: "hi" }), { event: "message", ...place, text: "hi" });
   assertEquals(
-    of({ type: "message", text: "hi", media: ["/media/a.png", "/etc/b"], replyTo: "m1" }),
+    of({
+      type: "message",
+      text: "hi",
+      media: [{ name: "a.png", path: "/media/a.png" }, { name: "b", path: "/etc/b" }],
+      replyTo: "m1",
+    }),
     {
       event: "message",
       ...place,

@@ -212,6 +212,7 @@ function targetFacts(target: Target): string[] {
     case "automation":
       return automationFacts(target.spec);
     case "chat":
+      return (target.files ?? []).map(({ real, bytes }) => `file: ${real} (${bytes} bytes)`);
     case "unresolved":
       return [];
   }

@@ -11,8 +11,9 @@
 import type { Tool } from "../../tools/tool.ts";
 import type { ActionContext, ActionResult, Target } from "../actions.ts";
 import type { Judge, Previewed } from "../policy/judge.ts";
-import { useOf } from "../policy/judge_call.ts";
+import { type Needs, usesOf } from "../policy/judge_call.ts";
 import { describeTarget } from "../policy/refusal.ts";
+import type { Workspace } from "../resolve/resolve.ts";
 import { visibleLine } from "../visible_text.ts";
 import type { Commissions } from "./commissions.ts";
 import type { PreviewedAction, PreviewedEffect } from "./finding.ts";
@@ -22,14 +23,15 @@ export interface RehearseDeps {
   judge: Pick<Judge, "preview">;
   /** Absent: nothing can be rehearsed here. */
   commissions?: Pick<Commissions, "objection" | "note">;
+  workspace: Workspace;
 }
 
-/** A call with its target and the names of the secrets that it asks for. */
+/** A call with its target and what it needs beside its own action. */
 export interface RehearsedCall {
   tool: Pick<Tool, "name" | "capability">;
   args: unknown;
   target: Target;
-  secrets: readonly string[];
+  needs: Needs;
   context: ActionContext;
 }
 
@@ -39,8 +41,8 @@ const MAX_REASON_CHARS = 500;
 
 /** Previews a call and notes what came of it. */
 export async function rehearseCall(
-  { tool, args, target, secrets, context: asked }: RehearsedCall,
-  { judge, commissions }: RehearseDeps,
+  { tool, args, target, needs, context: asked }: RehearsedCall,
+  { judge, commissions, workspace }: RehearseDeps,
 ): Promise<ActionResult> {
   const objection = commissions === undefined
     ? "nothing can be rehearsed here"
@@ -56,13 +58,11 @@ export async function rehearseCall(
   // A run of it is never attended, whoever has commissioned this.
   const context = { ...asked, attended: false };
   const whole = { tool, args, target, context };
-  const uses = secrets.map((name) =>
-    useOf(name, {
-      ...whole,
-      options: { signal: new AbortController().signal, onProgress() {} },
-      resolve: () => Promise.resolve(target),
-    })
-  ).filter((use) => use !== undefined);
+  const uses = await usesOf(needs, {
+    ...whole,
+    options: { signal: new AbortController().signal, onProgress() {} },
+    resolve: () => Promise.resolve(target),
+  }, workspace);
   const previews = [await judge.preview(whole)];
   for (const use of uses) previews.push(await judge.preview(use));
   const effects = previews.map(effectOf);

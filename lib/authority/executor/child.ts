@@ -20,6 +20,7 @@ import { moduleUrl } from "../../layout.ts";
 
 /** Every tool with a child side, `lib/tools/child/<name>.ts`. */
 export const CHILD_TOOLS = [
+  "attach_file",
   "edit_file",
   "fetch_keys",
   "list_files",

@@ -198,6 +198,8 @@ function isFrame(value: unknown): value is ChildFrame {
       return [frame.head, frame.text, frame.html, frame.url].every((text) =>
         typeof text === "string"
       );
+    case "file":
+      return typeof frame.data === "string";
     case "addresses":
       return Array.isArray(frame.addresses) &&
         frame.addresses.every((address) => typeof address === "string");

@@ -60,6 +60,8 @@ export type ChildFrame =
    * is the whole page, in case there is none; `head` is what stands before either.
    */
   | { type: "page"; head: string; text: string; html: string; url: string }
+  /** The bytes of a file, in base64. */
+  | { type: "file"; data: string }
   /** Answer of the resolver child. */
   | { type: "addresses"; addresses: string[] };
 

@@ -33,6 +33,7 @@ export type Condition =
   | "url.toolUrl"
   | "url.spent"
   | "url.search"
+  | "chat.own"
   | "chat.listed"
   | "command.sandboxed"
   | "command.unconfined"
@@ -116,6 +117,7 @@ export const CONDITIONS: Readonly<Record<Condition, (facts: Facts) => boolean>> 
   "url.search": ({ action: { tool, target }, policy }) =>
     tool === "web_search" && target.kind === "url" && target.headers === undefined &&
     target.url === policy.searchUrl,
+  "chat.own": ({ action: { target } }) => target.kind === "chat" && target.withAnswer === true,
   "chat.listed": ({ action: { target }, policy }) =>
     target.kind === "chat" && namesChat(policy.messageTargets, target),
   "command.sandboxed": ({ action: { target }, policy }) =>

@@ -147,6 +147,13 @@ export const DEFAULT_RULES: readonly Rule[] = [
     reason: "nobody named the host, and no tool result holds the URL",
   },
   {
+    name: "message.answer",
+    effect: "allow",
+    capabilities: ["message.send"],
+    when: ["chat.own"],
+    reason: "it goes where the turn's answer goes",
+  },
+  {
     name: "message.listed",
     effect: "allow",
     capabilities: ["message.send"],

@@ -11,18 +11,13 @@ import { CHAT_CHANNEL, chatOfSession, sessionKeyOf } from "../../channel/chat_se
 import { ServiceError } from "../../errors.ts";
 import type { ScheduledTouch } from "../../tools/tool.ts";
 import { CHAT_ID } from "../../wire/frames.ts";
-import type { ActionContext, AutomationTarget, UnresolvedTarget } from "../actions.ts";
-
-/** The turn that proposes it. */
-export type Proposer = Pick<ActionContext, "sessionKey" | "channel">;
-
-/** Turns that come from here are in no chat that could be sent to. */
-const NO_CHATS: ReadonlySet<string> = new Set(["api", "cli", "mcp", "automation"]);
+import type { AutomationTarget, UnresolvedTarget } from "../actions.ts";
+import { answerChat, type Sender } from "./resolve_chat.ts";
 
 /** The automation, or why there can be none. */
 export function resolveAutomation(
   { spec, deliver }: ScheduledTouch,
-  from: Proposer,
+  from: Sender,
   now: number = Date.now(),
 ): AutomationTarget | UnresolvedTarget {
   const unresolved = (reason: string): UnresolvedTarget => ({
@@ -43,19 +38,18 @@ export function resolveAutomation(
 
 function deliveryOf(
   { when, to }: NonNullable<ScheduledTouch["deliver"]>,
-  { sessionKey, channel }: Proposer,
+  from: Sender,
 ): Automation["delivery"] | { problem: string } {
   if (to === undefined) {
-    const start = `${channel}:`;
-    if (NO_CHATS.has(channel) || !sessionKey.startsWith(start)) return undefined;
-    return { when, channel, chatId: sessionKey.slice(start.length) };
+    const chat = answerChat(from);
+    return chat && { when, ...chat };
   }
   if (to.channel !== CHAT_CHANNEL) return { when, ...to };
   // A workspace stands in the key of a session alone: nobody names a chat of another person's.
   if (!CHAT_ID.test(to.chatId)) {
     return { problem: "chat_id is none of this service: expected 1 to 64 of A-Z a-z 0-9 _ : -" };
   }
-  const owner = chatOfSession(sessionKey)?.owner;
+  const owner = chatOfSession(from.sessionKey)?.owner;
   const key = sessionKeyOf({ chatId: to.chatId, owner });
   return { when, channel: CHAT_CHANNEL, chatId: key.slice(CHAT_CHANNEL.length + 1) };
 }

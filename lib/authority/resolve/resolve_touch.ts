@@ -10,7 +10,8 @@ import { canonicalJson, sha256Hex } from "../canonical_json.ts";
 import { type FindOffered, resolveMcp } from "./mcp_tool.ts";
 import { isObeyedByGit } from "../executor/git_folder.ts";
 import { isInside } from "./inside.ts";
-import { type Proposer, resolveAutomation } from "./resolve_automation.ts";
+import { resolveAutomation } from "./resolve_automation.ts";
+import { resolveChat, type Sender } from "./resolve_chat.ts";
 import { resolvePath, resolveUrl, type Workspace } from "./resolve.ts";
 import { resolveCommand } from "./resolve_command.ts";
 
@@ -25,7 +26,7 @@ export async function resolveTouch(
   { find, from }: {
     find?: FindOffered;
     /** The turn that calls it. */
-    from: Proposer;
+    from: Sender;
   },
 ): Promise<Target> {
   const touch = tool.touches(args);
@@ -40,7 +41,7 @@ export async function resolveTouch(
     case "url":
       return resolveUrl(touch.url, touch.headers);
     case "chat":
-      return touch;
+      return await resolveChat(touch, from, workspace);
     case "command":
       return await resolveCommand(touch, workspace);
     case "mcp":

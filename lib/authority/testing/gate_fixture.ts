@@ -5,6 +5,7 @@
  */
 
 import { type Clock, systemClock } from "../../agent/clock.ts";
+import { memoryMedia } from "../../agent/testing/memory_media.ts";
 import { configSchema } from "../../config/schema.ts";
 import type { OutboxMessage } from "../../journal/types.ts";
 import { createOutbox } from "../../service/outbox.ts";
@@ -128,7 +129,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
   const keysDir = `${home}/keys`;
   const audit = options.audit ?? await openAudit({ dir: auditDir, keysDir, log });
   const queued: OutboxMessage[] = [];
-  const outbox = options.outbox ?? createOutbox({
+  const ownOutbox = createOutbox({
     journal: {
       enqueue: (message) => {
         const isNew = queued.every(({ id }) => id !== message.id);
@@ -138,10 +139,14 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
       outbox: () => [],
       say: () => Promise.reject(new Error("no chats are here")),
       turn: () => undefined,
+      append: () => Promise.reject(new Error("no turns are here")),
+      requestKeyOf: () => undefined,
       deliveries: { counts: () => ({ waiting: 0, unknown: 0, dead: 0 }) },
     },
     isEnabled: (channel) => options.channels?.includes(channel) ?? false,
+    media: { dir: `${home}/data/media`, hold: memoryMedia().hold },
   });
+  const outbox = options.outbox ?? { enqueue: (message) => ownOutbox.send(message) };
   const executor = options.executor ??
     createExecutor({
       cacheDir: `${dataDir}/child-cache`,

@@ -55,8 +55,9 @@ export class AnswerCursor implements Speaker, OpenAnswer {
     this.#deps = deps;
     this.turnId = turn.turnId;
     this.#seen = turn.seq;
-    this.#notes = new SideNotes(turn);
     const attachment = () => outlet.attachment;
+    const isWhole = () => !turn.streaming || attachment()?.takesStreams !== true;
+    this.#notes = new SideNotes(turn, isWhole);
     this.#steps = new AnswerSteps({ turn, notes: this.#notes, attachment });
     this.#sender = new StreamSender(deps);
     outlet.answers.add(this);
@@ -121,6 +122,9 @@ export class AnswerCursor implements Speaker, OpenAnswer {
     switch (event.type) {
       case "tool_call":
         if (sendToolHints) this.#notes.progress(seq, event.hint, true);
+        break;
+      case "tool_progress":
+        if (sendProgress && attachment.showsProgress) this.#notes.progress(seq, event.text, false);
         break;
       case "notice":
         if (sendProgress) this.#notes.progress(seq, event.text, false);

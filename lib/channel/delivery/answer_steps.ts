@@ -97,6 +97,15 @@ export class AnswerSteps {
         if (segment !== undefined) segment.ended = { seq, resuming: event.resuming, isLive };
         break;
       }
+      case "files": {
+        const message = answerMessage(this.#turn, `files:${this.#turn.turnId}:${seq}`, "");
+        this.#steps.push({
+          kind: "rows",
+          seq,
+          add: { message: { ...message, media: event.files } },
+        });
+        break;
+      }
       case "approval_requested": {
         const { id, digest, expiresAt } = event.approval;
         const { brief = { text: event.approval.target, isWhole: false } } = event;

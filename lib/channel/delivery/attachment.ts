@@ -50,6 +50,15 @@ export class Attachment {
     return this.#spec.flags.showReasoning && this.#spec.capabilities.includes("reasoning");
   }
 
+  /** Whether it shows what tools say while they run. */
+  get showsProgress(): boolean {
+    return this.#spec.capabilities.includes("progress");
+  }
+
+  get takesFiles(): boolean {
+    return this.#spec.capabilities.includes("media");
+  }
+
   /** Whether it can tell a message that it has had before. */
   get isIdempotent(): boolean {
     return this.#spec.capabilities.includes("idempotent_send");

@@ -12,6 +12,7 @@ import { AnswerCursor } from "./answer_cursor.ts";
 import { Attachment } from "./attachment.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { ChannelTurn } from "./delivery_store.ts";
+import { filesAsTheyAre, type PlaceFiles } from "./file_place.ts";
 import { Outlet } from "./outlet.ts";
 import { Persister } from "./persist.ts";
 import { SessionReader } from "./session_reader.ts";
@@ -31,13 +32,21 @@ export interface DeliveriesDeps {
   journal: Pick<Journal, "deliveries" | "follow">;
   log: Log;
   clock?: Clock;
+  /** Where channels find files; default: where they are. */
+  placeFiles?: PlaceFiles;
   /** Milliseconds; default 120,000. */
   callTimeoutMs?: number;
 }
 
 /** Makes them; answers that an earlier process has left go on at once. */
 export function createDeliveries(
-  { journal, log, clock = systemClock, callTimeoutMs = CALL_TIMEOUT_MS }: DeliveriesDeps,
+  {
+    journal,
+    log,
+    clock = systemClock,
+    placeFiles = filesAsTheyAre,
+    callTimeoutMs = CALL_TIMEOUT_MS,
+  }: DeliveriesDeps,
 ): Deliveries {
   const store = journal.deliveries;
   const persister = new Persister({ clock, log });
@@ -50,7 +59,7 @@ export function createDeliveries(
   function outletOf(runtimeName: string): Outlet {
     let outlet = outlets.get(runtimeName);
     if (outlet === undefined) {
-      outlet = new Outlet({ runtimeName, store, persister, clock, log });
+      outlet = new Outlet({ runtimeName, store, persister, placeFiles, clock, log });
       outlets.set(runtimeName, outlet);
     }
     return outlet;

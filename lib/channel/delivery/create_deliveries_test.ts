@@ -15,9 +15,13 @@ import { DeliveryWorld, segment, settled } from "./testing/delivery_world.ts";
 Deno.test("attach() delivers what waits for the runtime, each chat in its order, and what comes", async () => {
   await using world = new DeliveryWorld();
   await world.enqueue(["1", "2"]);
-  await world.enqueue(["x"], { chatId: "#b", metadata: { message_id: "5" }, media: ["/a.png"] });
+  await world.enqueue(["x"], {
+    chatId: "#b",
+    metadata: { message_id: "5" },
+    media: [{ name: "a.png", path: "/a.png" }],
+  });
   await world.enqueue(["not mine"], { channel: "email", chatId: "a@b" });
-  const { link } = world.attach();
+  const { link } = world.attach("irc", { spec: { capabilities: ["media"] } });
   await settled();
   await world.enqueue(["3"]);
   await settled();
@@ -439,8 +443,7 @@ Deno.test("the answer of a turn is one message; what it said before is progress 
     "progress I will look.",
     "tool_hint read a",
     "progress Trying again",
-    "think hm",
-    "think|",
+    "thought hm",
     "send The answer.",
     "turn_end done",
   ]);
@@ -473,7 +476,7 @@ for (const flag of ["sendProgress", "sendToolHints", "showReasoning"] as const) 
     const shown = {
       sendProgress: ["progress first", "send elsewhere"],
       sendToolHints: ["tool_hint hint", "tool_hint elsewhere"],
-      showReasoning: ["think hm", "think|"],
+      showReasoning: ["thought hm"],
     };
     assertEquals(link.lines, [...shown[flag], "send answer", "turn_end done"]);
   });
@@ -756,4 +759,60 @@ Deno.test("no channel hears of a turn whose answer does not go there", async () 
   await world.end("other");
   await settled();
   assertEquals(link.calls, []);
+});
+
+Deno.test("files of an answer go out in their order, to channels that take files", async () => {
+  for (const capabilities of [["media"], []] as const) {
+    await using world = new DeliveryWorld();
+    const { link } = world.attach("irc", { spec: { capabilities } });
+    await world.begin("t1", { metadata: { message_id: "5" } });
+    const file = { name: "report.pdf", path: "/data/report" };
+    await world.say("t1", { type: "files", files: [file] });
+    await world.say("t1", ...segment("s", ["Here it is."]));
+    await world.end("t1");
+    await settled();
+    const sent = link.arrived.flatMap((call) =>
+      call.member === "send" && call.message.event === undefined ? [call.message] : []
+    );
+    assertEquals(sent.map(({ media, metadata }) => [media, metadata]), [
+      [capabilities.length === 0 ? [] : [file.path], { message_id: "5" }],
+      [[], { message_id: "5" }],
+    ]);
+    assertEquals(sent.map(({ content }) => content), [
+      capabilities.length === 0 ? "(Not sent, as this channel takes no files: report.pdf)" : "",
+      "Here it is.",
+    ]);
+  }
+});
+
+Deno.test("what a tool says while it runs is shown by channels that show progress", async () => {
+  for (const capabilities of [["progress"], []] as const) {
+    await using world = new DeliveryWorld();
+    const { link } = world.attach("irc", { spec: { capabilities } });
+    await world.begin("t1");
+    await world.say("t1", { type: "tool_progress", callId: "c", tool: "exec", text: "half" });
+    await settled();
+    assertEquals(link.lines, capabilities.length === 0 ? [] : ["progress half"]);
+    await world.end("t1");
+    await settled();
+  }
+});
+
+Deno.test("thoughts are shown whole where answers are, and piece by piece where answers are", async () => {
+  for (const streaming of [false, true]) {
+    await using world = new DeliveryWorld();
+    const { link } = world.attach("irc", { supportsStreaming: streaming });
+    await world.begin("t1", { streaming });
+    await world.say("t1", { type: "reasoning_delta", streamId: "r", text: "let me " });
+    await settled();
+    await world.say("t1", { type: "reasoning_delta", streamId: "r", text: "see" });
+    await world.say("t1", { type: "reasoning_end", streamId: "r" });
+    await settled();
+    assertEquals(
+      link.lines,
+      streaming ? ["think let me ", "think see", "think|"] : ["thought let me see"],
+    );
+    await world.end("t1");
+    await settled();
+  }
 });

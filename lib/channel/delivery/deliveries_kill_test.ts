@@ -62,6 +62,7 @@ function fileLink(
       message.event === undefined ? take(message.id, message.content) : Promise.resolve(),
     sendDelta: ({ streamId, delta }: { streamId?: string; delta: string }) =>
       delta === "" ? Promise.resolve() : take(streamId!, delta),
+    sendReasoning: () => Promise.resolve(),
     sendReasoningDelta: () => Promise.resolve(),
     sendReasoningEnd: () => Promise.resolve(),
   };

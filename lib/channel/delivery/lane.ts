@@ -12,7 +12,9 @@ import { eventOf } from "../outbound_event.ts";
 import type { OutboundMessage } from "../outbound_message.ts";
 import { type Outcome, retryWaitMs } from "./attempt.ts";
 import type { Attachment } from "./attachment.ts";
+import type { ChannelLink } from "../channel_link.ts";
 import type { DeliveryStore, Settlement } from "./delivery_store.ts";
+import type { PlaceFiles } from "./file_place.ts";
 import type { Persister } from "./persist.ts";
 
 /** Milliseconds after a read or write that failed, and for a runtime that has ended under a call. */
@@ -43,6 +45,7 @@ export interface LaneDeps {
   chatId: string;
   store: Pick<DeliveryStore, "claim" | "settle">;
   persister: Persister;
+  placeFiles: PlaceFiles;
   clock: Pick<Clock, "now" | "after">;
   log: Log;
   /** It wants to be stepped. */
@@ -157,13 +160,26 @@ export class Lane {
       ? { kind: "failed", error: "The channel has ended" }
       : isSwitchedOff(row, attachment)
       ? { kind: "done" }
-      : await attachment.call((link) => link.send(toMessage(row)));
+      : await attachment.call((link) => this.#send(row, link, attachment));
     const settlement = this.#judge(row, outcome, attachment);
     // The next claim of this lane is written after it, most often in the same commit.
     void persister.write(() => store.settle(row.rowid, settlement));
     if (settlement.state === "sent") onSent();
     if (settlement.state !== "pending") return undefined;
     return { ms: Math.max(1, settlement.notBefore - clock.now()), isRetry: true };
+  }
+
+  async #send(row: OutboxRow, link: ChannelLink, { takesFiles }: Attachment): Promise<void> {
+    const { media = [] } = row;
+    if (media.length === 0) return await link.send(toMessage(row));
+    if (!takesFiles) return await link.send(toMessage({ ...row, content: withoutFiles(row) }));
+    const { runtimeName, placeFiles } = this.#deps;
+    const { paths, remove } = await placeFiles(runtimeName, media);
+    try {
+      await link.send(toMessage(row, paths));
+    } finally {
+      await remove();
+    }
   }
 
   #judge(row: OutboxRow, outcome: Outcome, attachment: Attachment): Settlement {
@@ -237,9 +253,17 @@ export class Lane {
   }
 }
 
-/** The message as its runtime is given it. */
+/** What a channel that takes no files says of them. */
+function withoutFiles({ content, media = [] }: OutboxRow): string {
+  const names = media.map(({ name }) => name).join(", ");
+  const note = `(Not sent, as this channel takes no files: ${names})`;
+  return content.trim() === "" ? note : `${content}\n\n${note}`;
+}
+
+/** The message as its runtime is given it; `media`: where its files are for it. */
 export function toMessage(
-  { id, channel, chatId, content, media = [], metadata = {}, event }: OutboxRow,
+  { id, channel, chatId, content, metadata = {}, event }: OutboxRow,
+  media: readonly string[] = [],
 ): OutboundMessage {
   return { id, channel, chatId, content, media, metadata, ...event !== undefined && { event } };
 }

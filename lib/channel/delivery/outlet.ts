@@ -11,6 +11,7 @@ import type { Attachment } from "./attachment.ts";
 import type { Outcome } from "./attempt.ts";
 import type { DeliveryStore } from "./delivery_store.ts";
 import { Lane, type Speaker } from "./lane.ts";
+import type { PlaceFiles } from "./file_place.ts";
 import type { Persister } from "./persist.ts";
 
 /** Chats of a runtime that are served at once. */
@@ -34,6 +35,7 @@ export interface OutletDeps {
   runtimeName: string;
   store: DeliveryStore;
   persister: Persister;
+  placeFiles: PlaceFiles;
   clock: Pick<Clock, "now" | "after">;
   log: Log;
 }
@@ -159,12 +161,13 @@ export class Outlet {
   #lane(chatId: string): Lane {
     const known = this.#lanes.get(chatId);
     if (known !== undefined) return known;
-    const { runtimeName, store, persister, clock, log } = this.#deps;
+    const { runtimeName, store, persister, placeFiles, clock, log } = this.#deps;
     const lane: Lane = new Lane({
       runtimeName,
       chatId,
       store,
       persister,
+      placeFiles,
       clock,
       log,
       onReady: () => {

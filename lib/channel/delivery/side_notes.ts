@@ -40,14 +40,17 @@ interface Thought {
 /** See the module. */
 export class SideNotes {
   readonly #target: NoteTarget;
+  readonly #isWhole: () => boolean;
   #progress: { seq: number; message: OutboundMessage } | undefined;
   #thought: Thought | undefined;
   /** Streams of thinking that another one came after. */
   #ends: { seq: number; streamId: string }[] = [];
   #turnEnd: { seq: number; message: OutboundMessage } | undefined;
 
-  constructor(target: NoteTarget) {
+  /** `isWhole`: thoughts are shown when they have ended, and not piece by piece. */
+  constructor(target: NoteTarget, isWhole: () => boolean = () => false) {
     this.#target = target;
+    this.#isWhole = isWhole;
   }
 
   get isEmpty(): boolean {
@@ -56,7 +59,9 @@ export class SideNotes {
   }
 
   get #hasThought(): boolean {
-    return this.#thought !== undefined && (this.#thought.text !== "" || this.#thought.isEnded);
+    if (this.#thought === undefined) return false;
+    const { text, isEnded, isBegun } = this.#thought;
+    return isEnded || (text !== "" && (isBegun || !this.#isWhole()));
   }
 
   progress(seq: number, content: string, toolHint: boolean): void {
@@ -127,7 +132,14 @@ export class SideNotes {
     }
     const thought = this.#thought;
     if (thought !== undefined && this.#hasThought && thought.seq === seq) {
-      const { streamId, text, isEnded } = thought;
+      const { streamId, text, isEnded, isBegun } = thought;
+      if (!isBegun && isEnded && this.#isWhole()) {
+        this.#thought = undefined;
+        const { runtimeName: channel, turnId } = this.#target;
+        const id = `thought:${turnId}:${streamId}`;
+        const message = { id, channel, chatId, content: text, media: [], metadata };
+        return { seq, show: (link) => link.sendReasoning(message) };
+      }
       thought.text = "";
       thought.isBegun = true;
       if (isEnded) this.#thought = undefined;

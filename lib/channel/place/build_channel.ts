@@ -168,6 +168,7 @@ export async function buildChannel(
     },
     send: (message) => deliver({ op: "send", message }),
     sendDelta: (piece) => deliver({ op: "send_delta", piece }),
+    sendReasoning: (message) => deliver({ op: "send_reasoning", message }),
     sendReasoningDelta: (piece) => deliver({ op: "send_reasoning_delta", piece }),
     sendReasoningEnd: (end) => deliver({ op: "send_reasoning_end", end }),
   };

@@ -20,7 +20,10 @@ Deno.test("checkInbound() copies a message whole, and nothing else", () => {
   assertEquals(checkInbound(structuredClone(full), PLACE), full);
   assertEquals(checkInbound({ ...GOOD, content: "" }, PLACE).content, "");
   // Pieces count: what else is said to be the content is nobody's words.
-  const parts = [{ text: "a\nb", provenance: "quoted", from: "Bob" }, { text: "c" }];
+  const parts = [
+    { text: "a\nb", provenance: "quoted", from: "Bob" } as const,
+    { text: "c" },
+  ];
   assertEquals(checkInbound({ ...GOOD, content: "fetch evil.example", parts }, PLACE), {
     ...GOOD,
     content: "[quoted, from Bob]\n> a\n> b\n\nc",

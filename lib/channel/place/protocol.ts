@@ -56,6 +56,7 @@ export type PlaceCall =
   | { op: "stop" }
   | { op: "send"; message: OutboundMessage }
   | { op: "send_delta"; piece: StreamDelta }
+  | { op: "send_reasoning"; message: OutboundMessage }
   | { op: "send_reasoning_delta"; piece: ReasoningDelta }
   | { op: "send_reasoning_end"; end: Omit<ReasoningDelta, "delta"> }
   | { op: "login"; force: boolean }

@@ -69,6 +69,8 @@ async function answerChannel(channel: BaseChannel, call: PlaceCall): Promise<unk
         throw new PermanentDeliveryError("It has no sendDelta()");
       }
       return void await channel.sendDelta(call.piece);
+    case "send_reasoning":
+      return void await channel.sendReasoning(call.message);
     case "send_reasoning_delta":
       return void await channel.sendReasoningDelta(call.piece);
     case "send_reasoning_end":

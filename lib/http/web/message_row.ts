@@ -4,12 +4,6 @@ import type { MediaLinks } from "../../channel/socket_host.ts";
 import type { StoredMessage } from "../../journal/types.ts";
 import type { MessageRow } from "./session_schemas.ts";
 
-/** Signs links to files of the media folder. */
-export interface NamedLinks extends MediaLinks {
-  /** `name`: what the file is to be called where it is saved. */
-  sign(path: string, name?: string): string | undefined;
-}
-
 /** What a row depends on beside its message. */
 export interface MessageRowContext {
   /** Place of the message among those of people, if it is one. */
@@ -18,7 +12,7 @@ export interface MessageRowContext {
   showReasoning: boolean;
   /** A link to a file of the media folder by its hash; undefined: none is given. */
   linkTo: (sha256: string, name?: string) => string | undefined;
-  links: NamedLinks;
+  links: MediaLinks;
 }
 
 type UserRow = Extract<MessageRow, { role: "user" }>;
@@ -51,8 +45,8 @@ export function toMessageRow(
         ...context.showReasoning && reasoning !== undefined && { reasoning },
         tool_calls: calls.map(({ callId, tool, args }) => ({ call_id: callId, tool, args })),
         ...media !== undefined && {
-          media: [...media],
-          media_urls: media.flatMap((path) => context.links.sign(path) ?? []),
+          media: media.map(({ path }) => path),
+          media_urls: media.flatMap(({ path, name }) => context.links.sign(path, name) ?? []),
         },
       };
     }

@@ -5,13 +5,14 @@
  * @module
  */
 
+import type { MediaLinks } from "../../channel/socket_host.ts";
 import { chatOfSession, chatSessionKey } from "../../channel/chat_session.ts";
 import { ServiceError } from "../../errors.ts";
 import { exportSession } from "../../journal/export_session.ts";
 import type { Fork, Journal, Session } from "../../journal/types.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import { JSON_LINES, jsonLines } from "../json_lines.ts";
-import { type NamedLinks, toMessageRow } from "./message_row.ts";
+import { toMessageRow } from "./message_row.ts";
 import { noSession, ownerOf, ownSession } from "./own_sessions.ts";
 import { readQuery } from "./query_params.ts";
 import { readMessages } from "./read_messages.ts";
@@ -43,7 +44,7 @@ export interface SessionsRoutesDeps {
   >;
   /** Whether a turn runs in a session. */
   isRunning: (sessionKey: string) => boolean;
-  links: NamedLinks;
+  links: MediaLinks;
   /** The folder that they lead to. */
   mediaDir: string;
   /** Whether the model's reasoning is shown; asked each time. */

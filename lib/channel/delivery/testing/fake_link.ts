@@ -11,6 +11,7 @@ import type { OutboundMessage, ReasoningDelta, StreamDelta } from "../../outboun
 export type FakeCall =
   | { member: "send"; chatId: string; message: OutboundMessage }
   | { member: "sendDelta"; chatId: string; piece: StreamDelta }
+  | { member: "sendReasoning"; chatId: string; message: OutboundMessage }
   | { member: "sendReasoningDelta"; chatId: string; piece: ReasoningDelta }
   | { member: "sendReasoningEnd"; chatId: string; end: Omit<ReasoningDelta, "delta"> };
 
@@ -40,6 +41,10 @@ export class FakeLink implements ChannelLink {
 
   sendDelta(piece: StreamDelta): Promise<void> {
     return this.#take({ member: "sendDelta", chatId: piece.chatId, piece });
+  }
+
+  sendReasoning(message: OutboundMessage): Promise<void> {
+    return this.#take({ member: "sendReasoning", chatId: message.chatId, message });
   }
 
   sendReasoningDelta(piece: ReasoningDelta): Promise<void> {
@@ -93,6 +98,8 @@ export function lineOf(call: FakeCall): string {
       const { streamId, delta, streamEnd, resuming } = call.piece;
       return `${streamId} ${delta}${streamEnd ? "|" : ""}${resuming ? " resuming" : ""}`;
     }
+    case "sendReasoning":
+      return `thought ${call.message.content}`;
     case "sendReasoningDelta":
       return `think ${call.piece.delta}`;
     case "sendReasoningEnd":

@@ -173,6 +173,7 @@ export function channelWorld(): ChannelWorld {
       },
       send: () => Promise.resolve(),
       sendDelta: () => Promise.resolve(),
+      sendReasoning: () => Promise.resolve(),
       sendReasoningDelta: () => Promise.resolve(),
       sendReasoningEnd: () => Promise.resolve(),
       run(isRunning = true) {

@@ -146,7 +146,7 @@ function capabilitiesFit(subject: ChannelSubject): Promise<void> {
         ["streaming", channel.sendDelta !== undefined, "sendDelta"],
         [
           "reasoning",
-          // The service shows thoughts piece by piece, and never by sendReasoning().
+          // Thoughts come piece by piece where answers do, and whole by sendReasoning() elsewhere.
           channel.sendReasoningDelta !== BaseChannel.prototype.sendReasoningDelta,
           "sendReasoningDelta",
         ],

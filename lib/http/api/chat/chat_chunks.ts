@@ -86,6 +86,7 @@ export class ChatChunks {
       case "usage":
       case "summary":
       case "error":
+      case "files":
       case "session_updated":
       case "message":
       case "turn_end":

@@ -73,6 +73,7 @@ export class ResponseOutput {
       case "summary":
         return this.#endClosed();
       case "error":
+      case "files":
       case "session_updated":
       case "message":
         return [];
