@@ -107,3 +107,23 @@ for (const { name, command, told } of FLOODS) {
     },
   });
 }
+
+Deno.test({
+  ...needs(
+    "exec goes on for everybody while a command that left too many keys still runs",
+    "bubblewrap",
+  ),
+  async fn() {
+    await using gate = await gateFixture();
+    const left = Promise.withResolvers<void>();
+    const flooding = gate.act("exec", {
+      command:
+        "for i in $(seq 520); do : > $i.pem; done; echo left; until [ -e stop ]; do sleep 0.05; done",
+    }, { onProgress: () => left.resolve() });
+    await left.promise;
+    const next = await gate.act("exec", { command: "touch stop; echo on" });
+    await Deno.writeTextFile(`${gate.workspace}/stop`, "");
+    assertEquals(next.output, "on\n[exit code 0]");
+    assertStringIncludes((await flooding).output, "left\n");
+  },
+});

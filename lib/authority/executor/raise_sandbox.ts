@@ -150,7 +150,7 @@ export function createSandboxRaiser(
     }
   }
 
-  async function settle(before: Before, own: HeldBack): Promise<LeftBehind> {
+  async function moveNow(before: Before, own: HeldBack): Promise<LeftBehind> {
     const { workspace } = before;
     const { bwrap } = await find();
     const { user } = await childUser();
@@ -160,14 +160,22 @@ export function createSandboxRaiser(
     const left = await moveLeftBehind(before, {
       look: () => lookThrough({ workspace, hidden, readOnly, listings, timeoutMs }),
       move: (moves, guards) => moveAside(moves, { bwrap: bwrap!, filter, workspace, guards, user }),
-    }).catch((error) => {
-      failed.add(before);
-      throw new Error(`what a command left cannot be put aside: ${error.message}`);
     });
-    failed.delete(before);
-    await unsettled.remove(before);
     for (const note of left.notes) log.warning("A command left files that are held now", { note });
     return left;
+  }
+
+  async function settle(before: Before, own: HeldBack): Promise<LeftBehind> {
+    try {
+      const left = await moveNow(before, own);
+      failed.delete(before);
+      await unsettled.remove(before);
+      return left;
+    } catch (error) {
+      failed.add(before);
+      const reason = (error as Error).message;
+      throw new Error(`what a command left cannot be put aside: ${reason}`);
+    }
   }
 
   return {
@@ -179,10 +187,17 @@ export function createSandboxRaiser(
       using stack = new DisposableStack();
       const held = stack.use(placeholders.hold(workspace, WORKSPACE_PLACES));
       const { ownPaths: hidden, sourcePaths: readOnly } = own;
-      const searched = await findGuards({
-        ...{ workspace, hidden, readOnly, listings, signal },
-        onLook: (look) => holdGit(look, stack),
-      });
+      const search = () =>
+        findGuards({
+          ...{ workspace, hidden, readOnly, listings, signal },
+          onLook: (look) => holdGit(look, stack),
+        });
+      let searched = await search();
+      if ("problem" in searched && unsettled.all().length > 0) {
+        // What a command does that still runs is no reason to refuse others.
+        for (const before of unsettled.all()) await moveNow(before, own).catch(() => {});
+        searched = await search();
+      }
       if ("problem" in searched) return { problem: searched.problem };
       const { guards, look } = searched;
       const before = rememberBefore(look, guards, workspace);

@@ -37,6 +37,11 @@ export class Unsettled {
     if (path !== undefined) await Deno.remove(path).catch(() => {});
   }
 
+  /** Those that were added and not removed. */
+  all(): Before[] {
+    return [...this.#files.keys()];
+  }
+
   /** Those of an earlier process; each until it is removed. */
   async left(): Promise<Before[]> {
     const found = await (this.#left ??= this.#read());

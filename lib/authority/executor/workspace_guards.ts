@@ -8,7 +8,7 @@
  * @module
  */
 
-import { basename, dirname } from "@std/path";
+import { dirname, SEPARATOR } from "@std/path";
 import { isInside } from "../resolve/inside.ts";
 import { escapeMount } from "./mount_check.ts";
 import {
@@ -62,19 +62,25 @@ export function guardsOf(
   { workspace, maxGuards = MAX_GUARDS }: { workspace: string; maxGuards?: number },
 ): { guards: Guard[] } | { problem: string } {
   for (const [path, reason] of unholdable) return { problem: `"${path}" ${reason}` };
+  const tops = new Set<string>();
+  for (const path of held.keys()) tops.add(path.slice(workspace.length + 1).split(SEPARATOR)[0]!);
+  // Not even their folders as a whole would do.
+  if (tops.size > maxGuards) return tooMany(tops, maxGuards);
   let guards = withPins(held, workspace);
   for (let folders = 1; isTooMuch(guards, maxGuards); folders *= 2) {
     const collapsed = collapse(guards, workspace, folders);
-    if (collapsed === undefined) {
-      const named = guards.slice(0, 3).map(({ path }) => `"${basename(path)}"`).join(", ");
-      return {
-        problem: `the workspace has more than ${maxGuards} files and folders to hide or to guard ` +
-          `(${named}, …); put them into one folder of it`,
-      };
-    }
+    if (collapsed === undefined) return tooMany(tops, maxGuards);
     guards = withPins(collapsed, workspace);
   }
   return { guards };
+}
+
+function tooMany(names: Iterable<string>, max: number): { problem: string } {
+  const named = Iterator.from(names).take(3).map((name) => `"${name}"`).toArray().join(", ");
+  return {
+    problem: `the workspace has more than ${max} files and folders to hide or to guard ` +
+      `(${named}, …); put them into one folder of it`,
+  };
 }
 
 function isTooMuch(guards: readonly Guard[], max: number): boolean {
