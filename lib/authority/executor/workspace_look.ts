@@ -53,6 +53,8 @@ export interface LookOptions {
 const TIMEOUT_MS = 10_000;
 /** Folders that are read at once. */
 const FOLDERS_AT_ONCE = 32;
+/** What of a folder is judged at once. */
+const ENTRIES_AT_ONCE = 500;
 /** Bytes of the longest path that is looked at; what lies deeper is hidden. */
 const MAX_PATH_BYTES = 2_000;
 /** What stands in a name for bytes that are no UTF-8. */
@@ -162,15 +164,18 @@ class Search {
       await this.#holdTargets(folder);
     }
     const below: string[] = [];
-    for (const entry of entries) {
-      const path = join(folder, entry.name);
-      if (isHidden(this.#look.held.get(path))) continue;
-      const isWanted = this.#data.has(folder)
-        ? this.#judgeData(path, entry)
-        : isGit
-        ? await this.#judgeInGit(path, entry)
-        : await this.#judge(path, entry);
-      if (isWanted) below.push(path);
+    for (let at = 0; at < entries.length; at += ENTRIES_AT_ONCE) {
+      const some = entries.slice(at, at + ENTRIES_AT_ONCE);
+      await Promise.all(some.map(async (entry) => {
+        const path = join(folder, entry.name);
+        if (isHidden(this.#look.held.get(path))) return;
+        const isWanted = this.#data.has(folder)
+          ? this.#judgeData(path, entry)
+          : isGit
+          ? await this.#judgeInGit(path, entry)
+          : await this.#judge(path, entry);
+        if (isWanted) below.push(path);
+      }));
     }
     return below;
   }
