@@ -118,7 +118,7 @@ Deno.test("a turn whose service crashed twice says so, over the WebSocket and HT
   socket.send({ type: "attach", chat_id, after_seq: 0 });
   const frame = await socket.next("error");
   const { error } = await (await fetch(`${gateway.apiUrl}/v1/responses/${id}`)).json();
-  assertEquals([frame.code, error.code], ["turn_crashed", "turn_crashed"]);
+  assertEquals([frame.code, error.service_code], ["turn_crashed", "turn_crashed"]);
   for (const text of [frame.detail, error.message]) {
     assertStringIncludes(text, "stopped unexpectedly in 2 runs");
     assertStringIncludes(text, "log");

@@ -68,7 +68,11 @@ Deno.test("runAgent() reads its input to the end before it opens the service", a
   assertEquals(order, ["stdin", "a.txt", "service"]);
   assertEquals(client.seen[0]!.params, {
     sessionKey: "cli:work:1",
-    input: [{ type: "text", text: "hi\n\nlog" }, { type: "file", name: "a.txt", data: "YQ==" }],
+    input: [
+      { type: "text", text: "hi" },
+      { type: "text", text: "log", provenance: "file", from: "standard input" },
+      { type: "file", name: "a.txt", data: "YQ==" },
+    ],
     model: "fast",
   });
 });

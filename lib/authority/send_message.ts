@@ -54,19 +54,25 @@ export async function sendMessage(sendable: SendableMessage, deps: SendDeps): Pr
   const { channel, chatId, withAnswer } = target;
   const id = messageId(context);
   const { content = "" } = args as MessageArgs;
+  let files: NonNullable<AllowedMessage["files"]>;
   try {
-    const files = await readFiles(sendable, deps);
-    // Once handed over it cannot be called back: an end of the turn from then on changes nothing.
-    signal.throwIfAborted();
-    const message: AllowedMessage = {
-      id,
-      turnId: context.turnId,
-      channel,
-      chatId,
-      content,
-      ...files.length > 0 && { files },
-      ...withAnswer && { withAnswer },
-    };
+    files = await readFiles(sendable, deps);
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    return { result: error.result, facts: { message: id } };
+  }
+  signal.throwIfAborted();
+  const message: AllowedMessage = {
+    id,
+    turnId: context.turnId,
+    channel,
+    chatId,
+    content,
+    ...files.length > 0 && { files },
+    ...withAnswer && { withAnswer },
+  };
+  // Once handed over it cannot be called back: an end of the turn from then on changes nothing.
+  try {
     const enqueued = await deps.outbox.enqueue(message, { timeoutMs });
     const { repeated, channelEnabled } = enqueued;
     return {
@@ -74,8 +80,6 @@ export async function sendMessage(sendable: SendableMessage, deps: SendDeps): Pr
       facts: { message: id, repeated, channelEnabled },
     };
   } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof FileError) return { result: error.result, facts: { message: id } };
     const { code, message } = toErrorData(error);
     return {
       result: failed(code, `The message is not confirmed as queued: ${message}`),

@@ -17,6 +17,9 @@ async function inOpenHome(
     const path = `${dir}/${workspace}`;
     const config = JSON.stringify({ agent: { workspace: path } });
     await Deno.writeTextFile(`${home}/config.json`, config, { mode: 0o600 });
+    // The Worker below makes no journal.
+    await Deno.mkdir(`${home}/data`, { mode: 0o700 });
+    await Deno.writeTextFile(`${home}/data/service.db`, "stands for a journal");
     for (const isThere of [false, true]) {
       if (isThere) await Deno.chmod(path, 0o755);
       const env = (name: string) => name === "SERVICE_HOME" ? home : undefined;

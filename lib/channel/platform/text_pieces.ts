@@ -62,7 +62,10 @@ export function isQuoteLine(line: string): boolean {
 }
 
 /** What somebody has typed, in pieces: lines that quote by `>`, and their own. */
-export function splitQuotes(text: string, { reach = "line", hasRest = false }: QuoteMarks = {}) {
+export function splitQuotes(
+  text: string,
+  { reach = "line", hasRest = false }: QuoteMarks = {},
+): TextPart[] {
   // Nearly always: most messages quote nothing.
   if (!text.includes(">")) return [{ text }];
   const pieces: { lines: string[]; isQuoted: boolean }[] = [];
