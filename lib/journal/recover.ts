@@ -61,7 +61,7 @@ function verdictOf(
   crashes: number,
   { answered }: Pick<TurnState, "answered">,
 ): { status: TurnStatus; error?: ErrorData } | undefined {
-  if (durable && answered) return { status: "done" };
+  if (answered) return { status: "done" };
   if (durable && crashes < MAX_CRASHES) return undefined;
   if (durable) {
     const message =
