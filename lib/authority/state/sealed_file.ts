@@ -132,6 +132,7 @@ export class SealedFile<T> {
     await this.#options.lock.run(async () => {
       await removeTemporaries(this.#path);
       await removeTemporaries(this.#anchor);
+      await removeTemporaries(`${this.#options.keysDir}/${STATE_KEY_FILE}`);
       const state = this.#readAnew();
       if (isDamaged(state) || state.counter === 0) return;
       await makePrivate(this.#path);

@@ -313,9 +313,16 @@ Deno.test("SealedFile takes its file from others, and starts beside leftovers of
   await Deno.writeTextFile(`${temp.path}.0123abcd.tmp`, "half");
   await Deno.mkdir(`${temp.anchor}.0123abcd.tmp/deep`, { recursive: true });
   await Deno.writeTextFile(`${temp.path}.mine.tmp`, "not ours");
+  await Deno.writeTextFile(`${temp.key}.0123abcd.tmp`, "half");
   const file = await temp.open();
   assertEquals(look(file), ["a"]);
   assertEquals((await Deno.stat(temp.path)).mode! & 0o777, 0o600);
   const names = [...Deno.readDirSync(temp.dir)].map(({ name }) => name).sort();
   assertEquals(names, ["lock", "words.json", "words.json.mine.tmp"]);
+  assertEquals(
+    [...Deno.readDirSync(temp.keysDir)].map(({ name }) => name).filter((name) =>
+      name.startsWith("operator.key")
+    ),
+    ["operator.key"],
+  );
 });
