@@ -111,7 +111,8 @@ testBoth("the official client asks, goes on in a session and reads it", async (t
   const { session_id } = dataOf(first);
   assertEquals(textOf(first), `nothing there\nsession_id: ${session_id}`);
   assertStringIncludes(progress.join("\n"), "list_files");
-  assertStringIncludes(progress.join("\n"), "nothing there");
+  // In one piece or more, as fast as the model was.
+  assertStringIncludes(progress.join(""), "nothing there");
 
   const second = await call("ask", { message: "really?", session_id });
   assertEquals(textOf(second), "I said so");
