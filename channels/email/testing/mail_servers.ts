@@ -91,7 +91,7 @@ export async function startMailServers(
   const smtp = server(
     () =>
       new Deno.Command(programPath("exim"), {
-        args: ["-C", join(dir, "exim.conf"), "-bdf"],
+        args: ["-C", join(dir, "exim.conf"), "-bdf", "-q2s"],
         ...run,
       }).spawn(),
     ports.smtp,

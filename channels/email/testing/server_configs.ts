@@ -137,7 +137,7 @@ maildir:
   return_path_add
   mode = 0600
 begin retry
-* * F,1h,5m
+* * F,1h,1s
 begin authenticators
 plain:
   driver = plaintext
