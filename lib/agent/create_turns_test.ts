@@ -606,6 +606,41 @@ Deno.test("drain() ends a turn whose acceptance was still being written", async 
   assertEquals(endOf(await eventsOf(handle)), ["interrupted", "turn_interrupted"]);
 });
 
+Deno.test("drain() starts no turn any more that waited for the end of the one before it", async () => {
+  const end = Promise.withResolvers<void>();
+  const tried = Promise.withResolvers<void>();
+  let isFull = true;
+  const raw = openJournal({ path: ":memory:" });
+  const journal = {
+    ...raw,
+    end: async (...args: Parameters<Journal["end"]>) => {
+      if (isFull) throw new Error("disk full");
+      tried.resolve();
+      await end.promise;
+      await raw.end(...args);
+    },
+  };
+  await using agent = testAgent({ journal });
+  const lost = await agent.submit("one");
+  const failing = assertRejects(() => eventsOf(lost), ServiceError, "could not be recorded");
+  await until(lost, "segment_end");
+  await settle();
+  agent.clock.tick(1_000);
+  await failing;
+  isFull = false;
+  const next = await agent.submit("two", { durable: true });
+  await tried.promise;
+  const drained = agent.turns.drain({ graceMs: 1_000 });
+  agent.clock.tick(1_000);
+  await assertRejects(() => eventsOf(next), ServiceError, "stopping");
+  end.resolve();
+  await drained;
+  await settle();
+  assertEquals(raw.turn(lost.turn.id)!.status, "done");
+  assertEquals(raw.turn(next.turn.id)!.status, "queued");
+  await raw.close();
+});
+
 Deno.test("drain() resolves at once when nothing runs", async () => {
   await using agent = testAgent();
   assertEquals(await agent.turns.drain({ graceMs: 30_000 }), { interrupted: 0 });

@@ -49,9 +49,13 @@ export class TurnMarks {
 
   /** Counts the attempt and, with the first one, says `turn_start` in the same commit. */
   async start(own: AcceptedTurn): Promise<void> {
-    const { id, afterSeq, sessionKey } = own.turn;
-    // Behind a call that was cut off its result has to stand, and not behind this turn.
-    if (this.#lost.has(sessionKey)) await this.#recordLost(sessionKey);
+    const { life, turn: { id, afterSeq, sessionKey } } = own;
+    if (this.#lost.has(sessionKey)) {
+      // Behind a call that was cut off its result has to stand, and not behind this turn.
+      await this.#recordLost(sessionKey);
+      // One that a stop has put back to waiting meanwhile would be found running, as after a crash.
+      life?.signal.throwIfAborted();
+    }
     const started = this.#deps.journal.start(id);
     if (own.isOpen) {
       await started;
