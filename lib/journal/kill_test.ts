@@ -58,13 +58,15 @@ async function writeUntilKilled(path: string): Promise<void> {
         const seq = await journal.append(id, [text(`${id} ${k};`)]);
         print(`event ${lane} ${seq} ${id} ${k};`);
       }
+      // Left open, so that there is something to recover whenever the kill comes.
+      if (n % 3 === 0) continue;
       const message = { role: "assistant" as const, text: "said", calls: [] };
       await journal.addMessage(id, message, {
         events: [{ type: "segment_end", streamId: "s", resuming: false }],
       });
       print(`message ${id}`);
-      // Left open, so that there is something to recover whenever the kill comes.
-      if (n % 3 === 0) continue;
+      // Answered, and left without its end.
+      if (n % 3 === 1) continue;
       await journal.end(id, {
         event: {
           type: "turn_end",
@@ -136,8 +138,12 @@ async function checkAcknowledged(path: string, lines: readonly string[]): Promis
       case "accepted": {
         const [lane, n] = words.map(Number) as [number, number];
         const { turn, options } = requestOf(lane, n);
-        assertEquals(journal.turn(turn.id)?.input, turn.input, line);
-        assertEquals(journal.repeated(options.requestKey)?.id, turn.id, line);
+        const found = journal.turn(turn.id)!;
+        assertEquals(found.input, turn.input, line);
+        // One that ended before it was ever started frees its key.
+        const isFree = found.attempts === 0 && found.endedAt !== undefined;
+        const repeated = isFree ? undefined : turn.id;
+        assertEquals(journal.repeated(options.requestKey)?.id, repeated, line);
         const { request } = journal.responses.find(turn.id, "me")!;
         assertEquals(request, options.response.request, line);
         assert(journal.hasFile(hash(fileOf(lane, n))), line);
@@ -161,6 +167,7 @@ async function checkAcknowledged(path: string, lines: readonly string[]): Promis
           "user",
           "assistant",
         ]);
+        assertEquals(journal.turn(words[0]!)?.status, "done", line);
         break;
       }
       default:
