@@ -178,6 +178,7 @@ Deno.test("createTurns() ends every turn once, by the grammar, and frees its lan
       );
       assert(turn.endedAt !== undefined, "the turn has no end");
       if (isKept) assertEquals(turn.status, "done");
+      assert(!one.durable || turn.status !== "interrupted", "a stop ended a durable turn");
       // While the journal was broken, a turn may have had no chance to say its start.
       const mayLackStart = one.interference === "faults" && !ended;
       const faults = grammarFaults(events).filter((fault) =>
