@@ -189,7 +189,7 @@ export function createCommands(options: CommandsOptions): Commands {
     const limits = commandLimits(config, { timeoutMs, isSession: isTest, hasRelay });
     const wanted = {
       ...{ workspace, cwd, own, limits, signal, env, networkSocket, mounts },
-      settles: true,
+      settles: !isTest,
     };
     const sandbox = await raiser.raise(wanted);
     if ("problem" in sandbox) return { type: "refused", reason: sandbox.problem };
@@ -212,13 +212,14 @@ export function createCommands(options: CommandsOptions): Commands {
     // However it ended; also when its turn was cancelled.
     await running.catch(() => {});
     const replaced = await watch.finish();
-    const left = await raiser.settle(before, own);
+    // The folder of a test goes as a whole.
+    const left = isTest ? undefined : await raiser.settle(before, own);
     const end = await running;
     if (replaced !== undefined) {
       const message = tellReplaced(replaced);
       return { type: "fault", message: `${message}, and what it printed is not shown` };
     }
-    return end.type === "fault" || left.notes.length === 0 ? end : { ...end, ...left };
+    return end.type === "fault" || !left?.notes.length ? end : { ...end, ...left };
   }
 
   function tellReplaced(path: string): string {

@@ -58,31 +58,38 @@ const TRIALS: readonly { name: string; tried: string }[] = [
   { name: "kernel_calls", tried: "io_uring, keyctl, AF_VSOCK, ptrace, bpf, userfaultfd" },
 ];
 
-/** `say <name> <held|open> <detail>`; every trial in a shell of its own, so that none ends the others. */
+/**
+ * `say <name> <held|open> <detail>`; `first <file>` leaves its first line in `line`. Every start of a
+ * program costs more than what it does, so the shell itself does what it can.
+ */
 const SCRIPT = String.raw`
 outside=$1 host=$2
 shift 2
 say() { printf '%s\t%s\t%s\n' "$1" "$2" "$3"; }
-own() { printf '%s ' "$(readlink /proc/self/ns/net)" "$(readlink /proc/self/ns/pid)" "$(readlink /proc/self/ns/ipc)"; }
+first() { line=; { IFS= read -r line < "$1"; } 2> /dev/null; }
+own=$(readlink /proc/self/ns/net /proc/self/ns/pid /proc/self/ns/ipc)
 
-if (echo made > made) 2> /dev/null && [ "$(cat made)" = made ]; then say workspace held written; else say workspace open 'cannot write'; fi
+if { echo made > made; } 2> /dev/null && first made && [ "$line" = made ]; then say workspace held written; else say workspace open 'cannot write'; fi
 
-if (cat "$outside/canary") > /dev/null 2>&1 || [ -e "$outside/canary" ]; then say read_outside open "$outside/canary"; else say read_outside held 'not there'; fi
+first "$outside/canary"
+if [ -n "$line" ] || [ -e "$outside/canary" ]; then say read_outside open "$outside/canary"; else say read_outside held 'not there'; fi
 
 (mkdir -p "$outside"; echo x > "$outside/written") 2> /dev/null
 say write_outside held 'nothing came of it'
 
 seen=
 for path in .env keys/a.pem .ssh/id_rsa other; do
-  if [ -n "$(cat "$path" 2> /dev/null)" ]; then seen="$seen $path"; fi
+  first "$path"
+  if [ -n "$line" ]; then seen="$seen $path"; fi
 done
 mv keys moved 2> /dev/null && seen="$seen keys"
-if [ -n "$(cat moved/a.pem 2> /dev/null)" ]; then seen="$seen moved/a.pem"; fi
+first moved/a.pem
+if [ -n "$line" ]; then seen="$seen moved/a.pem"; fi
 if [ -z "$seen" ]; then say read_credentials held 'no byte'; else say read_credentials open "$seen"; fi
 
 done=
 for path in .git/hooks/x .git/config AGENTS.md .envrc; do
-  if (echo x >> "$path") 2> /dev/null; then done="$done $path"; fi
+  if { echo x >> "$path"; } 2> /dev/null; then done="$done $path"; fi
 done
 mv .git moved-git 2> /dev/null && done="$done .git"
 mv .git/hooks .git/other 2> /dev/null && done="$done hooks"
@@ -91,13 +98,16 @@ if [ -z "$done" ]; then say write_hooks held 'read-only'; else say write_hooks o
 
 done=
 for dir in / /usr /usr/bin /bin /usr/lib /etc /dev /var /proc/sys/kernel; do
-  if (echo x > "$dir/.service-probe") 2> /dev/null; then rm -f "$dir/.service-probe"; done="$done $dir"; fi
+  if { echo x > "$dir/.service-probe"; } 2> /dev/null; then rm -f "$dir/.service-probe"; done="$done $dir"; fi
 done
 if [ -z "$done" ]; then say write_system held 'read-only'; else say write_system open "$done"; fi
 
 seen= found=
-# Opened, and closed again; null has to open, or nothing was tried.
-for path in $(find /proc /sys /dev ! -type d ! -type l 2> /dev/null); do
+files() { find /proc /sys /dev ! -type d ! -type l "$@" 2> /dev/null; }
+# Opened, and closed again; null has to open, or nothing was tried. What access(2) denies does not open
+# either; a find that cannot ask it names nothing.
+paths=$(files -writable)
+for path in ${"$"}{paths:-$(files)}; do
   if { { :; } >> "$path"; } 2> /dev/null; then
     case $path in
       /dev/null) found=yes ;;
@@ -123,9 +133,12 @@ seen= found=
     if [ "$name" = lo ]; then found=lo; else seen="$seen $name"; fi
   done
 } < /proc/net/dev
-routes=$(tail -n +2 /proc/net/route) || seen="$seen routes-unknown"
-[ -z "$routes" ] || seen="$seen routes"
-for space in $(own); do
+{
+  read -r _
+  if read -r _; then seen="$seen routes"; fi
+} < /proc/net/route || seen="$seen routes-unknown"
+case $own in net:*) ;; *) seen="$seen namespaces-unknown" ;; esac
+for space in $own; do
   case " $host " in *" $space "*) seen="$seen $space" ;; esac
 done
 if [ -z "$seen" ] && [ "$found" = lo ]; then say network held 'a loopback of its own alone'; else say network open "$seen"; fi
@@ -134,7 +147,9 @@ count=0 seen=
 for dir in /proc/[0-9]*; do
   count=$((count + 1))
 done
-case " $host " in *" $(readlink /proc/self/ns/pid) "*) seen="$seen shared" ;; esac
+for space in $own; do
+  case $space in pid:*) case " $host " in *" $space "*) seen="$seen shared" ;; esac ;; esac
+done
 if [ -z "$seen" ] && [ $count -ge 2 ] && [ $count -le 8 ]; then say processes held "$count of its own"; else say processes open "$count$seen"; fi
 
 seen= count=0
@@ -151,11 +166,18 @@ done
 if [ -e /proc/self/fd/1 ] && [ -z "$seen" ]; then say open_files held 'its three streams alone'; else say open_files open "$seen"; fi
 
 seen=
-for line in $(grep -E '^(CapInh|CapPrm|CapEff|CapBnd|CapAmb):' /proc/self/status | tr -d '\t'); do
-  case $line in *:0000000000000000) ;; *) seen="$seen $line" ;; esac
-done
-grep -q '^CapEff:' /proc/self/status || seen="$seen CapEff?"
-grep -qE '^NoNewPrivs:[[:space:]]*1$' /proc/self/status || seen="$seen NoNewPrivs"
+effective=none new=none
+while read -r name value; do
+  case $name in
+    CapInh:|CapPrm:|CapEff:|CapBnd:|CapAmb:)
+      [ "$value" = 0000000000000000 ] || seen="$seen $name$value"
+      [ "$name" != CapEff: ] || effective=$value
+      ;;
+    NoNewPrivs:) new=$value ;;
+  esac
+done < /proc/self/status
+[ "$effective" != none ] || seen="$seen CapEff?"
+[ "$new" = 1 ] || seen="$seen NoNewPrivs"
 if [ -z "$seen" ]; then say privileges held 'no capability, no new ones'; else say privileges open "$seen"; fi
 
 unshare -U true > /dev/null 2>&1
@@ -172,7 +194,7 @@ rm -f made
 "$@" 2> /dev/null
 `;
 
-const NAMESPACES = `for name in net pid ipc; do readlink /proc/self/ns/$name; done`;
+const NAMESPACES = `readlink /proc/self/ns/net /proc/self/ns/pid /proc/self/ns/ipc`;
 
 /** Tries everything once. Nothing of it is left. */
 export async function testSandbox({ run, scratchDir }: SelfTestDeps): Promise<SandboxReport> {
