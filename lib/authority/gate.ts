@@ -30,7 +30,7 @@ import { type JobSettings, resolverJob } from "./child_job.ts";
 import type { Commissions } from "./commission/commissions.ts";
 import { rehearseCall } from "./commission/rehearse_call.ts";
 import type { CommandConfig, Commands } from "./executor/commands.ts";
-import { createCommands } from "./executor/commands.ts";
+import { type CommandsOptions, createCommands } from "./executor/commands.ts";
 import { createExecutor, type Executor } from "./executor/executor.ts";
 import { GateSettings } from "./gate_settings.ts";
 import type { McpServers } from "./mcp/mcp_servers.ts";
@@ -104,6 +104,8 @@ export interface ActionsOptions {
   executor?: Executor;
   /** `off`: commands have no sandbox; for tests and other systems. */
   sandbox?: "auto" | "off";
+  /** Tries the sandbox of commands out; for tests. */
+  testSandbox?: CommandsOptions["testSandbox"];
   now?: () => number;
 }
 

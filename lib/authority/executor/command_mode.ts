@@ -29,6 +29,8 @@ export interface CommandModeDeps {
   holdsProcesses(): Promise<boolean>;
   /** Runs a trial in the sandbox of its folder. */
   tryOut: SelfTestDeps["run"];
+  /** Instead of `testSandbox()`; for tests. */
+  testSandbox?: typeof testSandbox;
   /** Told once of what the sandbox has shown, before anything runs in it; no command runs if it rejects. */
   onTested(report: SandboxReport): Promise<unknown>;
   log: Log;
@@ -72,7 +74,7 @@ export class CommandModes {
     await Deno.mkdir(scratchDir, { recursive: true, mode: 0o700 });
     const tested = problem !== undefined
       ? noSandbox(problem)
-      : await testSandbox({ scratchDir, run: this.#deps.tryOut });
+      : await (this.#deps.testSandbox ?? testSandbox)({ scratchDir, run: this.#deps.tryOut });
     if (!tested.ok) {
       const how = allowUnconfined
         ? "Commands run WITHOUT a sandbox, with everything that this user may do " +

@@ -23,7 +23,7 @@ import type { OutputScrubber } from "./kept_output.ts";
 import { openBare, openConfined } from "./open_command_session.ts";
 import { createSandboxRaiser, type HeldBack } from "./raise_sandbox.ts";
 import { type ChildUser, type Confinement, findConfinement } from "./sandbox.ts";
-import type { SandboxReport } from "./test_sandbox.ts";
+import type { SandboxReport, testSandbox } from "./test_sandbox.ts";
 import { Slots } from "./slots.ts";
 
 /** How a command ended, or why it was not started. */
@@ -101,6 +101,8 @@ export interface CommandsOptions {
   sandbox?: "auto" | "off";
   /** Finds what holds root's commands to their number of processes; for tests. */
   controlGroups?: typeof findControlGroups;
+  /** Tries the sandbox out; for tests. */
+  testSandbox?: typeof testSandbox;
 }
 
 const DEFAULT_MAX_RUNNING = 4;

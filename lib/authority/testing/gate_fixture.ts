@@ -20,6 +20,7 @@ import type { UnaskedFetchLimits } from "../policy/unasked_fetches.ts";
 import { Commissions } from "../commission/commissions.ts";
 import { findDenoDir } from "../../packages/deno_dir.ts";
 import { createExecutor, type Executor } from "../executor/executor.ts";
+import { type SandboxReport, type SelfTestDeps, testSandbox } from "../executor/test_sandbox.ts";
 import { type Actions, type ActionsOptions, createActions } from "../gate.ts";
 import { KnownSecrets } from "../known_secrets.ts";
 import type { McpServers } from "../mcp/mcp_servers.ts";
@@ -111,6 +112,15 @@ export const CONTEXT: ActionContext = {
   personHosts: [],
   toolUrls: [],
 };
+
+let shown: SandboxReport | undefined;
+
+/** What the sandbox has shown to a gate of this process, it shows to the next. */
+async function testOnce(deps: SelfTestDeps): Promise<SandboxReport> {
+  const report = shown ?? await testSandbox(deps);
+  if (report.ok) shown = report;
+  return report;
+}
 
 /** Makes a gate in a new folder: `home` with the service's own, `home/workspace`, and what is outside. */
 export async function gateFixture(options: GateFixtureOptions = {}): Promise<GateFixture> {
@@ -260,6 +270,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     log,
     executor,
     sandbox: options.sandbox,
+    testSandbox: testOnce,
   });
   return {
     actions,
