@@ -1,6 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { needs } from "../../tests/support/needs.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 import { gateFixture } from "./testing/gate_fixture.ts";
+
+/** Folders in each other: more than files can be held; 900 end just before the longest path that is looked at. */
+const DEPTH = rounds(900, 520);
 
 interface Flood {
   name: string;
@@ -22,12 +26,12 @@ const FLOODS: Flood[] = [
   },
   {
     name: "a key in each of many folders",
-    command: "for i in $(seq 520); do mkdir f$i; : > f$i/x.key; done",
+    command: "mkdir $(seq -f f%g 520); for i in $(seq 520); do : > f$i/x.key; done",
     told: "than the workspace has room for",
   },
   {
     name: "keys in many folders of one folder",
-    command: "mkdir d; for i in $(seq 520); do mkdir d/$i; : > d/$i/x.key; done",
+    command: "mkdir d $(seq -f d/%g 520); for i in $(seq 520); do : > d/$i/x.key; done",
   },
   {
     name: "keys with long names, whose blanks count four times",
@@ -36,14 +40,14 @@ const FLOODS: Flood[] = [
   },
   {
     name: "repositories",
-    command:
-      "for i in $(seq 410); do mkdir -p r$i/.git/objects; cd r$i/.git; echo 'ref: refs/heads/m' > HEAD; " +
-      "printf '[core]\\n\\tbare = false\\n' > config; cd ../..; done",
+    command: "mkdir -p $(seq -f r%g/.git/objects 410); for i in $(seq 410); " +
+      "do cd r$i/.git; echo 'ref: refs/heads/m' > HEAD; printf '[core]\\n\\tbare = false\\n' > config; " +
+      "cd ../..; done",
     told: "than the workspace has room for",
   },
   {
     name: "files that an agent obeys",
-    command: "for i in $(seq 150); do mkdir e$i; echo x > e$i/.envrc; done",
+    command: "mkdir $(seq -f e%g 150); for i in $(seq 150); do echo x > e$i/.envrc; done",
   },
   {
     name: "a folder whose name is no UTF-8",
@@ -69,8 +73,8 @@ const FLOODS: Flood[] = [
       "name=$(printf '%0200d' 0); for i in $(seq 30); do mkdir $name; cd $name; done; : > x.pem",
   },
   {
-    name: "ten times a hundred folders in each other",
-    command: "mkdir -p $(printf 'a/%.0s' $(seq 900)); cd $(printf 'a/%.0s' $(seq 900)); : > x.pem",
+    name: "hundreds of folders in each other",
+    command: `path=$(printf 'a/%.0s' $(seq ${DEPTH})); mkdir -p $path; cd $path; : > x.pem`,
   },
   {
     name: "a pipe where a configuration is expected",
