@@ -50,28 +50,32 @@ const PAGES = {
   "text": ["text/plain", "Ollama is running"],
 };
 
-for (const [what, [type, body]] of Object.entries(PAGES)) {
-  Deno.test(`a model's base URL at which there is ${what}: every reader is told to check it`, async () => {
-    await using page = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen() {} },
-      () => new Response(body, { headers: { "content-type": type! } }),
-    );
-    const baseUrl = `http://127.0.0.1:${page.addr.port}/oops`;
-    await using home = await makeHome({
-      agent: { model: "local/m" },
-      api: { enabled: true, port: 0 },
-      providers: { local: { baseUrl } },
-    });
-    await using gateway = await home.start(["gateway", "--json"]);
-    const { code, text } = await told(home, gateway);
-    assertEquals(code, "provider_unreachable");
-    for (const part of [what, "check providers.local.baseUrl", `${baseUrl}/chat/completions`]) {
-      assertStringIncludes(text, part);
-    }
-    const own = /Welcome to nginx!|No such route|Ollama is running/.exec(body!)![0];
-    assertStringIncludes(text, own);
+Deno.test("a model's base URL at which there is no model: every reader is told to check it", async (test) => {
+  let [type, body] = PAGES.text;
+  await using page = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    () => new Response(body, { headers: { "content-type": type! } }),
+  );
+  const baseUrl = `http://127.0.0.1:${page.addr.port}/oops`;
+  await using home = await makeHome({
+    agent: { model: "local/m" },
+    api: { enabled: true, port: 0 },
+    providers: { local: { baseUrl } },
   });
-}
+  await using gateway = await home.start(["gateway", "--json"]);
+  for (const [what, found] of Object.entries(PAGES)) {
+    await test.step(what, async () => {
+      [type, body] = found;
+      const { code, text } = await told(home, gateway);
+      assertEquals(code, "provider_unreachable");
+      for (const part of [what, "check providers.local.baseUrl", `${baseUrl}/chat/completions`]) {
+        assertStringIncludes(text, part);
+      }
+      const own = /Welcome to nginx!|No such route|Ollama is running/.exec(body!)![0];
+      assertStringIncludes(text, own);
+    });
+  }
+});
 
 Deno.test("a model that answers nothing: every reader gets the code empty_answer", async () => {
   await using model = startModelServer({ script: () => ({ text: [] }) });
