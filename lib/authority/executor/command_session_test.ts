@@ -6,6 +6,7 @@ import type { ChildSessionHandlers } from "./child_session.ts";
 import { NO_PERMISSIONS } from "./command.ts";
 import type { CommandSessionJob } from "./command_session.ts";
 import { type Commands, createCommands } from "./commands.ts";
+import { testOnce } from "./testing/test_once.ts";
 
 const TIMEOUT = { timeoutMs: 20_000 };
 const ENTRY = new URL("./testing/session_child.ts", import.meta.url);
@@ -41,6 +42,7 @@ async function withCommands(
     own: () => Promise.resolve({ ownPaths: [`${folder}/own`], sourcePaths: [] }),
     scratchDir: `${folder}/run`,
     onTested: () => Promise.resolve(),
+    testSandbox: testOnce,
     log: { debug: silent, info: silent, warning, error: silent },
     ...options,
   });

@@ -3,6 +3,7 @@ import { needs } from "../../../tests/support/needs.ts";
 import { type CommandRun, type Commands, createCommands } from "../executor/commands.ts";
 import { createExecutor } from "../executor/executor.ts";
 import { openNetwork } from "./open_network.ts";
+import { testOnce } from "../executor/testing/test_once.ts";
 
 const silent = () => {};
 const log = { debug: silent, info: silent, warning: silent, error: silent };
@@ -25,6 +26,7 @@ async function withCommands(
     own: () => Promise.resolve({ ownPaths: [], sourcePaths: [] }),
     scratchDir: `${folder}/run`,
     onTested: () => Promise.resolve(),
+    testSandbox: testOnce,
     log,
     ...options,
   });

@@ -20,7 +20,7 @@ import type { UnaskedFetchLimits } from "../policy/unasked_fetches.ts";
 import { Commissions } from "../commission/commissions.ts";
 import { findDenoDir } from "../../packages/deno_dir.ts";
 import { createExecutor, type Executor } from "../executor/executor.ts";
-import { type SandboxReport, type SelfTestDeps, testSandbox } from "../executor/test_sandbox.ts";
+import { testOnce } from "../executor/testing/test_once.ts";
 import { type Actions, type ActionsOptions, createActions } from "../gate.ts";
 import { KnownSecrets } from "../known_secrets.ts";
 import type { McpServers } from "../mcp/mcp_servers.ts";
@@ -112,15 +112,6 @@ export const CONTEXT: ActionContext = {
   personHosts: [],
   toolUrls: [],
 };
-
-let shown: SandboxReport | undefined;
-
-/** What the sandbox has shown to a gate of this process, it shows to the next. */
-async function testOnce(deps: SelfTestDeps): Promise<SandboxReport> {
-  const report = shown ?? await testSandbox(deps);
-  if (report.ok) shown = report;
-  return report;
-}
 
 /** Makes a gate in a new folder: `home` with the service's own, `home/workspace`, and what is outside. */
 export async function gateFixture(options: GateFixtureOptions = {}): Promise<GateFixture> {
