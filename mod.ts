@@ -23,9 +23,14 @@ export type {
   StoredEvent,
   TurnStatus,
   Usage,
-} from "./lib/agent/events.ts";
-export type { UserPart } from "./lib/agent/messages.ts";
-export { type ErrorCode, type ErrorData, type ErrorDetails, ServiceError } from "./lib/errors.ts";
+} from "./lib/contract/events.ts";
+export type { UserPart } from "./lib/contract/messages.ts";
+export {
+  type ErrorCode,
+  type ErrorData,
+  type ErrorDetails,
+  ServiceError,
+} from "./lib/base/errors.ts";
 export type { LocalClient } from "./lib/local/client.ts";
 export { connectLocal, type Endpoint, endpointAt } from "./lib/local/endpoint.ts";
 export type { Operation, Operations } from "./lib/local/protocol.ts";

@@ -8,9 +8,9 @@
  * @module
  */
 
-import { openAudit } from "../lib/authority/audit/log.ts";
-import { findTrustedKeys } from "../lib/authority/audit/trusted_keys.ts";
-import { verifyAudit } from "../lib/authority/audit/verify.ts";
+import { openAudit } from "../lib/audit/log.ts";
+import { findTrustedKeys } from "../lib/audit/trusted_keys.ts";
+import { verifyAudit } from "../lib/audit/verify.ts";
 import { type Figure, median, report } from "./report.ts";
 
 const ROUNDS = 40;

@@ -10,7 +10,7 @@
  */
 
 import { parseArgs } from "@std/cli/parse-args";
-import { LinePlatform } from "../lib/channel/manager/testing/line_platform.ts";
+import { LinePlatform } from "../lib/delivery/manager/testing/line_platform.ts";
 import { Happenings } from "../tests/support/happenings.ts";
 import { makeHome } from "../tests/support/home.ts";
 import { channelStatuses, turnsOf } from "../tests/support/outbox_of.ts";

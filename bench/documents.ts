@@ -13,7 +13,7 @@ import { homedir } from "node:os";
 import { SaxesParser } from "saxes";
 import { extractText, getDocumentProxy } from "unpdf";
 import { read, utils } from "xlsx";
-import { createDocumentReader } from "../lib/authority/documents.ts";
+import { createDocumentReader } from "../lib/documents/documents.ts";
 import { findDenoDir } from "../lib/packages/deno_dir.ts";
 import { prepareGlobals } from "../lib/documents/prepare_globals.ts";
 import { makeLargeDocuments } from "./large_documents.ts";

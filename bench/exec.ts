@@ -8,9 +8,9 @@
  * @module
  */
 
-import { type CommandRun, createCommands } from "../lib/authority/executor/commands.ts";
-import { createExecutor } from "../lib/authority/executor/executor.ts";
-import { openNetwork } from "../lib/authority/network/open_network.ts";
+import { type CommandRun, createCommands } from "../lib/executor/commands.ts";
+import { createExecutor } from "../lib/executor/executor.ts";
+import { openNetwork } from "../lib/executor/network/open_network.ts";
 import { median, report } from "./report.ts";
 
 const ROUNDS = 40;

@@ -10,9 +10,9 @@
  * @module
  */
 
-import { actionJob } from "../lib/authority/child_job.ts";
-import { createExecutor } from "../lib/authority/executor/executor.ts";
-import { resolveTouch, sealAction } from "../lib/authority/resolve/resolve_touch.ts";
+import { actionJob } from "../lib/executor/child_job.ts";
+import { createExecutor } from "../lib/executor/executor.ts";
+import { resolveTouch, sealAction } from "../lib/gate/resolve_touch.ts";
 import { gateFixture } from "../lib/authority/testing/gate_fixture.ts";
 import { findTool } from "../lib/tools/mod.ts";
 import { median, report } from "./report.ts";

@@ -7,16 +7,11 @@
  * @module
  */
 
-import type {
-  ActionContext,
-  Capability,
-  ResolvedAction,
-  Target,
-} from "../lib/authority/actions.ts";
-import { type ConfiguredRule, readRules } from "../lib/authority/policy/configured_rules.ts";
-import { DEFAULT_RULES } from "../lib/authority/policy/default_rules.ts";
-import { grantTarget } from "../lib/authority/policy/grant_target.ts";
-import { decide, type Policy } from "../lib/authority/policy/policy.ts";
+import type { ActionContext, Capability, ResolvedAction, Target } from "../lib/contract/actions.ts";
+import { type ConfiguredRule, readRules } from "../lib/policy/configured_rules.ts";
+import { DEFAULT_RULES } from "../lib/policy/default_rules.ts";
+import { grantTarget } from "../lib/policy/grant_target.ts";
+import { decide, type Policy } from "../lib/policy/policy.ts";
 import { type Figure, report } from "./report.ts";
 
 const RULES = 100;

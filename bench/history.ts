@@ -10,9 +10,9 @@
  * @module
  */
 
-import { NO_USAGE } from "../lib/agent/events.ts";
+import { NO_USAGE } from "../lib/contract/events.ts";
 import { openJournal } from "../lib/journal/open.ts";
-import type { Journal } from "../lib/journal/types.ts";
+import type { Journal } from "../lib/contract/journal.ts";
 import { startModel, startService } from "./processes.ts";
 import { type Figure, median, report } from "./report.ts";
 

@@ -10,9 +10,9 @@
  */
 
 import { setImmediate } from "node:timers";
-import { type AgentEvent, NO_USAGE } from "../lib/agent/events.ts";
+import { type AgentEvent, NO_USAGE } from "../lib/contract/events.ts";
 import { openJournal } from "../lib/journal/open.ts";
-import type { Journal } from "../lib/journal/types.ts";
+import type { Journal } from "../lib/contract/journal.ts";
 import { type Figure, median, report } from "./report.ts";
 
 const HISTORIES = [10, 1_000, 10_000];

@@ -9,10 +9,10 @@
  */
 
 import { DatabaseSync } from "node:sqlite";
-import { createDeliveries } from "../lib/channel/delivery/create_deliveries.ts";
+import { createDeliveries } from "../lib/delivery/create_deliveries.ts";
 import type { ChannelLink } from "../lib/channel/channel_link.ts";
 import { openJournal } from "../lib/journal/open.ts";
-import type { Journal, OutboxMessage } from "../lib/journal/types.ts";
+import type { Journal, OutboxMessage } from "../lib/contract/journal.ts";
 import { type Figure, median, report } from "./report.ts";
 
 const MESSAGES = 2_000;

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { order, PlaceFixture } from "../lib/authority/channels/testing/place_fixture.ts";
+import { order, PlaceFixture } from "../lib/operations/channels/testing/place_fixture.ts";
 import { median, report } from "./report.ts";
 
 const ROUNDS = 9;

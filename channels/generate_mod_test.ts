@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { Channel } from "../lib/channel/channel.ts";
-import { openRegistry } from "../lib/channel/registry/open_registry.ts";
+import { openRegistry } from "../lib/registry/open_registry.ts";
 import { channelsModule, readChannelFolders } from "./generate_mod.ts";
 import { CHANNELS } from "./mod.ts";
 import { lockedFlags } from "../lib/packages/locked_packages.ts";
@@ -178,7 +178,7 @@ Deno.test("manifests and adapters are loaded with nothing allowed but to read th
 });
 
 function registryUrl(): string {
-  return new URL("lib/channel/registry/open_registry.ts", ROOT).href;
+  return new URL("lib/registry/open_registry.ts", ROOT).href;
 }
 
 /** What a module brings with it when it runs, by `deno info`; literal `import()`s too. */

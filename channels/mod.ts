@@ -8,7 +8,7 @@
  */
 
 import type { ChannelPackage } from "../lib/channel/channel_package.ts";
-import { moduleUrl } from "../lib/layout.ts";
+import { moduleUrl } from "../lib/base/layout.ts";
 
 /** The channels, in the order of their folders. */
 export const CHANNELS: readonly ChannelPackage[] = [

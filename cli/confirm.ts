@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../lib/errors.ts";
+import { ServiceError } from "../lib/base/errors.ts";
 import type { Output } from "./output.ts";
 
 /** Where the answer comes from. */

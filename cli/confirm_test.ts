@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ServiceError } from "../lib/errors.ts";
+import { ServiceError } from "../lib/base/errors.ts";
 import { confirm } from "./confirm.ts";
 import { memoryOutput } from "./testing/memory_output.ts";
 

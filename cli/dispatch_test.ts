@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { ServiceError } from "../lib/errors.ts";
+import { ServiceError } from "../lib/base/errors.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "./command.ts";
 import type { CommandEntry } from "./commands.ts";
 import { dispatch } from "./dispatch.ts";

@@ -5,7 +5,7 @@
  */
 
 import { type HomePaths, resolvePaths } from "../lib/config/paths.ts";
-import { ServiceError } from "../lib/errors.ts";
+import { ServiceError } from "../lib/base/errors.ts";
 import type { Globals } from "./command.ts";
 
 /**

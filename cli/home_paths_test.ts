@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { ServiceError } from "../lib/errors.ts";
+import { ServiceError } from "../lib/base/errors.ts";
 import { homePaths } from "./home_paths.ts";
 
 Deno.test("homePaths() takes SERVICE_HOME, else .service in HOME, and refuses to guess", () => {

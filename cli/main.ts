@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CHILD_ARGUMENT } from "../lib/authority/executor/command.ts";
+import { CHILD_ARGUMENT } from "../lib/executor/command.ts";
 import { COMMANDS } from "./commands.ts";
 import { dispatch } from "./dispatch.ts";
 import { processOutput } from "./output.ts";
@@ -17,7 +17,7 @@ export function main(args: readonly string[]): Promise<number> {
 if (import.meta.main) {
   if (Deno.args[0] === CHILD_ARGUMENT) {
     // The compiled binary starts itself to run one action of a tool.
-    const { runAsChild } = await import("../lib/authority/executor/child.ts");
+    const { runAsChild } = await import("../lib/executor/child.ts");
     await runAsChild();
   }
   Deno.exit(await main(Deno.args));

@@ -70,10 +70,10 @@ Deno.test("W14 main.ts loads nothing for --version but its own tables", async ()
     "cli/parse.ts",
     "cli/report_error.ts",
     "cli/version.ts",
-    "lib/authority/executor/command.ts",
-    "lib/errors.ts",
-    "lib/layout.ts",
-    "lib/nearest.ts",
+    "lib/executor/command.ts",
+    "lib/base/errors.ts",
+    "lib/base/layout.ts",
+    "lib/base/nearest.ts",
   ]);
 });
 
@@ -82,9 +82,9 @@ Deno.test("W14 service agent loads neither channels nor the web part", async () 
     "cli/main.ts",
     "cli/commands/agent.ts",
     "cli/open_service.ts",
-    "lib/authority/own_home.ts",
-    "lib/service/worker.ts",
-    "lib/service/service.ts",
+    "lib/process/own_home.ts",
+    "lib/process/service/worker.ts",
+    "lib/process/service/service.ts",
   );
   const heavy = [...loaded].filter((name) =>
     /^(channels|webui|lib\/(http|channel(?!\/chat_(address|session)))|cli\/(doctor|completions))\//

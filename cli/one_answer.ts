@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../lib/errors.ts";
+import { ServiceError } from "../lib/base/errors.ts";
 import type { LocalClient } from "../lib/local/client.ts";
 import type { Operation, Operations } from "../lib/local/protocol.ts";
 

@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { OwnedHome, OwnOptions } from "../lib/authority/own_home.ts";
-import { ServiceError } from "../lib/errors.ts";
+import type { OwnedHome, OwnOptions } from "../lib/process/own_home.ts";
+import { ServiceError } from "../lib/base/errors.ts";
 import { connectClient, type LocalClient } from "../lib/local/client.ts";
 import { EXIT, type Globals } from "./command.ts";
 import { processOutput } from "./output.ts";
@@ -44,7 +44,7 @@ export async function withService<T>(
     warn: (text: string) => processOutput().note(`warning: ${text}`),
   };
   options.logLevel ??= "error";
-  const { ownHome } = await import("../lib/authority/own_home.ts");
+  const { ownHome } = await import("../lib/process/own_home.ts");
   const giveUpAt = Date.now() + WAIT_MS;
   while (true) {
     const home = await ownHome(options);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ErrorCode } from "../lib/errors.ts";
+import type { ErrorCode } from "../lib/base/errors.ts";
 import { EXIT, type ExitCode } from "./command.ts";
 
 /** How a command that failed with some code ends. */

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ERROR_CODES } from "../lib/errors.ts";
+import { ERROR_CODES } from "../lib/base/errors.ts";
 import { OUTCOMES } from "./outcome.ts";
 
 Deno.test("OUTCOMES gives each error code the exit code that scripts rely on", () => {

@@ -11,9 +11,9 @@
  * @module
  */
 
-import { ServiceError } from "../lib/errors.ts";
+import { ServiceError } from "../lib/base/errors.ts";
 import type { Command, Globals, Invocation, OptionSpec } from "./command.ts";
-import { nearest } from "../lib/nearest.ts";
+import { nearest } from "../lib/base/nearest.ts";
 
 /** Options that every command has, before or after its name. */
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [

@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import * as fc from "fast-check";
-import { ServiceError } from "../lib/errors.ts";
+import { ServiceError } from "../lib/base/errors.ts";
 import type { Command } from "./command.ts";
 import { parseCommand, type Parsed, parseHead } from "./parse.ts";
 

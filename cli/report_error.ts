@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError, toErrorData } from "../lib/errors.ts";
+import { ServiceError, toErrorData } from "../lib/base/errors.ts";
 import type { ExitCode } from "./command.ts";
 import { OUTCOMES } from "./outcome.ts";
 import { jsonLine, type Output } from "./output.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { type OwnedHome, ownHome, type OwnOptions } from "../lib/authority/own_home.ts";
-import { ServiceError } from "../lib/errors.ts";
+import { type OwnedHome, ownHome, type OwnOptions } from "../lib/process/own_home.ts";
+import { ServiceError } from "../lib/base/errors.ts";
 import { EXIT, type ExitCode, type OptionSpec } from "./command.ts";
 import { onStopSignals } from "./stop_signals.ts";
 

@@ -13,14 +13,14 @@
 
 import { dirname, fromFileUrl, join, relative, resolve } from "@std/path";
 import { CHANNELS } from "../channels/mod.ts";
-import { CHILD_MODULES } from "../lib/authority/executor/child.ts";
-import { openRegistry } from "../lib/channel/registry/open_registry.ts";
-import { ROOT, START_PAGE } from "../lib/layout.ts";
+import { CHILD_MODULES } from "../lib/executor/child.ts";
+import { openRegistry } from "../lib/registry/open_registry.ts";
+import { ROOT, START_PAGE } from "../lib/base/layout.ts";
 
 /** What is built where nothing else is said, relative to the program's folder. */
 export const BUILT_FOLDER = "dist";
 
-/** What `lib/layout.ts` says of where it is, as the bundler writes it. */
+/** What `lib/base/layout.ts` says of where it is, as the bundler writes it. */
 const TO_ROOT = /\bTO_ROOT = "\.\.\/"/;
 
 /** Starts the built form. */
@@ -52,8 +52,8 @@ export async function build(folder: string): Promise<void> {
     // What runs in one process shares its modules, and their classes, with what that has loaded.
     const processes = [
       ["cli/main.ts"],
-      ["lib/service/worker.ts", ...channelModules(true)],
-      ["lib/channel/place/worker.ts", ...channelModules(false)],
+      ["lib/process/service/worker.ts", ...channelModules(true)],
+      ["lib/place/worker.ts", ...channelModules(false)],
     ];
     const bundleProcess = (paths: readonly string[]) =>
       bundle(paths, [
@@ -138,7 +138,7 @@ async function tellWhereTheyAre(folder: string): Promise<void> {
     await Deno.writeTextFile(path, text.replace(TO_ROOT, `TO_ROOT = "./${up}"`));
     told += 1;
   }
-  if (told === 0) throw new Error("No file says where the program is: see lib/layout.ts");
+  if (told === 0) throw new Error("No file says where the program is: see lib/base/layout.ts");
 }
 
 async function* scripts(folder: string): AsyncGenerator<string> {

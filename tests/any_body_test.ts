@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
-import { HTTP_ERRORS } from "../lib/http/error_table.ts";
+import { HTTP_ERRORS } from "../lib/listen/error_table.ts";
 import { PNG } from "./support/documents.ts";
 import { makeHome, type Running } from "./support/home.ts";
 import { statusOf, untilIdle } from "./support/process_facts.ts";

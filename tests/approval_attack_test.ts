@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { resolvePaths } from "../lib/config/paths.ts";
-import { ServiceError } from "../lib/errors.ts";
+import { ServiceError } from "../lib/base/errors.ts";
 import { connectLocal, endpointAt } from "../lib/local/endpoint.ts";
 import { type FakeCall, type RecordedRequest, startModelServer } from "./fakes/model_server.ts";
 import { openStream } from "./support/approval_stream.ts";

@@ -1,7 +1,7 @@
 /** One platform that fails holds up its own chats and nothing else (C24, decisions D4). */
 
 import { assert, assertEquals, assertGreater, assertLess } from "@std/assert";
-import { LinePlatform } from "../lib/channel/manager/testing/line_platform.ts";
+import { LinePlatform } from "../lib/delivery/manager/testing/line_platform.ts";
 import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
 import { channelStatuses, outboxOf } from "./support/outbox_of.ts";

@@ -1,7 +1,7 @@
 /** Channels that are changed while a gateway runs: the one that is meant, and no other (C35). */
 
 import { assert, assertEquals, assertGreater, assertStringIncludes } from "@std/assert";
-import { LinePlatform } from "../lib/channel/manager/testing/line_platform.ts";
+import { LinePlatform } from "../lib/delivery/manager/testing/line_platform.ts";
 import { startModelServer } from "./fakes/model_server.ts";
 import { ChannelSettings } from "./support/channel_settings.ts";
 import { editSection } from "./support/edit_section.ts";

@@ -1,7 +1,7 @@
 /** Channels over a gateway: messages that come more than once, and answers that outlive it. */
 
 import { assert, assertEquals, assertLess } from "@std/assert";
-import { LinePlatform } from "../lib/channel/manager/testing/line_platform.ts";
+import { LinePlatform } from "../lib/delivery/manager/testing/line_platform.ts";
 import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
 import { outboxOf, turnsOf } from "./support/outbox_of.ts";

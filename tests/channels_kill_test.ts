@@ -1,7 +1,7 @@
 /** kill -9 while three channels take messages in and send answers out (W1, W2, decisions D4). */
 
 import { assert, assertEquals, assertGreater } from "@std/assert";
-import { LinePlatform } from "../lib/channel/manager/testing/line_platform.ts";
+import { LinePlatform } from "../lib/delivery/manager/testing/line_platform.ts";
 import { startModelServer } from "./fakes/model_server.ts";
 import { Happenings } from "./support/happenings.ts";
 import { makeHome } from "./support/home.ts";

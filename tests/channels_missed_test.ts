@@ -1,7 +1,7 @@
 /** What comes too late from a channel: listed once, over a crash too, and answered when somebody says so. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { LinePlatform } from "../lib/channel/manager/testing/line_platform.ts";
+import { LinePlatform } from "../lib/delivery/manager/testing/line_platform.ts";
 import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
 import { said } from "./support/said.ts";

@@ -16,12 +16,12 @@ import {
   MAX_FILE_BYTES,
   MAX_PDF_PAGES,
   MAX_TEXT_CHARS,
-} from "../lib/documents/types.ts";
+} from "../lib/contract/documents.ts";
 import { type AccessEntry, createAccessLog } from "../lib/http/access_log.ts";
 import { OPERATIONS } from "../lib/http/api/openapi/operations.ts";
 import { Conformance } from "../lib/http/api/openapi/testing/conformance.ts";
 import { REPEAT_GRACE_MS } from "../lib/http/api/readers.ts";
-import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../lib/http/json_bounds.ts";
+import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../lib/base/json_bounds.ts";
 import { MAX_PARTS } from "../lib/http/multipart.ts";
 import { KEEP_ALIVE_MS } from "../lib/http/sse.ts";
 import { type Behaviour, type RecordedRequest, startModelServer } from "./fakes/model_server.ts";

@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { join, toFileUrl } from "@std/path";
 import { CHANNELS } from "../channels/mod.ts";
-import { openRegistry } from "../lib/channel/registry/open_registry.ts";
+import { openRegistry } from "../lib/registry/open_registry.ts";
 import { sizeOf } from "../lib/packages/fetch_packages.ts";
 import { moduleGraph } from "../lib/channel/testing/load_alone.ts";
 import { MAIN_JOB, MCP } from "../lib/packages/wanted_packages.ts";

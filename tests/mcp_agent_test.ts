@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { oddServer } from "../lib/authority/mcp/testing/server_configs.ts";
+import { oddServer } from "../lib/mcp_servers/testing/server_configs.ts";
 import { type RecordedRequest, startModelServer } from "./fakes/model_server.ts";
 import { makeHome, type Running, type TestHome } from "./support/home.ts";
 import { needs } from "./support/needs.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { fakeClock } from "../lib/agent/testing/fake_clock.ts";
-import type { ApprovalView } from "../lib/authority/actions.ts";
-import { oddServer } from "../lib/authority/mcp/testing/server_configs.ts";
+import type { ApprovalView } from "../lib/contract/actions.ts";
+import { oddServer } from "../lib/mcp_servers/testing/server_configs.ts";
 import { type GateFixture, gateFixture } from "../lib/authority/testing/gate_fixture.ts";
 import { needs } from "./support/needs.ts";
 

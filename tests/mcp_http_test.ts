@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { fakeClock } from "../lib/agent/testing/fake_clock.ts";
-import { createExecutor } from "../lib/authority/executor/executor.ts";
-import { type HttpMcpServer, httpMcpServer } from "../lib/authority/mcp/testing/http_server.ts";
-import { npmServer } from "../lib/authority/mcp/testing/server_configs.ts";
+import { createExecutor } from "../lib/executor/executor.ts";
+import { type HttpMcpServer, httpMcpServer } from "../lib/mcp_servers/testing/http_server.ts";
+import { npmServer } from "../lib/mcp_servers/testing/server_configs.ts";
 import { gateFixture, type GateFixtureOptions } from "../lib/authority/testing/gate_fixture.ts";
 
 /** Looks until something is so. */

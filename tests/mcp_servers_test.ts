@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { npmServer, oddServer } from "../lib/authority/mcp/testing/server_configs.ts";
+import { npmServer, oddServer } from "../lib/mcp_servers/testing/server_configs.ts";
 import { gateFixture } from "../lib/authority/testing/gate_fixture.ts";
 import { needs } from "./support/needs.ts";
 

@@ -1,7 +1,7 @@
 import OpenAI from "openai";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { openJournal } from "../lib/journal/open.ts";
-import type { OutboxRow } from "../lib/journal/types.ts";
+import type { OutboxRow } from "../lib/contract/journal.ts";
 import {
   type Behaviour,
   type FakeCall,

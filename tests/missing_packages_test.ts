@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { CHANNELS } from "../channels/mod.ts";
-import { openRegistry } from "../lib/channel/registry/open_registry.ts";
+import { openRegistry } from "../lib/registry/open_registry.ts";
 import { bareHome } from "./support/bare_home.ts";
 
 const { usable } = await openRegistry(CHANNELS);

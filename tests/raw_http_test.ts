@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import { listen } from "../lib/http/listen.ts";
+import { listen } from "../lib/listen/listen.ts";
 import { createTestApi } from "../lib/http/testing/test_api.ts";
 import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";

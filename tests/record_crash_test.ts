@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { openAudit } from "../lib/authority/audit/log.ts";
-import { verifyAudit } from "../lib/authority/audit/verify.ts";
+import { openAudit } from "../lib/audit/log.ts";
+import { verifyAudit } from "../lib/audit/verify.ts";
 import { lockedFlags } from "../lib/packages/locked_packages.ts";
 
 const SCRIPT = new URL("./support/dying_gate.ts", import.meta.url).pathname;

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { ServerFrame } from "../lib/wire/frames.ts";
+import type { ServerFrame } from "../lib/contract/wire/frames.ts";
 import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
 import { transcript, WireSocket } from "./support/wire_socket.ts";

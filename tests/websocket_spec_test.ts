@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { CHAT_ID, type ServerFrame } from "../lib/wire/frames.ts";
+import { CHAT_ID, type ServerFrame } from "../lib/contract/wire/frames.ts";
 import { type Behaviour, startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
 import { bootstrap, httpOf, transcript, WireSocket } from "./support/wire_socket.ts";

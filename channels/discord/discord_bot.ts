@@ -6,7 +6,7 @@
 
 import type { GatewayDispatchPayload } from "discord.js";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
-import type { HandledMessage, Published } from "../../lib/channel/inbound_message.ts";
+import type { HandledMessage, Published } from "../../lib/contract/inbound_message.ts";
 import { Intake, Memory, removeLeftFiles, sleep } from "../../lib/channel/platform/mod.ts";
 import { BotStatus } from "./account/bot_status.ts";
 import { registerCommand } from "./account/register_command.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { PackagePlace } from "../../lib/authority/channels/testing/package_place.ts";
-import type { InboundMessage } from "../../lib/channel/inbound_message.ts";
+import { PackagePlace } from "../../lib/operations/channels/testing/package_place.ts";
+import type { InboundMessage } from "../../lib/contract/inbound_message.ts";
 import { resolvedConfig } from "../../lib/channel/setup/resolved_config.ts";
 import manifest from "./manifest.ts";
 import { FakeDiscord } from "./testing/fake_discord.ts";

@@ -9,7 +9,7 @@ import { BaseChannel, type PackageConfig } from "../../lib/channel/base_channel.
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
-import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
+import type { OutboundMessage, StreamDelta } from "../../lib/contract/outbound_message.ts";
 import { SendSteps } from "../../lib/channel/platform/mod.ts";
 import { type DiscordSettings, discordSettings } from "./settings.ts";
 import { DiscordBot } from "./discord_bot.ts";

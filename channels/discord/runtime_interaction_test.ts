@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import type { OutboundMessage } from "../../lib/channel/outbound_message.ts";
+import type { OutboundMessage } from "../../lib/contract/outbound_message.ts";
 import { refused } from "./testing/fake_answer.ts";
 import type { FakeMessage } from "./testing/fake_world.ts";
 import { FakeDiscord } from "./testing/fake_discord.ts";

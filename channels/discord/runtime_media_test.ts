@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { fastClock, TestBot, until } from "./testing/test_bot.ts";
 
 const bytes = (size: number) => new Uint8Array(size).fill(120);

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { PackagePlace } from "../../lib/authority/channels/testing/package_place.ts";
-import type { InboundMessage } from "../../lib/channel/inbound_message.ts";
+import { PackagePlace } from "../../lib/operations/channels/testing/package_place.ts";
+import type { InboundMessage } from "../../lib/contract/inbound_message.ts";
 import { needs } from "../../tests/support/needs.ts";
 import manifest from "./manifest.ts";
 import { deliver, mailsArrived, plainMail } from "./testing/mail_client.ts";

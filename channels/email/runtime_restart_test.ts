@@ -1,7 +1,7 @@
 import { assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { join } from "@std/path";
 import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { deliver, mailsArrived, plainMail } from "./testing/mail_client.ts";
 import { answerTo, openHost, sectionOf, startAccount } from "./testing/test_account.ts";
 import { testWithServers } from "./testing/test_with_servers.ts";

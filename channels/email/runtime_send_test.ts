@@ -10,8 +10,8 @@ import {
   PermanentDeliveryError,
   UncertainDeliveryError,
 } from "../../lib/channel/delivery_error.ts";
-import type { InboundMessage } from "../../lib/channel/inbound_message.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import type { InboundMessage } from "../../lib/contract/inbound_message.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { EmailChannel } from "./runtime.ts";
 import { deliver, mailsArrived, mailsOf, plainMail } from "./testing/mail_client.ts";
 import { answerTo, openHost, sectionOf, startAccount } from "./testing/test_account.ts";

@@ -7,7 +7,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { join } from "@std/path";
-import { type InboundMessage, MAX_INBOUND_CHARS } from "../../lib/channel/inbound_message.ts";
+import { type InboundMessage, MAX_INBOUND_CHARS } from "../../lib/contract/inbound_message.ts";
 import { deliver, mailsArrived, mailsOf, plainMail } from "./testing/mail_client.ts";
 import { answerTo, sectionOf, startAccount } from "./testing/test_account.ts";
 import { testWithServers } from "./testing/test_with_servers.ts";

@@ -6,7 +6,7 @@
  */
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { imapOptions, isLoginRefused } from "./imap/imap_session.ts";
 import { loadImapFlow } from "./imap/load_imapflow.ts";
 import { reasonOf } from "./imap/watch_mailbox.ts";

@@ -8,7 +8,7 @@ import { basename } from "@std/path";
 import { BaseChannel, type PackageConfig } from "../../lib/channel/base_channel.ts";
 import { NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
-import type { OutboundMessage } from "../../lib/channel/outbound_message.ts";
+import type { OutboundMessage } from "../../lib/contract/outbound_message.ts";
 import { backoffMs } from "../../lib/channel/platform/backoff.ts";
 import { sleep } from "../../lib/channel/platform/sleep.ts";
 import { maskOf } from "./connection/account_lookup.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isChatId } from "../../lib/channel/chat_address.ts";
+import { isChatId } from "../../lib/base/chat_address.ts";
 
 /** Where something is written. */
 export interface MatrixPlace {

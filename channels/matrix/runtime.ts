@@ -8,7 +8,7 @@ import { BaseChannel } from "../../lib/channel/base_channel.ts";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { LoginRefusedError, NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
-import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
+import type { OutboundMessage, StreamDelta } from "../../lib/contract/outbound_message.ts";
 import {
   abortable,
   backoffMs,

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { FakeHomeserver } from "./testing/fake_homeserver.ts";
 import { TestChannel } from "./testing/test_channel.ts";
 

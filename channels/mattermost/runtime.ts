@@ -7,7 +7,7 @@
 import { BaseChannel } from "../../lib/channel/base_channel.ts";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { LoginRefusedError, NotConnectedError } from "../../lib/channel/delivery_error.ts";
-import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
+import type { OutboundMessage, StreamDelta } from "../../lib/contract/outbound_message.ts";
 import { backoffMs, sleep } from "../../lib/channel/platform/mod.ts";
 import { ApiError } from "./api/api_error.ts";
 import { MattermostClient } from "./api/mattermost_client.ts";

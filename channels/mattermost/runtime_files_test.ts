@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { FakeMattermost } from "./testing/fake_mattermost.ts";
 import { newId } from "./testing/fake_store.ts";
 import { type TestChannel, withChannel } from "./testing/test_channel.ts";

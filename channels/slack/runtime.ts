@@ -8,7 +8,7 @@ import { join } from "@std/path";
 import { BaseChannel } from "../../lib/channel/base_channel.ts";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { LoginRefusedError, NotConnectedError } from "../../lib/channel/delivery_error.ts";
-import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
+import type { OutboundMessage, StreamDelta } from "../../lib/contract/outbound_message.ts";
 import { SlackApi } from "./api/slack_api.ts";
 import { HTTP_PATH } from "./app_manifest.ts";
 import { tsOfTime } from "./events/chat_id.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
 import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { fakeClock } from "../../lib/agent/testing/fake_clock.ts";
 import { FakeSlack, textOfMessage } from "./testing/fake_slack.ts";
 import { ALICE, ALICE_DM, GENERAL } from "./testing/fake_workspace.ts";

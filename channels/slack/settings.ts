@@ -5,7 +5,7 @@
  */
 
 import type { PackageConfig } from "../../lib/channel/base_channel.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 
 /** The section, as the manifest describes it. */
 export interface SlackConfig extends PackageConfig {

@@ -7,9 +7,9 @@
 import { basename } from "@std/path";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
-import type { HandledMessage, Published } from "../../lib/channel/inbound_message.ts";
+import type { HandledMessage, Published } from "../../lib/contract/inbound_message.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
-import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
+import type { OutboundMessage, StreamDelta } from "../../lib/contract/outbound_message.ts";
 import {
   EditedStreams,
   InboundFiles,

@@ -6,12 +6,12 @@
  */
 
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
-import type { HandledMessage, Published } from "../../lib/channel/inbound_message.ts";
+import type { HandledMessage, Published } from "../../lib/contract/inbound_message.ts";
 import type {
   OutboundEvent,
   OutboundMessage,
   StreamDelta,
-} from "../../lib/channel/outbound_message.ts";
+} from "../../lib/contract/outbound_message.ts";
 import {
   Intake,
   Memory,

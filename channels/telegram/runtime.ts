@@ -11,7 +11,7 @@ import {
   UncertainDeliveryError,
 } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
-import type { OutboundMessage, StreamDelta } from "../../lib/channel/outbound_message.ts";
+import type { OutboundMessage, StreamDelta } from "../../lib/contract/outbound_message.ts";
 import { backoffMs, sleep } from "../../lib/channel/platform/mod.ts";
 import { systemClock } from "../../lib/channel/system_clock.ts";
 import { TelegramApi } from "./api/telegram_api.ts";

@@ -13,7 +13,7 @@ import type {
   OutboundMessage,
   ReasoningDelta,
   StreamDelta,
-} from "../../lib/channel/outbound_message.ts";
+} from "../../lib/contract/outbound_message.ts";
 import { Mailbox } from "./protocol/mailbox.ts";
 import { postSigned } from "./protocol/post_signed.ts";
 import { readFiles } from "./protocol/read_files.ts";

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import type { Clock } from "../../lib/agent/clock.ts";
-import { systemClock } from "../../lib/agent/clock.ts";
+import type { Clock } from "../../lib/base/clock.ts";
+import { systemClock } from "../../lib/base/clock.ts";
 import { PermanentDeliveryError, RetryLaterError } from "../../lib/channel/delivery_error.ts";
-import type { OutboundMessage } from "../../lib/channel/outbound_message.ts";
+import type { OutboundMessage } from "../../lib/contract/outbound_message.ts";
 import { FakeHost } from "../../lib/channel/testing/mod.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { needs } from "../../tests/support/needs.ts";
 import { WebhookChannel, type WebhookConfig } from "./runtime.ts";
 import { SECRET, TestPlatform } from "./testing/test_platform.ts";

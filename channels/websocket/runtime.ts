@@ -4,14 +4,14 @@
  * @module
  */
 
-import type { StoredEvent } from "../../lib/agent/events.ts";
+import type { StoredEvent } from "../../lib/contract/events.ts";
 import { Channel } from "../../lib/channel/channel.ts";
-import type { OutboundMessage } from "../../lib/channel/outbound_message.ts";
+import type { OutboundMessage } from "../../lib/contract/outbound_message.ts";
 import type { OpenPort, SocketHost } from "../../lib/channel/socket_host.ts";
 import type { ChannelFlags } from "../../lib/channel/with_channel_flags.ts";
 import type { WebsocketConfig } from "../../lib/config/schema.ts";
-import { CHAT_ID } from "../../lib/wire/frames.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { CHAT_ID } from "../../lib/contract/wire/frames.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { FrameSource } from "./protocol/chat_frames.ts";
 import { ClientSession } from "./protocol/client_session.ts";
 import type { Connection } from "./socket/connection.ts";

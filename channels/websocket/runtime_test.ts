@@ -9,8 +9,8 @@ import {
   yields,
 } from "../../lib/agent/testing/scripted_model.ts";
 import type { Model } from "../../lib/model/port.ts";
-import { type ServerFrame } from "../../lib/wire/frames.ts";
-import { WireClient } from "../../lib/wire/wire_client.ts";
+import { type ServerFrame } from "../../lib/contract/wire/frames.ts";
+import { WireClient } from "../../lib/contract/wire/wire_client.ts";
 import { FakeChats } from "./testing/fake_chats.ts";
 import { openTestChannel, type WireEnd } from "./testing/test_channel.ts";
 

@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { Clock } from "../../lib/agent/clock.ts";
+import type { Clock } from "../../lib/base/clock.ts";
 import type { Intake } from "../../lib/channel/platform/intake.ts";
 import type { Memory } from "../../lib/channel/platform/memory.ts";
-import type { Log } from "../../lib/log.ts";
+import type { Log } from "../../lib/base/log.ts";
 import type { WantedRoom, XmppSettings } from "./settings.ts";
 import { bareJid } from "./client/jid.ts";
 import { NS } from "./client/namespaces.ts";

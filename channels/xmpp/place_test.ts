@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { join } from "@std/path";
-import { PackagePlace } from "../../lib/authority/channels/testing/package_place.ts";
-import type { InboundMessage } from "../../lib/channel/inbound_message.ts";
+import { PackagePlace } from "../../lib/operations/channels/testing/package_place.ts";
+import type { InboundMessage } from "../../lib/contract/inbound_message.ts";
 import { needs } from "../../tests/support/needs.ts";
 import { NS } from "./client/namespaces.ts";
 import manifest from "./manifest.ts";

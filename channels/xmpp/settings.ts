@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { foldJid, type Jid, parseJid } from "./client/jid.ts";
 import { XMPP_TLS_MODES } from "./client/xmpp_socket.ts";
 

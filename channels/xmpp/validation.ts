@@ -8,7 +8,7 @@
 import { systemClock } from "../../lib/channel/system_clock.ts";
 import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { areRoomPasswords, isThisMachine, readSettings, type XmppSettings } from "./settings.ts";
 import { readCaCerts } from "./client/ca_certs.ts";
 import { NS } from "./client/namespaces.ts";

@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { ApprovalView } from "../../lib/authority/actions.ts";
-import type { OperatorAnswer } from "../../lib/authority/operator.ts";
-import { toErrorData } from "../../lib/errors.ts";
+import type { ApprovalView } from "../../lib/contract/actions.ts";
+import type { OperatorAnswer } from "../../lib/operations/operator.ts";
+import { toErrorData } from "../../lib/base/errors.ts";
 import { approvalLines } from "../operator/print_approval.ts";
 import type { Output } from "../output.ts";
 import type { Approver } from "./approver.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import type { ApprovalView } from "../../lib/authority/actions.ts";
-import type { OperatorRequest } from "../../lib/authority/operator.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import type { ApprovalView } from "../../lib/contract/actions.ts";
+import type { OperatorRequest } from "../../lib/operations/operator.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import { ApprovalPrompt } from "./approval_prompt.ts";
 import type { Line } from "./line_reader.ts";

@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { Operator, Terminal } from "../../lib/authority/approvals/operate.ts";
-import type { OperatorAnswer, OperatorRequest } from "../../lib/authority/operator.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import type { Operator, Terminal } from "../../lib/operations/operate.ts";
+import type { OperatorAnswer, OperatorRequest } from "../../lib/operations/operator.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import { TOKEN_VARIABLE } from "../operator/approver_token.ts";
 

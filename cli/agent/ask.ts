@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { StoredEvent, TurnStatus } from "../../lib/agent/events.ts";
-import { type ErrorCode, fromErrorData, ServiceError } from "../../lib/errors.ts";
+import type { StoredEvent, TurnStatus } from "../../lib/contract/events.ts";
+import { type ErrorCode, fromErrorData, ServiceError } from "../../lib/base/errors.ts";
 import type { AskedPart, Operations } from "../../lib/local/protocol.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { AgentEvent, TurnStatus } from "../../lib/agent/events.ts";
-import { type ErrorCode, ServiceError } from "../../lib/errors.ts";
+import type { AgentEvent, TurnStatus } from "../../lib/contract/events.ts";
+import { type ErrorCode, ServiceError } from "../../lib/base/errors.ts";
 import { EXIT } from "../command.ts";
 import { answering, FakeClient, stored, turnEnd } from "../testing/fake_client.ts";
 import { memoryOutput } from "../testing/memory_output.ts";

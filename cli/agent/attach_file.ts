@@ -5,8 +5,8 @@
  * @module
  */
 
-import { MAX_FILE_BYTES } from "../../lib/documents/types.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { MAX_FILE_BYTES } from "../../lib/contract/documents.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { AskedPart } from "../../lib/local/protocol.ts";
 
 /** A file that is open for reading. */

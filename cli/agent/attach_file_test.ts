@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { ServiceError } from "../../lib/errors.ts";
-import { MAX_FILE_BYTES } from "../../lib/documents/types.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
+import { MAX_FILE_BYTES } from "../../lib/contract/documents.ts";
 import { attachFile } from "./attach_file.ts";
 
 /** Opens one file with these bytes. */

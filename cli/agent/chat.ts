@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { type Output, OutputClosedError } from "../output.ts";
 import { reportError } from "../report_error.ts";

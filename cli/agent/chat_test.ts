@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { answering, FakeClient, type Script, stored, turnEnd } from "../testing/fake_client.ts";
 import { FakeSignals } from "../testing/fake_signals.ts";

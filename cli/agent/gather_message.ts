@@ -5,7 +5,7 @@
  */
 
 import { MAX_FILES, MAX_FILES_BYTES } from "../../lib/documents/read_upload.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { AskedPart } from "../../lib/local/protocol.ts";
 import type { AttachedFile } from "./attach_file.ts";
 

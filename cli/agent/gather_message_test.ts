@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { MAX_FILES } from "../../lib/documents/read_upload.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { AskedPart } from "../../lib/local/protocol.ts";
 import type { AttachedFile } from "./attach_file.ts";
 import { gatherMessage, type MessageOptions } from "./gather_message.ts";

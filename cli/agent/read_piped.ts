@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 
 /** Most bytes that a message takes from standard input (decisions F). */
 export const MAX_PIPED_BYTES = 10 * 1024 * 1024;

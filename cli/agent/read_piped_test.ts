@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { MAX_PIPED_BYTES, readPiped } from "./read_piped.ts";
 
 const noNote = () => {

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { AgentEvent } from "../../lib/agent/events.ts";
-import type { ApprovalOutcome } from "../../lib/authority/actions.ts";
+import type { AgentEvent } from "../../lib/contract/events.ts";
+import type { ApprovalOutcome } from "../../lib/contract/actions.ts";
 import type { Output, Style } from "../output.ts";
 import { AnswerText } from "./answer_text.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { type AgentEvent, NO_USAGE } from "../../lib/agent/events.ts";
+import { type AgentEvent, NO_USAGE } from "../../lib/contract/events.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import { turnEnd } from "../testing/fake_client.ts";
 import { TurnPrinter } from "./turn_printer.ts";

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { canonicalJson } from "../../lib/authority/canonical_json.ts";
+import { canonicalJson } from "../../lib/base/canonical_json.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
-import type { RecordFilter } from "../../lib/authority/audit/record_filter.ts";
-import { judgeAudit, type JudgeOptions } from "../../lib/authority/audit/judge.ts";
-import { type FoundRecord, readRecords } from "../../lib/authority/audit/read_records.ts";
+import type { RecordFilter } from "../../lib/audit/record_filter.ts";
+import { judgeAudit, type JudgeOptions } from "../../lib/audit/judge.ts";
+import { type FoundRecord, readRecords } from "../../lib/audit/read_records.ts";
 import { describeOutcome, formatTime } from "./record_row.ts";
 import { visible, visibleJson } from "./visible.ts";
 

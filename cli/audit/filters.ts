@@ -4,12 +4,8 @@
  * @module
  */
 
-import {
-  KIND_FORM,
-  type RecordFilter,
-  recordFilter,
-} from "../../lib/authority/audit/record_filter.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { KIND_FORM, type RecordFilter, recordFilter } from "../../lib/audit/record_filter.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { Invocation } from "../command.ts";
 
 /** Reads the options. Throws `usage`, naming the option, its value and what it takes. */

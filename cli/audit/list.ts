@@ -8,8 +8,8 @@ import type { ExitCode } from "../command.ts";
 import { EXIT } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
 import { printTable } from "../table.ts";
-import type { RecordFilter } from "../../lib/authority/audit/record_filter.ts";
-import { type FoundRecord, readRecords } from "../../lib/authority/audit/read_records.ts";
+import type { RecordFilter } from "../../lib/audit/record_filter.ts";
+import { type FoundRecord, readRecords } from "../../lib/audit/read_records.ts";
 import { RECORD_COLUMNS, recordRow } from "./record_row.ts";
 
 /** What is shown. */

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { canonicalJson } from "../../lib/authority/canonical_json.ts";
-import type { AuditRecord } from "../../lib/authority/audit/record.ts";
-import type { FoundRecord } from "../../lib/authority/audit/read_records.ts";
+import { canonicalJson } from "../../lib/base/canonical_json.ts";
+import type { AuditRecord } from "../../lib/audit/record.ts";
+import type { FoundRecord } from "../../lib/audit/read_records.ts";
 import { visible } from "./visible.ts";
 
 /** Titles of the columns. */

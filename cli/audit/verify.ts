@@ -7,9 +7,9 @@
 import { EXIT, type ExitCode } from "../command.ts";
 import type { Output } from "../output.ts";
 import { printTable } from "../table.ts";
-import { judgeAudit, type JudgeOptions, type Verdict } from "../../lib/authority/audit/judge.ts";
+import { judgeAudit, type JudgeOptions, type Verdict } from "../../lib/audit/judge.ts";
 import { formatTime } from "./record_row.ts";
-import { describeTarget } from "../../lib/authority/audit/subjects.ts";
+import { describeTarget } from "../../lib/audit/subjects.ts";
 import { visible } from "./visible.ts";
 
 /** Unknown actions that are shown to a person. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { replaceHidden } from "../../lib/authority/visible_text.ts";
+import { replaceHidden } from "../../lib/base/visible_text.ts";
 
 /** The text with each hidden character as `\u{hex}`. */
 export function visible(text: string): string {

@@ -5,10 +5,10 @@
  * @module
  */
 
-import type { Finding } from "../../lib/authority/commission/finding.ts";
-import { visibleLine } from "../../lib/authority/visible_text.ts";
+import type { Finding } from "../../lib/contract/finding.ts";
+import { visibleLine } from "../../lib/base/visible_text.ts";
 import type { CommissionReport } from "../../lib/automation/commission_report.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import { EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import type { ConfirmDeps } from "../confirm.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import type { Finding } from "../../lib/authority/commission/finding.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import type { Finding } from "../../lib/contract/finding.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type Invocation } from "../command.ts";
 import { FakeClient } from "../testing/fake_client.ts";
 import { memoryOutput } from "../testing/memory_output.ts";

@@ -1,5 +1,5 @@
 import type { AutomationView } from "../../lib/automation/automation_view.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 
 /** Automations of one page. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Schedule } from "../../lib/automation/automation.ts";
+import type { Schedule } from "../../lib/contract/automation.ts";
 import type { AutomationView, RunView } from "../../lib/automation/automation_view.ts";
 import type { Output } from "../output.ts";
 import { printTable } from "../table.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { Invocation } from "../command.ts";
 import type { Output } from "../output.ts";
 import { nameOf, typedAutomation, type TypedContext } from "./typed_automation.ts";

@@ -1,4 +1,4 @@
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { Invocation } from "../command.ts";
 import { AUTOMATION_OPTIONS } from "./typed_automation.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { Invocation, OptionSpec } from "../command.ts";
 
 /** The options that say what an automation is. */

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { PlaceSource } from "../../lib/channel/place/place_source.ts";
-import type { ConfiguredChannels } from "../../lib/channel/registry/place_source_of.ts";
+import type { PlaceSource } from "../../lib/place/place_source.ts";
+import type { ConfiguredChannels } from "../../lib/registry/place_source_of.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Globals } from "../command.ts";
 import type { Output } from "../output.ts";
@@ -33,7 +33,7 @@ export const processChannelsDeps: ChannelsDeps = {
   },
   async configured(globals) {
     const [{ loadConfig }, { homePaths }, { loadChannels }] = await Promise.all([
-      import("../../lib/config/load.ts"),
+      import("../../lib/settings/load.ts"),
       import("../home_paths.ts"),
       import("../plugins/deps.ts"),
     ]);

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { findChannel } from "../../lib/authority/channels/find_channel.ts";
+import { findChannel } from "../../lib/operations/channels/find_channel.ts";
 import { instancesOf } from "../../lib/channel/management/instances_of.ts";
-import { placeSource, sectionOf } from "../../lib/channel/registry/place_source_of.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { placeSource, sectionOf } from "../../lib/registry/place_source_of.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type ExitCode, type Globals } from "../command.ts";
 import type { Output } from "../output.ts";
 import type { ChannelsDeps } from "./deps.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { PlaceSource } from "../../lib/channel/place/place_source.ts";
-import type { ConfiguredChannels } from "../../lib/channel/registry/place_source_of.ts";
+import type { PlaceSource } from "../../lib/place/place_source.ts";
+import type { ConfiguredChannels } from "../../lib/registry/place_source_of.ts";
 import type { Globals } from "../command.ts";
 import { homePaths } from "../home_paths.ts";
 import type { Output } from "../output.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { visibleLine } from "../../lib/authority/visible_text.ts";
+import { visibleLine } from "../../lib/base/visible_text.ts";
 import type { MissedRow } from "../../lib/journal/missed_messages.ts";
 import { EXIT, type ExitCode, type Globals } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";

@@ -1,4 +1,4 @@
-import type { Log } from "../../lib/log.ts";
+import type { Log } from "../../lib/base/log.ts";
 import type { Output } from "../output.ts";
 
 /**

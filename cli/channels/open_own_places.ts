@@ -4,14 +4,14 @@
  * @module
  */
 
-import type { ChannelPlaces } from "../../lib/authority/channels/channel_places.ts";
-import { openChannelPlaces } from "../../lib/authority/channels/open_channel_places.ts";
-import { channelSecrets } from "../../lib/channel/registry/channel_defaults.ts";
-import type { ConfiguredChannels } from "../../lib/channel/registry/place_source_of.ts";
+import type { ChannelPlaces } from "../../lib/operations/channels/channel_places.ts";
+import { openChannelPlaces } from "../../lib/operations/channels/open_channel_places.ts";
+import { channelSecrets } from "../../lib/registry/channel_defaults.ts";
+import type { ConfiguredChannels } from "../../lib/registry/place_source_of.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import { secretsIn } from "../../lib/config/redact.ts";
 import { configSchema } from "../../lib/config/schema.ts";
-import type { Log } from "../../lib/log.ts";
+import type { Log } from "../../lib/base/log.ts";
 import { newSalt, printsOf } from "../../lib/secrets/prints_of.ts";
 import { createScrubber } from "../../lib/secrets/scrubber.ts";
 import { findOwnDenoDir } from "../../lib/packages/deno_dir.ts";

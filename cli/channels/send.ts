@@ -4,9 +4,9 @@
  * @module
  */
 
-import { visibleLine } from "../../lib/authority/visible_text.ts";
-import { ServiceError } from "../../lib/errors.ts";
-import type { OutboxRow } from "../../lib/journal/types.ts";
+import { visibleLine } from "../../lib/base/visible_text.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
+import type { OutboxRow } from "../../lib/contract/journal.ts";
 import { EXIT, type ExitCode, type Globals } from "../command.ts";
 import type { Output } from "../output.ts";
 import type { ChannelsDeps } from "./deps.ts";

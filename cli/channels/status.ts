@@ -4,10 +4,10 @@
  * @module
  */
 
-import { visibleLine } from "../../lib/authority/visible_text.ts";
+import { visibleLine } from "../../lib/base/visible_text.ts";
 import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
-import { ServiceError } from "../../lib/errors.ts";
-import { nearest } from "../../lib/nearest.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
+import { nearest } from "../../lib/base/nearest.ts";
 import { EXIT, type ExitCode, type Globals } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
 import { printParagraph } from "../print_paragraph.ts";

@@ -1,4 +1,4 @@
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { connectLocal, endpointAt } from "../../lib/local/endpoint.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Globals } from "../command.ts";

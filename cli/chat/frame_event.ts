@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { AgentEvent, StoredEvent } from "../../lib/agent/events.ts";
-import type { ServerFrame } from "../../lib/wire/frames.ts";
+import type { AgentEvent, StoredEvent } from "../../lib/contract/events.ts";
+import type { ServerFrame } from "../../lib/contract/wire/frames.ts";
 
 /** The event of a turn that a frame tells of; undefined for every other frame. */
 export function frameEvent(frame: ServerFrame): StoredEvent | undefined {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { AgentEvent } from "../../lib/agent/events.ts";
+import type { AgentEvent } from "../../lib/contract/events.ts";
 
 /** What was said in one stream. */
 interface Stream {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { AgentEvent } from "../../lib/agent/events.ts";
+import type { AgentEvent } from "../../lib/contract/events.ts";
 import { Heard } from "./heard.ts";
 
 const said = (text: string, streamId = "1"): AgentEvent => ({ type: "text_delta", streamId, text });

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 
 /** What access is got with. */
 export interface WireAccessDeps {

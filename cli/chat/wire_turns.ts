@@ -4,12 +4,12 @@
  * @module
  */
 
-import type { StoredEvent } from "../../lib/agent/events.ts";
-import { ERROR_CODES, type ErrorCode, ServiceError } from "../../lib/errors.ts";
-import { isOwn } from "../../lib/agent/text_part.ts";
+import type { StoredEvent } from "../../lib/contract/events.ts";
+import { ERROR_CODES, type ErrorCode, ServiceError } from "../../lib/base/errors.ts";
+import { isOwn } from "../../lib/contract/text_part.ts";
 import type { AskedPart } from "../../lib/local/protocol.ts";
-import type { ServerFrame } from "../../lib/wire/frames.ts";
-import { type WireClient, WireError } from "../../lib/wire/wire_client.ts";
+import type { ServerFrame } from "../../lib/contract/wire/frames.ts";
+import { type WireClient, WireError } from "../../lib/contract/wire/wire_client.ts";
 import { frameEvent } from "./frame_event.ts";
 import { Heard } from "./heard.ts";
 

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ServiceError } from "../../lib/errors.ts";
-import type { ServerFrame } from "../../lib/wire/frames.ts";
-import { type SendOutcome, WireError } from "../../lib/wire/wire_client.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
+import type { ServerFrame } from "../../lib/contract/wire/frames.ts";
+import { type SendOutcome, WireError } from "../../lib/contract/wire/wire_client.ts";
 import { WireTurns } from "./wire_turns.ts";
 
 const usage = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import type { Operator } from "../../lib/authority/approvals/operate.ts";
-import type { OperatorAnswer, OperatorRequest } from "../../lib/authority/operator.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import type { Operator } from "../../lib/operations/operate.ts";
+import type { OperatorAnswer, OperatorRequest } from "../../lib/operations/operator.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type Invocation } from "../command.ts";
 import { answering, FakeClient, type Script, stored, turnEnd } from "../testing/fake_client.ts";
 import { FakeSignals } from "../testing/fake_signals.ts";

@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { ApprovalView } from "../../lib/authority/actions.ts";
-import type { OperatorAnswer, OperatorRequest } from "../../lib/authority/operator.ts";
-import { shellWord } from "../../lib/authority/policy/shell_word.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import type { ApprovalView } from "../../lib/contract/actions.ts";
+import type { OperatorAnswer, OperatorRequest } from "../../lib/operations/operator.ts";
+import { shellWord } from "../../lib/policy/shell_word.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import { processSignals, type Signals, withInterrupts } from "../agent/interrupts.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import type { ApprovalView } from "../../lib/authority/actions.ts";
-import type { OperatorAnswer, OperatorRequest } from "../../lib/authority/operator.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import type { ApprovalView } from "../../lib/contract/actions.ts";
+import type { OperatorAnswer, OperatorRequest } from "../../lib/operations/operator.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type Invocation } from "../command.ts";
 import { typed } from "../operator/read_hidden.ts";
 import { FakeClient } from "../testing/fake_client.ts";

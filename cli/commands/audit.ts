@@ -5,11 +5,11 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { EXPORT_FORMATS, exportRecords } from "../audit/export.ts";
 import { parseFilters, parseNumber } from "../audit/filters.ts";
 import { watchFolder } from "../audit/follow.ts";
-import type { JudgeOptions } from "../../lib/authority/audit/judge.ts";
+import type { JudgeOptions } from "../../lib/audit/judge.ts";
 import { listRecords } from "../audit/list.ts";
 import { verifyRecord } from "../audit/verify.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
@@ -209,7 +209,7 @@ const audit: Command = {
       paths: homePaths,
       async mirror(globals) {
         const [{ loadConfig }, { ownOptions }] = await Promise.all([
-          import("../../lib/config/load.ts"),
+          import("../../lib/settings/load.ts"),
           import("../open_service.ts"),
         ]);
         const { config } = await loadConfig({ ...ownOptions(globals), keepLastGood: false });

@@ -1,10 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import {
-  type AuditFixture,
-  auditFixture,
-} from "../../lib/authority/audit/testing/audit_fixture.ts";
-import { AUDIT_FILE } from "../../lib/authority/audit/log.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { type AuditFixture, auditFixture } from "../../lib/audit/testing/audit_fixture.ts";
+import { AUDIT_FILE } from "../../lib/audit/log.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { csvCell } from "../audit/export.ts";
 import { visible, visibleJson } from "../audit/visible.ts";
 import { EXIT, type ExitCode, type Invocation } from "../command.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { RunView } from "../../lib/automation/automation_view.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Operations } from "../../lib/local/protocol.ts";
 import { COMMISSION_COMMANDS, runCommission } from "../automations/commission.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { AutomationView, RunView } from "../../lib/automation/automation_view.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type Invocation } from "../command.ts";
 import { FakeClient, type Script } from "../testing/fake_client.ts";
 import { memoryOutput } from "../testing/memory_output.ts";

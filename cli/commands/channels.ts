@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { type ChannelsDeps, processChannelsDeps } from "../channels/deps.ts";
 import type { Command, ExitCode, Invocation } from "../command.ts";
 

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
-import type { PlaceSource } from "../../lib/channel/place/place_source.ts";
+import type { PlaceSource } from "../../lib/place/place_source.ts";
 import { configSchema } from "../../lib/config/schema.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { MissedRow } from "../../lib/journal/missed_messages.ts";
-import type { OutboxRow } from "../../lib/journal/types.ts";
+import type { OutboxRow } from "../../lib/contract/journal.ts";
 import type { Operations } from "../../lib/local/protocol.ts";
 import type { ChannelsDeps } from "../channels/deps.ts";
 import { durationOf } from "../channels/status.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
-import { CHAT_ID, type ServerFrame } from "../../lib/wire/frames.ts";
-import { WireClient } from "../../lib/wire/wire_client.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
+import { CHAT_ID, type ServerFrame } from "../../lib/contract/wire/frames.ts";
+import { WireClient } from "../../lib/contract/wire/wire_client.ts";
 import { ask, type TurnClient } from "../agent/ask.ts";
 import { gatherMessage, type MessageSources } from "../agent/gather_message.ts";
 import { processSignals, type Signals, withInterrupts } from "../agent/interrupts.ts";
@@ -185,7 +185,7 @@ function parseUrl(typed: string): URL {
 /** Where this home's gateway listens, by its configuration. */
 async function ownPort(globals: Globals): Promise<{ url: string; secret?: string }> {
   const { homePaths } = await import("../home_paths.ts");
-  const { loadConfig } = await import("../../lib/config/load.ts");
+  const { loadConfig } = await import("../../lib/settings/load.ts");
   const { config } = await loadConfig({
     paths: homePaths(globals),
     env: (name) => Deno.env.get(name),

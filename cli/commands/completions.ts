@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { type Command, EXIT } from "../command.ts";
 import type { ShellCommand } from "../completions/shell_tables.ts";
 

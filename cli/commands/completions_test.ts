@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { COMMANDS } from "../commands.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import completions from "./completions.ts";

@@ -77,7 +77,7 @@ const config: Command = {
       channels: async () => {
         const [{ CHANNELS }, { openRegistry }] = await Promise.all([
           import("../../channels/mod.ts"),
-          import("../../lib/channel/registry/open_registry.ts"),
+          import("../../lib/registry/open_registry.ts"),
         ]);
         return await openRegistry(CHANNELS);
       },

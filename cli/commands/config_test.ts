@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { testChannel, testRegistry } from "../../lib/channel/registry/testing/test_registry.ts";
+import { testChannel, testRegistry } from "../../lib/registry/testing/test_registry.ts";
 import { testDescriptor } from "../../lib/channel/setup/testing/test_descriptor.ts";
-import { loadConfig } from "../../lib/config/load.ts";
+import { loadConfig } from "../../lib/settings/load.ts";
 import { type TempHome, tempHome } from "../../lib/config/testing/temp_home.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT } from "../command.ts";
 import { parseCommand, parseHead } from "../parse.ts";
 import { memoryOutput } from "../testing/memory_output.ts";

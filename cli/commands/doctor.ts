@@ -52,7 +52,7 @@ async function processDeps(globals: Globals): Promise<DoctorDeps> {
     paths,
     env: own.env,
     loadConfig: async () => {
-      const { loadConfig } = await import("../../lib/config/load.ts");
+      const { loadConfig } = await import("../../lib/settings/load.ts");
       return await loadConfig({ ...own, keepLastGood: false });
     },
     connect: async () => {
@@ -62,8 +62,8 @@ async function processDeps(globals: Globals): Promise<DoctorDeps> {
     confinement: tryConfinement,
     verifyAudit: async () => {
       const [{ verifyAudit }, { findTrustedKeys }] = await Promise.all([
-        import("../../lib/authority/audit/verify.ts"),
-        import("../../lib/authority/audit/trusted_keys.ts"),
+        import("../../lib/audit/verify.ts"),
+        import("../../lib/audit/trusted_keys.ts"),
       ]);
       const { auditDir: dir, keysDir } = paths;
       return await verifyAudit({
@@ -75,7 +75,7 @@ async function processDeps(globals: Globals): Promise<DoctorDeps> {
     channels: async () => {
       const [{ CHANNELS }, { openRegistry }] = await Promise.all([
         import("../../channels/mod.ts"),
-        import("../../lib/channel/registry/open_registry.ts"),
+        import("../../lib/registry/open_registry.ts"),
       ]);
       return await openRegistry(CHANNELS);
     },
@@ -86,7 +86,7 @@ async function processDeps(globals: Globals): Promise<DoctorDeps> {
 
 /** Starts a child in a sandbox; nothing of it is left. */
 async function tryConfinement(workspace: string): ReturnType<DoctorDeps["confinement"]> {
-  const { createExecutor } = await import("../../lib/authority/executor/executor.ts");
+  const { createExecutor } = await import("../../lib/executor/executor.ts");
   const cacheDir = await Deno.makeTempDir();
   const silent = () => {};
   const log = { debug: silent, info: silent, warning: silent, error: silent };

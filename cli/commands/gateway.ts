@@ -6,7 +6,7 @@ import { NEW_JOURNAL, runService } from "../run_service.ts";
 import type { Started } from "../../lib/authority/authority.ts";
 import { issueSecret } from "../../lib/config/issue_secret.ts";
 import type { Config } from "../../lib/config/schema.ts";
-import { HOLDS_PACKAGES } from "../../lib/layout.ts";
+import { HOLDS_PACKAGES } from "../../lib/base/layout.ts";
 
 const command: Command = {
   description: "Runs the service with everything that the configuration enables: the WebSocket " +
@@ -18,7 +18,7 @@ const command: Command = {
     // Nothing else loads the static map (case W14).
     const [{ CHANNELS }, { openRegistry }] = await Promise.all([
       import("../../channels/mod.ts"),
-      import("../../lib/channel/registry/open_registry.ts"),
+      import("../../lib/registry/open_registry.ts"),
     ]);
     const own = {
       ...ownOptions(globals),

@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { Capability } from "../../lib/authority/actions.ts";
-import type { Grant } from "../../lib/authority/state/grants.ts";
-import { visibleLine } from "../../lib/authority/visible_text.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import type { Capability } from "../../lib/contract/actions.ts";
+import type { Grant } from "../../lib/policy/grants.ts";
+import { visibleLine } from "../../lib/base/visible_text.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { reset } from "../operator/reset.ts";
 import { changeState, type OperatorDeps, operatorDeps, readState } from "../operator/with_state.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import { grantTarget } from "../../lib/authority/policy/grant_target.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { grantTarget } from "../../lib/policy/grant_target.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT } from "../command.ts";
 import { operatorHome } from "../testing/operator_home.ts";
 import command, { runGrants } from "./grants.ts";

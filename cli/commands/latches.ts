@@ -4,8 +4,8 @@
  * @module
  */
 
-import { CAPABILITIES, type Capability } from "../../lib/authority/actions.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { CAPABILITIES, type Capability } from "../../lib/contract/actions.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { reset } from "../operator/reset.ts";
 import { changeState, type OperatorDeps, operatorDeps, readState } from "../operator/with_state.ts";

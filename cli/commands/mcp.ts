@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { MCP } from "../../lib/packages/wanted_packages.ts";
 import { type Command, type ExitCode, type Invocation } from "../command.ts";
 import { processSignals } from "../agent/interrupts.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import type { McpServerStatus } from "../../lib/authority/mcp/mcp_servers.ts";
+import type { McpServerStatus } from "../../lib/mcp_servers/mcp_servers.ts";
 import { EXIT, type Invocation } from "../command.ts";
 import { adviceFor } from "../mcp/test.ts";
 import { FakeClient } from "../testing/fake_client.ts";

@@ -32,7 +32,7 @@ const models: Command = {
     const [{ ownOptions }, { loadConfig }, { resolveModels }, { withoutSecrets }] = await Promise
       .all([
         import("../open_service.ts"),
-        import("../../lib/config/load.ts"),
+        import("../../lib/settings/load.ts"),
         import("../../lib/model/registry.ts"),
         import("../secrets/without_secrets.ts"),
       ]);

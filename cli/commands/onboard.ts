@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { type Command, EXIT, type ExitCode } from "../command.ts";
 import { processConfirm } from "../confirm.ts";
 import type { ChannelDefaults } from "../onboard/add_channels.ts";
@@ -59,8 +59,8 @@ const command: Command = {
 async function channelDefaults(): Promise<ChannelDefaults> {
   const [{ CHANNELS }, { openRegistry }, { defaultSections }] = await Promise.all([
     import("../../channels/mod.ts"),
-    import("../../lib/channel/registry/open_registry.ts"),
-    import("../../lib/channel/registry/channel_defaults.ts"),
+    import("../../lib/registry/open_registry.ts"),
+    import("../../lib/registry/channel_defaults.ts"),
   ]);
   return defaultSections(await openRegistry(CHANNELS));
 }

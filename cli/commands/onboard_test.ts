@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { needs } from "../../tests/support/needs.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import command from "./onboard.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
-import { OUTBOX_STATES } from "../../lib/journal/outbox_states.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
+import { OUTBOX_STATES } from "../../lib/contract/outbox_states.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Operations } from "../../lib/local/protocol.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";

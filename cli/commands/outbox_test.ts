@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { ServiceError } from "../../lib/errors.ts";
-import type { OutboxRow } from "../../lib/journal/types.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
+import type { OutboxRow } from "../../lib/contract/journal.ts";
 import { EXIT, type Invocation } from "../command.ts";
 import { FakeClient, type Script } from "../testing/fake_client.ts";
 import { memoryOutput } from "../testing/memory_output.ts";

@@ -21,10 +21,10 @@ const command: Command = {
       { CHANNELS },
       { withoutSecrets },
     ] = await Promise.all([
-      import("../../lib/config/load.ts"),
+      import("../../lib/settings/load.ts"),
       import("../../lib/authority/permission_table.ts"),
-      import("../../lib/authority/channels/channel_permission_table.ts"),
-      import("../../lib/channel/registry/open_registry.ts"),
+      import("../../lib/operations/channels/channel_permission_table.ts"),
+      import("../../lib/registry/open_registry.ts"),
       import("../../channels/mod.ts"),
       import("../secrets/without_secrets.ts"),
     ]);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import type { PluginsDeps } from "../plugins/deps.ts";
 

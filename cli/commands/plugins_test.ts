@@ -9,7 +9,7 @@ import type { WantedPackages } from "../../lib/packages/package_fetcher.ts";
 import type { SetupFinding } from "../../lib/channel/descriptor.ts";
 import { tempHome } from "../../lib/config/testing/temp_home.ts";
 import type { TempHome } from "../../lib/config/testing/temp_home.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { parseCommand, parseHead } from "../parse.ts";
 import { testPackages } from "../testing/channel_packages.ts";
 import { memoryOutput } from "../testing/memory_output.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import type { PolicyDeps } from "../policy/deps.ts";
 
@@ -97,8 +97,8 @@ const policy: Command = {
   async run(invocation) {
     const { homePaths } = await import("../home_paths.ts");
     const [{ readSecrets }, { SECRETS_KEY_VARIABLE }] = await Promise.all([
-      import("../../lib/authority/state/operator_state.ts"),
-      import("../../lib/authority/state/secret_key.ts"),
+      import("../../lib/state/operator_state.ts"),
+      import("../../lib/state/secret_key.ts"),
     ]);
     const paths = homePaths(invocation.globals);
     return await runPolicy(invocation, {
@@ -111,7 +111,7 @@ const policy: Command = {
         return readSecrets({ dir, keysDir, secretsKey }).list();
       },
       async findSandbox() {
-        const { findConfinement } = await import("../../lib/authority/executor/sandbox.ts");
+        const { findConfinement } = await import("../../lib/executor/sandbox.ts");
         const { bwrap, reason } = await findConfinement();
         return { confined: bwrap !== undefined, reason };
       },

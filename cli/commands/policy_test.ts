@@ -1,9 +1,9 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import type { SecretScope } from "../../lib/authority/policy/secret_scope.ts";
-import { openOperatorState } from "../../lib/authority/state/operator_state.ts";
+import type { SecretScope } from "../../lib/policy/secret_scope.ts";
+import { openOperatorState } from "../../lib/state/operator_state.ts";
 import { policyTestFile } from "../../lib/config/paths.ts";
 import { type TempHome, tempHome } from "../../lib/config/testing/temp_home.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT } from "../command.ts";
 import { parseCommand, parseHead } from "../parse.ts";
 import { memoryOutput } from "../testing/memory_output.ts";

@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { SecretInfo } from "../../lib/authority/state/secret_store.ts";
-import { visibleLine } from "../../lib/authority/visible_text.ts";
-import type { ConfiguredUses } from "../../lib/config/configured_uses.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import type { SecretInfo } from "../../lib/state/secret_store.ts";
+import { visibleLine } from "../../lib/base/visible_text.ts";
+import type { ConfiguredUses } from "../../lib/settings/configured_uses.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { isSecretName, SECRET_NAME_FORM } from "../../lib/secrets/secret_name.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { reset } from "../operator/reset.ts";
@@ -42,7 +42,7 @@ async function set(
   deps: SecretsDeps,
 ): Promise<ExitCode> {
   const [{ checkSecretPlace }, { readValue }] = await Promise.all([
-    import("../../lib/authority/state/secret_fields.ts"),
+    import("../../lib/state/secret_fields.ts"),
     import("../secrets/read_value.ts"),
   ]);
   const [name] = args as [string];
@@ -153,7 +153,7 @@ async function remove(
 }
 
 async function usesOf(name: string, deps: OperatorDeps) {
-  const { configuredUses } = await import("../../lib/config/configured_uses.ts");
+  const { configuredUses } = await import("../../lib/settings/configured_uses.ts");
   return await configuredUses(name, deps);
 }
 

@@ -5,8 +5,8 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { openOperatorState } from "../../lib/authority/state/operator_state.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { openOperatorState } from "../../lib/state/operator_state.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT } from "../command.ts";
 import {
   type OperatorHome,

@@ -1,6 +1,6 @@
 /** `service serve`: the HTTP API alone. */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { Command } from "../command.ts";
 import { ownOptions } from "../open_service.ts";
 import { NEW_JOURNAL, runService } from "../run_service.ts";

@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { Message, UserPart } from "../../lib/agent/messages.ts";
-import { markedText } from "../../lib/agent/text_part.ts";
-import { ServiceError } from "../../lib/errors.ts";
-import type { Session } from "../../lib/journal/types.ts";
+import type { Message, UserPart } from "../../lib/contract/messages.ts";
+import { markedText } from "../../lib/contract/text_part.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
+import type { Session } from "../../lib/contract/journal.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Operations } from "../../lib/local/protocol.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";

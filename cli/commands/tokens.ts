@@ -4,9 +4,9 @@
  * @module
  */
 
-import { type Scope, SCOPES } from "../../lib/authority/operator.ts";
-import type { TokenInfo } from "../../lib/authority/state/token_store.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { type Scope, SCOPES } from "../../lib/operations/operator.ts";
+import type { TokenInfo } from "../../lib/state/token_store.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { parseDuration } from "../operator/duration.ts";
 import { reset } from "../operator/reset.ts";

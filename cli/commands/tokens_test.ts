@@ -6,8 +6,8 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { acquireHome } from "../../lib/authority/home_lock.ts";
-import { openOperatorState } from "../../lib/authority/state/operator_state.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { openOperatorState } from "../../lib/state/operator_state.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT } from "../command.ts";
 import { operatorHome } from "../testing/operator_home.ts";
 import command, { runTokens } from "./tokens.ts";

@@ -7,15 +7,15 @@
 
 import { unknownKey } from "../../lib/config/canonicalize.ts";
 import { withValue } from "../../lib/config/edit.ts";
-import { formatPath, isObject, type KeyPath, valueAt } from "../../lib/config/key_path.ts";
+import { formatPath, isObject, type KeyPath, valueAt } from "../../lib/base/key_path.ts";
 import { configSchema } from "../../lib/config/schema.ts";
 import { nodeAt } from "../../lib/config/schema_tree.ts";
-import { canonicalKey } from "../../lib/config/spelling.ts";
+import { canonicalKey } from "../../lib/base/spelling.ts";
 import type { SetupField } from "../../lib/channel/descriptor.ts";
-import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
+import type { ChannelRegistry } from "../../lib/registry/channel_registry.ts";
 import { canonicalSection } from "../../lib/channel/setup/canonical_section.ts";
 import { sectionFields } from "../../lib/channel/setup/common_fields.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 
 /** What a contract says of a key. */
 export interface ChannelKey {

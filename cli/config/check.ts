@@ -4,15 +4,15 @@
  * @module
  */
 
-import { channelProblems } from "../../lib/channel/registry/channel_problems.ts";
-import { type Change, classifyChanges } from "../../lib/config/changes.ts";
+import { channelProblems } from "../../lib/registry/channel_problems.ts";
+import { type Change, classifyChanges } from "../../lib/settings/changes.ts";
 import { readConfigText } from "../../lib/config/config_file.ts";
-import { examine, type Examined } from "../../lib/config/examine.ts";
-import { formatPath } from "../../lib/config/key_path.ts";
-import { readConfig } from "../../lib/config/load.ts";
-import { describeFailure, runPinnedCases } from "../../lib/config/pinned_cases.ts";
+import { examine, type Examined } from "../../lib/settings/examine.ts";
+import { formatPath } from "../../lib/base/key_path.ts";
+import { readConfig } from "../../lib/settings/load.ts";
+import { describeFailure, runPinnedCases } from "../../lib/settings/pinned_cases.ts";
 import { formatProblem, type Problem, type Warning } from "../../lib/config/problem.ts";
-import { toErrorData } from "../../lib/errors.ts";
+import { toErrorData } from "../../lib/base/errors.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import type { Output } from "../output.ts";
 import type { ConfigDeps } from "./deps.ts";

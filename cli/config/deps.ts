@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
+import type { ChannelRegistry } from "../../lib/registry/channel_registry.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Env } from "../../lib/config/references.ts";
 

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { channelSecrets } from "../../lib/channel/registry/channel_defaults.ts";
-import { examine } from "../../lib/config/examine.ts";
-import { valueAt } from "../../lib/config/key_path.ts";
-import { readConfig } from "../../lib/config/load.ts";
+import { channelSecrets } from "../../lib/registry/channel_defaults.ts";
+import { examine } from "../../lib/settings/examine.ts";
+import { valueAt } from "../../lib/base/key_path.ts";
+import { readConfig } from "../../lib/settings/load.ts";
 import { configError } from "../../lib/config/problem.ts";
 import { redact } from "../../lib/config/redact.ts";
 import { configSchema } from "../../lib/config/schema.ts";

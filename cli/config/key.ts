@@ -5,10 +5,10 @@
  */
 
 import { unknownKey } from "../../lib/config/canonicalize.ts";
-import { formatPath, type KeyPath, parsePath } from "../../lib/config/key_path.ts";
+import { formatPath, type KeyPath, parsePath } from "../../lib/base/key_path.ts";
 import { configSchema } from "../../lib/config/schema.ts";
 import { canonicalPath, isForeign, keysOf, nodeAt } from "../../lib/config/schema_tree.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 
 /** The path in the schema's spelling. Throws `usage` for what is no path. */
 export function parseKey(typed: string): KeyPath {

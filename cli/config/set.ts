@@ -6,24 +6,18 @@
 
 import type { SetupField } from "../../lib/channel/descriptor.ts";
 import { parseValue } from "../../lib/channel/setup/parse_value.ts";
-import { classifyChanges } from "../../lib/config/changes.ts";
+import { classifyChanges } from "../../lib/settings/changes.ts";
 import { readConfigText } from "../../lib/config/config_file.ts";
 import { withValue } from "../../lib/config/edit.ts";
-import { examine, type Examined } from "../../lib/config/examine.ts";
-import {
-  formatPath,
-  isObject,
-  isWithin,
-  type KeyPath,
-  valueAt,
-} from "../../lib/config/key_path.ts";
-import { requirePinnedCases } from "../../lib/config/pinned_cases.ts";
+import { examine, type Examined } from "../../lib/settings/examine.ts";
+import { formatPath, isObject, isWithin, type KeyPath, valueAt } from "../../lib/base/key_path.ts";
+import { requirePinnedCases } from "../../lib/settings/pinned_cases.ts";
 import { configError, formatProblem, type Problem } from "../../lib/config/problem.ts";
 import { isReference } from "../../lib/config/references.ts";
 import { configText, saveConfig } from "../../lib/config/save.ts";
 import { configSchema } from "../../lib/config/schema.ts";
 import { kindOf, nodeAt } from "../../lib/config/schema_tree.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { Output } from "../output.ts";
 import { channelKey, isChannelKey, withPlainKeys } from "./channel_key.ts";
 import type { ConfigDeps } from "./deps.ts";

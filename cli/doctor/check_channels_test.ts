@@ -1,8 +1,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { CHANNELS } from "../../channels/mod.ts";
-import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
-import { openRegistry } from "../../lib/channel/registry/open_registry.ts";
-import { testChannel, testRegistry } from "../../lib/channel/registry/testing/test_registry.ts";
+import type { ChannelRegistry } from "../../lib/registry/channel_registry.ts";
+import { openRegistry } from "../../lib/registry/open_registry.ts";
+import { testChannel, testRegistry } from "../../lib/registry/testing/test_registry.ts";
 import { testDescriptor } from "../../lib/channel/setup/testing/test_descriptor.ts";
 import { configSchema } from "../../lib/config/schema.ts";
 import { checkChannels } from "./check_channels.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { findStateDamage } from "../../lib/authority/state/operator_state.ts";
+import { findStateDamage } from "../../lib/state/operator_state.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Finding } from "./check.ts";
 

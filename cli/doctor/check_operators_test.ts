@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { openOperatorState } from "../../lib/authority/state/operator_state.ts";
+import { openOperatorState } from "../../lib/state/operator_state.ts";
 import { tempHome } from "../../lib/config/testing/temp_home.ts";
 import { checkOperators } from "./check_operators.ts";
 

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { findStateDamage, readSecrets } from "../../lib/authority/state/operator_state.ts";
-import { SECRETS_KEY_VARIABLE } from "../../lib/authority/state/secret_key.ts";
+import { findStateDamage, readSecrets } from "../../lib/state/operator_state.ts";
+import { SECRETS_KEY_VARIABLE } from "../../lib/state/secret_key.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Env } from "../../lib/config/references.ts";
 import type { Finding } from "./check.ts";

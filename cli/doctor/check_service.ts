@@ -4,7 +4,7 @@
  * @module
  */
 
-import { visibleLine } from "../../lib/authority/visible_text.ts";
+import { visibleLine } from "../../lib/base/visible_text.ts";
 import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Operations } from "../../lib/local/protocol.ts";

@@ -4,16 +4,16 @@
  * @module
  */
 
-import { checkDigestKey } from "../../lib/authority/audit/key.ts";
+import { checkDigestKey } from "../../lib/audit/key.ts";
 import { journalMarkOf } from "../../lib/authority/journal_mark.ts";
-import type { AuditDamage, AuditWhole } from "../../lib/authority/audit/verify.ts";
-import type { FoundChildUser } from "../../lib/authority/executor/child_user.ts";
-import type { Loaded } from "../../lib/config/load.ts";
+import type { AuditDamage, AuditWhole } from "../../lib/audit/verify.ts";
+import type { FoundChildUser } from "../../lib/executor/child_user.ts";
+import type { Loaded } from "../../lib/settings/load.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Env } from "../../lib/config/references.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
-import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
+import type { ChannelRegistry } from "../../lib/registry/channel_registry.ts";
 import type { Check, Finding } from "./check.ts";
 import { checkChannels } from "./check_channels.ts";
 import { checkDatabase } from "./check_database.ts";

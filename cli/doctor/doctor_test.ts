@@ -1,10 +1,10 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import type { FoundChildUser } from "../../lib/authority/executor/child_user.ts";
+import type { FoundChildUser } from "../../lib/executor/child_user.ts";
 import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
 import { type HomePaths, resolvePaths } from "../../lib/config/paths.ts";
 import { type Config, configSchema } from "../../lib/config/schema.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { printDiagnosis } from "../commands/doctor.ts";
 import { FakeClient } from "../testing/fake_client.ts";
 import { memoryOutput } from "../testing/memory_output.ts";

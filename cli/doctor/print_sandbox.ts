@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { SandboxReport } from "../../lib/authority/executor/test_sandbox.ts";
+import type { SandboxReport } from "../../lib/executor/test_sandbox.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import type { Output } from "../output.ts";
 import { printTable } from "../table.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { noSandbox } from "../../lib/authority/executor/test_sandbox.ts";
+import { noSandbox } from "../../lib/executor/test_sandbox.ts";
 import { configSchema } from "../../lib/config/schema.ts";
 import { needs } from "../../tests/support/needs.ts";
 import { memoryOutput } from "../testing/memory_output.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { createCommands } from "../../lib/authority/executor/commands.ts";
-import type { SandboxReport } from "../../lib/authority/executor/test_sandbox.ts";
+import { createCommands } from "../../lib/executor/commands.ts";
+import type { SandboxReport } from "../../lib/executor/test_sandbox.ts";
 import type { Config } from "../../lib/config/schema.ts";
 
 /** What the sandbox shows; nothing of it is left. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { McpServerStatus } from "../../lib/authority/mcp/mcp_servers.ts";
+import type { McpServerStatus } from "../../lib/mcp_servers/mcp_servers.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import { EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { McpServerStatus } from "../../lib/authority/mcp/mcp_servers.ts";
+import type { McpServerStatus } from "../../lib/mcp_servers/mcp_servers.ts";
 import { EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { type McpDeps, printOffers } from "./list.ts";
 

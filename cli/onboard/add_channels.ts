@@ -5,8 +5,8 @@
  */
 
 import { withValue } from "../../lib/config/edit.ts";
-import { isObject, type KeyPath, valueAt } from "../../lib/config/key_path.ts";
-import { canonicalKey } from "../../lib/config/spelling.ts";
+import { isObject, type KeyPath, valueAt } from "../../lib/base/key_path.ts";
+import { canonicalKey } from "../../lib/base/spelling.ts";
 
 /** Sections by the names of their channels. */
 export type ChannelDefaults = Readonly<Record<string, Readonly<Record<string, unknown>>>>;

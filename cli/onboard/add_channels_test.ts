@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { CHANNELS } from "../../channels/mod.ts";
-import { defaultSections } from "../../lib/channel/registry/channel_defaults.ts";
-import { openRegistry } from "../../lib/channel/registry/open_registry.ts";
-import { channelSpecs } from "../../lib/channel/registry/channel_specs.ts";
+import { defaultSections } from "../../lib/registry/channel_defaults.ts";
+import { openRegistry } from "../../lib/registry/open_registry.ts";
+import { channelSpecs } from "../../lib/registry/channel_specs.ts";
 import { configSchema } from "../../lib/config/schema.ts";
 import { addChannels } from "./add_channels.ts";
 

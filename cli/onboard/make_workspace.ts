@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 
 /** First AGENTS.md: it is read before each turn, so it says little. */
 const AGENTS_MD = `# About this folder

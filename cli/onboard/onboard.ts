@@ -4,11 +4,11 @@
  * @module
  */
 
-import { writeFileAtomic } from "../../lib/config/atomic_write.ts";
+import { writeFileAtomic } from "../../lib/base/atomic_write.ts";
 import { readConfigText } from "../../lib/config/config_file.ts";
 import { withValue } from "../../lib/config/edit.ts";
-import { examine, type Examined } from "../../lib/config/examine.ts";
-import { formatPath, isObject, valueAt } from "../../lib/config/key_path.ts";
+import { examine, type Examined } from "../../lib/settings/examine.ts";
+import { formatPath, isObject, valueAt } from "../../lib/base/key_path.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import { configError, formatProblem } from "../../lib/config/problem.ts";
 import type { Env } from "../../lib/config/references.ts";

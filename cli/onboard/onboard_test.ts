@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { type TempHome, tempHome } from "../../lib/config/testing/temp_home.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import type { ChannelDefaults } from "./add_channels.ts";
 import { createDialogue, DialogueEndedError } from "./dialogue.ts";

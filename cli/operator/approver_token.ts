@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { Output } from "../output.ts";
 import { readHidden } from "./read_hidden.ts";
 

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { examine } from "../../lib/config/examine.ts";
-import { isWithin, type KeyPath } from "../../lib/config/key_path.ts";
-import { readConfig } from "../../lib/config/load.ts";
+import { examine } from "../../lib/settings/examine.ts";
+import { isWithin, type KeyPath } from "../../lib/base/key_path.ts";
+import { readConfig } from "../../lib/settings/load.ts";
 import { configError } from "../../lib/config/problem.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Env } from "../../lib/config/references.ts";

@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { ApprovalView } from "../../lib/authority/actions.ts";
-import { lineEnds } from "../../lib/authority/visible_text.ts";
+import type { ApprovalView } from "../../lib/contract/actions.ts";
+import { lineEnds } from "../../lib/base/visible_text.ts";
 import type { Span } from "../output.ts";
 
 /** Characters of the first line. */

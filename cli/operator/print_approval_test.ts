@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import type { ApprovalView } from "../../lib/authority/actions.ts";
+import type { ApprovalView } from "../../lib/contract/actions.ts";
 import { approvalLines } from "./print_approval.ts";
 
 const VIEW: ApprovalView = {

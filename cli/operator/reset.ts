@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { changeState, type OperatorDeps, readState } from "./with_state.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Globals } from "../command.ts";
 import { homePaths } from "../home_paths.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { OperatorState } from "../../lib/authority/state/operator_state.ts";
+import type { OperatorState } from "../../lib/state/operator_state.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Env } from "../../lib/config/references.ts";
 import { homePaths } from "../home_paths.ts";
@@ -37,8 +37,8 @@ export async function readState<T>(
   use: (state: OperatorState) => T | Promise<T>,
 ): Promise<T> {
   const [{ openOperatorState }, { SECRETS_KEY_VARIABLE }] = await Promise.all([
-    import("../../lib/authority/state/operator_state.ts"),
-    import("../../lib/authority/state/secret_key.ts"),
+    import("../../lib/state/operator_state.ts"),
+    import("../../lib/state/secret_key.ts"),
   ]);
   const { operatorDir: dir, keysDir } = deps.paths;
   const secretsKey = deps.env(SECRETS_KEY_VARIABLE);
@@ -74,7 +74,7 @@ export async function changeState<T>(
 async function record({ paths, env }: OperatorDeps, state: OperatorState): Promise<void> {
   const [{ acquireHome }, { openAudit }, { auditSettings }] = await Promise.all([
     import("../../lib/authority/home_lock.ts"),
-    import("../../lib/authority/audit/log.ts"),
+    import("../../lib/audit/log.ts"),
     import("./audit_settings.ts"),
   ]);
   // Before the home is taken, for a moment only: a service may want to start.

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { visibleLine } from "../../lib/authority/visible_text.ts";
-import type { OutboxRow } from "../../lib/journal/types.ts";
+import { visibleLine } from "../../lib/base/visible_text.ts";
+import type { OutboxRow } from "../../lib/contract/journal.ts";
 import type { Output } from "../output.ts";
 import { printTable } from "../table.ts";
 

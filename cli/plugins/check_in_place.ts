@@ -5,12 +5,12 @@
  * @module
  */
 
-import type { PlannedSwitch } from "../../lib/authority/channels/plan_switch.ts";
-import { instancesIn, packageFindings } from "../../lib/authority/channels/section_findings.ts";
+import type { PlannedSwitch } from "../../lib/operations/channels/plan_switch.ts";
+import { instancesIn, packageFindings } from "../../lib/operations/channels/section_findings.ts";
 import type { SetupFinding } from "../../lib/channel/descriptor.ts";
-import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
+import type { ChannelRegistry } from "../../lib/registry/channel_registry.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
-import type { Log } from "../../lib/log.ts";
+import type { Log } from "../../lib/base/log.ts";
 import { findingWords } from "./finding_words.ts";
 import { openOwnPlaces } from "../channels/open_own_places.ts";
 

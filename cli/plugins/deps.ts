@@ -5,7 +5,7 @@
  */
 
 import type { SetupFinding } from "../../lib/channel/descriptor.ts";
-import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
+import type { ChannelRegistry } from "../../lib/registry/channel_registry.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Env } from "../../lib/config/references.ts";
 import type { PackageFetcher } from "../../lib/packages/package_fetcher.ts";
@@ -54,7 +54,7 @@ export async function pluginsDeps(globals: Globals, out: Output): Promise<Plugin
 export async function loadChannels(): Promise<ChannelRegistry> {
   const [{ CHANNELS }, { openRegistry }] = await Promise.all([
     import("../../channels/mod.ts"),
-    import("../../lib/channel/registry/open_registry.ts"),
+    import("../../lib/registry/open_registry.ts"),
   ]);
   return await openRegistry(CHANNELS);
 }

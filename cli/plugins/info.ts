@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { ChannelListing } from "../../lib/authority/channels/channel_request.ts";
-import { localizedListing } from "../../lib/authority/channels/localized_listing.ts";
-import { visibleLine } from "../../lib/authority/visible_text.ts";
+import type { ChannelListing } from "../../lib/operations/channels/channel_request.ts";
+import { localizedListing } from "../../lib/operations/channels/localized_listing.ts";
+import { visibleLine } from "../../lib/base/visible_text.ts";
 import { ABILITIES } from "../../lib/channel/docs/capability_words.ts";
 import type { ChannelDescriptor, SetupField } from "../../lib/channel/descriptor.ts";
 import { missingRequirements } from "../../lib/channel/setup/missing_requirements.ts";
@@ -14,7 +14,7 @@ import type { Output } from "../output.ts";
 import { printParagraph } from "../print_paragraph.ts";
 import { printTable } from "../table.ts";
 import { API, type PluginsDeps } from "./deps.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { detailOf, stateOf } from "./list.ts";
 import { listingOf, readListings } from "./read_listings.ts";
 

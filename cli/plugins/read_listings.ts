@@ -4,13 +4,13 @@
  * @module
  */
 
-import type { ChannelListing } from "../../lib/authority/channels/channel_request.ts";
-import { requireKnown } from "../../lib/authority/channels/find_channel.ts";
-import { listChannels } from "../../lib/authority/channels/list_channels.ts";
-import { channelSecrets } from "../../lib/channel/registry/channel_defaults.ts";
-import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
-import { examine } from "../../lib/config/examine.ts";
-import { readConfig } from "../../lib/config/load.ts";
+import type { ChannelListing } from "../../lib/operations/channels/channel_request.ts";
+import { requireKnown } from "../../lib/operations/channels/find_channel.ts";
+import { listChannels } from "../../lib/operations/channels/list_channels.ts";
+import { channelSecrets } from "../../lib/registry/channel_defaults.ts";
+import type { ChannelRegistry } from "../../lib/registry/channel_registry.ts";
+import { examine } from "../../lib/settings/examine.ts";
+import { readConfig } from "../../lib/settings/load.ts";
 import { formatProblem } from "../../lib/config/problem.ts";
 import { secretsIn } from "../../lib/config/redact.ts";
 import { configSchema } from "../../lib/config/schema.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { testChannel, testRegistry } from "../../lib/channel/registry/testing/test_registry.ts";
+import { testChannel, testRegistry } from "../../lib/registry/testing/test_registry.ts";
 import { testDescriptor } from "../../lib/channel/setup/testing/test_descriptor.ts";
 import { tempHome } from "../../lib/config/testing/temp_home.ts";
 import { readListings } from "./read_listings.ts";

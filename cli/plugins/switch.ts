@@ -5,20 +5,20 @@
  * @module
  */
 
-import { planSection, type PlanSectionInputs } from "../../lib/authority/channels/plan_section.ts";
-import { type PlannedSwitch, planSwitch } from "../../lib/authority/channels/plan_switch.ts";
-import { untilWritten } from "../../lib/authority/upkeep/write_settings.ts";
-import { classifyChanges } from "../../lib/config/changes.ts";
-import { examine } from "../../lib/config/examine.ts";
-import { readConfig } from "../../lib/config/load.ts";
-import { requirePinnedCases } from "../../lib/config/pinned_cases.ts";
+import { planSection, type PlanSectionInputs } from "../../lib/operations/channels/plan_section.ts";
+import { type PlannedSwitch, planSwitch } from "../../lib/operations/channels/plan_switch.ts";
+import { untilWritten } from "../../lib/settings/write_settings.ts";
+import { classifyChanges } from "../../lib/settings/changes.ts";
+import { examine } from "../../lib/settings/examine.ts";
+import { readConfig } from "../../lib/settings/load.ts";
+import { requirePinnedCases } from "../../lib/settings/pinned_cases.ts";
 import { readConfigText } from "../../lib/config/config_file.ts";
 import { saveConfig } from "../../lib/config/save.ts";
-import { ServiceError, toErrorData } from "../../lib/errors.ts";
+import { ServiceError, toErrorData } from "../../lib/base/errors.ts";
 import { channelPackages } from "../../lib/packages/package_fetcher.ts";
 import type { Section } from "../../lib/channel/management.ts";
 import type { Problem } from "../../lib/config/problem.ts";
-import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
+import type { ChannelRegistry } from "../../lib/registry/channel_registry.ts";
 import type { Output } from "../output.ts";
 import { API, type PluginsDeps } from "./deps.ts";
 import { findingWords } from "./finding_words.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { SecretScope } from "../../lib/authority/policy/secret_scope.ts";
-import { examine } from "../../lib/config/examine.ts";
-import { readConfig } from "../../lib/config/load.ts";
+import type { SecretScope } from "../../lib/policy/secret_scope.ts";
+import { examine } from "../../lib/settings/examine.ts";
+import { readConfig } from "../../lib/settings/load.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import { configError } from "../../lib/config/problem.ts";
 import type { Env } from "../../lib/config/references.ts";

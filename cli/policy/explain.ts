@@ -4,14 +4,14 @@
  * @module
  */
 
-import type { ActionContext, Target } from "../../lib/authority/actions.ts";
-import { ruleSource, whatWouldChange } from "../../lib/authority/policy/explain.ts";
-import { automationFacts } from "../../lib/authority/policy/automation_words.ts";
-import type { Policy } from "../../lib/authority/policy/policy.ts";
-import { type Preview, previewAction } from "../../lib/authority/policy/preview.ts";
-import { describeRecipient, describeTarget } from "../../lib/authority/policy/refusal.ts";
-import { visibleLine } from "../../lib/authority/visible_text.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import type { ActionContext, Target } from "../../lib/contract/actions.ts";
+import { ruleSource, whatWouldChange } from "../../lib/gate/explain.ts";
+import { automationFacts } from "../../lib/policy/automation_words.ts";
+import type { Policy } from "../../lib/policy/policy.ts";
+import { type Preview, previewAction } from "../../lib/gate/preview.ts";
+import { describeRecipient, describeTarget } from "../../lib/policy/refusal.ts";
+import { visibleLine } from "../../lib/base/visible_text.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { Output } from "../output.ts";
 import { type PolicyDeps, readPolicyConfig } from "./deps.ts";
 import { commandPolicy } from "./settings.ts";

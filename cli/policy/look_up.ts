@@ -4,10 +4,10 @@
  * @module
  */
 
-import { resolverJob } from "../../lib/authority/child_job.ts";
-import { createExecutor } from "../../lib/authority/executor/executor.ts";
+import { resolverJob } from "../../lib/executor/child_job.ts";
+import { createExecutor } from "../../lib/executor/executor.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
-import { createLog } from "../../lib/log.ts";
+import { createLog } from "../../lib/base/log.ts";
 import { processOutput } from "../output.ts";
 
 /** The host's addresses, or why there are none. */

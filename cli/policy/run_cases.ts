@@ -4,9 +4,9 @@
  * @module
  */
 
-import { runPinnedCases } from "../../lib/config/pinned_cases.ts";
+import { runPinnedCases } from "../../lib/settings/pinned_cases.ts";
 import { policyTestFile } from "../../lib/config/paths.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import type { Output } from "../output.ts";
 import { printTable } from "../table.ts";

@@ -5,15 +5,15 @@
  * @module
  */
 
-import { toErrorData } from "../../lib/errors.ts";
-import type { Policy } from "../../lib/authority/policy/policy.ts";
-import { execMode, policySettings } from "../../lib/authority/policy/policy_settings.ts";
-import { ownListeners } from "../../lib/authority/resolve/own_listeners.ts";
-import type { Workspace } from "../../lib/authority/resolve/resolve.ts";
-import { realPathOf } from "../../lib/config/real_path.ts";
+import { toErrorData } from "../../lib/base/errors.ts";
+import type { Policy } from "../../lib/policy/policy.ts";
+import { execMode, policySettings } from "../../lib/policy/policy_settings.ts";
+import { ownListeners } from "../../lib/policy/resolve/own_listeners.ts";
+import type { Workspace } from "../../lib/policy/resolve/resolve.ts";
+import { realPathOf } from "../../lib/base/real_path.ts";
 import type { Config } from "../../lib/config/schema.ts";
 import { createTools } from "../../lib/tools/mod.ts";
-import type { Tool } from "../../lib/tools/tool.ts";
+import type { Tool } from "../../lib/contract/tool.ts";
 import type { PolicyDeps } from "./deps.ts";
 
 /** A policy without grants and latches, and the workspace that it speaks of. */

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { ruleSource } from "../../lib/authority/policy/explain.ts";
-import { FIXED_RULES } from "../../lib/authority/policy/default_rules.ts";
-import type { Rule } from "../../lib/authority/policy/policy.ts";
+import { ruleSource } from "../../lib/gate/explain.ts";
+import { FIXED_RULES } from "../../lib/policy/default_rules.ts";
+import type { Rule } from "../../lib/policy/policy.ts";
 import { policyTestFile } from "../../lib/config/paths.ts";
 import type { Output } from "../output.ts";
 import { type PolicyDeps, readPolicyConfig } from "./deps.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { MAX_SECRET_BYTES } from "../../lib/authority/state/secret_fields.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { MAX_SECRET_BYTES } from "../../lib/state/secret_fields.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import { readHidden } from "../operator/read_hidden.ts";
 import type { Output } from "../output.ts";
 

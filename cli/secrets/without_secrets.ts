@@ -5,8 +5,8 @@
  * @module
  */
 
-import { readSecrets } from "../../lib/authority/state/operator_state.ts";
-import { SECRETS_KEY_VARIABLE } from "../../lib/authority/state/secret_key.ts";
+import { readSecrets } from "../../lib/state/operator_state.ts";
+import { SECRETS_KEY_VARIABLE } from "../../lib/state/secret_key.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Env } from "../../lib/config/references.ts";
 import { newSalt, printsOf } from "../../lib/secrets/prints_of.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { openOperatorState } from "../../lib/authority/state/operator_state.ts";
+import { openOperatorState } from "../../lib/state/operator_state.ts";
 import { tempHome } from "../../lib/config/testing/temp_home.ts";
 import { withoutSecrets } from "./without_secrets.ts";
 

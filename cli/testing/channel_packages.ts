@@ -6,11 +6,11 @@
  */
 
 import type { ChannelPackage } from "../../lib/channel/channel_package.ts";
-import type { ChannelRegistry } from "../../lib/channel/registry/channel_registry.ts";
-import { openRegistry } from "../../lib/channel/registry/open_registry.ts";
+import type { ChannelRegistry } from "../../lib/registry/channel_registry.ts";
+import { openRegistry } from "../../lib/registry/open_registry.ts";
 import { testDescriptor } from "../../lib/channel/setup/testing/test_descriptor.ts";
 
-const THROWS = new URL("../../lib/channel/place/testing/throwing_module.ts", import.meta.url).href;
+const THROWS = new URL("../../lib/place/testing/throwing_module.ts", import.meta.url).href;
 
 const modules = { "runtime.ts": THROWS };
 

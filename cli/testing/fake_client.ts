@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type AgentEvent, NO_USAGE, type StoredEvent } from "../../lib/agent/events.ts";
+import { type AgentEvent, NO_USAGE, type StoredEvent } from "../../lib/contract/events.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Operation, Operations } from "../../lib/local/protocol.ts";
 

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { AUDIT_FILE } from "../../lib/authority/audit/log.ts";
-import type { AuditRecord } from "../../lib/authority/audit/record.ts";
+import { AUDIT_FILE } from "../../lib/audit/log.ts";
+import type { AuditRecord } from "../../lib/audit/record.ts";
 import { type TempHome, tempHome } from "../../lib/config/testing/temp_home.ts";
 import type { Command, ExitCode, Invocation } from "../command.ts";
 import type { OperatorDeps } from "../operator/with_state.ts";

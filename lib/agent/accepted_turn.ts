@@ -4,13 +4,13 @@
  * @module
  */
 
-import type { ServiceError } from "../errors.ts";
-import type { FollowOptions, Turn } from "../journal/types.ts";
+import type { ServiceError } from "../base/errors.ts";
+import type { FollowOptions, Turn } from "../contract/journal.ts";
 import type { Model } from "../model/port.ts";
-import type { StoredEvent } from "./events.ts";
-import type { Life } from "./life.ts";
+import type { StoredEvent } from "../contract/events.ts";
+import type { Life } from "../contract/life.ts";
 import type { SessionModel } from "./session_model.ts";
-import type { TurnHandle } from "./turns.ts";
+import type { TurnHandle } from "../contract/turns.ts";
 
 /**
  * Who could answer for a turn: a person who is there; one who was there before a restart and may come

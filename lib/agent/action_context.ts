@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { ActionContext, Capability } from "../authority/actions.ts";
-import type { Turn } from "../journal/types.ts";
+import type { ActionContext, Capability } from "../contract/actions.ts";
+import type { Turn } from "../contract/journal.ts";
 import { personHosts, toolUrls } from "./hosts.ts";
-import type { Message, ToolCall } from "./messages.ts";
+import type { Message, ToolCall } from "../contract/messages.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import type { Capability } from "../authority/actions.ts";
-import type { Turn } from "../journal/types.ts";
+import type { Capability } from "../contract/actions.ts";
+import type { Turn } from "../contract/journal.ts";
 import { actionContext } from "./action_context.ts";
-import type { Message } from "./messages.ts";
+import type { Message } from "../contract/messages.ts";
 import { Toolbox } from "./toolbox.ts";
 
 const tool = (name: string, capability: Capability, readOnly: boolean) => ({

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
-import type { Log } from "../log.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
 import type { ChatCommand, CommandCall, CommandPorts, CommandRule } from "./chat_command.ts";
 import { written } from "./chat_commands.ts";
-import type { Clock } from "./clock.ts";
-import { type AgentEvent, NO_USAGE, type StoredEvent } from "./events.ts";
-import type { Answer } from "./turns.ts";
+import type { Clock } from "../base/clock.ts";
+import { type AgentEvent, NO_USAGE, type StoredEvent } from "../contract/events.ts";
+import type { Answer } from "../contract/turns.ts";
 
 /** What a command is answered with. */
 export interface AnswerCommandDeps {

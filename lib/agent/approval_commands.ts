@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { OperatorRequest } from "../authority/operator.ts";
-import { ServiceError } from "../errors.ts";
+import type { OperatorRequest } from "../operations/operator.ts";
+import { ServiceError } from "../base/errors.ts";
 import type { ChatCommand, CommandCall, CommandPorts } from "./chat_command.ts";
 
 /** What the authority is asked. */

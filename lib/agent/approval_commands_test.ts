@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { scriptedModel } from "./testing/scripted_model.ts";
 import { eventsOf, testAgent, textOf } from "./testing/test_agent.ts";
 import { readApproval } from "./approval_commands.ts";
 import { readCommand, type Said } from "./chat_commands.ts";
-import type { TurnHandle } from "./turns.ts";
+import type { TurnHandle } from "../contract/turns.ts";
 
 const readAll = (input: readonly Said[]) => {
   const found = readCommand(input);

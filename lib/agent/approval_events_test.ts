@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import type { ActionPort, ApprovalView } from "../authority/actions.ts";
+import type { ActionPort, ApprovalView } from "../contract/actions.ts";
 import { grammarFaults } from "./testing/check_grammar.ts";
 import { calls, scriptedModel } from "./testing/scripted_model.ts";
 import { eventsOf, only, testAgent, until } from "./testing/test_agent.ts";

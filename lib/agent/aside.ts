@@ -5,16 +5,16 @@
  * @module
  */
 
-import { ServiceError, toErrorData } from "../errors.ts";
-import type { Log } from "../log.ts";
+import { ServiceError, toErrorData } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
 import type { Model } from "../model/port.ts";
 import { askModel, newDraft } from "./ask_model.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { emptyAnswer } from "./empty_answer.ts";
-import { type AgentEvent, NO_USAGE, type StoredEvent } from "./events.ts";
-import { Life, type LifeLimits } from "./life.ts";
-import type { PromptPart } from "./messages.ts";
-import type { Answer } from "./turns.ts";
+import { type AgentEvent, NO_USAGE, type StoredEvent } from "../contract/events.ts";
+import { Life, type LifeLimits } from "../contract/life.ts";
+import type { PromptPart } from "../contract/messages.ts";
+import type { Answer } from "../contract/turns.ts";
 import { cancellation, failure, interruption } from "./verdicts.ts";
 
 /** What an aside needs. */

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { eventsOf, only, testAgent, textOf } from "./testing/test_agent.ts";
 import { grammarFaults } from "./testing/check_grammar.ts";
 import {
@@ -11,8 +11,8 @@ import {
   scriptedModel,
   yields,
 } from "./testing/scripted_model.ts";
-import type { AgentEvent } from "./events.ts";
-import type { Answer } from "./turns.ts";
+import type { AgentEvent } from "../contract/events.ts";
+import type { Answer } from "../contract/turns.ts";
 
 const input = [{ type: "text" as const, text: "Give it a title" }];
 

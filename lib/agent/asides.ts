@@ -4,14 +4,14 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
-import type { Log } from "../log.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
 import type { Model } from "../model/port.ts";
 import { Aside } from "./aside.ts";
-import type { Clock } from "./clock.ts";
-import type { LifeLimits } from "./life.ts";
+import type { Clock } from "../base/clock.ts";
+import type { LifeLimits } from "../contract/life.ts";
 import { promptParts } from "./load_messages.ts";
-import type { InputPart } from "./messages.ts";
+import type { InputPart } from "../contract/messages.ts";
 import { inputChars, type Room } from "./room.ts";
 
 /** Asides at the same time. */

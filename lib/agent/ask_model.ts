@@ -4,11 +4,11 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import type { Model, ModelEvent, ModelRequest } from "../model/port.ts";
-import type { AgentEvent, FinishReason, Usage } from "./events.ts";
-import type { Life } from "./life.ts";
-import type { ToolCall } from "./messages.ts";
+import type { AgentEvent, FinishReason, Usage } from "../contract/events.ts";
+import type { Life } from "../contract/life.ts";
+import type { ToolCall } from "../contract/messages.ts";
 
 /** Characters of text and reasoning in one answer; no model means to say more. */
 const MAX_ANSWER_CHARS = 4 * 1024 * 1024;

@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { Credential, OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
-import type { Journal } from "../journal/types.ts";
+import type { Credential, OperatorAnswer, OperatorRequest } from "../operations/operator.ts";
+import type { Journal } from "../contract/journal.ts";
 import type { SessionModel } from "./session_model.ts";
 
 /** Asks the authority; rejects with its ServiceError. */

@@ -5,10 +5,10 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { APPROVAL_COMMANDS } from "./approval_commands.ts";
 import type { ChatCommand } from "./chat_command.ts";
-import { isOwn, type Provenance } from "./text_part.ts";
+import { isOwn, type Provenance } from "../contract/text_part.ts";
 import { describeModel, MODEL_COMMAND } from "./model_command.ts";
 
 /** A part of a message; one that is no text has none. */

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { openJournal } from "../journal/open.ts";
 import { CHAT_COMMANDS, readCommand } from "./chat_commands.ts";
-import type { TurnHandle } from "./turns.ts";
+import type { TurnHandle } from "../contract/turns.ts";
 import { hangs, says, scriptedModel, yields } from "./testing/scripted_model.ts";
 import { eventsOf, only, type TestAgent, testAgent, textOf, until } from "./testing/test_agent.ts";
 

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { isBlank } from "./is_blank.ts";
-import { ServiceError } from "../errors.ts";
-import type { TurnRequest } from "./turns.ts";
+import { isBlank } from "../base/is_blank.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { TurnRequest } from "../contract/turns.ts";
 
 const SESSION_KEY = /^[A-Za-z][A-Za-z0-9_.-]*:\S{1,256}$/;
 

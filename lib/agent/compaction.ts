@@ -6,7 +6,7 @@
 
 import type { ModelRequest } from "../model/port.ts";
 import { cutText, type Entry } from "./history.ts";
-import type { DocumentPart, Message, UserPart } from "./messages.ts";
+import type { DocumentPart, Message, UserPart } from "../contract/messages.ts";
 import { fileText, promptText } from "./prompt_text.ts";
 
 /** Characters of one tool result, and of one other text, that the summarizer is shown. */

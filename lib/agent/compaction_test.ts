@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { mechanicalSummary, planCompaction, summaryRequest, withRequest } from "./compaction.ts";
 import type { Entry } from "./history.ts";
-import type { Message } from "./messages.ts";
+import type { Message } from "../contract/messages.ts";
 
 function plan(some: Entry[], maxTokens: number, maxMessages = Infinity): number | undefined {
   return planCompaction(some, { maxTokens, maxMessages });

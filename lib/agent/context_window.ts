@@ -8,8 +8,8 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
-import type { Journal } from "../journal/types.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { Journal } from "../contract/journal.ts";
 import type { Model, ModelRequest, ToolDescription } from "../model/port.ts";
 import {
   mechanicalSummary,
@@ -19,8 +19,8 @@ import {
   withRequest,
 } from "./compaction.ts";
 import { cutToFit, type Entry, newEntry, totalTokens, wholeSteps } from "./history.ts";
-import type { Message, UserPart } from "./messages.ts";
-import { estimateTokens } from "./tokens.ts";
+import type { Message, UserPart } from "../contract/messages.ts";
+import { estimateTokens } from "../journal/tokens.ts";
 import type { TokenScale } from "./token_scale.ts";
 
 /** Part of the window above which older messages are summarized. */

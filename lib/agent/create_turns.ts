@@ -4,11 +4,11 @@
  * @module
  */
 
-import type { ActionPort } from "../authority/actions.ts";
+import type { ActionPort } from "../contract/actions.ts";
 import type { Config } from "../config/schema.ts";
-import { ServiceError } from "../errors.ts";
-import type { Journal, RequestKey, Turn } from "../journal/types.ts";
-import type { Log } from "../log.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { Journal, RequestKey, Turn } from "../contract/journal.ts";
+import type { Log } from "../base/log.ts";
 import type { MediaStore } from "../media/types.ts";
 import type { Model } from "../model/port.ts";
 import { AcceptedTurn, type Requester } from "./accepted_turn.ts";
@@ -17,12 +17,12 @@ import { Asides } from "./asides.ts";
 import type { CommandPorts, Operate } from "./chat_command.ts";
 import { readCommand } from "./chat_commands.ts";
 import { checkRequest } from "./check_request.ts";
-import { type Clock, systemClock } from "./clock.ts";
-import { NO_USAGE } from "./events.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { NO_USAGE } from "../contract/events.ts";
 import { ImageRoom } from "./image_room.ts";
 import { keepInput } from "./keep_input.ts";
 import { Lanes, type Place } from "./lane.ts";
-import { Life, type LifeLimits, type Verdict } from "./life.ts";
+import { Life, type LifeLimits, type Verdict } from "../contract/life.ts";
 import { systemPrompt } from "./prompt.ts";
 import { Repeats } from "./repeats.ts";
 import { type SessionModel, sessionModel } from "./session_model.ts";
@@ -31,7 +31,7 @@ import { TokenScale } from "./token_scale.ts";
 import { type AgentTool, Toolbox } from "./toolbox.ts";
 import { type Ending, runTurn, type TurnPorts } from "./turn.ts";
 import { TurnMarks } from "./turn_marks.ts";
-import type { TurnHandle, TurnRequest, Turns } from "./turns.ts";
+import type { TurnHandle, TurnRequest, Turns } from "../contract/turns.ts";
 import { cancellation, failure, interruption } from "./verdicts.ts";
 
 /** How long after a start those who opened turns before it may take to come back, milliseconds. */

@@ -5,10 +5,10 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { openJournal } from "../journal/open.ts";
-import type { Journal } from "../journal/types.ts";
-import type { AgentEvent } from "./events.ts";
+import type { Journal } from "../contract/journal.ts";
+import type { AgentEvent } from "../contract/events.ts";
 import { grammarFaults } from "./testing/check_grammar.ts";
 import {
   type Answer,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import type { Finish } from "./ask_model.ts";
 
 /** See the module; `tries` is how often it was asked. */

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Message, UserPart } from "./messages.ts";
-import { estimateTokens } from "./tokens.ts";
+import type { Message, UserPart } from "../contract/messages.ts";
+import { estimateTokens } from "../journal/tokens.ts";
 
 /** A message of a turn's context. */
 export interface Entry {

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { cutText, cutToFit, newEntry, NO_RESULT, totalTokens, wholeSteps } from "./history.ts";
-import type { Message, ToolCall } from "./messages.ts";
+import type { Message, ToolCall } from "../contract/messages.ts";
 
 const person = (text: string): Message => ({ role: "user", parts: [{ type: "text", text }] });
 const agent = (text: string, ...callIds: string[]): Message => ({

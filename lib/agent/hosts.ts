@@ -7,8 +7,8 @@
  * @module
  */
 
-import type { Message, ToolCall } from "./messages.ts";
-import { isOwn } from "./text_part.ts";
+import type { Message, ToolCall } from "../contract/messages.ts";
+import { isOwn } from "../contract/text_part.ts";
 
 /** Characters of context, the newest, in which grounds are looked for. */
 const MAX_SCANNED_CHARS = 2_000_000;

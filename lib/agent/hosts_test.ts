@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { hostsInText, personHosts, toolUrls, urlsInText } from "./hosts.ts";
-import type { Message } from "./messages.ts";
+import type { Message } from "../contract/messages.ts";
 
 const person = (text: string): Message => ({ role: "user", parts: [{ type: "text", text }] });
 const call = (tool: string, args: unknown, callId = "c"): Message => ({

@@ -5,7 +5,7 @@
  */
 
 import type { HeldFile, MediaStore } from "../media/types.ts";
-import type { InputPart, UserPart } from "./messages.ts";
+import type { InputPart, UserPart } from "../contract/messages.ts";
 
 /** An input whose files stay until they are released. */
 export interface KeptInput {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ToolCall } from "./messages.ts";
+import type { ToolCall } from "../contract/messages.ts";
 
 /** Longest name of a tool, and what it is made of. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;

@@ -6,9 +6,15 @@
  */
 
 import type { MediaStore } from "../media/types.ts";
-import type { InputPart, Message, PromptMessage, PromptPart, UserPart } from "./messages.ts";
+import type {
+  InputPart,
+  Message,
+  PromptMessage,
+  PromptPart,
+  UserPart,
+} from "../contract/messages.ts";
 import { fileText, promptText } from "./prompt_text.ts";
-import { isOwn } from "./text_part.ts";
+import { isOwn } from "../contract/text_part.ts";
 
 /**
  * Bytes of images in one request: as many as one message may bring. A conversation can hold more than

@@ -1,6 +1,6 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { loadMessages, MAX_IMAGE_BYTES, promptParts } from "./load_messages.ts";
-import type { Message } from "./messages.ts";
+import type { Message } from "../contract/messages.ts";
 import { fileText } from "./prompt_text.ts";
 
 const file = { sha256: "ab", bytes: 3 };

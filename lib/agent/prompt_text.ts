@@ -5,7 +5,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { markedText, nameOf, type TextPart } from "./text_part.ts";
+import { markedText, nameOf, type TextPart } from "../contract/text_part.ts";
 
 const TAG_CHARS = 16;
 

@@ -6,9 +6,9 @@
  * @module
  */
 
-import type { Durability, Journal } from "../journal/types.ts";
-import type { AgentEvent } from "./events.ts";
-import type { Message } from "./messages.ts";
+import type { Durability, Journal } from "../contract/journal.ts";
+import type { AgentEvent } from "../contract/events.ts";
+import type { Message } from "../contract/messages.ts";
 
 /** Events that may wait for their commit before the turn has to wait too. */
 const MAX_EVENTS_IN_FLIGHT = 512;

@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { RequestKey } from "../journal/types.ts";
-import type { TurnHandle } from "./turns.ts";
+import type { RequestKey } from "../contract/journal.ts";
+import type { TurnHandle } from "../contract/turns.ts";
 
 /** What repeats are found and accepted by. */
 export interface RepeatsDeps {

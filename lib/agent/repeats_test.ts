@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ServiceError } from "../errors.ts";
-import type { RequestKey } from "../journal/types.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { RequestKey } from "../contract/journal.ts";
 import { calls, hangs, says, scriptedModel } from "./testing/scripted_model.ts";
 import { eventsOf, only, testAgent, textOf, until } from "./testing/test_agent.ts";
 

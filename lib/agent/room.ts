@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { InputPart, UserPart } from "./messages.ts";
-import { markedText } from "./text_part.ts";
+import type { InputPart, UserPart } from "../contract/messages.ts";
+import { markedText } from "../contract/text_part.ts";
 
 /** Characters of a share that is small: what people type, not what they attach. */
 const SMALL_CHARS = 64 * 1024;

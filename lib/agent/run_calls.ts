@@ -13,11 +13,11 @@ import type {
   ActionPort,
   ActionResult,
   ApprovalEvent,
-} from "../authority/actions.ts";
-import type { Log } from "../log.ts";
-import type { Clock } from "./clock.ts";
-import { type Life, settlesWithin } from "./life.ts";
-import type { ToolCall } from "./messages.ts";
+} from "../contract/actions.ts";
+import type { Log } from "../base/log.ts";
+import type { Clock } from "../base/clock.ts";
+import { type Life, settlesWithin } from "../contract/life.ts";
+import type { ToolCall } from "../contract/messages.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Toolbox } from "./toolbox.ts";
 

@@ -7,9 +7,9 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import type { Model, ModelEvent, ModelRequest } from "../model/port.ts";
-import type { PromptMessage } from "./messages.ts";
+import type { PromptMessage } from "../contract/messages.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
 
 /** The model, scrubbed. What the provider wants back is left out when it holds a secret. */

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import type { Model, ModelEvent, ModelRequest } from "../model/port.ts";
 import { printsOf } from "../secrets/prints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
-import { NO_USAGE } from "./events.ts";
+import { NO_USAGE } from "../contract/events.ts";
 import { scrubbedModel } from "./scrubbed_model.ts";
 import { scrubbedTurns } from "./scrubbed_turns.ts";
 import { eventsOf, only, testAgent, textOf } from "./testing/test_agent.ts";

@@ -6,9 +6,9 @@
  */
 
 import type { Scrubber } from "../secrets/scrubber.ts";
-import type { InputPart } from "./messages.ts";
+import type { InputPart } from "../contract/messages.ts";
 import { scrubbedError } from "./scrubbed_model.ts";
-import type { Turns } from "./turns.ts";
+import type { Turns } from "../contract/turns.ts";
 
 /** The turns, scrubbed. */
 export function scrubbedTurns<T extends Turns>(turns: T, scrubber: Scrubber): T {

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
-import type { Journal, Turn } from "../journal/types.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { Journal, Turn } from "../contract/journal.ts";
 import type { ModelRequest } from "../model/port.ts";
 import type { Draft } from "./ask_model.ts";
-import type { Usage } from "./events.ts";
-import type { Message, PromptMessage } from "./messages.ts";
-import { estimateTokens } from "./tokens.ts";
+import type { Usage } from "../contract/events.ts";
+import type { Message, PromptMessage } from "../contract/messages.ts";
+import { estimateTokens } from "../journal/tokens.ts";
 
 /** A model call as far as it is estimated. */
 export interface EstimatedRequest extends Pick<ModelRequest, "system" | "tools"> {

@@ -4,7 +4,7 @@ import { withFolder } from "../journal/testing/steps.ts";
 import { grammarFaults } from "./testing/check_grammar.ts";
 import { calls, finish, hangs, says, scriptedModel, yields } from "./testing/scripted_model.ts";
 import { only, testAgent, until } from "./testing/test_agent.ts";
-import type { TurnAutomation } from "./turns.ts";
+import type { TurnAutomation } from "../contract/turns.ts";
 
 function automation(change: Partial<TurnAutomation> = {}): TurnAutomation {
   return { id: "aut_a", digest: "d", maxSteps: 5, tokenBudget: 1_000, ...change };

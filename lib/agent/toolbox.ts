@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Capability } from "../authority/actions.ts";
+import type { Capability } from "../contract/actions.ts";
 import type { ToolDescription } from "../model/port.ts";
 
 /** A tool as the agent knows it; running it is the authority's. */

@@ -8,24 +8,24 @@
  * @module
  */
 
-import type { ActionPort } from "../authority/actions.ts";
-import { ServiceError } from "../errors.ts";
-import type { Journal, Turn } from "../journal/types.ts";
-import type { Log } from "../log.ts";
+import type { ActionPort } from "../contract/actions.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { Journal, Turn } from "../contract/journal.ts";
+import type { Log } from "../base/log.ts";
 import type { MediaStore } from "../media/types.ts";
 import type { Model, ModelRequest } from "../model/port.ts";
 import { actionContext } from "./action_context.ts";
 import { askModel, type Draft, type Finish, newDraft } from "./ask_model.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { ContextWindow } from "./context_window.ts";
 import { emptyAnswer } from "./empty_answer.ts";
-import { type AgentEvent, type FinishReason, NO_USAGE, type Usage } from "./events.ts";
+import { type AgentEvent, type FinishReason, NO_USAGE, type Usage } from "../contract/events.ts";
 import type { ImageRoom } from "./image_room.ts";
 import { LegalCalls } from "./legal_calls.ts";
-import { type Life, settlesWithin, type Verdict } from "./life.ts";
+import { type Life, settlesWithin, type Verdict } from "../contract/life.ts";
 import { imageBytes, loadMessages } from "./load_messages.ts";
 import { LoopGuard } from "./loop_guard.ts";
-import type { Message, ToolCall } from "./messages.ts";
+import type { Message, ToolCall } from "../contract/messages.ts";
 import { Recorder } from "./recorder.ts";
 import { type CallOutcome, runCalls } from "./run_calls.ts";
 import { TokenBudget, usedBefore } from "./token_budget.ts";

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { ServiceError, toErrorData } from "../errors.ts";
-import type { Journal } from "../journal/types.ts";
-import type { Log } from "../log.ts";
+import { ServiceError, toErrorData } from "../base/errors.ts";
+import type { Journal } from "../contract/journal.ts";
+import type { Log } from "../base/log.ts";
 import type { AcceptedTurn } from "./accepted_turn.ts";
-import type { Clock } from "./clock.ts";
-import { settlesWithin } from "./life.ts";
+import type { Clock } from "../base/clock.ts";
+import { settlesWithin } from "../contract/life.ts";
 import type { Ending } from "./turn.ts";
 
 /** How long the journal may take to commit an end, milliseconds. */

@@ -8,9 +8,9 @@
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { ActionPort } from "../authority/actions.ts";
+import type { ActionPort } from "../contract/actions.ts";
 import { openJournal } from "../journal/open.ts";
-import type { Journal } from "../journal/types.ts";
+import type { Journal } from "../contract/journal.ts";
 import type { ModelEvent } from "../model/port.ts";
 import { wholeSteps } from "./history.ts";
 import { grammarFaults } from "./testing/check_grammar.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
-import type { ActionRequest, ActionResult } from "../authority/actions.ts";
-import type { AgentEvent } from "./events.ts";
-import type { Message } from "./messages.ts";
+import type { ActionRequest, ActionResult } from "../contract/actions.ts";
+import type { AgentEvent } from "../contract/events.ts";
+import type { Message } from "../contract/messages.ts";
 import { grammarFaults } from "./testing/check_grammar.ts";
 import { calls, fails, finish, says, scriptedModel, yields } from "./testing/scripted_model.ts";
 import { only, TEST_TOOLS, testAgent, testTool, textOf, until } from "./testing/test_agent.ts";

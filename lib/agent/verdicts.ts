@@ -4,8 +4,8 @@
  * @module
  */
 
-import { type ErrorCode, ServiceError } from "../errors.ts";
-import type { Verdict } from "./life.ts";
+import { type ErrorCode, ServiceError } from "../base/errors.ts";
+import type { Verdict } from "../contract/life.ts";
 
 /** Errors that a caller is told as they are; any other is a fault of the service. */
 const KNOWN: ReadonlySet<ErrorCode> = new Set<ErrorCode>([

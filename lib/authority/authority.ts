@@ -5,28 +5,28 @@
  * @module
  */
 
-import type { ActionPort, ActionResult } from "./actions.ts";
+import type { ActionPort, ActionResult } from "../contract/actions.ts";
 import type { Config } from "../config/schema.ts";
 import type { ChannelSpec } from "../channel/channel_spec.ts";
-import type { DocumentReader } from "../documents/types.ts";
-import { fromErrorData, ServiceError, toErrorData } from "../errors.ts";
-import type { Log } from "../log.ts";
+import type { DocumentReader } from "../contract/documents.ts";
+import { fromErrorData, ServiceError, toErrorData } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
 import type { SecretPrint } from "../secrets/secret_print.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
-import type { ServiceBoot, ToAuthority, ToService } from "../service/bridge.ts";
-import type { Operator } from "./approvals/operate.ts";
+import type { ServiceBoot, ToAuthority, ToService } from "./bridge.ts";
+import type { Operator } from "../operations/operate.ts";
 import type { LocalUsers } from "./local_users.ts";
 import { readInstructions } from "./instructions.ts";
-import type { ChannelPlaces } from "./channels/channel_places.ts";
-import { PlaceDesk } from "./channels/place_desk.ts";
+import type { ChannelPlaces } from "../operations/channels/channel_places.ts";
+import { PlaceDesk } from "../operations/channels/place_desk.ts";
 import type { Health } from "./health.ts";
 import type { SigningKeyFetch } from "./jwks/signing_key_fetch.ts";
-import type { McpServers } from "./mcp/mcp_servers.ts";
+import type { McpServers } from "../mcp_servers/mcp_servers.ts";
 import { type Permission, workerPermissions } from "./permissions.ts";
 import { scrubbedMessage } from "./scrubbed_ports.ts";
 import type { ServiceAutomations } from "./service_automations.ts";
 import type { ServiceOutbox } from "./service_outbox.ts";
-import { moduleUrl } from "../layout.ts";
+import { moduleUrl } from "../base/layout.ts";
 
 /** What the authority works with. */
 export interface AuthorityDeps {
@@ -84,7 +84,7 @@ export interface Authority {
   drain(options: { graceMs: number; afterGuests?: boolean }): Promise<{ interrupted: number }>;
 }
 
-const SERVICE = moduleUrl("lib/service/worker.ts");
+const SERVICE = moduleUrl("lib/process/service/worker.ts");
 
 /** Starts the service. Rejects with the ServiceError that kept it from starting. */
 export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ServiceError } from "../errors.ts";
-import type { ServiceBoot } from "../service/bridge.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { ServiceBoot } from "./bridge.ts";
 import { startAuthority } from "./authority.ts";
 import { printsOf } from "../secrets/prints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { fakeClock } from "../agent/testing/fake_clock.ts";
-import { ServiceError } from "../errors.ts";
-import type { ActionResult, ApprovalEvent, ApprovalView } from "./actions.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { ActionResult, ApprovalEvent, ApprovalView } from "../contract/actions.ts";
 import { type ActOptions, type GateFixture, gateFixture } from "./testing/gate_fixture.ts";
 
 /** A gate with an approver, and a file outside of its workspace. */

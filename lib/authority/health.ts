@@ -6,8 +6,8 @@
  */
 
 import { statfs } from "node:fs/promises";
-import { toErrorData } from "../errors.ts";
-import type { ServiceBoot } from "../service/bridge.ts";
+import { toErrorData } from "../base/errors.ts";
+import type { ServiceBoot } from "./bridge.ts";
 
 /** Checks by name. */
 export type Checks = ServiceBoot["checks"];

@@ -7,8 +7,8 @@
  */
 
 import type { HomePaths } from "../config/paths.ts";
-import { ServiceError } from "../errors.ts";
-import { fingerprint } from "./state/state_disk.ts";
+import { ServiceError } from "../base/errors.ts";
+import { fingerprint } from "../state/state_disk.ts";
 
 /** Where it is. */
 export function journalMarkOf({ keysDir }: Pick<HomePaths, "keysDir">): string {

@@ -11,7 +11,7 @@ import { newSalt, printsOf } from "../secrets/prints_of.ts";
 import { createScrubber, type Scrubber } from "../secrets/scrubber.ts";
 import type { SecretPrint } from "../secrets/secret_print.ts";
 import { isPlainSetting } from "./plain_setting.ts";
-import type { SecretStore } from "./state/secret_store.ts";
+import type { SecretStore } from "../state/secret_store.ts";
 
 /** Prints of earlier values that are kept; the oldest go first. */
 const MAX_FORMER_PRINTS = 20_000;

@@ -10,8 +10,8 @@
  */
 
 import ipaddr from "ipaddr.js";
-import type { Log } from "../log.ts";
-import { findProgram } from "./executor/sandbox.ts";
+import type { Log } from "../base/log.ts";
+import { findProgram } from "../executor/sandbox.ts";
 
 /** An end of a connection: an IPv4 or IPv6 address as sockets tell it, IPv6 without brackets. */
 export interface SocketEnd {

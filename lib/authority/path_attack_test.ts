@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { needs } from "../../tests/support/needs.ts";
-import { createExecutor, type Executor } from "./executor/executor.ts";
-import { verifyAudit } from "./audit/verify.ts";
+import { createExecutor, type Executor } from "../executor/executor.ts";
+import { verifyAudit } from "../audit/verify.ts";
 import { type GateFixture, gateFixture } from "./testing/gate_fixture.ts";
 
 const SECRET = "the-secret-outside";

@@ -5,9 +5,9 @@
  */
 
 import type { Scrubber } from "../secrets/scrubber.ts";
-import type { ToService } from "../service/bridge.ts";
-import type { Approvals } from "./approvals/approvals.ts";
-import type { AuditLog } from "./audit/log.ts";
+import type { ToService } from "./bridge.ts";
+import type { Approvals } from "../approvals/approvals.ts";
+import type { AuditLog } from "../audit/log.ts";
 
 /** An audit whose records hold no value of a secret, whoever writes them (decisions E8). */
 export function scrubbedAudit(audit: AuditLog, scrubber: Pick<Scrubber, "value">): AuditLog {

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { printsOf } from "../secrets/prints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { scrubbedApprovals, scrubbedAudit, scrubbedMessage } from "./scrubbed_ports.ts";
-import type { ApprovalRequest } from "./approvals/approval_request.ts";
+import type { ApprovalRequest } from "../approvals/approval_request.ts";
 import { gateFixture } from "./testing/gate_fixture.ts";
 
 const KEY = "sk-live-0123456789abcdef";

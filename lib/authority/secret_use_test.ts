@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { needs } from "../../tests/support/needs.ts";
-import type { ApprovalView } from "./actions.ts";
-import { ServiceError } from "../errors.ts";
-import { AUDIT_FILE, openAudit } from "./audit/log.ts";
+import type { ApprovalView } from "../contract/actions.ts";
+import { ServiceError } from "../base/errors.ts";
+import { AUDIT_FILE, openAudit } from "../audit/log.ts";
 import {
   actionRecords,
   answer,

@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { ErrorData } from "../errors.ts";
-import { fromErrorData, ServiceError } from "../errors.ts";
-import type { ToService } from "../service/bridge.ts";
+import type { ErrorData } from "../base/errors.ts";
+import { fromErrorData, ServiceError } from "../base/errors.ts";
+import type { ToService } from "./bridge.ts";
 
 /** Questions of a kind that wait for an answer at the same time. */
 const MAX_WAITING = 256;

@@ -5,13 +5,8 @@
  * @module
  */
 
-import type { Automation } from "../automation/automation.ts";
-import type {
-  AutomationWriter,
-  CreatedAutomation,
-  ToAuthority,
-  ToService,
-} from "../service/bridge.ts";
+import type { Automation } from "../contract/automation.ts";
+import type { AutomationWriter, CreatedAutomation, ToAuthority, ToService } from "./bridge.ts";
 import { ServiceAnswers } from "./service_answers.ts";
 
 /** The automations as the gate sees them; every promise settles, whatever becomes of the service. */

@@ -5,13 +5,7 @@
  * @module
  */
 
-import type {
-  AllowedMessage,
-  Enqueued,
-  OutboxPort,
-  ToAuthority,
-  ToService,
-} from "../service/bridge.ts";
+import type { AllowedMessage, Enqueued, OutboxPort, ToAuthority, ToService } from "./bridge.ts";
 import { ServiceAnswers } from "./service_answers.ts";
 
 /** The outbox as the gate sees it; every promise settles, whatever becomes of the service. */

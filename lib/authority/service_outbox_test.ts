@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { ServiceError } from "../errors.ts";
-import type { ToService } from "../service/bridge.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { ToService } from "./bridge.ts";
 import { ServiceOutbox } from "./service_outbox.ts";
 
 const MESSAGE = { id: "m", turnId: "t", channel: "telegram", chatId: "1", content: "hi" };

@@ -5,9 +5,9 @@
  */
 
 import type { HomePaths } from "../config/paths.ts";
-import { makePrivateDir } from "../config/private_dir.ts";
-import { ServiceError } from "../errors.ts";
-import { isInside } from "./resolve/inside.ts";
+import { makePrivateDir } from "../base/private_dir.ts";
+import { ServiceError } from "../base/errors.ts";
+import { isInside } from "../base/inside.ts";
 import { acquireHome } from "./home_lock.ts";
 
 /** The lock of a home whose folders are there. Throws `config_invalid` when it cannot be used. */

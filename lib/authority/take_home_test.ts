@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { needs } from "../../tests/support/needs.ts";
 import { resolvePaths } from "../config/paths.ts";
-import { ownHome } from "./own_home.ts";
+import { ownHome } from "../process/own_home.ts";
 
 /** A service in a home that everybody may enter; `test` gets the folder around it. */
 async function inOpenHome(

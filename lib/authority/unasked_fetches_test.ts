@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { siteOf, UnaskedFetches } from "./policy/unasked_fetches.ts";
+import { siteOf, UnaskedFetches } from "../policy/unasked_fetches.ts";
 import { gateFixture } from "./testing/gate_fixture.ts";
 
 Deno.test("a page that lists many URLs learns little from which of them are fetched", async () => {

@@ -7,13 +7,13 @@
  */
 
 import { basename, dirname } from "@std/path";
-import { classifyChanges } from "../config/changes.ts";
+import { classifyChanges } from "../settings/changes.ts";
 import { copyPaths } from "../config/copy_paths.ts";
-import type { Loaded } from "../config/load.ts";
+import type { Loaded } from "../settings/load.ts";
 import type { Config } from "../config/schema.ts";
-import { toErrorData } from "../errors.ts";
-import type { Log } from "../log.ts";
-import type { SecretStore } from "./state/secret_store.ts";
+import { toErrorData } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { SecretStore } from "../state/secret_store.ts";
 
 /** What watching needs. */
 export interface WatchDeps {

@@ -1,10 +1,10 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { loadConfig, type Loaded } from "../config/load.ts";
+import { loadConfig, type Loaded } from "../settings/load.ts";
 import { policyTestFile } from "../config/paths.ts";
 import { type Config, configSchema } from "../config/schema.ts";
 import { tempHome } from "../config/testing/temp_home.ts";
-import { ServiceError } from "../errors.ts";
-import { openOperatorState } from "./state/operator_state.ts";
+import { ServiceError } from "../base/errors.ts";
+import { openOperatorState } from "../state/operator_state.ts";
 import { watchConfig } from "./watch_config.ts";
 
 const NO_SECRETS = { onChange: () => () => {} };

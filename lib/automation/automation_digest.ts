@@ -5,8 +5,8 @@
  * @module
  */
 
-import { canonicalJson, sha256Hex } from "../authority/canonical_json.ts";
-import type { Automation } from "./automation.ts";
+import { canonicalJson, sha256Hex } from "../base/canonical_json.ts";
+import type { Automation } from "../contract/automation.ts";
 
 /**
  * SHA-256, hex, of everything that decides what runs of it do and where their answers go. Switching

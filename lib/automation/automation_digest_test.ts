@@ -1,6 +1,6 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { automationDigest } from "./automation_digest.ts";
-import type { Automation } from "./automation.ts";
+import type { Automation } from "../contract/automation.ts";
 
 const SPEC: Automation = {
   name: "news",

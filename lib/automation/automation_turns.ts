@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { RequestKey } from "../journal/types.ts";
-import type { AutomationRecord } from "./automation_record.ts";
-import type { Delivery } from "./automation.ts";
+import type { RequestKey } from "../contract/journal.ts";
+import type { AutomationRecord } from "../schedule/automation_record.ts";
+import type { Delivery } from "../contract/automation.ts";
 import type { RunResult } from "./delivery_decision.ts";
 
 /** Turns of automations. Every call may come again after a crash, with the same arguments. */

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { AutomationRun } from "./automation_record.ts";
-import type { Automation } from "./automation.ts";
+import type { AutomationRun } from "../schedule/automation_record.ts";
+import type { Automation } from "../contract/automation.ts";
 
 /** A run. */
 export interface RunView {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Finding } from "../authority/commission/finding.ts";
+import type { Finding } from "../contract/finding.ts";
 
 /** What a rehearsal came to. */
 export interface CommissionReport {

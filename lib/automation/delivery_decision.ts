@@ -4,9 +4,9 @@
  * @module
  */
 
-import { canonicalJson, sha256Hex } from "../authority/canonical_json.ts";
-import type { OutFile } from "../agent/messages.ts";
-import type { Delivery } from "./automation.ts";
+import { canonicalJson, sha256Hex } from "../base/canonical_json.ts";
+import type { OutFile } from "../contract/messages.ts";
+import type { Delivery } from "../contract/automation.ts";
 
 /** What came of a run after its last attempt. */
 export type RunResult =

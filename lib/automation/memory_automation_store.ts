@@ -4,8 +4,8 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
-import type { RequestKey } from "../journal/types.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { RequestKey } from "../contract/journal.ts";
 import {
   type AutomationRecord,
   type AutomationRun,
@@ -13,8 +13,8 @@ import {
   MAX_AUTOMATIONS,
   MAX_HISTORY,
   MAX_WAITING,
-} from "./automation_record.ts";
-import type { AutomationStore, Claim, Settlement } from "./automation_store.ts";
+} from "../schedule/automation_record.ts";
+import type { AutomationStore, Claim, Settlement } from "../contract/automation_store.ts";
 
 interface Entry {
   record: AutomationRecord;

@@ -5,9 +5,9 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
-import { type AutomationRun, MAX_WAIT_MS } from "./automation_record.ts";
-import type { AutomationStore } from "./automation_store.ts";
+import { ServiceError } from "../base/errors.ts";
+import { type AutomationRun, MAX_WAIT_MS } from "../schedule/automation_record.ts";
+import type { AutomationStore } from "../contract/automation_store.ts";
 import type { AutomationTurns } from "./automation_turns.ts";
 import { deliveryDecision, type RunResult } from "./delivery_decision.ts";
 import { retryWaitMs } from "./retry_wait.ts";

@@ -6,11 +6,15 @@
  * @module
  */
 
-import type { Clock } from "../agent/clock.ts";
-import { type AutomationRecord, MAX_AHEAD_MS, rewoundAutomation } from "./automation_record.ts";
-import type { AutomationStore } from "./automation_store.ts";
+import type { Clock } from "../base/clock.ts";
+import {
+  type AutomationRecord,
+  MAX_AHEAD_MS,
+  rewoundAutomation,
+} from "../schedule/automation_record.ts";
+import type { AutomationStore } from "../contract/automation_store.ts";
 import type { AutomationTurns } from "./automation_turns.ts";
-import { type DueSlots, dueSlots } from "./due_slots.ts";
+import { type DueSlots, dueSlots } from "../schedule/due_slots.ts";
 import { beginRun, followRun } from "./run_life.ts";
 import { slotKey } from "./slot_key.ts";
 

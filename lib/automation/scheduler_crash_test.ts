@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { Automation } from "./automation.ts";
+import type { Automation } from "../contract/automation.ts";
 import { slotsBetween } from "./testing/slots_between.ts";
 import { SchedulerWorld, workOff } from "./testing/scheduler_world.ts";
 import { START } from "./testing/test_spec.ts";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { ServiceError } from "../errors.ts";
-import { changedAutomation } from "./automation_record.ts";
-import type { Automation } from "./automation.ts";
+import { ServiceError } from "../base/errors.ts";
+import { changedAutomation } from "../schedule/automation_record.ts";
+import type { Automation } from "../contract/automation.ts";
 import { runNowKey } from "./slot_key.ts";
 import { SchedulerWorld, settle } from "./testing/scheduler_world.ts";
 import { START, testSpec } from "./testing/test_spec.ts";

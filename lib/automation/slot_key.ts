@@ -7,8 +7,8 @@
  * @module
  */
 
-import { canonicalJson, sha256Hex } from "../authority/canonical_json.ts";
-import type { RequestKey } from "../journal/types.ts";
+import { canonicalJson, sha256Hex } from "../base/canonical_json.ts";
+import type { RequestKey } from "../contract/journal.ts";
 
 /** The key of a slot: automation and instant (milliseconds since 1970). */
 export function slotKey(automationId: string, slotAt: number): RequestKey {

@@ -7,8 +7,8 @@
 
 import { Channel, type ChannelConfig } from "./channel.ts";
 import type { ChannelHost } from "./channel_host.ts";
-import type { HandledMessage, Published } from "./inbound_message.ts";
-import type { OutboundMessage, ReasoningDelta, StreamDelta } from "./outbound_message.ts";
+import type { HandledMessage, Published } from "../contract/inbound_message.ts";
+import type { OutboundMessage, ReasoningDelta, StreamDelta } from "../contract/outbound_message.ts";
 
 /** What the base looks at in the section of a package. */
 export interface PackageConfig extends ChannelConfig {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { OutboundMessage } from "./outbound_message.ts";
+import type { OutboundMessage } from "../contract/outbound_message.ts";
 
 /** What the base looks at in a channel's section. */
 export interface ChannelConfig {

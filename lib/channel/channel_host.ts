@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { Clock } from "../agent/clock.ts";
-import type { Log } from "../log.ts";
-import type { InboundMessage, Published } from "./inbound_message.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { InboundMessage, Published } from "../contract/inbound_message.ts";
 
 /** An HTTP server of a channel, for platforms that post what happens. */
 export interface ChannelListener {

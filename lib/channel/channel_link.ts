@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { OutboundMessage, ReasoningDelta, StreamDelta } from "./outbound_message.ts";
+import type { OutboundMessage, ReasoningDelta, StreamDelta } from "../contract/outbound_message.ts";
 
 /** See the module. */
 export interface ChannelLink {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { DeliveryCounts } from "./delivery/deliveries.ts";
+import type { DeliveryCounts } from "./deliveries.ts";
 
 /** How an instance is. `failed`: it cannot start as it is configured; `waiting`: to be started again. */
 export type ChannelState = "off" | "starting" | "running" | "waiting" | "failed" | "stopping";

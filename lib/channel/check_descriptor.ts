@@ -5,7 +5,7 @@
  */
 
 import { z } from "zod";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import {
   CHANNEL_CAPABILITIES,
   type ChannelDescriptor,
@@ -14,7 +14,7 @@ import {
 } from "./descriptor.ts";
 import { placeholdersIn } from "./permission_fields.ts";
 import { COMMON_FIELDS, FLAG_FIELDS } from "./setup/common_fields.ts";
-import { isWildcardHost } from "./wildcard_host.ts";
+import { isWildcardHost } from "../base/wildcard_host.ts";
 
 /** Letters, digits and underscores of ASCII, a letter first (document 3 "Naming", case C3). */
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { checkDescriptor } from "./check_descriptor.ts";
 import type { ChannelDescriptor } from "./descriptor.ts";
 

@@ -6,7 +6,7 @@
  */
 
 import { withTypedEvent } from "./outbound_event.ts";
-import type { OutboundMessage, ReasoningDelta, StreamDelta } from "./outbound_message.ts";
+import type { OutboundMessage, ReasoningDelta, StreamDelta } from "../contract/outbound_message.ts";
 
 /** The members of a runtime that take something out. */
 export interface OutboundMembers {

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { dispatchOutbound, type OutboundMembers } from "./dispatch_outbound.ts";
 import { eventOf } from "./outbound_event.ts";
-import type { OutboundEvent, OutboundMessage } from "./outbound_message.ts";
+import type { OutboundEvent, OutboundMessage } from "../contract/outbound_message.ts";
 
 function message(changes: Partial<OutboundMessage> = {}): OutboundMessage {
   return {

@@ -1,3 +1,3 @@
 /** For channels, which see nothing of the agent. @module */
 
-export { isBlank } from "../agent/is_blank.ts";
+export { isBlank } from "../base/is_blank.ts";

@@ -1,3 +1,3 @@
 /** For channels, which see nothing of HTTP. @module */
 
-export { requireJsonBounds } from "../http/json_bounds.ts";
+export { requireJsonBounds } from "../base/json_bounds.ts";

@@ -32,9 +32,9 @@
  * @module
  */
 
-export type { Clock } from "../agent/clock.ts";
-export type { Log, LogFields } from "../log.ts";
-export { type Provenance, PROVENANCES, type TextPart } from "../agent/text_part.ts";
+export type { Clock } from "../base/clock.ts";
+export type { Log, LogFields } from "../base/log.ts";
+export { type Provenance, PROVENANCES, type TextPart } from "../contract/text_part.ts";
 export { BaseChannel, type FeatureMetadata, type PackageConfig } from "./base_channel.ts";
 export { Channel, type ChannelConfig } from "./channel.ts";
 export type { ChannelHost, ChannelListener } from "./channel_host.ts";
@@ -67,7 +67,7 @@ export {
   MAX_INBOUND_PARTS,
   MAX_METADATA_CHARS,
   type Published,
-} from "./inbound_message.ts";
+} from "../contract/inbound_message.ts";
 export type {
   ChannelInstanceSpec,
   FeatureInstance,
@@ -79,6 +79,6 @@ export type {
   OutboundMessage,
   ReasoningDelta,
   StreamDelta,
-} from "./outbound_message.ts";
+} from "../contract/outbound_message.ts";
 export * from "./markdown/mod.ts";
 export * from "./platform/mod.ts";

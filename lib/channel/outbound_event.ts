@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { OutboundEvent, OutboundMessage } from "./outbound_message.ts";
+import type { OutboundEvent, OutboundMessage } from "../contract/outbound_message.ts";
 
 /** Keys of metadata that say what a message is, and of what belongs to them. */
 const LEGACY_KEYS: ReadonlySet<string> = new Set([

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import type { ChannelPermissions } from "./descriptor.ts";
 
 type Values = Readonly<Record<string, unknown>>;

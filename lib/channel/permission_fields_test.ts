@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { fillPermissions, placeholdersIn } from "./permission_fields.ts";
 
 function hosts(entry: string, values: Record<string, unknown>): readonly string[] {

@@ -5,8 +5,8 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
-import { isInside } from "./place/state_dir.ts";
+import { ServiceError } from "../base/errors.ts";
+import { isInside } from "../base/state_dir.ts";
 
 /** A file that somebody names. */
 export interface OwnFile {

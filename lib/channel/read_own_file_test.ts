@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { withFolder } from "../journal/testing/steps.ts";
 import { readOwnFile } from "./read_own_file.ts";
 

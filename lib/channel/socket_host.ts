@@ -6,9 +6,9 @@
 
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Log } from "../log.ts";
-import type { Clock } from "../agent/clock.ts";
-import type { Chats, Sender } from "./chats.ts";
+import type { Log } from "../base/log.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Chats, Sender } from "../contract/chats.ts";
 
 /** Somebody who was let in at a handshake. */
 export interface Peer extends Sender {

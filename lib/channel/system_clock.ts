@@ -4,4 +4,4 @@
  * @module
  */
 
-export { type Clock, systemClock } from "../agent/clock.ts";
+export { type Clock, systemClock } from "../base/clock.ts";

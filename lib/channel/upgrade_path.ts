@@ -1,3 +1,3 @@
 /** For channels; the configuration has it without loading anything of theirs. @module */
 
-export { upgradePath } from "../upgrade_path.ts";
+export { upgradePath } from "../base/upgrade_path.ts";

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { formatPath, isObject, type KeyPath } from "./key_path.ts";
+import { formatPath, isObject, type KeyPath } from "../base/key_path.ts";
 import { nearestKey } from "./nearest.ts";
 import type { Problem, Warning } from "./problem.ts";
 import {
@@ -19,7 +19,7 @@ import {
   type Schema,
   type SchemaNode,
 } from "./schema_tree.ts";
-import { canonicalKey } from "./spelling.ts";
+import { canonicalKey } from "../base/spelling.ts";
 
 /** A configuration in the schema's spelling. */
 export interface Canonical {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isObject, type KeyPath } from "./key_path.ts";
+import { isObject, type KeyPath } from "../base/key_path.ts";
 import { sameJson } from "./rewrite.ts";
 
 /** Paths of the innermost values that differ, are new or are gone. A list counts as one value. */

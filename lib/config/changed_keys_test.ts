@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { changedKeys } from "./changed_keys.ts";
 import { withValue } from "./edit.ts";
-import { formatPath, valueAt } from "./key_path.ts";
+import { formatPath, valueAt } from "../base/key_path.ts";
 import { sameJson } from "./rewrite.ts";
 
 const changed = (before: unknown, after: unknown) => changedKeys(before, after).map(formatPath);

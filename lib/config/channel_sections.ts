@@ -8,7 +8,7 @@
 
 import { z } from "zod";
 import { canonicalize } from "./canonicalize.ts";
-import { isObject } from "./key_path.ts";
+import { isObject } from "../base/key_path.ts";
 import type { Problem } from "./problem.ts";
 import { type Config, configSchema } from "./schema.ts";
 import { keysOf, nodeAt } from "./schema_tree.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { channelSections, withoutChannelSections } from "./channel_sections.ts";
-import { examine } from "./examine.ts";
+import { examine } from "../settings/examine.ts";
 import { formatProblem } from "./problem.ts";
 import { configSchema } from "./schema.ts";
 import { tempHome } from "./testing/temp_home.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 
 /** Longest configuration, bytes. */
 export const MAX_CONFIG_BYTES = 1_000_000;

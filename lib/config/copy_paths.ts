@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isObject, parsePath, valueAt } from "./key_path.ts";
+import { isObject, parsePath, valueAt } from "../base/key_path.ts";
 import type { Config } from "./schema.ts";
 
 /**

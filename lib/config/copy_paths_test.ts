@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { classifyChanges } from "./changes.ts";
+import { classifyChanges } from "../settings/changes.ts";
 import { copyPaths } from "./copy_paths.ts";
 import { configSchema } from "./schema.ts";
 

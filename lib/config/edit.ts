@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isObject, type KeyPath } from "./key_path.ts";
+import { isObject, type KeyPath } from "../base/key_path.ts";
 
 /**
  * The value with another one at a path, sections made where they are missing. `undefined` takes the

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 
 const WAIT_MS = 5_000;
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isWithin } from "./key_path.ts";
+import { isWithin } from "../base/key_path.ts";
 import type { Problem } from "./problem.ts";
 import type { SecretReference } from "./references.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isObject, type KeyPath } from "./key_path.ts";
+import { isObject, type KeyPath } from "../base/key_path.ts";
 import { childNode, rootNode, type Schema, type SchemaNode } from "./schema_tree.ts";
 import { sameJson } from "./rewrite.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { formatPath } from "./key_path.ts";
+import { formatPath } from "../base/key_path.ts";
 import { misdirectedSecrets } from "./kept_secrets.ts";
 import { configSchema } from "./schema.ts";
 

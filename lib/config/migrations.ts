@@ -8,9 +8,9 @@
  * @module
  */
 
-import { formatPath, isObject, type KeyPath, parsePath } from "./key_path.ts";
+import { formatPath, isObject, type KeyPath, parsePath } from "../base/key_path.ts";
 import type { Warning } from "./problem.ts";
-import { toSnake } from "./spelling.ts";
+import { toSnake } from "../base/spelling.ts";
 
 /** A renamed key. */
 export interface Migration {

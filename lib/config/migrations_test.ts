@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { examine } from "./examine.ts";
-import { isObject, parsePath } from "./key_path.ts";
+import { examine } from "../settings/examine.ts";
+import { isObject, parsePath } from "../base/key_path.ts";
 import { migrate, type Migration, MIGRATIONS } from "./migrations.ts";
 import { formatProblem } from "./problem.ts";
 import { keysOf, nodeAt } from "./schema_tree.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { nearest } from "../nearest.ts";
+import { nearest } from "../base/nearest.ts";
 
 /** As {@linkcode nearest}; case, underscores and dashes do not count. */
 export function nearestKey(typed: string, candidates: readonly string[]): string | undefined {

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { realPathOf } from "./real_path.ts";
+import { realPathOf } from "../base/real_path.ts";
 
 /** Absolute paths. Folders are to be made with mode 0700. */
 export interface HomePaths {

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
-import { formatPath, type KeyPath } from "./key_path.ts";
+import { ServiceError } from "../base/errors.ts";
+import { formatPath, type KeyPath } from "../base/key_path.ts";
 
 /** Something for which a configuration refuses to load. */
 export interface Problem {

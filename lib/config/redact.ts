@@ -5,11 +5,11 @@
  */
 
 import type { EnvironmentProvider } from "./environment_providers.ts";
-import { isObject, type KeyPath, valueAt } from "./key_path.ts";
+import { isObject, type KeyPath, valueAt } from "../base/key_path.ts";
 import { hasReference, isReference } from "./references.ts";
 import { childNode, rootNode, type Schema, type SchemaNode } from "./schema_tree.ts";
-import { canonicalKey } from "./spelling.ts";
-import { withoutCredentials } from "./without_credentials.ts";
+import { canonicalKey } from "../base/spelling.ts";
+import { withoutCredentials } from "../base/without_credentials.ts";
 
 /** Stands for a secret that is set. */
 export const HIDDEN = "********";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { examine } from "./examine.ts";
+import { examine } from "../settings/examine.ts";
 import { hasLiteralSecret, HIDDEN, redact, secretsIn } from "./redact.ts";
 import { configSchema } from "./schema.ts";
 import { tempHome } from "./testing/temp_home.ts";

@@ -7,10 +7,10 @@
  * @module
  */
 
-import type { Secret } from "../authority/state/secret_store.ts";
+import type { Secret } from "../state/secret_store.ts";
 import { isSecretName, SECRET_NAME_FORM } from "../secrets/secret_name.ts";
-import { toErrorData } from "../errors.ts";
-import { isObject, type KeyPath } from "./key_path.ts";
+import { toErrorData } from "../base/errors.ts";
+import { isObject, type KeyPath } from "../base/key_path.ts";
 import type { Problem } from "./problem.ts";
 import { childNode, rootNode, type Schema, type SchemaNode } from "./schema_tree.ts";
 

@@ -6,8 +6,8 @@
  */
 
 import { type JsonMember, type JsonNode, parseJsonc, toValue } from "./jsonc.ts";
-import { isObject } from "./key_path.ts";
-import { toSnake } from "./spelling.ts";
+import { isObject } from "../base/key_path.ts";
+import { toSnake } from "../base/spelling.ts";
 
 /** A piece of the text and what takes its place. */
 interface Edit {

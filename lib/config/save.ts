@@ -7,8 +7,8 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
-import { writeFileAtomic } from "./atomic_write.ts";
+import { ServiceError } from "../base/errors.ts";
+import { writeFileAtomic } from "../base/atomic_write.ts";
 import { readConfigText } from "./config_file.ts";
 import { withFolderLock } from "./folder_lock.ts";
 import type { HomePaths } from "./paths.ts";

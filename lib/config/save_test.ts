@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ServiceError } from "../errors.ts";
-import { writeFileAtomic } from "./atomic_write.ts";
+import { ServiceError } from "../base/errors.ts";
+import { writeFileAtomic } from "../base/atomic_write.ts";
 import { saveConfig } from "./save.ts";
 import { tempHome } from "./testing/temp_home.ts";
 

@@ -10,9 +10,9 @@
  */
 
 import { z } from "zod";
-import { CAPABILITIES } from "../authority/actions.ts";
-import { isTarget, TARGET_FORM } from "../channel/chat_address.ts";
-import { HOST_PATTERN_FORM, isHostPattern } from "../host_pattern.ts";
+import { CAPABILITIES } from "../contract/actions.ts";
+import { isTarget, TARGET_FORM } from "../base/chat_address.ts";
+import { HOST_PATTERN_FORM, isHostPattern } from "../base/host_pattern.ts";
 
 /** What stands in a key's `.meta()` beside its description. */
 export interface KeyMeta {

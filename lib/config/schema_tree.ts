@@ -5,9 +5,9 @@
  */
 
 import type { z } from "zod";
-import { isObject, type KeyPath } from "./key_path.ts";
+import { isObject, type KeyPath } from "../base/key_path.ts";
 import type { KeyMeta } from "./schema.ts";
-import { canonicalKey } from "./spelling.ts";
+import { canonicalKey } from "../base/spelling.ts";
 
 /** Any zod schema. */
 export type Schema = z.core.$ZodType;

@@ -1,11 +1,11 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import { openOperatorState } from "../authority/state/operator_state.ts";
-import type { SecretChange } from "../authority/state/secret_store.ts";
-import { ServiceError } from "../errors.ts";
-import { examine } from "./examine.ts";
+import { openOperatorState } from "../state/operator_state.ts";
+import type { SecretChange } from "../state/secret_store.ts";
+import { ServiceError } from "../base/errors.ts";
+import { examine } from "../settings/examine.ts";
 import { formatProblem } from "./problem.ts";
-import { loadConfig } from "./load.ts";
+import { loadConfig } from "../settings/load.ts";
 import { HIDDEN, redact, secretsIn } from "./redact.ts";
 import { configSchema } from "./schema.ts";
 import { type TempHome, tempHome } from "./testing/temp_home.ts";

@@ -6,11 +6,11 @@
  */
 
 import { z } from "zod";
-import { isObject, type KeyPath, valueAt } from "./key_path.ts";
+import { isObject, type KeyPath, valueAt } from "../base/key_path.ts";
 import type { Problem } from "./problem.ts";
 import { isReference } from "./references.ts";
 import { keysOf, kindOf, nodeAt, type Schema, type SchemaNode } from "./schema_tree.ts";
-import { withoutCredentials } from "./without_credentials.ts";
+import { withoutCredentials } from "../base/without_credentials.ts";
 
 /** Compiling the schema to code costs more than it saves on a file that is read once. */
 const ONCE = { jitless: true };

@@ -5,10 +5,10 @@
  * @module
  */
 
-import { upgradePath } from "../upgrade_path.ts";
-import { isLoopbackHost } from "../loopback_host.ts";
+import { upgradePath } from "../base/upgrade_path.ts";
+import { isLoopbackHost } from "../base/loopback_host.ts";
 import { issueSecret } from "./issue_secret.ts";
-import type { KeyPath } from "./key_path.ts";
+import type { KeyPath } from "../base/key_path.ts";
 import { expandHome, type HomePaths, isAbsolutePath, normalize } from "./paths.ts";
 import type { Config, WebsocketConfig } from "./schema.ts";
 

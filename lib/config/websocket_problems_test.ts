@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { examine } from "./examine.ts";
+import { examine } from "../settings/examine.ts";
 import { formatProblem } from "./problem.ts";
 import { tempHome } from "./testing/temp_home.ts";
 

@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { examine } from "./examine.ts";
+import { examine } from "../settings/examine.ts";
 import { formatProblem } from "./problem.ts";
 import { tempHome } from "./testing/temp_home.ts";
 

@@ -11,7 +11,7 @@
 
 import { crc32, inflateRawSync } from "node:zlib";
 import { formatCount } from "./cut_text.ts";
-import { MAX_ARCHIVE_BYTES, MAX_ARCHIVE_MEMBERS } from "./types.ts";
+import { MAX_ARCHIVE_BYTES, MAX_ARCHIVE_MEMBERS } from "../contract/documents.ts";
 import { REASONS, unreadable } from "./unreadable.ts";
 
 /** One member, still packed. */

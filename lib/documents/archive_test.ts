@@ -2,7 +2,7 @@ import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { deflateRawSync } from "node:zlib";
 import { zipSync } from "fflate";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { isArchive, openArchive } from "./archive.ts";
 import { writeZip, type ZipMember } from "./testing/write_zip.ts";
 import { rounds } from "../../tests/support/rounds.ts";

@@ -5,12 +5,12 @@
  * @module
  */
 
-import type { ChildRun } from "../authority/executor/protocol.ts";
-import { serveChild } from "../authority/executor/serve_child.ts";
-import { ServiceError } from "../errors.ts";
+import type { ChildRun } from "../rpc/protocol.ts";
+import { serveChild } from "../rpc/serve_child.ts";
+import { ServiceError } from "../base/errors.ts";
 import { extractDocument } from "./extract.ts";
 import { prepareGlobals } from "./prepare_globals.ts";
-import type { ExtractedText } from "./types.ts";
+import type { ExtractedText } from "../contract/documents.ts";
 
 /** What the `result` of this child holds, as JSON. */
 export type DocumentAnswer =

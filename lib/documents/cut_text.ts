@@ -4,7 +4,7 @@
  * @module
  */
 
-import { MAX_TEXT_CHARS } from "./types.ts";
+import { MAX_TEXT_CHARS } from "../contract/documents.ts";
 
 /** How a text is cut. */
 export interface CutOptions {

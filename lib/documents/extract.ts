@@ -5,11 +5,11 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { cutText } from "./cut_text.ts";
 import type { DocumentText } from "./document_text.ts";
 import { type IdentifiedDocument, identifyDocument } from "./identify.ts";
-import { type ExtractedText, MEDIA_TYPES } from "./types.ts";
+import { type ExtractedText, MEDIA_TYPES } from "../contract/documents.ts";
 import { REASONS, unreadable } from "./unreadable.ts";
 
 /**

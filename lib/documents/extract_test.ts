@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { PDFDocument } from "pdf-lib";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { extractDocument } from "./extract.ts";
 import { prepareGlobals } from "./prepare_globals.ts";
 import { makeEach, makePdf, makeXlsx, partOf, withParts } from "./testing/make_documents.ts";
 import { writeZip } from "./testing/write_zip.ts";
-import { MEDIA_TYPES } from "./types.ts";
+import { MEDIA_TYPES } from "../contract/documents.ts";
 import { rounds } from "../../tests/support/rounds.ts";
 
 prepareGlobals();

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { utils, write } from "xlsx";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { identifyDocument } from "./identify.ts";
 import { makeEncryptedOffice, makeOle } from "./testing/encrypted.ts";
 import { makeEach, withParts } from "./testing/make_documents.ts";

@@ -7,7 +7,7 @@
 import { getDocumentProxy } from "unpdf";
 import { formatCount } from "./cut_text.ts";
 import type { DocumentText } from "./document_text.ts";
-import { MAX_PDF_PAGES } from "./types.ts";
+import { MAX_PDF_PAGES } from "../contract/documents.ts";
 import { REASONS, unreadable } from "./unreadable.ts";
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;

@@ -1,7 +1,7 @@
 import { rounds } from "../../tests/support/rounds.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { PDFDocument, StandardFonts } from "pdf-lib";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { readPdf } from "./pdf.ts";
 import { makeEncryptedPdf } from "./testing/encrypted.ts";
 import { makePdf } from "./testing/make_documents.ts";

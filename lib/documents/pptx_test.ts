@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { openPackage } from "./open_package.ts";
 import { readPptx } from "./pptx.ts";
 import { makePptx, partOf, withParts } from "./testing/make_documents.ts";

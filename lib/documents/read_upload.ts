@@ -5,12 +5,12 @@
  * @module
  */
 
-import type { InputPart } from "../agent/messages.ts";
-import { ServiceError } from "../errors.ts";
+import type { InputPart } from "../contract/messages.ts";
+import { ServiceError } from "../base/errors.ts";
 import { cutText } from "./cut_text.ts";
 import { imageType } from "./image_type.ts";
 import { decodeText } from "./text_file.ts";
-import type { DocumentReader } from "./types.ts";
+import type { DocumentReader } from "../contract/documents.ts";
 
 /** Files of one message. */
 export const MAX_FILES = 20;

@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { cutText } from "./cut_text.ts";
 import { readUpload, type Upload } from "./read_upload.ts";
-import { type DocumentReader, MAX_TEXT_CHARS } from "./types.ts";
+import { type DocumentReader, MAX_TEXT_CHARS } from "../contract/documents.ts";
 
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 7]);
 

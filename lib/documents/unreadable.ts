@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 
 /** Characters of a file's name that an error repeats. */
 const MAX_NAME_CHARS = 200;

@@ -12,7 +12,7 @@ import { type CellObject, read, utils } from "xlsx";
 import { formatCount } from "./cut_text.ts";
 import type { DocumentText } from "./document_text.ts";
 import { type OfficePackage, repack } from "./open_package.ts";
-import { MAX_TEXT_CHARS } from "./types.ts";
+import { MAX_TEXT_CHARS } from "../contract/documents.ts";
 
 /** Bytes of unpacked XML up to which a workbook is read whole: some 30 bytes a cell. */
 const MAX_WHOLE_BYTES = 32 * 1024 * 1024;

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { escapeControls } from "../log.ts";
+import { escapeControls } from "../base/log.ts";
 
 /** What is known of a request once its answer is complete. */
 export interface AccessEntry {

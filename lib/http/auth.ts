@@ -5,7 +5,7 @@
  */
 
 import { createHash, timingSafeEqual } from "node:crypto";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import type { AuthFailures } from "./auth_failures.ts";
 
 /** What a check needs. */

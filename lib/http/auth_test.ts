@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { BearerAuth } from "./auth.ts";
 import { AuthFailures } from "./auth_failures.ts";
 

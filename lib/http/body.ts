@@ -5,10 +5,10 @@
  * @module
  */
 
-import type { Clock } from "../agent/clock.ts";
-import { ServiceError } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { ServiceError } from "../base/errors.ts";
 import { HeldBytes, type Lease } from "./held_bytes.ts";
-import { requireJsonBounds } from "./json_bounds.ts";
+import { requireJsonBounds } from "../base/json_bounds.ts";
 import { boundaryOf, type FormEntry, MultipartReader } from "./multipart.ts";
 
 /** Bounds of bodies. */

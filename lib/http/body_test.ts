@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { Bodies, type BodyLimits } from "./body.ts";
 import { ManualClock } from "./testing/manual_clock.ts";
 

@@ -9,7 +9,7 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 
 /** What the guard lets through beside the service's own. */
 export interface GuardOptions {

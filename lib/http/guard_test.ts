@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { bodyType, BrowserGuard, type GuardExceptions } from "./guard.ts";
 
 const guard = new BrowserGuard({

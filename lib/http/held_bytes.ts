@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 
 /** A share of the budget, given back as a whole. */
 export interface Lease extends Disposable {

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { HeldBytes } from "./held_bytes.ts";
 
 Deno.test("Lease.add() gives back all of a lease that found no room, so that the next one fits", () => {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { ErrorEnvelope } from "./errors.ts";
+import type { ErrorEnvelope } from "../listen/errors.ts";
 import type { StreamOutcome } from "./sse.ts";
 
 /** Characters that are sent in one piece. */

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { ErrorEnvelope } from "./errors.ts";
+import type { ErrorEnvelope } from "../listen/errors.ts";
 import { jsonLines } from "./json_lines.ts";
 
 const envelope: ErrorEnvelope = {

@@ -2,8 +2,8 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { connect as connectPlain } from "node:net";
 import { connect } from "node:tls";
 import { needs } from "../../tests/support/needs.ts";
-import { ServiceError } from "../errors.ts";
-import { listen, type ListenOptions } from "./listen.ts";
+import { ServiceError } from "../base/errors.ts";
+import { listen, type ListenOptions } from "../listen/listen.ts";
 import { makeTestCertificate } from "./testing/test_certificate.ts";
 
 function open(tls: ListenOptions["tls"], options: Partial<ListenOptions> = {}) {

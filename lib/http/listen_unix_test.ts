@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
 import { needs } from "../../tests/support/needs.ts";
-import { ServiceError } from "../errors.ts";
-import { listen, type Listener } from "./listen.ts";
+import { ServiceError } from "../base/errors.ts";
+import { listen, type Listener } from "../listen/listen.ts";
 
 function open(socketPath: string): Promise<Listener> {
   return listen({

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { connect, type Socket } from "node:net";
-import { listen, type ListenOptions, type UpgradeHandler } from "./listen.ts";
+import { listen, type ListenOptions, type UpgradeHandler } from "../listen/listen.ts";
 import { rawRequest } from "./testing/test_api.ts";
 
 const UPGRADE = "Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n";

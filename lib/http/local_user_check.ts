@@ -7,7 +7,7 @@
 
 import type { Socket } from "node:net";
 import type { LocalConnection, LocalUser } from "../authority/local_users.ts";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 
 /** As much of a socket as says which connection it is. */
 export type Ends = Pick<Socket, "remoteAddress" | "remotePort" | "localAddress" | "localPort">;

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { LocalConnection, LocalUser } from "../authority/local_users.ts";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { LocalUserCheck } from "./local_user_check.ts";
 
 const SOCKET = {

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { MAX_FILE_BYTES } from "../documents/types.ts";
-import { ServiceError } from "../errors.ts";
+import { MAX_FILE_BYTES } from "../contract/documents.ts";
+import { ServiceError } from "../base/errors.ts";
 import { boundaryOf, type FormEntry, MAX_PARTS, MultipartReader } from "./multipart.ts";
 import { rounds } from "../../tests/support/rounds.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 
 /** What a part says of itself. */
 export interface PartHeader {

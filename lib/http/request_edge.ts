@@ -5,13 +5,13 @@
  * @module
  */
 
-import type { Clock } from "../agent/clock.ts";
-import type { Log } from "../log.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
 import type { AccessEntry } from "./access_log.ts";
 import { RequestContext } from "./api/request_context.ts";
 import { allowOrigin } from "./cors.ts";
-import { errorResponse } from "./errors.ts";
+import { errorResponse } from "../listen/errors.ts";
 import type { BrowserGuard } from "./guard.ts";
 
 /** What an edge needs. */

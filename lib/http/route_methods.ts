@@ -5,7 +5,7 @@
  */
 
 import type { Env, Hono } from "hono";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 

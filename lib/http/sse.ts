@@ -7,7 +7,7 @@
  */
 
 import { setImmediate } from "node:timers";
-import type { Clock } from "../agent/clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 /** Milliseconds of silence after which a comment is sent. */
 export const KEEP_ALIVE_MS = 15_000;

@@ -1,4 +1,4 @@
-import { estimateTokens } from "../agent/tokens.ts";
+import { estimateTokens } from "./tokens.ts";
 import { encodeDelivery } from "./channel_turns.ts";
 import { checkName, invalid } from "./checks.ts";
 import { keyConflict } from "./request_keys.ts";
@@ -6,7 +6,7 @@ import { filesOf } from "./session_files.ts";
 import { titleOf } from "./title.ts";
 import { newTurnState } from "./turn_state.ts";
 import type { JournalParts } from "./turn_writes.ts";
-import type { Journal, RequestKey, Turn } from "./types.ts";
+import type { Journal, RequestKey, Turn } from "../contract/journal.ts";
 import { Refused, type Writer } from "./writer.ts";
 
 /** What {@linkcode createAcceptance} needs. */

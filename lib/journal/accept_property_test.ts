@@ -4,11 +4,11 @@
  */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { openJournal } from "./open.ts";
 import { assertRows } from "./testing/assert_rows.ts";
 import { crashCopy, ending, hash, newTurn, withFiles, withFolder } from "./testing/steps.ts";
-import type { AcceptOptions, Journal, RequestKey } from "./types.ts";
+import type { AcceptOptions, Journal, RequestKey } from "../contract/journal.ts";
 import { rounds } from "../../tests/support/rounds.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type AutomationRun, MAX_HISTORY, MAX_WAITING } from "../automation/automation_record.ts";
-import type { Settlement } from "../automation/automation_store.ts";
+import { type AutomationRun, MAX_HISTORY, MAX_WAITING } from "../schedule/automation_record.ts";
+import type { Settlement } from "../contract/automation_store.ts";
 import { RUN_COLUMNS, type RunRow, toRun } from "./automation_rows.ts";
 import { query } from "./query.ts";
-import type { RequestKey } from "./types.ts";
+import type { RequestKey } from "../contract/journal.ts";
 
 /**
  * Runs of automations as rows. What changes them is called inside a batch of the writer, and each

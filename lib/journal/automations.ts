@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
-import { MAX_AHEAD_MS, MAX_AUTOMATIONS, MAX_WAITING } from "../automation/automation_record.ts";
-import type { AutomationStore } from "../automation/automation_store.ts";
-import { ServiceError } from "../errors.ts";
+import { MAX_AHEAD_MS, MAX_AUTOMATIONS, MAX_WAITING } from "../schedule/automation_record.ts";
+import type { AutomationStore } from "../contract/automation_store.ts";
+import { ServiceError } from "../base/errors.ts";
 import {
   AUTOMATION_COLUMNS,
   type AutomationRow,

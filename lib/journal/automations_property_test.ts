@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { changedAutomation, newAutomation } from "../automation/automation_record.ts";
-import type { AutomationStore } from "../automation/automation_store.ts";
+import { changedAutomation, newAutomation } from "../schedule/automation_record.ts";
+import type { AutomationStore } from "../contract/automation_store.ts";
 import { MemoryAutomationStore } from "../automation/memory_automation_store.ts";
 import { runNowKey, slotKey } from "../automation/slot_key.ts";
 import { START, testSpec } from "../automation/testing/test_spec.ts";

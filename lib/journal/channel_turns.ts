@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { ChannelTurn, StreamPlace } from "../channel/delivery/delivery_store.ts";
+import type { ChannelTurn, StreamPlace } from "../contract/delivery_store.ts";
 import { checkName, invalid } from "./checks.ts";
 import { query } from "./query.ts";
-import type { TurnDelivery } from "./types.ts";
+import type { TurnDelivery } from "../contract/journal.ts";
 
 /** Characters of a turn's metadata as JSON: four times what a channel may give. */
 const MAX_METADATA_CHARS = 64 * 1024;

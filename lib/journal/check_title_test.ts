@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { checkTitle } from "./check_title.ts";
 
 Deno.test("checkTitle() takes what can be seen, in any script", () => {

@@ -1,4 +1,4 @@
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 
 /** Throws `invalid_request` unless the value is an integer of at least `min`. */
 export function checkInteger(name: string, value: number, min: number): void {

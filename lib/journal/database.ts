@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { migrate, type Migration, refuseNewer, userVersion } from "./migrate.ts";
 
 /** Says in the file's header that it is a journal of this program ("srvc"). */

@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { needs } from "../../tests/support/needs.ts";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { openDatabase } from "./database.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { crashCopy, withFolder } from "./testing/steps.ts";

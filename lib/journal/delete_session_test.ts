@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { openJournal } from "./open.ts";
 import { begin, crashCopy, ending, newTurn, replay, text, withFolder } from "./testing/steps.ts";
-import type { Journal } from "./types.ts";
+import type { Journal } from "../contract/journal.ts";
 
 const TABLES = [
   "sessions",

@@ -1,4 +1,4 @@
-import type { DeliveryStore } from "../channel/delivery/delivery_store.ts";
+import type { DeliveryStore } from "../contract/delivery_store.ts";
 import type { ChannelTurnRows } from "./channel_turns.ts";
 import { checkInteger } from "./checks.ts";
 import { checkMessage, type Outbox } from "./outbox.ts";

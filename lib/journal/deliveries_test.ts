@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import type { Settlement } from "../channel/delivery/delivery_store.ts";
-import { ServiceError } from "../errors.ts";
+import type { Settlement } from "../contract/delivery_store.ts";
+import { ServiceError } from "../base/errors.ts";
 import { openJournal } from "./open.ts";
 import { assertRows } from "./testing/assert_rows.ts";
 import { begin, crashCopy, ending, newTurn, requestKey, withFolder } from "./testing/steps.ts";
-import type { Journal, OutboxMessage, OutboxRow, TurnDelivery } from "./types.ts";
+import type { Journal, OutboxMessage, OutboxRow, TurnDelivery } from "../contract/journal.ts";
 import { rounds } from "../../tests/support/rounds.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;

@@ -1,4 +1,4 @@
-import type { AgentEvent, StoredEvent } from "../agent/events.ts";
+import type { AgentEvent, StoredEvent } from "../contract/events.ts";
 
 /** An event that is a piece of a stream. */
 export type DeltaEvent = Extract<AgentEvent, { type: "text_delta" | "reasoning_delta" }>;

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { StoredEvent } from "../agent/events.ts";
+import type { StoredEvent } from "../contract/events.ts";
 import { type DeltaLog, type EventSource, type Tail } from "./delta_log.ts";
 import { decodeRow, type EncodedEvent, type EventRow, isDelta, joinBodies } from "./event_rows.ts";
 import { query } from "./query.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { DatabaseSync } from "node:sqlite";
-import type { StoredEvent } from "../agent/events.ts";
+import type { StoredEvent } from "../contract/events.ts";
 import { openJournal } from "./open.ts";
 import { anyScript, startScript } from "./testing/event_script.ts";
 import { begin, crashCopy, ending, replay, text, withFolder } from "./testing/steps.ts";

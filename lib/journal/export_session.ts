@@ -1,5 +1,5 @@
-import type { StoredEvent } from "../agent/events.ts";
-import type { Journal, Session, StoredMessage, Turn } from "./types.ts";
+import type { StoredEvent } from "../contract/events.ts";
+import type { Journal, Session, StoredMessage, Turn } from "../contract/journal.ts";
 
 /** A line of an export, in this order: the session, its turns, its messages, its events. */
 export type ExportLine =

@@ -1,7 +1,7 @@
-import type { StoredEvent } from "../agent/events.ts";
+import type { StoredEvent } from "../contract/events.ts";
 import { checkInteger } from "./checks.ts";
 import { decodeRow, type EventRow } from "./event_rows.ts";
-import type { FollowOptions } from "./types.ts";
+import type { FollowOptions } from "../contract/journal.ts";
 
 /** What followers read from. */
 export interface FollowSource {

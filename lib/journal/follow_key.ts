@@ -1,7 +1,7 @@
-import type { StoredEvent } from "../agent/events.ts";
+import type { StoredEvent } from "../contract/events.ts";
 import { checkInteger } from "./checks.ts";
 import type { Followers } from "./follow.ts";
-import type { FollowOptions, KeyFollow, Waiting } from "./types.ts";
+import type { FollowOptions, KeyFollow, Waiting } from "../contract/journal.ts";
 
 type KeyFollowOptions = Omit<FollowOptions, "live">;
 

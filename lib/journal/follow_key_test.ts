@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import type { StoredEvent } from "../agent/events.ts";
-import { ServiceError } from "../errors.ts";
+import type { StoredEvent } from "../contract/events.ts";
+import { ServiceError } from "../base/errors.ts";
 import { openJournal } from "./open.ts";
 import { begin, ending, newTurn, text } from "./testing/steps.ts";
-import type { Journal } from "./types.ts";
+import type { Journal } from "../contract/journal.ts";
 
 /** The first `count` events of a follower. */
 async function take(events: AsyncIterable<StoredEvent>, count: number): Promise<StoredEvent[]> {

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import type { StoredEvent } from "../agent/events.ts";
-import { ServiceError } from "../errors.ts";
+import type { StoredEvent } from "../contract/events.ts";
+import { ServiceError } from "../base/errors.ts";
 import { createFollowers } from "./follow.ts";
 import { openJournal } from "./open.ts";
 import { begin, ending, replay, text, withFolder } from "./testing/steps.ts";

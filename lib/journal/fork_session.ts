@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { checkInteger, checkName, invalid } from "./checks.ts";
 import { query } from "./query.ts";
 import type { JournalParts } from "./turn_writes.ts";
-import type { Fork, Session } from "./types.ts";
+import type { Fork, Session } from "../contract/journal.ts";
 import { Refused, type Writer } from "./writer.ts";
 
 /** What forks sessions. */

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import type { Message } from "../agent/messages.ts";
-import { ServiceError } from "../errors.ts";
+import type { Message } from "../contract/messages.ts";
+import { ServiceError } from "../base/errors.ts";
 import { openJournal } from "./open.ts";
 import { begin, crashCopy, ending, hash, newTurn, withFiles, withFolder } from "./testing/steps.ts";
-import type { Journal } from "./types.ts";
+import type { Journal } from "../contract/journal.ts";
 import { rounds } from "../../tests/support/rounds.ts";
 
 const answer = (text: string): Message => ({ role: "assistant", text, calls: [] });

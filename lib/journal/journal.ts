@@ -1,7 +1,7 @@
-import type { AgentEvent } from "../agent/events.ts";
-import type { Message } from "../agent/messages.ts";
-import type { AutomationStore } from "../automation/automation_store.ts";
-import type { DeliveryStore } from "../channel/delivery/delivery_store.ts";
+import type { AgentEvent } from "../contract/events.ts";
+import type { Message } from "../contract/messages.ts";
+import type { AutomationStore } from "../contract/automation_store.ts";
+import type { DeliveryStore } from "../contract/delivery_store.ts";
 import { createAcceptance } from "./accept.ts";
 import { checkInteger, invalid } from "./checks.ts";
 import type { SessionDeletion } from "./delete_session.ts";
@@ -19,7 +19,7 @@ import { checkMessage, type Outbox } from "./outbox.ts";
 import type { OutboxLanes } from "./outbox_lanes.ts";
 import { recover } from "./recover.ts";
 import type { JournalParts, TurnWrites } from "./turn_writes.ts";
-import type { Durability, Journal } from "./types.ts";
+import type { Durability, Journal } from "../contract/journal.ts";
 import { Refused, type Writer } from "./writer.ts";
 
 /** What {@linkcode createJournal} needs. */

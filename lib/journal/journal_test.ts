@@ -6,13 +6,13 @@ import {
   assertThrows,
 } from "@std/assert";
 import fc from "fast-check";
-import type { AgentEvent } from "../agent/events.ts";
-import type { Message } from "../agent/messages.ts";
-import { ServiceError } from "../errors.ts";
+import type { AgentEvent } from "../contract/events.ts";
+import type { Message } from "../contract/messages.ts";
+import { ServiceError } from "../base/errors.ts";
 import { openJournal } from "./open.ts";
 import { begin, ending, newTurn, replay, text, withFolder } from "./testing/steps.ts";
 import { INTERRUPTED_OUTPUT } from "./turn_state.ts";
-import type { Journal } from "./types.ts";
+import type { Journal } from "../contract/journal.ts";
 
 const open = (now?: () => number) => openJournal({ path: ":memory:", now });
 

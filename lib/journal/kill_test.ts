@@ -8,7 +8,7 @@ import { openJournal } from "./open.ts";
 import { assertRows } from "./testing/assert_rows.ts";
 import { assertWhole } from "./testing/assert_whole.ts";
 import { hash, newTurn, replay, requestKey, text, withFiles, withFolder } from "./testing/steps.ts";
-import type { AcceptOptions, NewTurn, OutboxMessage } from "./types.ts";
+import type { AcceptOptions, NewTurn, OutboxMessage } from "../contract/journal.ts";
 import { lockedFlags } from "../packages/locked_packages.ts";
 
 const LANES = 4;

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Message } from "../agent/messages.ts";
-import { estimateTokens } from "../agent/tokens.ts";
+import type { Message } from "../contract/messages.ts";
+import { estimateTokens } from "./tokens.ts";
 import type { EventSource } from "./delta_log.ts";
 import { query } from "./query.ts";
-import type { HistoryPage, StoredMessage } from "./types.ts";
+import type { HistoryPage, StoredMessage } from "../contract/journal.ts";
 
 /** Messages and the contexts made of them. What changes them is called inside a batch of the writer. */
 export interface MessageLog {

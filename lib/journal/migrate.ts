@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 
 /** One step of the schema: SQL that brings `version - 1` to `version`. */
 export interface Migration {

@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { migrate, type Migration, userVersion } from "./migrate.ts";
 import { FIXTURES } from "./migrations/testing/fixtures.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { openJournal } from "./open.ts";
 import { replay, withFolder } from "./testing/steps.ts";
-import type { Journal } from "./types.ts";
+import type { Journal } from "../contract/journal.ts";
 
 const STEPS: readonly Migration[] = [
   { version: 1, name: "one", sql: "CREATE TABLE one (a)" },

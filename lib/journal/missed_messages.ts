@@ -6,11 +6,11 @@
  */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { TextPart } from "../agent/text_part.ts";
+import type { TextPart } from "../contract/text_part.ts";
 import { checkInteger, checkName, invalid } from "./checks.ts";
 import type { Outbox } from "./outbox.ts";
 import { query } from "./query.ts";
-import type { OutboxMessage } from "./types.ts";
+import type { OutboxMessage } from "../contract/journal.ts";
 import type { Writer } from "./writer.ts";
 
 /** Messages of a runtime name that are kept; of more, the newest. */

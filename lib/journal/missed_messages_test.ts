@@ -1,9 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { MAX_MISSED, type MissedMessage } from "./missed_messages.ts";
 import { openJournal } from "./open.ts";
 import { withFolder } from "./testing/steps.ts";
-import type { Journal } from "./types.ts";
+import type { Journal } from "../contract/journal.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -24,7 +24,7 @@ import { createSessionFiles } from "./session_files.ts";
 import { createSessionRows } from "./sessions.ts";
 import { createTurnRows } from "./turns.ts";
 import { createTurnWrites } from "./turn_writes.ts";
-import type { Journal } from "./types.ts";
+import type { Journal } from "../contract/journal.ts";
 import { createWriter } from "./writer.ts";
 
 /** What {@linkcode openJournal} is told. */

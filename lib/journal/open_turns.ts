@@ -1,4 +1,4 @@
-import type { TurnAutomation } from "../agent/turns.ts";
+import type { TurnAutomation } from "../contract/turns.ts";
 import { invalid } from "./checks.ts";
 import type { EventSource } from "./delta_log.ts";
 import type { EventLog } from "./events.ts";

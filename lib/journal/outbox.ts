@@ -1,10 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { AddedMessage } from "../channel/delivery/delivery_store.ts";
-import { ServiceError } from "../errors.ts";
+import type { AddedMessage } from "../contract/delivery_store.ts";
+import { ServiceError } from "../base/errors.ts";
 import { checkName, invalid } from "./checks.ts";
 import { OUTBOX_COLUMNS, type OutboxColumns, toOutboxRow } from "./outbox_rows.ts";
 import { query } from "./query.ts";
-import type { OutboxMessage, OutboxRow } from "./types.ts";
+import type { OutboxMessage, OutboxRow } from "../contract/journal.ts";
 import { Refused } from "./writer.ts";
 
 const HOUR_MS = 60 * 60 * 1_000;

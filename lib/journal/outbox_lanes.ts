@@ -1,11 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Claim, Settlement, StoredCounts } from "../channel/delivery/delivery_store.ts";
-import { ServiceError } from "../errors.ts";
+import type { Claim, Settlement, StoredCounts } from "../contract/delivery_store.ts";
+import { ServiceError } from "../base/errors.ts";
 import { invalid } from "./checks.ts";
 import { storedError, WAITS_MS } from "./outbox.ts";
 import { OUTBOX_COLUMNS, type OutboxColumns, toOutboxRow } from "./outbox_rows.ts";
 import { query } from "./query.ts";
-import type { OutboxRow } from "./types.ts";
+import type { OutboxRow } from "../contract/journal.ts";
 import { Refused } from "./writer.ts";
 
 /** Rows that one claim may find expired before it leaves off. */

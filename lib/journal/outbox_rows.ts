@@ -1,4 +1,4 @@
-import type { OutboxRow } from "./types.ts";
+import type { OutboxRow } from "../contract/journal.ts";
 
 /** Columns of a row of the outbox, as {@linkcode OutboxColumns} has them, without its state. */
 export const OUTBOX_COLUMNS =

@@ -6,10 +6,10 @@ import {
   assertThrows,
 } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { openJournal } from "./open.ts";
 import { begin, crashCopy, ending, withFolder } from "./testing/steps.ts";
-import type { Journal, OutboxMessage } from "./types.ts";
+import type { Journal, OutboxMessage } from "../contract/journal.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 

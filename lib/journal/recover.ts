@@ -1,8 +1,8 @@
-import { type ErrorData, ServiceError, toErrorData } from "../errors.ts";
-import type { TurnStatus } from "../agent/events.ts";
+import { type ErrorData, ServiceError, toErrorData } from "../base/errors.ts";
+import type { TurnStatus } from "../contract/events.ts";
 import type { TurnState } from "./turn_state.ts";
 import type { JournalParts, TurnWrites } from "./turn_writes.ts";
-import type { Turn } from "./types.ts";
+import type { Turn } from "../contract/journal.ts";
 import { Refused, type Writer } from "./writer.ts";
 
 /** Runs of a turn that may be cut off by a crash before it is given up. */

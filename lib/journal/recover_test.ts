@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { type AgentEvent, NO_USAGE } from "../agent/events.ts";
-import type { Message, ToolCall } from "../agent/messages.ts";
+import { type AgentEvent, NO_USAGE } from "../contract/events.ts";
+import type { Message, ToolCall } from "../contract/messages.ts";
 import { openJournal } from "./open.ts";
 import { assertWhole } from "./testing/assert_whole.ts";
 import { begin, crashCopy, ending, newTurn, replay, text, withFolder } from "./testing/steps.ts";
 import { INTERRUPTED_OUTPUT } from "./turn_state.ts";
-import type { Journal, NewTurn } from "./types.ts";
+import type { Journal, NewTurn } from "../contract/journal.ts";
 
 const SESSION = "test:a";
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { query } from "./query.ts";
-import type { RequestKey } from "./types.ts";
+import type { RequestKey } from "../contract/journal.ts";
 
 /** How long a key is kept (decisions B "Idempotency-Key"). */
 const KEPT_MS = 8 * 24 * 60 * 60 * 1_000;

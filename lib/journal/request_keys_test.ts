@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import type { AgentEvent, TurnStatus } from "../agent/events.ts";
-import { ServiceError } from "../errors.ts";
+import type { AgentEvent, TurnStatus } from "../contract/events.ts";
+import { ServiceError } from "../base/errors.ts";
 import { openJournal } from "./open.ts";
 import { begin, crashCopy, ending, newTurn, requestKey, withFolder } from "./testing/steps.ts";
-import type { Journal } from "./types.ts";
+import type { Journal } from "../contract/journal.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { query } from "./query.ts";
-import type { ResponseEntry } from "./types.ts";
+import type { ResponseEntry } from "../contract/journal.ts";
 
 /** Entries of the index (decisions B "previous_response_id"). */
 const CAPACITY = 4_096;

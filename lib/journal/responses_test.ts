@@ -1,12 +1,12 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { openDatabase } from "./database.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { openJournal } from "./open.ts";
 import { createResponseIndex } from "./responses.ts";
 import { ending, newTurn, withFolder } from "./testing/steps.ts";
-import type { Journal, ResponseFacts } from "./types.ts";
+import type { Journal, ResponseFacts } from "../contract/journal.ts";
 
 const facts = (credential = "me", n = 0): ResponseFacts => ({
   credential,

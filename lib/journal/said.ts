@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Message } from "../agent/messages.ts";
+import type { Message } from "../contract/messages.ts";
 import type { MessageLog } from "./messages.ts";
 import { query } from "./query.ts";
 import type { TurnRows } from "./turns.ts";

@@ -1,11 +1,11 @@
-import type { SaidFromElsewhere } from "../agent/events.ts";
-import type { Message } from "../agent/messages.ts";
+import type { SaidFromElsewhere } from "../contract/events.ts";
+import type { Message } from "../contract/messages.ts";
 import { checkName, invalid } from "./checks.ts";
 import { encodeEvent } from "./event_rows.ts";
 import type { Outbox } from "./outbox.ts";
 import { mediaHashes } from "./session_files.ts";
 import type { JournalParts } from "./turn_writes.ts";
-import type { Journal } from "./types.ts";
+import type { Journal } from "../contract/journal.ts";
 import type { Writer } from "./writer.ts";
 
 /** What {@linkcode createSaying} needs. */

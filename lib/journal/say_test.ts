@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { openJournal } from "./open.ts";
 import { assertRows } from "./testing/assert_rows.ts";
 import { assertWhole } from "./testing/assert_whole.ts";
@@ -14,7 +14,7 @@ import {
   text,
   withFolder,
 } from "./testing/steps.ts";
-import type { Journal } from "./types.ts";
+import type { Journal } from "../contract/journal.ts";
 
 const KEY = "websocket:a";
 const DAY_MS = 24 * 60 * 60 * 1_000;

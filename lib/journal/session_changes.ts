@@ -1,9 +1,9 @@
-import type { SessionUpdated } from "../agent/events.ts";
+import type { SessionUpdated } from "../contract/events.ts";
 import { checkTitle } from "./check_title.ts";
 import { checkName, invalid } from "./checks.ts";
 import { encodeEvent } from "./event_rows.ts";
 import type { JournalParts } from "./turn_writes.ts";
-import type { Journal, Session } from "./types.ts";
+import type { Journal, Session } from "../contract/journal.ts";
 import { Refused, type Writer } from "./writer.ts";
 
 /** What {@linkcode createSessionChanges} needs. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { OutFile, UserPart } from "../agent/messages.ts";
+import type { OutFile, UserPart } from "../contract/messages.ts";
 import { invalid } from "./checks.ts";
 import { query } from "./query.ts";
 

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { openJournal } from "./open.ts";
 import { assertRows } from "./testing/assert_rows.ts";
 import { crashCopy, ending, hash, newTurn, withFiles, withFolder } from "./testing/steps.ts";
-import type { Journal } from "./types.ts";
+import type { Journal } from "../contract/journal.ts";
 
 async function upload(journal: Journal, id: string, session: string, files: string): Promise<void> {
   await journal.accept(newTurn(id, { sessionKey: `test:${session}`, input: withFiles(files) }));

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { query } from "./query.ts";
-import type { Session } from "./types.ts";
+import type { Session } from "../contract/journal.ts";
 
 /** Sessions as rows. What changes them is called inside a batch of the writer. */
 export interface SessionRows {

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { chatSessionKey } from "../channel/chat_session.ts";
+import { chatSessionKey } from "../contract/chat_session.ts";
 import { openDatabase } from "./database.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { openJournal } from "./open.ts";

@@ -1,5 +1,5 @@
-import type { UserPart } from "../agent/messages.ts";
-import { isOwn } from "../agent/text_part.ts";
+import type { UserPart } from "../contract/messages.ts";
+import { isOwn } from "../contract/text_part.ts";
 
 /** Longest title, in code points. */
 const MAX_TITLE_LENGTH = 80;

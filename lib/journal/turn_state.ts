@@ -1,5 +1,5 @@
-import { type AgentEvent, NO_USAGE, type Usage } from "../agent/events.ts";
-import type { Message, OutFile, ToolCall } from "../agent/messages.ts";
+import { type AgentEvent, NO_USAGE, type Usage } from "../contract/events.ts";
+import type { Message, OutFile, ToolCall } from "../contract/messages.ts";
 
 /** What the model is told, and the reader shown, of a call whose end is on no record. */
 export const INTERRUPTED_OUTPUT =

@@ -1,7 +1,7 @@
-import type { AgentEvent } from "../agent/events.ts";
-import type { Message } from "../agent/messages.ts";
+import type { AgentEvent } from "../contract/events.ts";
+import type { Message } from "../contract/messages.ts";
 import type { ChannelTurnRows } from "./channel_turns.ts";
-import type { ErrorData } from "../errors.ts";
+import type { ErrorData } from "../base/errors.ts";
 import { type EncodedEvent, encodeEvent } from "./event_rows.ts";
 import type { EventLog } from "./events.ts";
 import type { MessageLog } from "./messages.ts";

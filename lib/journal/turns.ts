@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { TurnStatus, Usage } from "../agent/events.ts";
-import type { TurnAutomation } from "../agent/turns.ts";
-import type { ErrorData } from "../errors.ts";
+import type { TurnStatus, Usage } from "../contract/events.ts";
+import type { TurnAutomation } from "../contract/turns.ts";
+import type { ErrorData } from "../base/errors.ts";
 import { query } from "./query.ts";
-import type { NewTurn, Turn } from "./types.ts";
+import type { NewTurn, Turn } from "../contract/journal.ts";
 
 /** A turn as it is accepted. */
 export interface TurnRow {

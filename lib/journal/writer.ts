@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
-import { ServiceError } from "../errors.ts";
-import type { Durability } from "./types.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { Durability } from "../contract/journal.ts";
 
 /** Writes after which a batch is committed at once, so that neither it nor the wait for it grows. */
 const MAX_BATCH_WRITES = 1_024;

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { query } from "./query.ts";
 import { createWriter, Refused } from "./writer.ts";
 

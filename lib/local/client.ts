@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type ErrorData, fromErrorData, ServiceError } from "../errors.ts";
+import { type ErrorData, fromErrorData, ServiceError } from "../base/errors.ts";
 import type { Operation, Operations } from "./protocol.ts";
 import { type Duplex, lineWriter, readLines } from "./wire.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { connectClient } from "./client.ts";
 import { connectLocal, type Endpoint, listenLocal } from "./endpoint.ts";
 import type { Operations } from "./protocol.ts";

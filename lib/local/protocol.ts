@@ -8,18 +8,18 @@
  * @module
  */
 
-import type { StoredEvent } from "../agent/events.ts";
-import type { TextPart } from "../agent/text_part.ts";
-import type { OperatorAnswer, OperatorRequest } from "../authority/operator.ts";
-import type { McpServerStatus } from "../authority/mcp/mcp_servers.ts";
-import type { Granted } from "../authority/commission/commissions.ts";
+import type { StoredEvent } from "../contract/events.ts";
+import type { TextPart } from "../contract/text_part.ts";
+import type { OperatorAnswer, OperatorRequest } from "../operations/operator.ts";
+import type { McpServerStatus } from "../mcp_servers/mcp_servers.ts";
+import type { Granted } from "../approvals/commission/commissions.ts";
 import type { AutomationView, RunView } from "../automation/automation_view.ts";
 import type { ChannelStatus } from "../channel/channel_status.ts";
 import type { CommissionReport, CurrentFinding } from "../automation/commission_report.ts";
-import type { ErrorData } from "../errors.ts";
-import type { Published } from "../channel/inbound_message.ts";
+import type { ErrorData } from "../base/errors.ts";
+import type { Published } from "../contract/inbound_message.ts";
 import type { MissedRow } from "../journal/missed_messages.ts";
-import type { HistoryPage, OutboxRow, Session, StoredMessage, Turn } from "../journal/types.ts";
+import type { HistoryPage, OutboxRow, Session, StoredMessage, Turn } from "../contract/journal.ts";
 
 /** Longest line, bytes: 64 MiB of files are 86 MiB of base64, and there is the text. */
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;

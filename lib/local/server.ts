@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError, toErrorData } from "../errors.ts";
+import { ServiceError, toErrorData } from "../base/errors.ts";
 import { createScrubber, type Scrubber } from "../secrets/scrubber.ts";
 import type {
   AutomationOperations,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { MAX_LINE_BYTES } from "./protocol.ts";
 
 /** One end of a connection; a `Deno.Conn` is one. */

@@ -5,8 +5,8 @@
  * @module
  */
 
-import { serveSession, type SessionIo } from "../authority/executor/serve_session.ts";
-import type { McpCall, McpStart } from "./child_protocol.ts";
+import { serveSession, type SessionIo } from "../rpc/serve_session.ts";
+import type { McpCall, McpStart } from "../contract/mcp_child.ts";
 import { McpClient } from "./mcp_client.ts";
 
 /** One notice of changes, and one word of progress a call, in so much time. */

@@ -23,7 +23,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { createAddressFetch } from "./address_fetch.ts";
-import type { McpCall, McpCalled, McpListed, McpStart } from "./child_protocol.ts";
+import type { McpCall, McpCalled, McpListed, McpStart } from "../contract/mcp_child.ts";
 import { connectWords, httpWords, isSessionGone } from "./error_words.ts";
 import { FloodGuard } from "./flood_guard.ts";
 import { readPages } from "./read_pages.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { cutOutput } from "../authority/executor/cut_output.ts";
+import { cutOutput } from "../rpc/cut_output.ts";
 
 /** Blocks of one result; of more, only the number is told. */
 const MAX_BLOCKS = 1_000;

@@ -12,7 +12,7 @@ import {
   type JSONRPCMessage,
   JSONRPCMessageSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import type { StdioStart } from "./child_protocol.ts";
+import type { StdioStart } from "../contract/mcp_child.ts";
 import { LineReader } from "./line_reader.ts";
 
 /** Of one message. */

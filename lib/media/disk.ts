@@ -1,4 +1,4 @@
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 
 /** Ends the names of files that are not whole yet; no hash has one. */
 const UNFINISHED = ".part";

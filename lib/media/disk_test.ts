@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { needs } from "../../tests/support/needs.ts";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { openDisk } from "./disk.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

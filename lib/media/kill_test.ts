@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { TextLineStream } from "@std/streams/text-line-stream";
-import { NO_USAGE } from "../agent/events.ts";
+import { NO_USAGE } from "../contract/events.ts";
 import { openJournal } from "../journal/open.ts";
 import { openMedia } from "./open_media.ts";
 import { lockedFlags } from "../packages/locked_packages.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { openDisk } from "./disk.ts";
 import { openMedia } from "./open_media.ts";
 import { createMemoryDisk } from "./testing/memory_disk.ts";

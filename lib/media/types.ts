@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { FileRef } from "../agent/messages.ts";
+import type { FileRef } from "../contract/messages.ts";
 
 /** A file that stays at least until it is released. */
 export interface HeldFile extends FileRef {

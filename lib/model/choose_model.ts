@@ -5,7 +5,7 @@
  */
 
 import type { Config } from "../config/schema.ts";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { OFFLINE } from "./offline.ts";
 import { type ProviderSpec, readProviders, splitModelName } from "./provider_spec.ts";
 

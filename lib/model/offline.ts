@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { PromptMessage, PromptPart } from "../agent/messages.ts";
+import type { PromptMessage, PromptPart } from "../contract/messages.ts";
 import type { Model, ModelEvent, ModelRequest, ToolDescription } from "./port.ts";
 
 /** Its name, in `agent.model` and everywhere else. */

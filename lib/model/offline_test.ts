@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import type { PromptMessage } from "../agent/messages.ts";
+import type { PromptMessage } from "../contract/messages.ts";
 import { createOfflineModel } from "./offline.ts";
 import { ask, READ_FILE, says } from "./testing/ask.ts";
 

@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { FinishReason, Usage } from "../agent/events.ts";
-import type { PromptMessage, ToolCall } from "../agent/messages.ts";
+import type { FinishReason, Usage } from "../contract/events.ts";
+import type { PromptMessage, ToolCall } from "../contract/messages.ts";
 
 /** A tool as a model is told of it. `parameters` is a JSON Schema object. */
 export interface ToolDescription {

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { type ErrorDetails, ServiceError } from "../errors.ts";
+import { type ErrorDetails, ServiceError } from "../base/errors.ts";
 import { isContextOverflow, messageOf, shownMessage } from "./provider_message.ts";
 import type { ProviderSpec } from "./provider_spec.ts";
 import { readRetryAfterS } from "./retry_after.ts";

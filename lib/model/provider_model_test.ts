@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { type Behaviour, startModelServer } from "../../tests/fakes/model_server.ts";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { ask, says, type WireName, WIRES } from "./testing/ask.ts";
 import { registryFor, requestOf } from "./testing/ask.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import type { Config } from "../config/schema.ts";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { checkModelName, chooseModel, whyNot } from "./choose_model.ts";
 import { withFallbacks } from "./fallback.ts";
 import { importProvider, loadLanguageModel } from "./load_language_model.ts";

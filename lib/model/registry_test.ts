@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { startModelServer } from "../../tests/fakes/model_server.ts";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { resolveModels } from "./registry.ts";
 import { ask, configOf } from "./testing/ask.ts";
 

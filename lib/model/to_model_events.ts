@@ -5,7 +5,7 @@
  */
 
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
-import type { FinishReason, Usage } from "../agent/events.ts";
+import type { FinishReason, Usage } from "../contract/events.ts";
 import type { ModelEvent } from "./port.ts";
 import { cutOff, type ErrorOrigin, ProviderError, toProviderError } from "./provider_error.ts";
 import { ReplayCollector } from "./replay.ts";

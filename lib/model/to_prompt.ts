@@ -12,7 +12,7 @@ import type {
   LanguageModelV4TextPart,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
-import type { PromptMessage, PromptPart, ToolCall } from "../agent/messages.ts";
+import type { PromptMessage, PromptPart, ToolCall } from "../contract/messages.ts";
 import type { ModelRequest, ToolDescription } from "./port.ts";
 import type { ProviderType } from "./provider_spec.ts";
 import { readReplay } from "./replay.ts";

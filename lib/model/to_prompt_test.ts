@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { startModelServer } from "../../tests/fakes/model_server.ts";
-import type { PromptMessage } from "../agent/messages.ts";
+import type { PromptMessage } from "../contract/messages.ts";
 import type { ProviderType } from "./provider_spec.ts";
 import { ask, registryFor, says, type WireName } from "./testing/ask.ts";
 import { toPrompt } from "./to_prompt.ts";

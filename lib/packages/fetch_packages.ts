@@ -6,7 +6,7 @@
  */
 
 import { dirname, join } from "node:path";
-import { killTree, readTail } from "../process_tree.ts";
+import { killTree, readTail } from "../base/process_tree.ts";
 import { type Lock, lockedClosure } from "./locked_closure.ts";
 import { lockedFlags, type LockedPackages } from "./locked_packages.ts";
 import { missingPackages, packageFolder, registriesIn } from "./missing_packages.ts";

@@ -6,7 +6,7 @@
  */
 
 import { fileURLToPath } from "node:url";
-import { HOLDS_PACKAGES, ROOT } from "../layout.ts";
+import { HOLDS_PACKAGES, ROOT } from "../base/layout.ts";
 
 /** Files that say which packages a process may import. */
 export interface ProjectFiles {

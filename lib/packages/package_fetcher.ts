@@ -5,8 +5,8 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
-import type { Log } from "../log.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
 import { fetchPackages, type FetchProgress, missingOf, namesOf } from "./fetch_packages.ts";
 import type { LockedPackages } from "./locked_packages.ts";
 

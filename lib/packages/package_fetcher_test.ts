@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { toFileUrl } from "@std/path";
-import { ServiceError } from "../errors.ts";
-import type { Log } from "../log.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
 import { projectFiles } from "./locked_packages.ts";
 import {
   channelPackages,

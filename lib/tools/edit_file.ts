@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { path, text } from "./fields.ts";
-import { defineTool } from "./tool.ts";
+import { defineTool } from "../contract/tool.ts";
 
 /** Replaces a piece of text in a file of the workspace. */
 export const editFile = defineTool({

@@ -1,15 +1,15 @@
 /**
  * The tool `exec`. It has no child side: the gate runs an allowed command in a sandbox of its own
- * (`lib/authority/run_command.ts`).
+ * (`lib/gate/run_command.ts`).
  *
  * @module
  */
 
 import { z } from "zod";
-import { parseHostPattern } from "../host_pattern.ts";
+import { parseHostPattern } from "../base/host_pattern.ts";
 import { SECRET_NAME_FORM, WHOLE_SECRET_NAME } from "../secrets/secret_name.ts";
 import { path } from "./fields.ts";
-import { defineTool } from "./tool.ts";
+import { defineTool } from "../contract/tool.ts";
 
 /** Characters of one text, and of all parts of a command together: what a system takes in one part. */
 const MAX_COMMAND_CHARS = 100_000;

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { path } from "./fields.ts";
-import { defineTool } from "./tool.ts";
+import { defineTool } from "../contract/tool.ts";
 
 /** Lists a folder of the workspace. */
 export const listFiles = defineTool({

@@ -11,8 +11,8 @@ import {
   isChatId,
   MAX_CHANNEL_CHARS,
   MAX_CHAT_ID_CHARS,
-} from "../channel/chat_address.ts";
-import { defineTool } from "./tool.ts";
+} from "../base/chat_address.ts";
+import { defineTool } from "../contract/tool.ts";
 
 /** Characters of one message. */
 const MAX_CONTENT_CHARS = 100_000;

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { z } from "zod";
-import { CHILD_TOOLS } from "../authority/executor/child.ts";
+import { CHILD_TOOLS } from "../executor/child.ts";
 import { describeTool, findTool, TOOLS } from "./mod.ts";
-import { defineTool } from "./tool.ts";
+import { defineTool } from "../contract/tool.ts";
 
 Deno.test("TOOLS have names of their own, and each its child side", async () => {
   const names = TOOLS.map(({ name }) => name);

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { path } from "./fields.ts";
-import { defineTool } from "./tool.ts";
+import { defineTool } from "../contract/tool.ts";
 
 /** Reads lines of a text file of the workspace. */
 export const readFile = defineTool({

@@ -6,10 +6,10 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { urlsInText } from "../agent/hosts.ts";
-import type { ActionResult } from "../authority/actions.ts";
+import type { ActionResult } from "../contract/actions.ts";
 import { findDenoDir } from "../packages/deno_dir.ts";
-import { createExecutor } from "../authority/executor/executor.ts";
-import { readArticle } from "../authority/read_article.ts";
+import { createExecutor } from "../executor/executor.ts";
+import { readArticle } from "../gate/read_article.ts";
 import { gateFixture } from "../authority/testing/gate_fixture.ts";
 import { articleText } from "./article/article_text.ts";
 

@@ -7,11 +7,11 @@
  */
 
 import { z } from "zod";
-import { automationSchema } from "../automation/automation_schema.ts";
-import { checkAutomation } from "../automation/check_automation.ts";
-import { isChannelName, isChatId } from "../channel/chat_address.ts";
-import { ServiceError } from "../errors.ts";
-import { defineTool, type ScheduledTouch } from "./tool.ts";
+import { automationSchema } from "../schedule/automation_schema.ts";
+import { checkAutomation } from "../schedule/check_automation.ts";
+import { isChannelName, isChatId } from "../base/chat_address.ts";
+import { ServiceError } from "../base/errors.ts";
+import { defineTool, type ScheduledTouch } from "../contract/tool.ts";
 
 const { name, message, schedule: when, missed, retries, overlap } = automationSchema.shape;
 const { maxSteps, tokenBudget } = automationSchema.shape;

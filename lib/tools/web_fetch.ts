@@ -2,8 +2,8 @@
 
 import { z } from "zod";
 import { SECRET_NAME_FORM } from "../secrets/secret_name.ts";
-import { areReferencesWhole, secretsNamedIn } from "./secret_references.ts";
-import { defineTool } from "./tool.ts";
+import { areReferencesWhole, secretsNamedIn } from "../policy/secret_references.ts";
+import { defineTool } from "../contract/tool.ts";
 
 const MAX_HEADERS = 20;
 const MAX_HEADER_CHARS = 4_096;

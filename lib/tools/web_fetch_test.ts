@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import type { ActionContext } from "../authority/actions.ts";
+import type { ActionContext } from "../contract/actions.ts";
 import { gateFixture } from "../authority/testing/gate_fixture.ts";
 
 interface Site extends AsyncDisposable {

@@ -6,8 +6,8 @@
  */
 
 import { z } from "zod";
-import { searchEndpoint, type SearchSettings } from "./search_endpoint.ts";
-import { defineTool, type Tool } from "./tool.ts";
+import { searchEndpoint, type SearchSettings } from "../policy/search_endpoint.ts";
+import { defineTool, type Tool } from "../contract/tool.ts";
 
 /** What the providers take of a query. */
 const MAX_QUERY_CHARS = 400;

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { gateFixture } from "../authority/testing/gate_fixture.ts";
-import type { SearchProvider, SearchSettings } from "./search_endpoint.ts";
+import type { SearchProvider, SearchSettings } from "../policy/search_endpoint.ts";
 
 const KEY = "BSA-key-of-a-provider-1234567890";
 

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { path, text } from "./fields.ts";
-import { defineTool } from "./tool.ts";
+import { defineTool } from "../contract/tool.ts";
 
 /** Writes a whole file of the workspace. */
 export const writeFile = defineTool({

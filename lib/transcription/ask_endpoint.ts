@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { Clock } from "../agent/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { TranscriptionConfig } from "../config/schema.ts";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { readBody } from "../model/body_reader.ts";
 import { messageOf, shownMessage } from "../model/provider_message.ts";
 import { readRetryAfterS } from "../model/retry_after.ts";

@@ -5,8 +5,8 @@
  */
 
 import { readOwnFile } from "../channel/read_own_file.ts";
-import { ServiceError } from "../errors.ts";
-import type { Log } from "../log.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
 import { askEndpoint, type AskEndpointDeps } from "./ask_endpoint.ts";
 import { AUDIO_TYPES, audioType } from "./audio_type.ts";
 import { audioTooLarge, readAudioUrl } from "./read_audio_url.ts";

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
-import { systemClock } from "../agent/clock.ts";
+import { systemClock } from "../base/clock.ts";
 import { fakeClock } from "../agent/testing/fake_clock.ts";
 import { configSchema, type TranscriptionConfig } from "../config/schema.ts";
-import { type ErrorCode, ServiceError } from "../errors.ts";
+import { type ErrorCode, ServiceError } from "../base/errors.ts";
 import { withFolder } from "../journal/testing/steps.ts";
 import {
   startTranscriptionServer,

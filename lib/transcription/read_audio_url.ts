@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 
 /** A data URL's head is short; a comma that comes later belongs to something else. */
 const MAX_HEAD_CHARS = 256;

@@ -7,12 +7,12 @@
  * @module
  */
 
-import type { Clock } from "../agent/clock.ts";
-import { formatPath } from "../config/key_path.ts";
-import { trustedProxyProblems } from "../config/trusted_proxy_problems.ts";
+import type { Clock } from "../base/clock.ts";
+import { formatPath } from "../base/key_path.ts";
+import { trustedProxyProblems } from "./trusted_proxy_problems.ts";
 import type { TrustedProxyConfig } from "../config/schema.ts";
-import { ServiceError } from "../errors.ts";
-import type { Log } from "../log.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
 import type { JwksNetwork } from "./fetch_jwks.ts";
 import { type Admission, admitClaims, admitPlain, type ProxyIdentity } from "./identity.ts";
 import { parseJwksUrl } from "./jwks_address.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertNotEquals, assertThrows } from "@std/assert";
 import { CompactSign, generateSecret, SignJWT } from "jose";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import { createTrustedProxy } from "./create_trusted_proxy.ts";
 import { encodePart, makeSigner, NOW_S, sign } from "./testing/issuer.ts";
 import { block, jwtBlock, PEER, proxyWorld } from "./testing/proxy_world.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Clock } from "../agent/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { judgeJwksAddress, type JwksUrl } from "./jwks_address.ts";
 import { JWKS_TIMEOUT_MS, MAX_JWKS_BYTES } from "./jwks_limits.ts";
 import { KeySet } from "./key_set.ts";

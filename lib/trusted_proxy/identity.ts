@@ -4,7 +4,7 @@
  * @module
  */
 
-import { canonicalJson, sha256Hex } from "../authority/canonical_json.ts";
+import { canonicalJson, sha256Hex } from "../base/canonical_json.ts";
 import type { TrustedProxyConfig } from "../config/schema.ts";
 
 /** Somebody whom the proxy vouches for. Unscoped: the proxy is the authority. */

@@ -6,8 +6,8 @@
  */
 
 import ipaddr from "ipaddr.js";
-import { addressRange } from "../authority/resolve/addresses.ts";
-import { resolveUrl } from "../authority/resolve/resolve.ts";
+import { addressRange } from "../base/addresses.ts";
+import { resolveUrl } from "../policy/resolve/resolve.ts";
 
 /** A URL of keys, read. */
 export interface JwksUrl {

@@ -6,8 +6,8 @@
  * @module
  */
 
-import type { Clock } from "../agent/clock.ts";
-import type { Log } from "../log.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import { fetchJwks, type FetchJwksDeps } from "./fetch_jwks.ts";
 import type { JwksUrl } from "./jwks_address.ts";
 import { type FoundKey, type KeyName, type KeySet, type KeySource } from "./key_set.ts";

@@ -6,7 +6,7 @@
  */
 
 import { errors, jwtVerify } from "jose";
-import type { Clock } from "../agent/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { TrustedProxyConfig } from "../config/schema.ts";
 import type { Claims } from "./identity.ts";
 import type { KeyName, KeySource } from "./key_set.ts";

@@ -1,7 +1,7 @@
 /** The service as it is, but each of its actions tells 1,500 times how far it is, and then succeeds. */
 
-import type { ToAuthority, ToService } from "../../lib/service/bridge.ts";
-import { startService } from "../../lib/service/service.ts";
+import type { ToAuthority, ToService } from "../../lib/authority/bridge.ts";
+import { startService } from "../../lib/process/service/service.ts";
 
 const port = self as unknown as Pick<Worker, "postMessage" | "addEventListener">;
 let receive: ((message: ToService) => void) | undefined;

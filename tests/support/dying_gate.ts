@@ -6,7 +6,7 @@
  * @module
  */
 
-import { createExecutor, type Executor } from "../../lib/authority/executor/executor.ts";
+import { createExecutor, type Executor } from "../../lib/executor/executor.ts";
 import { gateFixture } from "../../lib/authority/testing/gate_fixture.ts";
 
 const [moment] = Deno.args;

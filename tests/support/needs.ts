@@ -8,7 +8,7 @@
  * @module
  */
 
-import { PROGRAM_FOLDERS } from "../../lib/authority/executor/sandbox.ts";
+import { PROGRAM_FOLDERS } from "../../lib/executor/sandbox.ts";
 
 /** A program that tests start. */
 export interface Program {

@@ -5,7 +5,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import type { CommandOutcome } from "../../lib/authority/executor/commands.ts";
+import type { CommandOutcome } from "../../lib/executor/commands.ts";
 import type { ProxyLimits } from "../../lib/network/proxy/protocol.ts";
 import { programPath } from "./needs.ts";
 import { PUBLIC_ADDRESS } from "./own_network_names.ts";

@@ -6,10 +6,10 @@
  * @module
  */
 
-import { createCommands } from "../../lib/authority/executor/commands.ts";
-import { createExecutor } from "../../lib/authority/executor/executor.ts";
-import { openNetwork } from "../../lib/authority/network/open_network.ts";
-import { ownListeners } from "../../lib/authority/resolve/own_listeners.ts";
+import { createCommands } from "../../lib/executor/commands.ts";
+import { createExecutor } from "../../lib/executor/executor.ts";
+import { openNetwork } from "../../lib/executor/network/open_network.ts";
+import { ownListeners } from "../../lib/policy/resolve/own_listeners.ts";
 import { PUBLIC_ADDRESS } from "./own_network_names.ts";
 import { startResolver } from "./own_resolver.ts";
 import type { NetworkReport, NetworkStep } from "./network_steps.ts";

@@ -6,7 +6,7 @@
 
 import { assertEquals } from "@std/assert";
 import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
-import type { OutboxRow } from "../../lib/journal/types.ts";
+import type { OutboxRow } from "../../lib/contract/journal.ts";
 import type { TestHome } from "./home.ts";
 
 /** Messages in these states, all of them. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { LinePlatform } from "../../lib/channel/manager/testing/line_platform.ts";
+import type { LinePlatform } from "../../lib/delivery/manager/testing/line_platform.ts";
 import type { ChannelCapability } from "../../lib/channel/descriptor.ts";
 import { Happenings } from "./happenings.ts";
 import { copyProject, type ProjectCopy } from "./project_copy.ts";
@@ -70,7 +70,7 @@ function manifestOf({ name, capabilities = [], senderVerified = false }: TalkPac
 
 /** Shows what waits for a person as well. */
 function runtimeOf({ startsWith = "" }: TalkPackage): string {
-  return `import { LineRuntime } from "../../lib/channel/manager/testing/line_runtime.ts";
+  return `import { LineRuntime } from "../../lib/delivery/manager/testing/line_runtime.ts";
 
 export class TalkChannel extends LineRuntime {
   override start() {

@@ -6,8 +6,8 @@
 
 // @ts-types="@types/ws"
 import { WebSocket } from "ws";
-import { type ServerFrame, serverFrame } from "../../lib/wire/frames.ts";
-import type { ClientEnvelope } from "../../lib/wire/envelopes.ts";
+import { type ServerFrame, serverFrame } from "../../lib/contract/wire/frames.ts";
+import type { ClientEnvelope } from "../../lib/contract/wire/envelopes.ts";
 
 /** What a page or a script gets to begin with. */
 export interface Access {

@@ -6,14 +6,14 @@
  */
 
 import type { APIGatewayBotInfo, GatewayDispatchPayload } from "discord.js";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import {
   LoginRefusedError,
   NotConnectedError,
   RetryLaterError,
 } from "../../../lib/channel/delivery_error.ts";
 import { backoffMs, sleep } from "../../../lib/channel/platform/mod.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import { isLoginRefused, loginRefused } from "../rest/delivery_fault.ts";
 import { hopeless } from "./close_words.ts";
 import { type GatewaySession, GatewayShard, type ShardEnd } from "./gateway_shard.ts";

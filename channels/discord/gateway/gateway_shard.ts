@@ -11,7 +11,7 @@ import {
   SimpleShardingStrategy,
   WebSocketShardDestroyRecovery,
 } from "discord.js";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { object } from "../inbound/read_message.ts";
 import { isSnowflake } from "../rest/discord_api.ts";
 

@@ -5,9 +5,9 @@
  */
 
 import type { APIMessage } from "discord.js";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { RetryLaterError } from "../../../lib/channel/delivery_error.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import type { SeenChannel } from "../gateway/bookmark.ts";
 import { discordCode } from "../rest/delivery_fault.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { type InboundFiles, readBounded, withDeadline } from "../../../lib/channel/platform/mod.ts";
 import type { InboundFile } from "./inbound_item.ts";
 

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
-import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
+import type { HandledMessage, Published } from "../../../lib/contract/inbound_message.ts";
 import type { TextPart } from "../../../lib/channel/mod.ts";
 import {
   abortable,
@@ -15,7 +15,7 @@ import {
   others,
   piecesOf,
 } from "../../../lib/channel/platform/mod.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import type { DiscordApi } from "../rest/discord_api.ts";
 import { isSnowflake } from "../rest/discord_api.ts";
 import { deliveryFault, discordCode } from "../rest/delivery_fault.ts";

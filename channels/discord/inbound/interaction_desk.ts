@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import type { Approvals } from "../outbound/approvals.ts";
 import type { DiscordApi } from "../rest/discord_api.ts";
 import type { Words } from "../words.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { MAX_INBOUND_CHARS } from "../../../lib/channel/inbound_message.ts";
+import { MAX_INBOUND_CHARS } from "../../../lib/contract/inbound_message.ts";
 import { approvalCommand } from "../../../lib/channel/platform/mod.ts";
 import { type InteractionRef, isSnowflake, snowflakeTime } from "../rest/discord_api.ts";
 import type { InboundItem } from "./inbound_item.ts";

@@ -6,9 +6,9 @@
  */
 
 import type { APIMessage, GatewayDispatchPayload } from "discord.js";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { backoffMs, type Intake, type IntakeEntry } from "../../../lib/channel/platform/mod.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import type { Bookmark, BotIdentity, SeenChannel } from "../gateway/bookmark.ts";
 import { isSnowflake } from "../rest/discord_api.ts";
 import type { InboundItem } from "./inbound_item.ts";

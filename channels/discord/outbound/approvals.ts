@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
-import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import type { OutboundMessage } from "../../../lib/contract/outbound_message.ts";
 import {
   type ApprovalEvent,
   type ApprovalResolvedEvent,

@@ -6,7 +6,7 @@
  */
 
 import type { APIMessage, RawFile } from "discord.js";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import {
   type DiscordApi,

@@ -6,7 +6,7 @@
  */
 
 import { DiscordAPIError, RateLimitError, type RawFile, REST } from "discord.js";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { NotConnectedError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
 import { neverSent, readBounded, sleep } from "../../../lib/channel/platform/mod.ts";
 import { isLoginRefused, loginRefused } from "./delivery_fault.ts";

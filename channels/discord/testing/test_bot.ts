@@ -4,9 +4,9 @@
  * @module
  */
 
-import { type Clock, systemClock } from "../../../lib/agent/clock.ts";
-import type { InboundMessage } from "../../../lib/channel/inbound_message.ts";
-import type { OutboundEvent, OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import { type Clock, systemClock } from "../../../lib/base/clock.ts";
+import type { InboundMessage } from "../../../lib/contract/inbound_message.ts";
+import type { OutboundEvent, OutboundMessage } from "../../../lib/contract/outbound_message.ts";
 import { resolvedConfig } from "../../../lib/channel/setup/resolved_config.ts";
 import { FakeHost } from "../../../lib/channel/testing/mod.ts";
 import manifest from "../manifest.ts";

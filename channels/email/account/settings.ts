@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../../lib/errors.ts";
+import { ServiceError } from "../../../lib/base/errors.ts";
 import { isAddress } from "../mail/address.ts";
 import { MAIL_TLS_MODES, type MailTlsMode } from "./tls_modes.ts";
 

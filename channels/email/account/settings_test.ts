@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { ServiceError } from "../../../lib/errors.ts";
+import { ServiceError } from "../../../lib/base/errors.ts";
 import { emailSettings, readSettings } from "./settings.ts";
 import { MAIL_TLS_MODES } from "./tls_modes.ts";
 

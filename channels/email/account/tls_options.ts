@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../../lib/errors.ts";
+import { ServiceError } from "../../../lib/base/errors.ts";
 
 /** Options of node:tls. */
 export interface TlsOptions {

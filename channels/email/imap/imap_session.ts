@@ -5,7 +5,7 @@
  */
 
 import type { ImapFlow } from "imapflow";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { MAX_HEADER_BYTES } from "../mail/header_fields.ts";
 import type { MailServer } from "../account/settings.ts";
 import type { TlsOptions } from "../account/tls_options.ts";

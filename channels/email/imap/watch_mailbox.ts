@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import { type ImapSession, isLoginRefused, type MailHead } from "./imap_session.ts";
 import type { CursorStore, MailboxCursor } from "./mailbox_cursor.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import { join } from "@std/path";
-import { MAX_INBOUND_FILES } from "../../../lib/channel/place/check_inbound.ts";
+import { MAX_INBOUND_FILES } from "../../../lib/channel/check_inbound.ts";
 import type { MailFile } from "./read_mail.ts";
 
 /** Files that were kept, and how many were too many or empty. */

@@ -6,7 +6,7 @@
  */
 
 import { join } from "@std/path";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { readState, writeState } from "../account/write_state.ts";
 
 const HOUR_MS = 60 * 60 * 1_000;

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { type Clock, systemClock } from "../../../lib/agent/clock.ts";
-import type { InboundMessage } from "../../../lib/channel/inbound_message.ts";
-import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import { type Clock, systemClock } from "../../../lib/base/clock.ts";
+import type { InboundMessage } from "../../../lib/contract/inbound_message.ts";
+import type { OutboundMessage } from "../../../lib/contract/outbound_message.ts";
 import { FakeHost } from "../../../lib/channel/testing/fake_host.ts";
 import { EmailChannel } from "../runtime.ts";
 import { MAIL_PASSWORD, type MailServers } from "./mail_servers.ts";

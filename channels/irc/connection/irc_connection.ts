@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { Client, type IrcLine } from "./irc_framework.ts";
 import { type ServerAddress, transportClass, type TransportDeps } from "./irc_transport.ts";
 

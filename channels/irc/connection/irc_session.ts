@@ -5,7 +5,7 @@
  */
 
 import { createHash } from "node:crypto";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { textBytes } from "../text/wrap_line.ts";
 import { AccountLookup, maskOf } from "./account_lookup.ts";
 import type { IrcConnection } from "./irc_connection.ts";

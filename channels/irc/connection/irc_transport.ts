@@ -6,7 +6,7 @@
  */
 
 import { EventEmitter } from "node:events";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { openConnection } from "../../../lib/channel/platform/open_connection.ts";
 
 /** Where a server is, and how it is spoken to. */

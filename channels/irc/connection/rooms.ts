@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import type { IrcLine } from "./irc_framework.ts";
 
 /** A channel of the configuration. */

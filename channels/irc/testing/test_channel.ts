@@ -1,7 +1,7 @@
 /** A channel that runs, with a clock of the test. */
 
 import { type FakeClock, FakeHost } from "../../../lib/channel/testing/mod.ts";
-import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import type { OutboundMessage } from "../../../lib/contract/outbound_message.ts";
 import { IrcChannel, type IrcConfig } from "../runtime.ts";
 
 const DEFAULTS: IrcConfig = {

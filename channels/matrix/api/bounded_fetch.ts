@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { readBounded, withDeadline } from "../../../lib/channel/platform/mod.ts";
 
 /** Answers of the API; a first sync of a large account is the longest. */

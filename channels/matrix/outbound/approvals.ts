@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { OutboundEvent, OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import type { OutboundEvent, OutboundMessage } from "../../../lib/contract/outbound_message.ts";
 import { approvalCommand, type Memory } from "../../../lib/channel/platform/mod.ts";
 import type { Heard } from "../inbound/heard.ts";
 import { type MatrixEvent, record } from "../sync/sync_answer.ts";

@@ -6,7 +6,7 @@
  */
 
 import type { Memory } from "../../../lib/channel/platform/memory.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import { readFault } from "../api/faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
 import type { ForeignWriters } from "../inbound/foreign_writers.ts";

@@ -7,7 +7,7 @@
 
 import { SendSteps } from "../../../lib/channel/platform/mod.ts";
 import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
-import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import type { OutboundMessage } from "../../../lib/contract/outbound_message.ts";
 import { deliveryError } from "../api/faults.ts";
 import type { Json, MatrixApi } from "../api/matrix_api.ts";
 import type { MatrixPlace } from "../chat_id.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import type { Memory } from "../../../lib/channel/platform/memory.ts";
 import { StatusNotes } from "../../../lib/channel/platform/status_notes.ts";
 import { editContent, textContent } from "../text/message_content.ts";

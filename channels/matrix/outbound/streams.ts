@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import { EditedStreams, type StreamPlace } from "../../../lib/channel/platform/edited_streams.ts";
 import { editContent, partsOf, textContent } from "../text/message_content.ts";

@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { sleep } from "../../../lib/channel/platform/mod.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import { readFault } from "../api/faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
 import { type InvitedRoom, record } from "./sync_answer.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { checkInbound } from "../../../lib/channel/place/check_inbound.ts";
+import { checkInbound } from "../../../lib/channel/check_inbound.ts";
 import { readMatrixEvent } from "./sync_answer.ts";
 
 Deno.test("readMatrixEvent() gives no time for which the service would refuse a message", () => {

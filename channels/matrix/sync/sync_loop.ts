@@ -8,7 +8,7 @@
 
 import type { Intake, IntakeEntry } from "../../../lib/channel/platform/intake.ts";
 import { Tries } from "../../../lib/channel/platform/tries.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import { readFault } from "../api/faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
 import type { EventReader } from "../inbound/event_reader.ts";

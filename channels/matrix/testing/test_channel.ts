@@ -1,8 +1,8 @@
 /** A channel that runs, with a clock of the test. */
 
 import { type FakeClock, FakeHost } from "../../../lib/channel/testing/mod.ts";
-import type { InboundMessage } from "../../../lib/channel/inbound_message.ts";
-import type { OutboundMessage, StreamDelta } from "../../../lib/channel/outbound_message.ts";
+import type { InboundMessage } from "../../../lib/contract/inbound_message.ts";
+import type { OutboundMessage, StreamDelta } from "../../../lib/contract/outbound_message.ts";
 import { MatrixChannel } from "../runtime.ts";
 import type { MatrixConfig } from "../settings.ts";
 import { FakeHomeserver } from "./fake_homeserver.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import type { OutboundMessage } from "../../../lib/contract/outbound_message.ts";
 import {
   type ApprovalEvent,
   type ApprovalResolvedEvent,

@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { neverSent, readBounded, withDeadline } from "../../../lib/channel/platform/mod.ts";
 import { ApiError } from "./api_error.ts";
 import { Client4 } from "./mattermost_package.ts";

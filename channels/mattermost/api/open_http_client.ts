@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../../lib/errors.ts";
+import { ServiceError } from "../../../lib/base/errors.ts";
 
 /**
  * Trusts the certificates of a file (PEM) beside the usual ones, until it is closed; undefined for no

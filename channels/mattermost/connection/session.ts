@@ -5,7 +5,7 @@
  */
 
 import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
-import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
+import type { HandledMessage, Published } from "../../../lib/contract/inbound_message.ts";
 import { Intake, Memory, removeLeftFiles } from "../../../lib/channel/platform/mod.ts";
 import { ActionContext } from "../actions/action_context.ts";
 import { ActionServer } from "../actions/action_server.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import type { Poster } from "../outbound/poster.ts";
 import type { MattermostSettings } from "../settings.ts";
 import { type HeardPost, heardPost } from "./heard_post.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import {
   backoffMs,
   type Intake,
@@ -13,7 +13,7 @@ import {
   sleep,
 } from "../../../lib/channel/platform/mod.ts";
 import { Tries } from "../../../lib/channel/platform/tries.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import { ApiError } from "../api/api_error.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import type { HeardPost } from "./heard_post.ts";

@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
-import type { OutboundMessage, StreamDelta } from "../../../lib/channel/outbound_message.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
+import type { OutboundMessage, StreamDelta } from "../../../lib/contract/outbound_message.ts";
 import {
   EditedStreams,
   type Memory,

@@ -6,7 +6,7 @@
  */
 
 import { eventOf } from "../../../lib/channel/outbound_event.ts";
-import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import type { OutboundMessage } from "../../../lib/contract/outbound_message.ts";
 import { SendSteps, type StatusNotes, type Typing } from "../../../lib/channel/platform/mod.ts";
 import type { ApprovalPosts } from "../actions/approval_posts.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";

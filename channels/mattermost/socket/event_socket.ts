@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { WebSocketClient } from "../api/mattermost_package.ts";
 import { GuardedSocket } from "./guarded_socket.ts";
 

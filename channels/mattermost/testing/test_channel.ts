@@ -1,7 +1,7 @@
 /** A channel that runs on a server of the test, with a clock of the test. */
 
-import type { InboundMessage } from "../../../lib/channel/inbound_message.ts";
-import type { OutboundMessage, StreamDelta } from "../../../lib/channel/outbound_message.ts";
+import type { InboundMessage } from "../../../lib/contract/inbound_message.ts";
+import type { OutboundMessage, StreamDelta } from "../../../lib/contract/outbound_message.ts";
 import { type FakeClock, FakeHost } from "../../../lib/channel/testing/mod.ts";
 import { MattermostChannel } from "../runtime.ts";
 import { FakeMattermost, type FakeMattermostOptions } from "./fake_mattermost.ts";

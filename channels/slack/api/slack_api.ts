@@ -6,7 +6,7 @@
  */
 
 import { WebClient } from "@slack/web-api";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import {
   LoginRefusedError,
   NotConnectedError,

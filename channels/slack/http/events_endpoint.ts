@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { readBounded } from "../../../lib/channel/platform/mod.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import { textOf } from "../api/slack_api.ts";
 import { HTTP_PATH } from "../app_manifest.ts";
 import type { Envelope } from "../socket/socket_connection.ts";

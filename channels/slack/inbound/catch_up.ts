@@ -5,10 +5,10 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { LoginRefusedError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
 import { sleep } from "../../../lib/channel/platform/mod.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import { listOf, type SlackAnswer, type SlackApi, textOf } from "../api/slack_api.ts";
 import { CONVERSATION, readChatId, timeOfTs, TS, tsOfTime } from "../events/chat_id.ts";
 

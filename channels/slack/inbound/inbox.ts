@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
+import type { HandledMessage, Published } from "../../../lib/contract/inbound_message.ts";
 import {
   approvalCommand,
   type InboundFiles,
@@ -14,7 +14,7 @@ import {
   others,
   splitQuotes,
 } from "../../../lib/channel/platform/mod.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import { textOf } from "../api/slack_api.ts";
 import type { SlackPlace } from "../events/chat_id.ts";
 import { readClick, type SlackClick } from "../events/read_click.ts";

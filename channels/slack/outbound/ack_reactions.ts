@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { PermanentDeliveryError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
 import type { Memory } from "../../../lib/channel/platform/memory.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import type { SlackApi } from "../api/slack_api.ts";
 
 /** What it works with. */

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
-import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
+import type { OutboundMessage } from "../../../lib/contract/outbound_message.ts";
 import {
   type ApprovalClick,
   type ApprovalEvent,

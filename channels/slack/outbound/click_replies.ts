@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import type { OutboundMessage } from "../../../lib/contract/outbound_message.ts";
 import { SlackRefusal } from "../api/slack_fault.ts";
 import type { SlackPlace } from "../events/chat_id.ts";
 import type { SlackClick } from "../events/read_click.ts";

@@ -6,7 +6,7 @@
  */
 
 import { basename } from "@std/path";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import {
   NotConnectedError,
   PermanentDeliveryError,

@@ -7,7 +7,7 @@
  */
 
 import { SocketModeClient } from "@slack/socket-mode";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { quietLogger } from "../api/quiet_logger.ts";
 import { clientOptions, textOf } from "../api/slack_api.ts";
 import { slackFault } from "../api/slack_fault.ts";

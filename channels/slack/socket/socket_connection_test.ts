@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { systemClock } from "../../../lib/agent/clock.ts";
+import { systemClock } from "../../../lib/base/clock.ts";
 import { slackTest } from "../testing/slack_test_case.ts";
 import { SocketConnection } from "./socket_connection.ts";
 

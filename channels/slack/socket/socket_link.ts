@@ -5,14 +5,14 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import {
   LoginRefusedError,
   NotConnectedError,
   RetryLaterError,
 } from "../../../lib/channel/delivery_error.ts";
 import { backoffMs, sleep } from "../../../lib/channel/platform/mod.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import { SlackRefusal } from "../api/slack_fault.ts";
 import { type Envelope, SocketConnection } from "./socket_connection.ts";
 

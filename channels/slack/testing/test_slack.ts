@@ -4,9 +4,9 @@
  * @module
  */
 
-import { type Clock, systemClock } from "../../../lib/agent/clock.ts";
-import type { InboundMessage } from "../../../lib/channel/inbound_message.ts";
-import type { OutboundMessage, StreamDelta } from "../../../lib/channel/outbound_message.ts";
+import { type Clock, systemClock } from "../../../lib/base/clock.ts";
+import type { InboundMessage } from "../../../lib/contract/inbound_message.ts";
+import type { OutboundMessage, StreamDelta } from "../../../lib/contract/outbound_message.ts";
 import { FakeHost } from "../../../lib/channel/testing/mod.ts";
 import { SlackChannel } from "../runtime.ts";
 import type { SlackConfig } from "../settings.ts";

@@ -6,7 +6,7 @@
  */
 
 import { Api, type ApiClientOptions, GrammyError, HttpError } from "grammy/web";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { neverSent, readBounded, withDeadline } from "../../../lib/channel/platform/mod.ts";
 import { faultOfRefusal, TelegramFault } from "./telegram_fault.ts";
 

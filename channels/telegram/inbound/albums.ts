@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import type { Memory } from "../../../lib/channel/platform/memory.ts";
 import type { HeardMessage } from "./heard.ts";
 

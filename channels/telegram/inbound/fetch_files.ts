@@ -16,7 +16,7 @@ import {
   readBounded,
   withDeadline,
 } from "../../../lib/channel/platform/mod.ts";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import type { TextPart } from "../../../lib/channel/mod.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
 import { isRejection, TelegramFault } from "../api/telegram_fault.ts";

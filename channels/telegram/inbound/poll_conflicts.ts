@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
 import { TelegramFault } from "../api/telegram_fault.ts";
 

@@ -6,10 +6,10 @@
  */
 
 import type { Update } from "grammy/types";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { LoginRefusedError } from "../../../lib/channel/delivery_error.ts";
 import { backoffMs, sleep } from "../../../lib/channel/platform/mod.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
 import { TelegramFault } from "../api/telegram_fault.ts";
 import { PollConflicts } from "./poll_conflicts.ts";

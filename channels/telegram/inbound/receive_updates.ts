@@ -6,7 +6,7 @@
 
 import type { Update } from "grammy/types";
 import type { Intake, IntakeEntry } from "../../../lib/channel/platform/intake.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import type { Chats } from "../outbound/chats.ts";
 import type { ClickAnswers } from "../outbound/click_answers.ts";
 import type { Heard } from "./heard.ts";

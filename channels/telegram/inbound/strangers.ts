@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 
 /** Of more the log says nothing. */
 const MAX_NAMED = 100;

@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
 import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
-import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
+import type { HandledMessage, Published } from "../../../lib/contract/inbound_message.ts";
 import {
   abortable,
   InboundFiles,

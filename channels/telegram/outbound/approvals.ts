@@ -6,8 +6,8 @@
  */
 
 import type { InlineKeyboardMarkup } from "grammy/types";
-import type { Clock } from "../../../lib/agent/clock.ts";
-import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
+import type { OutboundMessage } from "../../../lib/contract/outbound_message.ts";
 import {
   approvalCommand,
   type ApprovalEvent,

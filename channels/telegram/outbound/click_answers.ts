@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
 import { shownText, toTelegramHtml } from "../text/to_telegram_html.ts";
 import type { WordKey, Words } from "../words.ts";

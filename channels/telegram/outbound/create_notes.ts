@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { type Memory, StatusNotes } from "../../../lib/channel/platform/mod.ts";
 import { toTelegramHtml } from "../text/to_telegram_html.ts";
 import { everyMsIn, parseChat } from "./chat_place.ts";

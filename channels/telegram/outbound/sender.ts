@@ -6,7 +6,7 @@
  */
 
 import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
-import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import type { OutboundMessage } from "../../../lib/contract/outbound_message.ts";
 import { SendSteps } from "../../../lib/channel/platform/mod.ts";
 import {
   MAX_CAPTION_CHARS,

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
-import type { StreamDelta } from "../../../lib/channel/outbound_message.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
+import type { StreamDelta } from "../../../lib/contract/outbound_message.ts";
 import { EditedStreams } from "../../../lib/channel/platform/edited_streams.ts";
 import { splitForTelegram } from "../text/split_for_telegram.ts";
 import { toTelegramHtml } from "../text/to_telegram_html.ts";

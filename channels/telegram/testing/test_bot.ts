@@ -1,8 +1,8 @@
 /** A channel that runs beside a fake of Telegram, with a clock of the test. */
 
 import { type FakeClock, FakeHost } from "../../../lib/channel/testing/mod.ts";
-import type { InboundMessage } from "../../../lib/channel/inbound_message.ts";
-import type { OutboundMessage, StreamDelta } from "../../../lib/channel/outbound_message.ts";
+import type { InboundMessage } from "../../../lib/contract/inbound_message.ts";
+import type { OutboundMessage, StreamDelta } from "../../../lib/contract/outbound_message.ts";
 import { TelegramChannel } from "../runtime.ts";
 import type { TelegramConfig } from "../settings.ts";
 import { FakeTelegram } from "./fake_telegram.ts";

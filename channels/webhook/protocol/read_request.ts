@@ -4,8 +4,8 @@
  * @module
  */
 
-import { ServiceError } from "../../../lib/errors.ts";
-import { MEDIA_LIMITS } from "../../../lib/wire/envelopes.ts";
+import { ServiceError } from "../../../lib/base/errors.ts";
+import { MEDIA_LIMITS } from "../../../lib/contract/wire/envelopes.ts";
 
 /** A message as it came. */
 export interface WebhookMessage {

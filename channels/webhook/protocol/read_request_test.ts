@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { ServiceError } from "../../../lib/errors.ts";
-import { MEDIA_LIMITS } from "../../../lib/wire/envelopes.ts";
+import { ServiceError } from "../../../lib/base/errors.ts";
+import { MEDIA_LIMITS } from "../../../lib/contract/wire/envelopes.ts";
 import { readRequest } from "./read_request.ts";
 
 const read = (body: unknown) =>

@@ -5,10 +5,10 @@
  */
 
 import { join } from "@std/path";
-import type { Clock } from "../../../lib/agent/clock.ts";
-import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
-import { Rate } from "../../../lib/channel/place/rate.ts";
-import { ServiceError } from "../../../lib/errors.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
+import type { HandledMessage, Published } from "../../../lib/contract/inbound_message.ts";
+import { Rate } from "../../../lib/base/rate.ts";
+import { ServiceError } from "../../../lib/base/errors.ts";
 import { HeldRequests } from "./held_requests.ts";
 import type { Collected, Mailbox } from "./mailbox.ts";
 import { readRequest, type WebhookFile, type WebhookMessage } from "./read_request.ts";

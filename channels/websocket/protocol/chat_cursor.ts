@@ -6,8 +6,8 @@
  */
 
 import { setImmediate } from "node:timers/promises";
-import type { StoredEvent } from "../../../lib/agent/events.ts";
-import type { ChatHead, ChatPlace, Chats } from "../../../lib/channel/chats.ts";
+import type { StoredEvent } from "../../../lib/contract/events.ts";
+import type { ChatHead, ChatPlace, Chats } from "../../../lib/contract/chats.ts";
 import type { Connection } from "../socket/connection.ts";
 import { ChatFrames, type FrameSource } from "./chat_frames.ts";
 

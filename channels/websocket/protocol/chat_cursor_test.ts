@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { AgentEvent, StoredEvent } from "../../../lib/agent/events.ts";
-import type { ServerFrame } from "../../../lib/wire/frames.ts";
+import type { AgentEvent, StoredEvent } from "../../../lib/contract/events.ts";
+import type { ServerFrame } from "../../../lib/contract/wire/frames.ts";
 import { anyChat, anyOptions } from "../testing/agent_events.ts";
 import { FakeChats } from "../testing/fake_chats.ts";
 import { FakeConnection } from "../testing/fake_connection.ts";

@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { StoredEvent } from "../../../lib/agent/events.ts";
-import type { OutFile } from "../../../lib/agent/messages.ts";
+import type { StoredEvent } from "../../../lib/contract/events.ts";
+import type { OutFile } from "../../../lib/contract/messages.ts";
 import { OutFrame } from "../socket/out_frame.ts";
 import { eventFrame, type FrameContext } from "./event_frame.ts";
 

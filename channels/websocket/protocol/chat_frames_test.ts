@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import fc from "fast-check";
-import type { StoredEvent } from "../../../lib/agent/events.ts";
-import type { ServerFrame } from "../../../lib/wire/frames.ts";
+import type { StoredEvent } from "../../../lib/contract/events.ts";
+import type { ServerFrame } from "../../../lib/contract/wire/frames.ts";
 import { anyChat, anyOptions } from "../testing/agent_events.ts";
 import { ChatFrames, type FrameSource } from "./chat_frames.ts";
 import type { ShownOptions } from "./event_frame.ts";

@@ -6,10 +6,10 @@
  */
 
 import type { SocketHost } from "../../../lib/channel/socket_host.ts";
-import { ServiceError } from "../../../lib/errors.ts";
-import type { ClientEnvelope } from "../../../lib/wire/envelopes.ts";
-import { errorFrame, type ErrorPlace, isHidden } from "../../../lib/wire/error_frame.ts";
-import type { ServerFrame } from "../../../lib/wire/frames.ts";
+import { ServiceError } from "../../../lib/base/errors.ts";
+import type { ClientEnvelope } from "../../../lib/contract/wire/envelopes.ts";
+import { errorFrame, type ErrorPlace, isHidden } from "../../../lib/listen/error_frame.ts";
+import type { ServerFrame } from "../../../lib/contract/wire/frames.ts";
 import type { Connection, InMessage } from "../socket/connection.ts";
 import { OutFrame } from "../socket/out_frame.ts";
 import type { FrameSource } from "./chat_frames.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { ServiceError } from "../../../lib/errors.ts";
-import type { Sent } from "../../../lib/channel/chats.ts";
+import { ServiceError } from "../../../lib/base/errors.ts";
+import type { Sent } from "../../../lib/contract/chats.ts";
 import type { Peer } from "../../../lib/channel/socket_host.ts";
 import { testSession } from "../testing/test_session.ts";
 import { MAX_CHATS } from "./followed_chats.ts";

@@ -5,11 +5,11 @@
  * @module
  */
 
-import type { SaidFromElsewhere, StoredEvent, Usage } from "../../../lib/agent/events.ts";
-import type { OutFile } from "../../../lib/agent/messages.ts";
-import type { ApprovalView } from "../../../lib/authority/actions.ts";
-import { errorFrame } from "../../../lib/wire/error_frame.ts";
-import type { Frame, ServerFrame } from "../../../lib/wire/frames.ts";
+import type { SaidFromElsewhere, StoredEvent, Usage } from "../../../lib/contract/events.ts";
+import type { OutFile } from "../../../lib/contract/messages.ts";
+import type { ApprovalView } from "../../../lib/contract/actions.ts";
+import { errorFrame } from "../../../lib/listen/error_frame.ts";
+import type { Frame, ServerFrame } from "../../../lib/contract/wire/frames.ts";
 
 /** What a channel shows. */
 export interface ShownOptions {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import type { AgentEvent } from "../../../lib/agent/events.ts";
-import { type ServerFrame, serverFrame } from "../../../lib/wire/frames.ts";
+import type { AgentEvent } from "../../../lib/contract/events.ts";
+import { type ServerFrame, serverFrame } from "../../../lib/contract/wire/frames.ts";
 import { eventFrame, type FrameContext } from "./event_frame.ts";
 
 const usage = { inputTokens: 10, outputTokens: 20, reasoningTokens: 5, cachedTokens: 3 };

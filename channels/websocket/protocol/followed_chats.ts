@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { ChatHead, ChatPlace, Chats } from "../../../lib/channel/chats.ts";
-import { ServiceError } from "../../../lib/errors.ts";
-import type { Log } from "../../../lib/log.ts";
-import type { ServerFrame } from "../../../lib/wire/frames.ts";
+import type { ChatHead, ChatPlace, Chats } from "../../../lib/contract/chats.ts";
+import { ServiceError } from "../../../lib/base/errors.ts";
+import type { Log } from "../../../lib/base/log.ts";
+import type { ServerFrame } from "../../../lib/contract/wire/frames.ts";
 import type { Connection } from "../socket/connection.ts";
 import { OutFrame } from "../socket/out_frame.ts";
 import { ChatCursor } from "./chat_cursor.ts";

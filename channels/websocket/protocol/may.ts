@@ -5,7 +5,7 @@
  */
 
 import type { Peer } from "../../../lib/channel/socket_host.ts";
-import { ServiceError } from "../../../lib/errors.ts";
+import { ServiceError } from "../../../lib/base/errors.ts";
 
 /** What is asked for on a socket: to start turns, or to see chats of others. */
 export type SocketScope = "chat" | "read";

@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { InputFile } from "../../../lib/channel/input_file.ts";
-import { ServiceError } from "../../../lib/errors.ts";
-import { type ClientEnvelope, MEDIA_LIMITS } from "../../../lib/wire/envelopes.ts";
+import type { InputFile } from "../../../lib/contract/input_file.ts";
+import { ServiceError } from "../../../lib/base/errors.ts";
+import { type ClientEnvelope, MEDIA_LIMITS } from "../../../lib/contract/wire/envelopes.ts";
 
 /** What a message envelope holds. */
 export type MediaItem = NonNullable<

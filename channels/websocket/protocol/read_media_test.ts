@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { ServiceError } from "../../../lib/errors.ts";
+import { ServiceError } from "../../../lib/base/errors.ts";
 import { readMedia } from "./read_media.ts";
 
 const MIB = 1024 * 1024;

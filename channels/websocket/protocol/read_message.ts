@@ -8,15 +8,15 @@
 import type { z } from "zod";
 import { isBlank } from "../../../lib/channel/is_blank.ts";
 import { requireJsonBounds } from "../../../lib/channel/json_bounds.ts";
-import { ServiceError } from "../../../lib/errors.ts";
-import type { ErrorPlace } from "../../../lib/wire/error_frame.ts";
+import { ServiceError } from "../../../lib/base/errors.ts";
+import type { ErrorPlace } from "../../../lib/listen/error_frame.ts";
 import {
   type ClientEnvelope,
   ENVELOPES,
   MAX_TEXT_BYTES,
   MEDIA_LIMITS,
-} from "../../../lib/wire/envelopes.ts";
-import { CHAT_ID } from "../../../lib/wire/frames.ts";
+} from "../../../lib/contract/wire/envelopes.ts";
+import { CHAT_ID } from "../../../lib/contract/wire/frames.ts";
 import type { InMessage } from "../socket/connection.ts";
 
 /** See the module. */

@@ -5,7 +5,7 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import type { UpgradeRefusal } from "../../../lib/channel/refuse_upgrade.ts";
+import type { UpgradeRefusal } from "../../../lib/listen/refuse_upgrade.ts";
 import { upgradePath } from "../../../lib/channel/upgrade_path.ts";
 
 /** What of a request is looked at. */

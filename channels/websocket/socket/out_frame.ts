@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Frame, ServerFrame } from "../../../lib/wire/frames.ts";
+import type { Frame, ServerFrame } from "../../../lib/contract/wire/frames.ts";
 
 /** A frame that carries a piece of a stream, and may be merged with the next piece of it. */
 export type PieceFrame = Frame<"delta"> | Frame<"reasoning_delta">;

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { ServerFrame } from "../../../lib/wire/frames.ts";
+import type { ServerFrame } from "../../../lib/contract/wire/frames.ts";
 import { OutFrame } from "./out_frame.ts";
 import { OutQueue } from "./out_queue.ts";
 

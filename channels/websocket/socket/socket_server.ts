@@ -11,11 +11,11 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 // @ts-types="@types/ws"
 import { WebSocketServer } from "ws";
-import type { Clock } from "../../../lib/agent/clock.ts";
-import { refuseUpgrade, type UpgradeRefusal } from "../../../lib/channel/refuse_upgrade.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
+import { refuseUpgrade, type UpgradeRefusal } from "../../../lib/listen/refuse_upgrade.ts";
 import type { SocketAdmission } from "../../../lib/channel/socket_host.ts";
 import { upgradePath } from "../../../lib/channel/upgrade_path.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import { checkUpgrade, refusal } from "./check_upgrade.ts";
 import type { Connection } from "./connection.ts";
 import { Heartbeat } from "./heartbeat.ts";

@@ -7,9 +7,9 @@
 import type { Duplex } from "node:stream";
 // @ts-types="@types/ws"
 import type { WebSocket } from "ws";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import type { Peer } from "../../../lib/channel/socket_host.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import { boundInflate } from "./bounded_inflate.ts";
 import type { Connection, InMessage, MessageListener } from "./connection.ts";
 import type { Heartbeat, Watched } from "./heartbeat.ts";

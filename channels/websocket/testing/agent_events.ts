@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { AgentEvent, StoredEvent } from "../../../lib/agent/events.ts";
+import type { AgentEvent, StoredEvent } from "../../../lib/contract/events.ts";
 import type { ShownOptions } from "../protocol/event_frame.ts";
 
 /** Every choice of what is shown. */

@@ -1,4 +1,4 @@
-import type { AgentEvent, StoredEvent } from "../../../lib/agent/events.ts";
+import type { AgentEvent, StoredEvent } from "../../../lib/contract/events.ts";
 import type {
   ChatHead,
   ChatMessage,
@@ -7,8 +7,8 @@ import type {
   Follow,
   Sent,
   Waiting,
-} from "../../../lib/channel/chats.ts";
-import { ServiceError } from "../../../lib/errors.ts";
+} from "../../../lib/contract/chats.ts";
+import { ServiceError } from "../../../lib/base/errors.ts";
 
 interface Chat {
   events: StoredEvent[];

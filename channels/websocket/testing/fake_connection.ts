@@ -4,7 +4,7 @@ import {
   type FRAMES,
   type ServerFrame,
   serverFrame,
-} from "../../../lib/wire/frames.ts";
+} from "../../../lib/contract/wire/frames.ts";
 import type { Connection, MessageListener } from "../socket/connection.ts";
 import type { OutFrame } from "../socket/out_frame.ts";
 

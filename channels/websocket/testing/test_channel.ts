@@ -6,21 +6,21 @@
 
 // @ts-types="@types/ws"
 import { WebSocket } from "ws";
-import { systemClock } from "../../../lib/agent/clock.ts";
+import { systemClock } from "../../../lib/base/clock.ts";
 import { testAgent, type TestAgentOptions } from "../../../lib/agent/testing/test_agent.ts";
-import type { Chats } from "../../../lib/channel/chats.ts";
+import type { Chats } from "../../../lib/contract/chats.ts";
 import type { SocketHost } from "../../../lib/channel/socket_host.ts";
 import { withChannelFlags } from "../../../lib/channel/with_channel_flags.ts";
 import { configSchema } from "../../../lib/config/schema.ts";
-import { listen } from "../../../lib/http/listen.ts";
-import type { Log } from "../../../lib/log.ts";
-import { createChats } from "../../../lib/service/chats.ts";
+import { listen } from "../../../lib/listen/listen.ts";
+import type { Log } from "../../../lib/base/log.ts";
+import { createChats } from "../../../lib/process/service/chats.ts";
 import {
   type Frame,
   type FRAMES,
   type ServerFrame,
   serverFrame,
-} from "../../../lib/wire/frames.ts";
+} from "../../../lib/contract/wire/frames.ts";
 import { WebsocketChannel } from "../runtime.ts";
 
 /** What a test may want to be otherwise. */

@@ -1,5 +1,5 @@
 import type { Peer } from "../../../lib/channel/socket_host.ts";
-import type { LogFields } from "../../../lib/log.ts";
+import type { LogFields } from "../../../lib/base/log.ts";
 import { ClientSession } from "../protocol/client_session.ts";
 import type { ShownOptions } from "../protocol/event_frame.ts";
 import { FakeChats } from "./fake_chats.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../../lib/errors.ts";
+import { ServiceError } from "../../../lib/base/errors.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
 

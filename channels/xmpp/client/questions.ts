@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { StanzaError } from "./stanza_error.ts";
 import { xml, type XmlElement } from "./xmpp_library.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { NotConnectedError } from "../../../lib/channel/delivery_error.ts";
 import { Deliveries } from "./deliveries.ts";
 import { bareJid } from "./jid.ts";

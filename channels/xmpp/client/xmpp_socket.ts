@@ -8,7 +8,7 @@
  */
 
 import { EventEmitter } from "node:events";
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import { openConnection } from "../../../lib/channel/platform/open_connection.ts";
 import { NS } from "./namespaces.ts";
 import { plainFault } from "./plain_fault.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import type { Intake } from "../../../lib/channel/platform/intake.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import { writeCursor } from "../archive/archive_cursor.ts";
 import { catchUp, firstCursor, MAX_PAGES, PAGE_MESSAGES } from "../archive/catch_up.ts";
 import { type ArchivedMessage, MessageArchive } from "../archive/message_archive.ts";

@@ -6,7 +6,7 @@
 
 import { basename } from "@std/path";
 import { PermanentDeliveryError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
-import type { OutboundMessage } from "../../../lib/channel/outbound_message.ts";
+import type { OutboundMessage } from "../../../lib/contract/outbound_message.ts";
 import { SendSteps } from "../../../lib/channel/platform/mod.ts";
 import { parseJid } from "../client/jid.ts";
 import { NS } from "../client/namespaces.ts";

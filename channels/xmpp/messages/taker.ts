@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { HandledMessage, Published } from "../../../lib/channel/inbound_message.ts";
+import type { HandledMessage, Published } from "../../../lib/contract/inbound_message.ts";
 import type { TextPart } from "../../../lib/channel/mod.ts";
 import {
   abortable,
@@ -18,7 +18,7 @@ import {
   others,
   splitQuotes,
 } from "../../../lib/channel/platform/mod.ts";
-import type { Log } from "../../../lib/log.ts";
+import type { Log } from "../../../lib/base/log.ts";
 import { type Fetched, fetchFile } from "../files/download.ts";
 import type { FileHost } from "../files/http_client.ts";
 import type { Words } from "../words.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 
 /** That a room says a message of ours again. */
 export interface Echo {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/agent/clock.ts";
+import type { Clock } from "../../../lib/base/clock.ts";
 import type { WantedRoom } from "../settings.ts";
 import { bareJid, resourceOf } from "../client/jid.ts";
 import { NS } from "../client/namespaces.ts";

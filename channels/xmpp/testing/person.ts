@@ -1,6 +1,6 @@
 /** Somebody on that server, with a program of their own. */
 
-import { systemClock } from "../../../lib/agent/clock.ts";
+import { systemClock } from "../../../lib/base/clock.ts";
 import { bareJid } from "../client/jid.ts";
 import { NS } from "../client/namespaces.ts";
 import { xml, type XmlElement } from "../client/xmpp_library.ts";

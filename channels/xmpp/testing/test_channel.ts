@@ -1,6 +1,6 @@
 /** A channel that runs, with a clock of the test. */
 
-import type { OutboundMessage, StreamDelta } from "../../../lib/channel/outbound_message.ts";
+import type { OutboundMessage, StreamDelta } from "../../../lib/contract/outbound_message.ts";
 import { type FakeClock, FakeHost } from "../../../lib/channel/testing/mod.ts";
 import manifest from "../manifest.ts";
 import { XmppChannel } from "../runtime.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { AgentEvent } from "../events.ts";
+import type { AgentEvent } from "../../contract/events.ts";
 
 /** Says what is wrong with the events of an ended turn; nothing if nothing is. */
 export function grammarFaults(events: readonly AgentEvent[]): string[] {

@@ -5,7 +5,7 @@
  */
 
 import FakeTimers from "@sinonjs/fake-timers";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 
 /** Time stands still until `tick` is called. */
 export interface FakeClock extends Clock {

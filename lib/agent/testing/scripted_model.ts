@@ -4,10 +4,10 @@
  * @module
  */
 
-import { type ErrorCode, ServiceError } from "../../errors.ts";
+import { type ErrorCode, ServiceError } from "../../base/errors.ts";
 import type { Model, ModelEvent, ModelRequest } from "../../model/port.ts";
-import { type FinishReason, NO_USAGE, type Usage } from "../events.ts";
-import type { ToolCall } from "../messages.ts";
+import { type FinishReason, NO_USAGE, type Usage } from "../../contract/events.ts";
+import type { ToolCall } from "../../contract/messages.ts";
 
 /** One answer. */
 export type Answer = (request: ModelRequest) => AsyncIterable<ModelEvent>;

@@ -4,17 +4,17 @@
  * @module
  */
 
-import type { ActionPort, ActionRequest, ActionResult } from "../../authority/actions.ts";
+import type { ActionPort, ActionRequest, ActionResult } from "../../contract/actions.ts";
 import { type Config, configSchema } from "../../config/schema.ts";
 import { openJournal } from "../../journal/open.ts";
-import type { Journal } from "../../journal/types.ts";
-import { ServiceError } from "../../errors.ts";
-import type { LogFields } from "../../log.ts";
+import type { Journal } from "../../contract/journal.ts";
+import { ServiceError } from "../../base/errors.ts";
+import type { LogFields } from "../../base/log.ts";
 import type { Model } from "../../model/port.ts";
 import { createTurns, type OwnedTurns, type TurnsDeps } from "../create_turns.ts";
-import type { AgentEvent, StoredEvent } from "../events.ts";
+import type { AgentEvent, StoredEvent } from "../../contract/events.ts";
 import type { AgentTool } from "../toolbox.ts";
-import type { TurnHandle, TurnRequest } from "../turns.ts";
+import type { TurnHandle, TurnRequest } from "../../contract/turns.ts";
 import { type FakeClock, fakeClock } from "./fake_clock.ts";
 import { type MemoryMedia, memoryMedia } from "./memory_media.ts";
 import type { Operate } from "../chat_command.ts";

@@ -7,13 +7,13 @@
  */
 
 import { z } from "zod";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { judgeJwksAddress, parseJwksUrl } from "../../trusted_proxy/jwks_address.ts";
 import { JWKS_TIMEOUT_MS, MAX_JWKS_BYTES } from "../../trusted_proxy/jwks_limits.ts";
-import type { UrlTarget } from "../actions.ts";
-import { actionJob, resolverJob } from "../child_job.ts";
-import type { ChildOutcome, Executor } from "../executor/executor.ts";
-import { resolveUrl } from "../resolve/resolve.ts";
+import type { UrlTarget } from "../../contract/actions.ts";
+import { actionJob, resolverJob } from "../../executor/child_job.ts";
+import type { ChildOutcome, Executor } from "../../executor/executor.ts";
+import { resolveUrl } from "../../policy/resolve/resolve.ts";
 
 /** What a server of keys answered. */
 export interface SigningKeyAnswer {

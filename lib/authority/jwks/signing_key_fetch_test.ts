@@ -2,15 +2,15 @@ import { assertEquals, assertMatch, assertRejects, assertThrows } from "@std/ass
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { needs } from "../../../tests/support/needs.ts";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { MAX_JWKS_BYTES } from "../../trusted_proxy/jwks_limits.ts";
-import { addressRange } from "../resolve/addresses.ts";
+import { addressRange } from "../../base/addresses.ts";
 import {
   type ChildJob,
   type ChildOutcome,
   createExecutor,
   type Executor,
-} from "../executor/executor.ts";
+} from "../../executor/executor.ts";
 import { createSigningKeyFetch } from "./signing_key_fetch.ts";
 
 /** An address of this machine that keys may be fetched from, such as a container has. */

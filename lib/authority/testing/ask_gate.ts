@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ActionResult, ApprovalView } from "../actions.ts";
+import type { ActionResult, ApprovalView } from "../../contract/actions.ts";
 import type { ActOptions, GateFixture } from "./gate_fixture.ts";
 
 /** A request that arrived. */

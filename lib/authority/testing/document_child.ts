@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { ChildRun } from "../executor/protocol.ts";
-import { serveChild } from "../executor/serve_child.ts";
+import type { ChildRun } from "../../rpc/protocol.ts";
+import { serveChild } from "../../rpc/serve_child.ts";
 import { prepareGlobals } from "../../documents/prepare_globals.ts";
 
 const MIB = 1024 * 1024;

@@ -4,30 +4,30 @@
  * @module
  */
 
-import { type Clock, systemClock } from "../../agent/clock.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
 import { memoryMedia } from "../../agent/testing/memory_media.ts";
 import { configSchema } from "../../config/schema.ts";
-import type { OutboxMessage } from "../../journal/types.ts";
-import { createOutbox } from "../../service/outbox.ts";
-import type { AutomationWriter, OutboxPort } from "../../service/bridge.ts";
-import type { SearchSettings } from "../../tools/search_endpoint.ts";
-import type { ActionContext, ActionResult, ApprovalEvent } from "../actions.ts";
-import { Approvals } from "../approvals/approvals.ts";
-import { AUDIT_FILE, type AuditLog, openAudit } from "../audit/log.ts";
-import type { AuditRecord } from "../audit/record.ts";
-import type { ConfiguredRule } from "../policy/configured_rules.ts";
-import type { UnaskedFetchLimits } from "../policy/unasked_fetches.ts";
-import { Commissions } from "../commission/commissions.ts";
+import type { OutboxMessage } from "../../contract/journal.ts";
+import { createOutbox } from "../../delivery/outbox.ts";
+import type { AutomationWriter, OutboxPort } from "../bridge.ts";
+import type { SearchSettings } from "../../policy/search_endpoint.ts";
+import type { ActionContext, ActionResult, ApprovalEvent } from "../../contract/actions.ts";
+import { Approvals } from "../../approvals/approvals.ts";
+import { AUDIT_FILE, type AuditLog, openAudit } from "../../audit/log.ts";
+import type { AuditRecord } from "../../audit/record.ts";
+import type { ConfiguredRule } from "../../policy/configured_rules.ts";
+import type { UnaskedFetchLimits } from "../../policy/unasked_fetches.ts";
+import { Commissions } from "../../approvals/commission/commissions.ts";
 import { findDenoDir } from "../../packages/deno_dir.ts";
-import { createExecutor, type Executor } from "../executor/executor.ts";
-import { testOnce } from "../executor/testing/test_once.ts";
-import { type Actions, type ActionsOptions, createActions } from "../gate.ts";
+import { createExecutor, type Executor } from "../../executor/executor.ts";
+import { testOnce } from "../../executor/testing/test_once.ts";
+import { type Actions, type ActionsOptions, createActions } from "../../gate/gate.ts";
 import { KnownSecrets } from "../known_secrets.ts";
-import type { McpServers } from "../mcp/mcp_servers.ts";
-import { openMcpServers } from "../mcp/open_mcp_servers.ts";
-import { openNetwork } from "../network/open_network.ts";
-import { createOperator, type Operator } from "../approvals/operate.ts";
-import { openOperatorState, type OperatorState } from "../state/operator_state.ts";
+import type { McpServers } from "../../mcp_servers/mcp_servers.ts";
+import { openMcpServers } from "../../mcp_servers/open_mcp_servers.ts";
+import { openNetwork } from "../../executor/network/open_network.ts";
+import { createOperator, type Operator } from "../../operations/operate.ts";
+import { openOperatorState, type OperatorState } from "../../state/operator_state.ts";
 
 /** How a fixture differs from the default. */
 export interface GateFixtureOptions {

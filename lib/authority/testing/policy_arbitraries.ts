@@ -5,7 +5,7 @@
  */
 
 import fc from "fast-check";
-import { parseHostPattern } from "../../host_pattern.ts";
+import { parseHostPattern } from "../../base/host_pattern.ts";
 import {
   type ActionContext,
   CAPABILITIES,
@@ -17,14 +17,14 @@ import {
   type ResolvedAction,
   type SecretTarget,
   type Target,
-} from "../actions.ts";
-import { type Condition, CONDITIONS } from "../policy/conditions.ts";
-import { type ConfiguredRule, readRules } from "../policy/configured_rules.ts";
-import { DEFAULT_RULES } from "../policy/default_rules.ts";
-import { grantTarget } from "../policy/grant_target.ts";
-import type { Grant } from "../state/grants.ts";
-import type { ExecMode, Policy, Rule } from "../policy/policy.ts";
-import type { SecretScope } from "../policy/secret_scope.ts";
+} from "../../contract/actions.ts";
+import { type Condition, CONDITIONS } from "../../policy/conditions.ts";
+import { type ConfiguredRule, readRules } from "../../policy/configured_rules.ts";
+import { DEFAULT_RULES } from "../../policy/default_rules.ts";
+import { grantTarget } from "../../policy/grant_target.ts";
+import type { Grant } from "../../policy/grants.ts";
+import type { ExecMode, Policy, Rule } from "../../policy/policy.ts";
+import type { SecretScope } from "../../policy/secret_scope.ts";
 
 export const CONTEXT: ActionContext = {
   sessionKey: "cli:test",

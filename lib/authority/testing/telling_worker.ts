@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { ToAuthority, ToService } from "../../service/bridge.ts";
+import type { ToAuthority, ToService } from "../bridge.ts";
 
 const port = self as unknown as {
   postMessage(message: ToAuthority): void;

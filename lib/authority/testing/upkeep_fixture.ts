@@ -4,19 +4,19 @@
  * @module
  */
 
-import { loadConfig } from "../../config/load.ts";
+import { loadConfig } from "../../settings/load.ts";
 import type { Config } from "../../config/schema.ts";
 import { type TempHome, tempHome } from "../../config/testing/temp_home.ts";
 import { providerHosts } from "../../model/hosts.ts";
-import { Approvals } from "../approvals/approvals.ts";
-import { createOperator, type OperatorDeps } from "../approvals/operate.ts";
-import { systemClock } from "../../agent/clock.ts";
-import { AUDIT_FILE, type AuditLog, openAudit } from "../audit/log.ts";
-import type { AuditRecord } from "../audit/record.ts";
-import type { OperatorAnswer, OperatorRequest, Scope } from "../operator.ts";
+import { Approvals } from "../../approvals/approvals.ts";
+import { createOperator, type OperatorDeps } from "../../operations/operate.ts";
+import { systemClock } from "../../base/clock.ts";
+import { AUDIT_FILE, type AuditLog, openAudit } from "../../audit/log.ts";
+import type { AuditRecord } from "../../audit/record.ts";
+import type { OperatorAnswer, OperatorRequest, Scope } from "../../operations/operator.ts";
 import { computePermissions } from "../permissions.ts";
-import { openOperatorState, type OperatorState } from "../state/operator_state.ts";
-import { createUpkeep, type UpkeepDeps } from "../upkeep/upkeep.ts";
+import { openOperatorState, type OperatorState } from "../../state/operator_state.ts";
+import { createUpkeep, type UpkeepDeps } from "../../operations/upkeep.ts";
 import { watchConfig } from "../watch_config.ts";
 
 /** See the module. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { RequestKey } from "../../journal/types.ts";
+import type { RequestKey } from "../../contract/journal.ts";
 import type { AutomationTurns } from "../automation_turns.ts";
 import type { RunResult } from "../delivery_decision.ts";
 

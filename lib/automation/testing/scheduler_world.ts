@@ -6,9 +6,9 @@
 
 import { setImmediate } from "node:timers";
 import { type FakeClock, fakeClock } from "../../agent/testing/fake_clock.ts";
-import { newAutomation } from "../automation_record.ts";
-import type { Automation } from "../automation.ts";
-import type { AutomationStore } from "../automation_store.ts";
+import { newAutomation } from "../../schedule/automation_record.ts";
+import type { Automation } from "../../contract/automation.ts";
+import type { AutomationStore } from "../../contract/automation_store.ts";
 import { MemoryAutomationStore } from "../memory_automation_store.ts";
 import { Scheduler } from "../scheduler.ts";
 import { FakeTurns } from "./fake_turns.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Schedule } from "../automation.ts";
-import { nextSlot } from "../next_slot.ts";
+import type { Schedule } from "../../contract/automation.ts";
+import { nextSlot } from "../../schedule/next_slot.ts";
 
 /** Part of a schedule. Instants are milliseconds since 1970. */
 export interface SlotRange {

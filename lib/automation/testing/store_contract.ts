@@ -5,7 +5,7 @@
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import {
   type AutomationRecord,
   changedAutomation,
@@ -15,9 +15,9 @@ import {
   MAX_WAITING,
   newAutomation,
   rewoundAutomation,
-} from "../automation_record.ts";
-import type { Automation } from "../automation.ts";
-import type { AutomationStore } from "../automation_store.ts";
+} from "../../schedule/automation_record.ts";
+import type { Automation } from "../../contract/automation.ts";
+import type { AutomationStore } from "../../contract/automation_store.ts";
 import { runNowKey, slotKey } from "../slot_key.ts";
 import { START, testSpec } from "./test_spec.ts";
 

@@ -1,4 +1,4 @@
-import type { Automation } from "../automation.ts";
+import type { Automation } from "../../contract/automation.ts";
 
 /** When the automations of these tests are created, milliseconds since 1970. */
 export const START = Date.parse("2026-03-01T00:00:00Z");

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { markdownTable } from "../../http/markdown_table.ts";
+import { markdownTable } from "../../base/markdown_table.ts";
 import type { ChannelDescriptor } from "../descriptor.ts";
 import { ABILITIES } from "./capability_words.ts";
 import { cell, withTable } from "./with_table.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import type { Section } from "../management.ts";
 import { type SectionView, sectionView } from "../setup/section_view.ts";
 import { call, frozen, instancesOf, isObject, type ManagedChannel } from "./instances_of.ts";

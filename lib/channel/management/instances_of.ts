@@ -5,8 +5,8 @@
  * @module
  */
 
-import { isChannelName } from "../chat_address.ts";
-import { ServiceError, toErrorData } from "../../errors.ts";
+import { isChannelName } from "../../base/chat_address.ts";
+import { ServiceError, toErrorData } from "../../base/errors.ts";
 import type { ChannelDescriptor } from "../descriptor.ts";
 import type { ChannelInstanceSpec, ManagementAdapter, Section } from "../management.ts";
 import { readSection } from "../setup/read_section.ts";

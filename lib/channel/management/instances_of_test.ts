@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import type { ChannelInstanceSpec, ManagementAdapter } from "../management.ts";
 import { testDescriptor } from "../setup/testing/test_descriptor.ts";
 import { instancesOf } from "./instances_of.ts";

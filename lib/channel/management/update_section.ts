@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import type { ChannelDescriptor } from "../descriptor.ts";
 import type { ManagementAdapter, Section } from "../management.ts";
 import { applyPatch, readPatch, withoutShown } from "../setup/apply_values.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { rewrite } from "../../config/rewrite.ts";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import type { ManagementAdapter, Section } from "../management.ts";
 import { testDescriptor } from "../setup/testing/test_descriptor.ts";
 import { accountsAdapter } from "./accounts_adapter.ts";

@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { Clock } from "../../agent/clock.ts";
-import type { StreamDelta } from "../outbound_message.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { StreamDelta } from "../../contract/outbound_message.ts";
 
 /** Where a stream goes. */
 export interface StreamPlace {

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { fakeClock } from "../../agent/testing/fake_clock.ts";
 import { splitMarkdown } from "../markdown/mod.ts";
-import type { StreamDelta } from "../outbound_message.ts";
+import type { StreamDelta } from "../../contract/outbound_message.ts";
 import { EditedStreams } from "./edited_streams.ts";
 import { rounds } from "../../../tests/support/rounds.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { hearVoice } from "./hear_voice.ts";
 
 Deno.test("hearVoice() gives what is said", async () => {

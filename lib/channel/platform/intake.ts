@@ -6,8 +6,8 @@
  * @module
  */
 
-import type { Clock } from "../../agent/clock.ts";
-import type { Log, LogFields } from "../../log.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log, LogFields } from "../../base/log.ts";
 import {
   chatOf,
   type IntakeRow,

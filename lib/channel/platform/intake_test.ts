@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { DatabaseSync } from "node:sqlite";
 import { fakeClock } from "../../agent/testing/fake_clock.ts";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { Intake, type IntakeDeps } from "./intake.ts";
 import { rounds } from "../../../tests/support/rounds.ts";
 

@@ -6,8 +6,8 @@
  * @module
  */
 
-import type { Clock } from "../../agent/clock.ts";
-import type { OutboundEvent } from "../outbound_message.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { OutboundEvent } from "../../contract/outbound_message.ts";
 import type { Memory } from "./memory.ts";
 
 /** An approval as the service asks for it. */

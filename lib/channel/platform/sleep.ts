@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../../agent/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 
 /** Resolves after so many milliseconds, or as soon as the signal is aborted. */
 export function sleep(

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Clock } from "../../agent/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { PermanentDeliveryError, RetryLaterError } from "../delivery_error.ts";
 import { backoffMs } from "./backoff.ts";
 import type { Memory } from "./memory.ts";

@@ -4,8 +4,12 @@
  * @module
  */
 
-import { isOwn, markedText, type Provenance, type TextPart } from "../../agent/text_part.ts";
-import { type HandledMessage, MAX_INBOUND_CHARS, MAX_INBOUND_PARTS } from "../inbound_message.ts";
+import { isOwn, markedText, type Provenance, type TextPart } from "../../contract/text_part.ts";
+import {
+  type HandledMessage,
+  MAX_INBOUND_CHARS,
+  MAX_INBOUND_PARTS,
+} from "../../contract/inbound_message.ts";
 
 /** What says something of a message. */
 export type Said = Pick<HandledMessage, "content" | "parts">;

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { MAX_INBOUND_CHARS, MAX_INBOUND_PARTS } from "../inbound_message.ts";
-import { checkInbound } from "../place/check_inbound.ts";
+import { MAX_INBOUND_CHARS, MAX_INBOUND_PARTS } from "../../contract/inbound_message.ts";
+import { checkInbound } from "../check_inbound.ts";
 import { inPieces, others, piecesOf, splitQuotes } from "./text_pieces.ts";
 
 const quoted = (text: string) => ({ text, provenance: "quoted" as const });

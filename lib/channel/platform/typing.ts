@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../../agent/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 
 /** What the signs are shown with. */
 export interface TypingDeps {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../../agent/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 
 /** When a call ends. */
 export interface DeadlineOptions {

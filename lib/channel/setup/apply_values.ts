@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { nearestKey } from "../../config/nearest.ts";
 import type { ChannelDescriptor, SetupField } from "../descriptor.ts";
 import type { Section } from "../management.ts";

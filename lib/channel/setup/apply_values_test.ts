@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { applyPatch, readPatch } from "./apply_values.ts";
 import { testDescriptor } from "./testing/test_descriptor.ts";
 

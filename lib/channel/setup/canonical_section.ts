@@ -5,7 +5,7 @@
  * @module
  */
 
-import { canonicalKey } from "../../config/spelling.ts";
+import { canonicalKey } from "../../base/spelling.ts";
 import type { Section } from "../management.ts";
 
 /** A section in the contract's own spelling. */

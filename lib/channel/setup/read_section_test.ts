@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { missingRequirements } from "./missing_requirements.ts";
 import { readSection } from "./read_section.ts";
 import { resolvedConfig } from "./resolved_config.ts";

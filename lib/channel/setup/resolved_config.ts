@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import type { ChannelDescriptor } from "../descriptor.ts";
 import type { Section } from "../management.ts";
 import { type ChannelFlags, withChannelFlags } from "../with_channel_flags.ts";

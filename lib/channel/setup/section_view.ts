@@ -5,7 +5,7 @@
  * @module
  */
 
-import { withoutCredentials } from "../../config/without_credentials.ts";
+import { withoutCredentials } from "../../base/without_credentials.ts";
 import type { ChannelDescriptor } from "../descriptor.ts";
 import type { Section } from "../management.ts";
 import { canonicalSection } from "./canonical_section.ts";

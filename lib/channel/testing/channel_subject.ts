@@ -7,9 +7,9 @@
 import type { ChannelPackage } from "../channel_package.ts";
 import type { ChannelDescriptor } from "../descriptor.ts";
 import type { Section } from "../management.ts";
-import { loadExport, type RuntimeClass } from "../place/load_export.ts";
-import type { UsableChannel } from "../registry/channel_registry.ts";
-import { openRegistry } from "../registry/open_registry.ts";
+import { loadExport, type RuntimeClass } from "../../place/load_export.ts";
+import type { UsableChannel } from "../../registry/channel_registry.ts";
+import { openRegistry } from "../../registry/open_registry.ts";
 import { Broken, wordsOf } from "./channel_check.ts";
 import type { ChannelPlatform } from "./channel_platform.ts";
 import { Patience } from "./patience.ts";

@@ -5,14 +5,14 @@
  * @module
  */
 
-import type { Clock } from "../../agent/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { type FakeClock, fakeClock } from "../../agent/testing/fake_clock.ts";
-import type { Log, LogFields } from "../../log.ts";
+import type { Log, LogFields } from "../../base/log.ts";
 import type { ChannelHost, ChannelListener } from "../channel_host.ts";
-import type { InboundMessage, Published } from "../inbound_message.ts";
-import { checkInbound } from "../place/check_inbound.ts";
-import { placeListen } from "../place/place_listen.ts";
-import { isInside } from "../place/state_dir.ts";
+import type { InboundMessage, Published } from "../../contract/inbound_message.ts";
+import { checkInbound } from "../check_inbound.ts";
+import { placeListen } from "../../place/place_listen.ts";
+import { isInside } from "../../base/state_dir.ts";
 
 /** A line that a channel has logged. */
 export interface LoggedLine {

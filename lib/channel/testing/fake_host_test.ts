@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { systemClock } from "../../agent/clock.ts";
-import type { InboundMessage } from "../inbound_message.ts";
+import { systemClock } from "../../base/clock.ts";
+import type { InboundMessage } from "../../contract/inbound_message.ts";
 import { countingClock } from "./counting_clock.ts";
 import { FakeHost } from "./fake_host.ts";
 

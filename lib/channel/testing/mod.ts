@@ -12,7 +12,7 @@
  * @module
  */
 
-export type { Clock } from "../../agent/clock.ts";
+export type { Clock } from "../../base/clock.ts";
 export { type FakeClock, fakeClock } from "../../agent/testing/fake_clock.ts";
 export type { InstanceExamples } from "./channel_subject.ts";
 export type { ChannelFinding } from "./channel_check.ts";

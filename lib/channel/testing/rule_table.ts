@@ -4,7 +4,7 @@
  * @module
  */
 
-import { markdownTable } from "../../http/markdown_table.ts";
+import { markdownTable } from "../../base/markdown_table.ts";
 import { cell, withTable } from "../docs/with_table.ts";
 import { CHANNEL_CHECKS } from "./checks/mod.ts";
 

@@ -16,7 +16,7 @@ import {
 } from "../delivery_error.ts";
 import { splitMarkdown } from "../markdown/split_markdown.ts";
 import { eventOf } from "../outbound_event.ts";
-import type { OutboundMessage, StreamDelta } from "../outbound_message.ts";
+import type { OutboundMessage, StreamDelta } from "../../contract/outbound_message.ts";
 import type { ChannelPlatform, PlatformMessage, PlatformSent } from "./channel_platform.ts";
 
 /** A message as the platform gives it to its clients. */

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { systemClock } from "../../agent/clock.ts";
+import { systemClock } from "../../base/clock.ts";
 import type { BaseChannel } from "../base_channel.ts";
 import type { ChannelDescriptor } from "../descriptor.ts";
-import type { OutboundMessage, StreamDelta } from "../outbound_message.ts";
-import type { RuntimeClass } from "../place/load_export.ts";
-import { makeRuntime } from "../place/make_runtime.ts";
+import type { OutboundMessage, StreamDelta } from "../../contract/outbound_message.ts";
+import type { RuntimeClass } from "../../place/load_export.ts";
+import { makeRuntime } from "../../place/make_runtime.ts";
 import { resolvedConfig } from "../setup/resolved_config.ts";
 import { Broken, expect, wordsOf } from "./channel_check.ts";
 import type { ChannelPlatform, PlatformMessage } from "./channel_platform.ts";

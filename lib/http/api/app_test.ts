@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { createTestApi, jsonOf, rawRequest, startTestApi } from "../testing/test_api.ts";
 
 const KEY = "test-key";

@@ -6,9 +6,9 @@
  */
 
 import type { Hono } from "hono";
-import type { Clock } from "../../agent/clock.ts";
-import type { Credential, OperatorAnswer, OperatorRequest } from "../../authority/operator.ts";
-import { ServiceError } from "../../errors.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Credential, OperatorAnswer, OperatorRequest } from "../../operations/operator.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { bearer } from "../auth.ts";
 import type { AuthFailures } from "../auth_failures.ts";
 import { Bodies } from "../body.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { createTestApi, jsonOf } from "../testing/test_api.ts";
 import type { Operate } from "./approvals.ts";
 

@@ -5,8 +5,8 @@
  * @module
  */
 
-import { MAX_FILE_BYTES } from "../../documents/types.ts";
-import { ServiceError } from "../../errors.ts";
+import { MAX_FILE_BYTES } from "../../contract/documents.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { fileTooLarge, type RequestFile } from "./tail.ts";
 
 /**

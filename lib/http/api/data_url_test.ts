@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { MAX_FILE_BYTES } from "../../documents/types.ts";
-import { ServiceError } from "../../errors.ts";
+import { MAX_FILE_BYTES } from "../../contract/documents.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { readDataUrl } from "./data_url.ts";
 
 const IMAGE = {

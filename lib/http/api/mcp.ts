@@ -12,8 +12,8 @@
 
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage, JSONRPCRequest } from "@modelcontextprotocol/sdk/types.js";
-import type { Clock } from "../../agent/clock.ts";
-import { ServiceError } from "../../errors.ts";
+import type { Clock } from "../../base/clock.ts";
+import { ServiceError } from "../../base/errors.ts";
 import type { AgentAccess } from "../../mcp/serve/agent_access.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import { Bodies } from "../body.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import type { AgentEvent } from "../../agent/events.ts";
+import type { AgentEvent } from "../../contract/events.ts";
 import { type FakeClock, fakeClock } from "../../agent/testing/fake_clock.ts";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import type { AgentAccess } from "../../mcp/serve/agent_access.ts";
 import { createMcpRoute } from "./mcp.ts";
 import { OpenStreams } from "./open_streams.ts";

@@ -6,12 +6,12 @@
  * @module
  */
 
-import type { InputPart } from "../../agent/messages.ts";
-import type { Answer, TurnHandle, Turns } from "../../agent/turns.ts";
+import type { InputPart } from "../../contract/messages.ts";
+import type { Answer, TurnHandle, Turns } from "../../contract/turns.ts";
 import { readUpload } from "../../documents/read_upload.ts";
-import type { DocumentReader } from "../../documents/types.ts";
-import { ServiceError } from "../../errors.ts";
-import type { ResponseFacts } from "../../journal/types.ts";
+import type { DocumentReader } from "../../contract/documents.ts";
+import { ServiceError } from "../../base/errors.ts";
+import type { ResponseFacts } from "../../contract/journal.ts";
 import { type Readers, REPEAT_GRACE_MS } from "./readers.ts";
 import type { RequestContext } from "./request_context.ts";
 import { readRequestKey } from "./request_key.ts";

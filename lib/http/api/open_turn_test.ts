@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { fakeDocuments } from "../testing/fake_documents.ts";
 import { FakeTurns, says, type Script, staysSilent } from "../testing/fake_turns.ts";
 import { ManualClock } from "../testing/manual_clock.ts";

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import OpenAI from "openai";
-import { type ErrorCode, ServiceError } from "../../errors.ts";
+import { type ErrorCode, ServiceError } from "../../base/errors.ts";
 import { ended, failed, says, staysSilent } from "../testing/fake_turns.ts";
 import { startTestApi, type TestApi, type TestApiOptions } from "../testing/test_api.ts";
 

@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { Clock } from "../../agent/clock.ts";
-import type { TurnHandle, Turns } from "../../agent/turns.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { TurnHandle, Turns } from "../../contract/turns.ts";
 
 /** Milliseconds that a turn with an Idempotency-Key goes on without a reader. */
 export const REPEAT_GRACE_MS = 30_000;

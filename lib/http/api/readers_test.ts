@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { TurnRequest } from "../../agent/turns.ts";
+import type { TurnRequest } from "../../contract/turns.ts";
 import { ended, FakeTurn, FakeTurns, type Script, staysSilent } from "../testing/fake_turns.ts";
 import { ManualClock } from "../testing/manual_clock.ts";
 import { Readers, REPEAT_GRACE_MS } from "./readers.ts";

@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { Log } from "../../log.ts";
+import type { Log } from "../../base/log.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import type { AccessEntry } from "../access_log.ts";
-import { type HttpError, toHttpError } from "../errors.ts";
+import { type HttpError, toHttpError } from "../../listen/errors.ts";
 import type { StreamOutcome } from "../sse.ts";
 
 /** What a context needs. */

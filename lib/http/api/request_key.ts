@@ -5,9 +5,9 @@
  * @module
  */
 
-import { ServiceError } from "../../errors.ts";
-import type { RequestKey } from "../../journal/types.ts";
-import { fileDigest, requestDigest } from "../../request_digest.ts";
+import { ServiceError } from "../../base/errors.ts";
+import type { RequestKey } from "../../contract/journal.ts";
+import { fileDigest, requestDigest } from "../../base/request_digest.ts";
 import type { RequestPart } from "./tail.ts";
 
 /** What a key covers. */

@@ -6,7 +6,7 @@
  */
 
 import { z } from "zod";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 
 /** What a conversation may be called. */
 export const SESSION_ID = /^[A-Za-z0-9._:-]{1,128}$/;

@@ -5,10 +5,10 @@
  * @module
  */
 
-import { isBlank } from "../../agent/is_blank.ts";
+import { isBlank } from "../../base/is_blank.ts";
 import { MAX_FILES, MAX_FILES_BYTES, type Upload } from "../../documents/read_upload.ts";
-import { MAX_FILE_BYTES } from "../../documents/types.ts";
-import { ServiceError } from "../../errors.ts";
+import { MAX_FILE_BYTES } from "../../contract/documents.ts";
+import { ServiceError } from "../../base/errors.ts";
 
 /** A file of a request, not yet looked into. */
 export type RequestFile = Upload;

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { MAX_FILES } from "../../documents/read_upload.ts";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { type RequestPart, type TailMessage, tailStart, turnParts } from "./tail.ts";
 
 /** A message in the words of a test: its role, and its texts and files. */

@@ -5,8 +5,8 @@
  */
 
 import { createServer } from "node:http";
-import { systemClock } from "../../agent/clock.ts";
-import { BoundedPort } from "../bounded_port.ts";
+import { systemClock } from "../../base/clock.ts";
+import { BoundedPort } from "../../listen/bounded_port.ts";
 
 const server = createServer((_request, response) => void response.end("here"));
 const bounded = new BoundedPort(server, {

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { DocumentReader } from "../../documents/types.ts";
-import { ServiceError } from "../../errors.ts";
+import type { DocumentReader } from "../../contract/documents.ts";
+import { ServiceError } from "../../base/errors.ts";
 
 /** Says of a PDF that it is one, and refuses everything else. */
 export const fakeDocuments: DocumentReader = {

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { type AgentEvent, NO_USAGE, type StoredEvent, type Usage } from "../../agent/events.ts";
-import type { InputPart, UserPart } from "../../agent/messages.ts";
-import type { Answer, TurnHandle, TurnRequest, Turns } from "../../agent/turns.ts";
-import { type ErrorData, ServiceError } from "../../errors.ts";
-import type { Journal, RequestKey, Turn } from "../../journal/types.ts";
+import { type AgentEvent, NO_USAGE, type StoredEvent, type Usage } from "../../contract/events.ts";
+import type { InputPart, UserPart } from "../../contract/messages.ts";
+import type { Answer, TurnHandle, TurnRequest, Turns } from "../../contract/turns.ts";
+import { type ErrorData, ServiceError } from "../../base/errors.ts";
+import type { Journal, RequestKey, Turn } from "../../contract/journal.ts";
 
 /** What a turn says. Ends the turn when it returns, unless it yielded a `turn_end` itself. */
 export type Script = (turn: FakeTurn) => AsyncIterable<AgentEvent> | Iterable<AgentEvent>;

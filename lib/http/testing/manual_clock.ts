@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../../agent/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 
 /** Time stands still until {@linkcode ManualClock.advance} is called. */
 export class ManualClock implements Clock {

@@ -4,15 +4,15 @@
  * @module
  */
 
-import { type Clock, systemClock } from "../../agent/clock.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
 import { type Config, configSchema } from "../../config/schema.ts";
-import type { DocumentReader } from "../../documents/types.ts";
+import type { DocumentReader } from "../../contract/documents.ts";
 import type { AccessEntry } from "../access_log.ts";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { type Api, type ApiDeps, createApi } from "../api/app.ts";
 import type { Operate } from "../api/approvals.ts";
 import type { Checks } from "../api/health.ts";
-import { listen, type Listener } from "../listen.ts";
+import { listen, type Listener } from "../../listen/listen.ts";
 import { fakeDocuments } from "./fake_documents.ts";
 import { FakeTurns, says, type Script } from "./fake_turns.ts";
 

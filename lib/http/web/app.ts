@@ -10,9 +10,9 @@
  */
 
 import { type Context, Hono } from "hono";
-import type { Clock } from "../../agent/clock.ts";
-import { includesScope } from "../../authority/operator.ts";
-import { ServiceError } from "../../errors.ts";
+import type { Clock } from "../../base/clock.ts";
+import { includesScope } from "../../operations/operator.ts";
+import { ServiceError } from "../../base/errors.ts";
 import type { RequestContext } from "../api/request_context.ts";
 import { Bodies } from "../body.ts";
 import { isPreflight, preflightResponse } from "../cors.ts";

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { openJournal } from "../../journal/open.ts";
 import { begin, ending } from "../../journal/testing/steps.ts";
 import type { AccessEntry } from "../access_log.ts";
-import { listen } from "../listen.ts";
+import { listen } from "../../listen/listen.ts";
 import { rawRequest } from "../testing/test_api.ts";
 import { arrivalOf } from "./arrival.ts";
 import { createSessionsRoutes } from "./sessions_routes.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { z } from "zod";
-import { SCOPES } from "../../authority/operator.ts";
-import { ServiceError } from "../../errors.ts";
+import { SCOPES } from "../../operations/operator.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { createTestWebApp, refusal } from "./testing/test_web_app.ts";
 import type { WebCall, WebRoute } from "./web_route.ts";
 

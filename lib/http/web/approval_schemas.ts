@@ -5,7 +5,7 @@
  */
 
 import { z } from "zod";
-import { CAPABILITIES } from "../../authority/actions.ts";
+import { CAPABILITIES } from "../../contract/actions.ts";
 
 /** One of GET /api/webui/approvals. */
 export const approvalSummarySchema = z.object({

@@ -6,8 +6,8 @@
  */
 
 import { z } from "zod";
-import type { ApprovalView } from "../../authority/actions.ts";
-import type { OperatorAnswer } from "../../authority/operator.ts";
+import type { ApprovalView } from "../../contract/actions.ts";
+import type { OperatorAnswer } from "../../operations/operator.ts";
 import type { Operate } from "../api/approvals.ts";
 import { approvalListSchema, approvalOutcomeSchema, approvalSchema } from "./approval_schemas.ts";
 import type { GuardedRoute, WebCall } from "./web_route.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import type { Credential, OperatorRequest } from "../../authority/operator.ts";
-import { ServiceError } from "../../errors.ts";
+import type { Credential, OperatorRequest } from "../../operations/operator.ts";
+import { ServiceError } from "../../base/errors.ts";
 import type { Operate } from "../api/approvals.ts";
 import { createApprovalsRoutes } from "./approvals_routes.ts";
 import { createLatchesRoutes } from "./latches_routes.ts";

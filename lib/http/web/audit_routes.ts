@@ -5,9 +5,9 @@
  */
 
 import { z } from "zod";
-import type { Verdict } from "../../authority/audit/judge.ts";
-import type { AuditRecord } from "../../authority/audit/record.ts";
-import type { OperatorAnswer } from "../../authority/operator.ts";
+import type { Verdict } from "../../audit/judge.ts";
+import type { AuditRecord } from "../../audit/record.ts";
+import type { OperatorAnswer } from "../../operations/operator.ts";
 import type { Operate } from "../api/approvals.ts";
 import { readQuery, wholeNumber } from "./query_params.ts";
 import type { WebRoute } from "./web_route.ts";

@@ -5,7 +5,7 @@
  */
 
 import { z } from "zod";
-import { automationSchema } from "../../automation/automation_schema.ts";
+import { automationSchema } from "../../schedule/automation_schema.ts";
 import type { AutomationView, RunView } from "../../automation/automation_view.ts";
 import { wholeNumber } from "./query_params.ts";
 

@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import type { Scrubber } from "../../secrets/scrubber.ts";
-import type { Automations } from "../../service/automations.ts";
+import type { Automations } from "../../automation/automations.ts";
 import {
   automationRow,
   automationsQuery,

@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { scriptedModel } from "../../agent/testing/scripted_model.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
-import { AutomationWorld, eventually } from "../../service/testing/automation_world.ts";
+import { AutomationWorld, eventually } from "../../process/service/testing/automation_world.ts";
 import { createAutomationRoutes } from "./automations_routes.ts";
 import { createTestWebApp, refusal } from "./testing/test_web_app.ts";
 

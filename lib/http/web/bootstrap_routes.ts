@@ -6,11 +6,11 @@
  */
 
 import { z } from "zod";
-import type { Credential, OperatorAnswer, OperatorRequest } from "../../authority/operator.ts";
-import type { IssuedToken } from "../../authority/operator.ts";
-import { upgradePath } from "../../upgrade_path.ts";
+import type { Credential, OperatorAnswer, OperatorRequest } from "../../operations/operator.ts";
+import type { IssuedToken } from "../../operations/operator.ts";
+import { upgradePath } from "../../base/upgrade_path.ts";
 import type { WebsocketConfig } from "../../config/schema.ts";
-import { MAX_TEXT_BYTES, MEDIA_LIMITS } from "../../wire/envelopes.ts";
+import { MAX_TEXT_BYTES, MEDIA_LIMITS } from "../../contract/wire/envelopes.ts";
 import type { Admission } from "./admission/create_admission.ts";
 import {
   ISSUE_ERRORS,

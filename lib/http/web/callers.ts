@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import type { AuthFailures } from "../auth_failures.ts";
 import type { Arrival, Caller } from "./web_route.ts";
 

@@ -8,7 +8,7 @@ import { z } from "zod";
 import type {
   ChannelInstanceListing,
   ChannelListing,
-} from "../../authority/channels/channel_request.ts";
+} from "../../operations/channels/channel_request.ts";
 import type { ChannelStatus } from "../../channel/channel_status.ts";
 import type { SetupFinding } from "../../channel/descriptor.ts";
 

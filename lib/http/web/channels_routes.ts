@@ -10,10 +10,10 @@ import { z } from "zod";
 import {
   MAX_LOCALE_CHARS,
   MAX_QUERY_CHARS,
-} from "../../authority/channels/check_channel_request.ts";
-import type { OperatorAnswer } from "../../authority/operator.ts";
+} from "../../operations/channels/check_channel_request.ts";
+import type { OperatorAnswer } from "../../operations/operator.ts";
 import type { ChannelStatus } from "../../channel/channel_status.ts";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import type { Operate } from "../api/approvals.ts";
 import { hasBody } from "../guard.ts";
 import {

@@ -3,8 +3,8 @@ import {
   type SettingsFixture,
   settingsFixture,
   type SettingsFixtureOptions,
-} from "../../authority/channels/testing/settings_fixture.ts";
-import type { Scope } from "../../authority/operator.ts";
+} from "../../operations/channels/testing/settings_fixture.ts";
+import type { Scope } from "../../operations/operator.ts";
 import { type UpkeepFixture, upkeepFixture } from "../../authority/testing/upkeep_fixture.ts";
 import type { ChannelStatus } from "../../channel/channel_status.ts";
 import { changedChannelAnswer, channelAnswer } from "./channel_schemas.ts";

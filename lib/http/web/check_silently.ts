@@ -5,7 +5,7 @@
  */
 
 import type { z } from "zod";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 
 /**
  * The value as the schema gives it. Throws `invalid_request` that names the field and what is expected,

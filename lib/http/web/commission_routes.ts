@@ -6,7 +6,7 @@
  */
 
 import type { Scrubber } from "../../secrets/scrubber.ts";
-import type { Commission } from "../../service/commission.ts";
+import type { Commission } from "../../operations/commission.ts";
 import {
   commissionAnswer,
   findingAnswer,

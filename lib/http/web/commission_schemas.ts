@@ -5,9 +5,9 @@
  */
 
 import { z } from "zod";
-import { CAPABILITIES } from "../../authority/actions.ts";
-import { type Finding, PREVIEWED_EFFECTS } from "../../authority/commission/finding.ts";
-import type { Grant } from "../../authority/state/grants.ts";
+import { CAPABILITIES } from "../../contract/actions.ts";
+import { type Finding, PREVIEWED_EFFECTS } from "../../contract/finding.ts";
+import type { Grant } from "../../policy/grants.ts";
 import type { CommissionReport } from "../../automation/commission_report.ts";
 
 const seconds = z.int().describe("Seconds since 1970.");

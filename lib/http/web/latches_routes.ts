@@ -5,8 +5,8 @@
  */
 
 import { z } from "zod";
-import { CAPABILITIES } from "../../authority/actions.ts";
-import type { OperatorAnswer } from "../../authority/operator.ts";
+import { CAPABILITIES } from "../../contract/actions.ts";
+import type { OperatorAnswer } from "../../operations/operator.ts";
 import type { Operate } from "../api/approvals.ts";
 import { check } from "../api/request_error.ts";
 import type { WebRoute } from "./web_route.ts";

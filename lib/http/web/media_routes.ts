@@ -6,8 +6,8 @@
  */
 
 import { imageType } from "../../documents/image_type.ts";
-import { ServiceError } from "../../errors.ts";
-import type { Journal } from "../../journal/types.ts";
+import { ServiceError } from "../../base/errors.ts";
+import type { Journal } from "../../contract/journal.ts";
 import type { MediaStore } from "../../media/types.ts";
 import type { SignedMediaLinks } from "./media_links.ts";
 import type { PublicCall, WebRoute } from "./web_route.ts";

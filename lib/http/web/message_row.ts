@@ -1,7 +1,7 @@
-import type { UserPart } from "../../agent/messages.ts";
-import { markedText } from "../../agent/text_part.ts";
+import type { UserPart } from "../../contract/messages.ts";
+import { markedText } from "../../contract/text_part.ts";
 import type { MediaLinks } from "../../channel/socket_host.ts";
-import type { StoredMessage } from "../../journal/types.ts";
+import type { StoredMessage } from "../../contract/journal.ts";
 import type { MessageRow } from "./session_schemas.ts";
 
 /** What a row depends on beside its message. */

@@ -5,9 +5,9 @@
  * @module
  */
 
-import { CHAT_CHANNEL, chatOwner } from "../../channel/chat_session.ts";
-import { ServiceError } from "../../errors.ts";
-import type { Journal, Session } from "../../journal/types.ts";
+import { CHAT_CHANNEL, chatOwner } from "../../contract/chat_session.ts";
+import { ServiceError } from "../../base/errors.ts";
+import type { Journal, Session } from "../../contract/journal.ts";
 import type { Caller } from "./web_route.ts";
 
 /** The beginning of every key in the workspace of a person. */

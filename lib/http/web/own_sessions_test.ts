@@ -1,9 +1,9 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { chatSessionKey } from "../../channel/chat_session.ts";
-import { ServiceError } from "../../errors.ts";
+import { chatSessionKey } from "../../contract/chat_session.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { openJournal } from "../../journal/open.ts";
-import type { Session } from "../../journal/types.ts";
+import type { Session } from "../../contract/journal.ts";
 import { ownerOf, ownSession } from "./own_sessions.ts";
 
 const hex = (length: number) =>

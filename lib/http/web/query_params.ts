@@ -5,7 +5,7 @@
  */
 
 import { z } from "zod";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { check } from "../api/request_error.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { check } from "../api/request_error.ts";
 import type { Bodies } from "../body.ts";
 import { bodyType } from "../guard.ts";

@@ -1,5 +1,5 @@
-import type { StoredMessage } from "../../journal/types.ts";
-import type { HistoryPage, Journal } from "../../journal/types.ts";
+import type { StoredMessage } from "../../contract/journal.ts";
+import type { HistoryPage, Journal } from "../../contract/journal.ts";
 
 /** Messages of one read. One may hold the text of twenty documents. */
 const READ_MESSAGES = 16;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import type { Operate } from "../api/approvals.ts";
 import { createApprovalsRoutes } from "./approvals_routes.ts";
 import { createAuditRoutes } from "./audit_routes.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { includesScope, SCOPES } from "../../authority/operator.ts";
+import { includesScope, SCOPES } from "../../operations/operator.ts";
 import { configSchema } from "../../config/schema.ts";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { inertRoutes, ISSUE_PATH } from "./openapi/inert_routes.ts";
 import { createWebRoutes, type WebRoutesDeps } from "./routes.ts";
 import { createTestWebApp, refusal } from "./testing/test_web_app.ts";

@@ -5,9 +5,9 @@
  */
 
 import { z } from "zod";
-import type { OperatorAnswer } from "../../authority/operator.ts";
-import type { SecretInfo } from "../../authority/state/secret_store.ts";
-import { ServiceError } from "../../errors.ts";
+import type { OperatorAnswer } from "../../operations/operator.ts";
+import type { SecretInfo } from "../../state/secret_store.ts";
+import { ServiceError } from "../../base/errors.ts";
 import type { Operate } from "../api/approvals.ts";
 import { checkSilently } from "./check_silently.ts";
 import type { WebRoute } from "./web_route.ts";

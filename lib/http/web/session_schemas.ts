@@ -5,7 +5,7 @@
  */
 
 import { z } from "zod";
-import { CHAT_ID } from "../../wire/frames.ts";
+import { CHAT_ID } from "../../contract/wire/frames.ts";
 import { wholeNumber } from "./query_params.ts";
 
 /** Rows of one page. */

@@ -6,10 +6,10 @@
  */
 
 import type { MediaLinks } from "../../channel/socket_host.ts";
-import { chatOfSession, chatSessionKey } from "../../channel/chat_session.ts";
-import { ServiceError } from "../../errors.ts";
+import { chatOfSession, chatSessionKey } from "../../contract/chat_session.ts";
+import { ServiceError } from "../../base/errors.ts";
 import { exportSession } from "../../journal/export_session.ts";
-import type { Fork, Journal, Session } from "../../journal/types.ts";
+import type { Fork, Journal, Session } from "../../contract/journal.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import { JSON_LINES, jsonLines } from "../json_lines.ts";
 import { toMessageRow } from "./message_row.ts";

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
-import type { UserPart } from "../../agent/messages.ts";
-import { chatSessionKey } from "../../channel/chat_session.ts";
+import type { UserPart } from "../../contract/messages.ts";
+import { chatSessionKey } from "../../contract/chat_session.ts";
 import { openJournal } from "../../journal/open.ts";
 import { begin, ending, hash, newTurn } from "../../journal/testing/steps.ts";
-import type { Journal } from "../../journal/types.ts";
+import type { Journal } from "../../contract/journal.ts";
 import { createSessionsRoutes } from "./sessions_routes.ts";
 import { createTestWebApp, refusal, TOKENS } from "./testing/test_web_app.ts";
 import { rounds } from "../../../tests/support/rounds.ts";

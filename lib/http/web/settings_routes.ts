@@ -5,8 +5,8 @@
  */
 
 import { z } from "zod";
-import type { OperatorAnswer } from "../../authority/operator.ts";
-import type { Setting, SettingsChanged } from "../../authority/upkeep/upkeep_request.ts";
+import type { OperatorAnswer } from "../../operations/operator.ts";
+import type { Setting, SettingsChanged } from "../../operations/upkeep_request.ts";
 import type { Operate } from "../api/approvals.ts";
 import { checkSilently } from "./check_silently.ts";
 import { permissionAnswer, permissionToWire } from "./permissions_routes.ts";

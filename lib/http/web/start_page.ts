@@ -7,7 +7,7 @@
 
 import { createHash } from "node:crypto";
 import type { WebRoute } from "./web_route.ts";
-import { ROOT, START_PAGE } from "../../layout.ts";
+import { ROOT, START_PAGE } from "../../base/layout.ts";
 
 /** Reads the page. Rejects when it is not where the program has it. */
 export function readStartPage(): Promise<string> {

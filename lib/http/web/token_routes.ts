@@ -6,10 +6,10 @@
  */
 
 import { z } from "zod";
-import type { Credential, OperatorAnswer, OperatorRequest } from "../../authority/operator.ts";
-import { type IssuedToken, type Scope, SCOPES } from "../../authority/operator.ts";
+import type { Credential, OperatorAnswer, OperatorRequest } from "../../operations/operator.ts";
+import { type IssuedToken, type Scope, SCOPES } from "../../operations/operator.ts";
 import type { WebsocketConfig } from "../../config/schema.ts";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../base/errors.ts";
 import type { Admission } from "./admission/create_admission.ts";
 import {
   ISSUE_ERRORS,

@@ -6,8 +6,8 @@
  */
 
 import type { z } from "zod";
-import type { Credential, Scope } from "../../authority/operator.ts";
-import type { ErrorCode } from "../../errors.ts";
+import type { Credential, Scope } from "../../operations/operator.ts";
+import type { ErrorCode } from "../../base/errors.ts";
 import type { ProxiedRequest } from "../../trusted_proxy/create_trusted_proxy.ts";
 import type { RequestContext } from "../api/request_context.ts";
 import type { Ends } from "../local_user_check.ts";

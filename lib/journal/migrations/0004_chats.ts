@@ -6,7 +6,7 @@ const HEX_32 = "[0-9a-f]".repeat(32);
  * What chats need: whether numbers seen before still count, whose a session is, messages that no turn
  * of the session said, and keys that a cancellation does not free.
  *
- * The owner is part of the key (`lib/channel/chat_session.ts`), so it is computed from it and stored in
+ * The owner is part of the key (`lib/contract/chat_session.ts`), so it is computed from it and stored in
  * the index alone; the list of one person's sessions is a walk along that index.
  */
 export const chats: Migration = {

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import type { UserPart } from "../../agent/messages.ts";
+import type { UserPart } from "../../contract/messages.ts";
 import { filesOf } from "../session_files.ts";
 
 /**

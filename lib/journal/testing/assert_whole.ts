@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import type { StoredEvent } from "../../agent/events.ts";
-import type { StoredMessage } from "../types.ts";
+import type { StoredEvent } from "../../contract/events.ts";
+import type { StoredMessage } from "../../contract/journal.ts";
 
 /**
  * Asserts what must hold of a session without an open turn, or with one that waits to go on: numbers

@@ -5,10 +5,10 @@
  */
 
 import fc from "fast-check";
-import type { AgentEvent, StoredEvent } from "../../agent/events.ts";
+import type { AgentEvent, StoredEvent } from "../../contract/events.ts";
 import type { DeltaLimits } from "../delta_log.ts";
 import { openJournal } from "../open.ts";
-import type { Journal } from "../types.ts";
+import type { Journal } from "../../contract/journal.ts";
 import { begin, newTurn } from "./steps.ts";
 
 /** One step: events that are appended together, the end of a batch, or a write that fails. */

@@ -9,9 +9,9 @@ import {
   NO_USAGE,
   type StoredEvent,
   type TurnStatus,
-} from "../../agent/events.ts";
-import type { UserPart } from "../../agent/messages.ts";
-import type { Journal, NewTurn, RequestKey, Turn } from "../types.ts";
+} from "../../contract/events.ts";
+import type { UserPart } from "../../contract/messages.ts";
+import type { Journal, NewTurn, RequestKey, Turn } from "../../contract/journal.ts";
 
 /** A turn to accept, with an input that says its id. */
 export function newTurn(id: string, changes: Partial<NewTurn> = {}): NewTurn {

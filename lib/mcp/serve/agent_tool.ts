@@ -6,7 +6,7 @@
 
 import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
 import type { z } from "zod";
-import type { Clock } from "../../agent/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { AgentAccess } from "./agent_access.ts";
 
 /** What one call works with. */

@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { Clock } from "../../agent/clock.ts";
-import type { AgentEvent } from "../../agent/events.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { AgentEvent } from "../../contract/events.ts";
 
 /** What progress is told with. */
 export interface AskProgressOptions {

@@ -18,8 +18,8 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import { z } from "zod";
-import { type Clock, systemClock } from "../../agent/clock.ts";
-import { ServiceError } from "../../errors.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { ServiceError } from "../../base/errors.ts";
 import type { AgentAccess } from "./agent_access.ts";
 import type { AgentTool } from "./agent_tool.ts";
 import { askTool } from "./ask_tool.ts";

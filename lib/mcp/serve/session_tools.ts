@@ -5,10 +5,10 @@
  */
 
 import { z } from "zod";
-import type { Message, UserPart } from "../../agent/messages.ts";
-import { markedText } from "../../agent/text_part.ts";
-import { ServiceError } from "../../errors.ts";
-import type { Session, StoredMessage } from "../../journal/types.ts";
+import type { Message, UserPart } from "../../contract/messages.ts";
+import { markedText } from "../../contract/text_part.ts";
+import { ServiceError } from "../../base/errors.ts";
+import type { Session, StoredMessage } from "../../contract/journal.ts";
 import type { AgentAccess } from "./agent_access.ts";
 import { agentTool } from "./agent_tool.ts";
 import { SESSION_ID, SESSION_ID_RULE } from "./ask_tool.ts";

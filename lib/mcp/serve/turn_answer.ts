@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { AgentEvent, FinishReason, TurnStatus } from "../../agent/events.ts";
-import { type ErrorCode, fromErrorData, ServiceError } from "../../errors.ts";
+import type { AgentEvent, FinishReason, TurnStatus } from "../../contract/events.ts";
+import { type ErrorCode, fromErrorData, ServiceError } from "../../base/errors.ts";
 
 /** Characters of an answer that are kept. */
 const MAX_ANSWER_CHARS = 1_000_000;

@@ -5,7 +5,7 @@
  */
 
 import { type Config, configSchema } from "../../config/schema.ts";
-import type { PromptMessage } from "../../agent/messages.ts";
+import type { PromptMessage } from "../../contract/messages.ts";
 import type { Model, ModelEvent, ModelRequest, ToolDescription } from "../port.ts";
 import { type ModelRegistry, type RegistryDeps, resolveModels } from "../registry.ts";
 

@@ -6,7 +6,7 @@
  */
 
 import { lookup } from "node:dns/promises";
-import { serveSession, type SessionIo } from "../../authority/executor/serve_session.ts";
+import { serveSession, type SessionIo } from "../../rpc/serve_session.ts";
 import {
   ASK_ADDRESSES,
   ASK_HOST,

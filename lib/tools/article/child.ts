@@ -6,8 +6,8 @@
  * @module
  */
 
-import type { ChildRun } from "../../authority/executor/protocol.ts";
-import { serveChild } from "../../authority/executor/serve_child.ts";
+import type { ChildRun } from "../../rpc/protocol.ts";
+import { serveChild } from "../../rpc/serve_child.ts";
 import { articleText } from "./article_text.ts";
 
 /** What the child is told beside the page. */

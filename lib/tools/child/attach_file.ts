@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { ChildIo, ChildRun } from "../../authority/executor/protocol.ts";
-import { serveChild } from "../../authority/executor/serve_child.ts";
+import type { ChildIo, ChildRun } from "../../rpc/protocol.ts";
+import { serveChild } from "../../rpc/serve_child.ts";
 import { fileStamp } from "./file_stamp.ts";
 import { changedError, openChecked, pathTarget } from "./open_checked.ts";
 import { formatBytes } from "./text.ts";

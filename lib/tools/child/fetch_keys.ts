@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { ChildRun } from "../../authority/executor/protocol.ts";
-import { serveChild } from "../../authority/executor/serve_child.ts";
+import type { ChildRun } from "../../rpc/protocol.ts";
+import { serveChild } from "../../rpc/serve_child.ts";
 import { requestTarget } from "./http_request.ts";
 import { readBody } from "./read_body.ts";
 

@@ -8,7 +8,7 @@
 
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import type { UrlTarget } from "../../authority/actions.ts";
+import type { UrlTarget } from "../../contract/actions.ts";
 
 /** What is sent beside the target's own URL and headers. */
 export interface HttpRequest {

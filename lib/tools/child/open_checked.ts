@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { PathTarget, Target } from "../../authority/actions.ts";
+import type { PathTarget, Target } from "../../contract/actions.ts";
 
 /** The path target of a task; throws when the task is about something else. */
 export function pathTarget(target: Target | undefined): PathTarget {

@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { ChildIo, ChildRun } from "../../authority/executor/protocol.ts";
-import { serveChild } from "../../authority/executor/serve_child.ts";
+import type { ChildIo, ChildRun } from "../../rpc/protocol.ts";
+import { serveChild } from "../../rpc/serve_child.ts";
 import { openChecked, pathTarget } from "./open_checked.ts";
 import { formatBytes, readFull, SNIFF_BYTES, sniffText } from "./text.ts";
 import { shownPath } from "./visible.ts";

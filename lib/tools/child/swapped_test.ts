@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import type { PathTarget } from "../../authority/actions.ts";
-import { resolvePath } from "../../authority/resolve/resolve.ts";
+import type { PathTarget } from "../../contract/actions.ts";
+import { resolvePath } from "../../policy/resolve/resolve.ts";
 import { openChecked } from "./open_checked.ts";
 import { noSkips, walk } from "./walk.ts";
 import { writeWhole } from "./write_whole.ts";

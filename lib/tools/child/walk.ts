@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isCredentialPath } from "../../authority/executor/protected_names.ts";
+import { isCredentialPath } from "../../base/protected_names.ts";
 
 /** Something in a folder. */
 export interface Entry {

@@ -6,13 +6,9 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import { cutOutput } from "../../authority/executor/cut_output.ts";
-import {
-  type ChildFrame,
-  type ChildRun,
-  MAX_FRAME_BYTES,
-} from "../../authority/executor/protocol.ts";
-import { serveChild } from "../../authority/executor/serve_child.ts";
+import { cutOutput } from "../../rpc/cut_output.ts";
+import { type ChildFrame, type ChildRun, MAX_FRAME_BYTES } from "../../rpc/protocol.ts";
+import { serveChild } from "../../rpc/serve_child.ts";
 import { requestTarget } from "./http_request.ts";
 import { htmlToText } from "./html_to_text.ts";
 import { pageShape } from "./page_shape.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { PathTarget } from "../../authority/actions.ts";
+import type { PathTarget } from "../../contract/actions.ts";
 import { changedError, checkFolder } from "./open_checked.ts";
 
 /** After this long a file that was never renamed belongs to a writer that was killed. */

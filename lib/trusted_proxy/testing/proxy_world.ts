@@ -5,7 +5,7 @@
  */
 
 import { configSchema, type TrustedProxyConfig } from "../../config/schema.ts";
-import type { LogFields } from "../../log.ts";
+import type { LogFields } from "../../base/log.ts";
 import { ManualClock } from "../../http/testing/manual_clock.ts";
 import { createTrustedProxy } from "../create_trusted_proxy.ts";
 import type { JwksNetwork } from "../fetch_jwks.ts";

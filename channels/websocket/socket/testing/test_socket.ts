@@ -8,11 +8,11 @@ import { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";
 // @ts-types="@types/ws"
 import { WebSocket } from "ws";
-import type { Clock } from "../../../../lib/agent/clock.ts";
-import { systemClock } from "../../../../lib/agent/clock.ts";
+import type { Clock } from "../../../../lib/base/clock.ts";
+import { systemClock } from "../../../../lib/base/clock.ts";
 import type { Peer, SocketAdmission } from "../../../../lib/channel/socket_host.ts";
-import { listen, type Listener, type ListenOptions } from "../../../../lib/http/listen.ts";
-import type { Log } from "../../../../lib/log.ts";
+import { listen, type Listener, type ListenOptions } from "../../../../lib/listen/listen.ts";
+import type { Log } from "../../../../lib/base/log.ts";
 import type { Connection } from "../connection.ts";
 import {
   createSocketServer,

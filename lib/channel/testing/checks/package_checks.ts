@@ -5,12 +5,12 @@
  */
 
 import { BaseChannel } from "../../base_channel.ts";
-import { type ChannelLocale, checkLocale } from "../../locales/channel_locale.ts";
+import { type ChannelLocale, checkLocale } from "../../../registry/locales/channel_locale.ts";
 import { instancesOf } from "../../management/instances_of.ts";
 import { switchSection, updateSection } from "../../management/update_section.ts";
 import type { Section } from "../../management.ts";
-import { loadExport } from "../../place/load_export.ts";
-import { makeRuntime } from "../../place/make_runtime.ts";
+import { loadExport } from "../../../place/load_export.ts";
+import { makeRuntime } from "../../../place/make_runtime.ts";
 import { readSection } from "../../setup/read_section.ts";
 import { Broken, type ChannelCheck, expect, wordsOf } from "../channel_check.ts";
 import { type ChannelSubject, LOADING } from "../channel_subject.ts";

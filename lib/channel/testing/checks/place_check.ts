@@ -5,14 +5,14 @@
  * @module
  */
 
-import { systemClock } from "../../../agent/clock.ts";
-import { createChannelPlaces } from "../../../authority/channels/channel_places.ts";
-import type { Log } from "../../../log.ts";
+import { systemClock } from "../../../base/clock.ts";
+import { createChannelPlaces } from "../../../operations/channels/channel_places.ts";
+import type { Log } from "../../../base/log.ts";
 import type { BuiltChannel } from "../../channel_link.ts";
-import type { InboundMessage } from "../../inbound_message.ts";
-import { buildChannel } from "../../place/build_channel.ts";
-import { channelStateDir } from "../../place/state_dir.ts";
-import { placeSource } from "../../registry/place_source_of.ts";
+import type { InboundMessage } from "../../../contract/inbound_message.ts";
+import { buildChannel } from "../../../place/build_channel.ts";
+import { channelStateDir } from "../../../base/state_dir.ts";
+import { placeSource } from "../../../registry/place_source_of.ts";
 import { Broken, type ChannelCheck, expect, wordsOf } from "../channel_check.ts";
 import type { ChannelPlatform } from "../channel_platform.ts";
 import type { ChannelSubject } from "../channel_subject.ts";

@@ -5,7 +5,7 @@
  */
 
 import { join } from "@std/path";
-import type { OutboundEvent, OutboundMessage } from "../../outbound_message.ts";
+import type { OutboundEvent, OutboundMessage } from "../../../contract/outbound_message.ts";
 import { type ChannelCheck, expect, wordsOf } from "../channel_check.ts";
 import { onTrial, type Trial } from "../trial.ts";
 

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Clock } from "../../../agent/clock.ts";
-import { fromErrorData, ServiceError } from "../../../errors.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { fromErrorData, ServiceError } from "../../../base/errors.ts";
 import type { Bodies } from "../../body.ts";
 import { bodyType } from "../../guard.ts";
 import { ChatCompletion } from "./chat_completion.ts";

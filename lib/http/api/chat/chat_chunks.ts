@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { AgentEvent } from "../../../agent/events.ts";
-import type { ErrorEnvelope } from "../../errors.ts";
+import type { AgentEvent } from "../../../contract/events.ts";
+import type { ErrorEnvelope } from "../../../listen/errors.ts";
 import { type ChatIdentity, chatUsage, StepJoiner, type TurnEnd } from "./chat_text.ts";
 
 /** What the request asked for with `stream_options`. */

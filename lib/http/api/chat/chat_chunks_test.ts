@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { AgentEvent } from "../../../agent/events.ts";
+import type { AgentEvent } from "../../../contract/events.ts";
 import { ended } from "../../testing/fake_turns.ts";
 import { ChatChunks } from "./chat_chunks.ts";
 import { ChatCompletion } from "./chat_completion.ts";

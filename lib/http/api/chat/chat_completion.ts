@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { AgentEvent } from "../../../agent/events.ts";
-import type { ErrorData } from "../../../errors.ts";
+import type { AgentEvent } from "../../../contract/events.ts";
+import type { ErrorData } from "../../../base/errors.ts";
 import {
   type ChatIdentity,
   chatUsage,

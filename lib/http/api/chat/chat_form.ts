@@ -6,8 +6,8 @@
  * @module
  */
 
-import { isBlank } from "../../../agent/is_blank.ts";
-import { ServiceError } from "../../../errors.ts";
+import { isBlank } from "../../../base/is_blank.ts";
+import { ServiceError } from "../../../base/errors.ts";
 import type { FormEntry } from "../../multipart.ts";
 import type { ChatRequest } from "./chat_request.ts";
 import { check } from "../request_error.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { MAX_FILES } from "../../../documents/read_upload.ts";
-import { ServiceError } from "../../../errors.ts";
+import { ServiceError } from "../../../base/errors.ts";
 import type { FormEntry } from "../../multipart.ts";
 import { parseChatForm } from "./chat_form.ts";
 

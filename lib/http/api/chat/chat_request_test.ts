@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { ServiceError } from "../../../errors.ts";
+import { ServiceError } from "../../../base/errors.ts";
 import { parseChatRequest } from "./chat_request.ts";
 
 const messages = [{ role: "user", content: "hi" }];

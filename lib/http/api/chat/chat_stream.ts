@@ -7,9 +7,9 @@
  * @module
  */
 
-import type { Clock } from "../../../agent/clock.ts";
-import type { AgentEvent, StoredEvent } from "../../../agent/events.ts";
-import { type ErrorData, fromErrorData, ServiceError } from "../../../errors.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { AgentEvent, StoredEvent } from "../../../contract/events.ts";
+import { type ErrorData, fromErrorData, ServiceError } from "../../../base/errors.ts";
 import { EVENT_STREAM_HEADERS, EventStream } from "../../sse.ts";
 import { ChatChunks, type ChunkOptions, failureLine } from "./chat_chunks.ts";
 import { type ChatIdentity, turnFailure } from "./chat_text.ts";

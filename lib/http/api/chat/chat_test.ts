@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import type { AgentEvent } from "../../../agent/events.ts";
-import { type ErrorData, ServiceError } from "../../../errors.ts";
+import type { AgentEvent } from "../../../contract/events.ts";
+import { type ErrorData, ServiceError } from "../../../base/errors.ts";
 import { ended, failed, FakeTurns, says, staysSilent } from "../../testing/fake_turns.ts";
 import { ManualClock } from "../../testing/manual_clock.ts";
 import { createTestApi, jsonOf, rawRequest, startTestApi } from "../../testing/test_api.ts";

@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { AgentEvent, TurnStatus, Usage } from "../../../agent/events.ts";
-import type { ErrorCode, ErrorData } from "../../../errors.ts";
+import type { AgentEvent, TurnStatus, Usage } from "../../../contract/events.ts";
+import type { ErrorCode, ErrorData } from "../../../base/errors.ts";
 
 /** Fields that every chunk of an answer has. */
 export interface ChatIdentity {

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import type { InputPart } from "../../../agent/messages.ts";
+import type { InputPart } from "../../../contract/messages.ts";
 import {
   createTestApi,
   jsonOf,

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { type AgentEvent, NO_USAGE } from "../../../agent/events.ts";
-import { ERROR_CODES, ServiceError } from "../../../errors.ts";
-import { HTTP_ERRORS } from "../../error_table.ts";
+import { type AgentEvent, NO_USAGE } from "../../../contract/events.ts";
+import { ERROR_CODES, ServiceError } from "../../../base/errors.ts";
+import { HTTP_ERRORS } from "../../../listen/error_table.ts";
 import { ended, failed, FakeTurns, says, staysSilent } from "../../testing/fake_turns.ts";
 import { startTestApi, type TestApi, type TestApiOptions } from "../../testing/test_api.ts";
 import { OPERATIONS } from "./operations.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CAPABILITIES } from "../../../authority/actions.ts";
+import { CAPABILITIES } from "../../../contract/actions.ts";
 import { z } from "zod";
 import { chatRequestSchema, contentSchema } from "../chat/chat_request.ts";
 import { sessionIdSchema } from "../session_id.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { ERROR_CODES } from "../../../errors.ts";
+import { ERROR_CODES } from "../../../base/errors.ts";
 import { createTestApi } from "../../testing/test_api.ts";
 import { openApiDocument } from "./document.ts";
 import { OPERATIONS } from "./operations.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { HTTP_ERRORS, type HttpErrorKind } from "../../error_table.ts";
-import { markdownTable } from "../../markdown_table.ts";
+import { HTTP_ERRORS, type HttpErrorKind } from "../../../listen/error_table.ts";
+import { markdownTable } from "../../../base/markdown_table.ts";
 
 const BEGIN = "<!-- errors: written by `deno task generate` -->\n";
 const END = "\n<!-- end of errors -->";

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { HTTP_ERRORS } from "../../error_table.ts";
+import { HTTP_ERRORS } from "../../../listen/error_table.ts";
 import { errorTable, withErrorTable } from "./error_docs.ts";
 
 Deno.test("docs/http-api.md has every error; deno task generate writes them anew", async () => {

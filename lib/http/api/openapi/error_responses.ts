@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { ErrorCode } from "../../../errors.ts";
-import { HTTP_ERRORS, type HttpErrorKind } from "../../error_table.ts";
+import type { ErrorCode } from "../../../base/errors.ts";
+import { HTTP_ERRORS, type HttpErrorKind } from "../../../listen/error_table.ts";
 import { refTo } from "./components.ts";
 import type { JsonSchema } from "./json_schemas.ts";
 

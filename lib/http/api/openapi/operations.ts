@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ErrorCode } from "../../../errors.ts";
+import type { ErrorCode } from "../../../base/errors.ts";
 import type { ComponentName } from "./components.ts";
 import {
   APPROVAL_ID,

@@ -5,8 +5,8 @@
  */
 
 import { z } from "zod";
-import type { ErrorEnvelope } from "../../errors.ts";
-import { HTTP_ERRORS, type HttpErrorType } from "../../error_table.ts";
+import type { ErrorEnvelope } from "../../../listen/errors.ts";
+import { HTTP_ERRORS, type HttpErrorType } from "../../../listen/error_table.ts";
 import type { Checks } from "../health.ts";
 
 /** Of GET /health. */

@@ -5,8 +5,8 @@
  * @module
  */
 
-import { ServiceError } from "../../../errors.ts";
-import type { Journal } from "../../../journal/types.ts";
+import { ServiceError } from "../../../base/errors.ts";
+import type { Journal } from "../../../contract/journal.ts";
 import { DEFAULT_SESSION_ID } from "../session_id.ts";
 import { responseNotFound, turnIdOf } from "./response_id.ts";
 

@@ -4,11 +4,11 @@
  * @module
  */
 
-import type { Clock } from "../../../agent/clock.ts";
-import type { Turns } from "../../../agent/turns.ts";
-import { fromErrorData, ServiceError } from "../../../errors.ts";
-import type { Journal } from "../../../journal/types.ts";
-import type { Log } from "../../../log.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { Turns } from "../../../contract/turns.ts";
+import { fromErrorData, ServiceError } from "../../../base/errors.ts";
+import type { Journal } from "../../../contract/journal.ts";
+import type { Log } from "../../../base/log.ts";
 import type { Bodies } from "../../body.ts";
 import { bodyType } from "../../guard.ts";
 import { type ApiModel, requireModel } from "../models.ts";

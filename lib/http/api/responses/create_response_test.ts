@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import type { ErrorData } from "../../../errors.ts";
+import type { ErrorData } from "../../../base/errors.ts";
 import { ended, failed, FakeTurns, says, staysSilent } from "../../testing/fake_turns.ts";
 import {
   createTestApi,

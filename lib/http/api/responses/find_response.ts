@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { TurnHandle, Turns } from "../../../agent/turns.ts";
-import type { Journal } from "../../../journal/types.ts";
+import type { TurnHandle, Turns } from "../../../contract/turns.ts";
+import type { Journal } from "../../../contract/journal.ts";
 import { responseNotFound, turnIdOf } from "./response_id.ts";
 import { ResponseEvents } from "./response_events.ts";
 import type { ResponseEcho, ResponseIdentity } from "./response_object.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Log } from "../../../log.ts";
+import type { Log } from "../../../base/log.ts";
 
 /** Names that are remembered, so that no client can fill the memory or the log. */
 const MAX_NAMES = 256;

@@ -6,7 +6,7 @@
  */
 
 import { z } from "zod";
-import { ServiceError } from "../../../errors.ts";
+import { ServiceError } from "../../../base/errors.ts";
 import { readDataUrl } from "../data_url.ts";
 import { check, checkEach } from "../request_error.ts";
 import type { RequestPart, TailMessage } from "../tail.ts";

@@ -1,8 +1,8 @@
 /** What the responses route sends, held against the schema of Open Responses. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { AgentEvent } from "../../../agent/events.ts";
-import { type ErrorCode, ServiceError } from "../../../errors.ts";
+import type { AgentEvent } from "../../../contract/events.ts";
+import { type ErrorCode, ServiceError } from "../../../base/errors.ts";
 import { ended, failed, says, type Script } from "../../testing/fake_turns.ts";
 import { createTestApi } from "../../testing/test_api.ts";
 import { type Schema, schemaProblems } from "../openapi/testing/json_schema.ts";

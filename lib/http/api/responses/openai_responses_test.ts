@@ -4,7 +4,7 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { streamText } from "ai";
 import OpenAI from "openai";
-import type { AgentEvent } from "../../../agent/events.ts";
+import type { AgentEvent } from "../../../contract/events.ts";
 import { ended, failed, says, type Script, staysSilent } from "../../testing/fake_turns.ts";
 import { startTestApi, type TestApi } from "../../testing/test_api.ts";
 

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Answer, TurnHandle } from "../../../agent/turns.ts";
-import { ServiceError } from "../../../errors.ts";
+import type { Answer, TurnHandle } from "../../../contract/turns.ts";
+import { ServiceError } from "../../../base/errors.ts";
 import type { ResponseEnding, ResponseEvents } from "./response_events.ts";
 import { type ResponseIdentity, type ResponseObject, responseObject } from "./response_object.ts";
 

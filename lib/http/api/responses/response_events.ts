@@ -6,10 +6,10 @@
  * @module
  */
 
-import type { AgentEvent, TurnStatus, Usage } from "../../../agent/events.ts";
-import type { ErrorData } from "../../../errors.ts";
-import type { HttpErrorType } from "../../error_table.ts";
-import { toHttpError } from "../../errors.ts";
+import type { AgentEvent, TurnStatus, Usage } from "../../../contract/events.ts";
+import type { ErrorData } from "../../../base/errors.ts";
+import type { HttpErrorType } from "../../../listen/error_table.ts";
+import { toHttpError } from "../../../listen/errors.ts";
 import { type TurnEnd, turnFailure } from "../chat/chat_text.ts";
 import type { ResponseEvent, ResponseEventBody } from "./response_event.ts";
 import {
@@ -125,7 +125,7 @@ function statusOf({ status, finishReason }: TurnEnd): EndStatus {
   return finishReason === "length" ? "incomplete" : "completed";
 }
 
-/** As in the error envelope: what nobody expected stays inside (`lib/http/errors.ts`). */
+/** As in the error envelope: what nobody expected stays inside (`lib/listen/errors.ts`). */
 function publicError(failure: ErrorData): ResponseError {
   const { type, code, message } = toHttpError(failure, { accepted: true }).envelope.error;
   return { code: ERROR_CODES[type] ?? "server_error", message, service_code: code };

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { AgentEvent } from "../../../agent/events.ts";
+import type { AgentEvent } from "../../../contract/events.ts";
 import { ended, failed } from "../../testing/fake_turns.ts";
 import { eventLines, type ResponseEvent } from "./response_event.ts";
 import { ResponseEvents } from "./response_events.ts";

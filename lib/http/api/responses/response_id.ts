@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ServiceError } from "../../../errors.ts";
+import { ServiceError } from "../../../base/errors.ts";
 
 const PREFIX = "resp_";
 

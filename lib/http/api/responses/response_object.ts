@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Usage } from "../../../agent/events.ts";
+import type { Usage } from "../../../contract/events.ts";
 import { responseId } from "./response_id.ts";
 
 /** What a response repeats of its request; kept in the index of responses beside the turn. */

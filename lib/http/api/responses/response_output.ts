@@ -9,7 +9,7 @@
  * @module
  */
 
-import type { AgentEvent } from "../../../agent/events.ts";
+import type { AgentEvent } from "../../../contract/events.ts";
 import { type OpenItem, openMessage, openReasoning } from "./output_item.ts";
 import type { ResponseEventBody } from "./response_event.ts";
 import type { OutputItem } from "./response_object.ts";

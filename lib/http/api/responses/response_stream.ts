@@ -7,9 +7,9 @@
  * @module
  */
 
-import type { Clock } from "../../../agent/clock.ts";
-import type { Answer } from "../../../agent/turns.ts";
-import { type ErrorData, fromErrorData, ServiceError, toErrorData } from "../../../errors.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { Answer } from "../../../contract/turns.ts";
+import { type ErrorData, fromErrorData, ServiceError, toErrorData } from "../../../base/errors.ts";
 import { EVENT_STREAM_HEADERS, EventStream } from "../../sse.ts";
 import type { OpenStreams } from "../open_streams.ts";
 import type { RequestContext } from "../request_context.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import type { AgentEvent, StoredEvent } from "../../../agent/events.ts";
-import type { Answer } from "../../../agent/turns.ts";
-import { ServiceError } from "../../../errors.ts";
+import type { AgentEvent, StoredEvent } from "../../../contract/events.ts";
+import type { Answer } from "../../../contract/turns.ts";
+import { ServiceError } from "../../../base/errors.ts";
 import type { StreamOutcome } from "../../sse.ts";
 import { ManualClock } from "../../testing/manual_clock.ts";
 import { OpenStreams } from "../open_streams.ts";

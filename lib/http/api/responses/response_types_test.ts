@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { ResponseStream } from "openai/lib/responses/ResponseStream";
 import type * as OpenAI from "openai/resources/responses/responses";
 import fc from "fast-check";
-import { type AgentEvent, NO_USAGE } from "../../../agent/events.ts";
+import { type AgentEvent, NO_USAGE } from "../../../contract/events.ts";
 import type { ResponseEvent } from "./response_event.ts";
 import { ResponseEvents } from "./response_events.ts";
 import { type ResponseIdentity, type ResponseObject, responseObject } from "./response_object.ts";

@@ -8,7 +8,7 @@
  */
 
 import { z } from "zod";
-import { ServiceError } from "../../../errors.ts";
+import { ServiceError } from "../../../base/errors.ts";
 import { check } from "../request_error.ts";
 import { chooseSession, sessionIdSchema } from "../session_id.ts";
 import { type RequestPart, tailStart, turnParts } from "../tail.ts";

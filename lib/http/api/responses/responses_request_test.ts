@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { ServiceError } from "../../../errors.ts";
+import { ServiceError } from "../../../base/errors.ts";
 import type { RequestPart } from "../tail.ts";
 import { parseResponsesRequest } from "./responses_request.ts";
 import { rounds } from "../../../../tests/support/rounds.ts";

@@ -2,10 +2,10 @@
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { AgentEvent } from "../../../agent/events.ts";
+import type { AgentEvent } from "../../../contract/events.ts";
 import { openJournal } from "../../../journal/open.ts";
 import { crashCopy, newTurn, replay, withFolder } from "../../../journal/testing/steps.ts";
-import type { Journal } from "../../../journal/types.ts";
+import type { Journal } from "../../../contract/journal.ts";
 import { eventLines } from "./response_event.ts";
 import { ResponseEvents } from "./response_events.ts";
 import type { ResponseIdentity } from "./response_object.ts";

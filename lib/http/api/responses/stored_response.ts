@@ -5,10 +5,10 @@
  * @module
  */
 
-import type { Clock } from "../../../agent/clock.ts";
-import type { Turns } from "../../../agent/turns.ts";
-import { ServiceError } from "../../../errors.ts";
-import type { Journal } from "../../../journal/types.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { Turns } from "../../../contract/turns.ts";
+import { ServiceError } from "../../../base/errors.ts";
+import type { Journal } from "../../../contract/journal.ts";
 import type { OpenStreams } from "../open_streams.ts";
 import { seat } from "../open_turn.ts";
 import type { Readers } from "../readers.ts";

@@ -9,21 +9,21 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import type { Clock } from "../../../agent/clock.ts";
+import type { Clock } from "../../../base/clock.ts";
 import type {
   CheckedToken,
   Credential,
   OperatorAnswer,
   OperatorRequest,
-} from "../../../authority/operator.ts";
+} from "../../../operations/operator.ts";
 import type { Peer, SocketAdmission } from "../../../channel/socket_host.ts";
 import type { WebsocketConfig } from "../../../config/schema.ts";
-import { ServiceError, toErrorData } from "../../../errors.ts";
-import type { Log } from "../../../log.ts";
+import { ServiceError, toErrorData } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
 import type { TrustedProxy } from "../../../trusted_proxy/create_trusted_proxy.ts";
 import { bearer } from "../../auth.ts";
 import { AuthFailures } from "../../auth_failures.ts";
-import { toHttpError } from "../../errors.ts";
+import { toHttpError } from "../../../listen/errors.ts";
 import type { BrowserGuard } from "../../guard.ts";
 import { arrivalOf } from "../arrival.ts";
 import type { Arrival, Caller } from "../web_route.ts";

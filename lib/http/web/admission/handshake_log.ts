@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Clock } from "../../../agent/clock.ts";
+import type { Clock } from "../../../base/clock.ts";
 import type { SocketAdmission } from "../../../channel/socket_host.ts";
 import type { AccessEntry } from "../../access_log.ts";
 

@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { Credential } from "../../../authority/operator.ts";
+import type { Credential } from "../../../operations/operator.ts";
 import { issueSecret } from "../../../config/issue_secret.ts";
 import type { WebsocketConfig } from "../../../config/schema.ts";
-import { type ErrorCode, ServiceError } from "../../../errors.ts";
+import { type ErrorCode, ServiceError } from "../../../base/errors.ts";
 import { bearer } from "../../auth.ts";
 import type { LocalUserCheck } from "../../local_user_check.ts";
 import type { Arrival } from "../web_route.ts";

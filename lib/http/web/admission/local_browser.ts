@@ -6,7 +6,7 @@
  */
 
 import type { TrustedProxyConfig } from "../../../config/schema.ts";
-import { isLoopbackHost } from "../../../loopback_host.ts";
+import { isLoopbackHost } from "../../../base/loopback_host.ts";
 import {
   isInNetworks,
   parsePeerNetwork,

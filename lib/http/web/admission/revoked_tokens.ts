@@ -7,8 +7,8 @@
  * @module
  */
 
-import type { Clock } from "../../../agent/clock.ts";
-import type { CheckedToken, Credential } from "../../../authority/operator.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { CheckedToken, Credential } from "../../../operations/operator.ts";
 
 /** How long a revoked token may still hold its sockets open. */
 export const RECHECK_MS = 10_000;

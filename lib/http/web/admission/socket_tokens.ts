@@ -9,9 +9,9 @@
  * @module
  */
 
-import type { Scope } from "../../../authority/operator.ts";
-import { ServiceError } from "../../../errors.ts";
-import { ExpiringTokens } from "../../../expiring_tokens.ts";
+import type { Scope } from "../../../operations/operator.ts";
+import { ServiceError } from "../../../base/errors.ts";
+import { ExpiringTokens } from "../../../base/expiring_tokens.ts";
 import type { LastingToken } from "./revoked_tokens.ts";
 
 /** What they are made of. */

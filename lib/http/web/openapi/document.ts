@@ -6,7 +6,7 @@
  */
 
 import { z } from "zod";
-import type { ErrorCode } from "../../../errors.ts";
+import type { ErrorCode } from "../../../base/errors.ts";
 import { errorResponses, type ResponseDoc } from "../../api/openapi/error_responses.ts";
 import { type JsonSchema, jsonSchemas, tidy } from "../../api/openapi/json_schemas.ts";
 import type { Parameter } from "../../api/openapi/parameters.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { markdownTable } from "../../markdown_table.ts";
+import { markdownTable } from "../../../base/markdown_table.ts";
 import { scopesOf, type WebRoute } from "../web_route.ts";
 import { pathOf } from "./document.ts";
 import { ISSUE_PATH } from "./inert_routes.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { ErrorCode } from "../../../../errors.ts";
-import { HTTP_ERRORS } from "../../../error_table.ts";
+import type { ErrorCode } from "../../../../base/errors.ts";
+import { HTTP_ERRORS } from "../../../../listen/error_table.ts";
 import { type OpenApiDocument, openApiDocument, type OperationDoc } from "../document.ts";
 import { type Schema, schemaProblems } from "./json_schema.ts";
 

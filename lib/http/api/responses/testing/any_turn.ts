@@ -5,7 +5,7 @@
  */
 
 import fc from "fast-check";
-import { type AgentEvent, NO_USAGE } from "../../../../agent/events.ts";
+import { type AgentEvent, NO_USAGE } from "../../../../contract/events.ts";
 
 /** What one model call says, and how it ends. */
 interface Step {

@@ -7,10 +7,10 @@
 
 import { connect } from "node:net";
 import { createSocketServer } from "../../../../../channels/websocket/socket/socket_server.ts";
-import { systemClock } from "../../../../agent/clock.ts";
-import { createOperator } from "../../../../authority/approvals/operate.ts";
-import type { Scope } from "../../../../authority/operator.ts";
-import { createIssuedTokens } from "../../../../authority/state/issued_tokens.ts";
+import { systemClock } from "../../../../base/clock.ts";
+import { createOperator } from "../../../../operations/operate.ts";
+import type { Scope } from "../../../../operations/operator.ts";
+import { createIssuedTokens } from "../../../../state/issued_tokens.ts";
 import type { Peer } from "../../../../channel/socket_host.ts";
 import { issueSecret } from "../../../../config/issue_secret.ts";
 import { configSchema, type WebsocketConfig } from "../../../../config/schema.ts";
@@ -20,7 +20,7 @@ import {
 } from "../../../../trusted_proxy/create_trusted_proxy.ts";
 import type { JwksNetwork } from "../../../../trusted_proxy/fetch_jwks.ts";
 import { NOW_S } from "../../../../trusted_proxy/testing/issuer.ts";
-import { listen } from "../../../listen.ts";
+import { listen } from "../../../../listen/listen.ts";
 import { ManualClock } from "../../../testing/manual_clock.ts";
 import { createWebApp } from "../../app.ts";
 import { arrivalOf } from "../../arrival.ts";

@@ -1,0 +1,36 @@
+/**
+ * What people should know of an automation as it stands.
+ *
+ * @module
+ */
+
+import type { AutomationRecord } from "../schedule/automation_record.ts";
+
+/** The warnings, in words. */
+export function automationWarnings(
+  { spec, nextAt }: AutomationRecord,
+  { isEnabled, maxSteps, runs }: {
+    /** Whether a channel of this name runs. */
+    isEnabled: (channel: string) => boolean;
+    /** `agent.maxSteps`. */
+    maxSteps: number;
+    /** Whether this service runs what is due. */
+    runs: boolean;
+  },
+): string[] {
+  const { delivery, enabled } = spec;
+  const warnings: string[] = [];
+  if (!runs) {
+    warnings.push("No gateway is running: runs wait until one is started with service gateway");
+  }
+  if (enabled && nextAt === undefined) warnings.push("It never comes due any more");
+  if (delivery !== undefined && !isEnabled(delivery.channel)) {
+    warnings.push(
+      `The channel "${delivery.channel}" is not running: results for it wait, and expire after 24 h`,
+    );
+  }
+  if (spec.maxSteps > maxSteps) {
+    warnings.push(`maxSteps is ${spec.maxSteps}, but agent.maxSteps allows ${maxSteps}`);
+  }
+  return warnings;
+}

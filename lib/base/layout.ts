@@ -1,0 +1,38 @@
+/**
+ * Where the parts of the program are. From source that is the checkout. The built form (`deno task build`)
+ * has the same places, but each module that a process or a Worker starts with holds all that it imports,
+ * packages included. Children load this module and see few folders, so it imports nothing.
+ *
+ * @module
+ */
+
+/** From this module to the folder of the program; the build puts another one here. */
+const TO_ROOT = "../../";
+
+/** Whether this is the built form. */
+export const IS_BUILT: boolean = !import.meta.url.endsWith(".ts");
+
+/** Whether no package has to be found: the built form and the binary hold them. */
+export const HOLDS_PACKAGES: boolean = IS_BUILT || Deno.build.standalone;
+
+/** Folder of the program, with a slash at its end. */
+export const ROOT: URL = new URL(TO_ROOT, import.meta.url);
+
+/** A module that is started or loaded by its URL. `path`: of its source, such as `lib/mcp/child.ts`. */
+export function moduleUrl(path: string): URL {
+  return new URL(IS_BUILT ? path.replace(/\.ts$/, ".js") : path, ROOT);
+}
+
+/**
+ * Paths of what a process reads to load its modules: these files and folders of the source, none in the
+ * binary. In the built form those of them that are there, or all of it for whoever shares modules.
+ */
+export function sourcePaths(paths: readonly string[], { shares = false } = {}): string[] {
+  if (Deno.build.standalone) return [];
+  const whole = IS_BUILT && shares ? [""] : paths;
+  const there = IS_BUILT ? whole.filter((path) => !path.endsWith(".ts")) : whole;
+  return there.map((path) => decodeURIComponent(new URL(path, ROOT).pathname));
+}
+
+/** The page at the root of the WebSocket port, relative to `ROOT`: the example of the documentation. */
+export const START_PAGE = "docs/examples/chat.html";

@@ -1,0 +1,21 @@
+/**
+ * Keeps channels running as they are configured: starts, watches over, replaces and stops them.
+ *
+ * @module
+ */
+
+import type { ChannelSpec } from "../../channel/channel_spec.ts";
+import type { ChannelStatus } from "../../channel/channel_status.ts";
+
+/** See the module. */
+export interface ChannelManager {
+  /**
+   * Brings what runs in line with these: the first call is the start. A changed instance is built anew
+   * before the old one stops; one that cannot be built leaves the old one at work (case C35).
+   */
+  configure(specs: readonly ChannelSpec[]): void;
+  /** In the order of the specs; those that are switched off too. */
+  status(): ChannelStatus[];
+  /** Stops all of them. What waits to be delivered goes on waiting on the disk. */
+  stop(graceMs: number): Promise<void>;
+}

@@ -1,0 +1,129 @@
+/**
+ * How a child is started: the one place that knows both ways, from source and as the compiled binary.
+ *
+ * From source the child is `deno run` of the tool's own file with exactly the permissions of its
+ * action. The binary cannot be given permissions by its parent, so it is started with a hidden first
+ * argument and narrows itself (see `child.ts`).
+ *
+ * @module
+ */
+
+// Of other folders types alone, and the layout: a child loads this module, and sees no more of them.
+import type { LockedPackages } from "../packages/locked_packages.ts";
+import { moduleUrl } from "../base/layout.ts";
+
+/** What an action's child may do; nothing else is granted. */
+export interface ChildPermissions {
+  /** Absolute paths. */
+  read: readonly string[];
+  write: readonly string[];
+  /** `<address>:<port>`, IPv6 in brackets; a bare name for the resolver. */
+  net: readonly string[];
+  /** Address ranges that stay closed whatever `net` says: a second wall. */
+  denyNet: readonly string[];
+  /** Every address that `denyNet` leaves open, instead of `net`; for a child that asks about each. */
+  everyAddress?: true;
+  /** Absolute paths of programs that it may start; only for a child in the sandbox of commands. */
+  run?: readonly string[];
+  /** Names of variables that it may read. */
+  env?: readonly string[];
+  /** Kinds of facts about the system, as Deno names them. */
+  sys?: readonly string[];
+}
+
+/** Nothing at all. */
+export const NO_PERMISSIONS: ChildPermissions = { read: [], write: [], net: [], denyNet: [] };
+
+/** Hidden first argument that makes the compiled binary a child. */
+export const CHILD_ARGUMENT = "__child";
+
+/** What stands after it for the relay of a sandbox's network. */
+export const RELAY_ARGUMENT = "network_relay";
+
+/** What stands after it for the program of the sandbox's self-test. */
+export const PROBE_ARGUMENT = "probe_kernel";
+
+/** A program and what it is given. */
+export interface ChildCommand {
+  path: string;
+  args: string[];
+  /** Its whole environment. */
+  env: Record<string, string>;
+}
+
+/** What a command is built from. */
+export interface ChildCommandOptions {
+  tool: string;
+  /** The tool's child side, a `file:` URL; unused in the binary. */
+  entry: URL;
+  permissions: ChildPermissions;
+  /** From source only: the binary holds its packages. A child without it can import none. */
+  packages?: LockedPackages;
+  /** Of V8's heap. */
+  maxHeapMiB: number;
+  /** Where Deno keeps what it derives from the sources; without a writable one it takes 160 ms more. */
+  cacheDir: string;
+  execPath: string;
+  standalone: boolean;
+}
+
+/** The command of a child. */
+export function childCommand(options: ChildCommandOptions): ChildCommand {
+  const { permissions, execPath } = options;
+  const heap = `--max-old-space-size=${options.maxHeapMiB}`;
+  const env = { DENO_DIR: options.cacheDir, DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" };
+  const narrowing = [CHILD_ARGUMENT, options.tool, JSON.stringify(permissions)];
+  if (options.standalone) {
+    return { path: execPath, args: narrowing, env: { ...env, DENO_V8_FLAGS: heap } };
+  }
+  // Deno splits the value of a flag at every comma and knows no escape, so a path that holds one would
+  // grant two others. Such a child is given the kinds as a whole and narrows itself like the binary.
+  const isExact = ![...permissions.read, ...permissions.write, ...permissions.run ?? []]
+    .some((path) => path.includes(","));
+  const grants = isExact
+    ? [
+      ...flag("--allow-read", permissions.read),
+      ...flag("--allow-write", permissions.write),
+      ...(permissions.everyAddress ? ["--allow-net"] : flag("--allow-net", permissions.net)),
+      ...flag("--deny-net", permissions.denyNet),
+      ...flag("--allow-run", permissions.run ?? []),
+      ...flag("--allow-env", permissions.env ?? []),
+      ...flag("--allow-sys", permissions.sys ?? []),
+      options.entry.href,
+    ]
+    : [
+      "--unstable-worker-options",
+      "--allow-read",
+      ...(permissions.write.length > 0 ? ["--allow-write"] : []),
+      ...(permissions.net.length > 0 || permissions.everyAddress ? ["--allow-net"] : []),
+      ...flag("--deny-net", permissions.denyNet),
+      ...(permissions.run === undefined ? [] : ["--allow-run"]),
+      ...(permissions.env === undefined ? [] : ["--allow-env"]),
+      ...(permissions.sys === undefined ? [] : ["--allow-sys"]),
+      moduleUrl("lib/executor/child.ts").href,
+      ...narrowing,
+    ];
+  return {
+    path: execPath,
+    args: [
+      "run",
+      "--quiet",
+      "--no-prompt",
+      ...options.packages === undefined ? ["--no-config", "--no-lock", "--no-npm"] : [
+        ...["--config", options.packages.configFile],
+        ...[`--lock=${options.packages.lockFile}`, "--frozen"],
+      ],
+      "--no-remote",
+      "--cached-only",
+      // Children are short: reading and writing V8's code cache costs more than it saves.
+      "--no-code-cache",
+      `--v8-flags=${heap}`,
+      ...grants,
+    ],
+    env,
+  };
+}
+
+function flag(name: string, values: readonly string[]): string[] {
+  return values.length === 0 ? [] : [`${name}=${values.join(",")}`];
+}

@@ -1,0 +1,144 @@
+/**
+ * The wall around a command: bubblewrap with the system read-only, the workspace, a `/tmp` of its own,
+ * no network and nothing else (decisions E6).
+ *
+ * @module
+ */
+
+import { isInside } from "../base/inside.ts";
+import { COMMAND_PATH } from "../policy/resolve/resolve_command.ts";
+import { networkSandbox } from "./network/network_sandbox.ts";
+import { mountCheck } from "./mount_check.ts";
+import {
+  becomeUser,
+  type ChildUser,
+  isolation,
+  memoryFolder,
+  openParents,
+  PROC,
+} from "./sandbox.ts";
+import type { Guard } from "./workspace_guards.ts";
+
+/** Programs and libraries, as they are laid out here: folders are bound, links are made again. */
+const SYSTEM_FOLDERS = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib32",
+  "/lib64",
+  "/libx32",
+  "/nix/store",
+];
+
+/**
+ * What programs read of `/etc`. Not the whole: it holds keys and the hashes of passwords; and not more
+ * than is needed, as each costs a fraction of a millisecond.
+ */
+const SYSTEM_FILES = [
+  "/etc/alternatives",
+  "/etc/fonts",
+  "/etc/group",
+  "/etc/ld.so.cache",
+  "/etc/localtime",
+  "/etc/mime.types",
+  "/etc/nsswitch.conf",
+  "/etc/passwd",
+  "/etc/ssl/certs",
+  "/etc/ssl/openssl.cnf",
+];
+
+const MIB = 1024 * 1024;
+const TMP_BYTES = 256 * MIB;
+const SHM_BYTES = 64 * MIB;
+
+/** Everything that a command has in its environment, in the sandbox and without one. */
+export const COMMAND_ENV: Readonly<Record<string, string>> = {
+  HOME: "/tmp",
+  LANG: "C.UTF-8",
+  PATH: COMMAND_PATH.join(":"),
+  TERM: "dumb",
+  TMPDIR: "/tmp",
+  USER: "agent",
+};
+
+/** What a command sees of the machine beside the system. */
+export interface CommandView {
+  /** Real path, bound with writing. */
+  workspace: string;
+  /** Real path in the workspace. */
+  cwd: string;
+  /** Parents before what is in them. */
+  guards: readonly Guard[];
+  /** File of names that git is not to add: those that stand for files which a command must not make. */
+  gitIgnore?: string;
+  /** Further places, as arguments of bwrap; they lie over everything else. */
+  mounts?: readonly string[];
+  /** What bwrap itself has in its environment is for the command. */
+  passEnv?: boolean;
+  /** The socket of its proxy; without one it has no network. */
+  networkSocket?: string;
+  /** Another one than ours. */
+  user?: ChildUser;
+}
+
+/** Arguments of bwrap up to the program, which is started once every mount is its own place. */
+export async function commandSandbox(view: CommandView): Promise<string[]> {
+  const { workspace, cwd, guards, gitIgnore, mounts = [], networkSocket, user } = view;
+  const network = networkSocket === undefined
+    ? undefined
+    : await networkSandbox(networkSocket, { user });
+  const args = isolation(user);
+  if (!view.passEnv) args.push("--clearenv");
+  // Where something is around it, that has a loopback alone already.
+  if (network === undefined || network.outer.length === 0) args.push("--unshare-net");
+  for (const folder of SYSTEM_FOLDERS) {
+    const info = await Deno.lstat(folder).catch(() => undefined);
+    if (info?.isSymlink) args.push("--symlink", await Deno.readLink(folder), folder);
+    else if (info?.isDirectory) args.push("--ro-bind", folder, folder);
+  }
+  for (const path of SYSTEM_FILES) args.push("--ro-bind-try", path, path);
+  args.push(...PROC, "--dev", "/dev");
+  // Without a size of their own these would be as large as half the machine's memory.
+  args.push(...memoryFolder("/dev/shm", SHM_BYTES), "--remount-ro", "/dev");
+  args.push(...memoryFolder("/tmp", TMP_BYTES), "--symlink", "/tmp", "/var/tmp");
+  if (gitIgnore !== undefined) {
+    for (const folder of ["/tmp/.config", "/tmp/.config/git"]) {
+      args.push("--perms", "1777", "--dir", folder);
+    }
+    args.push("--ro-bind", gitIgnore, "/tmp/.config/git/ignore");
+  }
+  args.push("--bind", workspace, workspace, ...guards.flatMap(guardArgs), ...mounts);
+  args.push(...(network?.mounts ?? []));
+  for (const [name, value] of Object.entries(COMMAND_ENV)) args.push("--setenv", name, value);
+  args.push("--remount-ro", "/", "--chdir", cwd);
+  return [
+    ...(network?.outer ?? []),
+    ...openParents(args, user),
+    ...["--", ...becomeUser(user), ...mountCheck({ workspace, guards })],
+    ...(network?.start ?? []),
+  ];
+}
+
+/** Why a folder cannot be a command's workspace, if it cannot. */
+export function workspaceProblem(workspace: string): string | undefined {
+  const inSystem = ["/etc", "/proc", "/dev", "/sys"].find((folder) => isInside(workspace, folder));
+  const system = inSystem ??
+    [...SYSTEM_FOLDERS, "/etc", "/proc", "/dev"].find((folder) => isInside(folder, workspace));
+  if (system === undefined) return undefined;
+  return `the workspace "${workspace}" and the system's "${system}" lie in each other`;
+}
+
+function guardArgs({ path, how }: Guard): string[] {
+  switch (how) {
+    case "pin":
+      return ["--bind", path, path];
+    case "readOnly":
+      return ["--ro-bind", path, path];
+    case "hideFile":
+      // Devices do not open in a sandbox, so this one says that the permission is missing.
+      return ["--ro-bind", "/dev/null", path];
+    case "hideFolder":
+      return ["--perms", "0000", "--size", "4096", "--tmpfs", path, "--remount-ro", path];
+  }
+}

@@ -1,0 +1,376 @@
+/**
+ * Runs one action in one child process, confined as well as this machine allows, and ends it with its
+ * whole tree when its time is up, when it is cancelled, and when the service stops (decisions E6).
+ *
+ * @module
+ */
+
+import type { Log } from "../base/log.ts";
+import type { ChildSession, ChildSessionHandlers } from "./child_session.ts";
+import { findChildUser, type FoundChildUser } from "./child_user.ts";
+import { childCommand, type ChildPermissions } from "./command.ts";
+import { closeInherited } from "./inherited.ts";
+import { openSession } from "./open_session.ts";
+import type { ChildFrame, ChildTask } from "../rpc/protocol.ts";
+import { type Fault, runProcess } from "./process.ts";
+import {
+  type Confinement,
+  findConfinement,
+  SANDBOX_CACHE_DIR,
+  sandboxBase,
+  type SandboxView,
+  sandboxView,
+} from "./sandbox.ts";
+import { EXEC_FILTERED, writeSeccompFilter } from "./seccomp_filter.ts";
+import { Slots } from "../rpc/slots.ts";
+import type { LockedPackages } from "../packages/locked_packages.ts";
+import { moduleUrl } from "../base/layout.ts";
+
+/** One action for a child. */
+export interface ChildJob {
+  task: ChildTask;
+  permissions: ChildPermissions;
+  view: SandboxView;
+  timeoutMs: number;
+  /** For a child side that imports npm packages. */
+  packages?: LockedPackages;
+  /** The tool's child side when it is not `lib/tools/child/<tool>.ts`; for tests. */
+  entry?: URL;
+}
+
+/** A child that lives on. */
+export interface SessionJob {
+  /** As `child.ts` knows it. */
+  name: string;
+  /** Its module, which calls `serveSession()`. */
+  entry: URL;
+  /** Given to it at its start; checked by itself. */
+  params: unknown;
+  permissions: ChildPermissions;
+  /** Folders of its sources, beside the executor's own, are among what it sees. */
+  view: SandboxView;
+  packages?: LockedPackages;
+  /** Until it says that it is ready. Default 20,000. */
+  startTimeoutMs?: number;
+}
+
+/** How a child ended: its last frame, or why there was none. */
+export type ChildOutcome =
+  | Exclude<ChildFrame, { type: "progress" }>
+  | { type: "timeout"; timeoutMs: number }
+  | Fault;
+
+/** Runs children. */
+export interface Executor {
+  /**
+   * Runs a job. Rejects only with the signal's reason, once the child's tree is gone; every other end
+   * is an outcome.
+   */
+  run(
+    job: ChildJob,
+    options: { signal: AbortSignal; onProgress: (text: string) => void },
+  ): Promise<ChildOutcome>;
+  /**
+   * Starts a child that lives on until it is closed; a place of `run()` is not taken. Rejects with an
+   * Error that says why it cannot be, once nothing is left of it, or with the signal's reason, which is
+   * heeded until it is ready.
+   */
+  open(
+    job: SessionJob,
+    handlers: ChildSessionHandlers,
+    options?: { signal?: AbortSignal },
+  ): Promise<ChildSession>;
+  /** Whose rights they have. */
+  childUser(): Promise<FoundChildUser>;
+  /** Whether children run in a sandbox, tried once, at the first call; and why, or why not. */
+  confinement(): Promise<{ confined: boolean; reason: string }>;
+  /** What is known without starting anything. */
+  status(): Promise<{ confined: boolean; reason: string }>;
+  counts(): { running: number; waiting: number; sessions: number };
+  /** Kills every child. Resolves when all are gone; later jobs are faults. */
+  shutdown(): Promise<void>;
+}
+
+/** What was found, and what every sandbox starts with. */
+interface Probed extends Confinement {
+  /** Path of the seccomp filter. */
+  filter?: string;
+  /** First arguments of bwrap. */
+  base: readonly string[];
+  user: FoundChildUser;
+}
+
+/** What an executor is made of. */
+export interface ExecutorOptions {
+  /** Folder, 0700, for what Deno derives from the sources of children that have no sandbox. */
+  cacheDir: string;
+  /** Whose owner children are, where the service is root and that owner is not. */
+  workspace?: string;
+  log: Log;
+  /** `off` never uses a sandbox; for tests and other systems. */
+  sandbox?: "auto" | "off";
+  /** Children at once. Default 16. */
+  maxRunning?: number;
+  /** Jobs that wait for a place; beyond them a job is a fault. Default 256. */
+  maxWaiting?: number;
+  /** Sessions at once; beyond them one is refused. Default 32. */
+  maxSessions?: number;
+  /** V8's heap in a child. Default 256. */
+  maxHeapMiB?: number;
+  /** Data segments of a child: its heap, code, stacks and buffers. Default 2 GiB. */
+  maxDataBytes?: number;
+  execPath?: string;
+  standalone?: boolean;
+}
+
+const DEFAULT_MAX_RUNNING = 16;
+const DEFAULT_MAX_WAITING = 256;
+const DEFAULT_MAX_SESSIONS = 32;
+const DEFAULT_MAX_HEAP_MIB = 256;
+const DEFAULT_MAX_DATA_BYTES = 2 * 1024 * 1024 * 1024;
+const MAX_OPEN_FILES = 256;
+const PROBE_TIMEOUT_MS = 10_000;
+const SESSION_START_TIMEOUT_MS = 20_000;
+
+const NEVER = new AbortController().signal;
+
+/** Makes an executor; nothing is started before the first job. */
+export function createExecutor(options: ExecutorOptions): Executor {
+  const { log, cacheDir } = options;
+  const execPath = options.execPath ?? Deno.execPath();
+  const standalone = options.standalone ?? Deno.build.standalone;
+  const { maxRunning = DEFAULT_MAX_RUNNING, maxWaiting = DEFAULT_MAX_WAITING } = options;
+  const slots = new Slots(maxRunning, maxWaiting);
+  const sessions = new Slots(options.maxSessions ?? DEFAULT_MAX_SESSIONS, 0);
+  const closing = new AbortController();
+  const live = new Set<Promise<unknown>>();
+  let found: Promise<Confinement> | undefined;
+  let probed: Promise<Probed> | undefined;
+
+  function find(): Promise<Confinement> {
+    return found ??= options.sandbox === "off"
+      ? Promise.resolve({ reason: "the sandbox is switched off" })
+      : findConfinement();
+  }
+
+  function confine(): Promise<Probed> {
+    return probed ??= probe().catch((error) => {
+      probed = undefined;
+      throw error;
+    });
+  }
+
+  async function probe(): Promise<Probed> {
+    const confinement = await find();
+    const { bwrap } = confinement;
+    if (bwrap === undefined) {
+      await Deno.mkdir(cacheDir, { recursive: true, mode: 0o700 });
+      return { ...confinement, base: [], user: { reason: "there is no sandbox" } };
+    }
+    const real = await Deno.realPath(execPath);
+    const found = options.workspace === undefined
+      ? { reason: "they have no workspace" }
+      : await findChildUser({ workspace: options.workspace, folder: cacheDir });
+    const { user } = found;
+    const base = await sandboxBase(real, user);
+    const filter = await writeSeccompFilter(cacheDir);
+    const nothing: SandboxView = { readOnly: [], readWrite: [], network: false };
+    const env = { DENO_DIR: SANDBOX_CACHE_DIR };
+    const version = [...base, ...sandboxView(nothing, env, { user }), real, "--version"];
+    const reason = await tryOut(["/bin/sh", "-c", EXEC_FILTERED, filter, bwrap, ...version]);
+    if (reason === undefined) return { ...confinement, filter, base, user: found };
+    log.warning("The sandbox does not work here: file tools refuse paths that hold links", {
+      reason,
+    });
+    return { reason, base: [], user: { reason: "there is no sandbox" } };
+  }
+
+  /** What is started, and its whole environment. */
+  async function commandLine(
+    { tool, entry, permissions, view, timeoutMs, ...job }: {
+      tool: string;
+      entry: URL;
+      permissions: ChildPermissions;
+      view: SandboxView;
+      packages?: LockedPackages;
+      timeoutMs?: number;
+    },
+  ): Promise<{ argv: string[]; env: Record<string, string> }> {
+    const { bwrap, filter, base, user: { user } } = await confine();
+    const packages = standalone ? undefined : job.packages;
+    const command = childCommand({
+      tool,
+      entry,
+      permissions,
+      packages,
+      maxHeapMiB: options.maxHeapMiB ?? DEFAULT_MAX_HEAP_MIB,
+      cacheDir: bwrap === undefined ? packages?.denoDir ?? cacheDir : SANDBOX_CACHE_DIR,
+      execPath: bwrap === undefined ? execPath : await Deno.realPath(execPath),
+      standalone,
+    });
+    const argv = [
+      ...await closeInherited(),
+      ...limited(filter, timeoutMs, options.maxDataBytes ?? DEFAULT_MAX_DATA_BYTES),
+      ...(bwrap === undefined
+        ? []
+        : [bwrap, ...base, ...sandboxView(view, command.env, { packages, user })]),
+      command.path,
+      ...command.args,
+    ];
+    return { argv, env: bwrap === undefined ? command.env : {} };
+  }
+
+  async function openInPlace(
+    job: SessionJob,
+    handlers: ChildSessionHandlers,
+    signal: AbortSignal | undefined,
+    release: () => void,
+  ): Promise<ChildSession> {
+    const { name } = job;
+    try {
+      const started = await commandLine({ ...job, tool: name });
+      signal?.throwIfAborted();
+      const { session, gone } = openSession({
+        ...started,
+        cwd: "/",
+        params: job.params,
+        handlers,
+        startTimeoutMs: job.startTimeoutMs ?? SESSION_START_TIMEOUT_MS,
+        signal,
+        closing: closing.signal,
+        onGone: release,
+        onFault: ({ reason, stderr }) =>
+          log.warning("A child of the executor that lives on has ended", { name, reason, stderr }),
+      });
+      const ended = gone.finally(() => live.delete(ended));
+      live.add(ended);
+      return await session;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async function run(
+    job: ChildJob,
+    { signal, onProgress }: { signal: AbortSignal; onProgress: (text: string) => void },
+  ): Promise<ChildOutcome> {
+    const release = await slots.take(signal);
+    if (release === undefined) {
+      return { type: "fault", message: `${maxWaiting} actions wait already` };
+    }
+    try {
+      const { tool } = job.task;
+      const started = await commandLine({
+        ...job,
+        tool,
+        entry: job.entry ?? moduleUrl(`lib/tools/child/${tool}.ts`),
+      });
+      signal.throwIfAborted();
+      if (closing.signal.aborted) {
+        release();
+        return { type: "fault", message: "the service is stopping" };
+      }
+      const { outcome, gone } = runProcess({
+        ...started,
+        task: job.task,
+        timeoutMs: job.timeoutMs,
+        signal,
+        closing: closing.signal,
+        onProgress,
+      });
+      const ended = gone.finally(() => {
+        release();
+        live.delete(ended);
+      });
+      live.add(ended);
+      const { result, stderr } = await outcome;
+      if (result.type === "fault") {
+        log.warning("A child of the executor failed", { tool, reason: result.message, stderr });
+      }
+      return result;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  return {
+    async run(job, runOptions) {
+      try {
+        return await run(job, runOptions);
+      } catch (error) {
+        runOptions.signal.throwIfAborted();
+        const message = error instanceof Error ? error.message : String(error);
+        log.error("A child of the executor cannot be started", {
+          tool: job.task.tool,
+          reason: message,
+        });
+        return { type: "fault", message: `its process cannot be started: ${message}` };
+      }
+    },
+    async open(job, handlers, { signal } = {}) {
+      const release = await sessions.take(signal ?? NEVER);
+      if (release === undefined) throw new Error(`${sessions.max} children live on already`);
+      return await openInPlace(job, handlers, signal, release);
+    },
+    childUser: async () => (await confine()).user,
+    async confinement() {
+      const { bwrap, reason } = await confine();
+      return { confined: bwrap !== undefined, reason };
+    },
+    async status() {
+      const { bwrap, reason } = await (probed ?? find());
+      return { confined: bwrap !== undefined, reason };
+    },
+    counts: () => ({
+      running: slots.running,
+      waiting: slots.waiting,
+      sessions: sessions.running,
+    }),
+    async shutdown() {
+      closing.abort(new Error("the service is stopping"));
+      await Promise.all(live);
+    },
+  };
+}
+
+/**
+ * What starts a child under limits that its processes inherit, with the seccomp filter where there is one.
+ * The shell sets them: as a program of its own, such as prlimit, that would take as long again.
+ */
+function limited(
+  filter: string | undefined,
+  timeoutMs: number | undefined,
+  maxDataBytes: number,
+): string[] {
+  if (Deno.build.os !== "linux") return [];
+  const limits = [
+    `ulimit -d ${Math.floor(maxDataBytes / 1024)}`,
+    // Deno works on several threads, so processor time passes faster than time; this bounds a child that
+    // outlives everyone.
+    ...(timeoutMs === undefined ? [] : [`ulimit -t ${Math.ceil(timeoutMs / 1000) * 4}`]),
+    `ulimit -n ${MAX_OPEN_FILES}`,
+    "ulimit -c 0",
+    filter === undefined ? 'exec "$@"' : EXEC_FILTERED,
+  ];
+  return ["/bin/sh", "-c", limits.join(" && "), filter ?? "sh"];
+}
+
+/** Why a program does not run, or undefined when it does. */
+async function tryOut([path, ...args]: readonly string[]): Promise<string | undefined> {
+  try {
+    const { success, stderr } = await new Deno.Command(path!, {
+      args,
+      clearEnv: true,
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+      signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+    }).output();
+    if (success) return undefined;
+    return new TextDecoder().decode(stderr).trim().split("\n").at(-1) || "it failed without a word";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

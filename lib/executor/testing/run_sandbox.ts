@@ -1,0 +1,31 @@
+/**
+ * Runs bubblewrap with arguments such as `commandSandbox()` gives, as the executor does; for tests.
+ *
+ * @module
+ */
+
+import { programPath } from "../../../tests/support/needs.ts";
+import { EXEC_FILTERED, writeSeccompFilter } from "../seccomp_filter.ts";
+
+/** How a sandbox ended. */
+export interface SandboxRun {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs it to its end, with an empty environment. */
+export async function runSandbox(args: readonly string[]): Promise<SandboxRun> {
+  const folder = await Deno.makeTempDir();
+  try {
+    const filter = await writeSeccompFilter(folder);
+    const { code, stdout, stderr } = await new Deno.Command("/bin/sh", {
+      args: ["-c", EXEC_FILTERED, filter, programPath("bubblewrap"), ...args],
+      clearEnv: true,
+    }).output();
+    const text = new TextDecoder();
+    return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}

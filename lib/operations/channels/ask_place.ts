@@ -1,0 +1,112 @@
+/**
+ * Asks a channel's package, in a place that is there for that alone.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import type { OpenedPlace } from "../../place/open_place.ts";
+import { PlaceClient } from "../../place/place_client.ts";
+import { LOG_RATE, type PlaceCall } from "../../place/protocol.ts";
+import { Rate } from "../../base/rate.ts";
+import type { Log } from "../../base/log.ts";
+
+/** Whose place it is. */
+export interface AskedPlace {
+  runtimeName: string;
+  /** Ends it. */
+  signal: AbortSignal;
+  clock: Clock;
+  log: Log;
+}
+
+/** A place that is asked. */
+export interface PlaceToAsk {
+  /**
+   * What a call came to. Rejects with what the package said, or why it said nothing within `timeoutMs`; the
+   * place is of no use after that.
+   */
+  ask(call: PlaceCall, timeoutMs: number): Promise<unknown>;
+  close(): void;
+}
+
+/** Takes what is said in a place to the log, and asks. */
+export function placeToAsk(
+  opened: OpenedPlace,
+  { runtimeName, signal, clock, log }: AskedPlace,
+): PlaceToAsk {
+  const stop = () => client.close("the service is stopping");
+  const lines = new Rate(LOG_RATE, clock);
+  const client = new PlaceClient({
+    opened,
+    clock,
+    onNews(news) {
+      if (news.type === "publish" || news.type === "transcribe") {
+        return "it published a message though it was not started";
+      }
+      if (news.type === "log" && lines.take()) {
+        log[news.level](news.message, { ...news.data, channel: runtimeName });
+      }
+    },
+    onGone: () => signal.removeEventListener("abort", stop),
+  });
+  signal.addEventListener("abort", stop, { once: true });
+  return {
+    close: () => client.close("it was asked"),
+    async ask(call, timeoutMs) {
+      const late = Promise.withResolvers<never>();
+      const cancel = clock.after(
+        timeoutMs,
+        () => late.reject(new Error(`it took longer than ${timeoutMs / 1_000} s`)),
+      );
+      try {
+        return await Promise.race([client.ready.then(() => client.call(call)), late.promise]);
+      } finally {
+        cancel();
+      }
+    },
+  };
+}
+
+/** What is asked, and how. */
+export interface AskOptions extends AskedPlace {
+  call: PlaceCall;
+  /** From now to its answer. */
+  timeoutMs: number;
+}
+
+/**
+ * What the call came to. Rejects with what the package said, or why it said nothing; the place is gone
+ * then, and one that comes later is ended when it comes.
+ */
+export async function askPlace(
+  open: () => Promise<OpenedPlace>,
+  options: AskOptions,
+): Promise<unknown> {
+  const { timeoutMs, clock, signal } = options;
+  const over = Promise.withResolvers<never>();
+  over.promise.catch(() => {});
+  const cancel = clock.after(
+    timeoutMs,
+    () => over.reject(new Error(`it took longer than ${timeoutMs / 1_000} s`)),
+  );
+  const stop = () => over.reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  let place: PlaceToAsk | undefined;
+  let done = false;
+  const answer = async () => {
+    const opened = await open();
+    if (done) return opened.close();
+    place = placeToAsk(opened, options);
+    return await place.ask(options.call, timeoutMs);
+  };
+  try {
+    return await Promise.race([answer(), over.promise]);
+  } finally {
+    done = true;
+    cancel();
+    signal.removeEventListener("abort", stop);
+    place?.close();
+  }
+}

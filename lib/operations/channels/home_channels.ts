@@ -1,0 +1,99 @@
+/**
+ * The channels of a home, where authority is: which there are, how they are configured, and the places
+ * that they run in. Loaded only where channels are run (case W14).
+ *
+ * @module
+ */
+
+import { systemClock } from "../../base/clock.ts";
+import type { ChannelRegistry, UsableChannel } from "../../registry/channel_registry.ts";
+import { channelSpecs } from "../../registry/channel_specs.ts";
+import type { ChannelSpec } from "../../channel/channel_spec.ts";
+import { unknownChannelKeys } from "../../registry/unknown_channel_keys.ts";
+import type { HomePaths } from "../../config/paths.ts";
+import type { Config } from "../../config/schema.ts";
+import type { Log } from "../../base/log.ts";
+import type { Scrubber } from "../../secrets/scrubber.ts";
+import type { ChannelModule } from "../../authority/bridge.ts";
+import type { AuditLog } from "../../audit/log.ts";
+import type { ChannelPlaces } from "./channel_places.ts";
+import { type ChannelOperator, createChannelOperator } from "./operate_channels.ts";
+import { openChannelPlaces } from "./open_channel_places.ts";
+
+/** What they are opened with. */
+export interface HomeChannelsDeps {
+  registry: ChannelRegistry;
+  /** The one in force: live keys of it follow the file. */
+  config: Config;
+  paths: HomePaths;
+  /** Folder of Deno's packages. */
+  denoDir: string | undefined;
+  env: (name: string) => string | undefined;
+  scrubber: Pick<Scrubber, "text">;
+  audit: AuditLog;
+  /** Takes up the file now. */
+  reload: () => Promise<void>;
+  log: Log;
+}
+
+/** See the module. */
+export interface HomeChannels {
+  readonly places: Pick<ChannelPlaces, "open">;
+  readonly operator: Pick<ChannelOperator, "answer">;
+  /** Those that the service runs itself, switched on. */
+  readonly served: readonly ChannelModule[];
+  /** Those that have places of their own, as they are configured now; what has no effect is logged. */
+  specs(): ChannelSpec[];
+  /** Whether senders of a channel are vouched for (decisions E4). */
+  verifiesSenders(channel: string): boolean;
+  /** Ends all places, and resolves when nothing is asked of any of them. */
+  shutdown(): Promise<void>;
+}
+
+/** See the module; nothing is started by it. */
+export function openHomeChannels(deps: HomeChannelsDeps): HomeChannels {
+  const { registry, config, paths, log } = deps;
+  const configured = () => ({ registry, config, dataDir: paths.dataDir });
+  const fingerprintKey = crypto.getRandomValues(new Uint8Array(32));
+  const usable = [...registry.usable.values()];
+  const places = openChannelPlaces({ ...deps, configured });
+  const operator = createChannelOperator({ ...deps, places, clock: systemClock });
+  for (const { folder, problem } of registry.broken) {
+    // One that is switched on is told of by whoever wants to start it.
+    if (!isEnabled(config, folder)) log.warning("A channel is left out", { folder, problem });
+  }
+  return {
+    places,
+    operator,
+    served: usable.filter((channel) =>
+      isServed(channel) && isEnabled(config, channel.descriptor.name)
+    )
+      .map(({ descriptor: { name }, runtime: { module, exportName } }) => ({
+        name,
+        module,
+        className: exportName,
+      })),
+    specs() {
+      for (const problem of unknownChannelKeys(configured())) log.warning(problem);
+      const { scrubber } = deps;
+      return channelSpecs({ ...configured(), fingerprintKey }).map((spec) =>
+        // An adapter that reads a section may say what stands in it.
+        spec.problem === undefined ? spec : { ...spec, problem: scrubber.text(spec.problem) }
+      );
+    },
+    verifiesSenders: (channel) => registry.usable.get(channel)?.descriptor.senderVerified === true,
+    async shutdown() {
+      await Promise.all([operator.shutdown(), places.shutdown()]);
+    },
+  };
+}
+
+function isServed({ descriptor }: UsableChannel): boolean {
+  return descriptor.capabilities.includes("in_service");
+}
+
+function isEnabled({ channels }: Config, name: string): boolean {
+  const section: unknown = Object.hasOwn(channels, name) ? channels[name] : undefined;
+  return typeof section === "object" && section !== null && "enabled" in section &&
+    section.enabled === true;
+}

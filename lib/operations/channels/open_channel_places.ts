@@ -1,0 +1,42 @@
+/**
+ * The places of a home's channels.
+ *
+ * @module
+ */
+
+import { systemClock } from "../../base/clock.ts";
+import type { ConfiguredChannels } from "../../registry/place_source_of.ts";
+import { placeSourceOf } from "../../registry/place_source_of.ts";
+import type { HomePaths } from "../../config/paths.ts";
+import type { Log } from "../../base/log.ts";
+import type { Scrubber } from "../../secrets/scrubber.ts";
+import { lockedPackages } from "../../packages/locked_packages.ts";
+import { type ChannelPlaces, createChannelPlaces } from "./channel_places.ts";
+import { createPackageFetcher } from "../../packages/package_fetcher.ts";
+import { ownFolders } from "./own_folders.ts";
+
+/** What they are opened with. */
+export interface OpenChannelPlaces {
+  /** As it is configured at the moment. */
+  configured: () => ConfiguredChannels;
+  paths: HomePaths;
+  /** Folder of Deno's packages. */
+  denoDir: string | undefined;
+  env: (name: string) => string | undefined;
+  scrubber: Pick<Scrubber, "text">;
+  log: Log;
+}
+
+/** See the module; nothing is started by it. */
+export function openChannelPlaces(
+  { configured, paths, denoDir, env, scrubber, log }: OpenChannelPlaces,
+): ChannelPlaces {
+  return createChannelPlaces({
+    sourceOf: (runtimeName) => placeSourceOf(configured(), { runtimeName }),
+    packages: createPackageFetcher({ packages: lockedPackages(denoDir), env, log }),
+    forbidden: ownFolders(paths),
+    scrub: (text) => scrubber.text(text),
+    clock: systemClock,
+    log,
+  });
+}

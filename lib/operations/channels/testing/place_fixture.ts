@@ -1,0 +1,160 @@
+/**
+ * Real places over modules of tests, in a home that is gone afterwards.
+ *
+ * @module
+ */
+
+import { join } from "@std/path";
+import type { Clock } from "../../../base/clock.ts";
+import { systemClock } from "../../../base/clock.ts";
+import type { BuiltChannel } from "../../../channel/channel_link.ts";
+import type { ChannelPermissions } from "../../../channel/descriptor.ts";
+import type { OutboundMessage } from "../../../contract/outbound_message.ts";
+import { buildChannel, type BuildChannelDeps } from "../../../place/build_channel.ts";
+import type { PlaceSource } from "../../../place/place_source.ts";
+import type { PlaceBoot } from "../../../place/protocol.ts";
+import { channelStateDir } from "../../../base/state_dir.ts";
+import type { Log } from "../../../base/log.ts";
+import { type ChannelPlaces, createChannelPlaces } from "../channel_places.ts";
+import type { PackageFetcher } from "../../../packages/package_fetcher.ts";
+
+const TESTING = new URL("../../../place/testing/", import.meta.url);
+
+/** A line of a log. */
+export interface Line {
+  level: string;
+  message: string;
+  [field: string]: unknown;
+}
+
+/** What a source is made with. */
+export interface SourceOptions extends Partial<Omit<PlaceBoot, "module">> {
+  /** File of lib/channel/place/testing. */
+  file?: string;
+  permissions?: Partial<ChannelPermissions>;
+  dependencies?: string[];
+}
+
+/** See the module. */
+export class PlaceFixture {
+  readonly home: string;
+  readonly dataDir: string;
+  readonly places: ChannelPlaces;
+  readonly lines: Line[] = [];
+  readonly log: Log;
+  readonly #sources = new Map<string, PlaceSource>();
+
+  private constructor(home: string, packages?: Pick<PackageFetcher, "ensure" | "shutdown">) {
+    this.home = home;
+    this.dataDir = join(home, "data");
+    const line = (level: string) => (message: string, fields?: object) =>
+      void this.lines.push({ level, message, ...fields });
+    this.log = {
+      debug: line("debug"),
+      info: line("info"),
+      warning: line("warning"),
+      error: line("error"),
+    };
+    this.places = createChannelPlaces({
+      sourceOf: (name) => {
+        const source = this.#sources.get(name);
+        if (source === undefined) throw new Error(`nobody knows ${name}`);
+        return source;
+      },
+      packages: packages ?? { ensure: () => Promise.resolve(), shutdown: () => Promise.resolve() },
+      forbidden: [home],
+      scrub: (text) => text.replaceAll("a-secret-token", "[secret]"),
+      clock: systemClock,
+      log: this.log,
+    });
+  }
+
+  static async open(
+    { packages }: { packages?: Pick<PackageFetcher, "ensure" | "shutdown"> } = {},
+  ): Promise<PlaceFixture> {
+    const home = await Deno.realPath(await Deno.makeTempDir({ prefix: "place-" }));
+    return new PlaceFixture(home, packages);
+  }
+
+  stateDir(runtimeName = "probe"): string {
+    return channelStateDir(this.dataDir, runtimeName);
+  }
+
+  /** What a place is made of; by default the probe without any permission of its own. */
+  source(
+    { file = "probe_runtime.ts", permissions, dependencies = [], ...boot }: SourceOptions = {},
+  ): PlaceSource {
+    const runtimeName = boot.runtimeName ?? "probe";
+    const source: PlaceSource = {
+      boot: {
+        runtimeName,
+        exportName: "ProbeRuntime",
+        kind: "runtime",
+        config: { allowFrom: ["*"] },
+        stateDir: this.stateDir(runtimeName),
+        secrets: ["a-secret-token"],
+        allowLocalServiceAccess: false,
+        ...boot,
+        module: new URL(file, TESTING).href,
+      },
+      permissions: { hosts: [], paths: [], variables: [], ...permissions },
+      dependencies,
+    };
+    this.#sources.set(runtimeName, source);
+    return source;
+  }
+
+  /** Builds the channel of a source, as the service does. */
+  build(
+    options: SourceOptions = {},
+    deps: Partial<BuildChannelDeps> & { clock?: Clock } = {},
+  ): Promise<BuiltChannel> {
+    const { runtimeName, stateDir } = this.source(options).boot;
+    return buildChannel(this.places.open, {
+      spec: { runtimeName, channel: runtimeName, senderVerified: false },
+      inbound: () => Promise.resolve({ kind: "turn", turnId: "t", repeated: false }),
+      transcribe: (path) => Promise.resolve(`said in ${path}`),
+      stateDir,
+      clock: systemClock,
+      log: this.log,
+      ...deps,
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.places.shutdown();
+    await Deno.remove(this.home, { recursive: true });
+  }
+}
+
+/** A message that tells the probe what to do. */
+export function order(content: string, metadata: Record<string, unknown> = {}): OutboundMessage {
+  return { id: "m", channel: "probe", chatId: "c", content, media: [], metadata };
+}
+
+/** What the probe says that something came to. */
+export async function told(
+  channel: BuiltChannel,
+  content: string,
+  metadata: Record<string, unknown> = {},
+): Promise<string> {
+  try {
+    await channel.send(order(content, metadata));
+    return "sent";
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Resolves as soon as something holds of a channel. */
+export function changed(channel: BuiltChannel, holds: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (!holds()) return;
+      channel.onChange = undefined;
+      resolve();
+    };
+    channel.onChange = look;
+    look();
+  });
+}

@@ -1,0 +1,177 @@
+/**
+ * Who somebody is by what he shows, and what he may answer: the one place where tokens, senders and the
+ * proxy's word are checked (decisions E4).
+ *
+ * @module
+ */
+
+import { ServiceError } from "../base/errors.ts";
+import type { ActionContext } from "../contract/actions.ts";
+import {
+  type Credential,
+  includesScope,
+  type OperatorAnswer,
+  type OperatorRequest,
+  type Scope,
+} from "./operator.ts";
+import type { TokenOwner } from "../state/token_store.ts";
+import type { OperatorDeps } from "./operate.ts";
+
+/** Somebody who has shown who he is. */
+export interface Known {
+  by: string;
+  scopes: readonly Scope[];
+  /** Undefined: any turn's. */
+  turnId?: string;
+  isChat: boolean;
+  isTerminal: boolean;
+  /** He could have opened a turn over the WebSocket port himself, under a `client_id` of his choice. */
+  opensSockets?: boolean;
+  /** Why he answers no approval at all. */
+  mayNotAnswer?: string;
+}
+
+/** What checking goes by. */
+export type CredentialsDeps = Pick<OperatorDeps, "gates" | "port" | "verifiesSenders"> & {
+  tokens: Pick<OperatorDeps["tokens"], "verify">;
+};
+
+/** See the module. */
+export interface Credentials {
+  /** Whose it is. Throws `invalid_token`, or `insufficient_scope` for a sender who may answer nothing. */
+  identify(credential: Credential): Known;
+  /** What is asked about a credential itself. */
+  answerOfTokens(
+    request: Extract<OperatorRequest, { op: `tokens.${string}` }>,
+    credential: Credential,
+  ): OperatorAnswer;
+  /** Why somebody may not answer an approval of that turn; undefined when he may. */
+  objection(known: Known, context: ActionContext): string | undefined;
+}
+
+/** Makes the check. */
+export function createCredentials(deps: CredentialsDeps): Credentials {
+  const { tokens, port, gates, verifiesSenders } = deps;
+
+  function ownerOf(token: string): TokenOwner & { isIssued: boolean } {
+    const lasting = tokens.verify(token);
+    const owner = lasting ?? port?.tokens.verify(token);
+    if (owner === undefined) {
+      throw new ServiceError(
+        "invalid_token",
+        "The token is none of an approver or operator, was revoked, or has expired",
+      );
+    }
+    return { ...owner, isIssued: lasting === undefined };
+  }
+
+  function knownToken(token: string): Known {
+    const { id, scopes, isIssued } = ownerOf(token);
+    return {
+      by: `token:${id}`,
+      scopes,
+      isChat: false,
+      isTerminal: false,
+      opensSockets: isIssued || includesScope(scopes, "chat"),
+    };
+  }
+
+  function knownIdentity(actor: string): Known {
+    if (!port?.trustsProxy || !actor.startsWith("webui:")) {
+      throw new ServiceError("invalid_token", "There is no proxy whose word would count here");
+    }
+    return {
+      by: `sender:${actor}`,
+      scopes: ["operate"],
+      isChat: false,
+      isTerminal: false,
+      mayNotAnswer: gates.approvers.includes(actor)
+        ? undefined
+        : "gates.approvers does not list this person",
+    };
+  }
+
+  function knownSender(sender: string): Known {
+    const channel = sender.slice(0, Math.max(0, sender.indexOf(":")));
+    if (!verifiesSenders(channel)) {
+      throw new ServiceError(
+        "insufficient_scope",
+        `Nobody can answer an approval from here: the channel "${channel}" does not prove who writes. ` +
+          "Use a token: service approvals approve ID",
+      );
+    }
+    if (!gates.approvers.includes(sender)) {
+      throw new ServiceError("insufficient_scope", "gates.approvers does not list this sender");
+    }
+    return { by: `sender:${sender}`, scopes: ["approve"], isChat: true, isTerminal: false };
+  }
+
+  return {
+    identify(credential: Credential): Known {
+      switch (credential.kind) {
+        case "token":
+          return knownToken(String(credential.token));
+        case "sender":
+          return knownSender(String(credential.sender));
+        case "identity":
+          return knownIdentity(String(credential.actor));
+        default:
+          throw new ServiceError(
+            "invalid_token",
+            "Only a token or a sender can be shown from here",
+          );
+      }
+    },
+    answerOfTokens(
+      request: Extract<OperatorRequest, { op: `tokens.${string}` }>,
+      credential: Credential,
+    ): OperatorAnswer {
+      if (request.op === "tokens.check") {
+        if (credential.kind !== "token") {
+          throw new ServiceError("invalid_token", "Only a token can be checked");
+        }
+        const { id, scopes, expiresAt } = ownerOf(String(credential.token));
+        return { token: { id, scopes, ...expiresAt !== undefined && { expiresAt } } };
+      }
+      if (port === undefined) throw new ServiceError("not_enabled", "No tokens are issued here");
+      if (credential.kind !== "issue_secret") {
+        throw new ServiceError(
+          "invalid_token",
+          "A token is issued to whoever shows the secret alone",
+        );
+      }
+      const { secret } = credential;
+      return {
+        issued: port.tokens.issue({
+          scopes: request.scopes,
+          secret: secret === undefined ? undefined : String(secret),
+        }),
+      };
+    },
+    objection(known: Known, context: ActionContext): string | undefined {
+      if (known.turnId !== undefined && known.turnId !== context.turnId) {
+        return "another terminal opened the turn";
+      }
+      if (known.mayNotAnswer !== undefined) return known.mayNotAnswer;
+      if (!gates.independentApprover) return undefined;
+      const opened = known.isTerminal || isSame(known.by, context.actor) ||
+        (known.opensSockets && context.actor.startsWith("websocket:")) ||
+        isSame(known.by.replace(/^sender:/, ""), context.actor);
+      return opened
+        ? "gates.independentApprover wants somebody else than who opened the turn"
+        : undefined;
+    },
+  };
+}
+
+/** Whether two names are of the same one, in any spelling; only ever used to refuse. */
+function isSame(one: string, other: string): boolean {
+  return fold(one) === fold(other);
+}
+
+function fold(name: string): string {
+  return name.normalize("NFKC").toLowerCase().replace(
+    /[\s\p{C}\p{Default_Ignorable_Code_Point}]/gu,
+    "",
+  );
+}

@@ -1,0 +1,17 @@
+/**
+ * What a place is made of, before it is started.
+ *
+ * @module
+ */
+
+import type { ChannelPermissions } from "../channel/descriptor.ts";
+import type { PlaceBoot } from "./protocol.ts";
+
+/** See the module. */
+export interface PlaceSource {
+  boot: PlaceBoot;
+  /** With the values of fields in the places of `{field}`; what a folder of its own needs is added. */
+  permissions: ChannelPermissions;
+  /** `npm:<package>@<version>`, of the manifest. */
+  dependencies: readonly string[];
+}

@@ -1,0 +1,52 @@
+/**
+ * The agent as a client of POST /mcp may use it: what the local socket offers, by whoever has the API's
+ * key, in the API's own conversations.
+ *
+ * @module
+ */
+
+import { scrubbedError } from "../../agent/scrubbed_model.ts";
+import type { Config } from "../../config/schema.ts";
+import type { Operation, Operations } from "../../local/protocol.ts";
+import type { AgentAccess } from "../../mcp/serve/agent_access.ts";
+import type { Scrubber } from "../../secrets/scrubber.ts";
+import { createOperations, type OperationDeps } from "./operations.ts";
+
+/** Makes it. `api` is read for every turn; `scrubber` takes secrets out of answers and errors. */
+export function apiAgent(
+  deps: Omit<OperationDeps, "requester">,
+  api: Pick<Config["api"], "attended" | "timeoutS">,
+  scrubber: Pick<Scrubber, "text" | "value">,
+): AgentAccess {
+  const operations = createOperations({
+    ...deps,
+    requester: () => ({
+      actor: "api:key",
+      attended: api.attended,
+      timeoutMs: api.timeoutS * 1000,
+    }),
+  });
+  return {
+    request<Op extends Operation>(op: Op, params: Operations[Op]["params"], signal: AbortSignal) {
+      const run = operations[op] as (
+        params: Operations[Op]["params"],
+        signal: AbortSignal,
+      ) => AsyncIterable<Operations[Op]["data"]>;
+      return scrubbed(run(params, signal), scrubber);
+    },
+    channel: "api",
+    readsAll: false,
+  };
+}
+
+/** A history may be older than a secret that stands in it. */
+async function* scrubbed<T>(
+  answers: AsyncIterable<T>,
+  scrubber: Pick<Scrubber, "text" | "value">,
+): AsyncGenerator<T> {
+  try {
+    for await (const answer of answers) yield scrubber.value(answer);
+  } catch (error) {
+    throw scrubbedError(error, scrubber);
+  }
+}

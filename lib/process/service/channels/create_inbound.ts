@@ -1,0 +1,211 @@
+/**
+ * Takes in messages of channels: each once, those of a session in their order, and as many at a time as
+ * there is room for. What is not taken yet waits where it came from (case C34).
+ *
+ * @module
+ */
+
+import type { OwnedTurns } from "../../../agent/create_turns.ts";
+import type { InputPart } from "../../../contract/messages.ts";
+import { inputChars } from "../../../agent/room.ts";
+import type { Deliveries } from "../../../channel/deliveries.ts";
+import type { InboundMessage, Published } from "../../../contract/inbound_message.ts";
+import { checkInbound } from "../../../channel/check_inbound.ts";
+import { channelStateDir } from "../../../base/state_dir.ts";
+import type { DocumentReader } from "../../../contract/documents.ts";
+import { type ErrorCode, ServiceError } from "../../../base/errors.ts";
+import type { Journal, RequestKey } from "../../../contract/journal.ts";
+import type { Log } from "../../../base/log.ts";
+import { requestDigest } from "../../../base/request_digest.ts";
+import { answerText } from "../answer_text.ts";
+import { AnsweredCommands } from "../answered_commands.ts";
+import type { Inbound, InboundSpec } from "./inbound.ts";
+import { readInboundFiles } from "./inbound_files.ts";
+import { inboundSessionKey } from "./inbound_session_key.ts";
+import type { LateMessages } from "./late_messages.ts";
+import { InOrder, orAborted, Places } from "./waiting.ts";
+
+/** Messages whose files are in memory at the same time; each has 24 MiB of them at most. */
+const MAX_READING = 4;
+
+/** Refusals that pass: `Turns.room` tells when. */
+const WAITS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["queue_full", "storage_full"]);
+
+/** What taking messages in takes. */
+export interface InboundDeps {
+  /** Scrubbed (`scrubbedTurns`): what people send is on record without secrets. */
+  turns: Pick<OwnedTurns, "submit" | "repeated" | "command" | "room">;
+  journal: Pick<Journal, "enqueue" | "hasMessage">;
+  deliveries: Pick<Deliveries, "follow" | "wake">;
+  late: Pick<LateMessages, "isLate" | "take">;
+  documents: DocumentReader;
+  /** Where the folders of channels are (`channelStateDir`). */
+  dataDir: string;
+  /** Takes secrets out of a text that will be on record. */
+  scrub: (text: string) => string;
+  randomId: () => string;
+  log: Pick<Log, "warning">;
+}
+
+/** A message on its way. */
+interface Arrival {
+  spec: InboundSpec;
+  message: InboundMessage;
+  sessionKey: string;
+  /** `<channel>:<sender>`. */
+  actor: string;
+  /** Of what answers it, if it is a command. */
+  replyId: string;
+  requestKey?: RequestKey;
+  /** By which a repeat is known; absent where the platform has no id for it. */
+  name?: string;
+  signal: AbortSignal;
+}
+
+/** What a message says, as parts of an input. */
+function textsOf({ content, parts = [{ text: content }] }: InboundMessage) {
+  return parts.map((part) => ({ type: "text" as const, ...part, text: part.text.toWellFormed() }));
+}
+
+/** Makes the way in. */
+export function createInbound(deps: InboundDeps): Inbound {
+  const { turns, journal, deliveries, late, documents, dataDir, scrub, randomId, log } = deps;
+  const inOrder = new InOrder();
+  const reading = new Places(MAX_READING);
+  const answered = new AnsweredCommands();
+  /** Messages that are on no record yet, by their name. */
+  const arriving = new Map<string, Promise<Published>>();
+
+  /** What became of a message that came before; of one that was changed since, too. */
+  function onRecord({ replyId, requestKey }: Arrival): Published | undefined {
+    if (requestKey === undefined) return undefined;
+    if (journal.hasMessage(replyId)) return { kind: "command" };
+    const turn = turns.repeated(requestKey);
+    return turn && { kind: "turn", turnId: turn.id, repeated: true };
+  }
+
+  async function take(arrival: Arrival): Promise<Published> {
+    const { spec, message, sessionKey, actor, replyId, requestKey, name, signal } = arrival;
+    // Done before, while its answer could not be kept.
+    const known = requestKey && answered.find(replyId);
+    if (known !== undefined) return await reply(arrival, known);
+    // Neither a turn nor a command: what it asked for may be the last thing that is wanted by now.
+    if (late.isLate(spec, message, name)) {
+      await late.take(spec, message, name);
+      return { kind: "late" };
+    }
+    const input = textsOf(message);
+    const { senderVerified } = spec;
+    const command = turns.command({ sessionKey, actor, senderVerified, input });
+    // Commands wait for nothing: one of them may be what frees the lane.
+    if (command !== undefined) {
+      const answer = answerText(command);
+      if (requestKey !== undefined) answered.keep(replyId, answer);
+      return await reply(arrival, answer);
+    }
+    return await inOrder.run(sessionKey, signal, () => submit(arrival));
+  }
+
+  async function reply(
+    { spec, message, replyId }: Arrival,
+    answer: Promise<string>,
+  ): Promise<Published> {
+    const { runtimeName } = spec;
+    const { chatId, metadata } = message;
+    const content = scrub(await answer);
+    try {
+      await journal.enqueue({ id: replyId, channel: runtimeName, chatId, content, metadata });
+    } catch (error) {
+      // It is done; whoever sent it again would have it done twice.
+      if (!(error instanceof ServiceError) || error.code !== "overloaded") throw error;
+      log.warning("The answer to a command is dropped: too much waits for the channel", {
+        channel: runtimeName,
+      });
+    }
+    deliveries.wake(runtimeName, chatId);
+    return { kind: "command" };
+  }
+
+  async function submit(arrival: Arrival): Promise<Published> {
+    const { spec: { runtimeName, channel }, sessionKey, actor, requestKey, signal } = arrival;
+    const { chatId, content, media = [], metadata = {}, streaming } = arrival.message;
+    let chars = content.length;
+    for (;;) {
+      await turns.room({ sessionKey, chars }, signal);
+      // Not before there is room for them: what waits holds no files.
+      const leave = media.length === 0 ? () => {} : await reading.take(signal);
+      try {
+        signal.throwIfAborted();
+        const input = await readInput(arrival);
+        chars = inputChars(input);
+        const turn = await turns.submit({
+          sessionKey,
+          channel,
+          actor,
+          input,
+          durable: true,
+          // Whoever writes in a chat is there: a channel has no presence that could say otherwise.
+          attended: true,
+          requestKey,
+          delivery: { runtimeName, chatId, metadata, streaming },
+        });
+        if (!turn.repeated) deliveries.follow(turn.id);
+        return { kind: "turn", turnId: turn.id, repeated: turn.repeated };
+      } catch (error) {
+        if (!(error instanceof ServiceError) || !WAITS.has(error.code)) throw error;
+      } finally {
+        leave();
+      }
+    }
+  }
+
+  async function readInput({ spec, message, signal }: Arrival): Promise<InputPart[]> {
+    const { media = [] } = message;
+    const texts = textsOf(message);
+    const folder = channelStateDir(dataDir, spec.runtimeName);
+    const files = await readInboundFiles({ media, folder }, documents, signal);
+    const isBlank = texts.every(({ text }) => text.trim() === "");
+    return [...isBlank && files.length > 0 ? [] : texts, ...files];
+  }
+
+  return async (spec, value, signal) => {
+    signal.throwIfAborted();
+    const { runtimeName } = spec;
+    const stateDir = channelStateDir(dataDir, runtimeName);
+    const message = checkInbound(value, { runtimeName, stateDir });
+    const { chatId, messageId } = message;
+    const arrival: Arrival = {
+      spec,
+      message,
+      sessionKey: inboundSessionKey(runtimeName, message),
+      actor: `${spec.channel}:${message.senderId}`,
+      replyId: randomId(),
+      signal,
+    };
+    if (messageId === undefined) return await take(arrival);
+    // A platform that sends it again may have it edited: the first one counts, whatever it says.
+    const name = requestDigest([runtimeName, chatId, messageId]);
+    arrival.name = name;
+    arrival.replyId = `command-${name}`;
+    arrival.requestKey = {
+      scope: `channel ${runtimeName} ${chatId}`,
+      key: messageId,
+      digest: "any",
+      outlivesCancel: true,
+    };
+    for (;;) {
+      const known = onRecord(arrival);
+      if (known !== undefined) return known;
+      const ahead = arriving.get(name);
+      if (ahead === undefined) break;
+      await orAborted(ahead.then(() => {}, () => {}), signal);
+    }
+    const taken = take(arrival);
+    arriving.set(name, taken);
+    try {
+      return await taken;
+    } finally {
+      arriving.delete(name);
+    }
+  };
+}

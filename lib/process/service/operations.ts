@@ -1,0 +1,211 @@
+/**
+ * What each operation of the local protocol does.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import type { InputPart } from "../../contract/messages.ts";
+import { PROVENANCES } from "../../contract/text_part.ts";
+import type { TurnRequest, Turns } from "../../contract/turns.ts";
+import { readUpload } from "../../documents/read_upload.ts";
+import { type DocumentReader, MAX_FILE_BYTES } from "../../contract/documents.ts";
+import { ServiceError } from "../../base/errors.ts";
+import { exportSession } from "../../journal/export_session.ts";
+import type { Journal, Session } from "../../contract/journal.ts";
+import type { AskedPart, Operations } from "../../local/protocol.ts";
+import type { OperationHandlers } from "../../local/server.ts";
+import { checkParams } from "./check_params.ts";
+import { forkSession } from "./fork_session.ts";
+import { operatorRequest } from "./operator_request.ts";
+import type { AuthorityLink } from "./remote_actions.ts";
+
+/** What the operations work on. */
+export interface OperationDeps {
+  turns: Turns;
+  journal: Journal;
+  documents: DocumentReader;
+  /** Asks the authority for what approvers and operators may do. */
+  operate: AuthorityLink["operate"];
+  /** Asks the authority how MCP servers are. */
+  mcp: AuthorityLink["mcp"];
+  /** Who opens turns, asked for each; by default whoever sits at this machine. */
+  requester?: () => Pick<TurnRequest, "actor" | "attended" | "timeoutMs">;
+  /** Takes secrets out of a text that will be on record. */
+  scrub: (text: string) => string;
+  /** Facts for `status`, without the counts. */
+  status: () => Omit<Operations["status"]["data"], "runningTurns" | "queuedTurns">;
+}
+
+/** Rows of one read, so that a long session is never in memory at once. */
+const PAGE = 256;
+
+const sessionKey = z.string().regex(
+  /^[a-z][a-z0-9_]*:[A-Za-z0-9._:-]{1,128}$/,
+  "a session is <channel>:<1 to 128 of A-Za-z0-9._:->",
+);
+
+const turnParams = z.object({
+  sessionKey,
+  input: z.array(z.union([
+    z.object({
+      type: z.literal("text"),
+      text: z.string(),
+      provenance: z.enum(PROVENANCES).optional(),
+      from: z.string().max(256).optional(),
+    }),
+    z.object({ type: z.literal("file"), name: z.string(), data: z.string() }),
+  ])).min(1),
+  model: z.string().optional(),
+});
+const pageParams = z.object({
+  limit: z.int().min(1).max(1_000),
+  before: z.number().optional(),
+});
+const operateParams = z.object({ token: z.string().max(1_000), request: operatorRequest });
+const mcpParams = z.discriminatedUnion("op", [
+  z.object({ op: z.literal("list") }),
+  z.object({ op: z.literal("test"), server: z.string().max(64) }),
+]);
+const keyParams = z.object({ key: z.string() });
+const historyParams = z.object({
+  key: z.string(),
+  limit: z.int().min(1).max(1_000).optional(),
+  before: z.int().min(0).optional(),
+});
+const renameParams = z.object({ key: z.string(), title: z.string() });
+const forkParams = z.object({
+  key: z.string(),
+  beforeUserIndex: z.int().min(0),
+  as: sessionKey.optional(),
+});
+
+const atThisMachine = () => ({ actor: "cli:local", attended: true });
+
+/** The handlers; each checks its parameters and names what is wrong with them. */
+export function createOperations(
+  { turns, journal, documents, operate, mcp, scrub, status, requester = atThisMachine }:
+    OperationDeps,
+): OperationHandlers {
+  function find(key: string): Session {
+    const session = journal.session(key);
+    if (session === undefined) throw notFound(key);
+    return session;
+  }
+
+  function* messages(session: Session) {
+    for (let after = 0;;) {
+      const page = journal.history(session.id, after, PAGE);
+      yield* page;
+      if (page.length < PAGE) return;
+      after = page.at(-1)!.id;
+    }
+  }
+
+  async function readInput(parts: AskedPart[], signal: AbortSignal): Promise<InputPart[]> {
+    const input: InputPart[] = [];
+    for (const part of parts) {
+      input.push(part.type === "text" ? part : await readFile(part, documents, signal));
+    }
+    return input;
+  }
+
+  return {
+    async *turn(params, signal) {
+      const { sessionKey, input, model } = checkParams(turnParams, params);
+      const by = requester();
+      const answer = turns.command({ sessionKey, input, actor: by.actor });
+      if (answer !== undefined) return yield* answer.events();
+      const handle = await turns.submit({
+        sessionKey,
+        channel: sessionKey.slice(0, sessionKey.indexOf(":")),
+        ...by,
+        input: await readInput(input, signal),
+        durable: false,
+        model,
+      });
+      // The caller going away cancels the turn, and the loop goes on to its end, so that a command
+      // that cancels still sees how it ended.
+      const cancel = () => handle.cancel();
+      if (signal.aborted) cancel();
+      signal.addEventListener("abort", cancel);
+      try {
+        yield* handle.events();
+      } finally {
+        signal.removeEventListener("abort", cancel);
+        handle.cancel();
+      }
+    },
+    async *sessions(params) {
+      yield* journal.sessions(checkParams(pageParams, params));
+    },
+    async *session(params) {
+      const { key, limit, before } = checkParams(historyParams, params);
+      const session = find(key);
+      if (limit === undefined) {
+        yield { session };
+        for (const message of messages(session)) yield { message };
+        return;
+      }
+      const { messages: last, ...page } = journal.historyPage(session.id, { limit, before });
+      yield { session, page };
+      for (const message of last) yield { message };
+    },
+    async *rename(params) {
+      const { key, title } = checkParams(renameParams, params);
+      const session = await journal.renameSession(key, scrub(title));
+      if (session === undefined) throw notFound(key);
+      yield session;
+    },
+    async *fork(params) {
+      const { key, beforeUserIndex, as } = checkParams(forkParams, params);
+      find(key);
+      yield await forkSession(journal, { sourceKey: key, targetKey: as, beforeUserIndex });
+    },
+    async *export(params, signal) {
+      const session = find(checkParams(keyParams, params).key);
+      yield* exportSession(journal, session, signal);
+    },
+    async *delete(params) {
+      yield { deleted: await journal.deleteSession(checkParams(keyParams, params).key) };
+    },
+    async *operate(params) {
+      const { token, request } = checkParams(operateParams, params);
+      yield await operate(request, { kind: "token", token });
+    },
+    async *mcp(params) {
+      yield* await mcp(checkParams(mcpParams, params));
+    },
+    async *status() {
+      const { running, queued } = turns.counts();
+      yield { ...status(), runningTurns: running, queuedTurns: queued };
+    },
+  };
+}
+
+function notFound(key: string): ServiceError {
+  return new ServiceError("not_found", `There is no session "${key}"`, { param: "key" });
+}
+
+async function readFile(
+  { name, data }: Extract<AskedPart, { type: "file" }>,
+  documents: DocumentReader,
+  signal: AbortSignal,
+): Promise<InputPart> {
+  const param = "file";
+  let bytes: Uint8Array;
+  try {
+    bytes = Uint8Array.fromBase64(data);
+  } catch {
+    throw new ServiceError("invalid_request", `${param} holds broken base64`, { param });
+  }
+  if (bytes.length > MAX_FILE_BYTES) {
+    throw new ServiceError("too_large", `${param} is over the limit of 10 MiB`, { param });
+  }
+  try {
+    return await readUpload({ param, name, bytes, expects: "any" }, documents, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new ServiceError("turn_cancelled", "The turn was cancelled before it began");
+  }
+}

@@ -1,0 +1,116 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { ServiceError } from "../../base/errors.ts";
+import { fakeDocuments } from "../../http/testing/fake_documents.ts";
+import { ended, FakeTurns, says, type Script } from "../../http/testing/fake_turns.ts";
+import type { Journal } from "../../contract/journal.ts";
+import type { AskedPart } from "../../local/protocol.ts";
+import { createOperations } from "./operations.ts";
+
+function setUp(script: Script = () => [...says(["ok"]), ended()]) {
+  const turns = new FakeTurns(script);
+  const operations = createOperations({
+    mcp: () => Promise.resolve([]),
+    scrub: (text) => text,
+    operate: () => Promise.reject(new Error("nobody asks")),
+    turns,
+    documents: fakeDocuments,
+    // The operation under test has no business with it.
+    journal: {} as Journal,
+    status: () => {
+      throw new Error("not asked here");
+    },
+  });
+  const run = async (input: unknown, signal = new AbortController().signal) => {
+    const params = { sessionKey: "cli:a", input: input as AskedPart[] };
+    const types: string[] = [];
+    for await (const { event } of operations.turn(params, signal)) types.push(event.type);
+    return types;
+  };
+  const refusal = (input: unknown, signal?: AbortSignal) =>
+    assertRejects(() => run(input, signal), ServiceError);
+  return { turns, run, refusal };
+}
+
+function file(name: string, content: string): AskedPart {
+  return { type: "file", name, data: btoa(content) };
+}
+
+Deno.test("turn finds out what each file is", async () => {
+  const { turns, run } = setUp();
+  const types = await run([
+    { type: "text", text: "look" },
+    file("photo.txt", "\x89PNG\r\n\x1a\n"),
+    file("notes.md", "# Notes"),
+    file("report", "%PDF-1.7"),
+  ]);
+  assertEquals(types.at(-1), "turn_end");
+  assertEquals(
+    turns.accepted[0]!.request.input.map((part) => {
+      const { type } = part;
+      if (type === "text") return [type, part.text];
+      return type === "image"
+        ? [type, part.mediaType]
+        : [type, part.name, part.mediaType, part.text];
+    }),
+    [
+      ["text", "look"],
+      ["image", "image/png"],
+      ["document", "notes.md", "text/plain", "# Notes"],
+      ["document", "report", "application/pdf", "words of a PDF"],
+    ],
+  );
+});
+
+Deno.test("turn refuses a file that cannot be read, and opens no turn", async () => {
+  const { turns, refusal } = setUp();
+  for (
+    const [part, code] of [
+      [file("x.pdf", "%PDF-broken"), "unreadable_document"],
+      [file("x", "\x00\x01"), "unsupported_media_type"],
+      [file("x", ""), "invalid_request"],
+      [{ type: "file", name: "x", data: "?" }, "invalid_request"],
+      [file("x", "a".repeat(10 * 1024 * 1024 + 1)), "too_large"],
+    ] as const
+  ) {
+    const error = await refusal([{ type: "text", text: "hi" }, part]);
+    assertEquals([error.code, error.details.param], [code, "file"]);
+  }
+  const shape = await refusal([{ type: "image", mediaType: "image/png", data: "" }]);
+  assertEquals(shape.code, "invalid_request");
+  assertEquals(turns.accepted.length, 0);
+});
+
+Deno.test("turn is cancelled while its files are read", async () => {
+  const { turns, refusal } = setUp();
+  const error = await refusal([file("x.pdf", "%PDF-1.7")], AbortSignal.abort());
+  assertEquals(error.code, "turn_cancelled");
+  assertEquals(turns.accepted.length, 0);
+});
+
+Deno.test("rename takes secrets out of a title before it is on record", async () => {
+  const titles: string[] = [];
+  const operations = createOperations({
+    mcp: () => Promise.resolve([]),
+    scrub: (text) => text.replaceAll("s3cret-value", "[secret X]"),
+    operate: () => Promise.reject(new Error("nobody asks")),
+    turns: new FakeTurns(() => []),
+    documents: fakeDocuments,
+    journal: {
+      renameSession(key: string, title: string) {
+        titles.push(title);
+        return Promise.resolve(key === "cli:a" ? { key, title } : undefined);
+      },
+    } as unknown as Journal,
+    status: () => {
+      throw new Error("not asked here");
+    },
+  });
+  const rename = (params: unknown) =>
+    Array.fromAsync(operations.rename(params as never, new AbortController().signal));
+  await rename({ key: "cli:a", title: "of s3cret-value" });
+  assertEquals(titles, ["of [secret X]"]);
+  const missing = await assertRejects(() => rename({ key: "cli:b", title: "x" }), ServiceError);
+  assertEquals(missing.code, "not_found");
+  const wrong = await assertRejects(() => rename({ key: "cli:a", title: 7 }), ServiceError);
+  assertEquals([wrong.code, wrong.details.param], ["invalid_request", "title"]);
+});

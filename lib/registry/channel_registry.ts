@@ -1,0 +1,44 @@
+/**
+ * The channels that there are, each judged for itself: one that is broken hurts no other (decisions D3).
+ *
+ * @module
+ */
+
+import type { LocaleLoader } from "../channel/channel_package.ts";
+import type { ChannelDescriptor } from "../channel/descriptor.ts";
+import type { ManagementAdapter } from "../channel/management.ts";
+
+/** A channel that can be used, by its manifest at least. */
+export interface UsableChannel {
+  folder: string;
+  descriptor: ChannelDescriptor;
+  /** Of `management.adapter`; absent: one instance. */
+  adapter?: ManagementAdapter;
+  /** URL and export of the runtime. */
+  runtime: PlaceTarget;
+  /** Of a `Connector`. */
+  connector?: PlaceTarget;
+  /** Its languages beside English, to be loaded when somebody asks for one. */
+  locales?: Readonly<Record<string, LocaleLoader>>;
+  /** Of a `SetupValidator`. */
+  validator?: PlaceTarget;
+}
+
+/** What a place loads. */
+export interface PlaceTarget {
+  module: string;
+  exportName: string;
+}
+
+/** A channel that cannot be used, and why, in words that say what to change. */
+export interface BrokenChannel {
+  folder: string;
+  problem: string;
+}
+
+/** See the module. */
+export interface ChannelRegistry {
+  /** By name. */
+  readonly usable: ReadonlyMap<string, UsableChannel>;
+  readonly broken: readonly BrokenChannel[];
+}

@@ -1,0 +1,155 @@
+/**
+ * Loads the configuration. Source: decisions A.
+ *
+ * @module
+ */
+
+import { ServiceError } from "../base/errors.ts";
+import { writeFileAtomic } from "../base/atomic_write.ts";
+import { readConfigText } from "../config/config_file.ts";
+import type { EnvironmentProvider } from "../config/environment_providers.ts";
+import { examine } from "./examine.ts";
+import { formatPath } from "../base/key_path.ts";
+import type { HomePaths } from "../config/paths.ts";
+import { requirePinnedCases } from "./pinned_cases.ts";
+import { configError, formatProblem } from "../config/problem.ts";
+import { hasLiteralSecret } from "../config/redact.ts";
+import type { Env } from "../config/references.ts";
+import { type Config, configSchema } from "../config/schema.ts";
+
+/** What {@linkcode loadConfig} takes. */
+export interface LoadInputs {
+  paths: HomePaths;
+  env: Env;
+  /** Load the last configuration that loaded instead of the file. */
+  lastGood?: boolean;
+  /** Keep a copy of what loaded; by default yes. */
+  keepLastGood?: boolean;
+  /** The text of a file, or undefined if there is none. */
+  readFile?: (path: string) => Promise<string | undefined>;
+}
+
+/** A configuration that may be used. */
+export interface Loaded {
+  /**
+   * References replaced, defaults filled in, paths absolute, providers of the environment among the
+   * others.
+   */
+  config: Config;
+  /** The value as it stands in the file, references unresolved; an empty object without a file. */
+  raw: unknown;
+  /** One line each. */
+  warnings: string[];
+  source: "file" | "defaults" | "last-good";
+  /** Which key took which variable. */
+  envRefs: { path: string; variable: string }[];
+  /** Which key took which secret. */
+  secretRefs: { path: string; name: string }[];
+  /** Providers that the file does not configure and the environment does. */
+  environmentProviders: EnvironmentProvider[];
+}
+
+/**
+ * Loads the configuration, or the defaults where there is no file, and keeps a copy of what loaded.
+ * Throws `config_invalid`, naming every problem, or every case of `policy.test.json` that it breaks.
+ */
+export async function loadConfig(inputs: LoadInputs): Promise<Loaded> {
+  const { paths, env, readFile = readConfigText } = inputs;
+  const { file, text } = await readConfig(inputs);
+  const examined = examine({ text, paths, env });
+  if (examined.problems.length > 0 || examined.config === undefined) {
+    throw configError(
+      `Cannot load ${file}`,
+      examined.problems,
+      await lastGoodHint(inputs, readFile),
+    );
+  }
+  await requirePinnedCases(`Cannot load ${file}`, { config: examined.config, paths, readFile });
+  const warnings = examined.warnings.map(formatProblem);
+  if (text !== undefined) {
+    const readable = await readableByOthers(file);
+    if (readable !== undefined && hasLiteralSecret(examined.canonical, configSchema)) {
+      warnings.push(
+        `${file} holds a secret and can be read by others (mode ${readable}); chmod 600`,
+      );
+    }
+    if (!inputs.lastGood && inputs.keepLastGood !== false) {
+      const failure = await keepLastGood(paths, text);
+      if (failure !== undefined) warnings.push(failure);
+    }
+  }
+  return {
+    config: examined.config,
+    raw: examined.raw,
+    warnings,
+    source: text === undefined ? "defaults" : inputs.lastGood ? "last-good" : "file",
+    envRefs: examined.references.map(({ path, variable }) => ({
+      path: formatPath(path),
+      variable,
+    })),
+    secretRefs: examined.secretReferences.map(({ path, name }) => ({
+      path: formatPath(path),
+      name,
+    })),
+    environmentProviders: examined.environmentProviders,
+  };
+}
+
+/**
+ * The text of the file that is to be loaded; undefined if there is none and the defaults do. Throws
+ * `config_invalid` where somebody named a file that is not there.
+ */
+export async function readConfig(
+  { paths, lastGood, readFile = readConfigText }: Pick<
+    LoadInputs,
+    "paths" | "lastGood" | "readFile"
+  >,
+): Promise<{ file: string; text: string | undefined }> {
+  const file = lastGood ? paths.lastGoodFile : paths.configFile;
+  const text = await readFile(file);
+  if (text === undefined && lastGood) {
+    throw new ServiceError(
+      "config_invalid",
+      `There is no ${file}: no configuration has loaded yet`,
+    );
+  }
+  if (text === undefined && paths.configFrom !== "home") {
+    throw new ServiceError(
+      "config_invalid",
+      `There is no ${file}, which ${paths.configFrom} names`,
+    );
+  }
+  return { file, text };
+}
+
+async function lastGoodHint(
+  { paths, lastGood }: LoadInputs,
+  readFile: (path: string) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  if (lastGood) return undefined;
+  const kept = await readFile(paths.lastGoodFile).catch(() => undefined);
+  return kept === undefined
+    ? undefined
+    : "To start with the last configuration that loaded, add --last-good";
+}
+
+/** Keeps the text, references unresolved, where it differs from what is kept. Returns a failure. */
+async function keepLastGood(
+  { lastGoodFile }: HomePaths,
+  text: string,
+): Promise<string | undefined> {
+  try {
+    if (await readConfigText(lastGoodFile).catch(() => undefined) === text) return undefined;
+    await writeFileAtomic(lastGoodFile, text, { mode: 0o600 });
+  } catch (error) {
+    return `Cannot keep a copy of the configuration as ${lastGoodFile}: ${
+      (error as Error).message
+    }`;
+  }
+}
+
+/** The mode of a file that others than its owner may read. */
+async function readableByOthers(file: string): Promise<string | undefined> {
+  const mode = (await Deno.stat(file).catch(() => undefined))?.mode ?? 0;
+  return (mode & 0o044) === 0 ? undefined : (mode & 0o777).toString(8);
+}
