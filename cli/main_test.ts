@@ -70,10 +70,10 @@ Deno.test("W14 main.ts loads nothing for --version but its own tables", async ()
     "cli/parse.ts",
     "cli/report_error.ts",
     "cli/version.ts",
-    "lib/executor/command.ts",
     "lib/base/errors.ts",
     "lib/base/layout.ts",
     "lib/base/nearest.ts",
+    "lib/executor/command.ts",
   ]);
 });
 
@@ -87,7 +87,7 @@ Deno.test("W14 service agent loads neither channels nor the web part", async () 
     "lib/process/service/service.ts",
   );
   const heavy = [...loaded].filter((name) =>
-    /^(channels|webui|lib\/(http|channel(?!\/chat_(address|session)))|cli\/(doctor|completions))\//
+    /^(channels|webui|lib\/(http|channel|place|delivery(?!\/outbox))|cli\/(doctor|completions))\//
       .test(
         name,
       ) ||

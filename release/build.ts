@@ -21,7 +21,7 @@ import { ROOT, START_PAGE } from "../lib/base/layout.ts";
 export const BUILT_FOLDER = "dist";
 
 /** What `lib/base/layout.ts` says of where it is, as the bundler writes it. */
-const TO_ROOT = /\bTO_ROOT = "\.\.\/"/;
+const TO_ROOT = /\bTO_ROOT = "(?:\.\.\/)+"/;
 
 /** Starts the built form. */
 const LAUNCHER = `#!/bin/sh

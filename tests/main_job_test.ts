@@ -44,7 +44,10 @@ async function entries(): Promise<string[]> {
 
 Deno.test("the main job imports what a first start fetches, and what tool servers have fetched", async () => {
   const all = await entries();
-  assert(all.some((url) => url.endsWith("/lib/service/worker.ts")), "the reader finds entries");
+  assert(
+    all.some((url) => url.endsWith("/lib/process/service/worker.ts")),
+    "the reader finds entries",
+  );
   const dir = await Deno.makeTempDir();
   try {
     const program = toFileUrl(`${dir}/all.ts`);

@@ -5,7 +5,7 @@
  */
 
 import { visibleLine } from "../../lib/base/visible_text.ts";
-import type { MissedRow } from "../../lib/journal/missed_messages.ts";
+import type { MissedRow } from "../../lib/contract/journal.ts";
 import { EXIT, type ExitCode, type Globals } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
 import { printTable } from "../table.ts";

@@ -3,7 +3,7 @@ import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
 import type { PlaceSource } from "../../lib/place/place_source.ts";
 import { configSchema } from "../../lib/config/schema.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
-import type { MissedRow } from "../../lib/journal/missed_messages.ts";
+import type { MissedRow } from "../../lib/contract/journal.ts";
 import type { OutboxRow } from "../../lib/contract/journal.ts";
 import type { Operations } from "../../lib/local/protocol.ts";
 import type { ChannelsDeps } from "../channels/deps.ts";

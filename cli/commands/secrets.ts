@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { SecretInfo } from "../../lib/state/secret_store.ts";
+import type { SecretInfo } from "../../lib/contract/secrets.ts";
 import { visibleLine } from "../../lib/base/visible_text.ts";
 import type { ConfiguredUses } from "../../lib/settings/configured_uses.ts";
 import { ServiceError } from "../../lib/base/errors.ts";

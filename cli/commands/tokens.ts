@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Scope, SCOPES } from "../../lib/operations/operator.ts";
+import { type Scope, SCOPES } from "../../lib/contract/credentials.ts";
 import type { TokenInfo } from "../../lib/state/token_store.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";

@@ -5,15 +5,8 @@
  * @module
  */
 
-import type { OperatorRequest } from "../operations/operator.ts";
 import { ServiceError } from "../base/errors.ts";
-import type { ChatCommand, CommandCall, CommandPorts } from "./chat_command.ts";
-
-/** What the authority is asked. */
-export type ApprovalRequest = Extract<
-  OperatorRequest,
-  { op: "approvals.approve" | "approvals.deny" }
->;
+import type { ApprovalRequest, ChatCommand, CommandCall, CommandPorts } from "./chat_command.ts";
 
 /** What the words after the name ask of the authority, or what is missing. */
 export function readApproval(

@@ -3,7 +3,8 @@ import { ServiceError } from "../base/errors.ts";
 import { scriptedModel } from "./testing/scripted_model.ts";
 import { eventsOf, testAgent, textOf } from "./testing/test_agent.ts";
 import { readApproval } from "./approval_commands.ts";
-import { readCommand, type Said } from "./chat_commands.ts";
+import type { Said } from "../contract/turns.ts";
+import { readCommand } from "./chat_commands.ts";
 import type { TurnHandle } from "../contract/turns.ts";
 
 const readAll = (input: readonly Said[]) => {

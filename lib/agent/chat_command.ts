@@ -5,15 +5,18 @@
  * @module
  */
 
-import type { Credential, OperatorAnswer, OperatorRequest } from "../operations/operator.ts";
+import type { Credential } from "../contract/credentials.ts";
 import type { Journal } from "../contract/journal.ts";
 import type { SessionModel } from "./session_model.ts";
 
+/** What a chat may ask of the authority. */
+export type ApprovalRequest =
+  /** `digest`: its first 8 digits or more. */
+  | { op: "approvals.approve"; id: string; digest: string }
+  | { op: "approvals.deny"; id: string; reason: string };
+
 /** Asks the authority; rejects with its ServiceError. */
-export type Operate = (
-  request: OperatorRequest,
-  credential: Credential,
-) => Promise<OperatorAnswer>;
+export type Operate = (request: ApprovalRequest, credential: Credential) => Promise<unknown>;
 
 /**
  * Who may use a command: `read` and `chat` are whoever holds that scope, or comes without scopes (the

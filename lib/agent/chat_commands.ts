@@ -5,18 +5,12 @@
  * @module
  */
 
+import type { Said } from "../contract/turns.ts";
 import { ServiceError } from "../base/errors.ts";
 import { APPROVAL_COMMANDS } from "./approval_commands.ts";
 import type { ChatCommand } from "./chat_command.ts";
-import { isOwn, type Provenance } from "../contract/text_part.ts";
+import { isOwn } from "../contract/text_part.ts";
 import { describeModel, MODEL_COMMAND } from "./model_command.ts";
-
-/** A part of a message; one that is no text has none. */
-export interface Said {
-  readonly type: string;
-  readonly text?: string;
-  readonly provenance?: Provenance;
-}
 
 /** All of them, in the order of `/help`. */
 export const CHAT_COMMANDS: readonly ChatCommand[] = [

@@ -12,7 +12,8 @@ import { type Answered, Approvals } from "./approvals.ts";
 import { approvalView } from "./approval_view.ts";
 import type { AuditRecord } from "../audit/record.ts";
 import { createOperator, type Operator } from "../operations/operate.ts";
-import type { Credential, Latch, OperatorRequest } from "../operations/operator.ts";
+import type { Credential, Latch } from "../contract/credentials.ts";
+import type { OperatorRequest } from "../operations/operator.ts";
 import { CONTEXT } from "../authority/testing/gate_fixture.ts";
 import { rounds } from "../../tests/support/rounds.ts";
 

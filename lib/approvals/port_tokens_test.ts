@@ -6,10 +6,10 @@ import {
   type CheckedToken,
   type Credential,
   type IssuedToken,
-  type OperatorRequest,
   type Scope,
   SCOPES,
-} from "../operations/operator.ts";
+} from "../contract/credentials.ts";
+import type { OperatorRequest } from "../operations/operator.ts";
 import { createIssuedTokens } from "../state/issued_tokens.ts";
 import type { Answer } from "./approval_request.ts";
 import { createOperator } from "../operations/operate.ts";

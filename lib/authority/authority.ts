@@ -22,7 +22,7 @@ import { PlaceDesk } from "../operations/channels/place_desk.ts";
 import type { Health } from "./health.ts";
 import type { SigningKeyFetch } from "./jwks/signing_key_fetch.ts";
 import type { McpServers } from "../mcp_servers/mcp_servers.ts";
-import { type Permission, workerPermissions } from "./permissions.ts";
+import { type Permission, workerPermissions } from "../base/permission.ts";
 import { scrubbedMessage } from "./scrubbed_ports.ts";
 import type { ServiceAutomations } from "./service_automations.ts";
 import type { ServiceOutbox } from "./service_outbox.ts";

@@ -5,9 +5,12 @@
  * @module
  */
 
+import type { ChannelModule } from "../channel/channel_spec.ts";
+import type { AllowedMessage, CreatedAutomation, Enqueued } from "../contract/ports.ts";
 import type { ActionRequest, ActionResult, ApprovalEvent } from "../contract/actions.ts";
 import type { LocalConnection, LocalUser } from "./local_users.ts";
-import type { Credential, OperatorAnswer, OperatorRequest } from "../operations/operator.ts";
+import type { Credential } from "../contract/credentials.ts";
+import type { OperatorAnswer, OperatorRequest } from "../operations/operator.ts";
 import type { SigningKeyAnswer } from "./jwks/signing_key_fetch.ts";
 import type { McpServerStatus, OfferedTool } from "../mcp_servers/mcp_servers.ts";
 import type { Automation } from "../contract/automation.ts";
@@ -16,7 +19,6 @@ import type { PlaceAsked, PlaceTold } from "../place/place_bridge.ts";
 import type { Config } from "../config/schema.ts";
 import type { ExtractedText } from "../contract/documents.ts";
 import type { ErrorData } from "../base/errors.ts";
-import type { OutboxMessage } from "../contract/journal.ts";
 import type { SecretPrint } from "../secrets/secret_print.ts";
 
 /** Where the service may keep its things; absolute paths. */
@@ -29,15 +31,6 @@ export interface ServicePaths {
   dataDir: string;
   /** The local socket. */
   socket: string;
-}
-
-/** Where the runtime of a channel is. */
-export interface ChannelModule {
-  name: string;
-  /** URL of the module; from the static map of channels alone. */
-  module: string;
-  /** The class that it exports. */
-  className: string;
 }
 
 /** Everything that the service is started with. */
@@ -63,42 +56,6 @@ export interface ServiceBoot {
   maxOpenFiles: number | undefined;
   /** Health of what the authority holds, for GET /ready; it says more as it finds out more. */
   checks: Record<string, { ok: boolean; detail: string }>;
-}
-
-/** What became of a message for a chat. */
-export interface Enqueued {
-  /** It was on record already, and was not queued a second time. */
-  repeated: boolean;
-  /** False: no such channel runs; it waits until one does, or expires. */
-  channelEnabled: boolean;
-}
-
-/** A message that the gate has allowed, with the bytes of its files. */
-export interface AllowedMessage
-  extends Pick<OutboxMessage, "id" | "turnId" | "channel" | "chatId" | "content"> {
-  files?: readonly { name: string; bytes: Uint8Array<ArrayBuffer> }[];
-  /** Its files go out with the answer of its turn, wherever that goes. */
-  withAnswer?: true;
-}
-
-/** Where messages for chats wait to be delivered. Rejects with a ServiceError, such as `overloaded`. */
-export interface OutboxPort {
-  enqueue(message: AllowedMessage, options: { timeoutMs: number }): Promise<Enqueued>;
-}
-
-/** What became of an automation that was approved. */
-export interface CreatedAutomation {
-  /** It was there already, and was not made a second time. */
-  repeated: boolean;
-}
-
-/** Where automations are that the agent proposes. Rejects with a ServiceError, such as `not_enabled`. */
-export interface AutomationWriter {
-  /** Makes it, switched on. The same id again makes none. */
-  create(
-    spec: Automation,
-    options: { automationId: string; timeoutMs: number },
-  ): Promise<CreatedAutomation>;
 }
 
 /** Authority to service. */

@@ -4,7 +4,7 @@ import { configSchema } from "../config/schema.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { KnownSecrets } from "./known_secrets.ts";
 import { plainNames } from "./plain_names.ts";
-import type { Secret } from "../state/secret_store.ts";
+import type { Secret } from "../contract/secrets.ts";
 
 function memoryStore() {
   let secrets: Secret[] = [];

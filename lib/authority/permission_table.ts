@@ -8,7 +8,8 @@ import type { Loaded } from "../settings/load.ts";
 import type { HomePaths } from "../config/paths.ts";
 import { MODEL_ENV } from "../model/env.ts";
 import { providerHosts } from "../model/hosts.ts";
-import { computePermissions, type Permission } from "./permissions.ts";
+import type { Permission } from "../base/permission.ts";
+import { computePermissions } from "./permissions.ts";
 import { sourcePaths, START_PAGE } from "../base/layout.ts";
 
 /** The permission table of a configuration; what `service permissions` prints. */

@@ -5,17 +5,9 @@
  * @module
  */
 
+import type { Permission } from "../base/permission.ts";
 import type { Config } from "../config/schema.ts";
 import { transcriptionEndpoint } from "../transcription/endpoint.ts";
-
-/** One permission of the service. */
-export interface Permission {
-  kind: "net" | "read" | "write" | "env";
-  /** `host:port`, `unix:<path>`, a path, or a variable's name. */
-  value: string;
-  /** Who asked: a config key, a provider, a dependency. */
-  askedBy: string;
-}
 
 /** What the table is computed from. */
 export interface PermissionInputs {
@@ -83,23 +75,6 @@ function websocketPermissions(
     table.push({ kind: "env", value: variable, askedBy: "ws at import" });
   }
   return table;
-}
-
-/** The table as the options of a Worker. What is not named is denied. */
-export function workerPermissions(table: readonly Permission[]): Deno.PermissionOptionsObject {
-  const values = (kind: Permission["kind"]) => [
-    ...new Set(table.filter((entry) => entry.kind === kind).map((entry) => entry.value)),
-  ];
-  return {
-    net: values("net"),
-    read: values("read"),
-    write: values("write"),
-    env: values("env"),
-    import: false,
-    run: false,
-    ffi: false,
-    sys: false,
-  };
 }
 
 function hostPort(host: string, port: number): string {

@@ -6,7 +6,8 @@
  */
 
 import type { Automation } from "../contract/automation.ts";
-import type { AutomationWriter, CreatedAutomation, ToAuthority, ToService } from "./bridge.ts";
+import type { AutomationWriter, CreatedAutomation } from "../contract/ports.ts";
+import type { ToAuthority, ToService } from "./bridge.ts";
 import { ServiceAnswers } from "./service_answers.ts";
 
 /** The automations as the gate sees them; every promise settles, whatever becomes of the service. */

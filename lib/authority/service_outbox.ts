@@ -5,7 +5,8 @@
  * @module
  */
 
-import type { AllowedMessage, Enqueued, OutboxPort, ToAuthority, ToService } from "./bridge.ts";
+import type { AllowedMessage, Enqueued, OutboxPort } from "../contract/ports.ts";
+import type { ToAuthority, ToService } from "./bridge.ts";
 import { ServiceAnswers } from "./service_answers.ts";
 
 /** The outbox as the gate sees it; every promise settles, whatever becomes of the service. */

@@ -6,7 +6,8 @@
 
 import type { Turns } from "../contract/turns.ts";
 import { automationDigest } from "./automation_digest.ts";
-import { type AutomationRecord, MAX_HISTORY } from "../schedule/automation_record.ts";
+import type { AutomationRecord } from "../contract/automation_record.ts";
+import { MAX_HISTORY } from "../schedule/automation_record.ts";
 import type { Delivery } from "../contract/automation.ts";
 import type { AutomationStore } from "../contract/automation_store.ts";
 import type { AutomationTurns } from "./automation_turns.ts";

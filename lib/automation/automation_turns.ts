@@ -5,7 +5,7 @@
  */
 
 import type { RequestKey } from "../contract/journal.ts";
-import type { AutomationRecord } from "../schedule/automation_record.ts";
+import type { AutomationRecord } from "../contract/automation_record.ts";
 import type { Delivery } from "../contract/automation.ts";
 import type { RunResult } from "./delivery_decision.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { AutomationRun } from "../schedule/automation_record.ts";
+import type { AutomationRun } from "../contract/automation_record.ts";
 import type { Automation } from "../contract/automation.ts";
 
 /** A run. */

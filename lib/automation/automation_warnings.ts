@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { AutomationRecord } from "../schedule/automation_record.ts";
+import type { AutomationRecord } from "../contract/automation_record.ts";
 
 /** The warnings, in words. */
 export function automationWarnings(

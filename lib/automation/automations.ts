@@ -8,11 +8,8 @@ import type { Clock } from "../base/clock.ts";
 import type { Turns } from "../contract/turns.ts";
 import { newId } from "../base/new_id.ts";
 import { automationDigest } from "./automation_digest.ts";
-import {
-  type AutomationRecord,
-  changedAutomation,
-  newAutomation,
-} from "../schedule/automation_record.ts";
+import type { AutomationRecord } from "../contract/automation_record.ts";
+import { changedAutomation, newAutomation } from "../schedule/automation_record.ts";
 import type { Automation } from "../contract/automation.ts";
 import type { AutomationStore } from "../contract/automation_store.ts";
 import { type AutomationView, type RunView, toRunView } from "./automation_view.ts";

@@ -6,9 +6,8 @@
 
 import { ServiceError } from "../base/errors.ts";
 import type { RequestKey } from "../contract/journal.ts";
+import type { AutomationRecord, AutomationRun } from "../contract/automation_record.ts";
 import {
-  type AutomationRecord,
-  type AutomationRun,
   MAX_AHEAD_MS,
   MAX_AUTOMATIONS,
   MAX_HISTORY,

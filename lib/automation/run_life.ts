@@ -6,7 +6,8 @@
  */
 
 import { ServiceError } from "../base/errors.ts";
-import { type AutomationRun, MAX_WAIT_MS } from "../schedule/automation_record.ts";
+import type { AutomationRun } from "../contract/automation_record.ts";
+import { MAX_WAIT_MS } from "../schedule/automation_record.ts";
 import type { AutomationStore } from "../contract/automation_store.ts";
 import type { AutomationTurns } from "./automation_turns.ts";
 import { deliveryDecision, type RunResult } from "./delivery_decision.ts";

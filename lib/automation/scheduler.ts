@@ -7,11 +7,8 @@
  */
 
 import type { Clock } from "../base/clock.ts";
-import {
-  type AutomationRecord,
-  MAX_AHEAD_MS,
-  rewoundAutomation,
-} from "../schedule/automation_record.ts";
+import type { AutomationRecord } from "../contract/automation_record.ts";
+import { MAX_AHEAD_MS, rewoundAutomation } from "../schedule/automation_record.ts";
 import type { AutomationStore } from "../contract/automation_store.ts";
 import type { AutomationTurns } from "./automation_turns.ts";
 import { type DueSlots, dueSlots } from "../schedule/due_slots.ts";

@@ -28,3 +28,12 @@ export interface ChannelSpec {
   /** Why it cannot start, and what to do, for people. */
   problem?: string;
 }
+
+/** Where the runtime of a channel is. */
+export interface ChannelModule {
+  name: string;
+  /** URL of the module; from the static map of channels alone. */
+  module: string;
+  /** The class that it exports. */
+  className: string;
+}

@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { Secret } from "../state/secret_store.ts";
+import type { Secret } from "../contract/secrets.ts";
 import { isSecretName, SECRET_NAME_FORM } from "../secrets/secret_name.ts";
 import { toErrorData } from "../base/errors.ts";
 import { isObject, type KeyPath } from "../base/key_path.ts";

@@ -270,3 +270,6 @@ export interface Decision {
   /** For people: why. */
   reason: string;
 }
+
+/** Whether anybody could answer an approval; without one an action that asks is refused at once. */
+export type CanAsk = (context: Pick<ActionContext, "sessionKey" | "actor" | "channel">) => boolean;

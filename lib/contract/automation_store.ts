@@ -10,7 +10,7 @@
  */
 
 import type { RequestKey } from "./journal.ts";
-import type { AutomationRecord, AutomationRun } from "../schedule/automation_record.ts";
+import type { AutomationRecord, AutomationRun } from "./automation_record.ts";
 
 /** Slots that an automation takes up, decided upon a record as it was read. */
 export interface Claim {

@@ -5,9 +5,10 @@
  * @module
  */
 
+import type { Provenance } from "./text_part.ts";
 import type { StoredEvent } from "./events.ts";
 import type { InputPart } from "./messages.ts";
-import type { Said } from "../agent/chat_commands.ts";
+
 import type { RequestKey, ResponseFacts, Turn, TurnDelivery } from "./journal.ts";
 
 /** The automation that a turn is a run, or a rehearsal, of. */
@@ -119,4 +120,11 @@ export interface Turns {
    */
   command(request: CommandRequest): Answer | undefined;
   counts(): { running: number; queued: number };
+}
+
+/** A part of a message; one that is no text has none. */
+export interface Said {
+  readonly type: string;
+  readonly text?: string;
+  readonly provenance?: Provenance;
 }

@@ -13,7 +13,7 @@ import { ServiceError } from "../base/errors.ts";
 import type { Journal, OutboxMessage } from "../contract/journal.ts";
 import { CHAT_ID } from "../contract/wire/frames.ts";
 import type { HeldFile, MediaStore } from "../media/types.ts";
-import type { AllowedMessage, Enqueued } from "../authority/bridge.ts";
+import type { AllowedMessage, Enqueued } from "../contract/ports.ts";
 
 /** Rows that are read at once. */
 const PAGE = 256;

@@ -10,7 +10,7 @@ import type { Config } from "../config/schema.ts";
 import { ServiceError, toErrorData } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { createScrubber, type Scrubber } from "../secrets/scrubber.ts";
-import type { AutomationWriter, OutboxPort } from "../authority/bridge.ts";
+import type { AutomationWriter, OutboxPort } from "../contract/ports.ts";
 import { createTools, findTool, TOOLS } from "../tools/mod.ts";
 import { secretsNamedIn } from "../policy/secret_references.ts";
 import type { Tool } from "../contract/tool.ts";
@@ -19,11 +19,11 @@ import type {
   ActionPort,
   ActionRequest,
   ActionResult,
+  CanAsk,
   Target,
   UrlTarget,
 } from "../contract/actions.ts";
 import type { Approvals } from "../approvals/approvals.ts";
-import type { Operator } from "../operations/operate.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { type Check, checkChildren } from "./check_children.ts";
 import { type JobSettings, resolverJob } from "../executor/child_job.ts";
@@ -80,7 +80,7 @@ export interface ActionsOptions {
   /** Where actions wait for a person. */
   approvals: Pick<Approvals, "request">;
   /** Whether there is a person who could answer. */
-  canAsk: Operator["canAsk"];
+  canAsk: CanAsk;
   /** Where actions of rehearsals are noted; without it nothing can be rehearsed. */
   commissions?: Pick<Commissions, "objection" | "note">;
   /** Where allowed messages go. */

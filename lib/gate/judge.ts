@@ -12,6 +12,7 @@ import type {
   ActionContext,
   ActionPort,
   ActionResult,
+  CanAsk,
   Decision,
   ResolvedAction,
   Target,
@@ -21,7 +22,6 @@ import { approvalDecision, approvalRefusal } from "../approvals/approval_refusal
 import type { Approvals } from "../approvals/approvals.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { grantTarget } from "../policy/grant_target.ts";
-import type { Operator } from "../operations/operate.ts";
 import { decide, decideBeforeLookup, type Policy, type PolicySettings } from "../policy/policy.ts";
 import { recordAction } from "./record_action.ts";
 import { refusal } from "../policy/refusal.ts";
@@ -39,7 +39,7 @@ export interface JudgeDeps {
   settings: (how?: "at rest") => Promise<PolicySettings>;
   state: Pick<OperatorState, "grants" | "latches" | "damaged">;
   approvals: Pick<Approvals, "request">;
-  canAsk: Operator["canAsk"];
+  canAsk: CanAsk;
   /** Scopes of secrets; without it there are none. */
   secretStore?: Pick<SecretStore, "list">;
   /** The target with the addresses of its host, or unresolved. */

@@ -5,7 +5,7 @@
  */
 
 import { ServiceError, toErrorData } from "../base/errors.ts";
-import type { AutomationWriter } from "../authority/bridge.ts";
+import type { AutomationWriter } from "../contract/ports.ts";
 import type { ActionContext, ActionResult, AutomationTarget } from "../contract/actions.ts";
 import { canonicalJson, sha256Hex } from "../base/canonical_json.ts";
 import { failed } from "./results.ts";

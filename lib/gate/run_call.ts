@@ -7,7 +7,7 @@
 
 import { toErrorData } from "../base/errors.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
-import type { AutomationWriter, OutboxPort } from "../authority/bridge.ts";
+import type { AutomationWriter, OutboxPort } from "../contract/ports.ts";
 import type { Tool } from "../contract/tool.ts";
 import type {
   ActionContext,

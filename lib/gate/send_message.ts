@@ -8,7 +8,7 @@
 import { basename } from "@std/path";
 import { type ErrorData, toErrorData } from "../base/errors.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
-import type { AllowedMessage, Enqueued, OutboxPort } from "../authority/bridge.ts";
+import type { AllowedMessage, Enqueued, OutboxPort } from "../contract/ports.ts";
 import type { MessageArgs } from "../tools/message.ts";
 import type { Tool } from "../contract/tool.ts";
 import type { ActionContext, ActionPort, ActionResult, ChatTarget } from "../contract/actions.ts";

@@ -4,7 +4,7 @@ import { toolUrls } from "../agent/hosts.ts";
 import type { Message } from "../contract/messages.ts";
 import { ServiceError } from "../base/errors.ts";
 import { message } from "../tools/message.ts";
-import type { AllowedMessage, OutboxPort } from "../authority/bridge.ts";
+import type { AllowedMessage, OutboxPort } from "../contract/ports.ts";
 import type { ActionResult, PathTarget } from "../contract/actions.ts";
 import type { AuditLog } from "../audit/log.ts";
 import type { Executor } from "../executor/executor.ts";

@@ -1,4 +1,4 @@
-import type { AutomationRecord, AutomationRun } from "../schedule/automation_record.ts";
+import type { AutomationRecord, AutomationRun } from "../contract/automation_record.ts";
 
 /** Columns of an automation, in the order of {@linkcode AutomationRow}. */
 export const AUTOMATION_COLUMNS =

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type AutomationRun, MAX_HISTORY, MAX_WAITING } from "../schedule/automation_record.ts";
+import type { AutomationRun } from "../contract/automation_record.ts";
+import { MAX_HISTORY, MAX_WAITING } from "../schedule/automation_record.ts";
 import type { Settlement } from "../contract/automation_store.ts";
 import { RUN_COLUMNS, type RunRow, toRun } from "./automation_rows.ts";
 import { query } from "./query.ts";

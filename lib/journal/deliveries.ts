@@ -2,7 +2,7 @@ import type { DeliveryStore } from "../contract/delivery_store.ts";
 import type { ChannelTurnRows } from "./channel_turns.ts";
 import { checkInteger } from "./checks.ts";
 import { checkMessage, type Outbox } from "./outbox.ts";
-import type { MissedMessages } from "./missed_messages.ts";
+import type { MissedMessages } from "../contract/journal.ts";
 import type { OutboxLanes } from "./outbox_lanes.ts";
 import type { Writer } from "./writer.ts";
 

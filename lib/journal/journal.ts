@@ -12,7 +12,7 @@ import { createSessionChanges } from "./session_changes.ts";
 import type { SessionForks } from "./fork_session.ts";
 import { type EncodedEvent, encodeEvent } from "./event_rows.ts";
 import type { Followers } from "./follow.ts";
-import type { MissedMessages } from "./missed_messages.ts";
+import type { MissedMessages } from "../contract/journal.ts";
 import type { OpenTurn } from "./open_turns.ts";
 import { mediaHashes } from "./session_files.ts";
 import { checkMessage, type Outbox } from "./outbox.ts";

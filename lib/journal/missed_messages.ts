@@ -5,12 +5,11 @@
  * @module
  */
 
+import type { MissedMessage, MissedMessages, MissedRow } from "../contract/journal.ts";
 import type { DatabaseSync } from "node:sqlite";
-import type { TextPart } from "../contract/text_part.ts";
 import { checkInteger, checkName, invalid } from "./checks.ts";
 import type { Outbox } from "./outbox.ts";
 import { query } from "./query.ts";
-import type { OutboxMessage } from "../contract/journal.ts";
 import type { Writer } from "./writer.ts";
 
 /** Messages of a runtime name that are kept; of more, the newest. */
@@ -24,76 +23,6 @@ const SWEPT_AT_ONCE = 32;
 
 /** Characters of one as JSON: its text, its metadata and its names together. */
 const MAX_BODY_CHARS = 64 * 1024;
-
-/** A message that came too late. */
-export interface MissedMessage {
-  runtimeName: string;
-  chatId: string;
-  senderId: string;
-  senderName?: string;
-  /** Without secrets, and not at any length. */
-  content: string;
-  /** It in pieces, where it is not all the sender's own words and not cut. */
-  parts?: readonly TextPart[];
-  /** Whether `content` is the beginning of it. */
-  isCut?: true;
-  /** Names of the files that came with it, which are not kept. */
-  files: readonly string[];
-  metadata?: Readonly<Record<string, unknown>>;
-  sessionKey?: string;
-  /** The platform's. */
-  messageId?: string;
-  streaming: boolean;
-  /** Milliseconds since 1970. */
-  sentAt: number;
-}
-
-/** One that is listed. */
-export interface MissedRow extends MissedMessage {
-  /** Its place in the order of arrival. */
-  rowid: number;
-  /** Milliseconds since 1970. */
-  receivedAt: number;
-}
-
-/** Messages of a chat that it was not told of. */
-export interface UntoldMessages {
-  count: number;
-  /** Milliseconds since 1970. */
-  oldestSentAt: number;
-  /** The newest one's, which an answer needs to find its thread. */
-  metadata?: Readonly<Record<string, unknown>>;
-}
-
-/** See the module. Every promise resolves once the change is on the disk. */
-export interface MissedMessages {
-  /** Whether a message of this name is known, one that was dealt with too. */
-  has(name: string): boolean;
-  /** Lists it, unless its `name` is known; false then. Without a name nothing tells a repeat. */
-  add(message: MissedMessage, name?: string): Promise<boolean>;
-  /** After a place, in the order of arrival; of every runtime name where none is said. */
-  list(runtimeName: string | undefined, afterRowid: number, limit: number): MissedRow[];
-  find(rowid: number): MissedRow | undefined;
-  /** Of one runtime name. */
-  count(runtimeName: string): number;
-  /** Lists it no longer; false when it was not. */
-  remove(rowid: number): Promise<boolean>;
-  /** Lists none of them any longer; of every runtime name where none is said. Resolves with how many. */
-  clear(runtimeName?: string): Promise<number>;
-  /** Chats of which some were not told. */
-  untoldChats(limit: number): { runtimeName: string; chatId: string }[];
-  /**
-   * Notes that a chat was told of all that it was not. `words` makes the message to it, which is put into
-   * the outbox in the same transaction; it is not asked for within `quietMs` of the last one. Resolves
-   * with whether it was; rejects with `overloaded` when its queue is full.
-   */
-  tell(
-    chat: { runtimeName: string; chatId: string; quietMs: number },
-    words: (untold: UntoldMessages) => Pick<OutboxMessage, "id" | "content">,
-  ): Promise<boolean>;
-  /** Removes some of what is old; called inside a batch of the writer. */
-  sweep(): void;
-}
 
 type Body = Omit<MissedMessage, "runtimeName" | "chatId" | "sentAt">;
 

@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ServiceError } from "../base/errors.ts";
-import { MAX_MISSED, type MissedMessage } from "./missed_messages.ts";
+import type { MissedMessage } from "../contract/journal.ts";
+import { MAX_MISSED } from "./missed_messages.ts";
 import { openJournal } from "./open.ts";
 import { withFolder } from "./testing/steps.ts";
 import type { Journal } from "../contract/journal.ts";

@@ -18,7 +18,7 @@ import type { ChannelStatus } from "../channel/channel_status.ts";
 import type { CommissionReport, CurrentFinding } from "../automation/commission_report.ts";
 import type { ErrorData } from "../base/errors.ts";
 import type { Published } from "../contract/inbound_message.ts";
-import type { MissedRow } from "../journal/missed_messages.ts";
+import type { MissedRow } from "../contract/journal.ts";
 import type { HistoryPage, OutboxRow, Session, StoredMessage, Turn } from "../contract/journal.ts";
 
 /** Longest line, bytes: 64 MiB of files are 86 MiB of base64, and there is the text. */

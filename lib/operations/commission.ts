@@ -10,15 +10,15 @@ import type { StoredEvent } from "../contract/events.ts";
 import type { Turns } from "../contract/turns.ts";
 import type { Granted } from "../approvals/commission/commissions.ts";
 import type { CommissionOutcome, Finding } from "../contract/finding.ts";
-import type { Credential, OperatorAnswer } from "./operator.ts";
+import type { Credential } from "../contract/credentials.ts";
+import type { Operate, OperatorAnswer } from "./operator.ts";
 import { automationDigest } from "../automation/automation_digest.ts";
-import type { AutomationRecord } from "../schedule/automation_record.ts";
+import type { AutomationRecord } from "../contract/automation_record.ts";
 import type { AutomationStore } from "../contract/automation_store.ts";
 import type { CommissionReport, CurrentFinding } from "../automation/commission_report.ts";
 import { ServiceError, toErrorData } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { automationSession, chatOf } from "../automation/agent_turns.ts";
-import type { AuthorityLink } from "../process/service/remote_actions.ts";
 import { runResult } from "../automation/run_result.ts";
 
 /** What {@linkcode createCommission} needs. */
@@ -27,7 +27,7 @@ export interface CommissionDeps {
   store: Pick<AutomationStore, "find">;
   turns: Pick<Turns, "submit">;
   /** Asks the authority. */
-  operate: AuthorityLink["operate"];
+  operate: Operate;
   /** What to do to have automations on; undefined while they are. */
   off: () => string | undefined;
   log: Pick<Log, "warning">;

@@ -7,13 +7,8 @@
 
 import { ServiceError } from "../base/errors.ts";
 import type { ActionContext } from "../contract/actions.ts";
-import {
-  type Credential,
-  includesScope,
-  type OperatorAnswer,
-  type OperatorRequest,
-  type Scope,
-} from "./operator.ts";
+import { type Credential, includesScope, type Scope } from "../contract/credentials.ts";
+import type { OperatorAnswer, OperatorRequest } from "./operator.ts";
 import type { TokenOwner } from "../state/token_store.ts";
 import type { OperatorDeps } from "./operate.ts";
 

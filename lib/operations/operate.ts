@@ -8,17 +8,12 @@
 
 import { ServiceError, toErrorData } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { ActionContext } from "../contract/actions.ts";
+import type { CanAsk } from "../contract/actions.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import { createCredentials, type Known } from "./credentials.ts";
 import type { LatchStore } from "../state/latch_store.ts";
-import {
-  type Credential,
-  includesScope,
-  type OperatorAnswer,
-  type OperatorRequest,
-  type Scope,
-} from "./operator.ts";
+import { type Credential, includesScope, type Scope } from "../contract/credentials.ts";
+import type { OperatorAnswer, OperatorRequest } from "./operator.ts";
 import type { ChannelOperator } from "./channels/operate_channels.ts";
 import type { Commissions } from "../approvals/commission/commissions.ts";
 import { operateCommissions } from "./operate_commissions.ts";
@@ -70,7 +65,7 @@ export interface Operator {
   /** Somebody sits at a terminal of this process and opens turns in that session. */
   attachTerminal(sessionKey: () => string): Terminal;
   /** Whether anybody could answer at all; without one an action that asks is refused at once. */
-  canAsk(context: Pick<ActionContext, "sessionKey" | "actor" | "channel">): boolean;
+  canAsk: CanAsk;
 }
 
 /** What a request takes. */

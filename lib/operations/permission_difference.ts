@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Permission } from "../authority/permissions.ts";
+import type { Permission } from "../base/permission.ts";
 import type { PermissionDifference } from "./upkeep_request.ts";
 
 /** Permissions that only one of two tables has, whoever asked for them. */

@@ -18,12 +18,13 @@ import type { Config } from "../config/schema.ts";
 import { ServiceError, toErrorData } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { AuditLog } from "../audit/log.ts";
-import type { Permission } from "../authority/permissions.ts";
+import type { Permission } from "../base/permission.ts";
 import type { SecretStore } from "../state/secret_store.ts";
 import { permissionDifference } from "./permission_difference.ts";
 import { planChange } from "../settings/plan_change.ts";
 import { viewSettings } from "./settings_view.ts";
-import type { SettingChange, SettingsChanged, SettingsView } from "./upkeep_request.ts";
+import type { SettingChange } from "../settings/setting_change.ts";
+import type { SettingsChanged, SettingsView } from "./upkeep_request.ts";
 import { untilWritten, writeSettings } from "../settings/write_settings.ts";
 
 /** What it works on. */

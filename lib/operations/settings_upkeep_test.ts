@@ -8,7 +8,8 @@ import { tempHome } from "../config/testing/temp_home.ts";
 import { ServiceError } from "../base/errors.ts";
 import type { OperatorAnswer } from "./operator.ts";
 import { type UpkeepFixture, upkeepFixture } from "../authority/testing/upkeep_fixture.ts";
-import type { SettingChange, SettingsChanged, SettingsView } from "./upkeep_request.ts";
+import type { SettingChange } from "../settings/setting_change.ts";
+import type { SettingsChanged, SettingsView } from "./upkeep_request.ts";
 import { lockedFlags } from "../packages/locked_packages.ts";
 
 const KEY = "sk-hunter2-hunter2";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Permission } from "../authority/permissions.ts";
+import type { Permission } from "../base/permission.ts";
 import { type AuditUpkeepDeps, createAuditUpkeep } from "./audit_upkeep.ts";
 import { listSecrets, removeSecret, type SecretUpkeepDeps, setSecret } from "./secret_upkeep.ts";
 import { createSettingsUpkeep, type SettingsUpkeepDeps } from "./settings_upkeep.ts";

@@ -5,13 +5,14 @@
  * @module
  */
 
+import type { SettingChange } from "../settings/setting_change.ts";
 import type { Change } from "../settings/changes.ts";
 import type { ConfiguredUses } from "../settings/configured_uses.ts";
 import type { AuditRecord } from "../audit/record.ts";
 import type { AuditFilter } from "../audit/record_filter.ts";
 import type { Verdict } from "../audit/judge.ts";
-import type { Permission } from "../authority/permissions.ts";
-import type { SecretInfo } from "../state/secret_store.ts";
+import type { Permission } from "../base/permission.ts";
+import type { SecretInfo } from "../contract/secrets.ts";
 
 /** What may be asked. */
 export type UpkeepRequest =
@@ -25,14 +26,6 @@ export type UpkeepRequest =
   | { op: "permissions.list" }
   | { op: "settings.get" }
   | { op: "settings.change"; changes: SettingChange[] };
-
-/** One key that is to have another value. */
-export interface SettingChange {
-  /** As people write it, such as `agent.maxSteps`. */
-  path: string;
-  /** null takes the key out; a blank text for a secret keeps the one that is stored. */
-  value: unknown;
-}
 
 /** What is answered. */
 export type UpkeepAnswer =

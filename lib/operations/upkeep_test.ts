@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { ServiceError } from "../base/errors.ts";
-import type { OperatorAnswer, Scope } from "./operator.ts";
+import type { Scope } from "../contract/credentials.ts";
+import type { OperatorAnswer } from "./operator.ts";
 import { type UpkeepFixture, upkeepFixture } from "../authority/testing/upkeep_fixture.ts";
 
 const VALUE = "hunter2-hunter2";

@@ -27,7 +27,7 @@ type SenderSpec =
 /** What a channel is built with. */
 export interface BuildChannelDeps {
   spec: SenderSpec;
-  /** Takes a message of the channel; as `Inbound` of lib/service/channels. */
+  /** Takes a message of the channel; as `Inbound` of lib/process/service/channels. */
   inbound: (
     spec: SenderSpec,
     message: InboundMessage,

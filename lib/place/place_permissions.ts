@@ -10,7 +10,7 @@ import { withoutCredentials } from "../base/without_credentials.ts";
 import { ServiceError } from "../base/errors.ts";
 import type { ChannelPermissions } from "../channel/descriptor.ts";
 import { isWildcardHost } from "../base/wildcard_host.ts";
-import type { Permission } from "../authority/permissions.ts";
+import type { Permission } from "../base/permission.ts";
 import { HOLDS_PACKAGES, sourcePaths } from "../base/layout.ts";
 
 /** Whose permissions they are. */

@@ -7,7 +7,7 @@
 
 import { joinHostPort, meansHost, parseHostPattern } from "../base/host_pattern.ts";
 import type { SecretTarget } from "../contract/actions.ts";
-import type { SecretInfo } from "../state/secret_store.ts";
+import type { SecretInfo } from "../contract/secrets.ts";
 import { shellWord } from "./shell_word.ts";
 import { parsePattern, PatternSubject } from "./target_pattern.ts";
 

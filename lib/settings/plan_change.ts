@@ -37,7 +37,7 @@ import { ServiceError, toErrorData } from "../base/errors.ts";
 import { checkModelName, chooseModel } from "../model/choose_model.ts";
 import type { SecretStore } from "../state/secret_store.ts";
 import { isEditable } from "./editable_keys.ts";
-import type { SettingChange } from "../operations/upkeep_request.ts";
+import type { SettingChange } from "./setting_change.ts";
 
 /** A change that may be made. */
 export interface PlannedChange {

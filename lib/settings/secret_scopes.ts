@@ -10,7 +10,7 @@ import { readProvider } from "../model/provider_spec.ts";
 import { USUAL_BASE_URLS } from "../policy/search_endpoint.ts";
 import { isInScope } from "../policy/secret_scope.ts";
 import { parsePattern } from "../policy/target_pattern.ts";
-import type { Secret } from "../state/secret_store.ts";
+import type { Secret } from "../contract/secrets.ts";
 import { formatPath, type KeyPath } from "../base/key_path.ts";
 import type { Problem } from "../config/problem.ts";
 import type { SecretReference } from "../config/references.ts";

@@ -13,7 +13,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { ServiceError } from "../base/errors.ts";
 import { ExpiringTokens } from "../base/expiring_tokens.ts";
 import { newId } from "../base/new_id.ts";
-import { includesScope, type IssuedToken, type Scope, SCOPES } from "../operations/operator.ts";
+import { includesScope, type IssuedToken, type Scope, SCOPES } from "../contract/credentials.ts";
 import type { TokenOwner } from "./token_store.ts";
 
 /** What they are made of. */

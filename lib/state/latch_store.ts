@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { ServiceError } from "../base/errors.ts";
 import { CAPABILITIES, type Capability } from "../contract/actions.ts";
-import type { Latch } from "../operations/operator.ts";
+import type { Latch } from "../contract/credentials.ts";
 import { type Damaged, damagedError, isDamaged } from "./damaged.ts";
 import type { SealedFile } from "./sealed_file.ts";
 

@@ -7,7 +7,7 @@
 
 import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import type { SecretInfo } from "./secret_store.ts";
+import type { SecretInfo } from "../contract/secrets.ts";
 
 /** A secret as it is kept. */
 export interface StoredSecret extends SecretInfo {

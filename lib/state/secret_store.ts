@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { Secret, SecretInfo } from "../contract/secrets.ts";
 import type { writeFileAtomic } from "../base/atomic_write.ts";
 import { ServiceError } from "../base/errors.ts";
 import { damagedError, isDamaged } from "./damaged.ts";
@@ -15,24 +16,6 @@ import { checkSecret } from "./secret_fields.ts";
 import { makeSecretsKey, readSecretsKey, SECRETS_KEY_FILE, type SecretsKey } from "./secret_key.ts";
 import type { StateLock } from "./state_lock.ts";
 import { keyDamage, openAll, type Opened, type StoredSecrets } from "./stored_secrets.ts";
-
-/** What may be said of a secret: everything but its value. */
-export interface SecretInfo {
-  /** `A-Z`, 0-9 and `_`, a letter first, at most 64 characters: a variable's name. */
-  name: string;
-  /** Hosts that it may be sent to, as `lib/base/host_pattern.ts` reads them. */
-  hosts: readonly string[];
-  /** Whole commands that it may be given to, as targets of `exec` in `gates.rules`. */
-  commands: readonly string[];
-  /** Milliseconds since 1970. */
-  createdAt: number;
-  updatedAt: number;
-}
-
-/** A secret with its value. */
-export interface Secret extends SecretInfo {
-  value: string;
-}
 
 /** What a secret is set to. With neither hosts nor commands, one that is there keeps its own. */
 export type SecretChange = Pick<Secret, "name" | "value"> & Partial<Pick<Secret, Scope>>;

@@ -12,7 +12,7 @@ import { ServiceError } from "../base/errors.ts";
 import { writeFileAtomic } from "../base/atomic_write.ts";
 import { readSecrets } from "./operator_state.ts";
 import { openText, sealText } from "./sealed_text.ts";
-import type { Secret } from "./secret_store.ts";
+import type { Secret } from "../contract/secrets.ts";
 import { readStateKey, type Seal } from "./state_key.ts";
 import type { StoredSecrets } from "./stored_secrets.ts";
 import { type TempState, tempState } from "./testing/temp_state.ts";

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { type Damaged, isDamaged } from "./damaged.ts";
 import { openSecret, type StoredSecret } from "./secret_cipher.ts";
 import { SECRETS_KEY_FILE, SECRETS_KEY_VARIABLE, type SecretsKey } from "./secret_key.ts";
-import type { Secret } from "./secret_store.ts";
+import type { Secret } from "../contract/secrets.ts";
 
 /** What the file holds. */
 export interface StoredSecrets {

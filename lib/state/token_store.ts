@@ -8,7 +8,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { ServiceError } from "../base/errors.ts";
 import { newId } from "../base/new_id.ts";
-import { includesScope, type Scope, SCOPES } from "../operations/operator.ts";
+import { includesScope, type Scope, SCOPES } from "../contract/credentials.ts";
 import { damagedError, isDamaged } from "./damaged.ts";
 import type { SealedFile } from "./sealed_file.ts";
 

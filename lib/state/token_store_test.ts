@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ServiceError } from "../base/errors.ts";
 import { tempState } from "./testing/temp_state.ts";
-import { includesScope } from "../operations/operator.ts";
+import { includesScope } from "../contract/credentials.ts";
 import { MAX_TOKENS } from "./token_store.ts";
 
 const APPROVER = { name: "ann", scopes: ["approve"] as const };

@@ -3,7 +3,7 @@ import type { Automation } from "../contract/automation.ts";
 import type { ActionContext } from "../contract/actions.ts";
 import { answer, ask, withApprover } from "../authority/testing/ask_gate.ts";
 import { gateFixture } from "../authority/testing/gate_fixture.ts";
-import type { AutomationWriter } from "../authority/bridge.ts";
+import type { AutomationWriter } from "../contract/ports.ts";
 
 const NEWS = { name: "news", message: "Tell what is new.", schedule: { every: 3_600 } };
 const CHAT: { context: Partial<ActionContext> } = {

@@ -9,7 +9,7 @@ import { memoryMedia } from "../../agent/testing/memory_media.ts";
 import { configSchema } from "../../config/schema.ts";
 import type { OutboxMessage } from "../../contract/journal.ts";
 import { createOutbox } from "../../delivery/outbox.ts";
-import type { AutomationWriter, OutboxPort } from "../bridge.ts";
+import type { AutomationWriter, OutboxPort } from "../../contract/ports.ts";
 import type { SearchSettings } from "../../policy/search_endpoint.ts";
 import type { ActionContext, ActionResult, ApprovalEvent } from "../../contract/actions.ts";
 import { Approvals } from "../../approvals/approvals.ts";

@@ -6,8 +6,8 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { ServiceError } from "../../base/errors.ts";
+import type { AutomationRecord } from "../../contract/automation_record.ts";
 import {
-  type AutomationRecord,
   changedAutomation,
   MAX_AHEAD_MS,
   MAX_AUTOMATIONS,

@@ -7,7 +7,8 @@
 
 import type { Hono } from "hono";
 import type { Clock } from "../../base/clock.ts";
-import type { Credential, OperatorAnswer, OperatorRequest } from "../../operations/operator.ts";
+import type { Credential } from "../../contract/credentials.ts";
+import type { OperatorAnswer, OperatorRequest } from "../../operations/operator.ts";
 import { ServiceError } from "../../base/errors.ts";
 import { bearer } from "../auth.ts";
 import type { AuthFailures } from "../auth_failures.ts";

@@ -11,7 +11,7 @@
 
 import { type Context, Hono } from "hono";
 import type { Clock } from "../../base/clock.ts";
-import { includesScope } from "../../operations/operator.ts";
+import { includesScope } from "../../contract/credentials.ts";
 import { ServiceError } from "../../base/errors.ts";
 import type { RequestContext } from "../api/request_context.ts";
 import { Bodies } from "../body.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { z } from "zod";
-import { SCOPES } from "../../operations/operator.ts";
+import { SCOPES } from "../../contract/credentials.ts";
 import { ServiceError } from "../../base/errors.ts";
 import { createTestWebApp, refusal } from "./testing/test_web_app.ts";
 import type { WebCall, WebRoute } from "./web_route.ts";

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import type { Credential, OperatorRequest } from "../../operations/operator.ts";
+import type { Credential } from "../../contract/credentials.ts";
+import type { OperatorRequest } from "../../operations/operator.ts";
 import { ServiceError } from "../../base/errors.ts";
 import type { Operate } from "../api/approvals.ts";
 import { createApprovalsRoutes } from "./approvals_routes.ts";

@@ -6,8 +6,9 @@
  */
 
 import { z } from "zod";
-import type { Credential, OperatorAnswer, OperatorRequest } from "../../operations/operator.ts";
-import type { IssuedToken } from "../../operations/operator.ts";
+import type { Credential } from "../../contract/credentials.ts";
+import type { OperatorAnswer, OperatorRequest } from "../../operations/operator.ts";
+import type { IssuedToken } from "../../contract/credentials.ts";
 import { upgradePath } from "../../base/upgrade_path.ts";
 import type { WebsocketConfig } from "../../config/schema.ts";
 import { MAX_TEXT_BYTES, MEDIA_LIMITS } from "../../contract/wire/envelopes.ts";

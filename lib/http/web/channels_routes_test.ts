@@ -4,7 +4,7 @@ import {
   settingsFixture,
   type SettingsFixtureOptions,
 } from "../../operations/channels/testing/settings_fixture.ts";
-import type { Scope } from "../../operations/operator.ts";
+import type { Scope } from "../../contract/credentials.ts";
 import { type UpkeepFixture, upkeepFixture } from "../../authority/testing/upkeep_fixture.ts";
 import type { ChannelStatus } from "../../channel/channel_status.ts";
 import { changedChannelAnswer, channelAnswer } from "./channel_schemas.ts";

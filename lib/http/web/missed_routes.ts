@@ -5,7 +5,7 @@
  */
 
 import { z } from "zod";
-import type { MissedMessages, MissedRow } from "../../journal/missed_messages.ts";
+import type { MissedMessages, MissedRow } from "../../contract/journal.ts";
 import { CHANNELS_PATH } from "./channels_routes.ts";
 import { readQuery, wholeNumber } from "./query_params.ts";
 import type { WebRoute } from "./web_route.ts";

@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import type { OperatorAnswer } from "../../operations/operator.ts";
-import type { Permission } from "../../authority/permissions.ts";
+import type { Permission } from "../../base/permission.ts";
 import type { Operate } from "../api/approvals.ts";
 import type { WebRoute } from "./web_route.ts";
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { includesScope, SCOPES } from "../../operations/operator.ts";
+import { includesScope, SCOPES } from "../../contract/credentials.ts";
 import { configSchema } from "../../config/schema.ts";
 import { ServiceError } from "../../base/errors.ts";
 import { inertRoutes, ISSUE_PATH } from "./openapi/inert_routes.ts";

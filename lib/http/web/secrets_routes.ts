@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import type { OperatorAnswer } from "../../operations/operator.ts";
-import type { SecretInfo } from "../../state/secret_store.ts";
+import type { SecretInfo } from "../../contract/secrets.ts";
 import { ServiceError } from "../../base/errors.ts";
 import type { Operate } from "../api/approvals.ts";
 import { checkSilently } from "./check_silently.ts";

@@ -6,8 +6,9 @@
  */
 
 import { z } from "zod";
-import type { Credential, OperatorAnswer, OperatorRequest } from "../../operations/operator.ts";
-import { type IssuedToken, type Scope, SCOPES } from "../../operations/operator.ts";
+import type { Credential } from "../../contract/credentials.ts";
+import type { OperatorAnswer, OperatorRequest } from "../../operations/operator.ts";
+import { type IssuedToken, type Scope, SCOPES } from "../../contract/credentials.ts";
 import type { WebsocketConfig } from "../../config/schema.ts";
 import { ServiceError } from "../../base/errors.ts";
 import type { Admission } from "./admission/create_admission.ts";

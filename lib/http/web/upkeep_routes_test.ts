@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import type { Scope } from "../../operations/operator.ts";
+import type { Scope } from "../../contract/credentials.ts";
 import { type UpkeepFixture, upkeepFixture } from "../../authority/testing/upkeep_fixture.ts";
 import { configJsonSchema } from "../../config/json_schema.ts";
 import type { Operate } from "../api/approvals.ts";

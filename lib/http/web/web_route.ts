@@ -6,7 +6,7 @@
  */
 
 import type { z } from "zod";
-import type { Credential, Scope } from "../../operations/operator.ts";
+import type { Credential, Scope } from "../../contract/credentials.ts";
 import type { ErrorCode } from "../../base/errors.ts";
 import type { ProxiedRequest } from "../../trusted_proxy/create_trusted_proxy.ts";
 import type { RequestContext } from "../api/request_context.ts";

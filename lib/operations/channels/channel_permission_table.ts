@@ -8,7 +8,7 @@
 import { channelSpecs } from "../../registry/channel_specs.ts";
 import { type ConfiguredChannels, placeSourceOf } from "../../registry/place_source_of.ts";
 import { ServiceError } from "../../base/errors.ts";
-import type { Permission } from "../../authority/permissions.ts";
+import type { Permission } from "../../base/permission.ts";
 import { placePermissions } from "../../place/place_permissions.ts";
 
 /** In the order of the channels. One that cannot be started has nothing, and is not in it. */

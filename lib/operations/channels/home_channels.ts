@@ -14,7 +14,7 @@ import type { HomePaths } from "../../config/paths.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Log } from "../../base/log.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
-import type { ChannelModule } from "../../authority/bridge.ts";
+import type { ChannelModule } from "../../channel/channel_spec.ts";
 import type { AuditLog } from "../../audit/log.ts";
 import type { ChannelPlaces } from "./channel_places.ts";
 import { type ChannelOperator, createChannelOperator } from "./operate_channels.ts";

@@ -6,7 +6,7 @@
 
 import type { OpenedPlace } from "../../place/open_place.ts";
 import type { BootMessage, PlaceBoot } from "../../place/protocol.ts";
-import { type Permission, workerPermissions } from "../../authority/permissions.ts";
+import { type Permission, workerPermissions } from "../../base/permission.ts";
 import { moduleUrl } from "../../base/layout.ts";
 
 /** How a place is started. */

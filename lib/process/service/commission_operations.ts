@@ -6,7 +6,7 @@
  */
 
 import { z } from "zod";
-import type { Credential } from "../../operations/operator.ts";
+import type { Credential } from "../../contract/credentials.ts";
 import type { OperationHandlers } from "../../local/server.ts";
 import { checkParams } from "./check_params.ts";
 import type { Commission } from "../../operations/commission.ts";

@@ -7,7 +7,8 @@
 import type { ActionPort, ActionResult, ApprovalEvent } from "../../contract/actions.ts";
 import type { McpServerStatus, OfferedTool } from "../../mcp_servers/mcp_servers.ts";
 import type { LocalConnection, LocalUser } from "../../authority/local_users.ts";
-import type { Credential, OperatorAnswer, OperatorRequest } from "../../operations/operator.ts";
+import type { Credential } from "../../contract/credentials.ts";
+import type { OperatorAnswer, OperatorRequest } from "../../operations/operator.ts";
 import type { DocumentReader, ExtractedText } from "../../contract/documents.ts";
 import { type ErrorData, fromErrorData, ServiceError } from "../../base/errors.ts";
 import type { JwksNetwork } from "../../trusted_proxy/fetch_jwks.ts";

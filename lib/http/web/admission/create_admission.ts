@@ -10,12 +10,8 @@
 
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../base/clock.ts";
-import type {
-  CheckedToken,
-  Credential,
-  OperatorAnswer,
-  OperatorRequest,
-} from "../../../operations/operator.ts";
+import type { CheckedToken, Credential } from "../../../contract/credentials.ts";
+import type { OperatorAnswer, OperatorRequest } from "../../../operations/operator.ts";
 import type { Peer, SocketAdmission } from "../../../channel/socket_host.ts";
 import type { WebsocketConfig } from "../../../config/schema.ts";
 import { ServiceError, toErrorData } from "../../../base/errors.ts";

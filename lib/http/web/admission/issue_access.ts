@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Credential } from "../../../operations/operator.ts";
+import type { Credential } from "../../../contract/credentials.ts";
 import { issueSecret } from "../../../config/issue_secret.ts";
 import type { WebsocketConfig } from "../../../config/schema.ts";
 import { type ErrorCode, ServiceError } from "../../../base/errors.ts";

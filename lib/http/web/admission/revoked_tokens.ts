@@ -8,7 +8,7 @@
  */
 
 import type { Clock } from "../../../base/clock.ts";
-import type { CheckedToken, Credential } from "../../../operations/operator.ts";
+import type { CheckedToken, Credential } from "../../../contract/credentials.ts";
 
 /** How long a revoked token may still hold its sockets open. */
 export const RECHECK_MS = 10_000;

@@ -9,7 +9,7 @@
  * @module
  */
 
-import type { Scope } from "../../../operations/operator.ts";
+import type { Scope } from "../../../contract/credentials.ts";
 import { ServiceError } from "../../../base/errors.ts";
 import { ExpiringTokens } from "../../../base/expiring_tokens.ts";
 import type { LastingToken } from "./revoked_tokens.ts";

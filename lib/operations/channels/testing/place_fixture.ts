@@ -29,7 +29,7 @@ export interface Line {
 
 /** What a source is made with. */
 export interface SourceOptions extends Partial<Omit<PlaceBoot, "module">> {
-  /** File of lib/channel/place/testing. */
+  /** File of lib/place/testing. */
   file?: string;
   permissions?: Partial<ChannelPermissions>;
   dependencies?: string[];

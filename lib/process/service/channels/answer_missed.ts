@@ -8,7 +8,7 @@ import type { ChannelSpec } from "../../../channel/channel_spec.ts";
 import type { InboundMessage, Published } from "../../../contract/inbound_message.ts";
 import { inPieces, others, piecesOf } from "../../../channel/platform/text_pieces.ts";
 import { ServiceError } from "../../../base/errors.ts";
-import type { MissedMessages, MissedRow } from "../../../journal/missed_messages.ts";
+import type { MissedMessages, MissedRow } from "../../../contract/journal.ts";
 import type { Inbound } from "./inbound.ts";
 
 /** What it takes. */

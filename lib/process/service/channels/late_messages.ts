@@ -11,7 +11,7 @@ import { MAX_INBOUND_FILES } from "../../../channel/check_inbound.ts";
 import type { Deliveries } from "../../../channel/deliveries.ts";
 import type { InboundMessage } from "../../../contract/inbound_message.ts";
 import { oneLine } from "../../../documents/read_upload.ts";
-import type { MissedMessages } from "../../../journal/missed_messages.ts";
+import type { MissedMessages } from "../../../contract/journal.ts";
 import type { Log } from "../../../base/log.ts";
 import type { InboundSpec } from "./inbound.ts";
 

@@ -7,7 +7,7 @@
 import { setImmediate } from "node:timers";
 import { scriptedModel } from "../../../agent/testing/scripted_model.ts";
 import { type TestAgent, testAgent } from "../../../agent/testing/test_agent.ts";
-import type { AutomationRun } from "../../../schedule/automation_record.ts";
+import type { AutomationRun } from "../../../contract/automation_record.ts";
 import { configSchema } from "../../../config/schema.ts";
 import { openJournal } from "../../../journal/open.ts";
 import type { Journal } from "../../../contract/journal.ts";

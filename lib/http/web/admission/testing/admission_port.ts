@@ -9,7 +9,7 @@ import { connect } from "node:net";
 import { createSocketServer } from "../../../../../channels/websocket/socket/socket_server.ts";
 import { systemClock } from "../../../../base/clock.ts";
 import { createOperator } from "../../../../operations/operate.ts";
-import type { Scope } from "../../../../operations/operator.ts";
+import type { Scope } from "../../../../contract/credentials.ts";
 import { createIssuedTokens } from "../../../../state/issued_tokens.ts";
 import type { Peer } from "../../../../channel/socket_host.ts";
 import { issueSecret } from "../../../../config/issue_secret.ts";

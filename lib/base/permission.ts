@@ -1,0 +1,31 @@
+/**
+ * Permissions of a process or Worker.
+ *
+ * @module
+ */
+
+/** One permission of the service. */
+export interface Permission {
+  kind: "net" | "read" | "write" | "env";
+  /** `host:port`, `unix:<path>`, a path, or a variable's name. */
+  value: string;
+  /** Who asked: a config key, a provider, a dependency. */
+  askedBy: string;
+}
+
+/** The table as the options of a Worker. What is not named is denied. */
+export function workerPermissions(table: readonly Permission[]): Deno.PermissionOptionsObject {
+  const values = (kind: Permission["kind"]) => [
+    ...new Set(table.filter((entry) => entry.kind === kind).map((entry) => entry.value)),
+  ];
+  return {
+    net: values("net"),
+    read: values("read"),
+    write: values("write"),
+    env: values("env"),
+    import: false,
+    run: false,
+    ffi: false,
+    sys: false,
+  };
+}
