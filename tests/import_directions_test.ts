@@ -23,7 +23,7 @@ const RULES: Rule[] = [
   {
     name: "child sides of tools stand alone",
     from: /^lib\/tools\/child\//,
-    mayNot: /^(npm:|lib\/(?!tools\/child\/|rpc\/|base\/))/,
+    mayNot: /^(npm:|lib\/(?!tools\/child\/|rpc\/|base\/(layout|protected_names)\.ts$))/,
   },
   {
     name: "the proxy and the relay of sandboxed programs stand alone",

@@ -184,7 +184,10 @@ function childNeeds(
   return {
     view: {
       ...view,
-      readOnly: [...sourcePaths(["lib/documents", "lib/base/errors.ts"]), ...other],
+      readOnly: [
+        ...sourcePaths(["lib/documents", "lib/base/errors.ts", "lib/contract/documents.ts"]),
+        ...other,
+      ],
     },
     packages: lockedPackages(denoDir),
   };

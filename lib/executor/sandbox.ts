@@ -137,7 +137,12 @@ export async function findProgram(name: string): Promise<string | undefined> {
 }
 
 /** What every child imports from. */
-export const EXECUTOR_SOURCES = ["lib/executor", "lib/rpc", "lib/base/layout.ts"];
+export const EXECUTOR_SOURCES = [
+  "lib/executor",
+  "lib/rpc",
+  "lib/base/layout.ts",
+  "lib/base/protected_names.ts",
+];
 
 /** Folders and files that a child imports from; none in the binary. */
 export function childSources(): string[] {

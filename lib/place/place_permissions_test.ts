@@ -16,7 +16,7 @@ const table = (permissions: Partial<ChannelPermissions>) =>
   });
 
 Deno.test("placePermissions() lists each host, path and variable once, with who asked", () => {
-  const lib = fromFileUrl(new URL("../../li/", import.meta.url));
+  const lib = fromFileUrl(new URL("../", import.meta.url));
   const askedBy = "channels.mail.work";
   assertEquals(
     table({

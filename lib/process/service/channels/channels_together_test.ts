@@ -63,7 +63,7 @@ Deno.test("three channels in places that die at any moment: each message has one
       const { port } = platforms.get(runtimeName)!;
       return fixture.build({
         runtimeName,
-        file: "../../manager/testing/line_runtime.ts",
+        file: "../../delivery/manager/testing/line_runtime.ts",
         exportName: "LineRuntime",
         config: { allowFrom: ["ann"], port },
         permissions: { hosts: [`127.0.0.1:${port}`] },
