@@ -30,8 +30,15 @@ export function moduleUrl(path: string): URL {
 export function sourcePaths(paths: readonly string[], { shares = false } = {}): string[] {
   if (Deno.build.standalone) return [];
   const whole = IS_BUILT && shares ? [""] : paths;
-  const there = IS_BUILT ? whole.filter((path) => !path.endsWith(".ts")) : whole;
+  const there = IS_BUILT
+    ? whole.filter((path) => !path.endsWith(".ts") && !isBundled(path))
+    : whole;
   return there.map((path) => decodeURIComponent(new URL(path, ROOT).pathname));
+}
+
+/** A folder that no process starts in: the built form has it in what imports it. */
+function isBundled(path: string): boolean {
+  return path === "lib/rpc";
 }
 
 /** The page at the root of the WebSocket port, relative to `ROOT`: the example of the documentation. */
