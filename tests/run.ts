@@ -10,7 +10,9 @@
  * @module
  */
 
+import { existsSync } from "node:fs";
 import { parseArgs } from "@std/cli/parse-args";
+import { join } from "@std/path";
 import { changedSince, reachedTests } from "./gate/changed_tests.ts";
 import { findOwnDenoDir } from "../lib/packages/deno_dir.ts";
 import { fetchPackages, namesOf } from "../lib/packages/fetch_packages.ts";
@@ -90,6 +92,11 @@ if (import.meta.main) {
   const places = flags.changed
     ? await testsOfChange(String(flags.since ?? "HEAD"))
     : flags._.map(String);
+  const lost = flags._.map(String).find((place) => !existsSync(join(ROOT, place)));
+  if (lost !== undefined) {
+    console.error(`Cannot find "${lost}": expected a test file or a folder, relative to ${ROOT}`);
+    Deno.exit(2);
+  }
   const files = flags.changed && places.length === 0 ? [] : await findTests(ROOT, places);
   await fetchEverything();
   const report = new Report(files.length);
