@@ -5,6 +5,7 @@
  */
 
 import { programPath } from "../../../tests/support/needs.ts";
+import { closeInherited } from "../inherited.ts";
 import { EXEC_FILTERED, writeSeccompFilter } from "../seccomp_filter.ts";
 
 /** How a sandbox ended. */
@@ -19,8 +20,13 @@ export async function runSandbox(args: readonly string[]): Promise<SandboxRun> {
   const folder = await Deno.makeTempDir();
   try {
     const filter = await writeSeccompFilter(folder);
-    const { code, stdout, stderr } = await new Deno.Command("/bin/sh", {
-      args: ["-c", EXEC_FILTERED, filter, programPath("bubblewrap"), ...args],
+    const bwrap = [programPath("bubblewrap"), ...args];
+    const [program, ...rest] = [
+      ...await closeInherited(),
+      ...["/bin/sh", "-c", EXEC_FILTERED, filter, ...bwrap],
+    ];
+    const { code, stdout, stderr } = await new Deno.Command(program, {
+      args: rest,
       clearEnv: true,
     }).output();
     const text = new TextDecoder();
