@@ -20,12 +20,9 @@ export async function runSandbox(args: readonly string[]): Promise<SandboxRun> {
   const folder = await Deno.makeTempDir();
   try {
     const filter = await writeSeccompFilter(folder);
-    const bwrap = [programPath("bubblewrap"), ...args];
-    const [program, ...rest] = [
-      ...await closeInherited(),
-      ...["/bin/sh", "-c", EXEC_FILTERED, filter, ...bwrap],
-    ];
-    const { code, stdout, stderr } = await new Deno.Command(program, {
+    const shell = ["/bin/sh", "-c", EXEC_FILTERED, filter, programPath("bubblewrap"), ...args];
+    const [program, ...rest] = [...await closeInherited(), ...shell];
+    const { code, stdout, stderr } = await new Deno.Command(program!, {
       args: rest,
       clearEnv: true,
     }).output();
