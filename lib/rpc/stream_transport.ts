@@ -1,0 +1,93 @@
+/**
+ * Frames over a pair of byte streams: the pipes of a child process, or a socket.
+ *
+ * @module
+ */
+
+import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from "./byte_frames.ts";
+import type { Frame, Transport } from "./transport.ts";
+
+/** Both directions; a `Deno.Conn` is one. */
+export interface ByteStreams {
+  readable: ReadableStream<Uint8Array>;
+  writable: WritableStream<Uint8Array>;
+}
+
+/** Bounds; each has a default. */
+export interface StreamLimits {
+  /** Largest frame, bytes. Default {@linkcode MAX_FRAME_BYTES}. */
+  maxFrameBytes?: number;
+  /** Bytes that wait until the other end reads them; more ends the connection. Default: two frames. */
+  maxQueuedBytes?: number;
+  /** Makes a pause of so many milliseconds after each megabyte or 200 frames. Default: none. */
+  pauseMs?: number;
+}
+
+/** A pause lets this thread do other things; the pipe holds the other end up meanwhile. */
+const PAUSE_AFTER_BYTES = 1024 * 1024;
+const PAUSE_AFTER_FRAMES = 200;
+
+/** Carries frames over byte streams. */
+export function streamTransport(
+  { readable, writable }: ByteStreams,
+  { maxFrameBytes = MAX_FRAME_BYTES, maxQueuedBytes = 2 * maxFrameBytes, pauseMs }: StreamLimits =
+    {},
+): Transport {
+  const reader = readable.getReader();
+  const writer = writable.getWriter();
+  let isClosed = false;
+  let queuedBytes = 0;
+  let tellClosed = (_reason: string) => {};
+  writer.closed.catch(() => {});
+
+  function ended(reason: string): void {
+    if (isClosed) return;
+    isClosed = true;
+    tellClosed(reason);
+  }
+
+  async function read(take: (frame: unknown) => void): Promise<void> {
+    const frames = new FrameReader(maxFrameBytes);
+    let bytes = 0;
+    let count = 0;
+    for (;;) {
+      // A connection that breaks is one that ends.
+      const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
+      if (done || value === undefined) return ended("it has ended");
+      bytes += value.length;
+      for (const frame of frames.push(value)) {
+        if (isClosed) return;
+        take(frame);
+        if (pauseMs === undefined || bytes <= PAUSE_AFTER_BYTES && ++count <= PAUSE_AFTER_FRAMES) {
+          continue;
+        }
+        bytes = count = 0;
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+    }
+  }
+
+  return {
+    open(take, closed) {
+      tellClosed = closed;
+      read(take).catch((error) => {
+        const message = error instanceof Error ? error.message : String(error);
+        ended(`what it says cannot be understood: ${message}`);
+      }).finally(() => reader.cancel().catch(() => {}));
+    },
+    send(frame: Frame) {
+      for (const bytes of encodeFrame(frame, maxFrameBytes)) {
+        queuedBytes += bytes.length;
+        // Failing means that the other end has gone, which the reader finds out.
+        writer.write(bytes).catch(() => {}).finally(() => queuedBytes -= bytes.length);
+      }
+      if (queuedBytes > maxQueuedBytes) ended("it does not read what it is told");
+    },
+    close() {
+      isClosed = true;
+      reader.cancel().catch(() => {});
+      // What was sent before still goes out.
+      writer.close().catch(() => {});
+    },
+  };
+}

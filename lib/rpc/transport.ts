@@ -1,0 +1,37 @@
+/**
+ * What carries frames between two ends: a message port (`port_transport.ts`), or a pair of byte streams,
+ * which is a pipe or a socket (`stream_transport.ts`).
+ *
+ * @module
+ */
+
+/** Everything that two ends say. `bytes` travel beside the JSON of a frame, not in it. */
+export type Frame =
+  | { type: "call"; id: number; method: string; params?: unknown; bytes?: Bytes }
+  /** The caller doesn't wait any more. */
+  | { type: "cancel"; id: number }
+  | { type: "answer"; id: number; result?: unknown }
+  | { type: "error"; id: number; error: unknown }
+  | { type: "progress"; id: number; value: unknown }
+  /** So many values of progress were taken; so many more may come. */
+  | { type: "more"; id: number; count: number }
+  | { type: "notice"; name: string; data?: unknown };
+
+/** Bytes that go with a call. */
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+/** One side of it. Frames come in the order in which they were sent. */
+export interface Transport {
+  /**
+   * Begins to read. `closed` is called once, when nothing more comes, with why; not after
+   * {@linkcode Transport.close}.
+   */
+  open(take: (frame: unknown) => void, closed: (reason: string) => void): void;
+  /**
+   * Throws a RangeError for a frame over the bound, and a TypeError or DataCloneError for what isn't
+   * plain data; nothing was sent then.
+   */
+  send(frame: Frame, transfer?: readonly Transferable[]): void;
+  /** Sends and reads nothing more. */
+  close(): void;
+}
