@@ -3,7 +3,7 @@
 import type { Command } from "../command.ts";
 import { ownOptions } from "../open_service.ts";
 import { NEW_JOURNAL, runService } from "../run_service.ts";
-import type { Started } from "../../lib/authority/authority.ts";
+import type { Started } from "../../lib/authority/protocol.ts";
 import { issueSecret } from "../../lib/config/issue_secret.ts";
 import type { Config } from "../../lib/config/schema.ts";
 import { HOLDS_PACKAGES } from "../../lib/base/layout.ts";

@@ -1,15 +1,18 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ServiceError } from "../base/errors.ts";
-import type { ServiceBoot } from "./bridge.ts";
+import { GatewayPorts } from "./gateway_ports.ts";
+import type { ServiceBoot } from "./protocol.ts";
 import { startAuthority } from "./authority.ts";
 import { printsOf } from "../secrets/prints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
-import { ServiceOutbox } from "./service_outbox.ts";
 import { gateFixture } from "./testing/gate_fixture.ts";
 
 Deno.test("startAuthority() fails what waits for the outbox, on record, when the service dies", async () => {
-  const outbox = new ServiceOutbox();
-  await using gate = await gateFixture({ messageTargets: ["telegram:12345"], outbox });
+  const ports = new GatewayPorts(createScrubber([]));
+  await using gate = await gateFixture({
+    messageTargets: ["telegram:12345"],
+    outbox: ports.outbox,
+  });
   const silent = () => {};
   const acted = Promise.withResolvers<unknown>();
   const authority = await startAuthority({
@@ -37,7 +40,7 @@ Deno.test("startAuthority() fails what waits for the outbox, on record, when the
     },
     localUsers: { userOf: () => Promise.reject(new Error("nobody asks")) },
     health: { probe: () => Promise.resolve({}) },
-    outbox,
+    ports,
     workspace: gate.workspace,
     // The words with which the Worker dies.
     scrubber: createScrubber(printsOf({ name: "WORDS", value: "died of hi" })),

@@ -7,10 +7,7 @@
 
 import { statfs } from "node:fs/promises";
 import { toErrorData } from "../base/errors.ts";
-import type { ServiceBoot } from "./bridge.ts";
-
-/** Checks by name. */
-export type Checks = ServiceBoot["checks"];
+import type { Checks } from "./protocol.ts";
 
 /** What {@linkcode Health} looks at. */
 export interface HealthDeps {

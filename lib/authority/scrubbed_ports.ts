@@ -5,7 +5,6 @@
  */
 
 import type { Scrubber } from "../secrets/scrubber.ts";
-import type { ToService } from "./bridge.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { AuditLog } from "../audit/log.ts";
 
@@ -22,12 +21,4 @@ export function scrubbedApprovals(
   return {
     request: (request) => approvals.request({ ...request, action: scrubber.value(request.action) }),
   };
-}
-
-/** A message to the service. What kind it is stays readable, though a secret be spelt like that. */
-export function scrubbedMessage(message: ToService, scrubber: Pick<Scrubber, "value">): ToService {
-  const scrubbed = scrubber.value(message);
-  return scrubbed.type === message.type
-    ? scrubbed
-    : { ...scrubbed, type: message.type } as ToService;
 }

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { printsOf } from "../secrets/prints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
-import { scrubbedApprovals, scrubbedAudit, scrubbedMessage } from "./scrubbed_ports.ts";
+import { scrubbedApprovals, scrubbedAudit } from "./scrubbed_ports.ts";
 import type { ApprovalRequest } from "../approvals/approval_request.ts";
 import { gateFixture } from "./testing/gate_fixture.ts";
 
@@ -61,12 +61,4 @@ Deno.test("scrubbedApprovals() shows no secret, with the digest of the action as
   assertEquals(asked!.action.args, { command: ["echo", "[secret KEY]"] });
   assertEquals(asked!.action.digest, "b".repeat(64));
   assert(asked!.signals === signals && asked!.onEvent === onEvent);
-});
-
-Deno.test("scrubbedMessage() keeps the kind of a message, though a secret is spelt like it", () => {
-  const words = createScrubber(printsOf({ name: "A", value: "instructions" }));
-  assertEquals(
-    scrubbedMessage({ type: "instructions", id: 1, text: "follow the instructions" }, words),
-    { type: "instructions", id: 1, text: "follow the [secret A]" },
-  );
 });

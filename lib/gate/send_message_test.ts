@@ -8,7 +8,8 @@ import type { AllowedMessage, OutboxPort } from "../contract/ports.ts";
 import type { ActionResult, PathTarget } from "../contract/actions.ts";
 import type { AuditLog } from "../audit/log.ts";
 import type { Executor } from "../executor/executor.ts";
-import { ServiceOutbox } from "../authority/service_outbox.ts";
+import { createScrubber } from "../secrets/scrubber.ts";
+import { GatewayPorts } from "../authority/gateway_ports.ts";
 import { sendMessage } from "./send_message.ts";
 import { ask } from "../authority/testing/ask_gate.ts";
 import { CONTEXT, gateFixture } from "../authority/testing/gate_fixture.ts";
@@ -204,13 +205,22 @@ Deno.test("message gives every fault of the outbox as a result, on record with i
 });
 
 Deno.test("message fails, and is on record as failed, when the service dies under it", async () => {
-  const outbox = new ServiceOutbox();
+  const ports = new GatewayPorts(createScrubber([]));
   const handed = Promise.withResolvers<void>();
-  outbox.connect(() => handed.resolve());
-  await using gate = await gateFixture({ ...LISTED, outbox });
+  const gone = Promise.withResolvers<never>();
+  const gateway: { over: string | undefined; call(): Promise<never> } = {
+    over: undefined,
+    call() {
+      handed.resolve();
+      return gone.promise;
+    },
+  };
+  ports.connect(gateway);
+  await using gate = await gateFixture({ ...LISTED, outbox: ports.outbox });
   const acting = gate.act("message", ARGS);
   await handed.promise;
-  outbox.close("the service stopped");
+  gateway.over = "the service stopped";
+  gone.reject(new Error(gateway.over));
   const result = await acting;
   assertEquals([result.status, codeOf(result)], ["failed", "executor_fault"]);
   assertStringIncludes(result.output, "it is not known whether the message was queued");

@@ -44,8 +44,7 @@ import { plainNames } from "../authority/plain_names.ts";
 import { scrubbedApprovals, scrubbedAudit } from "../authority/scrubbed_ports.ts";
 import type { Operator } from "../operations/operate.ts";
 import { ownListeners } from "../policy/resolve/own_listeners.ts";
-import { ServiceAutomations } from "../authority/service_automations.ts";
-import { ServiceOutbox } from "../authority/service_outbox.ts";
+import { GatewayPorts } from "../authority/gateway_ports.ts";
 import { openOperatorState } from "../state/operator_state.ts";
 import { SECRETS_KEY_VARIABLE } from "../state/secret_key.ts";
 import { createUpkeep } from "../operations/upkeep.ts";
@@ -154,8 +153,7 @@ export async function ownHome(
       minFreeBytes: config.storage.minFreeMiB * 1024 * 1024,
     });
     await health.measureStorage();
-    const outbox = new ServiceOutbox();
-    const automations = new ServiceAutomations();
+    const ports = new GatewayPorts(scrubber);
     const state = await openOperatorState({
       dir: paths.operatorDir,
       keysDir,
@@ -260,8 +258,8 @@ export async function ownHome(
       state,
       approvals: scrubbedApprovals(approvals, scrubber),
       canAsk: operator.canAsk,
-      outbox,
-      automations,
+      outbox: ports.outbox,
+      automations: ports.automations,
       secretStore: state.secrets,
       commissions,
       mcp,
@@ -308,8 +306,7 @@ export async function ownHome(
       health,
       signingKeys: openSigningKeys(websocket, executor),
       localUsers: openLocalUsers({ trusted: config.gates.trustedUids, log }),
-      outbox,
-      automations,
+      ports,
       places: channels?.places,
       workspace,
       scrubber,

@@ -78,7 +78,7 @@ export interface Answering<Progress> {
    * what isn't awaited waits here.
    */
   progress(value: Progress): Promise<void> | void;
-  /** Ports that go with the answer; a message port alone can carry them. */
+  /** Ports and streams that go with the next progress, or the answer; a message port alone carries them. */
   transfer(...ports: Transferable[]): void;
 }
 

@@ -33,6 +33,8 @@ export interface ErrorCodec {
   lost(reason: string): Error;
   /** For a call beyond the bound. */
   busy(message: string): Error;
+  /** What the signal of a cancelled call aborts with. Default: an Error. */
+  cancelled?(): Error;
 }
 
 /** What an end is made of. `Mine` is what this end answers, `Theirs` what it may ask for. */
@@ -65,6 +67,11 @@ export interface CallOptions<Progress> {
 /** The other end said something that it never may. The message says what. */
 export class PeerFault extends Error {
   override readonly name = "PeerFault";
+}
+
+/** A call was not answered within its `timeoutMs`. */
+export class PeerLateError extends Error {
+  override readonly name = "PeerLateError";
 }
 
 /** Why a connection is over. */
@@ -168,7 +175,7 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
     };
     const onAbort = () => giveUp(signal!.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
-    const late = () => giveUp(new Error(`no answer within ${timeoutMs! / 1_000} s`));
+    const late = () => giveUp(new PeerLateError(`no answer within ${timeoutMs! / 1_000} s`));
     const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs);
     try {
       const { bytes, transfer } = options;
@@ -258,7 +265,9 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
         case "call":
           return this.#answer(frame);
         case "cancel":
-          return this.#answering.get(frame.id)?.controller.abort(new Error("cancelled"));
+          return this.#answering.get(frame.id)?.controller.abort(
+            this.#options.errors.cancelled?.() ?? new Error("cancelled"),
+          );
         case "more":
           return this.#more(frame);
         case "notice":
@@ -357,7 +366,7 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
           return new Promise((sent) => answered.waiting.push({ value, sent }));
         }
         answered.room--;
-        this.#send({ type: "progress", id, value });
+        this.#send({ type: "progress", id, value }, transfer.splice(0));
       },
       transfer: (...ports) => void transfer.push(...ports),
     };

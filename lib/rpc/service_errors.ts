@@ -15,6 +15,7 @@ export function serviceErrors(
     encode: toErrorData,
     decode: (data) => fromErrorData(data as ErrorData),
     lost,
+    cancelled: () => new ServiceError("turn_cancelled", "Cancelled"),
     busy: (message) => new ServiceError("overloaded", message, { retryAfterS: 1 }),
   };
 }

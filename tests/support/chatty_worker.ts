@@ -1,27 +1,31 @@
-/** The service as it is, but each of its actions tells 1,500 times how far it is, and then succeeds. */
+/** The gateway as it is, but each of its actions tells 1,500 times how far it is, and then succeeds. */
 
-import type { ToAuthority, ToService } from "../../lib/authority/bridge.ts";
-import { startService } from "../../lib/process/service/service.ts";
+import type { AuthorityPeer } from "../../lib/authority/protocol.ts";
+import { standInGateway } from "../../lib/authority/testing/stand_in_gateway.ts";
+import { type Service, startService } from "../../lib/process/service/service.ts";
 
-const port = self as unknown as Pick<Worker, "postMessage" | "addEventListener">;
-let receive: ((message: ToService) => void) | undefined;
+let service: Service;
 
-function send(message: ToAuthority): void {
-  if (message.type !== "action") return port.postMessage(message);
-  void tell(message.id);
-}
+const peer = standInGateway({
+  async start(boot) {
+    service = await startService(boot, { notify: peer.notify.bind(peer), call });
+    return service.started;
+  },
+  guest: (streams) => service.welcome(streams),
+  drain: (how) => service.drain(how),
+});
 
-async function tell(id: number): Promise<void> {
+const call =
+  ((method: string, params: unknown, options: { onProgress(news: unknown): void }) =>
+    method === "act"
+      ? tell(options.onProgress)
+      : peer.call(method as "tools", params as null, options)) as AuthorityPeer["call"];
+
+async function tell(onProgress: (news: unknown) => void): Promise<unknown> {
   for (let n = 1; n <= 1_500; n++) {
-    receive!({ type: "action_progress", id, text: `${n} of 1500` });
+    onProgress({ type: "progress", text: `${n} of 1500` });
     // As a tool would: over many turns of the event loop, so that none of it is dropped.
     await new Promise((resolve) => setTimeout(resolve));
   }
-  receive!({ type: "action_result", id, result: { status: "ok", output: "all done" } });
+  return { status: "ok", output: "all done" };
 }
-
-port.addEventListener("message", async (event) => {
-  const message = (event as MessageEvent<ToService>).data;
-  if (message.type === "boot") receive = await startService(message.boot, send);
-  else receive!(message);
-});

@@ -6,7 +6,7 @@
  */
 
 import type { ChannelStatus } from "../../channel/channel_status.ts";
-import type { ServiceBoot } from "../../authority/bridge.ts";
+import type { ServiceBoot } from "../../authority/protocol.ts";
 
 /** Nothing where no channel is switched on. */
 export function channelsCheck(statuses: readonly ChannelStatus[]): ServiceBoot["checks"] {

@@ -1,5 +1,5 @@
 import { CHAT_CHANNEL } from "../../contract/chat_session.ts";
-import type { ServiceBoot } from "../../authority/bridge.ts";
+import type { ServiceBoot } from "../../authority/protocol.ts";
 
 /** Which listeners a service opens. */
 export function listenersOf(

@@ -18,7 +18,7 @@ import type { OperationHandlers } from "../../local/server.ts";
 import { checkParams } from "./check_params.ts";
 import { forkSession } from "./fork_session.ts";
 import { operatorRequest } from "./operator_request.ts";
-import type { AuthorityLink } from "./remote_actions.ts";
+import type { AuthorityLink } from "./link_authority.ts";
 
 /** What the operations work on. */
 export interface OperationDeps {

@@ -18,8 +18,8 @@ import type { Journal } from "../../contract/journal.ts";
 import type { AgentAccess } from "../../mcp/serve/agent_access.ts";
 import type { Log } from "../../base/log.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
-import type { ServiceBoot } from "../../authority/bridge.ts";
-import type { AuthorityLink } from "./remote_actions.ts";
+import type { ServiceBoot } from "../../authority/protocol.ts";
+import type { AuthorityLink } from "./link_authority.ts";
 
 /** What the API is served with. */
 export interface ServeApiDeps {

@@ -13,8 +13,7 @@ import type { Published } from "../../contract/inbound_message.ts";
 import { createDeliveries } from "../../delivery/create_deliveries.ts";
 import { createChannelManager } from "../../delivery/manager/create_channel_manager.ts";
 import { buildChannel } from "../../place/build_channel.ts";
-import type { PlaceAsked, PlaceTold } from "../../place/place_bridge.ts";
-import { PlaceDoor } from "../../place/place_door.ts";
+import type { OpenPlace } from "../../place/open_place.ts";
 import { channelStateDir } from "../../base/state_dir.ts";
 import type { TranscriptionConfig } from "../../config/schema.ts";
 import type { DocumentReader } from "../../contract/documents.ts";
@@ -38,8 +37,7 @@ export interface ServeChannelsDeps {
   transcription: TranscriptionConfig;
   /** Where the folders of channels are. */
   dataDir: string;
-  /** To the authority, which starts places. */
-  send: (message: PlaceAsked) => void;
+  openPlace: OpenPlace;
   scrubber: Scrubber;
   log: Log;
 }
@@ -55,8 +53,6 @@ export interface ServedChannels {
   answerMissed(rowid: number, signal: AbortSignal): Promise<Published>;
   /** A message waits in the outbox. */
   wake(runtimeName: string, chatId?: string): void;
-  /** Takes what the authority says of places. */
-  receive(message: PlaceTold): void;
   /** Lets nobody in any more, delivers what can be within `graceMs`, and ends all places. */
   stop(graceMs: number): Promise<void>;
 }
@@ -90,11 +86,10 @@ export function serveChannels(deps: ServeChannelsDeps): ServedChannels {
     log,
   });
   let specs: readonly ChannelSpec[] = [];
-  const door = new PlaceDoor(deps.send);
   const manager = createChannelManager({
     build: (spec) => {
       const stateDir = channelStateDir(dataDir, spec.runtimeName);
-      return buildChannel(door.open, {
+      return buildChannel(deps.openPlace, {
         spec,
         inbound,
         transcribe: (path, signal) => transcriber.ofFile({ path, folder: stateDir }, signal),
@@ -122,12 +117,10 @@ export function serveChannels(deps: ServeChannelsDeps): ServedChannels {
       answerMissed(rowid, { missed: journal.missed, specs, inbound, signal }),
     transcribe: (dataUrl, signal) => transcriber.ofDataUrl(dataUrl, signal),
     wake: (runtimeName, chatId) => deliveries.wake(runtimeName, chatId),
-    receive: (message) => door.receive(message),
     async stop(graceMs) {
       late.stop();
       await deliveries.stop(graceMs);
       await manager.stop(graceMs);
-      door.close();
     },
   };
 }

@@ -32,12 +32,12 @@ import type { Scrubber } from "../../secrets/scrubber.ts";
 import { createTrustedProxy } from "../../trusted_proxy/create_trusted_proxy.ts";
 import type { Automations } from "../../automation/automations.ts";
 import type { ChannelModule } from "../../channel/channel_spec.ts";
-import type { ServiceBoot } from "../../authority/bridge.ts";
+import type { ServiceBoot } from "../../authority/protocol.ts";
 import { createChats } from "./chats.ts";
 import type { Commission } from "../../operations/commission.ts";
 import { listenersOf } from "./listeners_of.ts";
 import type { LiveModels } from "./live_models.ts";
-import type { AuthorityLink } from "./remote_actions.ts";
+import type { AuthorityLink } from "./link_authority.ts";
 import type { ServedChannels } from "./serve_channels.ts";
 
 /** What the port is served with. */

@@ -6,10 +6,9 @@
 
 import { systemClock } from "../../base/clock.ts";
 import { createTurns } from "../../agent/create_turns.ts";
-import { settlesWithin } from "../../contract/life.ts";
 import { scrubbedTurns } from "../../agent/scrubbed_turns.ts";
 import { copyPaths } from "../../config/copy_paths.ts";
-import { ServiceError, toErrorData } from "../../base/errors.ts";
+import { toErrorData } from "../../base/errors.ts";
 import { openJournal } from "../../journal/open.ts";
 import { openMedia } from "../../media/open_media.ts";
 import { endpointAt, listenLocal } from "../../local/endpoint.ts";
@@ -20,20 +19,21 @@ import { createScrubber } from "../../secrets/scrubber.ts";
 import { describeTool, TOOLS } from "../../tools/mod.ts";
 import { apiAgent } from "./api_agent.ts";
 import { createAutomationOperations } from "./automation_operations.ts";
-import { createAutomations } from "../../automation/automations.ts";
+import { type Automations, createAutomations } from "../../automation/automations.ts";
 import { createCommission } from "../../operations/commission.ts";
 import { createCommissionOperations } from "./commission_operations.ts";
 import { channelsCheck } from "./channels_check.ts";
 import { createChannelOperations } from "./channel_operations.ts";
-import type { ServiceBoot, ToAuthority, ToService } from "../../authority/bridge.ts";
-import { createAutomation } from "./create_automation.ts";
+import type { AuthorityPeer, Checks, ServiceBoot, Started } from "../../authority/protocol.ts";
+import type { GATEWAY, GuestStreams } from "../../authority/protocol.ts";
+import type { DataOf, ParamsOf } from "../../rpc/endpoint.ts";
 import { createLiveModels } from "./live_models.ts";
 import { createMissedOperations } from "./missed_operations.ts";
 import { createOutboxOperations } from "./outbox_operations.ts";
 import { createOperations, type OperationDeps } from "./operations.ts";
-import { createOutbox } from "../../delivery/outbox.ts";
+import { createOutbox, type Outbox } from "../../delivery/outbox.ts";
 import { mcpAgentTool } from "./mcp_agent_tool.ts";
-import { linkAuthority } from "./remote_actions.ts";
+import { linkAuthority } from "./link_authority.ts";
 import { StorageRoom } from "./storage_room.ts";
 import { takeUp } from "./take_up.ts";
 
@@ -49,11 +49,28 @@ const PROBE_AGE_MS = 250;
 /** How long the last log lines may take to be written. */
 const LOG_FLUSH_MS = 500;
 
-/** Starts everything and reports `started`; returns what takes the authority's further messages. */
+type Gateway = typeof GATEWAY;
+
+/** A service that runs: what the authority may ask of it and tell it ({@linkcode GATEWAY}). */
+export interface Service {
+  readonly started: Started;
+  welcome(streams: GuestStreams): Promise<null>;
+  enqueue(message: ParamsOf<Gateway, "enqueue">): ReturnType<Outbox["send"]>;
+  createAutomation(
+    made: ParamsOf<Gateway, "create_automation">,
+  ): ReturnType<Automations["createAs"]>;
+  drain(how: ParamsOf<Gateway, "drain">): Promise<{ interrupted: number }>;
+  setChannels(specs: DataOf<Gateway, "channels">): void;
+  setSecretPrints(prints: DataOf<Gateway, "secret_prints">): void;
+  setChecks(checks: Checks): void;
+  configure(change: DataOf<Gateway, "configure">): void;
+}
+
+/** Starts everything. */
 export async function startService(
   boot: ServiceBoot,
-  send: (message: ToAuthority, transfer?: Transferable[]) => void,
-): Promise<(message: ToService) => void> {
+  authority: Pick<AuthorityPeer, "call" | "notify">,
+): Promise<Service> {
   const { config } = boot;
   const scrubber = createScrubber(boot.secretPrints);
   const logOutput = openLogOutput(config.log.format);
@@ -91,7 +108,7 @@ export async function startService(
     })
   );
   const models = createLiveModels({ config, scrubber, log });
-  const link = linkAuthority({ send, now: Date.now });
+  const link = linkAuthority(authority, Date.now);
   const storage = new StorageRoom();
   storage.update(boot.checks.storage);
   const ownTurns = createTurns({
@@ -126,9 +143,7 @@ export async function startService(
   });
 
   let journalCheck = { ok: true, detail: "open" };
-  let probing: Promise<ServiceBoot["checks"]> | undefined;
-  /** Those who wait for the authority's next checks. */
-  const probed = new Set<() => void>();
+  let probing: Promise<Checks> | undefined;
   const channels = boot.stays ? await startChannels() : undefined;
   const wake = (runtimeName: string, chatId?: string) => channels?.wake(runtimeName, chatId);
   const outbox = createOutbox({
@@ -207,65 +222,36 @@ export async function startService(
   const local = await listenLocal(endpointAt(boot.paths.socket));
   const accepting = acceptGuests();
 
-  send({
-    type: "started",
-    apiUrl: api?.url,
-    wsUrl: websocket?.url,
-    model: models.current.name,
-    modelReason: models.reason,
-    interrupted,
-  });
-
-  return (message) => {
-    switch (message.type) {
-      case "boot":
-        throw new ServiceError("internal", "The service was started twice");
-      case "guest":
-        return welcome(message);
-      case "drain":
-        return void drain(message);
-      case "checks":
-        walls = message.checks;
-        storage.update(walls.storage);
-        for (const resolve of probed) resolve();
-        return;
-      case "secret_prints":
-        return scrubber.update(message.prints);
-      case "configure":
-        copyPaths(message.config, config, message.paths);
-        return models.configure(message.paths);
-      case "channels":
-        specs = message.specs;
-        return channels?.configure(specs);
-      case "place_opened":
-      case "place_ended":
-        return channels?.receive(message);
-      case "action_progress":
-      case "action_approval":
-      case "action_result":
-      case "operated":
-      case "instructions":
-      case "tools":
-      case "mcp_status":
-      case "local_user_answer":
-      case "signing_key_answer":
-      case "extracted":
-        return link.receive(message);
-      case "enqueue":
-        return void enqueue(message);
-      case "create_automation":
-        return void createAutomation(message, { automations, send });
-      default:
-        message satisfies never;
-    }
+  return {
+    started: {
+      apiUrl: api?.url,
+      wsUrl: websocket?.url,
+      model: models.current.name,
+      modelReason: models.reason,
+      interrupted,
+    },
+    welcome: (streams) => welcome(streams).then(() => null),
+    enqueue: (message) => outbox.send(message),
+    createAutomation: ({ automationId, spec }) => automations.createAs(automationId, spec),
+    drain,
+    setChannels(wanted) {
+      specs = wanted;
+      channels?.configure(specs);
+    },
+    setSecretPrints: (prints) => scrubber.update(prints),
+    setChecks,
+    configure({ config: next, paths }) {
+      copyPaths(next, config, paths);
+      models.configure(paths);
+    },
   };
 
-  async function enqueue({ id, message }: Extract<ToService, { type: "enqueue" }>): Promise<void> {
-    const result = await outbox.send(message).catch((error) => ({ error: toErrorData(error) }));
-    send({ type: "enqueued", id, result });
+  function setChecks(found: Checks): void {
+    walls = found;
+    storage.update(walls.storage);
   }
 
-  function checks(): ServiceBoot["checks"] {
+  function checks(): Checks {
     const statuses = channels?.status() ?? [];
     return {
       ...walls,
@@ -275,37 +261,34 @@ export async function startService(
   }
 
   /** Checks that were made just now; those of a quarter second count for all who ask in it. */
-  function freshChecks(): Promise<ServiceBoot["checks"]> {
+  function freshChecks(): Promise<Checks> {
     return probing ??= probe().finally(() => setTimeout(() => probing = undefined, PROBE_AGE_MS));
   }
 
-  async function probe(): Promise<ServiceBoot["checks"]> {
-    const answered = Promise.withResolvers<void>();
-    probed.add(answered.resolve);
-    send({ type: "probe" });
+  async function probe(): Promise<Checks> {
     const [isAnswered] = await Promise.all([
-      settlesWithin(systemClock, answered.promise, PROBE_MS),
+      link.probe(PROBE_MS).then((found) => (setChecks(found), true), () => false),
       journal.probe().then(
         () => journalCheck = { ok: true, detail: "writable" },
         (error) =>
           journalCheck = { ok: false, detail: `Cannot write: ${toErrorData(error).message}` },
       ),
     ]);
-    probed.delete(answered.resolve);
     if (isAnswered) return checks();
     const detail = `The process that runs tools did not answer within ${PROBE_MS / 1_000} s`;
     return { ...checks(), authority: { ok: false, detail } };
   }
 
-  function welcome(duplex: Duplex, key?: string): void {
+  function welcome(duplex: Duplex, key?: string): Promise<void> {
     const guest = serveGuest(duplex, { handlers, version: boot.version, key, scrubber })
       .finally(() => guests.delete(guest));
     guests.add(guest);
+    return guest;
   }
 
   async function acceptGuests(): Promise<void> {
     try {
-      for await (const connection of local.connections) welcome(connection, local.key);
+      for await (const connection of local.connections) void welcome(connection, local.key);
     } catch (error) {
       log.error("The local socket failed", { reason: String(error) });
     }
@@ -340,7 +323,7 @@ export async function startService(
       documents: link.documents,
       transcription: config.transcription,
       dataDir: boot.paths.dataDir,
-      send,
+      openPlace: link.openPlace,
       scrubber,
       log,
     });
@@ -372,7 +355,7 @@ export async function startService(
 
   async function drain(
     { graceMs, afterGuests }: { graceMs: number; afterGuests: boolean },
-  ): Promise<void> {
+  ): Promise<{ interrupted: number }> {
     if (afterGuests) {
       while (guests.size > 0) await Promise.all(guests);
     }
@@ -386,7 +369,7 @@ export async function startService(
       });
     }
     await logOutput.flush(LOG_FLUSH_MS);
-    send({ type: "drained", interrupted });
+    return { interrupted };
   }
 
   async function stopParts(graceMs: number): Promise<number> {

@@ -1,33 +1,44 @@
 /**
- * Entry of the service's Worker. It is started with exactly the permissions of the table and
+ * Entry of the gateway's Worker. It is started with exactly the permissions of the table and
  * imports what it needs once it knows what it is to be.
  *
  * @module
  */
 
-import { toErrorData } from "../../base/errors.ts";
-import type { ToAuthority, ToService } from "../../authority/bridge.ts";
+import { AUTHORITY, GATEWAY, MAX_GATEWAY_CALLS } from "../../authority/protocol.ts";
+import { Peer } from "../../rpc/peer.ts";
+import { type Port, portTransport } from "../../rpc/port_transport.ts";
+import { serviceErrors } from "../../rpc/service_errors.ts";
+import type { Service } from "./service.ts";
 
-const port = self as unknown as {
-  postMessage(message: ToAuthority, transfer?: Transferable[]): void;
-  addEventListener(type: "message", listener: (event: MessageEvent<ToService>) => void): void;
-};
+// A guest may be handed over before the gateway is up; it waits.
+const running = Promise.withResolvers<Service>();
 
-// Guests may be handed over before the service is up: messages wait for it, in order.
-const service = Promise.withResolvers<(message: ToService) => void>();
-let order: Promise<unknown> = service.promise;
-
-port.addEventListener("message", ({ data }) => {
-  if (data.type !== "boot") {
-    order = order.then(async () => (await service.promise)(data));
-    return;
-  }
-  import("./service.ts")
-    .then(({ startService }) =>
-      startService(data.boot, (message, transfer) => port.postMessage(message, transfer))
-    )
-    .then(
-      service.resolve,
-      (error) => port.postMessage({ type: "failed", error: toErrorData(error) }),
-    );
+const peer = new Peer({
+  transport: portTransport(self as unknown as Port),
+  mine: GATEWAY,
+  theirs: AUTHORITY,
+  errors: serviceErrors(),
+  maxCalls: MAX_GATEWAY_CALLS,
+  handlers: {
+    calls: {
+      async start(boot) {
+        const { startService } = await import("./service.ts");
+        const service = await startService(boot, peer);
+        running.resolve(service);
+        return service.started;
+      },
+      guest: async (streams) => (await running.promise).welcome(streams),
+      enqueue: async (message) => await (await running.promise).enqueue(message),
+      create_automation: async (made) => await (await running.promise).createAutomation(made),
+      drain: async (how) => await (await running.promise).drain(how),
+    },
+    notices: {
+      channels: (specs) => void running.promise.then((service) => service.setChannels(specs)),
+      secret_prints: (prints) =>
+        void running.promise.then((service) => service.setSecretPrints(prints)),
+      checks: (checks) => void running.promise.then((service) => service.setChecks(checks)),
+      configure: (change) => void running.promise.then((service) => service.configure(change)),
+    },
+  },
 });

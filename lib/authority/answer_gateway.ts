@@ -1,0 +1,154 @@
+/**
+ * Answers what the gateway asks of the authority, with secrets taken out.
+ *
+ * @module
+ */
+
+import type { ActionPort } from "../contract/actions.ts";
+import type { DocumentReader } from "../contract/documents.ts";
+import { ServiceError, toErrorData } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Scrubber } from "../secrets/scrubber.ts";
+import type { Operator } from "../operations/operate.ts";
+import type { LocalUsers } from "./local_users.ts";
+import { readInstructions } from "./instructions.ts";
+import type { ChannelPlaces } from "../operations/channels/channel_places.ts";
+import type { Health } from "./health.ts";
+import type { SigningKeyFetch } from "./jwks/signing_key_fetch.ts";
+import type { McpServers } from "../mcp_servers/mcp_servers.ts";
+import type { Handlers } from "../rpc/endpoint.ts";
+import type { ErrorCodec } from "../rpc/peer.ts";
+import { serviceErrors } from "../rpc/service_errors.ts";
+import type { ActionKey, AUTHORITY } from "./protocol.ts";
+
+/** What answers are made of. */
+export interface GatewayAnswers {
+  actions: ActionPort;
+  documents: DocumentReader;
+  /** Checks and answers approvers and operators. */
+  operator: Pick<Operator, "operate">;
+  /** The servers whose tools the gateway tells models of. */
+  mcp: Pick<McpServers, "tools" | "status" | "test">;
+  /** For GET /ready. */
+  health: Pick<Health, "probe">;
+  /** Fetches the trusted proxy's signing keys; absent where no `jwksUrl` is configured. */
+  signingKeys?: SigningKeyFetch;
+  /** Tells connections of the service's user from those of others. */
+  localUsers: LocalUsers;
+  /** Where channels run; absent where none does. */
+  places?: Pick<ChannelPlaces, "open">;
+  /** Real path. */
+  workspace: string;
+  /** Takes secrets out of everything that the gateway is told. */
+  scrubber: Scrubber;
+  log: Log;
+}
+
+/** Workers that a gateway may have: one a channel, and two while it changes. */
+const MAX_CHANNELS = 256;
+
+/** Errors without secrets; one that nobody threw on purpose is told to the log. */
+export function scrubbedErrors(
+  { scrubber, log }: Pick<GatewayAnswers, "scrubber" | "log">,
+): ErrorCodec {
+  const errors = serviceErrors((reason) => new ServiceError("executor_fault", reason));
+  return {
+    ...errors,
+    encode(error) {
+      const data = toErrorData(error);
+      if (!(error instanceof ServiceError)) log.error("A call failed unexpectedly", { ...data });
+      return { ...scrubber.value(data), code: data.code };
+    },
+    decode: (data) => errors.decode(scrubber.value(data)),
+  };
+}
+
+/** What the gateway may ask of the authority. */
+export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> {
+  const { actions, documents, mcp, signingKeys, places, scrubber, log } = deps;
+  const scrub = <T>(value: T): T => scrubber.value(value);
+  /** Of actions whose requester may leave. */
+  const leaving = new Map<string, AbortController>();
+  let running = 0;
+  const keyOf = ({ turnId, callId }: ActionKey) => JSON.stringify([turnId, callId]);
+  const keys = () => {
+    if (signingKeys === undefined) throw new ServiceError("refused", "no jwksUrl is configured");
+    return signingKeys;
+  };
+  return {
+    calls: {
+      async act(request, { signal, progress }) {
+        const left = new AbortController();
+        const key = keyOf(request.context);
+        leaving.set(key, left);
+        try {
+          return scrub(
+            await actions.act(request, {
+              signal,
+              onProgress: (text) => void progress(scrub({ type: "progress", text })),
+              onApproval: (event) => void progress(scrub({ type: "approval", event })),
+              left: left.signal,
+            }),
+          );
+        } catch (error) {
+          const data = toErrorData(error);
+          if (!signal.aborted) log.error("An action failed unexpectedly", { ...data });
+          return scrub({
+            status: "failed",
+            output: `The action failed: ${data.message}`,
+            error: data,
+          });
+        } finally {
+          leaving.delete(key);
+        }
+      },
+      operate: async ({ request, credential }) =>
+        scrub(await deps.operator.operate(request, credential)),
+      instructions: () =>
+        readInstructions(deps.workspace).then(scrub, (error) => {
+          log.warning("AGENTS.md cannot be read", { reason: toErrorData(error).message });
+          return "";
+        }),
+      tools: () =>
+        mcp.tools().then(scrub, (error) => {
+          log.error("The tools of MCP servers cannot be had", { ...toErrorData(error) });
+          return [];
+        }),
+      mcp_status: () => scrub(mcp.status()),
+      mcp_test: async (server) => scrub(await mcp.test(server)),
+      probe: async () => scrub(await deps.health.probe()),
+      // Keys are public, and would be none any more with a part taken out.
+      resolve_key_host: () => keys().resolve(),
+      fetch_keys: () => keys().ask(),
+      local_user: (connection) => deps.localUsers.userOf(connection),
+      extract: async ({ name }, { bytes, signal }) => {
+        if (bytes === undefined) throw new Error("extract comes without bytes");
+        return scrub(await documents.extract({ name, bytes }, { signal }));
+      },
+      async channel(runtimeName, { signal, progress, transfer }) {
+        if (places === undefined) throw new ServiceError("not_enabled", "No channels run here");
+        if (running >= MAX_CHANNELS) {
+          throw new ServiceError("overloaded", `${MAX_CHANNELS} channels run already`);
+        }
+        running++;
+        try {
+          const place = await places.open(runtimeName);
+          const closed = new Promise<string>((resolve) => {
+            const close = () => (place.close(), resolve("it was closed"));
+            if (signal.aborted) close();
+            else signal.addEventListener("abort", close, { once: true });
+          });
+          // A port can't be looked through for secrets: the worker takes them out itself.
+          transfer(place.port);
+          void progress({ port: place.port });
+          return scrub(await Promise.race([place.ended, closed]));
+        } finally {
+          running--;
+        }
+      },
+    },
+    notices: {
+      requester_left: (key) => leaving.get(keyOf(key))?.abort(),
+    },
+  };
+}

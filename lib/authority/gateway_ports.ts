@@ -1,0 +1,61 @@
+/**
+ * The gate's way to what the gateway holds: the outbox and the automations.
+ *
+ * @module
+ */
+
+import { ServiceError } from "../base/errors.ts";
+import type { AutomationWriter, OutboxPort } from "../contract/ports.ts";
+import { PeerLateError } from "../rpc/peer.ts";
+import type { Scrubber } from "../secrets/scrubber.ts";
+import type { GatewayPeer } from "./protocol.ts";
+
+/** Both ports; before {@linkcode GatewayPorts.connect} they reject as while it stops. */
+export class GatewayPorts {
+  readonly #scrubber: Pick<Scrubber, "value">;
+  #peer: Pick<GatewayPeer, "call" | "over"> | undefined;
+
+  constructor(scrubber: Pick<Scrubber, "value">) {
+    this.#scrubber = scrubber;
+  }
+
+  /** From now on calls go to this gateway. */
+  connect(peer: Pick<GatewayPeer, "call" | "over">): void {
+    this.#peer = peer;
+  }
+
+  readonly outbox: OutboxPort = {
+    enqueue: (message, { timeoutMs }) =>
+      this.#settled(
+        "whether the message was queued",
+        (peer) => peer.call("enqueue", this.#scrubber.value(message), { timeoutMs }),
+      ),
+  };
+
+  readonly automations: AutomationWriter = {
+    create: (spec, { automationId, timeoutMs }) =>
+      this.#settled(
+        "whether the automation was made",
+        (peer) =>
+          peer.call("create_automation", this.#scrubber.value({ automationId, spec }), {
+            timeoutMs,
+          }),
+      ),
+  };
+
+  /** `what` isn't known when no answer comes. */
+  async #settled<T>(what: string, ask: (peer: Pick<GatewayPeer, "call">) => Promise<T>) {
+    const peer = this.#peer;
+    if (peer === undefined || peer.over !== undefined) {
+      throw new ServiceError("draining", "the service does not run");
+    }
+    try {
+      return await ask(peer);
+    } catch (error) {
+      const isUnknown = error instanceof PeerLateError || peer.over !== undefined;
+      if (!isUnknown) throw error;
+      const { message } = error as Error;
+      throw new ServiceError("executor_fault", `${message}, so it is not known ${what}`);
+    }
+  }
+}

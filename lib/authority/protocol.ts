@@ -1,0 +1,192 @@
+/**
+ * What the authority and the gateway say to each other: each one's calls and notices, declared once.
+ * The gateway serves strangers, so the authority checks what it is asked before anything is done with it.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import type { ChannelModule, ChannelSpec } from "../channel/channel_spec.ts";
+import type { AllowedMessage, CreatedAutomation, Enqueued } from "../contract/ports.ts";
+import type { ActionRequest, ActionResult, ApprovalEvent } from "../contract/actions.ts";
+import type { LocalConnection, LocalUser } from "./local_users.ts";
+import type { Credential } from "../contract/credentials.ts";
+import type { OperatorAnswer, OperatorRequest } from "../operations/operator.ts";
+import type { SigningKeyAnswer } from "./jwks/signing_key_fetch.ts";
+import type { McpServerStatus, OfferedTool } from "../mcp_servers/mcp_servers.ts";
+import type { Automation } from "../contract/automation.ts";
+import type { Config } from "../config/schema.ts";
+import type { ExtractedText } from "../contract/documents.ts";
+import type { SecretPrint } from "../secrets/secret_print.ts";
+import { call, type Check, notice } from "../rpc/endpoint.ts";
+import type { Peer } from "../rpc/peer.ts";
+
+/** Where the service may keep its things; absolute paths. */
+export interface ServicePaths {
+  /** The SQLite file of the journal. */
+  database: string;
+  /** Folder of the files that came with messages. */
+  mediaDir: string;
+  /** Folder of everything that is kept; those of channels lie in it. */
+  dataDir: string;
+  /** The local socket. */
+  socket: string;
+}
+
+/** Health by name, for GET /ready. */
+export type Checks = Record<string, { ok: boolean; detail: string }>;
+
+/** Everything that the gateway is started with. */
+export interface ServiceBoot {
+  version: string;
+  pid: number;
+  /** Resolved: references replaced, presets applied. */
+  config: Config;
+  paths: ServicePaths;
+  /** The journal's file is as this program has closed it. */
+  journalUntouched: boolean;
+  /** Which listeners to open: `serve` and a gateway with api.enabled have the API. */
+  api: boolean;
+  /** Whether it runs for longer than one command, and so does what is due. */
+  stays: boolean;
+  /** Channels to run in the gateway itself. */
+  channels: readonly ChannelModule[];
+  /** Channels that have workers of their own, those that are switched off too. */
+  specs: readonly ChannelSpec[];
+  /** By what values of secrets are known, without being them. */
+  secretPrints: readonly SecretPrint[];
+  /** How many files this process may have open at once; undefined: any number. */
+  maxOpenFiles: number | undefined;
+  /** Health of what the authority holds; it says more as it finds out more. */
+  checks: Checks;
+}
+
+/** How the gateway came up. */
+export interface Started {
+  /** Base URL of the API, or undefined. */
+  apiUrl?: string;
+  /** Address of the WebSocket server, or undefined. */
+  wsUrl?: string;
+  model: string;
+  modelReason: string;
+  /** Turns that the last process left unfinished. */
+  interrupted: number;
+}
+
+/** A command of this very process, speaking the local protocol. */
+export interface GuestStreams {
+  readable: ReadableStream<Uint8Array>;
+  writable: WritableStream<Uint8Array>;
+}
+
+/** What is told of an action while it runs. */
+export type ActionNews =
+  | { type: "progress"; text: string }
+  | { type: "approval"; event: ApprovalEvent };
+
+/** Which action of which turn. */
+export type ActionKey = Pick<ActionRequest["context"], "turnId" | "callId">;
+
+/** Calls that the gateway may have under way: actions of turns, most of them. */
+export const MAX_GATEWAY_CALLS = 10_000;
+
+const MAX_NAME_CHARS = 1_000;
+const NAME = z.string().max(MAX_NAME_CHARS);
+const SOCKET_END = z.object({ address: NAME, port: z.int() });
+
+/** Of the shape that the types say; values are judged by whoever uses them. */
+function shape<T>(schema: z.ZodType): Check<T> {
+  return (value) => {
+    const { success, error } = schema.safeParse(value);
+    if (success) return value as T;
+    throw new Error(z.prettifyError(error));
+  };
+}
+
+/** What the authority answers. */
+export const AUTHORITY = {
+  calls: {
+    act: call<ActionRequest, ActionResult, ActionNews>({
+      params: shape(z.object({
+        tool: NAME,
+        context: z.object({
+          sessionKey: NAME,
+          turnId: NAME,
+          callId: NAME,
+          channel: NAME,
+          actor: NAME,
+          attended: z.boolean(),
+          personHosts: z.array(z.string()),
+          toolUrls: z.array(z.string()),
+        }),
+      })),
+    }),
+    /** Something that only an approver or operator may do; the authority checks the credential. */
+    operate: call<{ request: OperatorRequest; credential: Credential }, OperatorAnswer>({
+      params: shape(z.object({
+        request: z.object({ op: NAME }),
+        credential: z.object({ kind: z.enum(["token", "sender", "identity", "issue_secret"]) }),
+      })),
+    }),
+    /** The workspace's AGENTS.md, or an empty text. */
+    instructions: call<null, string>(),
+    /** The tools of MCP servers, as far as they are known or soon are. */
+    tools: call<null, readonly OfferedTool[]>(),
+    mcp_status: call<null, McpServerStatus[]>(),
+    /** Connects to one anew. */
+    mcp_test: call<string, McpServerStatus>({ params: shape(NAME) }),
+    /** Looks anew at the health of what the authority holds. */
+    probe: call<null, Checks>(),
+    /** Addresses of the host of the `jwksUrl` that the authority knows. */
+    resolve_key_host: call<null, string[]>(),
+    /** The signing keys of the trusted proxy, from there. */
+    fetch_keys: call<null, SigningKeyAnswer>(),
+    /** Whether a connection over loopback comes from the service's own user. */
+    local_user: call<LocalConnection, LocalUser>({
+      params: shape(z.object({ remote: SOCKET_END, local: SOCKET_END })),
+    }),
+    /** The text of a document, whose bytes go with the call. */
+    extract: call<{ name: string }, ExtractedText>({ params: shape(z.object({ name: NAME })) }),
+    /**
+     * Runs the worker of a channel until the call is cancelled. Its port is told once; the answer is why
+     * it ended by itself.
+     */
+    channel: call<string, string, { port: MessagePort }>({ params: shape(NAME) }),
+  },
+  notices: {
+    /** Whoever opened the turn of this action is not there any more. */
+    requester_left: notice<ActionKey>(shape(z.object({ turnId: NAME, callId: NAME }))),
+  },
+};
+
+/** What the gateway answers; it trusts the authority. */
+export const GATEWAY = {
+  calls: {
+    start: call<ServiceBoot, Started>(),
+    /** Serves a guest until it goes away. The streams are transferred. */
+    guest: call<GuestStreams, null>(),
+    /** The gate has allowed a message for a chat: it belongs into the outbox. */
+    enqueue: call<AllowedMessage, Enqueued>(),
+    /** The gate has allowed an automation that the agent proposes. */
+    create_automation: call<{ automationId: string; spec: Automation }, CreatedAutomation>(),
+    /**
+     * No new turns; running ones get `graceMs` and are then interrupted or put back to waiting.
+     * `afterGuests`: first wait until every guest has gone.
+     */
+    drain: call<{ graceMs: number; afterGuests: boolean }, { interrupted: number }>(),
+  },
+  notices: {
+    /** How channels are configured from now on. */
+    channels: notice<readonly ChannelSpec[]>(),
+    /** Secrets were set or removed. */
+    secret_prints: notice<readonly SecretPrint[]>(),
+    checks: notice<Checks>(),
+    /** The keys at these dotted paths have new values from now on. */
+    configure: notice<{ config: Config; paths: readonly string[] }>(),
+  },
+};
+
+/** The authority's end. */
+export type GatewayPeer = Peer<typeof AUTHORITY, typeof GATEWAY>;
+/** The gateway's end. */
+export type AuthorityPeer = Peer<typeof GATEWAY, typeof AUTHORITY>;

@@ -1,0 +1,44 @@
+/**
+ * The gateway's end of the connection in a Worker, for tests: what isn't given is not answered.
+ *
+ * @module
+ */
+
+import type { Handlers } from "../../rpc/endpoint.ts";
+import { Peer } from "../../rpc/peer.ts";
+import { type Port, portTransport } from "../../rpc/port_transport.ts";
+import { serviceErrors } from "../../rpc/service_errors.ts";
+import { AUTHORITY, type AuthorityPeer, GATEWAY } from "../protocol.ts";
+
+/** What is answered. */
+export type StandIn = Partial<Handlers<typeof GATEWAY>["calls"]>;
+
+/** Begins to answer. `onNotice` hears of every notice. */
+export function standInGateway(
+  calls: StandIn,
+  onNotice: (data: unknown) => void = () => {},
+): AuthorityPeer {
+  const none = () => Promise.reject(new Error("not answered here"));
+  return new Peer({
+    transport: portTransport(self as unknown as Port),
+    mine: GATEWAY,
+    theirs: AUTHORITY,
+    errors: serviceErrors(),
+    handlers: {
+      calls: {
+        start: none,
+        guest: none,
+        enqueue: none,
+        create_automation: none,
+        drain: none,
+        ...calls,
+      },
+      notices: {
+        channels: onNotice,
+        secret_prints: onNotice,
+        checks: onNotice,
+        configure: onNotice,
+      },
+    },
+  });
+}

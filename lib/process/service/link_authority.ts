@@ -1,0 +1,134 @@
+/**
+ * What the gateway asks of the authority, in the shapes of the ports that its parts know.
+ *
+ * @module
+ */
+
+import type { ActionPort } from "../../contract/actions.ts";
+import type { McpServerStatus, OfferedTool } from "../../mcp_servers/mcp_servers.ts";
+import type { LocalConnection, LocalUser } from "../../authority/local_users.ts";
+import type { Credential } from "../../contract/credentials.ts";
+import type { OperatorAnswer, OperatorRequest } from "../../operations/operator.ts";
+import type { DocumentReader } from "../../contract/documents.ts";
+import { ServiceError } from "../../base/errors.ts";
+import type { JwksNetwork } from "../../trusted_proxy/fetch_jwks.ts";
+import type { AuthorityPeer, Checks } from "../../authority/protocol.ts";
+import type { OpenedPlace, OpenPlace } from "../../place/open_place.ts";
+
+/** Requests of approvers and operators that are answered at the same time. */
+const MAX_OPERATING = 256;
+/** Looks at MCP servers that wait at the same time. */
+const MAX_MCP_REQUESTS = 64;
+/** A burst of turns reads AGENTS.md once. */
+const INSTRUCTIONS_AGE_MS = 250;
+
+/** What may be asked of MCP servers; `test` connects to one anew. */
+export type McpRequest = { op: "list" } | { op: "test"; server: string };
+
+/** Everything that the gateway asks of the authority and waits for. */
+export interface AuthorityLink {
+  readonly actions: ActionPort;
+  /** Reads documents in children of the authority. */
+  readonly documents: DocumentReader;
+  /** Asks for what only approvers and operators may do; rejects with the authority's ServiceError. */
+  operate(request: OperatorRequest, credential: Credential): Promise<OperatorAnswer>;
+  /** The workspace's AGENTS.md, or an empty text. */
+  instructions(): Promise<string>;
+  /** What MCP servers offer; the authority bounds how long that takes. */
+  tools(): Promise<readonly OfferedTool[]>;
+  /** How MCP servers are; rejects with the authority's ServiceError. */
+  mcp(request: McpRequest): Promise<McpServerStatus[]>;
+  /** The way to the signing keys of the trusted proxy; the host and the URL are the authority's own. */
+  readonly signingKeys: JwksNetwork;
+  /** Whether a connection over loopback comes from the service's own user. */
+  localUser(connection: LocalConnection): Promise<LocalUser>;
+  /** Health of what the authority holds. Rejects after `timeoutMs`. */
+  probe(timeoutMs: number): Promise<Checks>;
+  /** Has the worker of a channel started. */
+  openPlace: OpenPlace;
+}
+
+/** Links to the authority. `now` in milliseconds. */
+export function linkAuthority(
+  peer: Pick<AuthorityPeer, "call" | "notify">,
+  now: () => number,
+): AuthorityLink {
+  let cached: { at: number; text: Promise<string> } | undefined;
+  const operating = limiter(MAX_OPERATING, "answers");
+  const asking = limiter(MAX_MCP_REQUESTS, "looks at MCP servers");
+  return {
+    actions: {
+      act(request, { signal, onProgress, onApproval, left }) {
+        const { turnId, callId } = request.context;
+        const leave = () => peer.notify("requester_left", { turnId, callId });
+        const result = peer.call("act", request, {
+          signal,
+          onProgress(news) {
+            if (news.type === "progress") onProgress(news.text);
+            else onApproval?.(news.event);
+          },
+        });
+        if (left?.aborted) leave();
+        left?.addEventListener("abort", leave, { once: true });
+        return result.finally(() => left?.removeEventListener("abort", leave));
+      },
+    },
+    documents: {
+      // A copy is transferred: the caller's bytes are still to be kept.
+      extract: ({ name, bytes }, { signal }) =>
+        peer.call("extract", { name }, { bytes: bytes.slice(), signal }),
+    },
+    operate: (request, credential) =>
+      operating(() => peer.call("operate", { request, credential })),
+    instructions() {
+      if (cached === undefined || now() - cached.at > INSTRUCTIONS_AGE_MS) {
+        cached = { at: now(), text: peer.call("instructions", null) };
+      }
+      return cached.text;
+    },
+    tools: () => peer.call("tools", null),
+    mcp: (request) =>
+      asking(async () =>
+        request.op === "list"
+          ? await peer.call("mcp_status", null)
+          : [await peer.call("mcp_test", request.server)]
+      ),
+    signingKeys: {
+      resolve: (_host, signal) => peer.call("resolve_key_host", null, { signal }),
+      async fetchAt({ signal }) {
+        const { status, headers, body } = await peer.call("fetch_keys", null, { signal });
+        // Of a status without a body none may be given.
+        return new Response(status === 200 ? body : null, { status, headers });
+      },
+    },
+    localUser: (connection) => peer.call("local_user", connection),
+    probe: (timeoutMs) => peer.call("probe", null, { timeoutMs }),
+    openPlace(runtimeName) {
+      const closing = new AbortController();
+      const opened = Promise.withResolvers<OpenedPlace>();
+      const ended: Promise<string> = peer.call("channel", runtimeName, {
+        signal: closing.signal,
+        onProgress: ({ port }) =>
+          opened.resolve({ port, ended, close: () => closing.abort(new Error("it was closed")) }),
+      });
+      ended.catch(opened.reject);
+      return opened.promise;
+    },
+  };
+}
+
+/** Refuses with `overloaded` what comes while `max` of it are under way. */
+function limiter(max: number, what: string): <T>(run: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  return async (run) => {
+    if (running >= max) {
+      throw new ServiceError("overloaded", `${max} ${what} are on their way`, { retryAfterS: 1 });
+    }
+    running++;
+    try {
+      return await run();
+    } finally {
+      running--;
+    }
+  };
+}

@@ -1,0 +1,273 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import type { ChildOutcome } from "../../executor/executor.ts";
+import {
+  answerGateway,
+  type GatewayAnswers,
+  scrubbedErrors,
+} from "../../authority/answer_gateway.ts";
+import { createSigningKeyFetch } from "../../authority/jwks/signing_key_fetch.ts";
+import { AUTHORITY } from "../../authority/protocol.ts";
+import { systemClock } from "../../base/clock.ts";
+import { ServiceError } from "../../base/errors.ts";
+import { NO_ENDPOINT } from "../../rpc/endpoint.ts";
+import { Peer } from "../../rpc/peer.ts";
+import { portTransport } from "../../rpc/port_transport.ts";
+import { serviceErrors } from "../../rpc/service_errors.ts";
+import { printsOf } from "../../secrets/prints_of.ts";
+import { createScrubber } from "../../secrets/scrubber.ts";
+import { fetchJwks } from "../../trusted_proxy/fetch_jwks.ts";
+import { parseJwksUrl } from "../../trusted_proxy/jwks_address.ts";
+import { makeSigner } from "../../trusted_proxy/testing/issuer.ts";
+import type { OpenedPlace } from "../../place/open_place.ts";
+import { linkAuthority } from "./link_authority.ts";
+
+const JWKS_URL = "https://keys.example/jwks";
+
+/** The gateway's end of a connection to an authority that answers with these parts. */
+function linked(parts: Partial<GatewayAnswers>) {
+  const { port1, port2 } = new MessageChannel();
+  const lines: string[] = [];
+  const silent = () => {};
+  const log = {
+    debug: silent,
+    info: silent,
+    warning: silent,
+    error: (m: string) => void lines.push(m),
+  };
+  const deps = {
+    scrubber: createScrubber(printsOf({ name: "KEY", value: "a-secret-token" })),
+    log,
+    ...parts,
+  } as GatewayAnswers;
+  const authority = new Peer({
+    transport: portTransport(port1),
+    mine: AUTHORITY,
+    theirs: NO_ENDPOINT,
+    handlers: answerGateway(deps),
+    errors: scrubbedErrors(deps),
+  });
+  const gateway = new Peer({
+    transport: portTransport(port2),
+    mine: NO_ENDPOINT,
+    theirs: AUTHORITY,
+    handlers: { calls: {}, notices: {} },
+    errors: serviceErrors(),
+  });
+  return {
+    link: linkAuthority(gateway, () => 0),
+    gateway,
+    lines,
+    close() {
+      gateway.close("the test is over");
+      authority.close("the test is over");
+    },
+  };
+}
+
+function withKeys(...outcomes: ChildOutcome[]) {
+  return linked({
+    signingKeys: createSigningKeyFetch({
+      jwksUrl: JWKS_URL,
+      executor: { run: () => Promise.resolve(outcomes.shift()!) },
+    }),
+  });
+}
+
+const url = parseJwksUrl(JWKS_URL);
+if ("problem" in url) throw new Error(url.problem);
+
+Deno.test("signingKeys brings keys from the authority", async () => {
+  const { jwk } = await makeSigner("EdDSA", "ed");
+  const { link, close } = withKeys(
+    { type: "addresses", addresses: ["93.184.216.34"] },
+    {
+      type: "result",
+      output: JSON.stringify({
+        status: 200,
+        headers: { "content-type": "application/json" },
+        body: new TextEncoder().encode(JSON.stringify({ keys: [jwk] })).toBase64(),
+      }),
+    },
+  );
+  const keys = await fetchJwks(url, { network: link.signingKeys, clock: systemClock });
+  assertEquals(keys.has("ed"), true);
+  close();
+});
+
+Deno.test("signingKeys fails with the authority's own words, and for redirects", async () => {
+  const bad = withKeys({ type: "addresses", addresses: ["93.184.216.34", "169.254.169.254"] });
+  await assertRejects(
+    () => fetchJwks(url, { network: bad.link.signingKeys, clock: systemClock }),
+    Error,
+    "keys.example",
+  );
+  bad.close();
+  const redirect = withKeys({ type: "addresses", addresses: ["93.184.216.34"] }, {
+    type: "result",
+    output: JSON.stringify({ status: 302, headers: {}, body: "" }),
+  });
+  await assertRejects(
+    () => fetchJwks(url, { network: redirect.link.signingKeys, clock: systemClock }),
+    Error,
+    "redirect",
+  );
+  redirect.close();
+});
+
+Deno.test("signingKeys does not wait on after its time", async () => {
+  const { link, close } = linked({
+    signingKeys: { resolve: () => new Promise(() => {}), ask: () => new Promise(() => {}) },
+  });
+  const abort = new AbortController();
+  const asked = link.signingKeys.resolve("keys.example", abort.signal);
+  abort.abort(new Error("too late"));
+  await assertRejects(() => asked, Error, "too late");
+  close();
+});
+
+Deno.test("act() tells the authority that whoever asked has left, of that action alone", async () => {
+  const left: string[] = [];
+  const { link, close } = linked({
+    actions: {
+      act: ({ context }, { left: gone, onProgress }) =>
+        new Promise((resolve) => {
+          onProgress("a-secret-token is on its way");
+          gone!.addEventListener("abort", () => {
+            left.push(context.callId);
+            resolve({ status: "ok", output: "" });
+          });
+        }),
+    },
+  });
+  const context = {
+    sessionKey: "s",
+    turnId: "t",
+    channel: "cli",
+    actor: "a",
+    attended: true,
+    personHosts: [],
+    toolUrls: [],
+  };
+  const { signal } = new AbortController();
+  const leaving = new AbortController();
+  const told: string[] = [];
+  const act = (callId: string, gone: AbortSignal) =>
+    link.actions.act({ tool: "x", args: {}, context: { ...context, callId } }, {
+      signal,
+      onProgress: (text) => void told.push(text),
+      left: gone,
+    });
+  const staying = new AbortController();
+  const [first, second] = [act("1", leaving.signal), act("2", staying.signal)];
+  leaving.abort();
+  await first;
+  assertEquals([left, told.length, told[0]], [["1"], 2, "[secret KEY] is on its way"]);
+  staying.abort();
+  await second;
+  close();
+});
+
+/** A place, and how often it was closed. */
+function place() {
+  const ended = Promise.withResolvers<string>();
+  const { port1, port2 } = new MessageChannel();
+  const made = { closed: 0, end: ended.resolve };
+  const opened: OpenedPlace = {
+    port: port1,
+    ended: ended.promise,
+    close() {
+      made.closed += 1;
+      port2.close();
+    },
+  };
+  return Object.assign(made, { opened });
+}
+
+function withPlaces() {
+  const openings: PromiseWithResolvers<OpenedPlace>[] = [];
+  const asked: string[] = [];
+  const side = linked({
+    places: {
+      open(runtimeName) {
+        asked.push(runtimeName);
+        const opening = Promise.withResolvers<OpenedPlace>();
+        openings.push(opening);
+        return opening.promise;
+      },
+    },
+  });
+  return { ...side, openings, asked };
+}
+
+/** Resolves when it holds; the event loop turns meanwhile. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+Deno.test("openPlace() gives the worker of a channel, which closing ends once", async () => {
+  const { link, openings, asked, close } = withPlaces();
+  const opening = link.openPlace("irc");
+  const made = place();
+  await until(() => openings.length === 1);
+  openings[0]!.resolve(made.opened);
+  const opened = await opening;
+  opened.close();
+  opened.close();
+  await until(() => made.closed > 0);
+  assertEquals([asked, made.closed], [["irc"], 1]);
+  opened.ended.catch(() => {});
+  close();
+});
+
+Deno.test("openPlace() hears why a worker has ended, and rejects without secrets", async () => {
+  const { link, openings, lines, close } = withPlaces();
+  const opening = link.openPlace("irc");
+  await until(() => openings.length === 1);
+  const made = place();
+  openings[0]!.resolve(made.opened);
+  const { ended } = await opening;
+  made.end("it threw: a-secret-token");
+  assertEquals([await ended, made.closed], ["it threw: [secret KEY]", 0]);
+
+  const refused = link.openPlace("irc");
+  await until(() => openings.length === 2);
+  openings[1]!.reject(new ServiceError("not_enabled", "irc is off", { param: "channel" }));
+  const error = await assertRejects(() => refused, ServiceError, "irc is off");
+  assertEquals([error.code, error.details.param], ["not_enabled", "channel"]);
+  const broken = link.openPlace("irc");
+  await until(() => openings.length === 3);
+  openings[2]!.reject(new Error("a-secret-token broke"));
+  await assertRejects(() => broken, ServiceError, "[secret KEY] broke");
+  assertEquals(lines, ["A call failed unexpectedly"]);
+  close();
+});
+
+Deno.test("a worker that comes after the gateway has gone is closed, and so is one that runs", async () => {
+  const { link, openings, close } = withPlaces();
+  const [open, late] = [place(), place()];
+  const first = link.openPlace("a");
+  await until(() => openings.length === 1);
+  openings[0]!.resolve(open.opened);
+  (await first).ended.catch(() => {});
+  const second = assertRejects(() => link.openPlace("b"), ServiceError);
+  await until(() => openings.length === 2);
+  close();
+  await second;
+  openings[1]!.resolve(late.opened);
+  await until(() => late.closed === 1);
+  assertEquals([open.closed, late.closed], [1, 1]);
+});
+
+Deno.test("openPlace() opens only so many", async () => {
+  const { gateway, openings, close } = withPlaces();
+  const refused = Array.from(
+    { length: 300 },
+    () => gateway.call("channel", "a").catch((error: ServiceError) => error.code),
+  );
+  assertEquals(
+    (await Promise.all(refused.slice(256))).every((code) => code === "overloaded"),
+    true,
+  );
+  assertEquals(openings.length, 256);
+  close();
+});
