@@ -16,5 +16,6 @@ export function serviceErrors(
     decode: (data) => fromErrorData(data as ErrorData),
     lost,
     busy: (message) => new ServiceError("overloaded", message, { retryAfterS: 1 }),
+    unknown: (method) => new ServiceError("internal", `${method} is not answered here`),
   };
 }
