@@ -89,22 +89,10 @@ export class FrameReader {
   #peek(bytes: number): Uint8Array {
     const first = this.#chunks[0]!;
     if (first.length >= bytes) return first.subarray(0, bytes);
-    if (bytes === HEAD_BYTES) return this.#copy(bytes);
-    const all = this.#copy(this.#held);
+    if (bytes === HEAD_BYTES) return joinBytes(this.#chunks, bytes);
+    const all = joinBytes(this.#chunks, this.#held);
     this.#chunks = [all];
     return all.subarray(0, bytes);
-  }
-
-  #copy(bytes: number): Uint8Array {
-    const out = new Uint8Array(bytes);
-    let at = 0;
-    for (const chunk of this.#chunks) {
-      const part = chunk.subarray(0, bytes - at);
-      out.set(part, at);
-      at += part.length;
-      if (at === bytes) break;
-    }
-    return out;
   }
 
   #drop(bytes: number): void {
@@ -119,4 +107,17 @@ export class FrameReader {
       this.#chunks.shift();
     }
   }
+}
+
+/** The first bytes of chunks in one piece. */
+export function joinBytes(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
+  const out = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    const part = chunk.subarray(0, bytes - at);
+    out.set(part, at);
+    at += part.length;
+    if (at === bytes) break;
+  }
+  return out;
 }

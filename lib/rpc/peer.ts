@@ -35,6 +35,8 @@ export interface ErrorCodec {
   busy(message: string): Error;
   /** What the signal of a cancelled call aborts with. Default: an Error. */
   cancelled?(): Error;
+  /** For a call that isn't declared. */
+  unknown(method: string): Error;
 }
 
 /** What an end is made of. `Mine` is what this end answers, `Theirs` what it may ask for. */
@@ -55,6 +57,8 @@ export interface PeerOptions<Mine extends Endpoint, Theirs extends Endpoint> {
 export interface CallOptions<Progress> {
   /** Cancels it: the other end is told, and the promise rejects with the signal's reason at once. */
   signal?: AbortSignal;
+  /** Asks the other end to stop, and still takes what it says until its answer. */
+  stop?: AbortSignal;
   /** After it the other end is told to stop. Default: as long as the connection lives. */
   timeoutMs?: number;
   /** While promises that it returns are pending, the other end is held up after {@linkcode WINDOW} values. */
@@ -94,6 +98,8 @@ interface Asked {
 /** A call that is being answered. */
 interface Answered {
   controller: AbortController;
+  /** The caller still listens. */
+  isHeard: boolean;
   /** Values of progress that the caller takes; what is more waits. */
   room: number;
   waiting: { value: unknown; sent(): void }[];
@@ -148,7 +154,7 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
     params: ParamsOf<Theirs, M>,
     options: CallOptions<ProgressOf<Theirs, M>> = {},
   ): Promise<ResultOf<Theirs, M>> {
-    const { signal, timeoutMs } = options;
+    const { signal, stop, timeoutMs } = options;
     const { errors, transport, maxCalls = DEFAULT_MAX } = this.#options;
     signal?.throwIfAborted();
     if (this.#over !== undefined) throw errors.lost(this.#over);
@@ -174,7 +180,9 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
       if (this.#givenUp.size > MAX_GIVEN_UP) this.#end("it answers nothing", true);
     };
     const onAbort = () => giveUp(signal!.reason);
+    const onStop = () => this.#send({ type: "stop", id });
     signal?.addEventListener("abort", onAbort, { once: true });
+    stop?.addEventListener("abort", onStop, { once: true });
     const late = () => giveUp(new PeerLateError(`no answer within ${timeoutMs! / 1_000} s`));
     const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs);
     try {
@@ -183,6 +191,7 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
         { type: "call", id, method, params, ...bytes !== undefined && { bytes } },
         transfer,
       );
+      if (stop?.aborted) onStop();
       return await outcome.promise;
     } catch (error) {
       // Nothing was sent, so nobody answers.
@@ -192,6 +201,7 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
+      stop?.removeEventListener("abort", onStop);
     }
   }
 
@@ -243,7 +253,7 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
   }
 
   /** Ends it: what waits rejects with `errors.lost(reason)`, and what is being answered is aborted. */
-  close(reason: string): void {
+  close(reason = "it was closed"): void {
     this.#end(reason, false);
   }
 
@@ -253,7 +263,7 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
     this.#options.transport.close();
     const { errors } = this.#options;
     for (const asked of [...this.#asked.values()]) asked.settle({ error: errors.lost(reason) });
-    for (const { controller } of this.#answering.values()) controller.abort(errors.lost(reason));
+    for (const answered of this.#answering.values()) abandon(answered, errors.lost(reason));
     this.#ended.resolve({ reason, isLost });
   }
 
@@ -264,10 +274,12 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
       switch (frame.type) {
         case "call":
           return this.#answer(frame);
-        case "cancel":
-          return this.#answering.get(frame.id)?.controller.abort(
-            this.#options.errors.cancelled?.() ?? new Error("cancelled"),
-          );
+        case "stop":
+          return this.#answering.get(frame.id)?.controller.abort(this.#cancelled());
+        case "cancel": {
+          const answered = this.#answering.get(frame.id);
+          return answered && abandon(answered, this.#cancelled());
+        }
         case "more":
           return this.#more(frame);
         case "notice":
@@ -278,6 +290,10 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
     } catch (error) {
       this.#end(error instanceof Error ? error.message : String(error), true);
     }
+  }
+
+  #cancelled(): Error {
+    return this.#options.errors.cancelled?.() ?? new Error("cancelled");
   }
 
   #settle(frame: Extract<Frame, { type: "answer" | "error" | "progress" }>): void {
@@ -346,27 +362,29 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
     const refuse = (error: unknown) =>
       this.#send({ type: "error", id, error: errors.encode(error) });
     const spec = own(mine.calls, method);
-    if (spec === undefined) return refuse(new Error(`${method} is not answered here`));
+    if (spec === undefined) return refuse(errors.unknown(method));
     if (this.#answering.size >= maxAnswering) {
       return refuse(errors.busy(`${maxAnswering} calls are under way`));
     }
-    const answered: Answered = { controller: new AbortController(), room: WINDOW, waiting: [] };
-    const { signal } = answered.controller;
-    signal.addEventListener("abort", () => {
-      for (const { sent } of answered.waiting.splice(0)) sent();
-    });
+    const answered: Answered = {
+      controller: new AbortController(),
+      isHeard: true,
+      room: WINDOW,
+      waiting: [],
+    };
     this.#answering.set(id, answered);
     const transfer: Transferable[] = [];
     const answering: Answering<never> = {
-      signal,
+      signal: answered.controller.signal,
       bytes,
       progress: (value) => {
-        if (!this.#answering.has(id) || signal.aborted) return;
+        if (!this.#answering.has(id) || !answered.isHeard) return;
         if (answered.room === 0) {
           return new Promise((sent) => answered.waiting.push({ value, sent }));
         }
         answered.room--;
         this.#send({ type: "progress", id, value }, transfer.splice(0));
+        return this.#options.transport.drained?.();
       },
       transfer: (...ports) => void transfer.push(...ports),
     };
@@ -418,7 +436,15 @@ export function plainErrors(maxChars: number): ErrorCodec {
     decode: (data) => new Error(words(data).slice(0, maxChars)),
     lost: (reason) => new Error(reason),
     busy: (message) => new Error(message),
+    unknown: (method) => new Error(`${method} is not answered here`),
   };
+}
+
+/** Nobody hears what a call still tells, so nothing of it waits. */
+function abandon(answered: Answered, reason: Error): void {
+  answered.isHeard = false;
+  for (const { sent } of answered.waiting.splice(0)) sent();
+  answered.controller.abort(reason);
 }
 
 function readFrame(value: unknown): Frame {
@@ -433,6 +459,7 @@ function readFrame(value: unknown): Frame {
       if (isNumbered && isName(frame.method)) return frame as Frame;
       break;
     case "cancel":
+    case "stop":
     case "answer":
     case "error":
     case "progress":

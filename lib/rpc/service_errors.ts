@@ -17,5 +17,6 @@ export function serviceErrors(
     lost,
     cancelled: () => new ServiceError("turn_cancelled", "Cancelled"),
     busy: (message) => new ServiceError("overloaded", message, { retryAfterS: 1 }),
+    unknown: (method) => new ServiceError("internal", `${method} is not answered here`),
   };
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from "./byte_frames.ts";
+import { encodeFrame, FrameReader, joinBytes, MAX_FRAME_BYTES } from "./byte_frames.ts";
 import type { Frame, Transport } from "./transport.ts";
 
 /** Both directions; a `Deno.Conn` is one. */
@@ -27,6 +27,12 @@ export interface StreamLimits {
 const PAUSE_AFTER_BYTES = 1024 * 1024;
 const PAUSE_AFTER_FRAMES = 200;
 
+/** How long the other end may take to read what was sent before {@linkcode Transport.close}. */
+const LINGER_MS = 1_000;
+
+/** Bytes that may wait to be written before progress does. */
+const HIGH_WATER = 256 * 1024;
+
 /** Carries frames over byte streams. */
 export function streamTransport(
   { readable, writable }: ByteStreams,
@@ -36,7 +42,10 @@ export function streamTransport(
   const reader = readable.getReader();
   const writer = writable.getWriter();
   let isClosed = false;
+  let queued: Uint8Array[] = [];
   let queuedBytes = 0;
+  let writing: Promise<void> | undefined;
+  let drained: PromiseWithResolvers<void> | undefined;
   let tellClosed = (_reason: string) => {};
   writer.closed.catch(() => {});
 
@@ -67,27 +76,52 @@ export function streamTransport(
     }
   }
 
+  /** What is sent during a write goes out with the next one, as one. */
+  async function write(): Promise<void> {
+    while (queued.length > 0) {
+      const bytes = queued.length === 1 ? queued[0]! : joinBytes(queued, queuedBytes);
+      queued = [];
+      // Failing means that the other end has gone, which the reader finds out.
+      await writer.write(bytes).catch(() => {});
+      queuedBytes -= bytes.length;
+      if (queuedBytes >= HIGH_WATER) continue;
+      drained?.resolve();
+      drained = undefined;
+    }
+    writing = undefined;
+  }
+
   return {
     open(take, closed) {
       tellClosed = closed;
       read(take).catch((error) => {
         const message = error instanceof Error ? error.message : String(error);
         ended(`what it says cannot be understood: ${message}`);
-      }).finally(() => reader.cancel().catch(() => {}));
+      });
     },
     send(frame: Frame) {
       for (const bytes of encodeFrame(frame, maxFrameBytes)) {
+        queued.push(bytes);
         queuedBytes += bytes.length;
-        // Failing means that the other end has gone, which the reader finds out.
-        writer.write(bytes).catch(() => {}).finally(() => queuedBytes -= bytes.length);
       }
+      writing ??= write();
       if (queuedBytes > maxQueuedBytes) ended("it does not read what it is told");
+    },
+    drained() {
+      if (isClosed || queuedBytes < HIGH_WATER) return;
+      return (drained ??= Promise.withResolvers()).promise;
     },
     close() {
       isClosed = true;
-      reader.cancel().catch(() => {});
-      // What was sent before still goes out.
-      writer.close().catch(() => {});
+      drained?.resolve();
+      const end = () => {
+        writer.close().catch(() => {});
+        reader.cancel().catch(() => {});
+      };
+      if (writing === undefined) return end();
+      // What was sent before still goes out; to cancel the reader of a socket closes all of it.
+      const timer = setTimeout(end, LINGER_MS);
+      void writing.then(() => (clearTimeout(timer), end()));
     },
   };
 }

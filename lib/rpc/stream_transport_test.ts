@@ -47,3 +47,24 @@ Deno.test("streamTransport() ends an end that doesn't read, and refuses a frame 
   for (let times = 0; times < 3; times++) transport.send(frame);
   assertEquals(await ended, "it does not read what it is told");
 });
+
+Deno.test("streamTransport() is drained once the other end has read", async () => {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const transport = streamTransport({ readable: new ReadableStream(), writable });
+  const frame: Frame = { type: "notice", name: "x", data: "x".repeat(100_000) };
+  transport.send(frame);
+  assertEquals(transport.drained!(), undefined);
+  for (let times = 0; times < 5; times++) transport.send(frame);
+  const drained = transport.drained!();
+  const reader = readable.getReader();
+  const first = await reader.read();
+  assertEquals(first.value!.length < 100_100, true, "what came during a write waits for it");
+  assertEquals((await reader.read()).value!.length > 500_000, true, "and goes out as one");
+  await drained;
+  transport.send({ ...frame, data: "x".repeat(300_000) });
+  const closed = transport.drained!();
+  transport.close();
+  await closed;
+  await reader.read();
+  assertEquals((await reader.read()).done, true);
+});

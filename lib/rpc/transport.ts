@@ -10,6 +10,8 @@ export type Frame =
   | { type: "call"; id: number; method: string; params?: unknown; bytes?: Bytes }
   /** The caller doesn't wait any more. */
   | { type: "cancel"; id: number }
+  /** The caller wants it to end, and waits for how it does. */
+  | { type: "stop"; id: number }
   | { type: "answer"; id: number; result?: unknown }
   | { type: "error"; id: number; error: unknown }
   | { type: "progress"; id: number; value: unknown }
@@ -32,6 +34,8 @@ export interface Transport {
    * plain data; nothing was sent then.
    */
   send(frame: Frame, transfer?: readonly Transferable[]): void;
+  /** While the other end is behind in reading: resolves when it has caught up, or when this is closed. */
+  drained?(): Promise<void> | undefined;
   /** Sends and reads nothing more. */
   close(): void;
 }

@@ -33,6 +33,7 @@ const ANSWERS = {
     hurry: call<number, null, number>(),
     length: call<null, number>(),
     wait: call<null, never>(),
+    farewell: call<number, string, string>(),
     fail: call<string, never>(),
   },
   notices: { said: notice<string>() },
@@ -69,6 +70,12 @@ function handlers(seen: Seen): Handlers<Answers> {
             reject(signal.reason);
           })
         ),
+      async farewell(size, { progress, signal }) {
+        await progress("here");
+        if (!signal.aborted) await new Promise((stopped) => signal.onabort = stopped);
+        for (let word = 0; word < size; word++) await progress(`word ${word}`);
+        return "gone";
+      },
       fail: (message) => {
         throw new Error(message);
       },
@@ -182,6 +189,39 @@ export function peerKit(name: string, open: () => Promise<TransportPair>): void 
     await a.call("echo", 1);
     assertEquals(seen.aborted, ["cancelled", "cancelled"]);
     assertEquals(a.underWay, 0);
+  });
+
+  test("stops a call, and hears all that it still says", async (a) => {
+    const controller = new AbortController();
+    const heard: string[] = [];
+    const telling = a.stream("farewell", 3 * WINDOW, { stop: controller.signal });
+    for (let next = await telling.next();; next = await telling.next()) {
+      if (next.done) {
+        assertEquals(next.value, "gone");
+        break;
+      }
+      heard.push(next.value);
+      controller.abort();
+    }
+    assertEquals([heard[0], heard.length], ["here", 1 + 3 * WINDOW]);
+    assertEquals(await a.call("farewell", 0, { stop: controller.signal }), "gone");
+  });
+
+  test("gives up a call that it has stopped", async (a) => {
+    for await (const word of a.stream("farewell", 3 * WINDOW, { stop: AbortSignal.abort() })) {
+      if (word === "word 1") break;
+    }
+    assertEquals(await a.call("echo", "still there"), "still there");
+    assertEquals(a.underWay, 0);
+  });
+
+  test("sends what was said before it closes", async (a, seen, b) => {
+    for (let times = 0; times < 500; times++) a.notify("said", "x".repeat(1_000));
+    a.notify("said", "bye");
+    if (name === "a message port") await a.call("echo", 1);
+    a.close();
+    if (name !== "a message port") await b.ended;
+    assertEquals([seen.said.length, seen.said.at(-1)], [501, "bye"]);
   });
 
   test("carries bytes beside a call", async (a) => {
