@@ -311,7 +311,7 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
         return this.#progress(
           id,
           asked,
-          checked(spec.progress, frame.value, `progress of ${asked.method}`),
+          checked(spec.progress, frame.bytes ?? frame.value, `progress of ${asked.method}`),
         );
       case "error":
         return asked.settle({ error: this.#options.errors.decode(frame.error) });
@@ -341,7 +341,7 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
     while (answered.room > 0 && answered.waiting.length > 0) {
       const { value, sent } = answered.waiting.shift()!;
       answered.room--;
-      this.#send({ type: "progress", id, value });
+      this.#send(progressFrame(id, value));
       sent();
     }
   }
@@ -383,7 +383,7 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
           return new Promise((sent) => answered.waiting.push({ value, sent }));
         }
         answered.room--;
-        this.#send({ type: "progress", id, value }, transfer.splice(0));
+        this.#send(progressFrame(id, value), transfer.splice(0));
         return this.#options.transport.drained?.();
       },
       transfer: (...ports) => void transfer.push(...ports),
@@ -447,9 +447,18 @@ function abandon(answered: Answered, reason: Error): void {
   answered.controller.abort(reason);
 }
 
+function progressFrame(id: number, value: unknown): Frame {
+  return value instanceof Uint8Array
+    ? { type: "progress", id, bytes: value as Bytes }
+    : { type: "progress", id, value };
+}
+
 function readFrame(value: unknown): Frame {
   if (typeof value !== "object" || value === null) throw new PeerFault("it said no known frame");
   const frame = value as Record<string, unknown>;
+  if (frame.bytes !== undefined && !(frame.bytes instanceof Uint8Array)) {
+    throw new PeerFault("it said bytes that are none");
+  }
   const isNumbered = Number.isSafeInteger(frame.id) && (frame.id as number) > 0;
   switch (frame.type) {
     case "notice":

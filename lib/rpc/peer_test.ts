@@ -1,3 +1,6 @@
+import { assertEquals } from "@std/assert";
+import { NO_ENDPOINT } from "./endpoint.ts";
+import { Peer, plainErrors } from "./peer.ts";
 import { portTransport } from "./port_transport.ts";
 import { streamTransport } from "./stream_transport.ts";
 import { peerKit } from "./testing/peer_kit.ts";
@@ -33,4 +36,17 @@ peerKit("a Unix socket", async () => {
     b: streamTransport(b),
     close: () => Deno.remove(folder, { recursive: true }),
   };
+});
+
+Deno.test("Peer ends an end that says bytes that are none", async () => {
+  let say = (_frame: unknown) => {};
+  const peer = new Peer({
+    transport: { open: (take) => say = take, send() {}, close() {} },
+    mine: NO_ENDPOINT,
+    theirs: NO_ENDPOINT,
+    handlers: { calls: {}, notices: {} },
+    errors: plainErrors(100),
+  });
+  say({ type: "call", id: 1, method: "x", bytes: [1] });
+  assertEquals((await peer.ended).reason, "it said bytes that are none");
 });

@@ -14,12 +14,12 @@ export type Frame =
   | { type: "stop"; id: number }
   | { type: "answer"; id: number; result?: unknown }
   | { type: "error"; id: number; error: unknown }
-  | { type: "progress"; id: number; value: unknown }
+  | { type: "progress"; id: number; value?: unknown; bytes?: Bytes }
   /** So many values of progress were taken; so many more may come. */
   | { type: "more"; id: number; count: number }
   | { type: "notice"; name: string; data?: unknown };
 
-/** Bytes that go with a call. */
+/** Bytes that go with a call, or are what it tells. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 /** One side of it. Frames come in the order in which they were sent. */

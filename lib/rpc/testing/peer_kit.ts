@@ -32,6 +32,7 @@ const ANSWERS = {
     count: call<number, string, number>(),
     hurry: call<number, null, number>(),
     length: call<null, number>(),
+    back: call<null, null, Uint8Array>(),
     wait: call<null, never>(),
     farewell: call<number, string, string>(),
     fail: call<string, never>(),
@@ -63,6 +64,10 @@ function handlers(seen: Seen): Handlers<Answers> {
         return null;
       },
       length: (_, { bytes }) => bytes?.length ?? -1,
+      async back(_, { bytes, progress }) {
+        for (const byte of bytes!) await progress(new Uint8Array([byte, byte]));
+        return null;
+      },
       wait: (_, { signal }) =>
         new Promise<never>((_, reject) =>
           signal.addEventListener("abort", () => {
@@ -224,10 +229,16 @@ export function peerKit(name: string, open: () => Promise<TransportPair>): void 
     assertEquals([seen.said.length, seen.said.at(-1)], [501, "bye"]);
   });
 
-  test("carries bytes beside a call", async (a) => {
+  test("carries bytes beside a call, and as what it tells", async (a) => {
     assertEquals(await a.call("length", null, { bytes: new Uint8Array(3_000_000) }), 3_000_000);
     assertEquals(await a.call("length", null, { bytes: new Uint8Array() }), 0);
     assertEquals(await a.call("length", null), -1);
+    const told: number[] = [];
+    await a.call("back", null, {
+      bytes: new Uint8Array(200).map((_, at) => at),
+      onProgress: (bytes) => void told.push(...bytes),
+    });
+    assertEquals([told.length, told[0], told.at(-1)], [400, 0, 199]);
   });
 
   test("keeps the order of notices and calls", async (a, seen) => {
