@@ -23,7 +23,7 @@ export async function runService(
   options: OwnOptions,
   announce: (home: OwnedHome) => void,
 ): Promise<ExitCode> {
-  const home = await ownHome({ ...options, watch: true });
+  const home = await ownHome({ ...options, watch: true, stays: true });
   if ("heldBy" in home) {
     throw new ServiceError(
       "home_busy",

@@ -119,7 +119,10 @@ export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> 
       probe: async () => scrub(await deps.health.probe()),
       // Keys are public, and would be none any more with a part taken out.
       resolve_key_host: () => keys().resolve(),
-      fetch_keys: () => keys().ask(),
+      fetch_keys: async () => {
+        const answer = await keys().ask();
+        return { ...answer, body: answer.body.toBase64() };
+      },
       local_user: (connection) => deps.localUsers.userOf(connection),
       extract: async ({ name }, { bytes, signal }) => {
         if (bytes === undefined) throw new Error("extract comes without bytes");

@@ -1,24 +1,23 @@
 /**
- * The authority: starts the gateway in a Worker that has exactly the permission table, and does for
- * it what it may not do itself. It opens no connection.
+ * The authority: starts the gateway with exactly the permission table, starts it again when it dies, and
+ * does for it what it may not do itself. It opens no connection.
  *
  * @module
  */
 
 import type { Config } from "../config/schema.ts";
 import type { ChannelSpec } from "../channel/channel_spec.ts";
-import { ServiceError } from "../base/errors.ts";
+import { ServiceError, toErrorData } from "../base/errors.ts";
 import type { SecretPrint } from "../secrets/secret_print.ts";
-import { type Permission, workerPermissions } from "../base/permission.ts";
-import { moduleUrl } from "../base/layout.ts";
 import { Peer } from "../rpc/peer.ts";
-import { portTransport } from "../rpc/port_transport.ts";
 import { answerGateway, type GatewayAnswers, scrubbedErrors } from "./answer_gateway.ts";
 import type { GatewayPorts } from "./gateway_ports.ts";
+import type { RunningGateway } from "./run_gateway.ts";
 import {
   AUTHORITY,
   type Checks,
   GATEWAY,
+  type GatewayPeer,
   type GuestStreams,
   MAX_GATEWAY_CALLS,
   type ServiceBoot,
@@ -27,18 +26,22 @@ import {
 
 /** What the authority works with. */
 export interface AuthorityDeps extends GatewayAnswers {
-  /** Module of the Worker; default: the gateway. */
-  entry?: URL;
-  boot: ServiceBoot;
-  table: readonly Permission[];
+  /** Starts a gateway. */
+  run(): RunningGateway;
+  /** What a gateway is started with, as things are at that moment. */
+  boot(): ServiceBoot;
+  /** Whether one that ends by itself is started again. */
+  restarts: boolean;
+  /** Called whenever one is up. */
+  onStarted(started: Started): void;
   /** The gate's way to the gateway. */
   ports: GatewayPorts;
 }
 
-/** A running gateway, seen from the thread that holds authority over it. */
+/** A running gateway, seen from the process that holds authority over it. */
 export interface Authority {
   readonly started: Started;
-  /** Rejects when the Worker dies; never resolves. */
+  /** Rejects when it has died and isn't started again; never resolves. */
   readonly died: Promise<never>;
   /** A connection to the gateway for a command of this process. */
   connectGuest(): GuestStreams;
@@ -52,73 +55,140 @@ export interface Authority {
   configure(config: Config, paths: readonly string[]): void;
   /**
    * No new turns, then the end: running ones get `graceMs` and are then interrupted or put back to waiting.
-   * With `afterGuests`, guests are first waited for. Resolves when the Worker is gone.
+   * With `afterGuests`, guests are first waited for. Resolves when the gateway is gone.
    */
   drain(options: { graceMs: number; afterGuests?: boolean }): Promise<{ interrupted: number }>;
 }
 
-const ENTRY = moduleUrl("lib/process/service/worker.ts");
+/** Waits before a gateway is started again: doubled each time, from the first one on. */
+const FIRST_WAIT_MS = 250;
+const MAX_WAIT_MS = 30_000;
+/** After so long a gateway that ends counts as one that was well. */
+const WELL_AFTER_MS = 60_000;
+/** A process that has ended says more of that than its pipe, a moment later. */
+const LAST_WORD_MS = 200;
+
+/** A gateway that is up. */
+interface Connected {
+  peer: GatewayPeer;
+  started: Started;
+  /** Why it has ended, without secrets; nothing is left of it then. */
+  over: Promise<string>;
+}
 
 /** Starts the gateway. Rejects with the ServiceError that kept it from starting. */
 export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
   const { scrubber } = deps;
-  const worker = new Worker((deps.entry ?? ENTRY).href, {
-    type: "module",
-    name: "service",
-    deno: { permissions: workerPermissions(deps.table) },
-  } as WorkerOptions);
-  const peer = new Peer({
-    transport: portTransport(worker),
+  let current = await connect(deps);
+  const died = Promise.withResolvers<never>();
+  died.promise.catch(() => {});
+  const stopping = new AbortController();
+  void supervise();
+
+  async function supervise(): Promise<void> {
+    let waitMs = FIRST_WAIT_MS;
+    for (;;) {
+      const since = performance.now();
+      const reason = await current.over;
+      if (stopping.signal.aborted) return;
+      if (!deps.restarts) return died.reject(ended(reason));
+      if (performance.now() - since > WELL_AFTER_MS) waitMs = FIRST_WAIT_MS;
+      deps.log.error("The gateway has ended and is started again", { reason });
+      for (let isUp = false; !isUp; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
+        await wait(waitMs, stopping.signal);
+        if (stopping.signal.aborted) return;
+        try {
+          current = await connect(deps);
+          isUp = true;
+        } catch (error) {
+          const { message } = toErrorData(error);
+          deps.log.error("The gateway cannot be started again", { reason: message });
+        }
+      }
+    }
+  }
+
+  return {
+    get started() {
+      return current.started;
+    },
+    died: died.promise,
+    connectGuest() {
+      const toGateway = new TransformStream<Uint8Array, Uint8Array>();
+      const toGuest = new TransformStream<Uint8Array, Uint8Array>();
+      const { readable } = toGateway;
+      const { writable } = toGuest;
+      const transfer = [readable, writable] as Transferable[];
+      // The streams end with the connection, which tells the guest.
+      current.peer.call("guest", { readable, writable }, { transfer }).catch(() => {});
+      return { readable: toGuest.readable, writable: toGateway.writable };
+    },
+    setChecks: (checks) => current.peer.notify("checks", scrubber.value(checks)),
+    setSecretPrints: (prints) => current.peer.notify("secret_prints", prints),
+    setChannels: (specs) => current.peer.notify("channels", specs),
+    configure: (config, paths) => current.peer.notify("configure", { config, paths }),
+    async drain({ graceMs, afterGuests = false }) {
+      stopping.abort();
+      const { peer, over } = current;
+      // None runs at this moment, so nothing of it is interrupted.
+      if (peer.over !== undefined) return { interrupted: 0 };
+      try {
+        const drained = peer.call("drain", { graceMs, afterGuests });
+        return await Promise.race([drained, over.then((reason) => Promise.reject(ended(reason)))]);
+      } finally {
+        peer.close(STOPPED);
+        await over;
+      }
+    },
+  };
+}
+
+const STOPPED = "the service stopped";
+
+function ended(reason: string): ServiceError {
+  return new ServiceError("internal", `The service stopped: ${reason}`);
+}
+
+/** Starts a gateway and waits until it is up. */
+async function connect(deps: AuthorityDeps): Promise<Connected> {
+  const running = deps.run();
+  const peer: GatewayPeer = new Peer({
+    transport: running.transport,
     mine: AUTHORITY,
     theirs: GATEWAY,
     handlers: answerGateway(deps),
     errors: scrubbedErrors(deps),
     maxAnswering: MAX_GATEWAY_CALLS,
   });
-  const died = Promise.withResolvers<never>();
-  died.promise.catch(() => {});
-  const end = (reason: string) => {
-    worker.terminate();
-    peer.close(reason);
-  };
-  worker.addEventListener("error", (event) => {
-    event.preventDefault();
-    const reason = scrubber.text(event.message);
-    const error = new ServiceError("internal", `The service stopped: ${reason}`);
-    died.reject(error);
-    end("the service stopped");
-  });
+  const over = (async () => {
+    const heard = peer.ended.then(({ reason }) => reason);
+    const reason = await Promise.race([heard, running.ended]);
+    const isWanted = !(await Promise.race([peer.ended, { isLost: true }])).isLost;
+    const said = isWanted ? reason : await Promise.race([
+      running.ended,
+      wait(LAST_WORD_MS).then(() => reason),
+    ]);
+    peer.close(STOPPED);
+    await running.kill();
+    return deps.scrubber.text(said);
+  })();
   deps.ports.connect(peer);
   try {
-    const started = await Promise.race([peer.call("start", deps.boot), died.promise]);
-    return {
-      started,
-      died: died.promise,
-      connectGuest() {
-        const toGateway = new TransformStream<Uint8Array, Uint8Array>();
-        const toGuest = new TransformStream<Uint8Array, Uint8Array>();
-        const { readable } = toGateway;
-        const { writable } = toGuest;
-        const transfer = [readable, writable] as Transferable[];
-        // The streams end with the connection, which tells the guest.
-        peer.call("guest", { readable, writable }, { transfer }).catch(() => {});
-        return { readable: toGuest.readable, writable: toGateway.writable };
-      },
-      setChecks: (checks) => peer.notify("checks", scrubber.value(checks)),
-      setSecretPrints: (prints) => peer.notify("secret_prints", prints),
-      setChannels: (specs) => peer.notify("channels", specs),
-      configure: (config, paths) => peer.notify("configure", { config, paths }),
-      async drain({ graceMs, afterGuests = false }) {
-        try {
-          const drained = peer.call("drain", { graceMs, afterGuests });
-          return await Promise.race([drained, died.promise]);
-        } finally {
-          end("the service stopped");
-        }
-      },
-    };
+    const died = over.then((reason) => Promise.reject(ended(reason)));
+    const started = await Promise.race([peer.call("start", deps.boot()), died]);
+    deps.onStarted(started);
+    return { peer, started, over };
   } catch (error) {
-    end("the service did not start");
+    peer.close("the service did not start");
+    await over;
     throw error;
   }
+}
+
+/** Resolves after a time, or when the signal aborts. */
+function wait(ms: number, signal?: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  signal?.addEventListener("abort", () => resolve(), { once: true });
+  return promise.finally(() => clearTimeout(timer));
 }

@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ServiceError } from "../base/errors.ts";
+import { gatewayWorker } from "./run_gateway.ts";
 import { GatewayPorts } from "./gateway_ports.ts";
 import type { ServiceBoot } from "./protocol.ts";
 import { startAuthority } from "./authority.ts";
@@ -16,9 +17,10 @@ Deno.test("startAuthority() fails what waits for the outbox, on record, when the
   const silent = () => {};
   const acted = Promise.withResolvers<unknown>();
   const authority = await startAuthority({
-    entry: new URL("./testing/dying_worker.ts", import.meta.url),
-    boot: {} as ServiceBoot,
-    table: [],
+    run: () => gatewayWorker([], new URL("./testing/dying_worker.ts", import.meta.url)),
+    boot: () => ({}) as ServiceBoot,
+    restarts: false,
+    onStarted: () => {},
     actions: {
       async act(request, options) {
         try {

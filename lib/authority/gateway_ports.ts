@@ -5,10 +5,10 @@
  */
 
 import { ServiceError } from "../base/errors.ts";
-import type { AutomationWriter, OutboxPort } from "../contract/ports.ts";
+import type { AllowedMessage, AutomationWriter, OutboxPort } from "../contract/ports.ts";
 import { PeerLateError } from "../rpc/peer.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
-import type { GatewayPeer } from "./protocol.ts";
+import type { GatewayPeer, SentMessage } from "./protocol.ts";
 
 /** Both ports; before {@linkcode GatewayPorts.connect} they reject as while it stops. */
 export class GatewayPorts {
@@ -28,7 +28,7 @@ export class GatewayPorts {
     enqueue: (message, { timeoutMs }) =>
       this.#settled(
         "whether the message was queued",
-        (peer) => peer.call("enqueue", this.#scrubber.value(message), { timeoutMs }),
+        (peer) => peer.call("enqueue", toSent(this.#scrubber.value(message)), { timeoutMs }),
       ),
   };
 
@@ -58,4 +58,9 @@ export class GatewayPorts {
       throw new ServiceError("executor_fault", `${message}, so it is not known ${what}`);
     }
   }
+}
+
+function toSent({ files, ...message }: AllowedMessage): SentMessage {
+  if (files === undefined) return message;
+  return { ...message, files: files.map(({ name, bytes }) => ({ name, data: bytes.toBase64() })) };
 }

@@ -2,20 +2,20 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { ServiceError } from "../base/errors.ts";
 import { printsOf } from "../secrets/prints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
-import type { AllowedMessage, Enqueued } from "../contract/ports.ts";
+import type { Enqueued } from "../contract/ports.ts";
 import { NO_ENDPOINT } from "../rpc/endpoint.ts";
 import { Peer } from "../rpc/peer.ts";
 import { portTransport } from "../rpc/port_transport.ts";
 import { serviceErrors } from "../rpc/service_errors.ts";
 import { GatewayPorts } from "./gateway_ports.ts";
-import { AUTHORITY, GATEWAY } from "./protocol.ts";
+import { AUTHORITY, GATEWAY, type SentMessage } from "./protocol.ts";
 
 const MESSAGE = { id: "m", turnId: "t", channel: "telegram", chatId: "1", content: "hi" };
 const LONG = { timeoutMs: 60_000 };
 const ANSWER: Enqueued = { repeated: false, channelEnabled: true };
 
 /** Ports over a real connection; `enqueue` stands for the gateway's. */
-function connected(enqueue: (message: AllowedMessage) => Promise<Enqueued>) {
+function connected(enqueue: (message: SentMessage) => Promise<Enqueued>) {
   const { port1, port2 } = new MessageChannel();
   const errors = serviceErrors();
   const gateway = new Peer({

@@ -84,11 +84,22 @@ export type ActionNews =
   | { type: "progress"; text: string }
   | { type: "approval"; event: ApprovalEvent };
 
+/** With bytes as base64: JSON holds none. */
+type Base64<T, K extends keyof T> = Omit<T, K> & { [P in K]: string };
+
+/** An {@linkcode AllowedMessage} on its way. */
+export interface SentMessage extends Omit<AllowedMessage, "files"> {
+  files?: readonly { name: string; data: string }[];
+}
+
 /** Which action of which turn. */
 export type ActionKey = Pick<ActionRequest["context"], "turnId" | "callId">;
 
 /** Calls that the gateway may have under way: actions of turns, most of them. */
 export const MAX_GATEWAY_CALLS = 10_000;
+
+/** Of a frame between them: files of a message are in it, in base64. */
+export const MAX_GATEWAY_FRAME_BYTES = 128 * 1024 * 1024;
 
 const MAX_NAME_CHARS = 1_000;
 const NAME = z.string().max(MAX_NAME_CHARS);
@@ -140,7 +151,7 @@ export const AUTHORITY = {
     /** Addresses of the host of the `jwksUrl` that the authority knows. */
     resolve_key_host: call<null, string[]>(),
     /** The signing keys of the trusted proxy, from there. */
-    fetch_keys: call<null, SigningKeyAnswer>(),
+    fetch_keys: call<null, Base64<SigningKeyAnswer, "body">>(),
     /** Whether a connection over loopback comes from the service's own user. */
     local_user: call<LocalConnection, LocalUser>({
       params: shape(z.object({ remote: SOCKET_END, local: SOCKET_END })),
@@ -166,7 +177,7 @@ export const GATEWAY = {
     /** Serves a guest until it goes away. The streams are transferred. */
     guest: call<GuestStreams, null>(),
     /** The gate has allowed a message for a chat: it belongs into the outbox. */
-    enqueue: call<AllowedMessage, Enqueued>(),
+    enqueue: call<SentMessage, Enqueued>(),
     /** The gate has allowed an automation that the agent proposes. */
     create_automation: call<{ automationId: string; spec: Automation }, CreatedAutomation>(),
     /**

@@ -44,6 +44,8 @@ import { plainNames } from "../authority/plain_names.ts";
 import { scrubbedApprovals, scrubbedAudit } from "../authority/scrubbed_ports.ts";
 import type { Operator } from "../operations/operate.ts";
 import { ownListeners } from "../policy/resolve/own_listeners.ts";
+import { gatewayProcess, gatewayWorker } from "../authority/run_gateway.ts";
+import type { ServiceBoot } from "../authority/protocol.ts";
 import { GatewayPorts } from "../authority/gateway_ports.ts";
 import { openOperatorState } from "../state/operator_state.ts";
 import { SECRETS_KEY_VARIABLE } from "../state/secret_key.ts";
@@ -73,7 +75,9 @@ export interface OwnOptions {
   watch?: boolean;
   /** What everything but turns may take to stop; less only in tests. */
   finishMs?: number;
-  /** Entry of the service's Worker; another one only in tests. */
+  /** Whether the gateway has a process of its own, and is started again when that ends. */
+  stays?: boolean;
+  /** Entry of the gateway's Worker; another one only in tests. */
   entry?: URL;
 }
 
@@ -271,7 +275,11 @@ export async function ownHome(
     });
     const documents = createDocumentReader({ cacheDir, workspace, denoDir, log });
     const api = options.api ?? config.api.enabled;
-    const boot = {
+    // A warning that commands run without a sandbox is not to wait for the first of them.
+    health.add(await actions.checks({ test: config.executor.allowUnconfined }));
+    const files = options.channels !== undefined || api ? await maxOpenFiles() : undefined;
+    let isUntouched = journalMark.isUntouched;
+    const boot = (): ServiceBoot => ({
       version: options.version,
       pid: Deno.pid,
       config: serviceConfig(config),
@@ -281,24 +289,29 @@ export async function ownHome(
         dataDir: paths.dataDir,
         socket: paths.socket,
       },
-      journalUntouched: journalMark.isUntouched,
+      journalUntouched: isUntouched,
       api,
       stays: channels !== undefined,
       channels: channels?.served ?? [],
       specs: channels?.specs() ?? [],
       secretPrints: known.prints,
-      maxOpenFiles: options.channels !== undefined || api ? await maxOpenFiles() : undefined,
-      // A warning that commands run without a sandbox is not to wait for the first of them.
-      checks: health.add(await actions.checks({ test: config.executor.allowUnconfined })),
-    };
+      maxOpenFiles: files,
+      checks: health.checks,
+    });
     // The service imports them itself, and would miss them for as long as it runs.
     if (api && config.api.mcp) {
       await fetcher.ensure({ user: "api.mcp", param: "api.mcp", dependencies: MCP });
     }
     const authority = await startAuthority({
-      entry: options.entry,
+      run: () =>
+        options.stays ? gatewayProcess(table, options.env) : gatewayWorker(table, options.entry),
       boot,
-      table,
+      restarts: options.stays === true,
+      onStarted(started) {
+        // Who dies has not closed it.
+        isUntouched = false;
+        Object.assign(served, started);
+      },
       actions,
       documents,
       operator,
@@ -312,7 +325,6 @@ export async function ownHome(
       scrubber,
       log,
     });
-    Object.assign(served, authority.started);
     await journalMark.opened();
     known.onChange(authority.setSecretPrints);
     // Between the boot and now.

@@ -98,7 +98,10 @@ export function linkAuthority(
       async fetchAt({ signal }) {
         const { status, headers, body } = await peer.call("fetch_keys", null, { signal });
         // Of a status without a body none may be given.
-        return new Response(status === 200 ? body : null, { status, headers });
+        return new Response(status === 200 ? Uint8Array.fromBase64(body) : null, {
+          status,
+          headers,
+        });
       },
     },
     localUser: (connection) => peer.call("local_user", connection),

@@ -33,6 +33,8 @@ import { createOutboxOperations } from "./outbox_operations.ts";
 import { createOperations, type OperationDeps } from "./operations.ts";
 import { createOutbox, type Outbox } from "../../delivery/outbox.ts";
 import { mcpAgentTool } from "./mcp_agent_tool.ts";
+import { holdJournal } from "./hold_journal.ts";
+import { IS_PROCESS } from "./is_process.ts";
 import { linkAuthority } from "./link_authority.ts";
 import { StorageRoom } from "./storage_room.ts";
 import { takeUp } from "./take_up.ts";
@@ -82,6 +84,14 @@ export async function startService(
     log.error("A promise was rejected and nobody noticed", { reason: String(event.reason) });
   });
 
+  if (IS_PROCESS) {
+    self.addEventListener("error", (event) => {
+      event.preventDefault();
+      log.error("The gateway ends: an error that nothing caught", { reason: event.message });
+      void logOutput.flush(LOG_FLUSH_MS).finally(() => Deno.exit(1));
+    });
+  }
+  await holdJournal(boot.paths.database);
   const journal = openJournal({
     path: boot.paths.database,
     isUntouched: boot.journalUntouched,
@@ -231,7 +241,13 @@ export async function startService(
       interrupted,
     },
     welcome: (streams) => welcome(streams).then(() => null),
-    enqueue: (message) => outbox.send(message),
+    enqueue: ({ files, ...message }) =>
+      outbox.send({
+        ...message,
+        ...files && {
+          files: files.map(({ name, data }) => ({ name, bytes: Uint8Array.fromBase64(data) })),
+        },
+      }),
     createAutomation: ({ automationId, spec }) => automations.createAs(automationId, spec),
     drain,
     setChannels(wanted) {

@@ -1,13 +1,20 @@
 /**
- * Entry of the gateway's Worker. It is started with exactly the permissions of the table and
- * imports what it needs once it knows what it is to be.
+ * Entry of the gateway: a process, or a Worker for one command. It is started with exactly the permissions
+ * of the table and imports what it needs once it knows what it is to be.
  *
  * @module
  */
 
-import { AUTHORITY, GATEWAY, MAX_GATEWAY_CALLS } from "../../authority/protocol.ts";
+import {
+  AUTHORITY,
+  GATEWAY,
+  MAX_GATEWAY_CALLS,
+  MAX_GATEWAY_FRAME_BYTES,
+} from "../../authority/protocol.ts";
 import { Peer } from "../../rpc/peer.ts";
+import { IS_PROCESS } from "./is_process.ts";
 import { type Port, portTransport } from "../../rpc/port_transport.ts";
+import { streamTransport } from "../../rpc/stream_transport.ts";
 import { serviceErrors } from "../../rpc/service_errors.ts";
 import type { Service } from "./service.ts";
 
@@ -15,7 +22,12 @@ import type { Service } from "./service.ts";
 const running = Promise.withResolvers<Service>();
 
 const peer = new Peer({
-  transport: portTransport(self as unknown as Port),
+  transport: IS_PROCESS
+    ? streamTransport(
+      { readable: Deno.stdin.readable, writable: Deno.stdout.writable },
+      { maxFrameBytes: MAX_GATEWAY_FRAME_BYTES },
+    )
+    : portTransport(self as unknown as Port),
   mine: GATEWAY,
   theirs: AUTHORITY,
   errors: serviceErrors(),
@@ -42,3 +54,12 @@ const peer = new Peer({
     },
   },
 });
+
+if (IS_PROCESS) {
+  // Whoever stops the service tells its first process, which drains this one; some tell all of them.
+  const stops: Deno.Signal[] = Deno.build.os === "windows"
+    ? ["SIGINT"]
+    : ["SIGTERM", "SIGINT", "SIGHUP"];
+  for (const signal of stops) Deno.addSignalListener(signal, () => {});
+  void peer.ended.then(() => Deno.exit());
+}
