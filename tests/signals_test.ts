@@ -67,7 +67,7 @@ Deno.test("a second signal ends at once, while the service is busy", async () =>
   await using home = await makeHome();
   const child = startBusy(home);
   const reader = child.stdout.getReader();
-  await reader.read(); // it is up, and its Worker loops for ever
+  await reader.read(); // it is up
   child.kill("SIGTERM");
   const log = child.stderr.getReader();
   // Not before the first one was taken: two at once are one to the kernel.

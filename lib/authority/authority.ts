@@ -58,6 +58,8 @@ export interface Authority {
    * With `afterGuests`, guests are first waited for. Resolves when the gateway is gone.
    */
   drain(options: { graceMs: number; afterGuests?: boolean }): Promise<{ interrupted: number }>;
+  /** Ends the gateway by force, at once. */
+  kill(): void;
 }
 
 /** Waits before a gateway is started again: doubled each time, from the first one on. */
@@ -74,6 +76,7 @@ interface Connected {
   started: Started;
   /** Why it has ended, without secrets; nothing is left of it then. */
   over: Promise<string>;
+  kill(): Promise<void>;
 }
 
 /** Starts the gateway. Rejects with the ServiceError that kept it from starting. */
@@ -140,6 +143,10 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         await over;
       }
     },
+    kill() {
+      stopping.abort();
+      void current.kill();
+    },
   };
 }
 
@@ -177,7 +184,7 @@ async function connect(deps: AuthorityDeps): Promise<Connected> {
     const died = over.then((reason) => Promise.reject(ended(reason)));
     const started = await Promise.race([peer.call("start", deps.boot()), died]);
     deps.onStarted(started);
-    return { peer, started, over };
+    return { peer, started, over, kill: running.kill };
   } catch (error) {
     peer.close("the service did not start");
     await over;

@@ -59,6 +59,7 @@ export function gatewayWorker(table: readonly Permission[], entry?: URL): Runnin
 export function gatewayProcess(
   table: readonly Permission[],
   env: (name: string) => string | undefined,
+  entry?: URL,
 ): RunningGateway {
   const names = table.filter(({ kind }) => kind === "env").map(({ value }) => value);
   const variables = [...PROCESS_VARIABLES, ...names].flatMap((name) => {
@@ -66,7 +67,7 @@ export function gatewayProcess(
     return value === undefined ? [] : [[name, value]];
   });
   const child = new Deno.Command(Deno.execPath(), {
-    args: [...runArgs(), ...permissionFlags(table), moduleUrl(ENTRY).href],
+    args: [...runArgs(), ...permissionFlags(table), (entry ?? moduleUrl(ENTRY)).href],
     clearEnv: true,
     env: { ...Object.fromEntries(variables), DENO_NO_UPDATE_CHECK: "1" },
     stdin: "piped",

@@ -77,7 +77,7 @@ export interface OwnOptions {
   finishMs?: number;
   /** Whether the gateway has a process of its own, and is started again when that ends. */
   stays?: boolean;
-  /** Entry of the gateway's Worker; another one only in tests. */
+  /** Entry of the gateway; another one only in tests. */
   entry?: URL;
 }
 
@@ -304,7 +304,9 @@ export async function ownHome(
     }
     const authority = await startAuthority({
       run: () =>
-        options.stays ? gatewayProcess(table, options.env) : gatewayWorker(table, options.entry),
+        options.stays
+          ? gatewayProcess(table, options.env, options.entry)
+          : gatewayWorker(table, options.entry),
       boot,
       restarts: options.stays === true,
       onStarted(started) {
@@ -380,6 +382,7 @@ export async function ownHome(
     };
 
     const killChildren = () => {
+      authority.kill();
       void channels?.shutdown();
       void fetcher.shutdown();
       void actions.shutdown();

@@ -1,5 +1,5 @@
 // deno-lint-ignore-file no-console -- a program whose output is what it is for
-/** A service whose Worker is busy for ever from the moment it is up. */
+/** A service whose gateway is busy for ever from the moment it is told to stop. */
 
 import { ownOptions } from "../../cli/open_service.ts";
 import { runService } from "../../cli/run_service.ts";

@@ -1,10 +1,10 @@
-/** Says that it started, and then never lets go of its thread. */
+/** In place of the gateway: comes up, and loops for ever once it is told to stop. */
 
-const port = self as unknown as Pick<Worker, "postMessage" | "addEventListener">;
+import { standInGateway } from "../../lib/authority/testing/stand_in_gateway.ts";
 
-port.addEventListener("message", () => {
-  port.postMessage({ type: "started", model: "none", modelReason: "busy", interrupted: 0 });
-  setTimeout(() => {
-    while (true);
-  });
+standInGateway({
+  start: () => ({ model: "none", modelReason: "a test", interrupted: 0 }),
+  drain() {
+    for (;;);
+  },
 });

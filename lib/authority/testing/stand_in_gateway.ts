@@ -1,13 +1,13 @@
 /**
- * The gateway's end of the connection in a Worker, for tests: what isn't given is not answered.
+ * The gateway's end of the connection for tests: what isn't given is not answered.
  *
  * @module
  */
 
 import type { Handlers } from "../../rpc/endpoint.ts";
 import { Peer } from "../../rpc/peer.ts";
-import { type Port, portTransport } from "../../rpc/port_transport.ts";
 import { serviceErrors } from "../../rpc/service_errors.ts";
+import { gatewayTransport } from "../gateway_transport.ts";
 import { AUTHORITY, type AuthorityPeer, GATEWAY } from "../protocol.ts";
 
 /** What is answered. */
@@ -20,7 +20,7 @@ export function standInGateway(
 ): AuthorityPeer {
   const none = () => Promise.reject(new Error("not answered here"));
   return new Peer({
-    transport: portTransport(self as unknown as Port),
+    transport: gatewayTransport(),
     mine: GATEWAY,
     theirs: AUTHORITY,
     errors: serviceErrors(),

@@ -5,16 +5,9 @@
  * @module
  */
 
-import {
-  AUTHORITY,
-  GATEWAY,
-  MAX_GATEWAY_CALLS,
-  MAX_GATEWAY_FRAME_BYTES,
-} from "../../authority/protocol.ts";
+import { AUTHORITY, GATEWAY, MAX_GATEWAY_CALLS } from "../../authority/protocol.ts";
 import { Peer } from "../../rpc/peer.ts";
-import { IS_PROCESS } from "./is_process.ts";
-import { type Port, portTransport } from "../../rpc/port_transport.ts";
-import { streamTransport } from "../../rpc/stream_transport.ts";
+import { gatewayTransport, IS_PROCESS } from "../../authority/gateway_transport.ts";
 import { serviceErrors } from "../../rpc/service_errors.ts";
 import type { Service } from "./service.ts";
 
@@ -22,12 +15,7 @@ import type { Service } from "./service.ts";
 const running = Promise.withResolvers<Service>();
 
 const peer = new Peer({
-  transport: IS_PROCESS
-    ? streamTransport(
-      { readable: Deno.stdin.readable, writable: Deno.stdout.writable },
-      { maxFrameBytes: MAX_GATEWAY_FRAME_BYTES },
-    )
-    : portTransport(self as unknown as Port),
+  transport: gatewayTransport(),
   mine: GATEWAY,
   theirs: AUTHORITY,
   errors: serviceErrors(),

@@ -1,0 +1,23 @@
+/**
+ * The gateway's own end of its connection to the authority.
+ *
+ * @module
+ */
+
+import { type Port, portTransport } from "../rpc/port_transport.ts";
+import { streamTransport } from "../rpc/stream_transport.ts";
+import type { Transport } from "../rpc/transport.ts";
+import { MAX_GATEWAY_FRAME_BYTES } from "./protocol.ts";
+
+/** Whether this is a process of its own, and not a Worker. */
+export const IS_PROCESS: boolean =
+  typeof (globalThis as { postMessage?: unknown }).postMessage !== "function";
+
+/** Over standard input and output, or the Worker's port. */
+export function gatewayTransport(): Transport {
+  if (!IS_PROCESS) return portTransport(self as unknown as Port);
+  return streamTransport(
+    { readable: Deno.stdin.readable, writable: Deno.stdout.writable },
+    { maxFrameBytes: MAX_GATEWAY_FRAME_BYTES },
+  );
+}
