@@ -14,7 +14,7 @@ import { openJournal } from "../../journal/open.ts";
 import { openMedia } from "../../media/open_media.ts";
 import { endpointAt, listenLocal } from "../../local/endpoint.ts";
 import { serveGuest } from "../../local/server.ts";
-import type { Duplex } from "../../local/wire.ts";
+import type { ByteStreams } from "../../rpc/stream_transport.ts";
 import { createLog, openLogOutput } from "../../base/log.ts";
 import { createScrubber } from "../../secrets/scrubber.ts";
 import { describeTool, TOOLS } from "../../tools/mod.ts";
@@ -297,8 +297,8 @@ export async function startService(
     return { ...checks(), authority: { ok: false, detail } };
   }
 
-  function welcome(duplex: Duplex, key?: string): void {
-    const guest = serveGuest(duplex, { handlers, version: boot.version, key, scrubber })
+  function welcome(streams: ByteStreams, key?: string): void {
+    const guest = serveGuest(streams, { handlers, version: boot.version, key, scrubber })
       .finally(() => guests.delete(guest));
     guests.add(guest);
   }
