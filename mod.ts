@@ -8,7 +8,7 @@
  * const client = await connectLocal(endpointAt(`${Deno.env.get("HOME")}/.service/run/service.sock`));
  * if (client === undefined) throw new Error("No service runs there");
  * const input = [{ type: "text" as const, text: "hi" }];
- * for await (const { event } of client.request("turn", { sessionKey: "cli:default", input })) {
+ * for await (const { event } of client.stream("turn", { sessionKey: "cli:default", input })) {
  *   if (event.type === "text_delta") console.log(event.text);
  * }
  * client.close();
@@ -33,4 +33,4 @@ export {
 } from "./lib/base/errors.ts";
 export type { LocalClient } from "./lib/local/client.ts";
 export { connectLocal, type Endpoint, endpointAt } from "./lib/local/endpoint.ts";
-export type { Operation, Operations } from "./lib/local/protocol.ts";
+export type { Item, Operation, Params, Result } from "./lib/local/protocol.ts";

@@ -82,7 +82,7 @@ async function overSocket(home: TestHome, op: string, params: unknown): Promise<
   });
   const client = (await connectLocal(endpointAt(socket)))!;
   try {
-    await Array.fromAsync(client.request(op as "operate", params as never));
+    await client.call(op as "operate", params as never);
     return "done";
   } catch (error) {
     return error instanceof ServiceError ? error.code : String(error);

@@ -7,7 +7,6 @@
 
 import type { Operator, Terminal } from "../../lib/operations/operate.ts";
 import type { OperatorAnswer, OperatorRequest } from "../../lib/operations/operator.ts";
-import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import { TOKEN_VARIABLE } from "../operator/approver_token.ts";
 
@@ -42,10 +41,7 @@ export function openApprover(
   const token = env(TOKEN_VARIABLE)?.trim() ?? "";
   return token === "" ? nothing : {
     approver: {
-      async operate(request) {
-        for await (const answer of client.request("operate", { token, request })) return answer;
-        throw new ServiceError("internal", "The service gave no answer");
-      },
+      operate: (request) => client.call("operate", { token, request }),
     },
     detach: () => {},
   };

@@ -6,7 +6,7 @@
 
 import type { StoredEvent, TurnStatus } from "../../lib/contract/events.ts";
 import { type ErrorCode, fromErrorData, ServiceError } from "../../lib/base/errors.ts";
-import type { AskedPart, Operations } from "../../lib/local/protocol.ts";
+import type { AskedPart, Params } from "../../lib/local/protocol.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
 import type { ApprovalPrompt } from "./approval_prompt.ts";
@@ -14,13 +14,14 @@ import { TurnPrinter } from "./turn_printer.ts";
 
 /** What answers: the service of this home, or one that is reached over the network. */
 export interface TurnClient {
-  request(
+  /** The events of a turn; it is cancelled by `stop`, and its end still told. */
+  stream(
     op: "turn",
-    params: Operations["turn"]["params"],
-    signal?: AbortSignal,
+    params: Params<"turn">,
+    options: { stop: AbortSignal },
   ): AsyncIterable<StoredEvent>;
   /** Resolves when the connection has ended, from either side. */
-  readonly closed: Promise<void>;
+  readonly ended: Promise<unknown>;
 }
 
 /** What is asked, and how the turn is shown. */
@@ -52,7 +53,7 @@ const STATUS_ERRORS: Readonly<Record<Exclude<TurnStatus, "done">, [ErrorCode, st
  * when it was cut off without an end: a failed turn never looks like a successful one.
  */
 export async function ask(
-  client: Pick<TurnClient, "request">,
+  client: Pick<TurnClient, "stream">,
   out: Output,
   { sessionKey, input, model, json, stream, verbose, approvals, signal }: AskOptions,
 ): Promise<ExitCode> {
@@ -60,7 +61,8 @@ export async function ask(
   const printer = json ? undefined : new TurnPrinter(out, { stream, verbose });
   const outcome = new TurnOutcome();
   try {
-    for await (const stored of client.request("turn", { sessionKey, input, model }, signal)) {
+    const turn = client.stream("turn", { sessionKey, input, model }, { stop: signal });
+    for await (const stored of turn) {
       outcome.see(stored);
       if (printer === undefined) await out.stream(jsonLine(stored) + "\n");
       else await printer.print(stored.event);

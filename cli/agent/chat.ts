@@ -57,7 +57,7 @@ export async function chat(deps: ChatDeps, options: ChatOptions): Promise<ExitCo
   const { client, out, reader, sessions = ownSessions } = deps;
   let session = options.session;
   let isConnected = true;
-  void client.closed.then(() => isConnected = false);
+  void client.ended.then(() => isConnected = false);
   out.note({ text: `Session ${session}; /help for help`, style: "dim" });
   while (true) {
     const message = await readMessage(reader);

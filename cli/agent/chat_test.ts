@@ -128,7 +128,7 @@ Deno.test("chat() ends when the service is gone", async () => {
   const { run, client } = hold(["a", "never read"], async function* () {
     client.close();
     yield* [];
-    await client.closed;
+    await client.ended;
     throw new ServiceError("turn_interrupted", "The service of this home has stopped");
   });
   const error = await assertRejects(run, ServiceError);

@@ -12,7 +12,6 @@ import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import { EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import type { ConfirmDeps } from "../confirm.ts";
-import { oneAnswer } from "../one_answer.ts";
 import { approverToken, type TokenSource } from "../operator/approver_token.ts";
 import type { Output } from "../output.ts";
 import { automationId } from "./find_automation.ts";
@@ -40,12 +39,12 @@ export async function runCommission(
     const id = await automationId(client, args[0]!);
     if (subcommand === "commission") {
       if (!globals.json) out.note("Rehearsing: nothing of it runs …");
-      const report = await oneAnswer(client, "automation_commission", { id, token });
+      const report = await client.call("automation_commission", { id, token });
       if (globals.json) out.json(report);
       else printReport(out, report);
       return report.finding.outcome === "done" ? EXIT.done : EXIT.failed;
     }
-    const { finding, isCurrent } = await oneAnswer(client, "automation_finding", { id, token });
+    const { finding, isCurrent } = await client.call("automation_finding", { id, token });
     if (subcommand === "finding") {
       if (globals.json) out.json({ finding, isCurrent });
       else {
@@ -60,7 +59,7 @@ export async function runCommission(
       out.note("Nothing was granted");
       return EXIT.failed;
     }
-    const { grants } = await oneAnswer(client, "automation_grant", { id, token, digest });
+    const { grants } = await client.call("automation_grant", { id, token, digest });
     if (globals.json) out.json({ automationId: id, digest, grants });
     else {
       for (const grant of grants) {

@@ -41,16 +41,14 @@ function setUp(
   const { out, stdout, stderr } = memoryOutput();
   const finding = { ...FINDING, outcome };
   const client = new FakeClient({
-    *automation_commission() {
-      yield { finding, text: "Would do it.", turnId: "t", inputTokens: 7, outputTokens: 3 };
-    },
-    *automation_finding() {
-      yield { finding, isCurrent };
-    },
-    *automation_grant() {
+    automation_commission: () => (
+      { finding, text: "Would do it.", turnId: "t", inputTokens: 7, outputTokens: 3 }
+    ),
+    automation_finding: () => ({ finding, isCurrent }),
+    automation_grant() {
       const [{ capability, target }] = FINDING.grants as [Finding["grants"][0]];
       const grant = { id: "gr_1", subject: "automation:aut_a", capability, target };
-      yield { finding, grants: [{ ...grant, createdAt: 0, note: "" }] };
+      return { finding, grants: [{ ...grant, createdAt: 0, note: "" }] };
     },
   });
   const run = (subcommand: string, options: Invocation["options"] = {}, json = false) =>

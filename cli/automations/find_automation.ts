@@ -8,7 +8,7 @@ const PAGE = 200;
 /** Every automation, in the order of ids. */
 export async function* allAutomations(client: LocalClient): AsyncGenerator<AutomationView> {
   for (let after = "";;) {
-    const page = await Array.fromAsync(client.request("automations", { after, limit: PAGE }));
+    const page = await Array.fromAsync(client.stream("automations", { after, limit: PAGE }));
     yield* page;
     if (page.length < PAGE) return;
     after = page.at(-1)!.id;

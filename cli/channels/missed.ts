@@ -25,7 +25,7 @@ export async function listMissed(
     const rows: MissedRow[] = [];
     for (let after = 0;;) {
       const page = await Array.fromAsync(
-        client.request("missed", { after, limit: LIMIT, ...channel !== undefined && { channel } }),
+        client.stream("missed", { after, limit: LIMIT, ...channel !== undefined && { channel } }),
       );
       if (globals.json) { for (const row of page) await out.stream(jsonLine(row) + "\n"); }
       else rows.push(...page);
@@ -54,13 +54,12 @@ export async function clearMissed(
   channel: string | undefined,
   globals: Globals,
 ): Promise<ExitCode> {
-  const [answer] = await deps.withRunning(
+  const answer = await deps.withRunning(
     globals,
-    (client) =>
-      Array.fromAsync(client.request("missed_clear", channel === undefined ? {} : { channel })),
+    (client) => client.call("missed_clear", channel === undefined ? {} : { channel }),
   );
   if (globals.json) out.json(answer);
-  else out.note(`Dropped ${answer!.cleared} message${answer!.cleared === 1 ? "" : "s"}`);
+  else out.note(`Dropped ${answer.cleared} message${answer.cleared === 1 ? "" : "s"}`);
   return EXIT.done;
 }
 
@@ -71,12 +70,12 @@ export async function answerMissed(
   message: number,
   globals: Globals,
 ): Promise<ExitCode> {
-  const [answer] = await deps.withRunning(
+  const answer = await deps.withRunning(
     globals,
-    (client) => Array.fromAsync(client.request("missed_answer", { message })),
+    (client) => client.call("missed_answer", { message }),
   );
   if (globals.json) out.json(answer);
-  else if (answer!.kind === "turn") out.note(`Message ${message} is being answered in its chat`);
+  else if (answer.kind === "turn") out.note(`Message ${message} is being answered in its chat`);
   else out.note(`Message ${message} was a command; its answer goes to its chat`);
   return EXIT.done;
 }

@@ -29,7 +29,7 @@ export async function send(
 ): Promise<ExitCode> {
   const row = await deps.withRunning(globals, async (client) => {
     let last: OutboxRow | undefined;
-    for await (const row of client.request("channel_send", { ...asked })) {
+    for await (const row of client.stream("channel_send", { ...asked })) {
       if (!globals.json) tellRetry(out, row);
       last = row;
     }

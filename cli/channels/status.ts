@@ -23,7 +23,7 @@ export async function status(
 ): Promise<ExitCode> {
   const all = await deps.withRunning(
     globals,
-    (client) => Array.fromAsync(client.request("channels", {})),
+    (client) => Array.fromAsync(client.stream("channels", {})),
   );
   const shown = name === undefined
     ? all

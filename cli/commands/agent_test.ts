@@ -200,9 +200,9 @@ Deno.test("runAgent() as a guest approves with --yes and an approver's token alo
   const { turn, operate, asked, answered } = waitingTurn();
   const tokens: string[] = [];
   const script = {
-    async *operate({ token, request }: { token: string; request: OperatorRequest }) {
+    operate({ token, request }: { token: string; request: OperatorRequest }) {
       tokens.push(token);
-      yield await operate(request);
+      return operate(request);
     },
   };
   const env = { SERVICE_APPROVER_TOKEN: " sat_token\n" };

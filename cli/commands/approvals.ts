@@ -43,10 +43,7 @@ export async function runApprovals(
   refuseOthers(subcommand, options);
   const token = await approverToken(deps.token(out));
   return await deps.withService(globals, async (client) => {
-    const ask: Ask = async (request) => {
-      for await (const answer of client.request("operate", { token, request })) return answer;
-      throw new ServiceError("internal", "The service gave no answer");
-    };
+    const ask: Ask = (request) => client.call("operate", { token, request });
     switch (subcommand) {
       case "show":
         return await show(await find(ask, args[0]!), invocation, deps);

@@ -39,12 +39,12 @@ function setUp(
   const seen: { token: string; request: OperatorRequest }[] = [];
   const signals = new FakeSignals();
   const client = new FakeClient({
-    *operate({ token, request }) {
+    operate({ token, request }) {
       seen.push({ token, request });
       let answer: OperatorAnswer = { done: true };
       if (request.op === "approvals.list") answer = { approvals: lists?.shift() ?? [VIEW] };
       if (request.op === "approvals.get") answer = { approval: { ...VIEW, session } };
-      yield answer;
+      return answer;
     },
   });
   const run = (

@@ -7,7 +7,7 @@
 import type { RunView } from "../../lib/automation/automation_view.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
-import type { Operations } from "../../lib/local/protocol.ts";
+import type { Params, Result } from "../../lib/local/protocol.ts";
 import { COMMISSION_COMMANDS, runCommission } from "../automations/commission.ts";
 import { allAutomations, automationId } from "../automations/find_automation.ts";
 import {
@@ -22,7 +22,6 @@ import { type FieldSources, readFields } from "../automations/read_fields.ts";
 import { AUTOMATION_OPTIONS } from "../automations/typed_automation.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { confirm, type ConfirmDeps, processConfirm } from "../confirm.ts";
-import { oneAnswer } from "../one_answer.ts";
 import { jsonLine, type Output } from "../output.ts";
 
 /** What the command reaches outside of itself. */
@@ -59,30 +58,30 @@ export async function runAutomations(
   return await deps.withService(globals, async (client) => {
     if (subcommand === "list") return await list(client, invocation, deps);
     if (subcommand === "create") {
-      const view = await oneAnswer(client, "automation_create", { automation: fields });
+      const view = await client.call("automation_create", { automation: fields });
       return shown(view, view.id);
     }
     const id = await automationId(client, args[0]!);
     switch (subcommand) {
       case "show": {
-        const view = await oneAnswer(client, "automation", { id });
+        const view = await client.call("automation", { id });
         if (globals.json) out.json(view);
         else printAutomation(out, view, deps.timeZone);
         return EXIT.done;
       }
       case "update":
-        return shown(await oneAnswer(client, "automation_update", { id, change: fields }), id);
+        return shown(await client.call("automation_update", { id, change: fields }), id);
       case "enable":
       case "disable": {
         const enabled = subcommand === "enable";
-        return shown(await oneAnswer(client, "automation_enable", { id, enabled }), id);
+        return shown(await client.call("automation_enable", { id, enabled }), id);
       }
       case "run":
         return await run(client, invocation, { id, requestId });
       case "history":
         return await history(client, invocation, deps, { id, before, limit });
       default: {
-        const answer = await oneAnswer(client, "automation_delete", { id });
+        const answer = await client.call("automation_delete", { id });
         if (globals.json) out.json(answer);
         else out.note(`Deleted ${id}; what it said stays in the session automation:${id}`);
         return EXIT.done;
@@ -90,7 +89,7 @@ export async function runAutomations(
     }
   });
 
-  function shown(view: Operations["automation"]["data"], id: string): ExitCode {
+  function shown(view: Result<"automation">, id: string): ExitCode {
     if (globals.json) {
       out.json(view);
       return EXIT.done;
@@ -120,16 +119,16 @@ async function list(
 async function run(
   client: LocalClient,
   { globals, out }: Invocation,
-  params: Operations["automation_run"]["params"],
+  params: Params<"automation_run">,
 ): Promise<ExitCode> {
   const { id } = params;
-  const run = await oneAnswer(client, "automation_run", params);
+  const run = await client.call("automation_run", params);
   if (globals.json) {
     out.json(run);
     return EXIT.done;
   }
   out.note(`Run ${run.id} is ${run.state}: service automations history ${id}`);
-  printWarnings(out, await oneAnswer(client, "automation", { id }));
+  printWarnings(out, await client.call("automation", { id }));
   return EXIT.done;
 }
 
@@ -137,9 +136,9 @@ async function history(
   client: LocalClient,
   { globals, out }: Invocation,
   { timeZone }: AutomationsDeps,
-  params: Operations["automation_history"]["params"],
+  params: Params<"automation_history">,
 ): Promise<ExitCode> {
-  const runs: RunView[] = await Array.fromAsync(client.request("automation_history", params));
+  const runs: RunView[] = await Array.fromAsync(client.stream("automation_history", params));
   if (globals.json) {
     for (const run of runs) await out.stream(jsonLine(run) + "\n");
     return EXIT.done;

@@ -59,12 +59,12 @@ function setUp(
   const { out, stdout, stderr } = memoryOutput();
   const client = new FakeClient({
     automations: ({ after }) => after === "" ? [view("aut_a"), view("aut_b")] : [],
-    automation: ({ id }) => [view(id, { warnings: ["No gateway is running"] })],
-    automation_create: () => [view("aut_new")],
-    automation_update: ({ id }) => [view(id)],
-    automation_enable: ({ id }) => [view(id)],
-    automation_delete: ({ id }) => [{ id, deleted: true }],
-    automation_run: () => [runOf(3, { state: "waiting" })],
+    automation: ({ id }) => view(id, { warnings: ["No gateway is running"] }),
+    automation_create: () => view("aut_new"),
+    automation_update: ({ id }) => view(id),
+    automation_enable: ({ id }) => view(id),
+    automation_delete: ({ id }) => ({ id, deleted: true }),
+    automation_run: () => runOf(3, { state: "waiting" }),
     automation_history: () => [
       runOf(2),
       runOf(1, { slotAt: undefined, state: "failed", answer: undefined, error: "no answer" }),

@@ -5,7 +5,7 @@ import { configSchema } from "../../lib/config/schema.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { MissedRow } from "../../lib/contract/journal.ts";
 import type { OutboxRow } from "../../lib/contract/journal.ts";
-import type { Operations } from "../../lib/local/protocol.ts";
+import type { Params } from "../../lib/local/protocol.ts";
 import type { ChannelsDeps } from "../channels/deps.ts";
 import { durationOf } from "../channels/status.ts";
 import { parseCommand, parseHead } from "../parse.ts";
@@ -26,7 +26,7 @@ interface Played {
 function play(
   { missed = [], statuses = [], rows = [], section, login, isRunning = true }: Played = {},
 ) {
-  const sent: Operations["channel_send"]["params"][] = [];
+  const sent: Params<"channel_send">[] = [];
   const asked: unknown[] = [];
   const note = <T>(params: unknown, answer: T) => {
     asked.push(params);
@@ -41,9 +41,9 @@ function play(
         new FakeClient({
           channels: () => statuses,
           missed: (params) => note(params, missed),
-          missed_clear: (params) => note(params, [{ cleared: missed.length }]),
+          missed_clear: (params) => note(params, { cleared: missed.length }),
           missed_answer: (params) =>
-            note(params, [{ kind: "turn" as const, turnId: "t", repeated: false }]),
+            note(params, { kind: "turn" as const, turnId: "t", repeated: false }),
           channel_send(params) {
             sent.push(params);
             return rows;

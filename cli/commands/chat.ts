@@ -97,8 +97,8 @@ export async function runChat(invocation: Invocation, deps: ChatCommandDeps): Pr
     turns.attached(ready.chat_id);
     const chatId = wanted ?? ready.chat_id;
     const answering: TurnClient = {
-      request: (_op, { sessionKey, input }, signal) => turns.turn(sessionKey, input, signal),
-      closed: gone.promise,
+      stream: (_op, { sessionKey, input }, { stop }) => turns.turn(sessionKey, input, stop),
+      ended: gone.promise,
     };
     if (isWatching) {
       return await withInterrupts(deps.signals, () => client.close(), async (signal) => {

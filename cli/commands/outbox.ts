@@ -7,7 +7,7 @@
 import { ServiceError } from "../../lib/base/errors.ts";
 import { OUTBOX_STATES } from "../../lib/contract/outbox_states.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
-import type { Operations } from "../../lib/local/protocol.ts";
+import type { Params } from "../../lib/local/protocol.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { decisionOf, printOutbox } from "../outbox/print_outbox.ts";
 import { jsonLine } from "../output.ts";
@@ -33,12 +33,12 @@ export async function runOutbox(
     const params = listParams(options);
     return await withService(globals, async (client) => {
       if (globals.json) {
-        for await (const row of client.request("outbox", params)) {
+        for await (const row of client.stream("outbox", params)) {
           await out.stream(jsonLine(row) + "\n");
         }
         return EXIT.done;
       }
-      const rows = await Array.fromAsync(client.request("outbox", params));
+      const rows = await Array.fromAsync(client.stream("outbox", params));
       if (rows.length === 0) out.note("Nothing waits, and nothing is to be decided");
       else printOutbox(out, rows);
       if (rows.length === params.limit) {
@@ -56,14 +56,14 @@ export async function runOutbox(
   const message = wholeNumber("MESSAGE", args[0]!, 1, Number.MAX_SAFE_INTEGER);
   const operation = subcommand === "resend" ? "outbox_resend" : "outbox_drop";
   return await withService(globals, async (client) => {
-    const [row] = await Array.fromAsync(client.request(operation, { message }));
+    const row = await client.call(operation, { message });
     if (globals.json) out.json(row);
-    else out.note(decisionOf(row!));
+    else out.note(decisionOf(row));
     return EXIT.done;
   });
 }
 
-function listParams(options: Invocation["options"]): Operations["outbox"]["params"] {
+function listParams(options: Invocation["options"]): Params<"outbox"> {
   const { state = [], channel, limit, after } = options as {
     state?: string[];
     channel?: string;

@@ -31,8 +31,8 @@ function setUp(
   const { out, stdout, stderr } = memoryOutput();
   const client = new FakeClient({
     outbox: () => [row(1), row(2, { state: "unknown", isPiece: true, media: [FILE] })],
-    outbox_resend: ({ message }) => [row(message, { state: "pending" })],
-    outbox_drop: ({ message }) => [row(message, { state: "expired" })],
+    outbox_resend: ({ message }) => row(message, { state: "pending" }),
+    outbox_drop: ({ message }) => row(message, { state: "expired" }),
     ...script,
   });
   const run = () =>
@@ -95,7 +95,7 @@ Deno.test("runOutbox() resends and drops one", async () => {
   assertEquals(resend.client.seen, [{
     op: "outbox_resend",
     params: { message: 17 },
-    signal: undefined,
+    stop: undefined,
   }]);
   assertStringIncludes(resend.stderr.text, "Message 17 waits again for irc #a");
   const drop = setUp({ subcommand: "drop", args: ["17"] }, { json: true });

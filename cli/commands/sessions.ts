@@ -9,7 +9,7 @@ import { markedText } from "../../lib/contract/text_part.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { Session } from "../../lib/contract/journal.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
-import type { Operations } from "../../lib/local/protocol.ts";
+import type { Params } from "../../lib/local/protocol.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { confirm, type ConfirmDeps, processConfirm } from "../confirm.ts";
 import { jsonLine, type Output } from "../output.ts";
@@ -91,7 +91,7 @@ async function list(
   before: number | undefined,
 ): Promise<ExitCode> {
   const sessions: Session[] = [];
-  for await (const session of client.request("sessions", { limit, before })) {
+  for await (const session of client.stream("sessions", { limit, before })) {
     if (json) await out.stream(jsonLine(session) + "\n");
     sessions.push(session);
   }
@@ -115,12 +115,12 @@ async function show(
   client: LocalClient,
   out: Output,
   { json, verbose }: Globals,
-  asked: Operations["session"]["params"],
+  asked: Params<"session">,
 ): Promise<ExitCode> {
   const { key, limit = DEFAULT_LIMIT, before } = asked;
   const isAll = asked.limit === undefined && before === undefined;
   const params = isAll ? { key } : { key, limit, before };
-  for await (const item of client.request("session", params)) {
+  for await (const item of client.stream("session", params)) {
     if (json) {
       await out.stream(jsonLine(item) + "\n");
     } else if ("message" in item) {
@@ -140,12 +140,11 @@ async function rename(
   client: LocalClient,
   out: Output,
   json: boolean,
-  params: Operations["rename"]["params"],
+  params: Params<"rename">,
 ): Promise<ExitCode> {
-  for await (const session of client.request("rename", params)) {
-    if (json) out.json(session);
-    else out.note(`${session.key} is now "${session.title}"`);
-  }
+  const session = await client.call("rename", params);
+  if (json) out.json(session);
+  else out.note(`${session.key} is now "${session.title}"`);
   return EXIT.done;
 }
 
@@ -153,17 +152,16 @@ async function fork(
   client: LocalClient,
   out: Output,
   json: boolean,
-  params: Operations["fork"]["params"],
+  params: Params<"fork">,
 ): Promise<ExitCode> {
-  for await (const session of client.request("fork", params)) {
-    if (json) out.json(session);
-    else out.line(session.key);
-  }
+  const session = await client.call("fork", params);
+  if (json) out.json(session);
+  else out.line(session.key);
   return EXIT.done;
 }
 
 async function exportLines(client: LocalClient, out: Output, key: string): Promise<ExitCode> {
-  for await (const item of client.request("export", { key })) {
+  for await (const item of client.stream("export", { key })) {
     await out.stream(jsonLine(item) + "\n");
   }
   return EXIT.done;
@@ -175,8 +173,7 @@ async function remove(
   json: boolean,
   key: string,
 ): Promise<ExitCode> {
-  let deleted = false;
-  for await (const item of client.request("delete", { key })) deleted = item.deleted;
+  const { deleted } = await client.call("delete", { key });
   if (!deleted) {
     throw new ServiceError("not_found", `There is no session "${key}"`, { param: "key" });
   }

@@ -59,9 +59,9 @@ function setUp(
       },
       ...MESSAGES.map((_, at) => ({ message: storedMessage(at) })).slice(-(limit ?? Infinity)),
     ],
-    rename: ({ key, title }) => [{ ...session(key, 1_000), title }],
-    fork: ({ key, as }) => [session(as ?? `${key}-2`, 1_000)],
-    delete: () => [{ deleted: true }],
+    rename: ({ key, title }) => ({ ...session(key, 1_000), title }),
+    fork: ({ key, as }) => session(as ?? `${key}-2`, 1_000),
+    delete: () => ({ deleted: true }),
     ...script,
   });
   let opened = 0;
@@ -256,7 +256,7 @@ Deno.test("runSessions() deletes nothing without a yes", async () => {
 
 Deno.test("runSessions() says which session there is not", async () => {
   const { run } = setUp({ subcommand: "delete", args: ["a"], options: { yes: true } }, {
-    script: { delete: () => [{ deleted: false }] },
+    script: { delete: () => ({ deleted: false }) },
   });
   const error = await assertRejects(run, ServiceError, `There is no session "cli:a"`);
   assertEquals(error.code, "not_found");

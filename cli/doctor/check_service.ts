@@ -7,11 +7,11 @@
 import { visibleLine } from "../../lib/base/visible_text.ts";
 import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
-import type { Operations } from "../../lib/local/protocol.ts";
+import type { ServiceStatus as LocalStatus } from "../../lib/local/protocol.ts";
 import type { Finding } from "./check.ts";
 
 /** What a running service says of itself, and of its channels where it has any. */
-export type ServiceStatus = Operations["status"]["data"] & {
+export type ServiceStatus = LocalStatus & {
   channels?: readonly Pick<ChannelStatus, "runtimeName" | "state" | "problem">[];
 };
 
@@ -25,12 +25,10 @@ export async function readStatus(
   const client = await connect();
   if (client === undefined) return undefined;
   try {
-    for await (const status of client.request("status", {})) {
-      // One that was started without a gateway has none.
-      const channels = await Array.fromAsync(client.request("channels", {})).catch(() => undefined);
-      return { ...status, ...channels !== undefined && { channels } };
-    }
-    throw new Error("The running service gave no status");
+    const status = await client.call("status", {});
+    // One that was started without a gateway has none.
+    const channels = await Array.fromAsync(client.stream("channels", {})).catch(() => undefined);
+    return { ...status, ...channels !== undefined && { channels } };
   } finally {
     client.close();
   }

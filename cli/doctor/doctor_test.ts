@@ -194,10 +194,10 @@ Deno.test("checkModels() offers a server on this machine when nothing is configu
 
 Deno.test("readStatus() asks the running service, and is undefined without one", async () => {
   assertEquals(await readStatus(() => Promise.resolve(undefined)), undefined);
-  const client = new FakeClient({ status: () => [STATUS] });
+  const client = new FakeClient({ status: () => STATUS });
   assertEquals(await readStatus(() => Promise.resolve(client)), STATUS);
-  await client.closed;
-  const gateway = new FakeClient({ status: () => [STATUS], channels: () => [CHANNEL] });
+  await client.ended;
+  const gateway = new FakeClient({ status: () => STATUS, channels: () => [CHANNEL] });
   assertEquals(await readStatus(() => Promise.resolve(gateway)), {
     ...STATUS,
     channels: [CHANNEL],

@@ -21,7 +21,7 @@ export interface McpDeps {
 export async function listServers({ globals, out }: Invocation, deps: McpDeps): Promise<ExitCode> {
   const servers = await deps.withService(
     globals,
-    (client) => Array.fromAsync(client.request("mcp", { op: "list" })),
+    (client) => Array.fromAsync(client.stream("mcp", { op: "list" })),
   );
   if (globals.json) {
     for (const server of servers) await out.stream(jsonLine(server) + "\n");

@@ -35,7 +35,7 @@ export async function serveAgent(
         await serveStdio(
           {
             access: {
-              request: (op, params, signal) => client.request(op, params, signal),
+              request: (op, params, signal) => client.stream(op, params, { stop: signal }),
               channel: CHANNEL,
               readsAll: options["all-sessions"] === true,
             },
@@ -57,6 +57,6 @@ export async function serveAgent(
 /** Aborts when the service has gone: every call would fail from then on, and a client starts it anew. */
 function endOf(client: LocalClient): AbortSignal {
   const ended = new AbortController();
-  void client.closed.then(() => ended.abort());
+  void client.ended.then(() => ended.abort());
   return ended.signal;
 }

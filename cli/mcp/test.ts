@@ -16,7 +16,7 @@ export async function testServer(
   const startedAt = deps.elapsed();
   const [status] = await deps.withService(
     globals,
-    (client) => Array.fromAsync(client.request("mcp", { op: "test", server: args[0]! })),
+    (client) => Array.fromAsync(client.stream("mcp", { op: "test", server: args[0]! })),
   );
   const ms = Math.round(deps.elapsed() - startedAt);
   const { server, state, transport, detail, tools, resources, prompts } = status!;

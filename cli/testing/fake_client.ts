@@ -6,50 +6,59 @@
 
 import { type AgentEvent, NO_USAGE, type StoredEvent } from "../../lib/contract/events.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
-import type { Operation, Operations } from "../../lib/local/protocol.ts";
+import type { Item, Local, Operation, Params, Result } from "../../lib/local/protocol.ts";
+import type { CallName } from "../../lib/rpc/endpoint.ts";
+import type { CallOptions, PeerEnd } from "../../lib/rpc/peer.ts";
 
-/** A request as the client saw it. */
-export interface SeenRequest {
+/** A call as the client saw it. */
+export interface SeenCall {
   op: Operation;
   params: unknown;
-  signal?: AbortSignal;
+  stop?: AbortSignal;
 }
 
 /** What is answered to each operation. */
 export type Script = {
   [Op in Operation]?: (
-    params: Operations[Op]["params"],
-    signal?: AbortSignal,
-  ) => AsyncIterable<Operations[Op]["data"]> | Iterable<Operations[Op]["data"]>;
+    params: Params<Op>,
+    stop?: AbortSignal,
+  ) => [Item<Op>] extends [never] ? Result<Op> | Promise<Result<Op>>
+    : AsyncIterable<Item<Op>> | Iterable<Item<Op>>;
 };
 
 /** A client that plays a script and remembers what it was asked. */
 export class FakeClient implements LocalClient {
-  readonly seen: SeenRequest[] = [];
+  readonly seen: SeenCall[] = [];
   readonly #script: Script;
-  readonly #closed = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<PeerEnd>();
 
   constructor(script: Script) {
     this.#script = script;
   }
 
-  get closed(): Promise<void> {
-    return this.#closed.promise;
+  get ended(): Promise<PeerEnd> {
+    return this.#ended.promise;
   }
 
-  async *request<Op extends Operation>(
-    op: Op,
-    params: Operations[Op]["params"],
-    signal?: AbortSignal,
-  ): AsyncIterable<Operations[Op]["data"]> {
-    this.seen.push({ op, params, signal });
+  // deno-lint-ignore require-await -- a script may throw at once
+  async call(op: CallName<Local>, params: unknown, options: CallOptions<never> = {}) {
+    return this.#answer(op as Operation, params, options) as never;
+  }
+
+  async *stream(op: CallName<Local>, params: unknown, options: CallOptions<never> = {}) {
+    yield* this.#answer(op as Operation, params, options) as AsyncIterable<never>;
+    return undefined as never;
+  }
+
+  #answer(op: Operation, params: unknown, { stop }: CallOptions<never>): unknown {
+    this.seen.push({ op, params, stop });
     const answer = this.#script[op];
     if (answer === undefined) throw new Error(`The script has no answer to ${op}`);
-    yield* answer(params, signal) as AsyncIterable<Operations[Op]["data"]>;
+    return answer(params as never, stop);
   }
 
   close(): void {
-    this.#closed.resolve();
+    this.#ended.resolve({ reason: "it was closed", isLost: false });
   }
 }
 

@@ -12,13 +12,13 @@ import type { SecretPrint } from "../secrets/secret_print.ts";
 import { Peer } from "../rpc/peer.ts";
 import { answerGateway, type GatewayAnswers, scrubbedErrors } from "./answer_gateway.ts";
 import type { GatewayPorts } from "./gateway_ports.ts";
+import type { ByteStreams } from "../rpc/stream_transport.ts";
 import type { RunningGateway } from "./run_gateway.ts";
 import {
   AUTHORITY,
   type Checks,
   GATEWAY,
   type GatewayPeer,
-  type GuestStreams,
   MAX_GATEWAY_CALLS,
   type ServiceBoot,
   type Started,
@@ -44,7 +44,7 @@ export interface Authority {
   /** Rejects when it has died and isn't started again; never resolves. */
   readonly died: Promise<never>;
   /** A connection to the gateway for a command of this process. */
-  connectGuest(): GuestStreams;
+  connectGuest(): ByteStreams;
   /** Gives the gateway other prints of secrets. */
   setSecretPrints(prints: readonly SecretPrint[]): void;
   /** Tells the gateway how what the authority holds is now, for GET /ready. */

@@ -20,6 +20,7 @@ import type { ExtractedText } from "../contract/documents.ts";
 import type { SecretPrint } from "../secrets/secret_print.ts";
 import { call, type Check, notice } from "../rpc/endpoint.ts";
 import type { Peer } from "../rpc/peer.ts";
+import type { ByteStreams } from "../rpc/stream_transport.ts";
 
 /** Where the service may keep its things; absolute paths. */
 export interface ServicePaths {
@@ -71,12 +72,6 @@ export interface Started {
   modelReason: string;
   /** Turns that the last process left unfinished. */
   interrupted: number;
-}
-
-/** A command of this very process, speaking the local protocol. */
-export interface GuestStreams {
-  readable: ReadableStream<Uint8Array>;
-  writable: WritableStream<Uint8Array>;
 }
 
 /** What is told of an action while it runs. */
@@ -174,8 +169,8 @@ export const AUTHORITY = {
 export const GATEWAY = {
   calls: {
     start: call<ServiceBoot, Started>(),
-    /** Serves a guest until it goes away. The streams are transferred. */
-    guest: call<GuestStreams, null>(),
+    /** Serves a command of this very process until it goes away. The streams are transferred. */
+    guest: call<ByteStreams, null>(),
     /** The gate has allowed a message for a chat: it belongs into the outbox. */
     enqueue: call<SentMessage, Enqueued>(),
     /** The gate has allowed an automation that the agent proposes. */

@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Duplex } from "./wire.ts";
+import type { ByteStreams } from "../rpc/stream_transport.ts";
 import { connectClient, type LocalClient } from "./client.ts";
 
 /** How a home is reached on this platform. `file` is the socket, or the file with port and key. */
@@ -19,9 +19,9 @@ export function endpointAt(file: string, os: string = Deno.build.os): Endpoint {
 
 /** What a service listens on. */
 export interface LocalListener {
-  /** First line that a guest must send, for a loopback port. */
+  /** What a guest must open its connection with, for a loopback port. */
   key?: string;
-  connections: AsyncIterable<Duplex>;
+  connections: AsyncIterable<ByteStreams>;
   close(): void;
 }
 

@@ -1,163 +1,189 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ServiceError } from "../base/errors.ts";
+import { NO_ENDPOINT } from "../rpc/endpoint.ts";
+import { encodeFrame } from "../rpc/byte_frames.ts";
+import { Peer } from "../rpc/peer.ts";
+import { serviceErrors } from "../rpc/service_errors.ts";
+import { streamTransport } from "../rpc/stream_transport.ts";
+import { printsOf } from "../secrets/prints_of.ts";
+import { createScrubber } from "../secrets/scrubber.ts";
 import { connectClient } from "./client.ts";
 import { connectLocal, type Endpoint, listenLocal } from "./endpoint.ts";
-import type { Operations } from "./protocol.ts";
-import { type OperationHandlers, serveGuest } from "./server.ts";
-import { type Duplex, readLines } from "./wire.ts";
+import { LOCAL, type Params } from "./protocol.ts";
+import { serveGuest } from "./server.ts";
+import { openGuest, streamPair } from "./testing/open_guest.ts";
 
-function pair(): [Duplex, Duplex] {
-  const a = new TransformStream<Uint8Array, Uint8Array>();
-  const b = new TransformStream<Uint8Array, Uint8Array>();
-  return [{ readable: a.readable, writable: b.writable }, {
-    readable: b.readable,
-    writable: a.writable,
-  }];
-}
+const TURN: Params<"turn"> = { sessionKey: "cli:a", input: [] };
 
-const none = async function* () {};
+const untilAborted = (signal: AbortSignal) =>
+  new Promise((resolve) => signal.addEventListener("abort", resolve));
 
-function handlers(some: Partial<OperationHandlers>): OperationHandlers {
-  return {
-    turn: none,
-    sessions: none,
-    session: none,
-    export: none,
-    delete: none,
-    status: none,
-    ...some,
-  } as OperationHandlers;
-}
-
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-}
-
-Deno.test("request() yields what the service answers, and its error", async () => {
-  const [here, there] = pair();
-  const served = serveGuest(there, {
-    version: "1.0.0",
-    handlers: handlers({
-      async *delete({ key }) {
-        if (key === "api:gone") throw new ServiceError("not_found", "no such", { param: "key" });
-        yield { deleted: true };
-      },
-    }),
+Deno.test("a client is told what the service answers, and its error", async () => {
+  await using guest = await openGuest({
+    delete({ key }) {
+      if (key !== "api:gone") return Promise.resolve({ deleted: true });
+      throw new ServiceError("not_found", "no such", { param: "key" });
+    },
+    async *sessions({ limit }) {
+      for (let turns = 1; turns <= limit; turns++) yield { turns } as never;
+      throw new ServiceError("internal", "no more");
+    },
   });
-  const client = await connectClient(here);
-  assertEquals(await collect(client.request("delete", { key: "api:a" })), [{ deleted: true }]);
+  const { client } = guest;
+  assertEquals(await client.call("delete", { key: "api:a" }), { deleted: true });
   const error = await assertRejects(
-    () => collect(client.request("delete", { key: "api:gone" })),
+    () => client.call("delete", { key: "api:gone" }),
     ServiceError,
   );
   assertEquals([error.code, error.details.param], ["not_found", "key"]);
-  const unknown = await assertRejects(
-    () => collect(client.request("nonsense" as "delete", { key: "" })),
+  for (const op of ["nonsense" as "delete", "export" as "delete"]) {
+    const unknown = await assertRejects(() => client.call(op, { key: "" }), ServiceError);
+    assertEquals([unknown.code, unknown.details.param], ["invalid_request", "op"]);
+    assertEquals(unknown.message, `Unknown operation "${op}"; known: delete, sessions`);
+  }
+  const turns: number[] = [];
+  await assertRejects(
+    async () => {
+      for await (const session of client.stream("sessions", { limit: 2 })) {
+        turns.push(session.turns);
+      }
+    },
     ServiceError,
+    "no more",
   );
-  assertEquals(unknown.code, "invalid_request");
-  client.close();
-  await served;
+  assertEquals(turns, [1, 2]);
 });
 
-Deno.test("request() cancels there when its signal aborts, and goes on to the end", async () => {
-  const [here, there] = pair();
-  const served = serveGuest(there, {
-    version: "1.0.0",
-    handlers: handlers({
-      async *turn(_params, signal) {
-        const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
-        yield { seq: 1, turnId: "t", event: { type: "turn_start", model: "m" } };
-        await aborted;
-        yield { seq: 2, turnId: "t", event: { type: "notice", text: "cancelled" } };
-      },
-    }),
+Deno.test("a turn that is stopped tells its end", async () => {
+  await using guest = await openGuest({
+    async *turn(_params, signal) {
+      const aborted = untilAborted(signal);
+      yield { seq: 1, turnId: "t", event: { type: "turn_start", model: "m" } };
+      await aborted;
+      yield { seq: 2, turnId: "t", event: { type: "notice", text: "cancelled" } };
+    },
   });
-  const client = await connectClient(here);
   const controller = new AbortController();
   const seen: number[] = [];
-  const params: Operations["turn"]["params"] = { sessionKey: "cli:a", input: [] };
-  for await (const { seq } of client.request("turn", params, controller.signal)) {
+  for await (const { seq } of guest.client.stream("turn", TURN, { stop: controller.signal })) {
     seen.push(seq);
     controller.abort();
   }
   assertEquals(seen, [1, 2]);
-  client.close();
-  await served;
 });
 
 Deno.test("serveGuest() ends every operation when the guest goes away", async () => {
-  const [here, there] = pair();
   const started = Promise.withResolvers<void>();
-  const ended = Promise.withResolvers<void>();
-  const served = serveGuest(there, {
-    version: "1.0.0",
-    handlers: handlers({
-      // deno-lint-ignore require-yield
-      async *turn(_params, signal) {
-        started.resolve();
-        await new Promise((resolve) => signal.addEventListener("abort", resolve));
-        ended.resolve();
-      },
-    }),
+  let isEnded = false;
+  const guest = await openGuest({
+    // deno-lint-ignore require-yield
+    async *turn(_params, signal) {
+      started.resolve();
+      await untilAborted(signal);
+      isEnded = true;
+    },
   });
-  const client = await connectClient(here);
-  const reading = collect(client.request("turn", { sessionKey: "cli:a", input: [] })).catch(
-    () => {},
+  const reading = assertRejects(
+    () => Array.fromAsync(guest.client.stream("turn", TURN)),
+    ServiceError,
+    "The service of this home has stopped",
   );
   await started.promise;
-  client.close();
-  await ended.promise;
-  await served;
+  guest.client.close();
+  await guest.served;
+  assertEquals(isEnded, true);
   await reading;
 });
 
-Deno.test("serveGuest() survives a guest that sends garbage", async () => {
-  const [here, there] = pair();
-  const served = serveGuest(there, { version: "1.0.0", handlers: handlers({}) });
-  const answers = collect(readLines(here.readable));
-  const writer = here.writable.getWriter();
-  await writer.write(new TextEncoder().encode("not json\n"));
+Deno.test("serveGuest() takes secrets out of answers, of what is streamed, and of errors", async () => {
+  const scrubber = createScrubber(printsOf({ name: "KEY", value: "s3cret-value" }));
+  await using guest = await openGuest({
+    delete: () => Promise.reject(new ServiceError("not_found", "no s3cret-value")),
+    rename: ({ title }) => Promise.resolve({ title } as never),
+    async *sessions() {
+      yield { title: "s3cret-value" } as never;
+    },
+  }, { scrubber });
+  const { client } = guest;
+  await assertRejects(() => client.call("delete", { key: "a" }), ServiceError, "no [secret KEY]");
+  const { title } = await client.call("rename", { key: "a", title: "my s3cret-value" });
+  assertEquals(title, "my [secret KEY]");
+  const [session] = await Array.fromAsync(client.stream("sessions", { limit: 1 }));
+  assertEquals(session!.title, "[secret KEY]");
+});
+
+Deno.test("serveGuest() answers so many operations of a guest at once, and refuses more", async () => {
+  const guest = await openGuest({
+    // deno-lint-ignore require-yield
+    async *turn(_params, signal) {
+      await untilAborted(signal);
+    },
+    delete: () => Promise.resolve({ deleted: true }),
+  });
+  const waiting = Array.from({ length: 64 }, () => guest.client.stream("turn", TURN).next());
+  const settled = Promise.allSettled(waiting);
+  const error = await assertRejects(() => guest.client.call("delete", { key: "a" }), ServiceError);
+  assertEquals([error.code, error.message], ["queue_full", "64 operations are under way"]);
+  await guest[Symbol.asyncDispose]();
+  await settled;
+});
+
+Deno.test("serveGuest() answers nothing before the connection is open", async () => {
+  const [here, there] = streamPair();
+  let asked = 0;
+  const served = serveGuest(there, {
+    version: "1.0.0",
+    key: "the key",
+    handlers: { delete: () => Promise.resolve({ deleted: asked++ > 0 }) } as never,
+  });
+  const peer = new Peer({
+    transport: streamTransport(here),
+    mine: NO_ENDPOINT,
+    theirs: LOCAL,
+    handlers: NO_ENDPOINT,
+    errors: serviceErrors(),
+  });
+  await assertRejects(() => peer.call("delete", { key: "a" }), ServiceError, "is not open yet");
+  await assertRejects(() => peer.call("open", {}), ServiceError, "it has ended");
   await served;
-  assertEquals(await answers, [{ hello: "1.0.0" }]);
+  assertEquals(asked, 0);
+});
+
+Deno.test("serveGuest() survives a guest that sends garbage", async () => {
+  for (const garbage of ["not frames\n", "\0\0\0\x04null", "\0\0\0\x02{}"]) {
+    const [here, there] = streamPair();
+    const served = serveGuest(there, { version: "1.0.0", handlers: {} as never });
+    const reading = Array.fromAsync(here.readable);
+    const writer = here.writable.getWriter();
+    await writer.write(new TextEncoder().encode(garbage)).catch(() => {});
+    await served;
+    assertEquals(await reading, []);
+  }
+});
+
+Deno.test("connectClient() says that a service that ends the connection at once is stopping", async () => {
+  const [here, there] = streamPair();
+  const hello = encodeFrame({ type: "answer", id: 7 });
+  const writer = there.writable.getWriter();
+  const connecting = assertRejects(() => connectClient(here), ServiceError);
+  await writer.write(hello[0]!);
+  assertEquals((await connecting).code, "draining");
 });
 
 Deno.test("a slow reader holds the service back instead of filling memory", async () => {
-  const [here, there] = pair();
   let sent = 0;
-  const served = serveGuest(there, {
-    version: "1.0.0",
-    handlers: handlers({
-      async *delete() {
-        while (sent < 100_000) {
-          sent++;
-          yield { deleted: true };
-        }
-      },
-    }),
+  await using guest = await openGuest({
+    async *sessions() {
+      while (sent < 100_000) yield { turns: ++sent } as never;
+    },
   });
-  const client = await connectClient(here);
   let read = 0;
-  for await (const _ of client.request("delete", { key: "a" })) {
-    if (++read === 10) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      break;
-    }
+  for await (const _ of guest.client.stream("sessions", { limit: 1 })) {
+    if (++read < 10) continue;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    break;
   }
   assertEquals(sent < 2_000, true, `${sent} were sent to a reader of 10`);
-  client.close();
-  await served;
-});
-
-Deno.test("readLines() joins pieces, splits characters rightly, and refuses an endless line", async () => {
-  const bytes = new TextEncoder().encode('{"a":"ä€😀"}\n{"b":1}\n');
-  const pieces = [...bytes].map((byte) => new Uint8Array([byte]));
-  assertEquals(await collect(readLines(ReadableStream.from(pieces))), [{ a: "ä€😀" }, { b: 1 }]);
-  const long = ReadableStream.from([new Uint8Array(100).fill(65), new Uint8Array(100).fill(65)]);
-  const error = await assertRejects(() => collect(readLines(long, 150)), ServiceError);
-  assertEquals(error.code, "too_large");
 });
 
 for (const kind of ["unix", "tcp"] as const) {
@@ -174,22 +200,20 @@ for (const kind of ["unix", "tcp"] as const) {
         served.push(serveGuest(connection, {
           version: "1",
           key: listener.key,
-          handlers: handlers({
-            async *delete() {
-              yield { deleted: false };
-            },
-          }),
+          handlers: { delete: () => Promise.resolve({ deleted: false }) } as never,
         }));
       }
     })();
     const client = (await connectLocal(endpoint))!;
-    assertEquals(await collect(client.request("delete", { key: "x" })), [{ deleted: false }]);
+    assertEquals(await client.call("delete", { key: "x" }), { deleted: false });
     if (kind === "tcp") {
       const { port } = JSON.parse(await Deno.readTextFile(endpoint.file));
       assertEquals((await Deno.stat(endpoint.file)).mode! & 0o777, 0o600);
-      await assertRejects(async () => {
-        await connectClient(await Deno.connect({ hostname: "127.0.0.1", port }), "a guess");
-      }, ServiceError);
+      const error = await assertRejects(
+        async () => connectClient(await Deno.connect({ hostname: "127.0.0.1", port }), "a guess"),
+        ServiceError,
+      );
+      assertEquals(error.code, "draining");
     }
     client.close();
     listener.close();

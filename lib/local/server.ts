@@ -1,36 +1,33 @@
 /**
- * The service side of the local protocol: answers one guest, and listens for guests.
+ * The service side of the local protocol: answers one guest.
  *
  * @module
  */
 
-import { ServiceError, toErrorData } from "../base/errors.ts";
+import { ServiceError } from "../base/errors.ts";
+import { type Answering, type Endpoint, type Handlers, NO_ENDPOINT } from "../rpc/endpoint.ts";
+import { Peer } from "../rpc/peer.ts";
+import { serviceErrors } from "../rpc/service_errors.ts";
+import { type ByteStreams, streamTransport } from "../rpc/stream_transport.ts";
 import { createScrubber, type Scrubber } from "../secrets/scrubber.ts";
-import type {
-  AutomationOperations,
-  ChannelOperations,
-  LocalRequest,
-  LocalResponse,
-  Operation,
-  Operations,
-  OutboxOperations,
+import {
+  type Item,
+  MAX_MESSAGE_BYTES,
+  type Operation,
+  type OptionalOperation,
+  type Params,
+  type Result,
 } from "./protocol.ts";
-import { type Duplex, lineWriter, readLines } from "./wire.ts";
 
 type Handler<Op extends Operation> = (
-  params: Operations[Op]["params"],
+  params: Params<Op>,
   signal: AbortSignal,
-) => AsyncIterable<Operations[Op]["data"]>;
+) => [Item<Op>] extends [never] ? Promise<Result<Op>> : AsyncIterable<Item<Op>>;
 
-type Optional = keyof (AutomationOperations & OutboxOperations & ChannelOperations);
-
-/**
- * What answers each operation; those of automations, the outbox and channels where there are some. The
- * signal aborts when the guest cancels or goes away.
- */
+/** What answers each operation. The signal aborts when the guest cancels or goes away. */
 export type OperationHandlers =
-  & { [Op in Exclude<Operation, Optional>]: Handler<Op> }
-  & { [Op in Optional]?: Handler<Op> };
+  & { [Op in Exclude<Operation, OptionalOperation>]: Handler<Op> }
+  & { [Op in OptionalOperation]?: Handler<Op> };
 
 /** Most operations that one guest may have under way. */
 const MAX_OPERATIONS = 64;
@@ -40,7 +37,7 @@ const MAX_OPERATIONS = 64;
  * A guest that reads slowly slows its own operations and nothing else.
  */
 export async function serveGuest(
-  duplex: Duplex,
+  streams: ByteStreams,
   { handlers, version, key, scrubber = createScrubber() }: {
     handlers: OperationHandlers;
     version: string;
@@ -49,61 +46,50 @@ export async function serveGuest(
     scrubber?: Pick<Scrubber, "value">;
   },
 ): Promise<void> {
-  const writer = lineWriter(duplex.writable);
-  const respond = (response: LocalResponse) => writer.write(scrubber.value(response));
-  const running = new Map<number, AbortController>();
-  const tasks = new Set<Promise<void>>();
-  const lines = readLines(duplex.readable);
-  try {
-    if (key !== undefined) {
-      const first = (await lines.next()).value as { key?: unknown } | undefined;
-      if (first?.key !== key) return;
-    }
-    await writer.write({ hello: version });
-    for await (const line of lines) {
-      const request = line as LocalRequest;
-      if (request.op === "cancel") running.get(request.id)?.abort();
-      else if (running.size >= MAX_OPERATIONS) {
-        const error = new ServiceError("queue_full", `${MAX_OPERATIONS} operations are under way`);
-        await respond({ id: request.id, error: toErrorData(error) });
-      } else {
-        const controller = new AbortController();
-        running.set(request.id, controller);
-        const task = answer(request, controller.signal).finally(() => {
-          running.delete(request.id);
-          tasks.delete(task);
-        });
-        tasks.add(task);
-      }
-    }
-  } catch {
-    // The guest sent something unreadable or vanished: its operations end below.
-  } finally {
-    for (const controller of running.values()) controller.abort();
-    await Promise.allSettled(tasks);
-    await writer.close();
+  let isOpen = false;
+  const running = new Set<Promise<unknown>>();
+  const calls: Handlers<Endpoint>["calls"] = {
+    open(params) {
+      isOpen = key === undefined || (params as { key?: unknown }).key === key;
+      if (!isOpen) peer.close("it has not said the key");
+      return { version };
+    },
+  };
+  for (const [op, handler] of Object.entries(handlers)) {
+    calls[op] = (params, answering) => {
+      if (!isOpen) throw new ServiceError("invalid_request", "The connection is not open yet");
+      const task = answer(handler(params as never, answering.signal), answering)
+        .finally(() => running.delete(task));
+      running.add(task);
+      return task;
+    };
   }
+  const errors = serviceErrors();
+  const peer = new Peer({
+    transport: streamTransport(streams, { maxFrameBytes: MAX_MESSAGE_BYTES }),
+    mine: { calls: Object.fromEntries(Object.keys(calls).map((op) => [op, {}])), notices: {} },
+    theirs: NO_ENDPOINT,
+    handlers: { calls, notices: {} },
+    errors: {
+      ...errors,
+      encode: (error) => scrubber.value(errors.encode(error)),
+      busy: () => new ServiceError("queue_full", `${MAX_OPERATIONS} operations are under way`),
+      unknown(op) {
+        const known = Object.keys(handlers).join(", ");
+        const message = `Unknown operation "${op}"; known: ${known}`;
+        return new ServiceError("invalid_request", message, { param: "op" });
+      },
+    },
+    maxAnswering: MAX_OPERATIONS,
+  });
+  await peer.ended;
+  await Promise.allSettled(running);
 
   async function answer(
-    { id, op, params }: Exclude<LocalRequest, { op: "cancel" }>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    try {
-      if (!Object.hasOwn(handlers, op)) {
-        const known = Object.keys(handlers).join(", ");
-        throw new ServiceError("invalid_request", `Unknown operation "${op}"; known: ${known}`, {
-          param: "op",
-        });
-      }
-      const data =
-        (handlers[op] as (params: unknown, signal: AbortSignal) => AsyncIterable<unknown>)(
-          params,
-          signal,
-        );
-      for await (const item of data) await respond({ id, data: item });
-      await respond({ id, end: true });
-    } catch (error) {
-      await respond({ id, error: toErrorData(error) }).catch(() => {});
-    }
+    said: Promise<unknown> | AsyncIterable<unknown>,
+    { progress }: Answering<unknown>,
+  ): Promise<unknown> {
+    if (!(Symbol.asyncIterator in said)) return scrubber.value(await said);
+    for await (const item of said) await progress(scrubber.value(item));
   }
 }

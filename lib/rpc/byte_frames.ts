@@ -9,6 +9,11 @@
 export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
 const HEAD_BYTES = 4;
+/** Room for the head before a body, so that both are one piece from the start. */
+const NO_HEAD = "\0".repeat(HEAD_BYTES);
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** What is written for a value, in order; throws a RangeError when a part is larger than the bound. */
 export function encodeFrame(
@@ -17,25 +22,25 @@ export function encodeFrame(
 ): Uint8Array<ArrayBuffer>[] {
   const { bytes } = value as { bytes?: Uint8Array<ArrayBuffer> };
   if (bytes === undefined) return [encodeJson(value, maxBytes)];
-  const head = encodeHead(bytes.length, maxBytes);
+  const head = writeHead(new Uint8Array(HEAD_BYTES), bytes.length, maxBytes);
   return [encodeJson({ ...value, bytes: undefined, hasBytes: true }, maxBytes), head, bytes];
 }
 
 function encodeJson(value: unknown, maxBytes: number): Uint8Array<ArrayBuffer> {
-  const body = new TextEncoder().encode(JSON.stringify(value));
-  const frame = new Uint8Array(HEAD_BYTES + body.length);
-  frame.set(encodeHead(body.length, maxBytes));
-  frame.set(body, HEAD_BYTES);
-  return frame;
+  const frame = encoder.encode(NO_HEAD + JSON.stringify(value));
+  return writeHead(frame, frame.length - HEAD_BYTES, maxBytes);
 }
 
-function encodeHead(length: number, maxBytes: number): Uint8Array<ArrayBuffer> {
+function writeHead(
+  frame: Uint8Array<ArrayBuffer>,
+  length: number,
+  maxBytes: number,
+): Uint8Array<ArrayBuffer> {
   if (length > maxBytes) {
     throw new RangeError(`Cannot send a frame of ${length} bytes: the limit is ${maxBytes}`);
   }
-  const head = new Uint8Array(HEAD_BYTES);
-  new DataView(head.buffer).setUint32(0, length);
-  return head;
+  for (let at = 0; at < HEAD_BYTES; at++) frame[at] = length >>> 8 * (HEAD_BYTES - 1 - at);
+  return frame;
 }
 
 /**
@@ -45,6 +50,8 @@ function encodeHead(length: number, maxBytes: number): Uint8Array<ArrayBuffer> {
 export class FrameReader {
   readonly #maxBytes: number;
   #chunks: Uint8Array[] = [];
+  /** Where the next frame begins in the first chunk. */
+  #at = 0;
   #held = 0;
   #waiting: object | undefined;
 
@@ -59,65 +66,55 @@ export class FrameReader {
 
   /** Frames are read when they are asked for. */
   *push(chunk: Uint8Array): Iterable<unknown> {
+    if (this.#held === 0) [this.#chunks, this.#at] = [[], 0];
     this.#chunks.push(chunk);
     this.#held += chunk.length;
     while (this.#held >= HEAD_BYTES) {
-      const head = this.#peek(HEAD_BYTES);
-      const length = new DataView(head.buffer, head.byteOffset).getUint32(0);
+      const head = this.#gather(HEAD_BYTES);
+      let length = 0;
+      for (let at = 0; at < HEAD_BYTES; at++) length = length * 256 + head[this.#at + at]!;
       if (length > this.#maxBytes) {
         throw new RangeError(
           `Cannot take a frame of ${length} bytes: the limit is ${this.#maxBytes}`,
         );
       }
       if (this.#held < HEAD_BYTES + length) return;
-      const body = this.#peek(HEAD_BYTES + length).subarray(HEAD_BYTES);
-      this.#drop(HEAD_BYTES + length);
+      const from = this.#gather(HEAD_BYTES + length);
+      const body = from.subarray(this.#at + HEAD_BYTES, this.#at + HEAD_BYTES + length);
+      this.#at += HEAD_BYTES + length;
+      this.#held -= HEAD_BYTES + length;
       if (this.#waiting !== undefined) {
         const value = { ...this.#waiting, bytes: body };
         this.#waiting = undefined;
         yield value;
         continue;
       }
-      const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
-      const { hasBytes, ...rest } = (value ?? {}) as { hasBytes?: unknown };
-      if (hasBytes === true) this.#waiting = rest;
-      else yield value;
+      const value: { hasBytes?: unknown } | null = JSON.parse(decoder.decode(body));
+      if (value?.hasBytes === true) {
+        delete value.hasBytes;
+        this.#waiting = value;
+      } else yield value;
     }
   }
 
-  /** The first bytes in one piece; joins chunks only when they are asked for. */
-  #peek(bytes: number): Uint8Array {
+  /** The chunk that holds so many bytes from the next frame's first; joins chunks only if it must. */
+  #gather(bytes: number): Uint8Array {
     const first = this.#chunks[0]!;
-    if (first.length >= bytes) return first.subarray(0, bytes);
-    if (bytes === HEAD_BYTES) return joinBytes(this.#chunks, bytes);
-    const all = joinBytes(this.#chunks, this.#held);
-    this.#chunks = [all];
-    return all.subarray(0, bytes);
-  }
-
-  #drop(bytes: number): void {
-    this.#held -= bytes;
-    while (bytes > 0) {
-      const first = this.#chunks[0]!;
-      if (first.length > bytes) {
-        this.#chunks[0] = first.subarray(bytes);
-        return;
-      }
-      bytes -= first.length;
-      this.#chunks.shift();
-    }
+    if (first.length - this.#at >= bytes) return first;
+    const rest = [first.subarray(this.#at), ...this.#chunks.slice(1)];
+    this.#chunks = [joinBytes(rest, this.#held)];
+    this.#at = 0;
+    return this.#chunks[0]!;
   }
 }
 
-/** The first bytes of chunks in one piece. */
+/** Chunks in one piece of so many bytes. */
 export function joinBytes(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
-  const out = new Uint8Array(bytes);
+  const joined = new Uint8Array(bytes);
   let at = 0;
   for (const chunk of chunks) {
-    const part = chunk.subarray(0, bytes - at);
-    out.set(part, at);
-    at += part.length;
-    if (at === bytes) break;
+    joined.set(chunk, at);
+    at += chunk.length;
   }
-  return out;
+  return joined;
 }

@@ -106,7 +106,7 @@ interface Answered {
 }
 
 /** Values of progress that a call may be told before it has taken them. */
-export const WINDOW = 64;
+export const WINDOW = 256;
 
 const DEFAULT_MAX = 1_024;
 /** Characters of a name. */

@@ -7,14 +7,14 @@
 
 import { resolvePaths } from "../../lib/config/paths.ts";
 import { connectLocal, endpointAt } from "../../lib/local/endpoint.ts";
-import type { Operations } from "../../lib/local/protocol.ts";
+import type { ServiceStatus } from "../../lib/local/protocol.ts";
 import type { TestHome } from "./home.ts";
 
 /** Whether this machine tells of processes. */
 export const HAS_PROC = Deno.build.os === "linux";
 
 /** What the service of a home says of itself. */
-export async function statusOf(home: TestHome): Promise<Operations["status"]["data"]> {
+export async function statusOf(home: TestHome): Promise<ServiceStatus> {
   const { socket } = resolvePaths({
     env: (name) => name === "SERVICE_HOME" ? `${home.dir}/home` : undefined,
     homeDir: home.dir,
@@ -22,11 +22,10 @@ export async function statusOf(home: TestHome): Promise<Operations["status"]["da
   const client = await connectLocal(endpointAt(socket));
   if (client === undefined) throw new Error("Nobody answers on the local socket");
   try {
-    for await (const status of client.request("status", {})) return status;
-    throw new Error("The service did not tell its status");
+    return await client.call("status", {});
   } finally {
     client.close();
-    await client.closed;
+    await client.ended;
   }
 }
 

@@ -5,19 +5,19 @@
  * @module
  */
 
-import type { Operations } from "../../local/protocol.ts";
+import type { Item, Params } from "../../local/protocol.ts";
 
 /** Operations that the server needs. */
 type Needed = "turn" | "sessions" | "session";
 
 /** The agent, as a client over MCP may use it. */
 export interface AgentAccess {
-  /** Runs an operation; aborting the signal cancels it. `LocalClient.request` is one. */
+  /** Runs an operation; aborting the signal stops it, and its end is still told. */
   request<Op extends Needed>(
     op: Op,
-    params: Operations[Op]["params"],
+    params: Params<Op>,
     signal: AbortSignal,
-  ): AsyncIterable<Operations[Op]["data"]>;
+  ): AsyncIterable<Item<Op>>;
   /** Its sessions are `<channel>:<id>`. */
   channel: string;
   /** Whether it may read the sessions of other channels too. */

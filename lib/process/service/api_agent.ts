@@ -7,7 +7,7 @@
 
 import { scrubbedError } from "../../agent/scrubbed_model.ts";
 import type { Config } from "../../config/schema.ts";
-import type { Operation, Operations } from "../../local/protocol.ts";
+import type { Item, Params } from "../../local/protocol.ts";
 import type { AgentAccess } from "../../mcp/serve/agent_access.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import { createOperations, type OperationDeps } from "./operations.ts";
@@ -27,11 +27,11 @@ export function apiAgent(
     }),
   });
   return {
-    request<Op extends Operation>(op: Op, params: Operations[Op]["params"], signal: AbortSignal) {
+    request(op, params, signal) {
       const run = operations[op] as (
-        params: Operations[Op]["params"],
+        params: Params<typeof op>,
         signal: AbortSignal,
-      ) => AsyncIterable<Operations[Op]["data"]>;
+      ) => AsyncIterable<Item<typeof op>>;
       return scrubbed(run(params, signal), scrubber);
     },
     channel: "api",

@@ -28,28 +28,28 @@ export function createAutomationOperations(
     async *automations(params) {
       yield* await automations.list(checkParams(pageParams, params));
     },
-    async *automation(params) {
-      yield await automations.get(checkParams(idParams, params).id);
+    async automation(params) {
+      return await automations.get(checkParams(idParams, params).id);
     },
-    async *automation_create(params) {
-      yield await automations.create(checkParams(createParams, params).automation);
+    async automation_create(params) {
+      return await automations.create(checkParams(createParams, params).automation);
     },
-    async *automation_update(params) {
+    async automation_update(params) {
       const { id, change } = checkParams(updateParams, params);
-      yield await automations.update(id, change);
+      return await automations.update(id, change);
     },
-    async *automation_enable(params) {
+    async automation_enable(params) {
       const { id, enabled } = checkParams(enableParams, params);
-      yield await automations.setEnabled(id, enabled);
+      return await automations.setEnabled(id, enabled);
     },
-    async *automation_delete(params) {
+    async automation_delete(params) {
       const { id } = checkParams(idParams, params);
       await automations.remove(id);
-      yield { id, deleted: true };
+      return { id, deleted: true };
     },
-    async *automation_run(params) {
+    async automation_run(params) {
       const { id, requestId } = checkParams(runParams, params);
-      yield await automations.run(id, { requestId });
+      return await automations.run(id, { requestId });
     },
     async *automation_history(params) {
       const { id, before, limit } = checkParams(historyParams, params);

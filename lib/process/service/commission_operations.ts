@@ -22,17 +22,17 @@ export function createCommissionOperations(
   { commission }: { commission: Commission },
 ): Partial<OperationHandlers> {
   return {
-    async *automation_commission(params, signal) {
+    async automation_commission(params, signal) {
       const { id, token } = checkParams(idParams, params);
-      yield await commission.run(id, { credential: credentialOf(token), signal });
+      return await commission.run(id, { credential: credentialOf(token), signal });
     },
-    async *automation_finding(params) {
+    async automation_finding(params) {
       const { id, token } = checkParams(idParams, params);
-      yield await commission.finding(id, { credential: credentialOf(token) });
+      return await commission.finding(id, { credential: credentialOf(token) });
     },
-    async *automation_grant(params) {
+    async automation_grant(params) {
       const { id, token, digest } = checkParams(grantParams, params);
-      yield await commission.grant(id, { credential: credentialOf(token), digest });
+      return await commission.grant(id, { credential: credentialOf(token), digest });
     },
   };
 }

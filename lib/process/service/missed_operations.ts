@@ -34,13 +34,13 @@ export function createMissedOperations(
       const { after, limit, channel } = checkParams(listParams, params);
       yield* missed.list(channel, after, limit);
     },
-    async *missed_clear(params) {
+    async missed_clear(params) {
       const { channel } = checkParams(clearParams, params);
-      yield { cleared: await missed.clear(channel) };
+      return { cleared: await missed.clear(channel) };
     },
-    async *missed_answer(params, signal) {
+    async missed_answer(params, signal) {
       const { message } = checkParams(answerParams, params);
-      yield await answerMissed(message, signal);
+      return await answerMissed(message, signal);
     },
   };
 }

@@ -13,7 +13,7 @@ import { type DocumentReader, MAX_FILE_BYTES } from "../../contract/documents.ts
 import { ServiceError } from "../../base/errors.ts";
 import { exportSession } from "../../journal/export_session.ts";
 import type { Journal, Session } from "../../contract/journal.ts";
-import type { AskedPart, Operations } from "../../local/protocol.ts";
+import type { AskedPart, ServiceStatus } from "../../local/protocol.ts";
 import type { OperationHandlers } from "../../local/server.ts";
 import { checkParams } from "./check_params.ts";
 import { forkSession } from "./fork_session.ts";
@@ -34,7 +34,7 @@ export interface OperationDeps {
   /** Takes secrets out of a text that will be on record. */
   scrub: (text: string) => string;
   /** Facts for `status`, without the counts. */
-  status: () => Omit<Operations["status"]["data"], "runningTurns" | "queuedTurns">;
+  status: () => Omit<ServiceStatus, "runningTurns" | "queuedTurns">;
 }
 
 /** Rows of one read, so that a long session is never in memory at once. */
@@ -139,46 +139,49 @@ export function createOperations(
     async *sessions(params) {
       yield* journal.sessions(checkParams(pageParams, params));
     },
-    async *session(params) {
+    async *session(params, signal) {
       const { key, limit, before } = checkParams(historyParams, params);
       const session = find(key);
       if (limit === undefined) {
         yield { session };
-        for (const message of messages(session)) yield { message };
+        for (const message of messages(session)) {
+          if (signal.aborted) return;
+          yield { message };
+        }
         return;
       }
       const { messages: last, ...page } = journal.historyPage(session.id, { limit, before });
       yield { session, page };
       for (const message of last) yield { message };
     },
-    async *rename(params) {
+    async rename(params) {
       const { key, title } = checkParams(renameParams, params);
       const session = await journal.renameSession(key, scrub(title));
       if (session === undefined) throw notFound(key);
-      yield session;
+      return session;
     },
-    async *fork(params) {
+    async fork(params) {
       const { key, beforeUserIndex, as } = checkParams(forkParams, params);
       find(key);
-      yield await forkSession(journal, { sourceKey: key, targetKey: as, beforeUserIndex });
+      return await forkSession(journal, { sourceKey: key, targetKey: as, beforeUserIndex });
     },
     async *export(params, signal) {
       const session = find(checkParams(keyParams, params).key);
       yield* exportSession(journal, session, signal);
     },
-    async *delete(params) {
-      yield { deleted: await journal.deleteSession(checkParams(keyParams, params).key) };
+    async delete(params) {
+      return { deleted: await journal.deleteSession(checkParams(keyParams, params).key) };
     },
-    async *operate(params) {
+    async operate(params) {
       const { token, request } = checkParams(operateParams, params);
-      yield await operate(request, { kind: "token", token });
+      return await operate(request, { kind: "token", token });
     },
     async *mcp(params) {
       yield* await mcp(checkParams(mcpParams, params));
     },
-    async *status() {
+    status() {
       const { running, queued } = turns.counts();
-      yield { ...status(), runningTurns: running, queuedTurns: queued };
+      return Promise.resolve({ ...status(), runningTurns: running, queuedTurns: queued });
     },
   };
 }

@@ -56,17 +56,17 @@ export function createOutboxOperations(
         await new Promise((resolve) => setImmediate(resolve));
       }
     },
-    async *outbox_resend(params) {
+    async outbox_resend(params) {
       const row = await journal.deliveries.resend(check(messageParams, params).message);
       if (row.channel === CHAT_CHANNEL) await sayWaiting?.();
       else wake(row.channel, row.chatId);
-      yield row;
+      return row;
     },
-    async *outbox_drop(params) {
+    async outbox_drop(params) {
       const row = await journal.deliveries.drop(check(messageParams, params).message);
       // What it held up may go out.
       wake(row.channel, row.chatId);
-      yield row;
+      return row;
     },
   };
 }

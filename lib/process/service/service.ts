@@ -13,7 +13,7 @@ import { openJournal } from "../../journal/open.ts";
 import { openMedia } from "../../media/open_media.ts";
 import { endpointAt, listenLocal } from "../../local/endpoint.ts";
 import { serveGuest } from "../../local/server.ts";
-import type { Duplex } from "../../local/wire.ts";
+import type { ByteStreams } from "../../rpc/stream_transport.ts";
 import { createLog, openLogOutput } from "../../base/log.ts";
 import { createScrubber } from "../../secrets/scrubber.ts";
 import { describeTool, TOOLS } from "../../tools/mod.ts";
@@ -25,7 +25,7 @@ import { createCommissionOperations } from "./commission_operations.ts";
 import { channelsCheck } from "./channels_check.ts";
 import { createChannelOperations } from "./channel_operations.ts";
 import type { AuthorityPeer, Checks, ServiceBoot, Started } from "../../authority/protocol.ts";
-import type { GATEWAY, GuestStreams } from "../../authority/protocol.ts";
+import type { GATEWAY } from "../../authority/protocol.ts";
 import type { DataOf, ParamsOf } from "../../rpc/endpoint.ts";
 import { createLiveModels } from "./live_models.ts";
 import { createMissedOperations } from "./missed_operations.ts";
@@ -56,7 +56,7 @@ type Gateway = typeof GATEWAY;
 /** A service that runs: what the authority may ask of it and tell it ({@linkcode GATEWAY}). */
 export interface Service {
   readonly started: Started;
-  welcome(streams: GuestStreams): Promise<null>;
+  welcome(streams: ByteStreams): Promise<null>;
   enqueue(message: ParamsOf<Gateway, "enqueue">): ReturnType<Outbox["send"]>;
   createAutomation(
     made: ParamsOf<Gateway, "create_automation">,
@@ -295,8 +295,8 @@ export async function startService(
     return { ...checks(), authority: { ok: false, detail } };
   }
 
-  function welcome(duplex: Duplex, key?: string): Promise<void> {
-    const guest = serveGuest(duplex, { handlers, version: boot.version, key, scrubber })
+  function welcome(streams: ByteStreams, key?: string): Promise<void> {
+    const guest = serveGuest(streams, { handlers, version: boot.version, key, scrubber })
       .finally(() => guests.delete(guest));
     guests.add(guest);
     return guest;
