@@ -7,7 +7,7 @@
 
 /** A place that was started. */
 export interface OpenedPlace {
-  /** Speaks `FromPlace` and takes `ToPlace`. */
+  /** Frames of a peer: the channel is the other end (`protocol.ts`). */
   readonly port: MessagePort;
   /** Ends it by force. Nothing if it is gone. */
   close(): void;

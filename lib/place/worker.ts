@@ -6,6 +6,13 @@
  */
 
 import { systemClock } from "../base/clock.ts";
+import { type ErrorData, fromErrorData } from "../base/errors.ts";
+import { Rate } from "../base/rate.ts";
+import { PermanentDeliveryError } from "../channel/delivery_error.ts";
+import { plainJson } from "../channel/plain_json.ts";
+import type { Handlers } from "../rpc/endpoint.ts";
+import { Peer } from "../rpc/peer.ts";
+import { portTransport } from "../rpc/port_transport.ts";
 import { newSalt, printsOf } from "../secrets/prints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { loadExport } from "./load_export.ts";
@@ -16,14 +23,14 @@ import { createPlaceLog, redirectConsole } from "./place_log.ts";
 import { PlaceState } from "./place_state.ts";
 import {
   type BootMessage,
+  CHANNEL,
+  type ChannelEndpoint,
+  channelHost,
   type EndedMessage,
-  type FromPlace,
   LOG_RATE,
-  type PlaceCall,
-  type ToPlace,
+  MAX_RESULT_CHARS,
 } from "./protocol.ts";
-import { Rate } from "../base/rate.ts";
-import { createPlaceServer } from "./serve_place.ts";
+import { type ChannelCalls, createPlaceServer } from "./serve_place.ts";
 import { type PlaceScope, trapEnds } from "./trap_ends.ts";
 
 const scope = self as unknown as PlaceScope & {
@@ -43,28 +50,47 @@ async function run({ boot, port }: BootMessage): Promise<void> {
     boot.secrets.flatMap((value) => printsOf({ name, value }, salt)),
   );
   const words = (error: unknown) => messageOf(error, scrubber.text);
-  const say = (message: FromPlace) => port.postMessage(message);
+  const handlers = Promise.withResolvers<Handlers<ChannelEndpoint>>();
+  handlers.promise.catch(() => {});
+  const peer = new Peer({
+    transport: portTransport(port),
+    mine: CHANNEL,
+    theirs: channelHost(boot),
+    handlers: handlers.promise,
+    errors: {
+      encode: (error) => toPlaceFault(error, scrubber.text),
+      decode: (data) => fromErrorData(data as ErrorData),
+      lost: (reason) => new Error(reason),
+      busy: (message) => new Error(message),
+    },
+  });
   const close = scope.close.bind(scope);
-  let over = false;
   const end = (reason: string) => {
-    if (over) return;
-    over = true;
-    say({ type: "unusable", message: reason });
+    if (peer.over !== undefined) return;
+    peer.notify("ended", reason);
+    peer.close(reason);
     scope.postMessage({ type: "ended", reason });
     close();
   };
   trapEnds(scope, { end, words });
   setNeutralFacts();
 
-  const log = createPlaceLog({ say, rate: new Rate(LOG_RATE, systemClock), scrubber });
+  const log = createPlaceLog({
+    tell: (line) => peer.notify("log", line),
+    rate: new Rate(LOG_RATE, systemClock),
+    scrubber,
+  });
   redirectConsole(console, log);
-  const state = new PlaceState({ say, clock: systemClock });
-  const { host, answered } = createPlaceHost({
+  const state = new PlaceState({
+    notify: (name, data) => peer.notify(name, data),
+    clock: systemClock,
+  });
+  const host = createPlaceHost({
     boot,
-    say(message) {
+    ask(method, params) {
       // Who hears somebody runs: what answers it at once may be streamed.
       state.tell();
-      say(message);
+      return peer.call(method, params);
     },
     setDetail: (detail) => state.setDetail(scrubber.text(String(detail))),
     setNote: (note) => state.setNote(scrubber.text(String(note))),
@@ -74,30 +100,35 @@ async function run({ boot, port }: BootMessage): Promise<void> {
   try {
     const loaded = await loadExport(boot, { load: (module) => import(module), words });
     const server = createPlaceServer(loaded, { boot, host });
-    const answer = async (id: number, call: PlaceCall) => {
-      let answer: FromPlace;
+    const load: ChannelCalls["load"] = (...asked) => {
+      // Nothing is told before it is answered.
+      systemClock.after(0, () => state.follow(server.isRunning));
+      return server.calls.load(...asked);
+    };
+    handlers.resolve({ calls: { ...telling(server.calls, state), load }, notices: {} });
+  } catch (error) {
+    handlers.reject(error);
+  }
+}
+
+/** The same calls, which tell how the runtime is before they are answered. */
+function telling(calls: ChannelCalls, state: PlaceState): ChannelCalls {
+  const told = Object.entries(calls).map(([method, answer]) => [
+    method,
+    async (...asked: Parameters<typeof answer>) => {
       try {
-        const answering = server.answer(call);
+        const answering = (answer as (...asked: unknown[]) => unknown)(...asked);
         // A start may have it running at once, and ends much later.
         state.tell();
-        answer = { type: "answer", id, result: await answering };
-      } catch (error) {
-        answer = { type: "answer", id, fault: toPlaceFault(error, scrubber.text) };
+        const result = await answering;
+        if (result !== undefined && plainJson(result, MAX_RESULT_CHARS) === undefined) {
+          throw new PermanentDeliveryError(`${method} came to something that is no plain data`);
+        }
+        return result;
+      } finally {
+        state.tell();
       }
-      state.tell();
-      try {
-        say(answer);
-      } catch {
-        // What cannot be cloned is no answer.
-        const message = `${call.op} came to something that is no plain data`;
-        say({ type: "answer", id, fault: { kind: "permanent", message } });
-      }
-    };
-    say({ type: "ready", supportsStreaming: server.supportsStreaming });
-    state.follow(server.isRunning);
-    port.onmessage = ({ data }: MessageEvent<ToPlace>) =>
-      data.type === "call" ? void answer(data.id, data.call) : answered(data);
-  } catch (error) {
-    end(words(error));
-  }
+    },
+  ]);
+  return Object.fromEntries(told);
 }

@@ -10,7 +10,11 @@ import type { FeatureMetadata } from "../../channel/base_channel.ts";
 import type { ConnectAnswer, SetupFinding } from "../../channel/descriptor.ts";
 import type { OpenedPlace } from "../../place/open_place.ts";
 import type { PlaceSource } from "../../place/place_source.ts";
-import { type PlaceCall, VALIDATE_TIMEOUT_MS } from "../../place/protocol.ts";
+import {
+  type ChannelCallName,
+  type ChannelParams,
+  VALIDATE_TIMEOUT_MS,
+} from "../../place/protocol.ts";
 import { setupResults } from "../../place/setup_results.ts";
 import { ServiceError, toErrorData } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -115,7 +119,12 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
     }
   }
 
-  async function ask(source: PlaceSource, call: PlaceCall, timeoutMs: number): Promise<unknown> {
+  async function ask<M extends ChannelCallName>(
+    source: PlaceSource,
+    method: M,
+    params: ChannelParams<M>,
+    timeoutMs: number,
+  ): Promise<unknown> {
     if (signal.aborted) throw stopping();
     if (asked >= MAX_ASKED) {
       throw new ServiceError(
@@ -128,7 +137,8 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
       const { runtimeName } = source.boot;
       return await askPlace(() => start(source), {
         runtimeName,
-        call,
+        method,
+        params,
         timeoutMs,
         signal,
         clock,
@@ -160,7 +170,7 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
     async validate(source, values) {
       try {
         return setupResults.findings(
-          await ask(source, { op: "validate", values }, VALIDATE_TIMEOUT_MS),
+          await ask(source, "validate", values, VALIDATE_TIMEOUT_MS),
         );
       } catch (error) {
         if (error instanceof ServiceError && error.code === "draining") throw error;
@@ -177,19 +187,19 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
         handle: (action, query) =>
           orFault(runtimeName, async () =>
             setupResults.connectAnswer(
-              await place.ask({ op: "connect", action, query }, CONNECT_TIMEOUT_MS),
+              await place.ask("connect", { action, query }, CONNECT_TIMEOUT_MS),
             )),
       };
     },
     login: (source, force) =>
       orFault(
         source.boot.runtimeName,
-        async () => await ask(source, { op: "login", force }, LOGIN_TIMEOUT_MS) === true,
+        async () => await ask(source, "login", { force }, LOGIN_TIMEOUT_MS) === true,
       ),
     refresh: (source, instanceId) =>
       orFault(source.boot.runtimeName, async () =>
         setupResults.metadata(
-          await ask(source, { op: "refresh", instanceId }, REFRESH_TIMEOUT_MS),
+          await ask(source, "refresh", { instanceId }, REFRESH_TIMEOUT_MS),
         )),
     async shutdown() {
       closing.abort(stopping());

@@ -1,25 +1,30 @@
 /** The other end of a port, for tests of what the service does with a place that says anything at all. */
 
+import type { Frame } from "../../rpc/transport.ts";
 import type { OpenedPlace } from "../open_place.ts";
-import type { ToPlace } from "../protocol.ts";
+
+type CallFrame = Extract<Frame, { type: "call" }>;
 
 /** See the module. */
 export class FakePlace {
   readonly opened: OpenedPlace;
   /** Whether it was ended. */
   closed = false;
-  readonly heard: ToPlace[] = [];
+  /** All but the call that asks whether it is ready. */
+  readonly heard: Frame[] = [];
   /** Answers calls as told; undefined: not at all. */
-  onHeard: ((message: ToPlace) => void) | undefined;
+  onCall: ((call: CallFrame) => void) | undefined;
   readonly #port: MessagePort;
   readonly #ended = Promise.withResolvers<string>();
+  readonly #load = Promise.withResolvers<CallFrame>();
 
   constructor() {
     const { port1, port2 } = new MessageChannel();
     this.#port = port2;
-    this.#port.onmessage = ({ data }) => {
+    this.#port.onmessage = ({ data }: MessageEvent<Frame>) => {
+      if (data.type === "call" && data.method === "load") return this.#load.resolve(data);
       this.heard.push(data);
-      this.onHeard?.(data);
+      if (data.type === "call") this.onCall?.(data);
     };
     this.opened = {
       port: port1,
@@ -32,19 +37,27 @@ export class FakePlace {
   }
 
   /** Says anything. */
-  say(message: unknown): void {
-    this.#port.postMessage(message);
+  say(frame: unknown): void {
+    this.#port.postMessage(frame);
   }
 
+  /** Answers that it is, once it is asked. */
   ready(): void {
-    this.say({ type: "ready", supportsStreaming: false });
+    this.#load.promise.then(({ id }) =>
+      this.say({ type: "answer", id, result: { supportsStreaming: false } })
+    );
+  }
+
+  /** Answers that it will not be. */
+  unusable(message: string): void {
+    this.#load.promise.then(({ id }) =>
+      this.say({ type: "error", id, error: { kind: "temporary", message } })
+    );
   }
 
   /** Answers every call with nothing. */
   answerAll(): void {
-    this.onHeard = (message) => {
-      if (message.type === "call") this.say({ type: "answer", id: message.id });
-    };
+    this.onCall = ({ id }) => this.say({ type: "answer", id });
   }
 
   end(reason: string): void {
