@@ -114,6 +114,7 @@ export function childCommand(options: ChildCommandOptions): ChildCommand {
         ...[`--lock=${options.packages.lockFile}`, "--frozen"],
       ],
       "--no-remote",
+      "--deny-import",
       "--cached-only",
       // Children are short: reading and writing V8's code cache costs more than it saves.
       "--no-code-cache",

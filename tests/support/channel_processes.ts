@@ -1,0 +1,32 @@
+/**
+ * The processes of channels on Linux, from outside: those in which code of a channel runs, whatever is
+ * around them.
+ *
+ * @module
+ */
+
+/** Numbers of those below a process, in the order of their start. */
+export function channelProcesses(above = Deno.pid): number[] {
+  const parents = new Map<number, number>();
+  for (const { name } of Deno.readDirSync("/proc")) {
+    const parent = /^PPid:\s*(\d+)/m.exec(readText(`/proc/${name}/status`))?.[1];
+    if (parent !== undefined) parents.set(Number(name), Number(parent));
+  }
+  const isBelow = (pid: number): boolean => {
+    const parent = parents.get(pid);
+    return parent !== undefined && (parent === above || isBelow(parent));
+  };
+  return [...parents.keys()].filter((pid) =>
+    isBelow(pid) && readText(`/proc/${pid}/comm`).startsWith("deno") &&
+    readText(`/proc/${pid}/cmdline`).split("\0").at(-2)?.endsWith("lib/place/worker.ts")
+  ).sort((a, b) => a - b);
+}
+
+/** Empty for one that has just ended. */
+function readText(path: string): string {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch {
+    return "";
+  }
+}
