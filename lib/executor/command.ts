@@ -109,10 +109,12 @@ export function childCommand(options: ChildCommandOptions): ChildCommand {
       "run",
       "--quiet",
       "--no-prompt",
-      ...options.packages === undefined ? ["--no-config", "--no-lock", "--no-npm"] : [
-        ...["--config", options.packages.configFile],
-        ...[`--lock=${options.packages.lockFile}`, "--frozen"],
-      ],
+      ...options.packages === undefined
+        ? ["--no-config", "--no-lock", "--no-npm", "--unstable-no-legacy-abort"]
+        : [
+          ...["--config", options.packages.configFile],
+          ...[`--lock=${options.packages.lockFile}`, "--frozen"],
+        ],
       "--no-remote",
       "--deny-import",
       "--cached-only",

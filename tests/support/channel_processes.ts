@@ -5,6 +5,9 @@
  * @module
  */
 
+/** From source, and where it narrows itself. */
+const IS_CHANNEL = /(\/lib\/place\/worker\.[jt]s\0|\0__child\0channel\0)/;
+
 /** Numbers of those below a process, in the order of their start. */
 export function channelProcesses(above = Deno.pid): number[] {
   const parents = new Map<number, number>();
@@ -18,7 +21,7 @@ export function channelProcesses(above = Deno.pid): number[] {
   };
   return [...parents.keys()].filter((pid) =>
     isBelow(pid) && readText(`/proc/${pid}/comm`).startsWith("deno") &&
-    readText(`/proc/${pid}/cmdline`).split("\0").at(-2)?.endsWith("lib/place/worker.ts")
+    IS_CHANNEL.test(readText(`/proc/${pid}/cmdline`))
   ).sort((a, b) => a - b);
 }
 

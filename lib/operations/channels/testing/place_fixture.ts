@@ -40,6 +40,8 @@ export interface SourceOptions extends Partial<Omit<PlaceBoot, "module">> {
 export interface FixtureOptions {
   packages?: Pick<PackageFetcher, "ensure" | "shutdown">;
   sandbox?: "auto" | "off";
+  /** What the name of its home begins with. */
+  prefix?: string;
 }
 
 /** See the module. */
@@ -78,7 +80,9 @@ export class PlaceFixture {
   }
 
   static async open(options: FixtureOptions = {}): Promise<PlaceFixture> {
-    const home = await Deno.realPath(await Deno.makeTempDir({ prefix: "place-" }));
+    const home = await Deno.realPath(
+      await Deno.makeTempDir({ prefix: options.prefix ?? "place-" }),
+    );
     return new PlaceFixture(home, options);
   }
 
