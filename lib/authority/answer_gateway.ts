@@ -16,6 +16,7 @@ import type { ChannelPlaces } from "../operations/channels/channel_places.ts";
 import type { Health } from "./health.ts";
 import type { SigningKeyFetch } from "./jwks/signing_key_fetch.ts";
 import type { McpServers } from "../mcp_servers/mcp_servers.ts";
+import { withinMoments } from "../base/process_tree.ts";
 import type { Handlers } from "../rpc/endpoint.ts";
 import type { ErrorCodec } from "../rpc/peer.ts";
 import { serviceErrors } from "../rpc/service_errors.ts";
@@ -69,7 +70,8 @@ export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> 
   const scrub = <T>(value: T): T => scrubber.value(value);
   /** Of actions whose requester may leave. */
   const leaving = new Map<string, AbortController>();
-  let running = 0;
+  /** Of channels, by the gateway's own numbers; undefined while one is being started. */
+  const inputs = new Map<number, WritableStreamDefaultWriter<Uint8Array> | undefined>();
   const keyOf = ({ turnId, callId }: ActionKey) => JSON.stringify([turnId, callId]);
   const keys = () => {
     if (signingKeys === undefined) throw new ServiceError("refused", "no jwksUrl is configured");
@@ -128,12 +130,12 @@ export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> 
         if (bytes === undefined) throw new Error("extract comes without bytes");
         return scrub(await documents.extract({ name, bytes }, { signal }));
       },
-      async channel(runtimeName, { signal, progress, transfer }) {
+      async channel({ runtimeName, id }, { signal, progress }) {
         if (places === undefined) throw new ServiceError("not_enabled", "No channels run here");
-        if (running >= MAX_CHANNELS) {
-          throw new ServiceError("overloaded", `${MAX_CHANNELS} channels run already`);
+        if (inputs.size >= MAX_CHANNELS || inputs.has(id)) {
+          throw new ServiceError("overloaded", `${inputs.size} channels run already`);
         }
-        running++;
+        inputs.set(id, undefined);
         try {
           const place = await places.open(runtimeName);
           const closed = new Promise<string>((resolve) => {
@@ -141,17 +143,33 @@ export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> 
             if (signal.aborted) close();
             else signal.addEventListener("abort", close, { once: true });
           });
-          // A port can't be looked through for secrets: the worker takes them out itself.
-          transfer(place.port);
-          void progress({ port: place.port });
-          return scrub(await Promise.race([place.ended, closed]));
+          inputs.set(id, place.streams.writable.getWriter());
+          const said = tellAll(place.streams.readable, progress);
+          const reason = await Promise.race([place.ended, closed]);
+          // What it said last goes before its end.
+          if (!signal.aborted) await withinMoments(said);
+          return scrub(reason);
         } finally {
-          running--;
+          inputs.delete(id);
         }
+      },
+      async channel_input(id, { bytes }) {
+        // One that is gone reads nothing; its end is told by its own call.
+        await inputs.get(id)?.write(bytes!).catch(() => {});
+        return null;
       },
     },
     notices: {
       requester_left: (key) => leaving.get(keyOf(key))?.abort(),
     },
   };
+}
+
+/** Tells bytes as they come, after an empty piece. Bytes can't be looked through for secrets: a channel takes them out itself. */
+async function tellAll(
+  readable: ReadableStream<Uint8Array>,
+  tell: (bytes: Uint8Array) => Promise<void> | void,
+): Promise<void> {
+  await tell(new Uint8Array());
+  for await (const bytes of readable) await tell(bytes);
 }

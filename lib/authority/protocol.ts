@@ -87,6 +87,13 @@ export interface SentMessage extends Omit<AllowedMessage, "files"> {
   files?: readonly { name: string; data: string }[];
 }
 
+/** A channel whose process is wanted. */
+export interface ChannelRun {
+  runtimeName: string;
+  /** For what it is to read. */
+  id: number;
+}
+
 /** Which action of which turn. */
 export type ActionKey = Pick<ActionRequest["context"], "turnId" | "callId">;
 
@@ -154,10 +161,14 @@ export const AUTHORITY = {
     /** The text of a document, whose bytes go with the call. */
     extract: call<{ name: string }, ExtractedText>({ params: shape(z.object({ name: NAME })) }),
     /**
-     * Runs the worker of a channel until the call is cancelled. Its port is told once; the answer is why
-     * it ended by itself.
+     * Runs the process of a channel until the call is cancelled. Told are the bytes that it says, after an
+     * empty one when it is there; the answer is why it ended by itself. `id` is the caller's own.
      */
-    channel: call<string, string, { port: MessagePort }>({ params: shape(NAME) }),
+    channel: call<ChannelRun, string, Uint8Array>({
+      params: shape(z.object({ runtimeName: NAME, id: z.int() })),
+    }),
+    /** Gives a channel bytes to read, which go with the call; answered when there is room for more. */
+    channel_input: call<number, null>({ params: shape(z.int()) }),
   },
   notices: {
     /** Whoever opened the turn of this action is not there any more. */

@@ -109,11 +109,14 @@ export function childCommand(options: ChildCommandOptions): ChildCommand {
       "run",
       "--quiet",
       "--no-prompt",
-      ...options.packages === undefined ? ["--no-config", "--no-lock", "--no-npm"] : [
-        ...["--config", options.packages.configFile],
-        ...[`--lock=${options.packages.lockFile}`, "--frozen"],
-      ],
+      ...options.packages === undefined
+        ? ["--no-config", "--no-lock", "--no-npm", "--unstable-no-legacy-abort"]
+        : [
+          ...["--config", options.packages.configFile],
+          ...[`--lock=${options.packages.lockFile}`, "--frozen"],
+        ],
       "--no-remote",
+      "--deny-import",
       "--cached-only",
       // Children are short: reading and writing V8's code cache costs more than it saves.
       "--no-code-cache",

@@ -6,18 +6,24 @@
 
 import type { Clock } from "../base/clock.ts";
 import { settlesWithin } from "../contract/life.ts";
-import { type ErrorData, ServiceError, toErrorData } from "../base/errors.ts";
+import { ServiceError, toErrorData } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { BuiltChannel } from "../channel/channel_link.ts";
 import type { ChannelSpec } from "../channel/channel_spec.ts";
 import { isLoginRefused } from "../channel/delivery_error.ts";
 import type { InboundMessage, Published } from "../contract/inbound_message.ts";
-import { checkInbound } from "../channel/check_inbound.ts";
 import type { OpenPlace } from "./open_place.ts";
-import { PlaceClient, type PlaceNews } from "./place_client.ts";
-import { LOG_RATE, MAX_PUBLISHING, MAX_TRANSCRIBING } from "./protocol.ts";
+import { PeerFault } from "../rpc/peer.ts";
+import { endedBy, PlaceClient } from "./place_client.ts";
+import {
+  type ChannelCallName,
+  channelHost,
+  type ChannelParams,
+  LOG_RATE,
+  MAX_PUBLISHING,
+  MAX_TRANSCRIBING,
+} from "./protocol.ts";
 import { Rate } from "../base/rate.ts";
-import { isInside } from "../base/state_dir.ts";
 
 /** Whose messages they are. */
 type SenderSpec =
@@ -64,7 +70,42 @@ export async function buildChannel(
   const client = new PlaceClient({
     opened,
     clock,
-    onNews,
+    mine: channelHost({ runtimeName, stateDir: deps.stateDir }),
+    handlers: {
+      calls: {
+        async publish(message) {
+          if (publishing === MAX_PUBLISHING) {
+            throw new PeerFault("it published too many messages at once");
+          }
+          publishing += 1;
+          return await orInternal(() => deps.inbound(spec, message, signal))
+            .finally(() => publishing -= 1);
+        },
+        async transcribe(path) {
+          if (transcribing === MAX_TRANSCRIBING) {
+            throw new PeerFault("it asked for too many transcriptions");
+          }
+          transcribing += 1;
+          return await orInternal(() => deps.transcribe(path, signal))
+            .finally(() => transcribing -= 1);
+        },
+      },
+      notices: {
+        running(isRunning) {
+          running = isRunning;
+          built.onChange?.();
+        },
+        detail(told) {
+          detail = told;
+          built.onChange?.();
+        },
+        log({ level, message, data }) {
+          // Its name last: no field of a line takes its place.
+          if (lines.take()) log[level](message, { ...data, channel: runtimeName });
+        },
+        ended: endedBy,
+      },
+    },
     onGone() {
       running = false;
       ending.abort(new ServiceError("draining", `The channel ${runtimeName} is gone`));
@@ -72,61 +113,19 @@ export async function buildChannel(
     },
   });
 
-  function onNews(news: PlaceNews): string | undefined {
-    switch (news.type) {
-      case "publish": {
-        if (++publishing > MAX_PUBLISHING) return "it published too many messages at once";
-        let message: InboundMessage;
-        try {
-          message = checkInbound(news.message, { runtimeName, stateDir: deps.stateDir });
-        } catch (error) {
-          return `it published something that is no message: ${toErrorData(error).message}`;
-        }
-        return void accept(news.id, message);
-      }
-      case "transcribe":
-        if (++transcribing > MAX_TRANSCRIBING) return "it asked for too many transcriptions";
-        if (!isInside(deps.stateDir, news.path)) {
-          return "it asked for the transcription of a file that is not in its folder";
-        }
-        return void transcribe(news.id, news.path);
-      case "running":
-        running = news.isRunning;
-        return void built.onChange?.();
-      case "detail":
-        detail = news.detail;
-        return void built.onChange?.();
-      case "log":
-        // Its name last: no field of a line takes its place.
-        if (lines.take()) log[news.level](news.message, { ...news.data, channel: runtimeName });
-    }
-  }
-
-  async function accept(id: number, message: InboundMessage): Promise<void> {
-    const result = await orError(() => deps.inbound(spec, message, signal));
-    publishing -= 1;
-    client.say({ type: "published", id, result });
-  }
-
-  async function transcribe(id: number, path: string): Promise<void> {
-    const result = await orError(() => deps.transcribe(path, signal));
-    transcribing -= 1;
-    client.say({ type: "transcribed", id, result });
-  }
-
   /** A place is told of errors that were made for people, and of any other that there was one. */
-  async function orError<T>(run: () => Promise<T>): Promise<T | { error: ErrorData }> {
+  async function orInternal<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run();
     } catch (error) {
-      if (error instanceof ServiceError) return { error: toErrorData(error) };
+      if (error instanceof ServiceError) throw error;
       if (!signal.aborted) {
         log.error("A channel could not be served", {
           channel: runtimeName,
           reason: toErrorData(error).message,
         });
       }
-      return { error: { code: "internal", message: "The service failed; its log says more" } };
+      throw new ServiceError("internal", "The service failed; its log says more");
     }
   }
 
@@ -134,10 +133,9 @@ export async function buildChannel(
   let started: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
 
-  const done = async (...call: Parameters<PlaceClient["call"]>) => void await client.call(...call);
-  const deliver = async (...call: Parameters<PlaceClient["call"]>) => {
+  const deliver = async <M extends ChannelCallName>(method: M, params: ChannelParams<M>) => {
     try {
-      await client.call(...call);
+      await client.call(method, params);
     } catch (error) {
       if (isLoginRefused(error)) refused.resolve(toErrorData(error).message);
       throw error;
@@ -159,23 +157,23 @@ export async function buildChannel(
     lost: client.lost,
     refused: refused.promise,
     start() {
-      started ??= done({ op: "start" });
+      started ??= client.call("start", null);
       return started;
     },
     stop(graceMs) {
       stopped ??= stop(graceMs);
       return stopped;
     },
-    send: (message) => deliver({ op: "send", message }),
-    sendDelta: (piece) => deliver({ op: "send_delta", piece }),
-    sendReasoning: (message) => deliver({ op: "send_reasoning", message }),
-    sendReasoningDelta: (piece) => deliver({ op: "send_reasoning_delta", piece }),
-    sendReasoningEnd: (end) => deliver({ op: "send_reasoning_end", end }),
+    send: (message) => deliver("send", message),
+    sendDelta: (piece) => deliver("send_delta", piece),
+    sendReasoning: (message) => deliver("send_reasoning", message),
+    sendReasoningDelta: (piece) => deliver("send_reasoning_delta", piece),
+    sendReasoningEnd: (end) => deliver("send_reasoning_end", end),
   };
 
   async function stop(graceMs: number): Promise<void> {
     if (client.gone !== undefined) return;
-    const end = Promise.allSettled([done({ op: "stop" }), started]);
+    const end = Promise.allSettled([client.call("stop", null), started]);
     if (!await settlesWithin(clock, end, graceMs)) {
       log.warning("A channel did not stop in time and was ended", { channel: runtimeName });
     }

@@ -79,9 +79,12 @@ Deno.test("buildChannel() rejects in words when a place never becomes ready, and
     assertEquals(clock.timers, 0);
   };
   await attempt((_, clock) => clock.advance(READY_TIMEOUT_MS), "did not load within 30 s");
-  await attempt((place) => place.say({ type: "unusable", message: "no" }), "Cannot start x: no");
+  await attempt((place) => place.unusable("no"), "Cannot start x: no");
   await attempt((place) => place.end("it fell over"), "Cannot start x: it fell over");
-  await attempt((place) => place.say({ type: "running", isRunning: true }), "before it was ready");
+  await attempt(
+    (place) => place.say({ type: "notice", name: "running", data: true }),
+    "before it was ready",
+  );
   await assertRejects(
     () =>
       buildChannel(
@@ -93,39 +96,58 @@ Deno.test("buildChannel() rejects in words when a place never becomes ready, and
   );
 });
 
-const circular: Record<string, unknown> = {};
-circular.itself = circular;
-
 for (
   const [name, message, words] of [
-    ["no message", "hello", "something that is no message"],
-    ["nothing", null, "something that is no message"],
-    ["a list", [1], "a message without a kind"],
-    ["an unknown kind", { type: "operate" }, '"operate" that is malformed or unknown'],
-    ["a huge kind", { type: "x".repeat(1e6) }, "malformed or unknown"],
-    ["a second ready", { type: "ready", supportsStreaming: true }, "said twice"],
-    ["an answer to nothing", { type: "answer", id: 77 }, "answered what nobody had asked"],
-    ["an answer without an id", { type: "answer", id: "1" }, "malformed"],
-    ["a fault of its own kind", { type: "answer", id: 1, fault: { kind: "x" } }, "malformed"],
-    ["a circular answer", { type: "answer", id: 1, result: circular }, "no plain data"],
-    ["a huge answer", { type: "answer", id: 1, result: "x".repeat(1e6) }, "too much"],
-    ["a huge log line", { type: "log", level: "info", message: "x".repeat(1e6) }, "malformed"],
-    ["a log of its own level", { type: "log", level: "fatal", message: "x" }, "malformed"],
-    ["a huge detail", { type: "detail", detail: "x".repeat(1e6) }, "malformed"],
-    ["a message that is none", { type: "publish", id: 1, message: 7 }, "message is 7"],
+    ["no message", "hello", "no known frame"],
+    ["nothing", null, "no known frame"],
+    ["a list", [1], "no known frame"],
+    ["an unknown kind", { type: "operate" }, "no known frame"],
+    ["a huge kind", { type: "x".repeat(1e6) }, "no known frame"],
+    ["an unknown call", { type: "call", id: 1, method: "operate" }, 'it asked for "operate"'],
+    ["an unknown notice", { type: "notice", name: "shout" }, 'it told of "shout"'],
+    ["a second ready", { type: "answer", id: 1, result: {} }, "answered a call that nobody made"],
+    ["an answer to nothing", { type: "answer", id: 77 }, "answered a call that nobody made"],
+    ["an answer without an id", { type: "answer", id: "1" }, "no known frame"],
+    ["a fault of its own kind", { type: "error", id: 2, error: { kind: "x" } }, "unknown kind"],
+    ["a huge answer", { type: "answer", id: 2, result: "x".repeat(1e6) }, "expected nothing"],
+    [
+      "a huge log line",
+      { type: "notice", name: "log", data: { level: "info", message: "x".repeat(1e6) } },
+      "it said log as nothing that is one",
+    ],
+    [
+      "a log of its own level",
+      { type: "notice", name: "log", data: { level: "fatal", message: "x" } },
+      "it said log as nothing that is one",
+    ],
+    [
+      "a huge detail",
+      { type: "notice", name: "detail", data: "x".repeat(1e6) },
+      "it said detail as nothing that is one",
+    ],
+    [
+      "a message that is none",
+      { type: "call", id: 1, method: "publish", params: 7 },
+      "message is 7",
+    ],
     [
       "a session of another channel",
-      { type: "publish", id: 1, message: { ...INBOUND, sessionKey: "websocket:a" } },
+      { type: "call", id: 1, method: "publish", params: { ...INBOUND, sessionKey: "websocket:a" } },
       "sessionKey",
     ],
     [
       "a file of somebody else",
-      { type: "publish", id: 1, message: { ...INBOUND, media: ["/data/service.db"] } },
+      {
+        type: "call",
+        id: 1,
+        method: "publish",
+        params: { ...INBOUND, media: ["/data/service.db"] },
+      },
       "media",
     ],
     [
       "audio of somebody else",
-      { type: "transcribe", id: 1, path: "/data/channels/x/../y/a.ogg" },
+      { type: "call", id: 1, method: "transcribe", params: "/data/channels/x/../y/a.ogg" },
       "not in its folder",
     ],
   ] as const
@@ -156,12 +178,17 @@ Deno.test("buildChannel() ends a place that publishes or transcribes more than i
   const never = () => new Promise<never>(() => {});
   const publishing = await build({ inbound: never });
   for (let id = 1; id <= MAX_PUBLISHING + 1; id++) {
-    publishing.place.say({ type: "publish", id, message: INBOUND });
+    publishing.place.say({ type: "call", id, method: "publish", params: INBOUND });
   }
   assertStringIncludes(await publishing.channel.lost, "too many messages at once");
   const transcribing = await build({ transcribe: never });
   for (let id = 1; id <= MAX_TRANSCRIBING + 1; id++) {
-    transcribing.place.say({ type: "transcribe", id, path: "/data/channels/x/a" });
+    transcribing.place.say({
+      type: "call",
+      id,
+      method: "transcribe",
+      params: "/data/channels/x/a",
+    });
   }
   assertStringIncludes(await transcribing.channel.lost, "too many transcriptions");
 });
@@ -169,7 +196,8 @@ Deno.test("buildChannel() ends a place that publishes or transcribes more than i
 Deno.test("buildChannel() ends a place that never stops talking, and logs a part of it", async () => {
   const { place, channel, lines } = await build();
   for (let at = 0; at < 5_000; at++) {
-    place.say({ type: "log", level: "info", message: `${at}`, data: { channel: "other" } });
+    const data = { level: "info", message: `${at}`, data: { channel: "other" } };
+    place.say({ type: "notice", name: "log", data });
   }
   assertEquals(await channel.lost, "it says too much");
   assertEquals(lines.length, 200);
@@ -188,11 +216,13 @@ Deno.test("buildChannel() answers each message by itself: one that waits holds u
       return { kind: "turn", turnId: message.chatId, repeated: false };
     },
   });
-  place.say({ type: "publish", id: 1, message: { ...INBOUND, chatId: "slow" } });
-  place.say({ type: "publish", id: 2, message: { ...INBOUND, chatId: "fast", more: "dropped" } });
+  const publish = (id: number, message: object) =>
+    place.say({ type: "call", id, method: "publish", params: { ...INBOUND, ...message } });
+  publish(1, { chatId: "slow" });
+  publish(2, { chatId: "fast", more: "dropped" });
   await arrive();
   assertEquals(place.heard, [
-    { type: "published", id: 2, result: { kind: "turn", turnId: "fast", repeated: false } },
+    { type: "answer", id: 2, result: { kind: "turn", turnId: "fast", repeated: false } },
   ]);
   slow.resolve();
   await arrive();
@@ -234,7 +264,7 @@ Deno.test("buildChannel() takes only so many calls at a time, and only plain dat
   place.end("over");
   await ended;
   const other = await build();
-  await assertRejects(() => other.channel.send({ ...MESSAGE, metadata: { run: () => {} } }), Error);
+  await assertRejects(() => other.channel.send({ ...MESSAGE, metadata: { big: 1n } }), Error);
   other.place.answerAll();
   await other.channel.send(MESSAGE);
   await other.channel.stop(1_000);
@@ -242,10 +272,8 @@ Deno.test("buildChannel() takes only so many calls at a time, and only plain dat
 
 Deno.test("buildChannel() gives a place up that answers pings and none of all its calls", async () => {
   const { place, channel, clock } = await build();
-  place.onHeard = (message) => {
-    if (message.type === "call" && message.call.op === "ping") {
-      place.say({ type: "answer", id: message.id });
-    }
+  place.onCall = ({ id, method }) => {
+    if (method === "ping") place.say({ type: "answer", id });
   };
   const calls = Array.from({ length: MAX_CALLING }, () => channel.send(MESSAGE));
   const ended = Promise.allSettled(calls);

@@ -1,17 +1,29 @@
 /**
- * The end of a port that asks a place: calls by number, and an end for a place that breaks the rules. In
- * the service for channels, in the authority for what is asked once.
+ * The end that asks a channel, and ends one that breaks the rules. In the service for channels, in the
+ * authority for what is asked once.
  *
  * @module
  */
 
 import type { Clock } from "../base/clock.ts";
+import { toErrorData } from "../base/errors.ts";
+import { Rate } from "../base/rate.ts";
 import { UncertainDeliveryError } from "../channel/delivery_error.ts";
+import type { Endpoint, Handlers, ResultOf } from "../rpc/endpoint.ts";
+import { type ErrorCodec, Peer, PeerFault } from "../rpc/peer.ts";
+import { serviceErrors } from "../rpc/service_errors.ts";
+import { streamTransport } from "../rpc/stream_transport.ts";
+import type { Transport } from "../rpc/transport.ts";
 import type { OpenedPlace } from "./open_place.ts";
 import { fromPlaceFault } from "./place_fault.ts";
-import { MAX_CALLING, type PlaceCall, type ToPlace } from "./protocol.ts";
-import { Rate } from "../base/rate.ts";
-import { type ReadFromPlace, readFromPlace } from "./read_from_place.ts";
+import {
+  CHANNEL,
+  type ChannelCallName,
+  type ChannelEndpoint,
+  type ChannelParams,
+  MAX_CALLING,
+  readFault,
+} from "./protocol.ts";
 
 /** How long a place may take to load its module, milliseconds. */
 export const READY_TIMEOUT_MS = 30_000;
@@ -29,146 +41,129 @@ const MAX_STUCK_PINGS = 40;
  */
 const UNASKED_RATE = { perSecond: 200, burst: 2_000 };
 
-/** What a place says beside answers. */
-export type PlaceNews = Exclude<
-  ReadFromPlace,
-  { type: "ready" | "unusable" | "answer" | "wrong" }
->;
+/** A channel that says a lot is read with pauses; its pipe holds it up. */
+const PAUSE_MS = 10;
+
+/** What is asked of a channel fails with its own errors, what it asks with the service's. */
+const ERRORS: ErrorCodec = {
+  ...serviceErrors(),
+  decode: (data) => fromPlaceFault(readFault(data)),
+  // Whatever was under way may have been done.
+  lost: (reason) => new UncertainDeliveryError(gone(reason)),
+};
+
+/** Takes a channel's last word, which is why it ends. */
+export function endedBy(reason: string): never {
+  throw new PeerFault(reason);
+}
 
 /** What a client is made of. */
-export interface PlaceClientDeps {
+export interface PlaceClientDeps<Mine extends Endpoint> {
   opened: OpenedPlace;
   clock: Clock;
-  /** What it says by itself. Returns what is wrong with that, which is the end of the place. */
-  onNews: (news: PlaceNews) => string | undefined;
+  /** What the channel may ask and tell; anything else is its end. */
+  mine: Mine;
+  handlers: Handlers<Mine>;
   /** Called once, when it is gone, whoever ended it. */
   onGone: () => void;
 }
 
-interface Waiting {
-  resolve: (result: unknown) => void;
-  reject: (error: Error) => void;
-  isPing: boolean;
-}
-
 /** See the module. */
-export class PlaceClient {
-  /** The place is ready; rejects with why it will not be. */
+export class PlaceClient<Mine extends Endpoint> {
+  /** The channel is made; rejects with why it will not be. */
   readonly ready: Promise<{ supportsStreaming: boolean }>;
   /** Resolves with why, when it is gone without {@linkcode PlaceClient.close}. */
   readonly lost: Promise<string>;
-  readonly #deps: PlaceClientDeps;
-  readonly #ready = Promise.withResolvers<{ supportsStreaming: boolean }>();
+  readonly #clock: Clock;
   readonly #lost = Promise.withResolvers<string>();
-  readonly #waiting = new Map<number, Waiting>();
-  readonly #unasked: Rate;
-  #isReady = false;
-  #gone: string | undefined;
+  readonly #peer: Peer<Mine, ChannelEndpoint>;
   /** Pings since a call was answered, while there is no room for another one. */
   #stuckPings = 0;
-  #lastId = 0;
-  #stopTimer: () => void = () => {};
+  #stopTimer: () => void;
 
-  constructor(deps: PlaceClientDeps) {
-    this.#deps = deps;
-    const { opened, clock } = deps;
-    this.ready = this.#ready.promise;
+  constructor({ opened, clock, mine, handlers, onGone }: PlaceClientDeps<Mine>) {
+    this.#clock = clock;
     this.lost = this.#lost.promise;
-    this.ready.catch(() => {});
-    this.#unasked = new Rate(UNASKED_RATE, clock);
+    let why: string | undefined;
+    opened.ended.then((reason) => why = reason);
+    this.#peer = new Peer({
+      transport: guarded(streamTransport(opened.streams, { pauseMs: PAUSE_MS }), {
+        unasked: new Rate(UNASKED_RATE, clock),
+        why: () => why,
+      }),
+      mine,
+      theirs: CHANNEL,
+      handlers,
+      errors: ERRORS,
+      maxCalls: MAX_CALLING + MAX_UNANSWERED,
+      isStrict: true,
+    });
+    this.#peer.ended.then(({ reason, isLost }) => {
+      this.#stopTimer();
+      opened.close();
+      onGone();
+      if (isLost) this.#lost.resolve(reason);
+    });
     this.#stopTimer = clock.after(
       READY_TIMEOUT_MS,
       () => this.#lose(`it did not load within ${READY_TIMEOUT_MS / 1_000} s`),
     );
-    opened.ended.then((reason) => this.#lose(reason));
-    opened.port.onmessageerror = () => this.#lose("it said something that cannot be read");
-    opened.port.onmessage = ({ data }) => this.#receive(data);
+    this.ready = this.#load();
+    this.ready.catch(() => {});
   }
 
   /** Why it is gone; undefined while it is there. */
   get gone(): string | undefined {
-    return this.#gone;
+    return this.#peer.over;
   }
 
   /**
    * What the call comes to. Rejects with an error of lib/channel/delivery_error.ts, or any other:
    * `UncertainDeliveryError` where the place went while it was under way.
    */
-  call(call: PlaceCall): Promise<unknown> {
-    if (this.#gone !== undefined) {
-      return Promise.reject(new Error(`The channel is gone: ${this.#gone}`));
-    }
+  async call<M extends ChannelCallName>(
+    method: M,
+    params: ChannelParams<M>,
+  ): Promise<ResultOf<ChannelEndpoint, M>> {
+    if (this.gone !== undefined) throw new Error(gone(this.gone));
     // A ping is not held up by calls that nobody answers.
-    if (this.#waiting.size >= MAX_CALLING && call.op !== "ping") {
-      return Promise.reject(new Error(`The channel has ${MAX_CALLING} calls to answer already`));
+    if (method === "ping") return await this.#peer.call(method, params);
+    if (this.#peer.underWay >= MAX_CALLING) {
+      throw new Error(`The channel has ${MAX_CALLING} calls to answer already`);
     }
-    const id = ++this.#lastId;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject, isPing: call.op === "ping" });
-      try {
-        this.say({ type: "call", id, call });
-      } catch (error) {
-        this.#waiting.delete(id);
-        reject(error instanceof Error ? error : new Error(String(error)));
-      }
-    });
-  }
-
-  /** Says something that is no call; nothing to a place that is gone. */
-  say(message: ToPlace): void {
-    if (this.#gone === undefined) this.#deps.opened.port.postMessage(message);
+    try {
+      return await this.#peer.call(method, params);
+    } finally {
+      this.#stuckPings = 0;
+    }
   }
 
   /** Ends the place; what waits for it rejects. It is not lost then. */
   close(reason: string): void {
-    this.#end(reason);
+    this.#peer.close(reason);
   }
 
-  #receive(data: unknown): void {
-    if (this.#gone !== undefined) return;
-    const message = readFromPlace(data);
-    switch (message.type) {
-      case "wrong":
-        return this.#lose(message.problem);
-      case "unusable":
-        return this.#lose(message.message);
-      case "ready":
-        if (this.#isReady) return this.#lose("it said twice that it is ready");
-        this.#isReady = true;
-        this.#stopTimer();
-        this.#ready.resolve({ supportsStreaming: message.supportsStreaming });
-        return this.#watch();
-      case "answer": {
-        const waiting = this.#waiting.get(message.id);
-        if (waiting === undefined) return this.#lose("it answered what nobody had asked");
-        this.#waiting.delete(message.id);
-        if (!waiting.isPing) this.#stuckPings = 0;
-        if (message.fault === undefined) return waiting.resolve(message.result);
-        return waiting.reject(fromPlaceFault(message.fault));
-      }
+  async #load(): Promise<{ supportsStreaming: boolean }> {
+    try {
+      const loaded = await this.#peer.call("load", null);
+      this.#stopTimer();
+      this.#watch();
+      return loaded;
+    } catch (error) {
+      this.#lose(toErrorData(error).message);
+      throw error;
     }
-    if (message.type !== "log" && !this.#isReady) {
-      return this.#lose("it spoke before it was ready");
-    }
-    const isAsking = message.type === "publish" || message.type === "transcribe";
-    if (!isAsking && !this.#unasked.take()) return this.#lose("it says too much");
-    const problem = this.#deps.onNews(message);
-    if (problem !== undefined) this.#lose(problem);
   }
 
-  /** Asks again and again whether it is alive. A thread that is busy for ever cannot be told otherwise. */
+  /** Asks again and again whether it is alive. One that is busy for ever cannot be told otherwise. */
   #watch(): void {
-    const { clock } = this.#deps;
     // Counted, not timed: a machine that slept is no reason.
     let unanswered = 0;
     const ping = () => {
       if (unanswered === MAX_UNANSWERED) {
-        return this.#lose(
-          `it has answered nothing for ${MAX_UNANSWERED * PING_MS / 1_000} s; ` +
-            "if it is busy, its thread takes a processor until the service is restarted",
-        );
+        return this.#lose(`it has answered nothing for ${MAX_UNANSWERED * PING_MS / 1_000} s`);
       }
-      this.#stuckPings = this.#waiting.size >= MAX_CALLING ? this.#stuckPings + 1 : 0;
+      this.#stuckPings = this.#peer.underWay >= MAX_CALLING ? this.#stuckPings + 1 : 0;
       if (this.#stuckPings > MAX_STUCK_PINGS) {
         return this.#lose(
           `it has answered none of ${MAX_CALLING} calls for ` +
@@ -176,30 +171,45 @@ export class PlaceClient {
         );
       }
       unanswered += 1;
-      this.call({ op: "ping" }).then(() => unanswered = 0, () => {});
-      this.#stopTimer = clock.after(PING_MS, ping);
+      this.call("ping", null).then(() => unanswered = 0, () => {});
+      this.#stopTimer = this.#clock.after(PING_MS, ping);
     };
-    this.#stopTimer = clock.after(PING_MS, ping);
+    this.#stopTimer = this.#clock.after(PING_MS, ping);
   }
 
   #lose(reason: string): void {
-    if (this.#gone === undefined) this.#lost.resolve(reason);
-    this.#end(reason);
+    if (this.gone !== undefined) return;
+    this.#lost.resolve(reason);
+    this.#peer.close(reason);
   }
+}
 
-  #end(reason: string): void {
-    if (this.#gone !== undefined) return;
-    this.#gone = reason;
-    this.#stopTimer();
-    const { opened } = this.#deps;
-    opened.port.onmessage = opened.port.onmessageerror = null;
-    opened.port.close();
-    opened.close();
-    const words = `The channel is gone: ${reason}`;
-    this.#ready.reject(new Error(words));
-    // Whatever was under way may have been done.
-    for (const { reject } of this.#waiting.values()) reject(new UncertainDeliveryError(words));
-    this.#waiting.clear();
-    this.#deps.onGone();
-  }
+/**
+ * Ends a channel that speaks before it is made, but for its log and its end, or that says too much. `why`:
+ * what is known of its end.
+ */
+function guarded(
+  transport: Transport,
+  { unasked, why }: { unasked: Rate; why: () => string | undefined },
+): Transport {
+  let isReady = false;
+  return {
+    ...transport,
+    open: (take, closed) =>
+      transport.open((frame) => {
+        const { type, name } = (frame ?? {}) as { type?: unknown; name?: unknown };
+        const isAnswer = type === "answer" || type === "error";
+        // Nothing else is asked before it is.
+        isReady ||= type === "answer";
+        if (!isReady && !isAnswer && name !== "log" && name !== "ended") {
+          return closed("it spoke before it was ready");
+        }
+        if (!isAnswer && type !== "call" && !unasked.take()) return closed("it says too much");
+        take(frame);
+      }, (reason) => closed(why() ?? reason)),
+  };
+}
+
+function gone(reason: string): string {
+  return `The channel is gone: ${reason}`;
 }

@@ -11,10 +11,7 @@ import {
   RetryLaterError,
   UncertainDeliveryError,
 } from "../channel/delivery_error.ts";
-import type { PlaceFault } from "./protocol.ts";
-
-/** Characters of what went wrong. */
-export const MAX_FAULT_CHARS = 1_000;
+import { MAX_FAULT_CHARS, type PlaceFault } from "./protocol.ts";
 
 /** Characters in which secrets are looked for. */
 const MAX_SCRUBBED_CHARS = 64 * 1024;

@@ -8,12 +8,8 @@
 import type { Log } from "../base/log.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
 import { plainJson } from "../channel/plain_json.ts";
-import type { FromPlace } from "./protocol.ts";
+import { type ChannelLine, MAX_FIELDS_CHARS, MAX_LINE_CHARS } from "./protocol.ts";
 import type { Rate } from "../base/rate.ts";
-
-/** Characters of a line, and of its fields as JSON. */
-export const MAX_LINE_CHARS = 2_000;
-export const MAX_FIELDS_CHARS = 4_000;
 
 /** Characters of fields without secrets; what comes to more is left out. */
 const MAX_SCRUBBED_FIELDS_CHARS = 6_000;
@@ -24,9 +20,9 @@ const MAX_SCRUBBED_CHARS = 64 * 1024;
 /** What a runtime may say. */
 export type PlaceLog = Pick<Log, "info" | "warning" | "error">;
 
-/** Makes the log of a place; `say` posts. */
-export function createPlaceLog({ say, rate, scrubber }: {
-  say: (message: FromPlace) => void;
+/** Makes the log of a place; `tell` is given each line. */
+export function createPlaceLog({ tell, rate, scrubber }: {
+  tell: (line: ChannelLine) => void;
   rate: Rate;
   scrubber: Pick<Scrubber, "text" | "value">;
 }): Log {
@@ -36,8 +32,7 @@ export function createPlaceLog({ say, rate, scrubber }: {
     const data = fields === undefined ? undefined : plainJson(fields, MAX_FIELDS_CHARS);
     // A placeholder may be longer than its secret.
     const scrubbed = data && plainJson(scrubber.value(data), MAX_SCRUBBED_FIELDS_CHARS);
-    say({
-      type: "log",
+    tell({
       level,
       // Scrubbed before the cut, which may go through a secret.
       message: scrubber.text(String(message).slice(0, MAX_SCRUBBED_CHARS)).slice(0, MAX_LINE_CHARS),
@@ -75,4 +70,16 @@ export function redirectConsole(console: Console, log: Log): void {
   console.debug = console.trace = () => {};
   console.warn = printed("warning");
   console.error = printed("error");
+}
+
+/** The same for what is written to standard output, which carries frames; and no line of a package. */
+export function redirectOutput(
+  stdout: Pick<typeof Deno.stdout, "write" | "writeSync">,
+  log: Pick<Log, "debug">,
+): void {
+  stdout.writeSync = (bytes) => {
+    log.debug(new TextDecoder().decode(bytes).trimEnd());
+    return bytes.length;
+  };
+  stdout.write = (bytes) => Promise.resolve(stdout.writeSync(bytes));
 }

@@ -4,9 +4,8 @@ import { ManualClock } from "../http/testing/manual_clock.ts";
 import { newSalt, printsOf } from "../secrets/prints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { createPlaceLog, redirectConsole } from "./place_log.ts";
-import { type FromPlace, LOG_RATE } from "./protocol.ts";
+import { CHANNEL_NEWS, type ChannelLine, LOG_RATE } from "./protocol.ts";
 import { Rate } from "../base/rate.ts";
-import { readFromPlace } from "./read_from_place.ts";
 
 const SECRET = "hunter22";
 const scrubber = createScrubber(
@@ -14,9 +13,9 @@ const scrubber = createScrubber(
 );
 
 function open(clock = new ManualClock(), limit = LOG_RATE) {
-  const said: FromPlace[] = [];
-  const say = (message: FromPlace) => void said.push(structuredClone(message));
-  return { said, log: createPlaceLog({ say, rate: new Rate(limit, clock), scrubber }) };
+  const said: ChannelLine[] = [];
+  const tell = (line: ChannelLine) => void said.push(structuredClone(line));
+  return { said, log: createPlaceLog({ tell, rate: new Rate(limit, clock), scrubber }) };
 }
 
 Deno.test("createPlaceLog() says nothing that the service would not take, and no secret", () => {
@@ -33,7 +32,7 @@ Deno.test("createPlaceLog() says nothing that the service would not take, and no
     const { said, log } = open();
     log.warning(message, fields as Record<string, unknown>);
     assertEquals(said.length, 1);
-    assertEquals(readFromPlace(said[0]).type, "log");
+    CHANNEL_NEWS.log.data!(said[0]);
     assertEquals(JSON.stringify(said[0]).includes(SECRET), false);
   }));
 });
@@ -46,14 +45,13 @@ Deno.test("createPlaceLog() leaves lines out that come too fast, and says how ma
   clock.advance(1_000);
   log.error("after", { a: 1 });
   assertEquals(said[2], {
-    type: "log",
     level: "error",
     message: "after",
     data: { a: 1, lines_left_out: 8 },
   });
   clock.advance(1_000);
   log.error("later");
-  assertEquals(said[3], { type: "log", level: "error", message: "later", data: {} });
+  assertEquals(said[3], { level: "error", message: "later", data: {} });
 });
 
 Deno.test("redirectConsole() lets what packages print go to the log, whatever it is", () => {
@@ -65,8 +63,8 @@ Deno.test("redirectConsole() lets what packages print go to the log, whatever it
   printer.warn(Symbol("s"), null, undefined);
   printer.debug("not at all");
   assertEquals(said.length, 3);
-  assert(said.every((message) => readFromPlace(message).type === "log"));
-  const [first, second, third] = said.map((message) => message.type === "log" && message);
+  for (const line of said) CHANNEL_NEWS.log.data!(line);
+  const [first, second, third] = said;
   assertEquals(first && [first.level, first.message], ["debug", "a 1 { b: [ 2 ] }"]);
   assert(second && second.level === "error" && second.message.includes("Error: bad"));
   assertEquals(third && [third.level, third.message], ["warning", "Symbol(s) null undefined"]);

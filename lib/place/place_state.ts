@@ -6,15 +6,12 @@
  */
 
 import type { Clock } from "../base/clock.ts";
-import type { FromPlace } from "./protocol.ts";
+import { type ChannelPeer, MAX_DETAIL_CHARS } from "./protocol.ts";
 import { Rate } from "../base/rate.ts";
 
-/** Characters of a detail that a runtime gives, and of a note. */
-const MAX_SAID_CHARS = 200;
+/** Characters of a note, and of a detail that a runtime gives. */
 const MAX_NOTE_CHARS = 100;
-
-/** Characters of both. */
-export const MAX_DETAIL_CHARS = MAX_SAID_CHARS + 2 + MAX_NOTE_CHARS;
+const MAX_SAID_CHARS = MAX_DETAIL_CHARS - "; ".length - MAX_NOTE_CHARS;
 
 /** How soon a change is seen, milliseconds. */
 const LOOK_MS = 250;
@@ -24,7 +21,7 @@ const TELL_RATE = { perSecond: 20, burst: 100 };
 
 /** See the module. */
 export class PlaceState {
-  readonly #say: (message: FromPlace) => void;
+  readonly #notify: ChannelPeer["notify"];
   readonly #clock: Pick<Clock, "after">;
   readonly #rate: Rate;
   #isRunning: () => boolean = () => false;
@@ -34,12 +31,12 @@ export class PlaceState {
   #toldDetail: string | undefined;
 
   constructor(
-    { say, clock }: {
-      say: (message: FromPlace) => void;
+    { notify, clock }: {
+      notify: ChannelPeer["notify"];
       clock: Pick<Clock, "after" | "elapsed">;
     },
   ) {
-    this.#say = say;
+    this.#notify = notify;
     this.#clock = clock;
     this.#rate = new Rate(TELL_RATE, clock);
   }
@@ -68,14 +65,14 @@ export class PlaceState {
     const isRunning = this.#isRunning();
     if (isRunning !== this.#told && this.#rate.take()) {
       this.#told = isRunning;
-      this.#say({ type: "running", isRunning });
+      this.#notify("running", isRunning);
     }
     const detail = this.#note === ""
       ? this.#detail
       : [this.#detail ?? "", this.#note].filter((text) => text !== "").join("; ");
     if (detail !== this.#toldDetail && this.#rate.take()) {
       this.#toldDetail = detail;
-      this.#say({ type: "detail", detail: detail ?? "" });
+      this.#notify("detail", detail ?? "");
     }
   }
 }

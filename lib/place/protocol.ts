@@ -1,14 +1,18 @@
 /**
- * What is said to a channel in a Worker of its own, and what it says: plain data. The authority starts the
- * Worker and hands the port over to the service; from then on the two speak without it. Calls are
- * answered one by one, which is what keeps either side from flooding the other.
+ * What a channel in a process of its own answers and tells, and what it may ask of its host. The authority
+ * starts the process and hands its pipes over to the service; from then on the two speak through them. A
+ * channel isn't trusted: everything that it says is checked here, and copied.
  *
  * @module
  */
 
-import type { ErrorData } from "../base/errors.ts";
+import { isInside } from "../base/state_dir.ts";
+import { checkInbound, type InboundPlace } from "../channel/check_inbound.ts";
+import { plainJson } from "../channel/plain_json.ts";
 import type { InboundMessage, Published } from "../contract/inbound_message.ts";
 import type { OutboundMessage, ReasoningDelta, StreamDelta } from "../contract/outbound_message.ts";
+import { call, type CallName, notice, type ParamsOf } from "../rpc/endpoint.ts";
+import type { Peer } from "../rpc/peer.ts";
 
 /** Messages that a place may have published without an answer; more wait in the place. */
 export const MAX_PUBLISHING = 64;
@@ -25,7 +29,23 @@ export const VALIDATE_TIMEOUT_MS = 15_000;
 /** Lines of a channel that reach the log: so many a second, and so many at once. */
 export const LOG_RATE = { perSecond: 20, burst: 200 };
 
-/** What a place is started with. Never leaves the authority but to this one Worker. */
+/** Characters of a line, and of its fields as JSON. */
+export const MAX_LINE_CHARS = 2_000;
+export const MAX_FIELDS_CHARS = 4_000;
+
+/** Characters of what a runtime says of itself. */
+export const MAX_DETAIL_CHARS = 302;
+
+/** Characters of what went wrong. */
+export const MAX_FAULT_CHARS = 1_000;
+
+/** Characters of what a call came to, as JSON. */
+export const MAX_RESULT_CHARS = 256 * 1024;
+
+/** Characters that a cut text may have had; a longer one was not cut, and so is none of ours. */
+const MAX_UNCUT_CHARS = 4_096;
+
+/** What a place is started with: the first frame. Never leaves the authority but to this one process. */
 export interface PlaceBoot {
   runtimeName: string;
   /** URL of the module to load; from the static map of channels alone. */
@@ -42,30 +62,6 @@ export interface PlaceBoot {
   allowLocalServiceAccess: boolean;
 }
 
-/** To the Worker itself, once; the port is transferred. */
-export interface BootMessage {
-  type: "boot";
-  boot: PlaceBoot;
-  port: MessagePort;
-}
-
-/** What a place is asked to do. */
-export type PlaceCall =
-  /** Answered when it has ended, however that came. */
-  | { op: "start" }
-  | { op: "stop" }
-  | { op: "send"; message: OutboundMessage }
-  | { op: "send_delta"; piece: StreamDelta }
-  | { op: "send_reasoning"; message: OutboundMessage }
-  | { op: "send_reasoning_delta"; piece: ReasoningDelta }
-  | { op: "send_reasoning_end"; end: Omit<ReasoningDelta, "delta"> }
-  | { op: "login"; force: boolean }
-  | { op: "refresh"; instanceId?: string }
-  | { op: "validate"; values: Readonly<Record<string, unknown>> }
-  | { op: "connect"; action: "start" | "poll" | "cancel"; query: Readonly<Record<string, string>> }
-  /** Answered at once by a place that is alive. */
-  | { op: "ping" };
-
 /** How a call went wrong. */
 export interface PlaceFault {
   kind: "temporary" | "permanent" | "later" | "uncertain" | "login_refused";
@@ -74,27 +70,124 @@ export interface PlaceFault {
   retryAfterMs?: number;
 }
 
-/** To a place, over its port. */
-export type ToPlace =
-  | { type: "call"; id: number; call: PlaceCall }
-  | { type: "published"; id: number; result: Published | { error: ErrorData } }
-  | { type: "transcribed"; id: number; result: string | { error: ErrorData } };
-
-/** From the Worker itself to whoever started it, as its last word. */
-export interface EndedMessage {
-  type: "ended";
-  reason: string;
+/** A line of a channel for the log. */
+export interface ChannelLine {
+  level: "debug" | "info" | "warning" | "error";
+  message: string;
+  data?: object;
 }
 
-/** From a place, over its port. */
-export type FromPlace =
-  /** The module is loaded and the channel is made; said once, before anything but lines of the log. */
-  | { type: "ready"; supportsStreaming: boolean }
-  /** It could not be, or it is over: the place is of no use (any more). Said last. */
-  | { type: "unusable"; message: string }
-  | { type: "answer"; id: number; result?: unknown; fault?: PlaceFault }
-  | { type: "publish"; id: number; message: InboundMessage }
-  | { type: "transcribe"; id: number; path: string }
-  | { type: "running"; isRunning: boolean }
-  | { type: "detail"; detail: string }
-  | { type: "log"; level: "debug" | "info" | "warning" | "error"; message: string; data?: object };
+/** What a channel is asked to do. */
+export const CHANNEL = {
+  calls: {
+    /** The first one: answered when the module is loaded and the channel is made. */
+    load: call<null, { supportsStreaming: boolean }>({ result: loaded }),
+    /** Answered when it has ended, however that came. */
+    start: call<null, void>({ result: nothing }),
+    stop: call<null, void>({ result: nothing }),
+    send: call<OutboundMessage, void>({ result: nothing }),
+    send_delta: call<StreamDelta, void>({ result: nothing }),
+    send_reasoning: call<OutboundMessage, void>({ result: nothing }),
+    send_reasoning_delta: call<ReasoningDelta, void>({ result: nothing }),
+    send_reasoning_end: call<Omit<ReasoningDelta, "delta">, void>({ result: nothing }),
+    login: call<{ force: boolean }, unknown>({ result: plain }),
+    refresh: call<{ instanceId?: string }, unknown>({ result: plain }),
+    validate: call<Readonly<Record<string, unknown>>, unknown>({ result: plain }),
+    connect: call<
+      { action: "start" | "poll" | "cancel"; query: Readonly<Record<string, string>> },
+      unknown
+    >({ result: plain }),
+    /** Answered at once by a place that is alive. */
+    ping: call<null, void>({ result: nothing }),
+  },
+  notices: {},
+};
+
+/** What a channel tells. */
+export const CHANNEL_NEWS = {
+  running: notice<boolean>(flag),
+  detail: notice<string>((value) => text(value).slice(0, MAX_DETAIL_CHARS)),
+  log: notice<ChannelLine>(line),
+  /** Its last word, and why. */
+  ended: notice<string>((value) => text(value).slice(0, MAX_FAULT_CHARS)),
+};
+
+/** What a running channel may ask for. */
+export function channelHost(owner: InboundPlace) {
+  return {
+    calls: {
+      publish: call<InboundMessage, Published>({ params: (value) => checkInbound(value, owner) }),
+      transcribe: call<string, string>({
+        params(value) {
+          if (isInside(owner.stateDir, text(value))) return value as string;
+          throw new Error("a file that is not in its folder");
+        },
+      }),
+    },
+    notices: CHANNEL_NEWS,
+  };
+}
+
+/** Types of the two ends. */
+export type ChannelEndpoint = typeof CHANNEL;
+export type ChannelHostEndpoint = ReturnType<typeof channelHost>;
+
+/** The end of a channel. */
+export type ChannelPeer = Peer<ChannelEndpoint, ChannelHostEndpoint>;
+
+/** What a channel can be asked, and what that takes. */
+export type ChannelCallName = CallName<ChannelEndpoint>;
+export type ChannelParams<M extends ChannelCallName> = ParamsOf<ChannelEndpoint, M>;
+
+/** Throws for what is no fault. */
+export function readFault(value: unknown): PlaceFault {
+  const { kind, message, retryAfterMs } = fields(value);
+  if (
+    kind !== "temporary" && kind !== "permanent" && kind !== "later" && kind !== "uncertain" &&
+    kind !== "login_refused"
+  ) throw new Error("it said an error of an unknown kind");
+  return {
+    kind,
+    message: text(message).slice(0, MAX_FAULT_CHARS),
+    ...typeof retryAfterMs === "number" && { retryAfterMs },
+  };
+}
+
+function loaded(value: unknown): { supportsStreaming: boolean } {
+  return { supportsStreaming: flag(fields(value).supportsStreaming) };
+}
+
+function line(value: unknown): ChannelLine {
+  const { level, message, data = {} } = fields(value);
+  if (level !== "debug" && level !== "info" && level !== "warning" && level !== "error") {
+    throw new Error("expected a known level");
+  }
+  const copy = plainJson(data, 2 * MAX_FIELDS_CHARS);
+  return { level, message: text(message).slice(0, MAX_LINE_CHARS), data: fields(copy) };
+}
+
+function nothing(value: unknown): void {
+  if (value !== undefined && value !== null) throw new Error("expected nothing");
+}
+
+function plain(value: unknown): unknown {
+  if (value === undefined) return undefined;
+  const copy = plainJson(value, MAX_RESULT_CHARS);
+  if (copy === undefined) throw new Error("it is no plain data, or too much");
+  return copy;
+}
+
+function fields(value: unknown): Record<string, unknown> {
+  if (typeof value !== "object" || value === null) throw new Error("expected an object");
+  return value as Record<string, unknown>;
+}
+
+function flag(value: unknown): boolean {
+  if (typeof value !== "boolean") throw new Error("expected true or false");
+  return value;
+}
+
+function text(value: unknown): string {
+  if (typeof value === "string" && value.length <= MAX_UNCUT_CHARS) return value;
+  throw new Error(`expected a text of at most ${MAX_UNCUT_CHARS} characters`);
+}

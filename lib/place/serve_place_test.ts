@@ -10,6 +10,13 @@ const MESSAGE: OutboundMessage = {
   metadata: PIECE.metadata,
 };
 
+const NOT_ASKED = {
+  signal: new AbortController().signal,
+  bytes: undefined,
+  progress() {},
+  transfer() {},
+};
+
 /** Has all that `BaseChannel` gives, and says what it is asked to show. */
 class Plain extends BaseChannel {
   static made: PackageConfig | undefined;
@@ -58,7 +65,7 @@ Deno.test("a runtime is given its class's defaults for what nobody has set, and 
   const config = { enabled: false, allowFrom: [], port: 8 };
   await withServer(Plain, config, async (server) => {
     assertEquals(Plain.made as unknown, { ...config, mode: "loud" });
-    await server.answer({ op: "refresh" });
+    await server.calls.refresh({}, NOT_ASKED);
     assertEquals(Plain.refreshed, { ...config, mode: "loud" });
   });
   assertEquals(config, { enabled: false, allowFrom: [], port: 8 });
@@ -85,14 +92,14 @@ Deno.test("thoughts go to nobody who shows none, and a whole one is one piece an
 
 Deno.test("a login that is not there is one that succeeds; streams are refused where there are none", async () => {
   await withServer(Plain, { streaming: true }, async (server) => {
-    assertEquals(server.supportsStreaming, false);
-    assertEquals(await server.answer({ op: "login", force: true }), true);
+    assertEquals(await server.calls.load(null, NOT_ASKED), { supportsStreaming: false });
+    assertEquals(await server.calls.login({ force: true }, NOT_ASKED), true);
     const piece = { ...PIECE, delta: "a", streamEnd: false, resuming: false };
     await assertRejects(
-      () => server.answer({ op: "send_delta", piece }),
+      async () => await server.calls.send_delta(piece, NOT_ASKED),
       Error,
       "It has no sendDelta()",
     );
-    await assertRejects(() => server.answer({ op: "validate", values: {} }), Error, "validate");
+    await assertRejects(async () => await server.calls.validate({}, NOT_ASKED), Error, "validate");
   });
 });

@@ -1,70 +1,119 @@
 /**
- * Entry of a channel's Worker. It is started by the authority with the permissions of one channel, and
- * speaks with the service over one port.
+ * Entry of a channel's process. It is started by the authority with the permissions of one channel, and
+ * speaks with the service over standard input and output.
  *
  * @module
  */
 
 import { systemClock } from "../base/clock.ts";
+import { type ErrorData, fromErrorData } from "../base/errors.ts";
+import { Rate } from "../base/rate.ts";
+import { PermanentDeliveryError } from "../channel/delivery_error.ts";
+import { plainJson } from "../channel/plain_json.ts";
+import type { Handlers } from "../rpc/endpoint.ts";
+import { Peer } from "../rpc/peer.ts";
+import { READY } from "../rpc/serve_child.ts";
+import { streamTransport } from "../rpc/stream_transport.ts";
 import { newSalt, printsOf } from "../secrets/prints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { loadExport } from "./load_export.ts";
 import { setNeutralFacts } from "./neutral_facts.ts";
 import { messageOf, toPlaceFault } from "./place_fault.ts";
 import { createPlaceHost } from "./place_host.ts";
-import { createPlaceLog, redirectConsole } from "./place_log.ts";
+import { createPlaceLog, redirectConsole, redirectOutput } from "./place_log.ts";
 import { PlaceState } from "./place_state.ts";
 import {
-  type BootMessage,
-  type EndedMessage,
-  type FromPlace,
+  CHANNEL,
+  type ChannelEndpoint,
+  channelHost,
   LOG_RATE,
-  type PlaceCall,
-  type ToPlace,
+  MAX_RESULT_CHARS,
+  type PlaceBoot,
 } from "./protocol.ts";
-import { Rate } from "../base/rate.ts";
-import { createPlaceServer } from "./serve_place.ts";
+import { type ChannelCalls, createPlaceServer } from "./serve_place.ts";
 import { type PlaceScope, trapEnds } from "./trap_ends.ts";
 
+/** In a process that narrows itself this is a Worker of it, and the process ends by its word. */
 const scope = self as unknown as PlaceScope & {
-  postMessage(message: EndedMessage): void;
-  onmessage: ((event: MessageEvent<BootMessage>) => void) | null;
+  postMessage?: (message: string) => void;
+  onmessage: ((event: MessageEvent) => void) | null;
 };
+const { postMessage } = scope;
+const exit: (code: number) => never = Deno.exit;
+const writeSync = Deno.stdout.writeSync.bind(Deno.stdout);
 
-scope.onmessage = ({ data }) => {
-  scope.onmessage = null;
-  void run(data);
-};
+if (postMessage === undefined) void run(readBoot());
+else {
+  scope.onmessage = () => {
+    scope.onmessage = null;
+    void run(readBoot());
+  };
+  postMessage(READY);
+}
 
-async function run({ boot, port }: BootMessage): Promise<void> {
+/** The first frame, and no byte of the next one. */
+function readBoot(): PlaceBoot {
+  const read = (bytes: Uint8Array) => {
+    for (let at = 0; at < bytes.length;) at += Deno.stdin.readSync(bytes.subarray(at)) ?? leave();
+    return bytes;
+  };
+  const head = read(new Uint8Array(4));
+  const length = new DataView(head.buffer).getUint32(0);
+  return JSON.parse(new TextDecoder().decode(read(new Uint8Array(length))));
+}
+
+/** Nobody hears it any more, or ever will. */
+function leave(): never {
+  postMessage?.("ended");
+  exit(1);
+}
+
+async function run(boot: PlaceBoot): Promise<void> {
   const salt = newSalt();
   const name = `channels.${boot.runtimeName}`;
   const scrubber = createScrubber(
     boot.secrets.flatMap((value) => printsOf({ name, value }, salt)),
   );
   const words = (error: unknown) => messageOf(error, scrubber.text);
-  const say = (message: FromPlace) => port.postMessage(message);
-  const close = scope.close.bind(scope);
-  let over = false;
+  const handlers = Promise.withResolvers<Handlers<ChannelEndpoint>>();
+  handlers.promise.catch(() => {});
+  const peer = new Peer({
+    transport: streamTransport({ readable: Deno.stdin.readable, writable: output() }),
+    mine: CHANNEL,
+    theirs: channelHost(boot),
+    handlers: handlers.promise,
+    errors: {
+      encode: (error) => toPlaceFault(error, scrubber.text),
+      decode: (data) => fromErrorData(data as ErrorData),
+      lost: (reason) => new Error(reason),
+      busy: (message) => new Error(message),
+      unknown: (method) => new Error(`${method} is not answered here`),
+    },
+  });
   const end = (reason: string) => {
-    if (over) return;
-    over = true;
-    say({ type: "unusable", message: reason });
-    scope.postMessage({ type: "ended", reason });
-    close();
+    peer.notify("ended", reason);
+    peer.close(reason);
   };
   trapEnds(scope, { end, words });
   setNeutralFacts();
 
-  const log = createPlaceLog({ say, rate: new Rate(LOG_RATE, systemClock), scrubber });
+  const log = createPlaceLog({
+    tell: (line) => peer.notify("log", line),
+    rate: new Rate(LOG_RATE, systemClock),
+    scrubber,
+  });
   redirectConsole(console, log);
-  const state = new PlaceState({ say, clock: systemClock });
-  const { host, answered } = createPlaceHost({
+  redirectOutput(Deno.stdout, log);
+  const state = new PlaceState({
+    notify: (name, data) => peer.notify(name, data),
+    clock: systemClock,
+  });
+  const host = createPlaceHost({
     boot,
-    say(message) {
+    ask(method, params) {
       // Who hears somebody runs: what answers it at once may be streamed.
       state.tell();
-      say(message);
+      return peer.call(method, params);
     },
     setDetail: (detail) => state.setDetail(scrubber.text(String(detail))),
     setNote: (note) => state.setNote(scrubber.text(String(note))),
@@ -74,30 +123,49 @@ async function run({ boot, port }: BootMessage): Promise<void> {
   try {
     const loaded = await loadExport(boot, { load: (module) => import(module), words });
     const server = createPlaceServer(loaded, { boot, host });
-    const answer = async (id: number, call: PlaceCall) => {
-      let answer: FromPlace;
+    const load: ChannelCalls["load"] = (...asked) => {
+      // Nothing is told before it is answered.
+      systemClock.after(0, () => state.follow(server.isRunning));
+      return server.calls.load(...asked);
+    };
+    handlers.resolve({ calls: { ...telling(server.calls, state), load }, notices: {} });
+  } catch (error) {
+    handlers.reject(error);
+  }
+}
+
+/** Standard output: what was said goes out before the process ends, which is when it is closed. */
+function output(): WritableStream<Uint8Array> {
+  return new WritableStream({
+    write(bytes) {
       try {
-        const answering = server.answer(call);
+        for (let at = 0; at < bytes.length;) at += writeSync(bytes.subarray(at));
+      } catch {
+        leave();
+      }
+    },
+    close: leave,
+  });
+}
+
+/** The same calls, which tell how the runtime is before they are answered. */
+function telling(calls: ChannelCalls, state: PlaceState): ChannelCalls {
+  const told = Object.entries(calls).map(([method, answer]) => [
+    method,
+    async (...asked: Parameters<typeof answer>) => {
+      try {
+        const answering = (answer as (...asked: unknown[]) => unknown)(...asked);
         // A start may have it running at once, and ends much later.
         state.tell();
-        answer = { type: "answer", id, result: await answering };
-      } catch (error) {
-        answer = { type: "answer", id, fault: toPlaceFault(error, scrubber.text) };
+        const result = await answering;
+        if (result !== undefined && plainJson(result, MAX_RESULT_CHARS) === undefined) {
+          throw new PermanentDeliveryError(`${method} came to something that is no plain data`);
+        }
+        return result;
+      } finally {
+        state.tell();
       }
-      state.tell();
-      try {
-        say(answer);
-      } catch {
-        // What cannot be cloned is no answer.
-        const message = `${call.op} came to something that is no plain data`;
-        say({ type: "answer", id, fault: { kind: "permanent", message } });
-      }
-    };
-    say({ type: "ready", supportsStreaming: server.supportsStreaming });
-    state.follow(server.isRunning);
-    port.onmessage = ({ data }: MessageEvent<ToPlace>) =>
-      data.type === "call" ? void answer(data.id, data.call) : answered(data);
-  } catch (error) {
-    end(words(error));
-  }
+    },
+  ]);
+  return Object.fromEntries(told);
 }

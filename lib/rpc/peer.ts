@@ -51,6 +51,11 @@ export interface PeerOptions<Mine extends Endpoint, Theirs extends Endpoint> {
   maxCalls?: number;
   /** Calls of the other end that are answered at the same time; one more is refused. Default 1,024. */
   maxAnswering?: number;
+  /**
+   * Ends the connection at a call that isn't declared or has wrong parameters, which the other end is told
+   * otherwise. For an end that isn't trusted.
+   */
+  isStrict?: boolean;
 }
 
 /** How one call is made. */
@@ -68,7 +73,7 @@ export interface CallOptions<Progress> {
   transfer?: readonly Transferable[];
 }
 
-/** The other end said something that it never may. The message says what. */
+/** The other end said something that it never may; a handler that throws it ends the connection too. */
 export class PeerFault extends Error {
   override readonly name = "PeerFault";
 }
@@ -358,11 +363,14 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
 
   #answer({ id, method, params, bytes }: Extract<Frame, { type: "call" }>): void {
     if (this.#answering.has(id)) throw new PeerFault(`it called twice under the number ${id}`);
-    const { mine, errors, handlers, maxAnswering = DEFAULT_MAX } = this.#options;
+    const { mine, errors, handlers, isStrict, maxAnswering = DEFAULT_MAX } = this.#options;
     const refuse = (error: unknown) =>
       this.#send({ type: "error", id, error: errors.encode(error) });
     const spec = own(mine.calls, method);
-    if (spec === undefined) return refuse(errors.unknown(method));
+    if (spec === undefined) {
+      if (isStrict) throw new PeerFault(`it asked for ${JSON.stringify(method)}`);
+      return refuse(errors.unknown(method));
+    }
     if (this.#answering.size >= maxAnswering) {
       return refuse(errors.busy(`${maxAnswering} calls are under way`));
     }
@@ -391,7 +399,9 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
     // In a promise from the start: a handler that throws at once is one that rejects.
     void (async () => {
       try {
-        const value = spec.params === undefined ? params : spec.params(params);
+        const value = isStrict || spec.params === undefined
+          ? checked(spec.params, params, `the parameters of ${method}`)
+          : spec.params(params);
         const { calls } = handlers instanceof Promise ? await handlers : handlers;
         const result = await calls[method as CallName<Mine>](value as never, answering);
         // What was told and not awaited goes before the answer.
@@ -405,6 +415,7 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
         this.#answering.delete(id);
         this.#send({ type: "answer", id, result }, transfer);
       } catch (error) {
+        if (error instanceof PeerFault) return this.#end(error.message, true);
         this.#answering.delete(id);
         refuse(error);
       }

@@ -6,8 +6,13 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { OpenedPlace } from "../../place/open_place.ts";
-import { PlaceClient } from "../../place/place_client.ts";
-import { LOG_RATE, type PlaceCall } from "../../place/protocol.ts";
+import { endedBy, PlaceClient } from "../../place/place_client.ts";
+import {
+  CHANNEL_NEWS,
+  type ChannelCallName,
+  type ChannelParams,
+  LOG_RATE,
+} from "../../place/protocol.ts";
 import { Rate } from "../../base/rate.ts";
 import type { Log } from "../../base/log.ts";
 
@@ -26,7 +31,11 @@ export interface PlaceToAsk {
    * What a call came to. Rejects with what the package said, or why it said nothing within `timeoutMs`; the
    * place is of no use after that.
    */
-  ask(call: PlaceCall, timeoutMs: number): Promise<unknown>;
+  ask<M extends ChannelCallName>(
+    method: M,
+    params: ChannelParams<M>,
+    timeoutMs: number,
+  ): Promise<unknown>;
   close(): void;
 }
 
@@ -40,27 +49,35 @@ export function placeToAsk(
   const client = new PlaceClient({
     opened,
     clock,
-    onNews(news) {
-      if (news.type === "publish" || news.type === "transcribe") {
-        return "it published a message though it was not started";
-      }
-      if (news.type === "log" && lines.take()) {
-        log[news.level](news.message, { ...news.data, channel: runtimeName });
-      }
+    // It was not started, so it has nothing to ask for.
+    mine: { calls: {}, notices: CHANNEL_NEWS },
+    handlers: {
+      calls: {},
+      notices: {
+        running() {},
+        detail() {},
+        log({ level, message, data }) {
+          if (lines.take()) log[level](message, { ...data, channel: runtimeName });
+        },
+        ended: endedBy,
+      },
     },
     onGone: () => signal.removeEventListener("abort", stop),
   });
   signal.addEventListener("abort", stop, { once: true });
   return {
     close: () => client.close("it was asked"),
-    async ask(call, timeoutMs) {
+    async ask(method, params, timeoutMs) {
       const late = Promise.withResolvers<never>();
       const cancel = clock.after(
         timeoutMs,
         () => late.reject(new Error(`it took longer than ${timeoutMs / 1_000} s`)),
       );
       try {
-        return await Promise.race([client.ready.then(() => client.call(call)), late.promise]);
+        return await Promise.race([
+          client.ready.then(() => client.call(method, params)),
+          late.promise,
+        ]);
       } finally {
         cancel();
       }
@@ -69,8 +86,9 @@ export function placeToAsk(
 }
 
 /** What is asked, and how. */
-export interface AskOptions extends AskedPlace {
-  call: PlaceCall;
+export interface AskOptions<M extends ChannelCallName> extends AskedPlace {
+  method: M;
+  params: ChannelParams<M>;
   /** From now to its answer. */
   timeoutMs: number;
 }
@@ -79,11 +97,11 @@ export interface AskOptions extends AskedPlace {
  * What the call came to. Rejects with what the package said, or why it said nothing; the place is gone
  * then, and one that comes later is ended when it comes.
  */
-export async function askPlace(
+export async function askPlace<M extends ChannelCallName>(
   open: () => Promise<OpenedPlace>,
-  options: AskOptions,
+  options: AskOptions<M>,
 ): Promise<unknown> {
-  const { timeoutMs, clock, signal } = options;
+  const { method, params, timeoutMs, clock, signal } = options;
   const over = Promise.withResolvers<never>();
   over.promise.catch(() => {});
   const cancel = clock.after(
@@ -99,7 +117,7 @@ export async function askPlace(
     const opened = await open();
     if (done) return opened.close();
     place = placeToAsk(opened, options);
-    return await place.ask(options.call, timeoutMs);
+    return await place.ask(method, params, timeoutMs);
   };
   try {
     return await Promise.race([answer(), over.promise]);

@@ -1,6 +1,6 @@
 /**
- * The places of channels: Workers that the authority starts, each with the permissions of one channel.
- * What is said over their ports goes to the service and not through here.
+ * The places of channels: processes that the authority starts, each with the permissions of one channel.
+ * What is said over their pipes is for the service, and nobody here reads it.
  *
  * @module
  */
@@ -10,13 +10,19 @@ import type { FeatureMetadata } from "../../channel/base_channel.ts";
 import type { ConnectAnswer, SetupFinding } from "../../channel/descriptor.ts";
 import type { OpenedPlace } from "../../place/open_place.ts";
 import type { PlaceSource } from "../../place/place_source.ts";
-import { type PlaceCall, VALIDATE_TIMEOUT_MS } from "../../place/protocol.ts";
+import {
+  type ChannelCallName,
+  type ChannelParams,
+  VALIDATE_TIMEOUT_MS,
+} from "../../place/protocol.ts";
 import { setupResults } from "../../place/setup_results.ts";
 import { ServiceError, toErrorData } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { askPlace, placeToAsk } from "./ask_place.ts";
 import { channelPackages, type PackageFetcher } from "../../packages/package_fetcher.ts";
 import { checkPlacePaths, placePermissions } from "../../place/place_permissions.ts";
+import type { Executor } from "../../executor/executor.ts";
+import type { LockedPackages } from "../../packages/locked_packages.ts";
 import { startPlace } from "./start_place.ts";
 
 /** What places are started with. */
@@ -27,6 +33,11 @@ export interface ChannelPlacesDeps {
    */
   sourceOf(runtimeName: string): PlaceSource | Promise<PlaceSource>;
   packages: Pick<PackageFetcher, "ensure" | "shutdown">;
+  /** Where they are; undefined where the program holds them. */
+  locked: LockedPackages | undefined;
+  /** Starts their processes, and is shut down with them. */
+  executor: Pick<Executor, "spawn" | "shutdown">;
+  env: (name: string) => string | undefined;
   /** Folders and files of the home that no channel reads. */
   forbidden: readonly string[];
   /** Takes secrets out of words of packages. */
@@ -90,18 +101,13 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
     if (signal.aborted) throw stopping();
     await makeFolder(stateDir);
     if (signal.aborted) throw stopping();
-    const place = startPlace({ boot, table, scrub });
+    const { executor, env, locked } = deps;
+    const place = await startPlace({ boot, table, executor, packages: locked, env, scrub });
     open.add(place);
-    const gone = () => void open.delete(place);
-    place.ended.then(gone);
-    return {
-      port: place.port,
-      ended: place.ended,
-      close() {
-        gone();
-        place.close();
-      },
-    };
+    place.gone.then(() => open.delete(place));
+    if (!signal.aborted) return place;
+    place.close();
+    throw stopping();
   }
 
   /** Whoever waits for the end may take the home away then: nothing is made in it any more. */
@@ -115,7 +121,12 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
     }
   }
 
-  async function ask(source: PlaceSource, call: PlaceCall, timeoutMs: number): Promise<unknown> {
+  async function ask<M extends ChannelCallName>(
+    source: PlaceSource,
+    method: M,
+    params: ChannelParams<M>,
+    timeoutMs: number,
+  ): Promise<unknown> {
     if (signal.aborted) throw stopping();
     if (asked >= MAX_ASKED) {
       throw new ServiceError(
@@ -128,7 +139,8 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
       const { runtimeName } = source.boot;
       return await askPlace(() => start(source), {
         runtimeName,
-        call,
+        method,
+        params,
         timeoutMs,
         signal,
         clock,
@@ -160,7 +172,7 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
     async validate(source, values) {
       try {
         return setupResults.findings(
-          await ask(source, { op: "validate", values }, VALIDATE_TIMEOUT_MS),
+          await ask(source, "validate", values, VALIDATE_TIMEOUT_MS),
         );
       } catch (error) {
         if (error instanceof ServiceError && error.code === "draining") throw error;
@@ -177,25 +189,24 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
         handle: (action, query) =>
           orFault(runtimeName, async () =>
             setupResults.connectAnswer(
-              await place.ask({ op: "connect", action, query }, CONNECT_TIMEOUT_MS),
+              await place.ask("connect", { action, query }, CONNECT_TIMEOUT_MS),
             )),
       };
     },
     login: (source, force) =>
       orFault(
         source.boot.runtimeName,
-        async () => await ask(source, { op: "login", force }, LOGIN_TIMEOUT_MS) === true,
+        async () => await ask(source, "login", { force }, LOGIN_TIMEOUT_MS) === true,
       ),
     refresh: (source, instanceId) =>
       orFault(source.boot.runtimeName, async () =>
         setupResults.metadata(
-          await ask(source, { op: "refresh", instanceId }, REFRESH_TIMEOUT_MS),
+          await ask(source, "refresh", { instanceId }, REFRESH_TIMEOUT_MS),
         )),
     async shutdown() {
       closing.abort(stopping());
       for (const place of open) place.close();
-      open.clear();
-      await deps.packages.shutdown();
+      await Promise.all([deps.packages.shutdown(), deps.executor.shutdown()]);
       await Promise.allSettled(making);
     },
   };

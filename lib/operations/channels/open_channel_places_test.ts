@@ -1,7 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { systemClock } from "../../base/clock.ts";
 import { buildChannel } from "../../place/build_channel.ts";
-import { PlaceDoor } from "../../place/place_door.ts";
 import { channelStateDir } from "../../base/state_dir.ts";
 import { testDescriptor } from "../../channel/setup/testing/test_descriptor.ts";
 import { testRegistry } from "../../registry/testing/test_registry.ts";
@@ -9,9 +8,9 @@ import { configSchema } from "../../config/schema.ts";
 import { resolvePaths } from "../../config/paths.ts";
 import { ServiceError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { findOwnDenoDir } from "../../packages/deno_dir.ts";
 import { channelPermissionTable } from "./channel_permission_table.ts";
 import { openChannelPlaces } from "./open_channel_places.ts";
-import { PlaceDesk } from "./place_desk.ts";
 import { told } from "./testing/place_fixture.ts";
 
 const PROBE = new URL("../../place/testing/probe_runtime.ts", import.meta.url).href;
@@ -43,25 +42,18 @@ async function inHome(
   const places = openChannelPlaces({
     configured,
     paths,
-    denoDir: undefined,
+    denoDir: findOwnDenoDir((name) => Deno.env.get(name)),
     env: () => undefined,
     scrubber: { text: (text) => text },
     log,
   });
-  const desk: PlaceDesk = new PlaceDesk({
-    places,
-    send: (message) => door.receive(message),
-    scrub: (text) => text,
-    log,
-  });
-  const door = new PlaceDoor((message) => desk.receive(message));
   try {
     await run({
       dataDir: paths.dataDir,
       configure: (section) => config = configSchema.parse({ channels: { chat: section } }),
       table: () => channelPermissionTable(configured()),
       build: () =>
-        buildChannel(door.open, {
+        buildChannel(places.open, {
           spec: { runtimeName: "chat", channel: "chat", senderVerified: false },
           inbound: () => Promise.resolve({ kind: "command" }),
           transcribe: () => Promise.resolve(""),

@@ -1,53 +1,89 @@
-/** The other end of a port, for tests of what the service does with a place that says anything at all. */
+/** The other end of two pipes, for tests of what the service does with a place that says anything at all. */
 
+import { encodeFrame, FrameReader } from "../../rpc/byte_frames.ts";
+import type { Frame } from "../../rpc/transport.ts";
 import type { OpenedPlace } from "../open_place.ts";
-import type { ToPlace } from "../protocol.ts";
+
+type CallFrame = Extract<Frame, { type: "call" }>;
+
+/** Is written as `null`. */
+const NOTHING = { toJSON: () => null };
 
 /** See the module. */
 export class FakePlace {
   readonly opened: OpenedPlace;
   /** Whether it was ended. */
   closed = false;
-  readonly heard: ToPlace[] = [];
+  /** All but the call that asks whether it is ready. */
+  readonly heard: Frame[] = [];
   /** Answers calls as told; undefined: not at all. */
-  onHeard: ((message: ToPlace) => void) | undefined;
-  readonly #port: MessagePort;
+  onCall: ((call: CallFrame) => void) | undefined;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #ended = Promise.withResolvers<string>();
+  readonly #load = Promise.withResolvers<CallFrame>();
 
   constructor() {
-    const { port1, port2 } = new MessageChannel();
-    this.#port = port2;
-    this.#port.onmessage = ({ data }) => {
-      this.heard.push(data);
-      this.onHeard?.(data);
-    };
+    const toPlace = new TransformStream<Uint8Array, Uint8Array>();
+    const fromPlace = new TransformStream<Uint8Array, Uint8Array>();
+    this.#writer = fromPlace.writable.getWriter();
+    void this.#read(toPlace.readable);
     this.opened = {
-      port: port1,
-      close: () => {
-        this.closed = true;
-        this.#port.close();
-      },
+      streams: { readable: fromPlace.readable, writable: toPlace.writable },
+      close: () => void (this.closed = true),
       ended: this.#ended.promise,
     };
   }
 
-  /** Says anything. */
-  say(message: unknown): void {
-    this.#port.postMessage(message);
+  async #read(readable: ReadableStream<Uint8Array>): Promise<void> {
+    const frames = new FrameReader();
+    for await (const bytes of readable) {
+      for (const value of frames.push(bytes)) {
+        const frame = value as Frame;
+        if (frame.type === "call" && frame.method === "load") {
+          this.#load.resolve(frame);
+          continue;
+        }
+        this.heard.push(frame);
+        if (frame.type === "call") this.onCall?.(frame);
+      }
+    }
   }
 
+  /** Says anything. */
+  say(frame: object | string | null): void {
+    for (
+      const bytes of encodeFrame(
+        typeof frame === "string" ? { toJSON: () => frame } : frame ?? NOTHING,
+      )
+    ) this.write(bytes);
+  }
+
+  /** Says what need not be a frame. */
+  write(bytes: Uint8Array): void {
+    this.#writer.write(bytes).catch(() => {});
+  }
+
+  /** Answers that it is, once it is asked. */
   ready(): void {
-    this.say({ type: "ready", supportsStreaming: false });
+    this.#load.promise.then(({ id }) =>
+      this.say({ type: "answer", id, result: { supportsStreaming: false } })
+    );
+  }
+
+  /** Answers that it will not be. */
+  unusable(message: string): void {
+    this.#load.promise.then(({ id }) =>
+      this.say({ type: "error", id, error: { kind: "temporary", message } })
+    );
   }
 
   /** Answers every call with nothing. */
   answerAll(): void {
-    this.onHeard = (message) => {
-      if (message.type === "call") this.say({ type: "answer", id: message.id });
-    };
+    this.onCall = ({ id }) => this.say({ type: "answer", id });
   }
 
   end(reason: string): void {
     this.#ended.resolve(reason);
+    this.#writer.close().catch(() => {});
   }
 }

@@ -12,7 +12,7 @@ import type { OperatorAnswer, OperatorRequest } from "../../operations/operator.
 import type { DocumentReader } from "../../contract/documents.ts";
 import { ServiceError } from "../../base/errors.ts";
 import type { JwksNetwork } from "../../trusted_proxy/fetch_jwks.ts";
-import type { AuthorityPeer, Checks } from "../../authority/protocol.ts";
+import type { AuthorityPeer, ChannelRun, Checks } from "../../authority/protocol.ts";
 import type { OpenedPlace, OpenPlace } from "../../place/open_place.ts";
 
 /** Requests of approvers and operators that are answered at the same time. */
@@ -53,6 +53,7 @@ export function linkAuthority(
   peer: Pick<AuthorityPeer, "call" | "notify">,
   now: () => number,
 ): AuthorityLink {
+  let lastChannel = 0;
   let cached: { at: number; text: Promise<string> } | undefined;
   const operating = limiter(MAX_OPERATING, "answers");
   const asking = limiter(MAX_MCP_REQUESTS, "looks at MCP servers");
@@ -106,17 +107,7 @@ export function linkAuthority(
     },
     localUser: (connection) => peer.call("local_user", connection),
     probe: (timeoutMs) => peer.call("probe", null, { timeoutMs }),
-    openPlace(runtimeName) {
-      const closing = new AbortController();
-      const opened = Promise.withResolvers<OpenedPlace>();
-      const ended: Promise<string> = peer.call("channel", runtimeName, {
-        signal: closing.signal,
-        onProgress: ({ port }) =>
-          opened.resolve({ port, ended, close: () => closing.abort(new Error("it was closed")) }),
-      });
-      ended.catch(opened.reject);
-      return opened.promise;
-    },
+    openPlace: (runtimeName) => openChannel(peer, { runtimeName, id: ++lastChannel }),
   };
 }
 
@@ -134,4 +125,39 @@ function limiter(max: number, what: string): <T>(run: () => Promise<T>) => Promi
       running--;
     }
   };
+}
+
+/** The process of a channel, its bytes carried by the connection to the authority. */
+function openChannel(
+  peer: Pick<AuthorityPeer, "call">,
+  run: ChannelRun,
+): Promise<OpenedPlace> {
+  const opened = Promise.withResolvers<OpenedPlace>();
+  const closing = new AbortController();
+  const said = new TransformStream<Uint8Array, Uint8Array>();
+  const output = said.writable.getWriter();
+  const place = {
+    streams: {
+      readable: said.readable,
+      writable: new WritableStream<Uint8Array>({
+        write: async (bytes) => {
+          // A copy, which is the other end's afterwards.
+          const options = { bytes: bytes.slice(), signal: closing.signal };
+          await peer.call("channel_input", run.id, options);
+        },
+      }),
+    },
+    close: () => closing.abort(new Error("it was closed")),
+  };
+  const ended: Promise<string> = peer.call("channel", run, {
+    signal: closing.signal,
+    onProgress(bytes) {
+      if (bytes.length === 0) return opened.resolve({ ...place, ended });
+      return output.write(bytes);
+    },
+  });
+  ended.catch(opened.reject);
+  // The reason goes ahead of the end of what it said.
+  ended.catch(() => {}).then(() => setTimeout(() => output.close().catch(() => {})));
+  return opened.promise;
 }

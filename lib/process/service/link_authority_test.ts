@@ -167,17 +167,17 @@ Deno.test("act() tells the authority that whoever asked has left, of that action
   close();
 });
 
-/** A place, and how often it was closed. */
+/** A channel's process, and how often it was closed. */
 function place() {
   const ended = Promise.withResolvers<string>();
-  const { port1, port2 } = new MessageChannel();
-  const made = { closed: 0, end: ended.resolve };
+  const input = new TransformStream<Uint8Array, Uint8Array>();
+  const output = new TransformStream<Uint8Array, Uint8Array>();
+  const made = { closed: 0, end: ended.resolve, heard: input.readable, output: output.writable };
   const opened: OpenedPlace = {
-    port: port1,
+    streams: { readable: output.readable, writable: input.writable },
     ended: ended.promise,
     close() {
       made.closed += 1;
-      port2.close();
     },
   };
   return Object.assign(made, { opened });
@@ -262,12 +262,52 @@ Deno.test("openPlace() opens only so many", async () => {
   const { gateway, openings, close } = withPlaces();
   const refused = Array.from(
     { length: 300 },
-    () => gateway.call("channel", "a").catch((error: ServiceError) => error.code),
+    (_, id) =>
+      gateway.call("channel", { runtimeName: "a", id: id + 1 }).catch((error: ServiceError) =>
+        error.code
+      ),
   );
   assertEquals(
     (await Promise.all(refused.slice(256))).every((code) => code === "overloaded"),
     true,
   );
   assertEquals(openings.length, 256);
+  close();
+});
+
+Deno.test("openPlace() carries bytes both ways, in their order, no faster than they are read", async () => {
+  const { link, openings, close } = withPlaces();
+  const opening = link.openPlace("irc");
+  const made = place();
+  await until(() => openings.length === 1);
+  openings[0]!.resolve(made.opened);
+  const { streams, ended } = await opening;
+
+  const writer = streams.writable.getWriter();
+  const heard = made.heard.getReader();
+  void writer.write(new Uint8Array([1, 2]));
+  void writer.write(new Uint8Array([3]));
+  assertEquals([(await heard.read()).value, (await heard.read()).value], [
+    new Uint8Array([1, 2]),
+    new Uint8Array([3]),
+  ]);
+
+  const output = made.output.getWriter();
+  let taken = 0;
+  const saying = (async () => {
+    for (let at = 0; at < 1_000; at++) {
+      await output.write(new Uint8Array([at % 256]));
+      taken++;
+    }
+    await output.close();
+    made.end("it is done");
+  })();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assertEquals(taken < 500, true, `${taken} pieces wait for somebody who does not read`);
+  const said: number[] = [];
+  for await (const bytes of streams.readable) said.push(...bytes);
+  assertEquals(said, Array.from({ length: 1_000 }, (_, at) => at % 256));
+  assertEquals(await ended, "it is done");
+  await saying;
   close();
 });

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { call, type Handlers, notice } from "../endpoint.ts";
-import { Peer, plainErrors, WINDOW } from "../peer.ts";
+import { Peer, PeerFault, plainErrors, WINDOW } from "../peer.ts";
 import type { Frame, Transport } from "../transport.ts";
 
 /** Two ends that hear each other. */
@@ -82,7 +82,7 @@ function handlers(seen: Seen): Handlers<Answers> {
         return "gone";
       },
       fail: (message) => {
-        throw new Error(message);
+        throw message === "fault" ? new PeerFault("it is at fault") : new Error(message);
       },
     },
     notices: { said: (text) => void seen.said.push(text) },
@@ -129,7 +129,11 @@ export function peerKit(name: string, open: () => Promise<TransportPair>): void 
       }
     });
   /** Against an end that says whatever it likes. */
-  const raw = (what: string, run: (b: Transport, a: Peer<Answers, Answers>) => Promise<void>) =>
+  const raw = (
+    what: string,
+    run: (b: Transport, a: Peer<Answers, Answers>) => Promise<void>,
+    { isStrict = false } = {},
+  ) =>
     Deno.test(`Peer over ${name} ${what}`, async () => {
       const pair = await open();
       const seen: Seen = { said: [], aborted: [] };
@@ -139,6 +143,7 @@ export function peerKit(name: string, open: () => Promise<TransportPair>): void 
         theirs: ANSWERS,
         handlers: handlers(seen),
         errors: ERRORS,
+        isStrict,
       });
       try {
         await run(pair.b, a);
@@ -316,6 +321,22 @@ export function peerKit(name: string, open: () => Promise<TransportPair>): void 
     for (let times = 0; times < 2; times++) b.send({ type: "call", id: 1, method: "wait" });
     assertEquals((await a.ended).reason, "it called twice under the number 1");
   });
+
+  for (
+    const [what, method, params, reason] of [
+      ["nobody answers", "operate", null, 'it asked for "operate"'],
+      ["has wrong parameters", "double", "two", "the parameters of double"],
+      ["its handler calls a fault", "fail", "fault", "it is at fault"],
+    ] as const
+  ) {
+    raw(`ends an end that isn't trusted at a call that ${what}`, async (b, a) => {
+      b.open(() => {}, () => {});
+      b.send({ type: "call", id: 1, method, params });
+      const end = await a.ended;
+      assertStringIncludes(end.reason, reason);
+      assertEquals(end.isLost, true);
+    }, { isStrict: true });
+  }
 
   raw("ends an end that answers in another shape", async (b, a) => {
     b.open((frame) => {

@@ -6,6 +6,7 @@
  */
 
 import { systemClock } from "../../../base/clock.ts";
+import { placeProcess } from "../../../operations/channels/testing/place_process.ts";
 import { createChannelPlaces } from "../../../operations/channels/channel_places.ts";
 import type { Log } from "../../../base/log.ts";
 import type { BuiltChannel } from "../../channel_link.ts";
@@ -51,6 +52,7 @@ async function worksInItsPlace(subject: ChannelSubject): Promise<void> {
       ),
     // A test fetches nothing.
     packages: { ensure: () => Promise.resolve(), shutdown: () => Promise.resolve() },
+    ...placeProcess(`${dataDir}/run`),
     forbidden: [],
     scrub: (text) => text,
     clock: systemClock,
