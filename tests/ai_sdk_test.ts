@@ -2,10 +2,11 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { APICallError, generateText, type LanguageModel, type ModelMessage, streamText } from "ai";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { type ModelServer, startModelServer } from "./fakes/model_server.ts";
+import { startModelServer } from "./fakes/model_server.ts";
 import { conversation } from "./support/conversation.ts";
 import { dataUrl, makePdf, PNG } from "./support/documents.ts";
 import { makeHome, type Running } from "./support/home.ts";
+import { shareService } from "./support/shared_service.ts";
 
 const KEY = "a-key-of-some-length";
 
@@ -26,11 +27,13 @@ const PROVIDERS: Record<string, (service: Running, apiKey?: string) => LanguageM
     createOpenAI({ baseURL: `${apiUrl}/v1`, apiKey }).responses("local/fake"),
 };
 
-const configFor = (model: ModelServer, apiKey: string) => ({
+const configFor = (baseUrl: string, apiKey: string) => ({
   agent: { model: "local/fake" },
-  providers: { local: { baseUrl: model.baseUrl } },
+  providers: { local: { baseUrl } },
   api: { apiKey },
 });
+
+const shared = shareService((baseUrl) => configFor(baseUrl, KEY));
 
 for (const [name, modelOf] of Object.entries(PROVIDERS)) {
   for (const apiKey of ["", KEY]) {
@@ -42,7 +45,7 @@ for (const [name, modelOf] of Object.entries(PROVIDERS)) {
           { text: "Of course" },
         ],
       });
-      await using home = await makeHome(configFor(server, apiKey));
+      await using home = await makeHome(configFor(server.baseUrl, apiKey));
       await using service = await home.start();
       const model = modelOf(service);
       const history: ModelMessage[] = [{ role: "user", content: "My name is Ada" }];
@@ -76,12 +79,10 @@ for (const [name, modelOf] of Object.entries(PROVIDERS)) {
   }
 
   Deno.test(`ai with ${name}: an image and a file reach the model`, async () => {
-    await using server = startModelServer({ script: { text: "seen" } });
-    await using home = await makeHome(configFor(server, KEY));
-    await using service = await home.start();
+    await using server = shared.startModel({ text: "seen" });
     const pdf = await makePdf("The secret word is xylophone");
     const { text } = await generateText({
-      model: modelOf(service),
+      model: modelOf(shared.service),
       messages: [{
         role: "user",
         content: [
@@ -92,18 +93,16 @@ for (const [name, modelOf] of Object.entries(PROVIDERS)) {
       }],
     });
     assertEquals(text, "seen");
-    const sent = JSON.stringify((await server.request(0)).body.messages);
+    const sent = JSON.stringify((await server.request(0)).body.messages.at(-1));
     assertStringIncludes(sent, dataUrl(PNG));
     assertStringIncludes(sent, "The secret word is xylophone");
   });
 
   Deno.test(`ai with ${name}: an abort reaches the model`, async () => {
-    await using server = startModelServer({ script: { text: ["one ", "two"], hang: 2 } });
-    await using home = await makeHome(configFor(server, KEY));
-    await using service = await home.start();
+    await using server = shared.startModel({ text: ["one ", "two"], hang: 2 });
     const leaving = new AbortController();
     const { textStream } = streamText({
-      model: modelOf(service),
+      model: modelOf(shared.service),
       prompt: "hi",
       abortSignal: leaving.signal,
       onError() {},
@@ -118,17 +117,15 @@ for (const [name, modelOf] of Object.entries(PROVIDERS)) {
   });
 
   Deno.test(`ai with ${name}: a refusal and a failure are errors with the service's words, asked once`, async () => {
-    await using server = startModelServer({ script: { status: 400, error: "no such thing" } });
-    await using home = await makeHome(configFor(server, KEY));
-    await using service = await home.start();
+    await using server = shared.startModel({ status: 400, error: "no such thing" });
     const wrong = await assertRejects(
-      () => generateText({ model: modelOf(service, "wrong"), prompt: "hi", maxRetries: 0 }),
+      () => generateText({ model: modelOf(shared.service, "wrong"), prompt: "hi", maxRetries: 0 }),
       APICallError,
     );
     assertEquals(wrong.statusCode, 401);
     assertStringIncludes(wrong.message, "API key");
     const failed = await assertRejects(
-      () => generateText({ model: modelOf(service), prompt: "hi", maxRetries: 0 }),
+      () => generateText({ model: modelOf(shared.service), prompt: "hi", maxRetries: 0 }),
       APICallError,
     );
     assertEquals(failed.statusCode, 502);
@@ -137,14 +134,10 @@ for (const [name, modelOf] of Object.entries(PROVIDERS)) {
   });
 
   Deno.test(`W6 ai with ${name}: a stream that fails in the middle is an error`, async () => {
-    await using server = startModelServer({
-      script: { text: "one two three four", resetAfter: 3 },
-    });
-    await using home = await makeHome(configFor(server, KEY));
-    await using service = await home.start();
+    await using server = shared.startModel({ text: "one two three four", resetAfter: 3 });
     const errors: unknown[] = [];
     const { textStream, finishReason } = streamText({
-      model: modelOf(service),
+      model: modelOf(shared.service),
       prompt: "hi",
       maxRetries: 0,
       onError: ({ error }) => void errors.push(error),
@@ -152,13 +145,14 @@ for (const [name, modelOf] of Object.entries(PROVIDERS)) {
     for await (const _ of textStream);
     const reason = await Promise.resolve(finishReason).catch(() => "error");
     assert(errors.length > 0, "the failure was told");
+    assertEquals(server.requests.length, 1);
     assert(reason !== "stop", reason);
   });
 }
 
 Deno.test("ai with @ai-sdk/openai goes on from a response by its id", async () => {
   await using server = startModelServer({ script: [{ text: "one" }, { text: "two" }] });
-  await using home = await makeHome(configFor(server, KEY));
+  await using home = await makeHome(configFor(server.baseUrl, KEY));
   await using service = await home.start();
   const openai = createOpenAI({
     baseURL: `${service.apiUrl}/v1`,

@@ -1,10 +1,11 @@
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { ChatOpenAI, type ChatOpenAIFields } from "@langchain/openai";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { type ModelServer, startModelServer } from "./fakes/model_server.ts";
+import { startModelServer } from "./fakes/model_server.ts";
 import { conversation } from "./support/conversation.ts";
 import { dataUrl, PNG } from "./support/documents.ts";
 import { makeHome, type Running } from "./support/home.ts";
+import { shareService } from "./support/shared_service.ts";
 
 const KEY = "a-key-of-some-length";
 
@@ -14,9 +15,9 @@ const SHAPES: Record<string, ChatOpenAIFields> = {
   responses: { useResponsesApi: true },
 };
 
-const configFor = (model: ModelServer, apiKey = KEY) => ({
+const configFor = (baseUrl: string, apiKey = KEY) => ({
   agent: { model: "local/fake" },
-  providers: { local: { baseUrl: model.baseUrl } },
+  providers: { local: { baseUrl } },
   api: { apiKey },
 });
 
@@ -30,6 +31,8 @@ function clientOf({ apiUrl }: Running, fields: ChatOpenAIFields, apiKey = KEY): 
   });
 }
 
+const shared = shareService((baseUrl) => configFor(baseUrl));
+
 for (const [shape, fields] of Object.entries(SHAPES)) {
   for (const apiKey of ["", KEY]) {
     Deno.test(`langchain over ${shape}, ${apiKey ? "a key" : "no key"}: invoke, stream, and turns that go on`, async () => {
@@ -40,7 +43,7 @@ for (const [shape, fields] of Object.entries(SHAPES)) {
           { text: "Of course" },
         ],
       });
-      await using home = await makeHome(configFor(server, apiKey));
+      await using home = await makeHome(configFor(server.baseUrl, apiKey));
       await using service = await home.start();
       const client = clientOf(service, fields);
       const history: BaseMessage[] = [
@@ -71,10 +74,8 @@ for (const [shape, fields] of Object.entries(SHAPES)) {
   }
 
   Deno.test(`langchain over ${shape}: an image part reaches the model`, async () => {
-    await using server = startModelServer({ script: { text: "seen" } });
-    await using home = await makeHome(configFor(server));
-    await using service = await home.start();
-    const answer = await clientOf(service, fields).invoke([
+    await using server = shared.startModel({ text: "seen" });
+    const answer = await clientOf(shared.service, fields).invoke([
       new HumanMessage({
         content: [
           { type: "text", text: "What is this?" },
@@ -83,19 +84,18 @@ for (const [shape, fields] of Object.entries(SHAPES)) {
       }),
     ]);
     assertEquals(answer.text, "seen");
-    const sent = JSON.stringify((await server.request(0)).body.messages);
+    const sent = JSON.stringify((await server.request(0)).body.messages.at(-1));
     assertStringIncludes(sent, dataUrl(PNG));
     assertStringIncludes(sent, "What is this?");
   });
 
   Deno.test(`langchain over ${shape}: an abort reaches the model, and a wrong key and a failure are errors`, async () => {
-    await using server = startModelServer({
-      script: [{ text: ["one ", "two"], hang: 2 }, { status: 400, error: "no such thing" }],
-    });
-    await using home = await makeHome(configFor(server));
-    await using service = await home.start();
+    await using server = shared.startModel([
+      { text: ["one ", "two"], hang: 2 },
+      { status: 400, error: "no such thing" },
+    ]);
     const leaving = new AbortController();
-    const stream = await clientOf(service, fields).stream("hi", { signal: leaving.signal });
+    const stream = await clientOf(shared.service, fields).stream("hi", { signal: leaving.signal });
     await assertRejects(async () => {
       for await (const chunk of stream) if (chunk.text !== "") leaving.abort();
     });
@@ -103,9 +103,12 @@ for (const [shape, fields] of Object.entries(SHAPES)) {
     await request.closed;
     assertEquals(request.aborted, true);
 
-    const wrong = await assertRejects(() => clientOf(service, fields, "wrong").invoke("hi"), Error);
+    const wrong = await assertRejects(
+      () => clientOf(shared.service, fields, "wrong").invoke("hi"),
+      Error,
+    );
     assertStringIncludes(wrong.message, "API key");
-    const failed = await assertRejects(() => clientOf(service, fields).invoke("hi"), Error);
+    const failed = await assertRejects(() => clientOf(shared.service, fields).invoke("hi"), Error);
     assertStringIncludes(failed.message, "local/fake");
     assert(server.requests.length === 2, "the failed turn was asked for once");
   });

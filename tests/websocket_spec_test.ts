@@ -5,8 +5,9 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { CHAT_ID, type ServerFrame } from "../lib/contract/wire/frames.ts";
-import { type Behaviour, startModelServer } from "./fakes/model_server.ts";
+import { type Behaviour, type RecordedRequest, startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
+import { shareService } from "./support/shared_service.ts";
 import { bootstrap, httpOf, transcript, WireSocket } from "./support/wire_socket.ts";
 
 // deno-lint-ignore no-explicit-any -- JSON of any shape
@@ -27,15 +28,11 @@ function textOf(content: Json): string {
     : content.map((part: { text?: string }) => part.text ?? "").join("");
 }
 
-function model() {
-  return startModelServer({
-    script: ({ body }) => {
-      const last = body.messages.at(-1);
-      if (last.role === "tool") return { text: "Looked" };
-      const said = textOf(last.content);
-      return ANSWERS[said.split(" ")[0]!] ?? { text: [`you said `, said.slice(0, 200)] };
-    },
-  });
+function script({ body }: RecordedRequest): Behaviour {
+  const last = body.messages.at(-1);
+  if (last.role === "tool") return { text: "Looked" };
+  const said = textOf(last.content);
+  return ANSWERS[said.split(" ")[0]!] ?? { text: [`you said `, said.slice(0, 200)] };
 }
 
 const config = (baseUrl: string, websocket: object = {}) => ({
@@ -48,11 +45,26 @@ const config = (baseUrl: string, websocket: object = {}) => ({
   channels: { websocket },
 });
 
-/** A gateway over a model that answers by what it is told. */
+const GATEWAY = ["gateway", "--json"];
+const shared = shareService((baseUrl) => config(baseUrl), GATEWAY);
+
+/** The one that tests share, over a model that answers by what it is told. */
+function openShared() {
+  const fake = shared.startModel(script);
+  const { home, service: gateway } = shared;
+  return {
+    fake,
+    home,
+    connect: () => WireSocket.open(gateway.wsUrl),
+    [Symbol.asyncDispose]: () => fake[Symbol.asyncDispose](),
+  };
+}
+
+/** One of a test's own. */
 async function open(websocket: object = {}) {
-  const fake = model();
+  const fake = startModelServer({ script });
   const home = await makeHome(config(fake.baseUrl, websocket));
-  const gateway = await home.start(["gateway", "--json"]);
+  const gateway = await home.start(GATEWAY);
   return {
     fake,
     home,
@@ -88,7 +100,7 @@ async function settle(socket: WireSocket) {
 }
 
 Deno.test("legacy frames: the first of content, text and message with text in it, plain text as sent, nothing for a blank", async () => {
-  await using set = await open();
+  await using set = openShared();
   using socket = await set.connect();
   assertMatch(socket.chatId, CHAT_ID);
   const sent: [frame: string, said: string][] = [
@@ -115,7 +127,7 @@ Deno.test("legacy frames: the first of content, text and message with text in it
 });
 
 Deno.test("envelopes that are wrong are error frames with a detail, and the connection stays open", async () => {
-  await using set = await open();
+  await using set = openShared();
   using socket = await set.connect();
   const wrong: [envelope: unknown, detail: string][] = [
     [{ type: "no_such" }, "no_such"],
@@ -159,7 +171,7 @@ Deno.test("the text limit is one of envelopes: legacy text goes up to the frame 
 });
 
 Deno.test("one connection carries many chats, one chat many connections, and each frame says of which it is", async () => {
-  await using set = await open();
+  await using set = openShared();
   using one = await set.connect();
   using other = await set.connect();
   const made: string[] = [];
@@ -192,7 +204,7 @@ Deno.test("one connection carries many chats, one chat many connections, and eac
 });
 
 Deno.test("a streamed answer is deltas closed by stream_end, with reasoning and tools beside it, covering every seq", async () => {
-  await using set = await open();
+  await using set = openShared();
   using socket = await set.connect();
   const { chatId } = socket;
 
@@ -246,7 +258,7 @@ Deno.test("without streaming an answer is one message frame, and showReasoning f
 });
 
 Deno.test("a turn that fails says error with the chat, closes its streams, and ends as failed", async () => {
-  await using set = await open();
+  await using set = openShared();
   using socket = await set.connect();
   const frames = await turn(socket, socket.chatId, "fail");
   const kinds = frames.map(({ event }) => event);
@@ -260,7 +272,7 @@ Deno.test("a turn that fails says error with the chat, closes its streams, and e
 });
 
 Deno.test("W2 a client_msg_id that is sent again is accepted alike and starts no second turn", async () => {
-  await using set = await open();
+  await using set = openShared();
   using socket = await set.connect();
   const envelope = {
     type: "message" as const,
@@ -284,7 +296,7 @@ Deno.test("W2 a client_msg_id that is sent again is accepted alike and starts no
 });
 
 Deno.test("cancel ends the running turn, fork_chat begins a chat with what stood before, transcribe_audio says that it is off", async () => {
-  await using set = await open();
+  await using set = openShared();
   using socket = await set.connect();
   const { chatId } = socket;
   await turn(socket, chatId, "the first");
@@ -313,7 +325,7 @@ Deno.test("cancel ends the running turn, fork_chat begins a chat with what stood
 });
 
 Deno.test("cancel ends the turn of a message that was sent right before it", async () => {
-  await using set = await open();
+  await using set = openShared();
   using socket = await set.connect();
   for (const chat_id of ["one", "two", "three"]) {
     socket.send({ type: "message", chat_id, content: "hi" });
@@ -324,7 +336,7 @@ Deno.test("cancel ends the turn of a message that was sent right before it", asy
 });
 
 Deno.test("media of a message reaches the model; one bad item rejects all of it and leaves no file", async () => {
-  await using set = await open();
+  await using set = openShared();
   using socket = await set.connect();
   const { chatId } = socket;
   const png =

@@ -104,8 +104,10 @@ Deno.test("readXlsx() measures a diagonal of cells instead of writing it", async
 });
 
 Deno.test("readXlsx() reads the first 30,000 rows of a workbook too large for all", async () => {
-  const row = `<row>${'<c t="str"><v>0123456789</v></c>'.repeat(30)}</row>`;
+  // Few long cells: the size decides, and each cell costs time.
+  const value = "0123456789".repeat(30);
+  const row = `<row>${`<c t="str"><v>${value}</v></c>`.repeat(3)}</row>`;
   const { text, notes } = await read(withRows(row.repeat(35_000)));
-  assertStringIncludes(text, "\n2\t0123456789\t");
+  assertStringIncludes(text, `\n2\t${value}\t`);
   assertEquals(notes, ["[a large workbook: rows 1 to 30,000 of each sheet were read]"]);
 });

@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { dueSlots, MAX_MADE_UP, ON_TIME_MS, type SlotState } from "./due_slots.ts";
 import { slotsBetween } from "../automation/testing/slots_between.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const START = Date.parse("2026-03-01T00:00:00Z");
 const MINUTE_MS = 60_000;
@@ -81,33 +82,36 @@ Deno.test("dueSlots() settles each slot once, whenever it is asked", () => {
     { at: "2026-03-28T20:00:00Z" },
   ];
   const created = Date.parse("2026-03-28T12:00:00Z");
-  fc.assert(fc.property(
-    fc.constantFrom(...schedules),
-    fc.constantFrom("skip" as const, "once" as const, "all" as const),
-    fc.array(fc.integer({ min: -3_600_000, max: 6 * 3_600_000 }), { maxLength: 12 }),
-    (schedule, missed, steps) => {
-      let cursor = created;
-      let now = created;
-      let newest = created;
-      const ran: number[] = [];
-      let left = 0;
-      for (const step of steps) {
-        now += step;
-        newest = Math.max(newest, now);
-        const due = dueSlots({ spec: { schedule, missed }, createdAt: created, cursor }, now);
-        ran.push(...due.run);
-        left += due.missed;
-        cursor = due.cursor;
-      }
-      const all = slotsBetween(schedule, {
-        createdAt: created,
-        afterExclusive: created,
-        untilInclusive: newest,
-        max: 10_000,
-      });
-      assertEquals(ran.length + left, all.length);
-      assertEquals([...new Set(ran)].sort((a, b) => a - b), ran);
-      assertEquals(ran.filter((slot) => !all.includes(slot)), []);
-    },
-  ));
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...schedules),
+      fc.constantFrom("skip" as const, "once" as const, "all" as const),
+      fc.array(fc.integer({ min: -3_600_000, max: 6 * 3_600_000 }), { maxLength: 12 }),
+      (schedule, missed, steps) => {
+        let cursor = created;
+        let now = created;
+        let newest = created;
+        const ran: number[] = [];
+        let left = 0;
+        for (const step of steps) {
+          now += step;
+          newest = Math.max(newest, now);
+          const due = dueSlots({ spec: { schedule, missed }, createdAt: created, cursor }, now);
+          ran.push(...due.run);
+          left += due.missed;
+          cursor = due.cursor;
+        }
+        const all = slotsBetween(schedule, {
+          createdAt: created,
+          afterExclusive: created,
+          untilInclusive: newest,
+          max: 10_000,
+        });
+        assertEquals(ran.length + left, all.length);
+        assertEquals([...new Set(ran)].sort((a, b) => a - b), ran);
+        assertEquals(ran.filter((slot) => !all.includes(slot)), []);
+      },
+    ),
+    { numRuns: rounds(100, 25) },
+  );
 });

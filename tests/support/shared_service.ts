@@ -1,0 +1,49 @@
+/**
+ * One service for the tests of a file: most of what a short test costs is a start. What a test kills,
+ * restarts or configures is a service of its own.
+ *
+ * @module
+ */
+
+import {
+  type ModelServer,
+  type ModelServerOptions,
+  startModelServer,
+} from "../fakes/model_server.ts";
+import { freePort } from "./free_port.ts";
+import { makeHome, type Running, type TestHome } from "./home.ts";
+
+/** See the module; it runs while tests do. */
+export interface SharedService {
+  readonly home: TestHome;
+  readonly service: Running;
+  /** Starts the model of a test, which ends with it, so that nobody sees the requests of another test. */
+  startModel(script: ModelServerOptions["script"]): ModelServer;
+}
+
+/** Registers its start and its end. `args`: the command that serves; default: the API alone. */
+export function shareService(
+  configOf: (modelUrl: string) => unknown,
+  args?: string[],
+): SharedService {
+  const port = freePort();
+  let home: TestHome;
+  let service: Running;
+  Deno.test.beforeAll(async () => {
+    home = await makeHome(configOf(`http://127.0.0.1:${port}/v1`));
+    service = await home.start(args);
+  });
+  Deno.test.afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+    await home[Symbol.asyncDispose]();
+  });
+  return {
+    get home() {
+      return home;
+    },
+    get service() {
+      return service;
+    },
+    startModel: (script) => startModelServer({ script, port }),
+  };
+}
