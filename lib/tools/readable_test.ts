@@ -8,10 +8,10 @@ import {
 import { urlsInText } from "../agent/hosts.ts";
 import type { ActionResult } from "../contract/actions.ts";
 import { findDenoDir } from "../packages/deno_dir.ts";
-import { createExecutor } from "../executor/executor.ts";
-import { readArticle } from "../gate/read_article.ts";
+import { type ChildJob, createExecutor } from "../executor/executor.ts";
+import { readPage } from "../gate/read_page.ts";
 import { gateFixture } from "../authority/testing/gate_fixture.ts";
-import { articleText } from "./article/article_text.ts";
+import { articleText } from "./page/article_text.ts";
 
 const SENTENCE =
   "The lantern, which the keeper lit each evening, was seen by ships far out at sea. ";
@@ -119,27 +119,42 @@ Deno.test("web_fetch reads a page of 5 MB", async () => {
   assertMatch(result.output.slice(0, 200), /\[the article of the page/);
 });
 
-Deno.test("readArticle() falls back when its child fails, hangs, lies or has no packages", async () => {
-  const page = { type: "page" as const, head: "H", text: "whole", html: "<p>", url: "http://a/" };
+const PAGE = {
+  type: "page",
+  head: "H",
+  html: "<p>source",
+  url: "http://a/",
+  wantsArticle: true,
+  isError: false,
+} as const;
+
+Deno.test("readPage() falls back when its child fails, hangs, lies or has no packages", async () => {
   const deps = { maxOutputBytes: 10_000, signal: new AbortController().signal, denoDir: "/d" };
   const cases = [
     [{ type: "timeout", timeoutMs: 6_000 }, "no article was found within 6 s"],
     [{ type: "fault", message: "its process ran out of memory" }, "no article could be looked for"],
     [{ type: "failure", message: "secret detail" }, "no article could be looked for"],
     [{ type: "redirect", url: "http://b/" }, "no article could be looked for"],
-    [{ type: "result", output: "" }, "no article was found"],
   ] as const;
   for (const [outcome, said] of cases) {
+    const run = ({ task }: ChildJob) =>
+      Promise.resolve(
+        (task.args as typeof PAGE).wantsArticle
+          ? outcome
+          : { type: "result" as const, output: "whole" },
+      );
+    assertEquals(await readPage(PAGE, { ...deps, executor: { run } }), {
+      status: "ok",
+      output: `H\n[${said}; this is the text of the whole page]\n\nwhole`,
+    });
+    const source = "H\n[no text could be made of the page; this is its source]\n\n<p>source";
     const executor = { run: () => Promise.resolve(outcome) };
-    assertEquals(
-      await readArticle(page, { ...deps, executor }),
-      `H\n[${said}; this is the text of the whole page]\n\nwhole`,
-    );
+    assertEquals((await readPage(PAGE, { ...deps, executor })).output, source);
   }
   const executor = { run: () => Promise.reject(new Error("not to be started")) };
   assertStringIncludes(
-    await readArticle(page, { ...deps, executor, denoDir: undefined }),
-    "no article could be looked for",
+    (await readPage(PAGE, { ...deps, executor, denoDir: undefined })).output,
+    "no text could be made of the page",
   );
 });
 
@@ -149,7 +164,7 @@ Deno.test("articleText() finds nothing in what is no page", () => {
   }
 });
 
-Deno.test("readArticle() kills a child that is still at work when its time is up", async () => {
+Deno.test("readPage() kills a child that is still at work when its time is up", async () => {
   const root = await Deno.makeTempDir();
   const said: string[] = [];
   const note = (message: string) => void said.push(message);
@@ -162,23 +177,17 @@ Deno.test("readArticle() kills a child that is still at work when its time is up
     os: Deno.build.os,
   });
   try {
-    const page = {
-      type: "page" as const,
-      head: "H",
-      text: "whole",
-      html: ARTICLE,
-      url: "http://a/",
-    };
+    const page = { ...PAGE, html: ARTICLE };
     const deps = { executor, denoDir, maxOutputBytes: 10_000 };
     const { signal } = new AbortController();
-    assertEquals(
-      await readArticle(page, { ...deps, signal, timeoutMs: 1 }),
-      "H\n[no article was found within 0.001 s; this is the text of the whole page]\n\nwhole",
+    assertStringIncludes(
+      (await readPage(page, { ...deps, signal, timeoutMs: 1 })).output,
+      "H\n[no article was found within 0.001 s; this is the text of the whole page]\n\nThe Lantern",
     );
-    assertStringIncludes(await readArticle(page, { ...deps, signal }), "# The Lantern");
+    assertStringIncludes((await readPage(page, { ...deps, signal })).output, "# The Lantern");
     const gone = new AbortController();
     gone.abort(new Error("cancelled"));
-    const running = readArticle(page, { ...deps, signal: gone.signal });
+    const running = readPage(page, { ...deps, signal: gone.signal });
     await assertRejects(() => running, Error, "cancelled");
   } finally {
     await executor.shutdown();
