@@ -38,10 +38,11 @@ const ARTICLE = page(
 async function fetchPage(
   html: string,
   args: Record<string, unknown> = {},
+  status = 200,
 ): Promise<{ result: ActionResult; base: string; tookMs: number }> {
   const server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen() {} },
-    () => new Response(html, { headers: { "content-type": "text/html; charset=utf-8" } }),
+    () => new Response(html, { status, headers: { "content-type": "text/html; charset=utf-8" } }),
   );
   const base = `http://127.0.0.1:${server.addr.port}`;
   try {
@@ -88,6 +89,19 @@ Deno.test("web_fetch falls back to the whole page where there is no article, and
   const { output } = (await fetchPage(links)).result;
   assertStringIncludes(output, "[no article was found; this is the text of the whole page]");
   assertStringIncludes(output, "Go to a part of the shop");
+});
+
+Deno.test("web_fetch gives the whole text of a page that the finder of articles gives up on", async () => {
+  const html = `<title>T</title><main><article><p>${SENTENCE.repeat(20)}</p></article></main>`;
+  const { output } = (await fetchPage(html)).result;
+  assertStringIncludes(output, "[no article could be looked for; this is the text of the whole");
+  assertStringIncludes(output, SENTENCE.trim());
+});
+
+Deno.test("web_fetch tells what an error page says", async () => {
+  const { result } = await fetchPage("<h1>Gone &amp; lost</h1>", {}, 404);
+  assertEquals(result.status, "failed");
+  assertMatch(result.output, /^HTTP 404 Not Found\ntext\/html; charset=utf-8\n\n# Gone & lost$/);
 });
 
 Deno.test("web_fetch ends within its limits for pages made to be slow, with the whole text", async () => {

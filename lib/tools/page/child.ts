@@ -25,6 +25,8 @@ const MIN_TEXT_CHARS = 1_000;
 const MAX_ELEMENTS = 40_000;
 const MAX_DEPTH = 400;
 
+const WHOLE = "this is the text of the whole page";
+
 /** Reads the payload. */
 export const run: ChildRun = async ({ task }) => {
   silenceConsole();
@@ -33,16 +35,21 @@ export const run: ChildRun = async ({ task }) => {
   const text = htmlToText(html, { baseUrl: url, markdown: true });
   if (!wantsArticle) return { type: "result", output: text };
   const why = whyNoArticle(html, text);
-  if (why !== undefined) {
-    return { type: "result", output: `[the text of the whole page: ${why}]\n\n${text}` };
-  }
+  if (why !== undefined) return noted(`the text of the whole page: ${why}`, text);
   const { articleText } = await import("./article_text.ts");
-  const article = articleText(html, url);
-  const said = article === undefined
-    ? "no article was found; this is the text of the whole page"
-    : 'the article of the page; format "text" gives the whole page';
-  return { type: "result", output: `[${said}]\n\n${article ?? text}` };
+  try {
+    const article = articleText(html, url);
+    if (article === undefined) return noted(`no article was found; ${WHOLE}`, text);
+    return noted('the article of the page; format "text" gives the whole page', article);
+  } catch {
+    // Its packages give up on some pages.
+    return noted(`no article could be looked for; ${WHOLE}`, text);
+  }
 };
+
+function noted(note: string, text: string): Awaited<ReturnType<ChildRun>> {
+  return { type: "result", output: `[${note}]\n\n${text}` };
+}
 
 /** Why no article is looked for; undefined where one may be found. */
 function whyNoArticle(html: string, text: string): string | undefined {
