@@ -5,7 +5,7 @@ const manifest: ChannelDescriptor = {
   name: "discord",
   displayName: "Discord",
   runtime: "channels/discord/runtime.ts:DiscordChannel",
-  dependencies: ["npm:discord.js@14.28.1", "npm:marked@18.2.1"],
+  dependencies: ["npm:discord.js@14.28.1", "npm:entities@7.0.1", "npm:marked@18.2.1"],
   setup: {
     fields: {
       token: { kind: "secret", label: "Token of the bot" },

@@ -7,6 +7,8 @@ const manifest: ChannelDescriptor = {
   displayName: "Email",
   runtime: "channels/email/runtime.ts:EmailChannel",
   dependencies: [
+    "npm:entities@7.0.1",
+    "npm:htmlparser2@10.1.0",
     "npm:imapflow@2.1.2",
     "npm:marked@18.2.1",
     "npm:nodemailer@10.6.0",

@@ -5,7 +5,7 @@ const manifest: ChannelDescriptor = {
   name: "irc",
   displayName: "IRC",
   runtime: "channels/irc/runtime.ts:IrcChannel",
-  dependencies: ["npm:irc-framework@4.14.0", "npm:marked@18.2.1"],
+  dependencies: ["npm:entities@7.0.1", "npm:irc-framework@4.14.0", "npm:marked@18.2.1"],
   setup: {
     fields: {
       host: { kind: "string", label: "Server, such as irc.libera.chat" },

@@ -5,7 +5,7 @@ const manifest: ChannelDescriptor = {
   name: "matrix",
   displayName: "Matrix",
   runtime: "channels/matrix/runtime.ts:MatrixChannel",
-  dependencies: ["npm:marked@18.2.1", "npm:matrix-js-sdk@43.0.0"],
+  dependencies: ["npm:entities@7.0.1", "npm:marked@18.2.1", "npm:matrix-js-sdk@43.0.0"],
   setup: {
     fields: {
       homeserver: { kind: "string", label: "Homeserver, such as https://matrix.org" },

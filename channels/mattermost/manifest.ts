@@ -5,7 +5,7 @@ const manifest: ChannelDescriptor = {
   name: "mattermost",
   displayName: "Mattermost",
   runtime: "channels/mattermost/runtime.ts:MattermostChannel",
-  dependencies: ["npm:@mattermost/client@11.9.0", "npm:marked@18.2.1"],
+  dependencies: ["npm:@mattermost/client@11.9.0", "npm:entities@7.0.1", "npm:marked@18.2.1"],
   setup: {
     fields: {
       url: { kind: "string", label: "Address of the server, such as https://chat.example.com" },

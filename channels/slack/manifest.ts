@@ -8,6 +8,7 @@ const manifest: ChannelDescriptor = {
   dependencies: [
     "npm:@slack/socket-mode@3.1.0",
     "npm:@slack/web-api@8.2.0",
+    "npm:entities@7.0.1",
     "npm:marked@18.2.1",
   ],
   setup: {

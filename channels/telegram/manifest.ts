@@ -5,7 +5,7 @@ const manifest: ChannelDescriptor = {
   name: "telegram",
   displayName: "Telegram",
   runtime: "channels/telegram/runtime.ts:TelegramChannel",
-  dependencies: ["npm:grammy@1.46.0", "npm:marked@18.2.1"],
+  dependencies: ["npm:entities@7.0.1", "npm:grammy@1.46.0", "npm:marked@18.2.1"],
   setup: {
     fields: {
       token: { kind: "secret", label: "Token of the bot, from @BotFather" },

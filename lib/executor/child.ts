@@ -35,7 +35,7 @@ export const CHILD_TOOLS = [
 /** Every module that a child may be: no specifier comes from anywhere else. */
 const ACTIONS: ReadonlyMap<string, string> = new Map([
   ...CHILD_TOOLS.map((name) => [name, `lib/tools/child/${name}.ts`] as const),
-  ["extract_article", "lib/tools/article/child.ts"],
+  ["read_page", "lib/tools/page/child.ts"],
   ["extract_document", "lib/documents/child.ts"],
 ]);
 

@@ -195,9 +195,8 @@ function isFrame(value: unknown): value is ChildFrame {
     case "redirect":
       return typeof frame.url === "string";
     case "page":
-      return [frame.head, frame.text, frame.html, frame.url].every((text) =>
-        typeof text === "string"
-      );
+      return [frame.head, frame.html, frame.url].every((text) => typeof text === "string") &&
+        typeof frame.wantsArticle === "boolean" && typeof frame.isError === "boolean";
     case "file":
       return typeof frame.data === "string";
     case "addresses":

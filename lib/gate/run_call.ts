@@ -25,7 +25,7 @@ import type { SandboxNetwork, SandboxNetworkOptions } from "../executor/network/
 import { makeAutomation } from "./make_automation.ts";
 import { noNetworkNotes, refusalNotes } from "./network_notes.ts";
 import type { AllowedCall } from "./judge_call.ts";
-import { readArticle } from "./read_article.ts";
+import { readPage } from "./read_page.ts";
 import { recordCall } from "./record_call.ts";
 import { failed, outcomeResult } from "./results.ts";
 import type { Workspace } from "../policy/resolve/resolve.ts";
@@ -45,7 +45,7 @@ export interface RunDeps {
   commands: Commands;
   workspace: Workspace;
   settings: JobSettings;
-  /** Deno's folder of packages, for finding the article of a page; the binary needs none. */
+  /** Deno's folder of packages, for reading pages; the binary needs none. */
   denoDir?: string;
   /** Without them no tool of theirs is found. */
   mcp?: Pick<McpServers, "call">;
@@ -122,8 +122,7 @@ async function run(
       if (outcome.type === "page") {
         const { executor, denoDir } = deps;
         const { signal } = options;
-        const output = await readArticle(outcome, { executor, denoDir, maxOutputBytes, signal });
-        return { result: { status: "ok", output } };
+        return { result: await readPage(outcome, { executor, denoDir, maxOutputBytes, signal }) };
       }
       return { result: outcomeResult(outcome, tool.name, maxOutputBytes) };
     }

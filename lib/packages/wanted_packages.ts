@@ -17,6 +17,7 @@ export const MAIN_JOB: readonly string[] = [
   "npm:deno-std@1.4.0",
   "npm:fflate@0.8.3",
   "npm:hono@4.13.19",
+  "npm:htmlparser2@10.1.0",
   "npm:ipaddr.js@2.5.0",
   "npm:jose@6.2.17",
   "npm:linkedom@0.18.12",

@@ -56,10 +56,17 @@ export type ChildFrame =
   /** The fetch wants to go on elsewhere; the authority judges that anew. */
   | { type: "redirect"; url: string }
   /**
-   * A page that was fetched and may hold an article: the authority has another child look for it. `text`
-   * is the whole page, in case there is none; `head` is what stands before either.
+   * A page that was fetched: the authority has another child make a text of it, of its article alone where
+   * one is wanted. `head` is what stands before it; an error page fails the call.
    */
-  | { type: "page"; head: string; text: string; html: string; url: string }
+  | {
+    type: "page";
+    head: string;
+    html: string;
+    url: string;
+    wantsArticle: boolean;
+    isError: boolean;
+  }
   /** The bytes of a file, in base64. */
   | { type: "file"; data: string }
   /** Answer of the resolver child. */

@@ -8,10 +8,10 @@ import {
 import { urlsInText } from "../agent/hosts.ts";
 import type { ActionResult } from "../contract/actions.ts";
 import { findDenoDir } from "../packages/deno_dir.ts";
-import { createExecutor } from "../executor/executor.ts";
-import { readArticle } from "../gate/read_article.ts";
+import { type ChildJob, createExecutor } from "../executor/executor.ts";
+import { readPage } from "../gate/read_page.ts";
 import { gateFixture } from "../authority/testing/gate_fixture.ts";
-import { articleText } from "./article/article_text.ts";
+import { articleText } from "./page/article_text.ts";
 
 const SENTENCE =
   "The lantern, which the keeper lit each evening, was seen by ships far out at sea. ";
@@ -38,10 +38,11 @@ const ARTICLE = page(
 async function fetchPage(
   html: string,
   args: Record<string, unknown> = {},
+  status = 200,
 ): Promise<{ result: ActionResult; base: string; tookMs: number }> {
   const server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen() {} },
-    () => new Response(html, { headers: { "content-type": "text/html; charset=utf-8" } }),
+    () => new Response(html, { status, headers: { "content-type": "text/html; charset=utf-8" } }),
   );
   const base = `http://127.0.0.1:${server.addr.port}`;
   try {
@@ -90,6 +91,19 @@ Deno.test("web_fetch falls back to the whole page where there is no article, and
   assertStringIncludes(output, "Go to a part of the shop");
 });
 
+Deno.test("web_fetch gives the whole text of a page that the finder of articles gives up on", async () => {
+  const html = `<title>T</title><main><article><p>${SENTENCE.repeat(20)}</p></article></main>`;
+  const { output } = (await fetchPage(html)).result;
+  assertStringIncludes(output, "[no article could be looked for; this is the text of the whole");
+  assertStringIncludes(output, SENTENCE.trim());
+});
+
+Deno.test("web_fetch tells what an error page says", async () => {
+  const { result } = await fetchPage("<h1>Gone &amp; lost</h1>", {}, 404);
+  assertEquals(result.status, "failed");
+  assertMatch(result.output, /^HTTP 404 Not Found\ntext\/html; charset=utf-8\n\n# Gone & lost$/);
+});
+
 Deno.test("web_fetch ends within its limits for pages made to be slow, with the whole text", async () => {
   const tail = `<p>${SENTENCE.repeat(20)}</p>`;
   const evil: [string, string, RegExp][] = [
@@ -119,27 +133,42 @@ Deno.test("web_fetch reads a page of 5 MB", async () => {
   assertMatch(result.output.slice(0, 200), /\[the article of the page/);
 });
 
-Deno.test("readArticle() falls back when its child fails, hangs, lies or has no packages", async () => {
-  const page = { type: "page" as const, head: "H", text: "whole", html: "<p>", url: "http://a/" };
+const PAGE = {
+  type: "page",
+  head: "H",
+  html: "<p>source",
+  url: "http://a/",
+  wantsArticle: true,
+  isError: false,
+} as const;
+
+Deno.test("readPage() falls back when its child fails, hangs, lies or has no packages", async () => {
   const deps = { maxOutputBytes: 10_000, signal: new AbortController().signal, denoDir: "/d" };
   const cases = [
     [{ type: "timeout", timeoutMs: 6_000 }, "no article was found within 6 s"],
     [{ type: "fault", message: "its process ran out of memory" }, "no article could be looked for"],
     [{ type: "failure", message: "secret detail" }, "no article could be looked for"],
     [{ type: "redirect", url: "http://b/" }, "no article could be looked for"],
-    [{ type: "result", output: "" }, "no article was found"],
   ] as const;
   for (const [outcome, said] of cases) {
+    const run = ({ task }: ChildJob) =>
+      Promise.resolve(
+        (task.args as typeof PAGE).wantsArticle
+          ? outcome
+          : { type: "result" as const, output: "whole" },
+      );
+    assertEquals(await readPage(PAGE, { ...deps, executor: { run } }), {
+      status: "ok",
+      output: `H\n[${said}; this is the text of the whole page]\n\nwhole`,
+    });
+    const source = "H\n[no text could be made of the page; this is its source]\n\n<p>source";
     const executor = { run: () => Promise.resolve(outcome) };
-    assertEquals(
-      await readArticle(page, { ...deps, executor }),
-      `H\n[${said}; this is the text of the whole page]\n\nwhole`,
-    );
+    assertEquals((await readPage(PAGE, { ...deps, executor })).output, source);
   }
   const executor = { run: () => Promise.reject(new Error("not to be started")) };
   assertStringIncludes(
-    await readArticle(page, { ...deps, executor, denoDir: undefined }),
-    "no article could be looked for",
+    (await readPage(PAGE, { ...deps, executor, denoDir: undefined })).output,
+    "no text could be made of the page",
   );
 });
 
@@ -149,7 +178,7 @@ Deno.test("articleText() finds nothing in what is no page", () => {
   }
 });
 
-Deno.test("readArticle() kills a child that is still at work when its time is up", async () => {
+Deno.test("readPage() kills a child that is still at work when its time is up", async () => {
   const root = await Deno.makeTempDir();
   const said: string[] = [];
   const note = (message: string) => void said.push(message);
@@ -162,23 +191,17 @@ Deno.test("readArticle() kills a child that is still at work when its time is up
     os: Deno.build.os,
   });
   try {
-    const page = {
-      type: "page" as const,
-      head: "H",
-      text: "whole",
-      html: ARTICLE,
-      url: "http://a/",
-    };
+    const page = { ...PAGE, html: ARTICLE };
     const deps = { executor, denoDir, maxOutputBytes: 10_000 };
     const { signal } = new AbortController();
-    assertEquals(
-      await readArticle(page, { ...deps, signal, timeoutMs: 1 }),
-      "H\n[no article was found within 0.001 s; this is the text of the whole page]\n\nwhole",
+    assertStringIncludes(
+      (await readPage(page, { ...deps, signal, timeoutMs: 1 })).output,
+      "H\n[no article was found within 0.001 s; this is the text of the whole page]\n\nThe Lantern",
     );
-    assertStringIncludes(await readArticle(page, { ...deps, signal }), "# The Lantern");
+    assertStringIncludes((await readPage(page, { ...deps, signal })).output, "# The Lantern");
     const gone = new AbortController();
     gone.abort(new Error("cancelled"));
-    const running = readArticle(page, { ...deps, signal: gone.signal });
+    const running = readPage(page, { ...deps, signal: gone.signal });
     await assertRejects(() => running, Error, "cancelled");
   } finally {
     await executor.shutdown();

@@ -5,8 +5,8 @@
  */
 
 import PostalMime, { type PostalMimeOptions } from "postal-mime";
+import { htmlToText } from "../../../lib/base/html_to_text.ts";
 import type { TextPart } from "../../../lib/channel/mod.ts";
-import { htmlToText } from "./html_to_text.ts";
 import { isForward, mailPieces } from "./mail_pieces.ts";
 import { newestPart } from "./newest_part.ts";
 
@@ -27,6 +27,8 @@ export interface MailContent {
 }
 
 const MAX_SUBJECT_CHARS = 500;
+/** Of an HTML mail. */
+const MAX_HTML_CHARS = 2 * 1024 * 1024;
 
 /** What of the parser its declarations leave out. */
 type WithInternals = new (options: PostalMimeOptions) => PostalMime & {
@@ -59,7 +61,7 @@ export async function readMail(source: Uint8Array): Promise<MailContent> {
   }).parse(source);
   const subject = clean(email.subject ?? "").slice(0, MAX_SUBJECT_CHARS);
   const plain = email.text?.trim() ?? "";
-  const whole = plain !== "" ? plain : htmlToText(email.html ?? "");
+  const whole = plain !== "" ? plain : htmlToText((email.html ?? "").slice(0, MAX_HTML_CHARS));
   const forwarded = isForward(subject);
   const text = withoutControls(newestPart(whole, { forwarded }));
   const isAttached = email.attachments.some(({ mimeType }) => mimeType === "message/rfc822");

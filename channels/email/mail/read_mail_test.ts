@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import { htmlToText } from "./html_to_text.ts";
 import { safeName, saveFiles } from "./mail_files.ts";
 import { newestPart } from "./newest_part.ts";
 import { readMail } from "./read_mail.ts";
@@ -63,43 +62,6 @@ Deno.test("newestPart() takes any text in little time", () => {
     const before = performance.now();
     newest(nasty.repeat(300_000 / nasty.length));
     assert(performance.now() - before < 3_000, `${JSON.stringify(nasty)} takes too long`);
-  }
-});
-
-Deno.test("htmlToText() shows what a person sees", () => {
-  assertEquals(
-    htmlToText(
-      "<style>p{}</style><p>Hi &amp; <b>bye</b>&nbsp;&#x1F600;</p><ul><li>one</li><li>two</li></ul>" +
-        '<script>alert("<p>")</script><!-- <p>no</p> --><a href="https://a.b/c">click</a> 1 < 2' +
-        "<blockquote>old<br>older</blockquote>",
-    ),
-    "Hi & bye 😀\n\n- one\n- two\n\nclick (https://a.b/c) 1 < 2\n\n> old\n> older",
-  );
-  assertEquals(htmlToText('<a href="javascript:x">y</a>'), "y");
-  assertEquals(htmlToText("<pre>a\n  b</pre>"), "a\n  b");
-});
-
-Deno.test("htmlToText() takes any text in little time, and never throws", () => {
-  fc.assert(fc.property(fc.string(), (text) => void htmlToText(text)));
-  for (
-    const nasty of [
-      "<",
-      "<a ",
-      "<a href='",
-      "<!--",
-      "&",
-      "&#",
-      "<p>",
-      "<blockquote>",
-      "<a>",
-      "</",
-      "<li>",
-      "<br>",
-    ]
-  ) {
-    const before = performance.now();
-    htmlToText(nasty.repeat(1_000_000 / nasty.length));
-    assert(performance.now() - before < 3_000, `${nasty} takes too long`);
   }
 });
 

@@ -5,8 +5,8 @@
  * @module
  */
 
+import { decodeHTMLStrict } from "entities/decode";
 import type { Token } from "marked";
-import { decodeEntities } from "./decode_entities.ts";
 import type { MarkdownToken } from "./lex_markdown.ts";
 
 /** How a format writes what is in a line. Each gets text of its own format but `text`, `code` and URLs. */
@@ -47,13 +47,13 @@ function inline(token: MarkdownToken, format: InlineFormat): string {
       return format.br();
     case "link":
       return format.link({
-        href: token.autolink ? token.href : decodeEntities(token.href),
+        href: token.autolink ? token.href : decodeHTMLStrict(token.href),
         label: renderInline(token.tokens, format),
-        plain: decodeEntities(token.text),
+        plain: decodeHTMLStrict(token.text),
       });
     case "image": {
-      const plain = decodeEntities(token.text);
-      return format.link({ href: decodeEntities(token.href), label: format.text(plain), plain });
+      const plain = decodeHTMLStrict(token.text);
+      return format.link({ href: decodeHTMLStrict(token.href), label: format.text(plain), plain });
     }
     case "escape":
       return format.text(token.text);
@@ -61,7 +61,7 @@ function inline(token: MarkdownToken, format: InlineFormat): string {
       // Text of a block holds inline tokens of its own.
       return token.tokens !== undefined
         ? renderInline(token.tokens, format)
-        : format.text(decodeEntities(token.text));
+        : format.text(decodeHTMLStrict(token.text));
     case "html":
       // Never markup: a line break is one, anything else is shown as it was written.
       return /^<br\s*\/?>$/i.test(token.raw.trim()) ? format.br() : format.text(token.raw);

@@ -6,23 +6,18 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import { cutOutput } from "../../rpc/cut_output.ts";
-import { type ChildFrame, type ChildRun, MAX_FRAME_BYTES } from "../../rpc/protocol.ts";
+import type { ChildRun } from "../../rpc/protocol.ts";
 import { serveChild } from "../../rpc/serve_child.ts";
 import { requestTarget } from "./http_request.ts";
-import { htmlToText } from "./html_to_text.ts";
-import { pageShape } from "./page_shape.ts";
 import { readBody } from "./read_body.ts";
 import { decodeBody } from "./response_text.ts";
 import { formatBytes } from "./text.ts";
 
-/** Body after decompression that is read; the rest is cut, and said to be. */
+/** Body after decompression that is read; the rest is cut, and said to be. As JSON it fits a frame. */
 const MAX_BODY_BYTES = 5_000_000;
-/** Text of a page, characters, below which there is nothing to leave out. */
-const MIN_TEXT_CHARS = 1_000;
-/** What finding an article takes about a second for; beyond, it would take many. */
-const MAX_ELEMENTS = 40_000;
-const MAX_DEPTH = 400;
+/** HTML has no use for them, and each takes six bytes in JSON. */
+// deno-lint-ignore no-control-regex
+const CONTROLS = /[\0-\x08\x0b\x0e-\x1f]/g;
 
 /** What a page is asked with; the call's own headers go over these. */
 const HEADERS = {
@@ -51,38 +46,22 @@ export const run: ChildRun = async ({ task, progress }) => {
   const body = await readBody(response, response.headers["content-encoding"], MAX_BODY_BYTES);
   const { source, isHtml } = decodeBody(body.bytes, contentType);
   const { format } = task.args as Args;
-  const text = isHtml && format !== "html" ? htmlToText(source, target.url) : source;
   const head = `${statusLine(response)}\n${contentType || "no content type"}`;
   const cut = body.isCut ? `\n[only the first ${formatBytes(MAX_BODY_BYTES)} were read]` : "";
-  if (status >= 400) throw new Error(`${head}\n\n${text}`.slice(0, 4_000).toWellFormed());
-  if (!isHtml || format !== "readable") {
-    return { type: "result", output: `${head}\n\n${text}${cut}` };
+  const isError = status >= 400;
+  if (isHtml && format !== "html") {
+    return {
+      type: "page",
+      head: head + cut,
+      html: source.replace(CONTROLS, "\ufffd"),
+      url: target.url,
+      wantsArticle: format === "readable" && !isError,
+      isError,
+    };
   }
-  const page = {
-    type: "page" as const,
-    head: head + cut,
-    text: cutOutput(text, task.maxOutputBytes),
-    html: source,
-    url: target.url,
-  };
-  const why = whyNoArticle(source, text) ??
-    (isSendable(page) ? undefined : "it is too large to look for an article");
-  if (why === undefined) return page;
-  const said = `${head}\n[the text of the whole page: ${why}]`;
-  return { type: "result", output: `${said}\n\n${text}${cut}` };
+  if (isError) throw new Error(`${head}\n\n${source}`.slice(0, 4_000).toWellFormed());
+  return { type: "result", output: `${head}\n\n${source}${cut}` };
 };
-
-/** Why no article is looked for; undefined where one may be found. */
-function whyNoArticle(html: string, text: string): string | undefined {
-  if (text.length < MIN_TEXT_CHARS) return "it is short";
-  const { elements, depth } = pageShape(html);
-  if (depth > MAX_DEPTH) return `no article is looked for in elements ${depth} deep`;
-  return elements > MAX_ELEMENTS ? `no article is looked for in ${elements} elements` : undefined;
-}
-
-function isSendable(page: Extract<ChildFrame, { type: "page" }>): boolean {
-  return new TextEncoder().encode(JSON.stringify(page)).length <= MAX_FRAME_BYTES;
-}
 
 function statusLine(response: IncomingMessage): string {
   return `HTTP ${response.statusCode} ${response.statusMessage ?? ""}`.trim();

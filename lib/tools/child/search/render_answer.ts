@@ -5,7 +5,7 @@
  * @module
  */
 
-import { decodeEntities } from "../entities.ts";
+import { decodeEntities } from "./decode_entities.ts";
 import { visible } from "../visible.ts";
 import type { SearchAnswer, SearchResult } from "./provider.ts";
 

@@ -7,7 +7,7 @@
 
 import { Readability } from "@mozilla/readability";
 import { parseHTML } from "linkedom";
-import { htmlToText } from "../child/html_to_text.ts";
+import { htmlToText } from "../../base/html_to_text.ts";
 import { visible } from "../child/visible.ts";
 
 /** Characters of an article beside its links; what is shorter is a teaser or a wrong guess. */
@@ -39,7 +39,7 @@ export function articleText(html: string, url: string): string | undefined {
     serializer: (node) => node as unknown as Element,
   }).parse();
   if (!article?.content) return undefined;
-  const text = htmlToText(article.content.innerHTML, url);
+  const text = htmlToText(article.content.innerHTML, { baseUrl: url, markdown: true });
   const said = (article.content.textContent?.length ?? 0) - linkChars(article.content);
   if (said < MIN_ARTICLE_CHARS || text.length < whole * MIN_SHARE) return undefined;
   const { title, byline, siteName, publishedTime } = article;

@@ -32,7 +32,9 @@ Deno.test("htmlToText() keeps what a reader needs", () => {
     ["x<!-- never closed", "x"],
     ["&#0;&#xD800;&#1114112;", "\ufffd\ufffd\ufffd"],
   ];
-  for (const [html, text] of cases) assertEquals([html, htmlToText(html, BASE)], [html, text]);
+  for (const [html, text] of cases) {
+    assertEquals([html, htmlToText(html, { baseUrl: BASE, markdown: true })], [html, text]);
+  }
 });
 
 Deno.test("htmlToText() takes any text, and shows nothing of scripts", () => {
@@ -55,8 +57,8 @@ Deno.test("htmlToText() takes any text, and shows nothing of scripts", () => {
   );
   fc.assert(fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
     const html = pieces.join("");
-    assertEquals(typeof htmlToText(html, BASE), "string");
-    assert(!htmlToText(`<script>hidden</script>${html}`, BASE).includes("hidden"));
+    assertEquals(typeof htmlToText(html, { baseUrl: BASE, markdown: true }), "string");
+    assert(!htmlToText(`<script>hidden</script>${html}`).includes("hidden"));
   }));
 });
 
@@ -75,8 +77,66 @@ Deno.test("htmlToText() needs no more than a moment for pages made to be slow", 
   ];
   for (const html of evil) {
     const start = performance.now();
-    htmlToText(html, BASE);
+    htmlToText(html, { baseUrl: BASE, markdown: true });
     const took = performance.now() - start;
     assert(took < 3_000, `${html.slice(0, 10)} took ${took} ms`);
   }
+});
+
+Deno.test("htmlToText() shows what a person sees of a mail", () => {
+  assertEquals(
+    htmlToText(
+      "<style>p{}</style><p>Hi &amp; <b>bye</b>&nbsp;&#x1F600;</p><ul><li>one</li><li>two</li></ul>" +
+        '<script>alert("<p>")</script><!-- <p>no</p> --><a href="https://a.b/c">click</a> 1 < 2' +
+        "<blockquote>old<br>older</blockquote>",
+    ),
+    "Hi & bye 😀\n\n- one\n- two\n\nclick (https://a.b/c) 1 < 2\n\n> old\n> older",
+  );
+  assertEquals(htmlToText('<a href="javascript:x">y</a>'), "y");
+  assertEquals(htmlToText("<pre>a\n  b</pre>"), "a\n  b");
+});
+
+Deno.test("htmlToText() takes any mail in little time, and never throws", () => {
+  fc.assert(fc.property(fc.string(), (text) => void htmlToText(text)));
+  for (
+    const nasty of [
+      "<",
+      "<a ",
+      "<a href='",
+      "<!--",
+      "&",
+      "&#",
+      "<p>",
+      "<blockquote>",
+      "<a>",
+      "</",
+      "<li>",
+      "<br>",
+    ]
+  ) {
+    const before = performance.now();
+    htmlToText(nasty.repeat(1_000_000 / nasty.length));
+    assert(performance.now() - before < 3_000, `${nasty} takes too long`);
+  }
+});
+
+Deno.test("htmlToText() marks each line of quotes, and no line around them", () => {
+  const cases: [string, string][] = [
+    ["a<blockquote><p>b</p><p>c</p></blockquote>d", "a\n\n> b\n>\n> c\n\nd"],
+    ["<blockquote>a<blockquote>b<br>c</blockquote></blockquote>", "> a\n>\n>> b\n>> c"],
+    ["<blockquote>a</blockquote><blockquote>b</blockquote>", "> a\n\n> b"],
+    ["<blockquote><pre>a\n\n  b</pre></blockquote></blockquote>c", "> a\n>\n>   b\n\nc"],
+  ];
+  for (const [html, text] of cases) assertEquals([html, htmlToText(html)], [html, text]);
+});
+
+Deno.test("htmlToText() knows every name of a character, and leaves out fillers", () => {
+  assertEquals(htmlToText("&Zcaron;&nbsp;&zwnj;&nbsp;Donau&shy;dampf &lt"), "Ž Donaudampf <");
+});
+
+Deno.test("htmlToText() shows the address of a link, unless its text is that", () => {
+  const link = (href: string, text: string) => htmlToText(`<a href="${href}">${text}</a>`);
+  assertEquals(link("https://a.net/b?c=1&amp;d", "a.net "), "a.net (https://a.net/b?c=1&d)");
+  assertEquals(link("https://a.net", "https://a.net"), "https://a.net");
+  assertEquals(link("/b", "relative to nothing"), "relative to nothing");
 });
