@@ -24,6 +24,9 @@ Deno.test("the service has exactly its table, and cannot do what is not in it", 
     operatorDir: `${home.dir}/home/operator`,
     workspace: `${home.dir}/home/workspace`,
   };
+  for (const dir of ["run", "data"]) {
+    await Deno.mkdir(`${home.dir}/home/${dir}`, { recursive: true });
+  }
   for (const dir of ["auditDir", "keysDir", "operatorDir", "workspace"] as const) {
     await Deno.mkdir(forbidden[dir], { recursive: true });
   }
@@ -32,12 +35,13 @@ Deno.test("the service has exactly its table, and cannot do what is not in it", 
   const result = await new Deno.Command(Deno.execPath(), {
     args: [...RUN_FLAGS, intruder, JSON.stringify({ table, forbidden })],
   }).output();
+  assertEquals(result.code, 0, new TextDecoder().decode(result.stderr));
   const report = JSON.parse(new TextDecoder().decode(result.stdout));
 
   assertEquals(report.granted, table, "everything in the table is granted");
   assertEquals(report.whole, [], "no kind of permission is granted as a whole");
   const allowed = Object.entries(report.attempts).filter(([, outcome]) => outcome === "allowed");
   assertEquals(allowed, []);
-  assertEquals(Object.keys(report.attempts).length, 18);
+  assertEquals(Object.keys(report.attempts).length, 27);
   assertEquals(await Deno.readTextFile(forbidden.configFile) !== "", true);
 });

@@ -27,7 +27,7 @@ import {
 /** What the authority works with. */
 export interface AuthorityDeps extends GatewayAnswers {
   /** Starts a gateway. */
-  run(): RunningGateway;
+  run(): RunningGateway | Promise<RunningGateway>;
   /** What a gateway is started with, as things are at that moment. */
   boot(): ServiceBoot;
   /** Whether one that ends by itself is started again. */
@@ -158,7 +158,7 @@ function ended(reason: string): ServiceError {
 
 /** Starts a gateway and waits until it is up. */
 async function connect(deps: AuthorityDeps): Promise<Connected> {
-  const running = deps.run();
+  const running = await deps.run();
   const peer: GatewayPeer = new Peer({
     transport: running.transport,
     mine: AUTHORITY,
@@ -186,9 +186,11 @@ async function connect(deps: AuthorityDeps): Promise<Connected> {
     deps.onStarted(started);
     return { peer, started, over, kill: running.kill };
   } catch (error) {
+    // Of one that died the end says more than the call that it left unanswered.
+    const isDead = peer.over !== undefined;
     peer.close("the service did not start");
-    await over;
-    throw error;
+    const reason = await over;
+    throw isDead ? ended(reason) : error;
   }
 }
 

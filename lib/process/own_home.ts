@@ -303,9 +303,15 @@ export async function ownHome(
       await fetcher.ensure({ user: "api.mcp", param: "api.mcp", dependencies: MCP });
     }
     const authority = await startAuthority({
-      run: () =>
+      run: async () =>
         options.stays
-          ? gatewayProcess(table, options.env, options.entry)
+          ? await gatewayProcess({
+            table,
+            env: options.env,
+            entry: options.entry,
+            sandboxDir: (await executor.confinement()).confined ? cacheDir : undefined,
+            denoDir,
+          })
           : gatewayWorker(table, options.entry),
       boot,
       restarts: options.stays === true,

@@ -1,5 +1,7 @@
 /** Code that runs where the service runs, and tries what the service may not. Reports each attempt. */
 
+import { standInGateway } from "../../lib/authority/testing/stand_in_gateway.ts";
+
 interface Probe {
   table: { kind: "net" | "read" | "write" | "env"; value: string }[];
   forbidden: {
@@ -9,6 +11,8 @@ interface Probe {
     operatorDir: string;
     workspace: string;
   };
+  /** Number of the process that started this one. */
+  launcher: number;
 }
 
 const descriptors = {
@@ -27,10 +31,26 @@ async function attempt(action: () => unknown): Promise<string> {
   }
 }
 
-const port = self as unknown as Pick<Worker, "postMessage" | "addEventListener">;
+/** Takes over every descriptor that this process may have; `net.Socket` asks for no permission. */
+async function adoptAll(): Promise<void> {
+  const { Socket } = await import("node:net");
+  const got: number[] = [];
+  // Its own pipes are among them, and nothing is written: they carry this report.
+  for (let fd = 3; fd < 64; fd++) {
+    try {
+      const socket = new Socket({ fd });
+      socket.on("error", () => {});
+      socket.on("data", () => void got.push(fd));
+    } catch {
+      // It is no socket, or nothing at all.
+    }
+  }
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  if (got.length === 0) throw new Deno.errors.NotCapable("nothing was there");
+}
 
-port.addEventListener("message", async (event) => {
-  const { table, forbidden }: Probe = (event as MessageEvent).data;
+async function tryAll(boot: unknown): Promise<string> {
+  const { table, forbidden, launcher } = boot as Probe;
   const granted = table.filter(({ kind, value }) => {
     if (value.startsWith("unix:")) return true; // no query knows sockets; the service listens there
     return Deno.permissions.querySync(descriptors[kind](value) as Deno.PermissionDescriptor)
@@ -67,6 +87,24 @@ port.addEventListener("message", async (event) => {
     "import npm:": await attempt(() => load("npm:is-" + "number@7.0.0")),
     "import https:": await attempt(() => load("https://example." + "com/m.ts")),
     "import file:": await attempt(() => load(`file://${forbidden.workspace}/planted.ts`)),
+    "import data:": await attempt(() =>
+      load(`data:text/javascript,Deno.readTextFileSync(${JSON.stringify(forbidden.configFile)})`)
+    ),
+    "read the launcher's environment": await attempt(() =>
+      Deno.readTextFileSync(`/proc/${launcher}/environ`)
+    ),
+    "read the launcher's descriptors": await attempt(() =>
+      Deno.readDirSync(`/proc/${launcher}/fd`).next()
+    ),
+    "read its own descriptors": await attempt(() => Deno.readDirSync("/proc/self/fd").next()),
+    "end the launcher": await attempt(() => Deno.kill(launcher, "SIGTERM")),
+    "end its parent": await attempt(() => Deno.kill(Deno.ppid, "SIGTERM")),
+    "bind to what Node is made of": await attempt(async () => {
+      const { default: process } = await import("node:process");
+      (process as unknown as { binding(name: string): { spawn(options: object): unknown } })
+        .binding("spawn_sync").spawn({ file: "/bin/true" });
+    }),
+    "take over a descriptor": await attempt(adoptAll),
     "a Worker with more": await attempt(() => {
       const url = URL.createObjectURL(new Blob([""], { type: "text/javascript" }));
       new Worker(url, {
@@ -75,5 +113,9 @@ port.addEventListener("message", async (event) => {
       } as WorkerOptions);
     }),
   };
-  port.postMessage({ granted, whole, attempts });
+  return JSON.stringify({ granted, whole, attempts });
+}
+
+standInGateway({
+  start: async (boot) => ({ model: "none", interrupted: 0, modelReason: await tryAll(boot) }),
 });
