@@ -17,6 +17,9 @@ export type Frame =
   | { type: "more"; id: number; count: number }
   | { type: "notice"; name: string; data?: unknown };
 
+/** Values of progress that a call may be told before it has taken them. */
+export const WINDOW = 64;
+
 /** Bytes that go with a call. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
