@@ -6,13 +6,14 @@
  */
 
 import type { Log } from "../base/log.ts";
-import type { ChildSession, ChildSessionHandlers } from "./child_session.ts";
+import type { ChildTask } from "./action_child.ts";
+import type { ChildSession, SessionBegin, SessionEndpoint } from "./child_session.ts";
 import { findChildUser, type FoundChildUser } from "./child_user.ts";
 import { childCommand, type ChildPermissions } from "./command.ts";
 import { closeInherited } from "./inherited.ts";
 import { openSession } from "./open_session.ts";
-import type { ChildFrame, ChildTask } from "../rpc/protocol.ts";
-import { type Fault, runProcess } from "./process.ts";
+import { type ChildOutcome, runProcess } from "./process.ts";
+import type { Endpoint, Handlers } from "../rpc/endpoint.ts";
 import {
   type Confinement,
   findConfinement,
@@ -29,6 +30,8 @@ import { moduleUrl } from "../base/layout.ts";
 /** One action for a child. */
 export interface ChildJob {
   task: ChildTask;
+  /** Goes beside the task. */
+  bytes?: Uint8Array<ArrayBuffer>;
   permissions: ChildPermissions;
   view: SandboxView;
   timeoutMs: number;
@@ -39,26 +42,15 @@ export interface ChildJob {
 }
 
 /** A child that lives on. */
-export interface SessionJob {
-  /** As `child.ts` knows it. */
-  name: string;
-  /** Its module, which calls `serveSession()`. */
-  entry: URL;
-  /** Given to it at its start; checked by itself. */
-  params: unknown;
+export interface SessionJob<Authority extends Endpoint, Child extends SessionEndpoint>
+  extends SessionBegin<Authority, Child> {
   permissions: ChildPermissions;
   /** Folders of its sources, beside the executor's own, are among what it sees. */
   view: SandboxView;
   packages?: LockedPackages;
-  /** Until it says that it is ready. Default 20,000. */
-  startTimeoutMs?: number;
 }
 
-/** How a child ended: its last frame, or why there was none. */
-export type ChildOutcome =
-  | Exclude<ChildFrame, { type: "progress" }>
-  | { type: "timeout"; timeoutMs: number }
-  | Fault;
+export type { ChildOutcome };
 
 /** Runs children. */
 export interface Executor {
@@ -75,11 +67,11 @@ export interface Executor {
    * Error that says why it cannot be, once nothing is left of it, or with the signal's reason, which is
    * heeded until it is ready.
    */
-  open(
-    job: SessionJob,
-    handlers: ChildSessionHandlers,
+  open<Authority extends Endpoint, Child extends SessionEndpoint>(
+    job: SessionJob<Authority, Child>,
+    handlers: Handlers<Authority>,
     options?: { signal?: AbortSignal },
-  ): Promise<ChildSession>;
+  ): Promise<ChildSession<Child>>;
   /** Whose rights they have. */
   childUser(): Promise<FoundChildUser>;
   /** Whether children run in a sandbox, tried once, at the first call; and why, or why not. */
@@ -130,7 +122,6 @@ const DEFAULT_MAX_HEAP_MIB = 256;
 const DEFAULT_MAX_DATA_BYTES = 2 * 1024 * 1024 * 1024;
 const MAX_OPEN_FILES = 256;
 const PROBE_TIMEOUT_MS = 10_000;
-const SESSION_START_TIMEOUT_MS = 20_000;
 
 const NEVER = new AbortController().signal;
 
@@ -220,22 +211,21 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return { argv, env: bwrap === undefined ? command.env : {} };
   }
 
-  async function openInPlace(
-    job: SessionJob,
-    handlers: ChildSessionHandlers,
+  async function openInPlace<Authority extends Endpoint, Child extends SessionEndpoint>(
+    job: SessionJob<Authority, Child>,
+    handlers: Handlers<Authority>,
     signal: AbortSignal | undefined,
     release: () => void,
-  ): Promise<ChildSession> {
+  ): Promise<ChildSession<Child>> {
     const { name } = job;
     try {
       const started = await commandLine({ ...job, tool: name });
       signal?.throwIfAborted();
       const { session, gone } = openSession({
+        ...job,
         ...started,
         cwd: "/",
-        params: job.params,
         handlers,
-        startTimeoutMs: job.startTimeoutMs ?? SESSION_START_TIMEOUT_MS,
         signal,
         closing: closing.signal,
         onGone: release,
@@ -274,6 +264,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       const { outcome, gone } = runProcess({
         ...started,
         task: job.task,
+        bytes: job.bytes,
         timeoutMs: job.timeoutMs,
         signal,
         closing: closing.signal,

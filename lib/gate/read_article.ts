@@ -7,14 +7,14 @@
  */
 
 import { lockedPackages } from "../packages/locked_packages.ts";
+import type { ChildResult } from "../executor/action_child.ts";
 import { NO_PERMISSIONS } from "../executor/command.ts";
 import { cutOutput } from "../rpc/cut_output.ts";
 import type { ChildOutcome, Executor } from "../executor/executor.ts";
-import { type ChildFrame, PROTOCOL_VERSION } from "../rpc/protocol.ts";
 import { HOLDS_PACKAGES, moduleUrl, sourcePaths } from "../base/layout.ts";
 
 /** A page, as the fetching child answers it. */
-export type FetchedPage = Extract<ChildFrame, { type: "page" }>;
+export type FetchedPage = Extract<ChildResult, { type: "page" }>;
 
 /** What finding an article needs. */
 export interface ArticleDeps {
@@ -58,13 +58,12 @@ async function run(
   }
   return await executor.run({
     task: {
-      v: PROTOCOL_VERSION,
       tool: TOOL,
       args: { url },
       workspace: "/",
       maxOutputBytes: Math.max(HEAD_BYTES, maxOutputBytes - HEAD_BYTES),
-      payload: new TextEncoder().encode(html),
     },
+    bytes: new TextEncoder().encode(html),
     entry: moduleUrl("lib/tools/article/child.ts"),
     permissions: NO_PERMISSIONS,
     view: { readOnly: sourcePaths(SOURCES), readWrite: [], network: false },

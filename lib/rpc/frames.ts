@@ -1,33 +1,37 @@
 /**
- * Frames of the executor's protocol: a 4-byte big-endian length and that many bytes, UTF-8 JSON but
- * for a payload. Both sides use this file, so it imports nothing that a child would have to load.
+ * Frames on a byte stream: a 4-byte big-endian length and that many bytes of UTF-8 JSON. `bytes` of a
+ * value follow it in a frame of their own, as they are. Children load this file, so it imports nothing.
  *
  * @module
  */
 
-import { type ChildTask, MAX_FRAME_BYTES, type TaskFrame } from "./protocol.ts";
+/** Largest frame where nothing else is said, bytes. */
+export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
 const HEAD_BYTES = 4;
 
-/** A frame that holds the value; throws a RangeError when it would be larger than the bound. */
-export function encodeFrame(value: unknown): Uint8Array<ArrayBuffer> {
+/** What is written for a value, in order; throws a RangeError when a part is larger than the bound. */
+export function encodeFrame(
+  value: object,
+  maxBytes = MAX_FRAME_BYTES,
+): Uint8Array<ArrayBuffer>[] {
+  const { bytes } = value as { bytes?: Uint8Array<ArrayBuffer> };
+  if (bytes === undefined) return [encodeJson(value, maxBytes)];
+  const head = encodeHead(bytes.length, maxBytes);
+  return [encodeJson({ ...value, bytes: undefined, hasBytes: true }, maxBytes), head, bytes];
+}
+
+function encodeJson(value: unknown, maxBytes: number): Uint8Array<ArrayBuffer> {
   const body = new TextEncoder().encode(JSON.stringify(value));
   const frame = new Uint8Array(HEAD_BYTES + body.length);
-  frame.set(encodeHead(body.length));
+  frame.set(encodeHead(body.length, maxBytes));
   frame.set(body, HEAD_BYTES);
   return frame;
 }
 
-/** What is written for a task, in order; throws a RangeError when a frame would be larger than the bound. */
-export function encodeTask({ payload, ...task }: ChildTask): Uint8Array<ArrayBuffer>[] {
-  if (payload === undefined) return [encodeFrame(task)];
-  const frame: TaskFrame = { ...task, hasPayload: true };
-  return [encodeFrame(frame), encodeHead(payload.length), payload];
-}
-
-function encodeHead(length: number): Uint8Array<ArrayBuffer> {
-  if (length > MAX_FRAME_BYTES) {
-    throw new RangeError(`Cannot send a frame of ${length} bytes: the limit is ${MAX_FRAME_BYTES}`);
+function encodeHead(length: number, maxBytes: number): Uint8Array<ArrayBuffer> {
+  if (length > maxBytes) {
+    throw new RangeError(`Cannot send a frame of ${length} bytes: the limit is ${maxBytes}`);
   }
   const head = new Uint8Array(HEAD_BYTES);
   new DataView(head.buffer).setUint32(0, length);
@@ -35,45 +39,49 @@ function encodeHead(length: number): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Takes bytes as they come and gives back the values of complete frames. Holds one frame at most;
- * throws on a length over the bound and on a body that is no JSON. After `expectBytes()` the next
- * frame's value is its body, a Uint8Array.
+ * Takes bytes as they come and gives back the values of complete frames. Holds one frame at most, and
+ * the value that waits for its bytes; throws on a length over the bound and on a body that is no JSON.
  */
 export class FrameReader {
+  readonly #maxBytes: number;
   #chunks: Uint8Array[] = [];
   #held = 0;
-  #bytesNext = false;
+  #waiting: object | undefined;
+
+  constructor(maxBytes = MAX_FRAME_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
 
   /** Bytes of a frame that has begun and is not complete. */
   get pendingBytes(): number {
     return this.#held;
   }
 
-  /** May be called between two values of one `push()`: frames are read when they are asked for. */
-  expectBytes(): void {
-    this.#bytesNext = true;
-  }
-
+  /** Frames are read when they are asked for. */
   *push(chunk: Uint8Array): Iterable<unknown> {
     this.#chunks.push(chunk);
     this.#held += chunk.length;
     while (this.#held >= HEAD_BYTES) {
       const head = this.#peek(HEAD_BYTES);
       const length = new DataView(head.buffer, head.byteOffset).getUint32(0);
-      if (length > MAX_FRAME_BYTES) {
+      if (length > this.#maxBytes) {
         throw new RangeError(
-          `Cannot take a frame of ${length} bytes: the limit is ${MAX_FRAME_BYTES}`,
+          `Cannot take a frame of ${length} bytes: the limit is ${this.#maxBytes}`,
         );
       }
       if (this.#held < HEAD_BYTES + length) return;
       const body = this.#peek(HEAD_BYTES + length).subarray(HEAD_BYTES);
       this.#drop(HEAD_BYTES + length);
-      if (this.#bytesNext) {
-        this.#bytesNext = false;
-        yield body;
-      } else {
-        yield JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+      if (this.#waiting !== undefined) {
+        const value = { ...this.#waiting, bytes: body };
+        this.#waiting = undefined;
+        yield value;
+        continue;
       }
+      const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+      const { hasBytes, ...rest } = (value ?? {}) as { hasBytes?: unknown };
+      if (hasBytes === true) this.#waiting = rest;
+      else yield value;
     }
   }
 

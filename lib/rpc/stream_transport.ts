@@ -4,7 +4,7 @@
  * @module
  */
 
-import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from "./byte_frames.ts";
+import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from "./frames.ts";
 import type { Frame, Transport } from "./transport.ts";
 
 /** Both directions; a `Deno.Conn` is one. */

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { encodeFrame } from "./byte_frames.ts";
+import { encodeFrame } from "./frames.ts";
 import { type StreamLimits, streamTransport } from "./stream_transport.ts";
 import type { Frame } from "./transport.ts";
 

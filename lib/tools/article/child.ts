@@ -6,8 +6,7 @@
  * @module
  */
 
-import type { ChildRun } from "../../rpc/protocol.ts";
-import { serveChild } from "../../rpc/serve_child.ts";
+import { type ChildRun, serveChild } from "../../executor/serve_child.ts";
 import { articleText } from "./article_text.ts";
 
 /** What the child is told beside the page. */
@@ -16,11 +15,11 @@ export interface ArticleArgs {
   url: string;
 }
 
-/** Reads the payload. */
-export const run: ChildRun = ({ task }) => {
+/** Reads the bytes. */
+export const run: ChildRun = ({ task, bytes }) => {
   silenceConsole();
   const { url } = task.args as ArticleArgs;
-  const html = new TextDecoder().decode(task.payload);
+  const html = new TextDecoder().decode(bytes);
   return Promise.resolve({ type: "result", output: articleText(html, url) ?? "" });
 };
 

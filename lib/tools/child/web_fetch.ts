@@ -7,8 +7,9 @@
 
 import type { IncomingMessage } from "node:http";
 import { cutOutput } from "../../rpc/cut_output.ts";
-import { type ChildFrame, type ChildRun, MAX_FRAME_BYTES } from "../../rpc/protocol.ts";
-import { serveChild } from "../../rpc/serve_child.ts";
+import type { ChildResult } from "../../executor/action_child.ts";
+import { type ChildRun, serveChild } from "../../executor/serve_child.ts";
+import { MAX_FRAME_BYTES } from "../../rpc/frames.ts";
 import { requestTarget } from "./http_request.ts";
 import { htmlToText } from "./html_to_text.ts";
 import { pageShape } from "./page_shape.ts";
@@ -80,7 +81,7 @@ function whyNoArticle(html: string, text: string): string | undefined {
   return elements > MAX_ELEMENTS ? `no article is looked for in ${elements} elements` : undefined;
 }
 
-function isSendable(page: Extract<ChildFrame, { type: "page" }>): boolean {
+function isSendable(page: Extract<ChildResult, { type: "page" }>): boolean {
   return new TextEncoder().encode(JSON.stringify(page)).length <= MAX_FRAME_BYTES;
 }
 
