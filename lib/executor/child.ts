@@ -83,7 +83,7 @@ export function runAsChild(args: readonly string[] = Deno.args): Promise<never> 
   } as WorkerOptions);
   worker.onerror = (event) => {
     event.preventDefault();
-    console.error(event.message);
+    Deno.stderr.writeSync(new TextEncoder().encode(`${event.message}\n`));
     Deno.exit(EXIT_UNCAUGHT);
   };
   worker.onmessage = ({ data }: MessageEvent<Uint8Array<ArrayBuffer> | typeof READY>) => {

@@ -39,7 +39,7 @@ const peer = childPeer(TRY_SESSION.child, TRY_SESSION.authority, {
       const many = Array.from({ length: params as number }, (_, n) => peer.call("add", [n, n]));
       return (await Promise.allSettled(many)).map(({ status }) => status);
     },
-    askAborted: (params) =>
+    askAborted: (params): Promise<string> =>
       peer.call("wait", null, { timeoutMs: params as number })
         .then(() => "answered", (error: Error) => error.message),
     progress(params, { progress }) {

@@ -81,8 +81,9 @@ function whyNoArticle(html: string, text: string): string | undefined {
   return elements > MAX_ELEMENTS ? `no article is looked for in ${elements} elements` : undefined;
 }
 
-function isSendable(page: Extract<ChildResult, { type: "page" }>): boolean {
-  return new TextEncoder().encode(JSON.stringify(page)).length <= MAX_FRAME_BYTES;
+function isSendable(result: Extract<ChildResult, { type: "page" }>): boolean {
+  const frame = JSON.stringify({ type: "answer", id: 1, result });
+  return new TextEncoder().encode(frame).length <= MAX_FRAME_BYTES;
 }
 
 function statusLine(response: IncomingMessage): string {
