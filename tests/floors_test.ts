@@ -13,8 +13,9 @@ const TEST_CODE = /(_test\.ts$|\/testing\/|_fixture\.ts$)/;
  */
 const FLOORS: readonly (readonly string[])[] = [
   ["base"],
+  ["rpc"],
   ["contract"],
-  ["rpc", "packages", "secrets", "listen"],
+  ["packages", "secrets", "listen"],
   ["network", "config"],
   ["schedule", "channel", "model", "media"],
   ["journal", "place"],

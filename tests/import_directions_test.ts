@@ -23,7 +23,8 @@ const RULES: Rule[] = [
   {
     name: "child sides of tools stand alone",
     from: /^lib\/tools\/child\//,
-    mayNot: /^(npm:|lib\/(?!tools\/child\/|rpc\/|base\/(layout|protected_names)\.ts$))/,
+    mayNot:
+      /^(npm:|lib\/(?!tools\/child\/|rpc\/|executor\/serve_child\.ts$|base\/(layout|protected_names)\.ts$))/,
   },
   {
     name: "the proxy and the relay of sandboxed programs stand alone",

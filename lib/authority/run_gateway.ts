@@ -11,8 +11,9 @@ import { HOLDS_PACKAGES, moduleUrl, ROOT, sourcePaths } from "../base/layout.ts"
 import { lockedFlags, ownFiles } from "../packages/locked_packages.ts";
 import { closeInherited } from "../executor/inherited.ts";
 import { findConfinement, sandboxBase, sandboxView } from "../executor/sandbox.ts";
+import { endOf, spawnProcess } from "../executor/spawn_process.ts";
 import { EXEC_FILTERED, writeSeccompFilter } from "../executor/seccomp_filter.ts";
-import { killTree, withinMoments } from "../base/process_tree.ts";
+import { withinMoments } from "../base/process_tree.ts";
 import { dirname, fromFileUrl } from "@std/path";
 import { portTransport } from "../rpc/port_transport.ts";
 import { MAX_GATEWAY_FRAME_BYTES } from "./protocol.ts";
@@ -79,27 +80,15 @@ export async function gatewayProcess(options: GatewayProcess): Promise<RunningGa
     return value === undefined ? [] : [[name, value]];
   });
   const entry = options.entry ?? moduleUrl(ENTRY);
-  const [path, ...args] = [
+  const argv = [
     ...await closeInherited(),
     ...await namespaces(options),
     ...[Deno.execPath(), "run", "--quiet", "--no-prompt", "--no-remote", "--deny-import"],
     ...["--cached-only", ...configFlags(), ...permissionFlags(table), entry.href],
   ];
-  const child = new Deno.Command(path!, {
-    args,
-    clearEnv: true,
-    env: { ...Object.fromEntries(variables), DENO_NO_UPDATE_CHECK: "1" },
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "inherit",
-    // What a terminal sends goes to this process alone, which ends the other in order.
-    detached: true,
-  }).spawn();
-  let isOver = false;
-  const ended = child.status.then(({ code, signal }) => {
-    isOver = true;
-    return signal === null ? `its process ended with code ${code}` : `it was ended by ${signal}`;
-  });
+  const environment = { ...Object.fromEntries(variables), DENO_NO_UPDATE_CHECK: "1" };
+  const child = spawnProcess({ argv, env: environment, sharesStderr: true });
+  const ended = endOf(child).then(({ reason }) => reason);
   return {
     transport: streamTransport(
       { readable: child.stdout, writable: child.stdin },
@@ -107,7 +96,7 @@ export async function gatewayProcess(options: GatewayProcess): Promise<RunningGa
     ),
     ended,
     async kill() {
-      if (!isOver) killTree(child);
+      child.kill();
       await withinMoments(ended);
     },
   };

@@ -1,15 +1,12 @@
 /**
- * What the authority and the child that speaks with an MCP server say to each other, over the session
- * of `lib/rpc/session_protocol.ts`.
- *
- * The child is started with {@linkcode McpStart} and is ready once the server has greeted. Then it
- * answers `list` with a {@linkcode McpListed}, `call` ({@linkcode McpCall}) with a
- * {@linkcode McpCalled}, `ping`, and `close`, which takes leave of the server. It gives the notices
- * `changed` when a list may have changed, and `broken` ({@linkcode McpBroken}) when the server is of no
- * use any more.
+ * What the authority and the child that speaks with an MCP server call and tell each other. The server
+ * may have taken the child over, so everything that the child says is checked.
  *
  * @module
  */
+
+import { anything, flag, list, nothing, progressText, shape, text } from "../rpc/checks.ts";
+import { call, notice } from "../rpc/endpoint.ts";
 
 /** What the child is started with. */
 export interface McpStart {
@@ -69,7 +66,45 @@ export interface McpCalled {
   output: string;
 }
 
-/** Data of the notice `broken`. */
-export interface McpBroken {
-  reason: string;
-}
+const MAX_LISTED = 1_000;
+const MAX_PROBLEMS = 100;
+/** Of what the server says that it is, and of a problem. */
+const MAX_WORDS_CHARS = 1_000;
+/** Of why a server is of no use any more. */
+const MAX_REASON_CHARS = 4_000;
+
+/** Both ends. */
+export const MCP_CHILD = {
+  authority: {
+    calls: {},
+    notices: {
+      /** A list may have changed. */
+      changed: notice<void>(nothing),
+      /** The server is of no use any more, and why. */
+      broken: notice<string>((value) => text()(value).slice(0, MAX_REASON_CHARS)),
+    },
+  },
+  child: {
+    calls: {
+      /** The server has greeted. */
+      start: call<McpStart, void>({ result: nothing }),
+      list: call<void, McpListed>({
+        result: shape({
+          about: text(MAX_WORDS_CHARS),
+          tools: list(anything, MAX_LISTED),
+          resources: list(anything, MAX_LISTED),
+          prompts: list(anything, MAX_LISTED),
+          problems: list(text(MAX_WORDS_CHARS), MAX_PROBLEMS),
+        }),
+      }),
+      call: call<McpCall, McpCalled, string>({
+        result: shape({ failed: flag, output: text() }),
+        progress: progressText,
+      }),
+      ping: call<void, void>({ result: nothing }),
+      /** Takes leave of the server. */
+      close: call<void, void>({ result: nothing }),
+    },
+    notices: {},
+  },
+};

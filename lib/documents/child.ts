@@ -5,8 +5,7 @@
  * @module
  */
 
-import type { ChildRun } from "../rpc/protocol.ts";
-import { serveChild } from "../rpc/serve_child.ts";
+import { type ChildRun, serveChild } from "../executor/serve_child.ts";
 import { ServiceError } from "../base/errors.ts";
 import { extractDocument } from "./extract.ts";
 import { prepareGlobals } from "./prepare_globals.ts";
@@ -18,11 +17,11 @@ export type DocumentAnswer =
   /** `detail` is for the log: what the library said. */
   | { code: "unreadable_document" | "unsupported_media_type"; message: string; detail?: string };
 
-/** Reads the payload. Throws when this program is broken. */
-export const run: ChildRun = async ({ task }) => {
+/** Reads the bytes. Throws when this program is broken. */
+export const run: ChildRun = async ({ bytes }) => {
   silenceConsole();
   prepareGlobals();
-  const output = JSON.stringify(await answer(task.payload!));
+  const output = JSON.stringify(await answer(bytes!));
   return { type: "result", output };
 };
 

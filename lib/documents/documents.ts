@@ -22,7 +22,6 @@ import type { Log } from "../base/log.ts";
 import { lockedPackages } from "../packages/locked_packages.ts";
 import { NO_PERMISSIONS } from "../executor/command.ts";
 import { type ChildJob, type ChildOutcome, createExecutor } from "../executor/executor.ts";
-import { PROTOCOL_VERSION } from "../rpc/protocol.ts";
 import type { SandboxView } from "../executor/sandbox.ts";
 import { moduleUrl, sourcePaths } from "../base/layout.ts";
 
@@ -139,13 +138,12 @@ export function createDocumentReader(options: DocumentReaderOptions): OwnedDocum
     }
     const outcome = await executor.run({
       task: {
-        v: PROTOCOL_VERSION,
         tool: "extract_document",
         args: {},
         workspace: "/",
         maxOutputBytes: MAX_ANSWER_BYTES,
-        payload: bytes as Uint8Array<ArrayBuffer>,
       },
+      bytes: bytes as Uint8Array<ArrayBuffer>,
       permissions: NO_PERMISSIONS,
       timeoutMs,
       entry,

@@ -25,7 +25,7 @@ import {
   type OwnedDocumentReader,
 } from "./documents.ts";
 import { findDenoDir } from "../packages/deno_dir.ts";
-import { encodeTask, FrameReader } from "../rpc/frames.ts";
+import { encodeFrame, FrameReader } from "../rpc/frames.ts";
 import { lockedFlags } from "../packages/locked_packages.ts";
 
 const CHILD = new URL("../authority/testing/document_child.ts", import.meta.url);
@@ -326,19 +326,26 @@ Deno.test("runAsChild() reads documents too, with nothing permitted", async () =
   const { docx } = await makeEach();
   const writer = child.stdin.getWriter();
   const task = {
-    v: 2 as const,
     tool: "extract_document",
     args: {},
     workspace: "/",
     maxOutputBytes: 1_000_000,
-    payload: new Uint8Array(docx),
   };
-  for (const bytes of encodeTask(task)) await writer.write(bytes);
+  const call = { type: "call", id: 1, method: "run", params: task, bytes: new Uint8Array(docx) };
+  for (const bytes of encodeFrame(call)) await writer.write(bytes);
   const frames = new FrameReader();
-  const values: unknown[] = [];
-  for await (const chunk of child.stdout) values.push(...frames.push(chunk));
-  assertEquals((await child.status).success, true);
-  await writer.close().catch(() => {});
-  const [{ type, output }] = values as [{ type: string; output: string }];
-  assertEquals([type, JSON.parse(output).text], ["result", "A paragraph\n\nAnother one"]);
+  const answered = Promise.withResolvers<unknown>();
+  const reading = (async () => {
+    for await (const chunk of child.stdout) {
+      for (const frame of frames.push(chunk)) answered.resolve(frame);
+    }
+  })();
+  const { result } = await answered.promise as { result: { type: string; output: string } };
+  assertEquals([result.type, JSON.parse(result.output).text], [
+    "result",
+    "A paragraph\n\nAnother one",
+  ]);
+  await writer.close();
+  assertEquals((await child.status).code, 3);
+  await reading;
 });

@@ -5,17 +5,14 @@
  * A binary starts with every permission that it was compiled with, and Deno can give up a kind of
  * permission as a whole but not narrow it to a path. So the tool runs in a Worker that is created with
  * exactly the action's permissions, and this thread then gives up all of its own; it only passes
- * frames on, and ends the process when standard input ends, however busy the Worker is. The process
+ * bytes on, and ends the process when standard input ends, however busy the Worker is. The process
  * is the boundary for memory and time, as from source.
  *
  * @module
  */
 
 import { type ChildPermissions, PROBE_ARGUMENT, RELAY_ARGUMENT } from "./command.ts";
-import type { ChildFrame } from "../rpc/protocol.ts";
-import { READY, serveInput, writeFrame } from "../rpc/serve_child.ts";
-import { writeSessionFrame } from "../rpc/serve_session.ts";
-import type { SessionFrame, StartFrame } from "../rpc/session_protocol.ts";
+import { readInput, READY, writeOutput } from "../rpc/child_transport.ts";
 import { moduleUrl } from "../base/layout.ts";
 
 /** Every tool with a child side, `lib/tools/child/<name>.ts`. */
@@ -33,14 +30,10 @@ export const CHILD_TOOLS = [
 ] as const;
 
 /** Every module that a child may be: no specifier comes from anywhere else. */
-const ACTIONS: ReadonlyMap<string, string> = new Map([
+const CHILDREN: ReadonlyMap<string, string> = new Map([
   ...CHILD_TOOLS.map((name) => [name, `lib/tools/child/${name}.ts`] as const),
   ["read_page", "lib/tools/page/child.ts"],
   ["extract_document", "lib/documents/child.ts"],
-]);
-
-/** Every module that a session may be (`serve_session.ts`). */
-const SESSIONS: ReadonlyMap<string, string> = new Map([
   ["mcp", "lib/mcp/child.ts"],
   ["network_proxy", "lib/network/proxy/child.ts"],
 ]);
@@ -57,26 +50,23 @@ const PROBE = "lib/executor/probe_kernel.ts";
 /** Sources of the modules that processes of children start with. */
 export const CHILD_MODULES: readonly string[] = [
   "lib/executor/child.ts",
-  ...ACTIONS.values(),
-  ...SESSIONS.values(),
+  ...CHILDREN.values(),
   RELAY,
   PROBE,
 ];
 
+const EXIT_UNCAUGHT = 1;
 const EXIT_USAGE = 2;
-
-type Said = ChildFrame | SessionFrame | StartFrame;
 
 const KINDS = ["read", "write", "net", "env", "run", "sys", "ffi", "import"] as const;
 
-/** Serves the one action of this child, or its session, and exits. */
+/** Serves as the child that the arguments name, until the authority ends it. */
 export function runAsChild(args: readonly string[] = Deno.args): Promise<never> {
   const [, tool, permissionsJson] = args;
   if (tool === RELAY_ARGUMENT && permissionsJson !== undefined) return runRelay(permissionsJson);
   if (tool === PROBE_ARGUMENT) return runProbe();
-  const isSession = SESSIONS.has(tool ?? "");
   const isChannel = tool === "channel";
-  const entry = isChannel ? CHANNEL : ACTIONS.get(tool ?? "") ?? SESSIONS.get(tool ?? "");
+  const entry = isChannel ? CHANNEL : CHILDREN.get(tool ?? "");
   if (entry === undefined || permissionsJson === undefined) Deno.exit(EXIT_USAGE);
   const permissions = JSON.parse(permissionsJson) as ChildPermissions;
   const { read, write, net, everyAddress, run, env, sys } = permissions;
@@ -95,32 +85,19 @@ export function runAsChild(args: readonly string[] = Deno.args): Promise<never> 
       },
     },
   } as WorkerOptions);
-  worker.addEventListener("error", (event) => {
+  worker.onerror = (event) => {
     event.preventDefault();
-    const { message } = event;
-    // deno-lint-ignore no-console -- the last of what it says is why it ended
-    if (isChannel) console.error(message);
-    else if (isSession) writeSessionFrame({ type: "unable", message });
-    else writeFrame({ type: "failure", message });
-    Deno.exit(1);
-  });
-  worker.addEventListener("message", ({ data }: MessageEvent<Said | typeof READY>) => {
-    if (data === READY) {
-      // Its modules are loaded, with this thread's permissions; the task comes only afterwards.
-      for (const name of KINDS) Deno.permissions.revokeSync({ name } as Deno.PermissionDescriptor);
-      if (isChannel) return worker.postMessage(READY);
-      return serveInput((task) => worker.postMessage(task));
-    }
-    if (isChannel) Deno.exit(1);
-    if (isSession) {
-      const frame = data as SessionFrame | StartFrame;
-      writeSessionFrame(frame);
-      if (frame.type === "unable") Deno.exit(1);
-      return;
-    }
-    writeFrame(data as ChildFrame);
-    if (data.type !== "progress") Deno.exit(0);
-  });
+    Deno.stderr.writeSync(new TextEncoder().encode(`${event.message}\n`));
+    Deno.exit(EXIT_UNCAUGHT);
+  };
+  worker.onmessage = ({ data }: MessageEvent<Uint8Array<ArrayBuffer> | typeof READY>) => {
+    if (data !== READY) return writeOutput(data);
+    // Its modules are loaded, with this thread's permissions; the task comes only afterwards.
+    for (const name of KINDS) Deno.permissions.revokeSync({ name } as Deno.PermissionDescriptor);
+    // A channel reads and writes the streams of the process itself.
+    if (isChannel) worker.postMessage(READY);
+    else readInput((chunk) => worker.postMessage(chunk));
+  };
   return new Promise(() => {});
 }
 

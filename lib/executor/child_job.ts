@@ -9,7 +9,6 @@ import type { PathTarget, ResolvedAction, UrlTarget } from "../contract/actions.
 import { addressPort, closedRangesWithout } from "../base/addresses.ts";
 import { type ChildPermissions, NO_PERMISSIONS } from "./command.ts";
 import type { ChildJob } from "./executor.ts";
-import { PROTOCOL_VERSION } from "../rpc/protocol.ts";
 import type { SandboxView } from "./sandbox.ts";
 import { isInside } from "../base/inside.ts";
 
@@ -29,7 +28,7 @@ export function actionJob(
   { timeoutMs, childSettings: settings }: Pick<Tool, "timeoutMs" | "childSettings">,
   { workspace, maxOutputBytes }: JobSettings,
 ): ChildJob {
-  const shared = { v: PROTOCOL_VERSION, tool, args, target, workspace, maxOutputBytes } as const;
+  const shared = { tool, args, target, workspace, maxOutputBytes };
   const task = settings === undefined ? shared : { ...shared, settings };
   switch (target.kind) {
     case "path":
@@ -58,7 +57,7 @@ export function resolverJob(
 ): ChildJob {
   const tool = "resolve_host";
   return {
-    task: { v: PROTOCOL_VERSION, tool, args: {}, target, workspace, maxOutputBytes },
+    task: { tool, args: {}, target, workspace, maxOutputBytes },
     permissions: { ...NO_PERMISSIONS, net: [target.host] },
     view: { ...NO_FILES, network: true },
     timeoutMs: RESOLVE_TIMEOUT_MS,

@@ -1,33 +1,49 @@
 /**
- * A child that lives on: the authority asks it things, and it asks the authority, each by number, over
- * the frames of `session_protocol.ts`. Used for MCP servers and for the proxy of sandboxed programs.
- * The child's side is `serve_session.ts`.
+ * A child that lives on: the authority calls it, and it calls the authority. Used for MCP servers and for
+ * the proxy of sandboxed programs.
  *
  * @module
  */
 
-/** A running child, seen from the authority. Everything that comes from it is checked by the caller. */
-export interface ChildSession {
+import type { CallSpec, Endpoint, ParamsOf } from "../rpc/endpoint.ts";
+import type { Peer } from "../rpc/peer.ts";
+
+/** What a child that lives on answers. Its `start` comes first: an answer means that it is ready. */
+export interface SessionEndpoint extends Endpoint {
+  // deno-lint-ignore no-explicit-any -- any parameters; each kind keeps its own
+  readonly calls: Endpoint["calls"] & { readonly start: CallSpec<any, void, never> };
+}
+
+/** Both ends of a kind of child. What the child says is checked: it isn't trusted. */
+export interface SessionKind<Authority extends Endpoint, Child extends SessionEndpoint> {
+  /** What the child may call and tell. */
+  authority: Authority;
+  child: Child;
+}
+
+/** What every such child is started as. */
+export interface SessionBegin<Authority extends Endpoint, Child extends SessionEndpoint> {
+  /** As `child.ts` knows it. */
+  name: string;
+  /** Its module, which calls `childPeer()`. */
+  entry: URL;
+  kind: SessionKind<Authority, Child>;
+  /** Given to it at its start; the place for values of secrets. */
+  params: ParamsOf<Child, "start">;
+  /** Until it is ready. Default 20,000. */
+  startTimeoutMs?: number;
+}
+
+/** A running child, seen from the authority. */
+export interface ChildSession<Child extends Endpoint> {
   /**
-   * Asks for something and waits. Rejects with an Error in the child's words, with the signal's reason
-   * after telling the child to stop, after `timeoutMs`, when 64 requests are under way, when it is
-   * larger than a frame (16 MiB), and when the child has ended.
+   * Calls it. Rejects with an Error in the child's words, with the signal's reason after telling the child
+   * to stop, after `timeoutMs`, when 64 calls are under way, when it is larger than a frame (16 MiB), and
+   * when the child has ended.
    */
-  request(
-    method: string,
-    params: unknown,
-    options: { signal?: AbortSignal; timeoutMs: number; onProgress?: (text: string) => void },
-  ): Promise<unknown>;
+  call: Peer<Endpoint, Child>["call"];
   /** Resolves with why, for people, when it has ended, however that came. */
   readonly ended: Promise<string>;
   /** Kills it with its tree; resolves when nothing is left. */
   close(): Promise<void>;
-}
-
-/** What the child may ask of the authority. Both may be called at any time, and cost little. */
-export interface ChildSessionHandlers {
-  /** Answers a request of the child's; what it throws is told in words. At most 64 at once. */
-  onRequest?(method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
-  /** Takes a notice, which nobody answers. A child that gives very many is read more slowly. */
-  onNotice?(name: string, data: unknown): void;
 }

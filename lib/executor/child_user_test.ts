@@ -76,7 +76,6 @@ Deno.test({
       const tries = [["write", `${workspace}/by-child`], ["read", `${workspace}/of-root`]];
       const outcome = await executor.run({
         task: {
-          v: 2,
           tool: "try",
           args: { tries },
           target: { kind: "unresolved", what: "", reason: "" },

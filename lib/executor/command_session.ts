@@ -8,17 +8,18 @@
 import { isInside } from "../base/inside.ts";
 import { type ChildCommand, childCommand, type ChildPermissions } from "./command.ts";
 import { EXECUTOR_SOURCES, memoryFolder, packageMounts, SANDBOX_CACHE_DIR } from "./sandbox.ts";
+import type { SessionBegin, SessionEndpoint } from "./child_session.ts";
+import type { Endpoint } from "../rpc/endpoint.ts";
 import type { LockedPackages } from "../packages/locked_packages.ts";
 import { sourcePaths } from "../base/layout.ts";
 
 /** A child that lives on in the sandbox of commands. */
-export interface CommandSessionJob {
-  /** As `child.ts` knows it. */
-  name: string;
-  /** Its module, which calls `serveSession()`. */
-  entry: URL;
-  /** Given to it at its start; the place for values of secrets. */
-  params: unknown;
+export type CommandSessionJob<Authority extends Endpoint, Child extends SessionEndpoint> =
+  & SessionBegin<Authority, Child>
+  & CommandSessionNeeds;
+
+/** What it is started with, and what it is let do. */
+export interface CommandSessionNeeds {
   /** What Deno lets it do; the sandbox holds it and what it starts beside that. */
   permissions: ChildPermissions;
   /** Folders that it imports from beside the executor's own, relative to the program's. */
@@ -33,8 +34,6 @@ export interface CommandSessionJob {
   env?: Readonly<Record<string, string>>;
   /** The socket of its proxy; without one it has no network. */
   networkSocket?: string;
-  /** Until it says that it is ready. Default 20,000. */
-  startTimeoutMs?: number;
   /** V8's heap. Default 256. */
   maxHeapMiB?: number;
   execPath?: string;
@@ -48,7 +47,7 @@ const NEVER = ["/proc", "/dev", "/sys"];
 
 /** Its command line and what Deno needs in its environment, which holds no secret. */
 export async function sessionCommand(
-  job: CommandSessionJob,
+  job: CommandSessionNeeds & Pick<SessionBegin<Endpoint, SessionEndpoint>, "name" | "entry">,
   /** Where there is no sandbox: Deno's folder for what it derives. */
   cacheDir?: string,
 ): Promise<ChildCommand> {
@@ -71,7 +70,7 @@ export async function sessionCommand(
  * which it cannot be given.
  */
 export async function sessionMounts(
-  job: CommandSessionJob,
+  job: CommandSessionNeeds,
   { workspace, hidden }: { workspace: string; hidden: readonly string[] },
 ): Promise<string[]> {
   const args: string[] = [];

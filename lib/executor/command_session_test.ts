@@ -2,15 +2,19 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { needs } from "../../tests/support/needs.ts";
 import { until } from "../../tests/support/process_facts.ts";
 import type { CommandTarget } from "../contract/actions.ts";
-import type { ChildSessionHandlers } from "./child_session.ts";
+import type { ChildSession } from "./child_session.ts";
 import { NO_PERMISSIONS } from "./command.ts";
 import type { CommandSessionJob } from "./command_session.ts";
 import { type Commands, createCommands } from "./commands.ts";
+import { TRY_SESSION, tryHandlers } from "./testing/session_kind.ts";
 import { testOnce } from "./testing/test_once.ts";
 
 const TIMEOUT = { timeoutMs: 20_000 };
 const ENTRY = new URL("./testing/session_child.ts", import.meta.url);
 const silent = () => {};
+
+type Session = ChildSession<typeof TRY_SESSION.child>;
+type TryJob = CommandSessionJob<typeof TRY_SESSION.authority, typeof TRY_SESSION.child>;
 
 interface Setup {
   commands: Commands;
@@ -19,10 +23,9 @@ interface Setup {
   workspace: string;
   warnings: string[];
   open(
-    more?: Partial<CommandSessionJob>,
-    handlers?: ChildSessionHandlers,
+    more?: Partial<TryJob>,
     options?: { signal?: AbortSignal },
-  ): ReturnType<Commands["open"]>;
+  ): Promise<Session>;
 }
 
 async function withCommands(
@@ -46,11 +49,12 @@ async function withCommands(
     log: { debug: silent, info: silent, warning, error: silent },
     ...options,
   });
-  const open: Setup["open"] = (more = {}, handlers = {}, options) =>
+  const open: Setup["open"] = (more = {}, options) =>
     commands.open(
       {
         name: "try",
         entry: ENTRY,
+        kind: TRY_SESSION,
         params: {},
         permissions: { ...NO_PERMISSIONS, read: ["/"], write: ["/"], run: ["/bin/sh"] },
         sources: [],
@@ -59,7 +63,7 @@ async function withCommands(
         cwd: workspace,
         ...more,
       },
-      handlers,
+      tryHandlers(),
       options,
     );
   try {
@@ -82,10 +86,8 @@ interface Ran {
   stderr: string;
 }
 
-type Session = Awaited<ReturnType<Setup["open"]>>;
-
 const sh = (session: Session, text: string) =>
-  session.request("run", ["/bin/sh", "-c", text], TIMEOUT) as Promise<Ran>;
+  session.call("run", ["/bin/sh", "-c", text], TIMEOUT) as Promise<Ran>;
 
 /** Processes of this machine whose command line holds a text. */
 function findProcesses(marker: string): number[] {
@@ -106,14 +108,14 @@ testConfined(
     await Deno.writeTextFile(`${workspace}/.env`, "KEY=secret");
     await Deno.writeTextFile(`${workspace}/notes.md`, "notes");
     const session = await open();
-    assertEquals(await session.request("readFile", `${workspace}/notes.md`, TIMEOUT), "notes");
+    assertEquals(await session.call("readFile", `${workspace}/notes.md`, TIMEOUT), "notes");
     assertEquals(
       (await sh(session, "pwd; cat notes.md; echo made > made")).stdout,
       `${workspace}\nnotes`,
     );
     assertEquals(await Deno.readTextFile(`${workspace}/made`), "made\n");
     for (const path of [`${workspace}/.env`, `${folder}/own/key`, "/etc/shadow"]) {
-      await assertRejects(() => session.request("readFile", path, TIMEOUT), Error);
+      await assertRejects(() => session.call("readFile", path, TIMEOUT), Error);
       assertEquals((await sh(session, `cat ${path}`)).stdout, "");
     }
     for (const path of [`${workspace}/AGENTS.md`, "/usr/x", `${folder}/outside`]) {
@@ -122,7 +124,7 @@ testConfined(
     assertEquals(await Deno.lstat(`${folder}/outside`).catch(() => "none"), "none");
     assertEquals(await Deno.readTextFile(`${workspace}/AGENTS.md`), "");
     // Deno's wall stands in the other one.
-    await assertRejects(() => session.request("run", ["/bin/ls"], TIMEOUT), Error, "run access");
+    await assertRejects(() => session.call("run", ["/bin/ls"], TIMEOUT), Error, "run access");
     await session.close();
     // What stood for a file that it may not make is gone with it.
     assertEquals(await Deno.lstat(`${workspace}/AGENTS.md`).catch(() => "none"), "none");
@@ -143,7 +145,7 @@ testConfined("open() gives it paths of its own, and none that it must not have",
   assertEquals(await Deno.readTextFile(`${folder}/out/b`), "b\n");
   assertEquals(await Deno.lstat(`${folder}/in/c`).catch(() => "none"), "none");
 
-  const refused: [Partial<CommandSessionJob>, string][] = [
+  const refused: [Partial<TryJob>, string][] = [
     [{ readOnly: [`${folder}/none`] }, "which it is to be given, is not there"],
     [{ readOnly: [`${folder}/own`] }, "the service's own files are there"],
     [{ readOnly: [`${folder}/own/key`] }, "the service's own files are there"],
@@ -203,7 +205,7 @@ testConfined("close() and a child's end leave nothing of what it started", async
 
   const second = await open();
   await sh(second, daemon);
-  await second.request("exit", 3, TIMEOUT).catch(() => {});
+  await second.call("exit", 3, TIMEOUT).catch(() => {});
   assertEquals(await second.ended, "its process ended with code 3");
   await goneFrom(marker);
 });
@@ -218,7 +220,7 @@ testConfined("a session has no time limit but those of memory and processes", as
   const session = await open();
   const { stdout } = await sh(session, "ulimit -t; ulimit -n; ulimit -c");
   assertEquals(stdout, "unlimited\n1024\n0\n");
-  await assertRejects(() => session.request("eat", null, TIMEOUT), Error, "ran out of memory");
+  await assertRejects(() => session.call("eat", null, TIMEOUT), Error, "ran out of memory");
 });
 
 testConfined(
@@ -245,7 +247,7 @@ testConfined(
     await assertRejects(() => open({ cwd: "/nowhere" }), Error, "/nowhere");
     const controller = new AbortController();
     const { signal } = controller;
-    const opening = open({ params: { begin: "hang" } }, {}, { signal });
+    const opening = open({ params: { begin: "hang" } }, { signal });
     opening.catch(() => {});
     controller.abort(new Error("never mind"));
     await assertRejects(() => opening, Error, "never mind");
@@ -275,7 +277,7 @@ Deno.test({
       const end = await commands.run(target, { timeoutMs: 10_000, signal, onProgress: silent });
       assertEquals(end.type, "exited");
       await first!.close();
-      assertEquals(await (await open()).request("echo", 1, TIMEOUT), 1);
+      assertEquals(await (await open()).call("echo", 1, TIMEOUT), 1);
     });
   },
 });
@@ -305,7 +307,7 @@ Deno.test({
       await Deno.mkdir(`${workspace}/src`);
       await Deno.writeTextFile(`${workspace}/src/main.ts`, "");
       await sh(session, "mkdir more; echo x > more/file; sleep 0.2");
-      assertEquals(await session.request("echo", 1, TIMEOUT), 1);
+      assertEquals(await session.call("echo", 1, TIMEOUT), 1);
       await Deno.writeTextFile(`${workspace}/src/.env`, "KEY=new");
       assertEquals(
         await session.ended,
@@ -313,7 +315,7 @@ Deno.test({
       );
       assertEquals(warnings, []);
       const next = await open();
-      await assertRejects(() => next.request("readFile", `${workspace}/src/.env`, TIMEOUT), Error);
+      await assertRejects(() => next.call("readFile", `${workspace}/src/.env`, TIMEOUT), Error);
     });
   },
 });

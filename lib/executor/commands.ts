@@ -8,7 +8,7 @@
 import type { Config } from "../config/schema.ts";
 import type { Log } from "../base/log.ts";
 import type { CommandTarget } from "../contract/actions.ts";
-import type { ChildSession, ChildSessionHandlers } from "./child_session.ts";
+import type { ChildSession, SessionEndpoint } from "./child_session.ts";
 import { findChildUser, type FoundChildUser } from "./child_user.ts";
 import type { ControlGroups } from "./command_limits.ts";
 import { commandLimits, findControlGroups, limitScript } from "./command_limits.ts";
@@ -24,6 +24,7 @@ import { openBare, openConfined } from "./open_command_session.ts";
 import { createSandboxRaiser, type HeldBack } from "./raise_sandbox.ts";
 import { type ChildUser, type Confinement, findConfinement } from "./sandbox.ts";
 import type { SandboxReport, testSandbox } from "./test_sandbox.ts";
+import type { Endpoint, Handlers } from "../rpc/endpoint.ts";
 import { Slots } from "../rpc/slots.ts";
 
 /** How a command ended, or why it was not started. */
@@ -43,11 +44,11 @@ export interface Commands {
    * with places of its own. Rejects with an Error that says why it cannot be, once nothing is left of
    * it, or with the signal's reason, which is heeded until it is ready.
    */
-  open(
-    job: CommandSessionJob,
-    handlers: ChildSessionHandlers,
+  open<Authority extends Endpoint, Child extends SessionEndpoint>(
+    job: CommandSessionJob<Authority, Child>,
+    handlers: Handlers<Authority>,
     options?: { signal?: AbortSignal },
-  ): Promise<ChildSession>;
+  ): Promise<ChildSession<Child>>;
   /** How they run; the first call tries the sandbox out. */
   mode(): Promise<CommandMode>;
   /** How they would run, without starting anything. */
@@ -258,12 +259,12 @@ export function createCommands(options: CommandsOptions): Commands {
   }
 
   /** Starts a session; `release` is called when its tree has ended, if it was started. */
-  async function openInPlace(
-    job: CommandSessionJob,
-    handlers: ChildSessionHandlers,
+  async function openInPlace<Authority extends Endpoint, Child extends SessionEndpoint>(
+    job: CommandSessionJob<Authority, Child>,
+    handlers: Handlers<Authority>,
     signal: AbortSignal | undefined,
     release: () => void,
-  ): Promise<ChildSession> {
+  ): Promise<ChildSession<Child>> {
     const how = await modes.mode();
     if (how.mode === "off") throw new Error(`it has no sandbox: ${how.reason}`);
     const hasRelay = job.networkSocket !== undefined;

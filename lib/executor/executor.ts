@@ -6,14 +6,15 @@
  */
 
 import type { Log } from "../base/log.ts";
-import type { ChildSession, ChildSessionHandlers } from "./child_session.ts";
+import type { ChildTask } from "./action_child.ts";
+import type { ChildSession, SessionBegin, SessionEndpoint } from "./child_session.ts";
 import { findChildUser, type FoundChildUser } from "./child_user.ts";
 import { childCommand, type ChildPermissions } from "./command.ts";
 import { closeInherited } from "./inherited.ts";
 import { openSession } from "./open_session.ts";
-import { spawnChild, type SpawnedChild } from "./spawn_child.ts";
-import type { ChildFrame, ChildTask } from "../rpc/protocol.ts";
-import { type Fault, runProcess } from "./process.ts";
+import { type SpawnedProcess, spawnProcess } from "./spawn_process.ts";
+import { type ChildOutcome, runProcess } from "./process.ts";
+import type { Endpoint, Handlers } from "../rpc/endpoint.ts";
 import {
   type Confinement,
   findConfinement,
@@ -30,6 +31,8 @@ import { moduleUrl } from "../base/layout.ts";
 /** One action for a child. */
 export interface ChildJob {
   task: ChildTask;
+  /** Goes beside the task. */
+  bytes?: Uint8Array<ArrayBuffer>;
   permissions: ChildPermissions;
   view: SandboxView;
   timeoutMs: number;
@@ -40,32 +43,25 @@ export interface ChildJob {
 }
 
 /** A child that lives on. */
-export interface SessionJob {
-  /** As `child.ts` knows it. */
-  name: string;
-  /** Its module, which calls `serveSession()`. */
-  entry: URL;
-  /** Given to it at its start; checked by itself. */
-  params: unknown;
+export interface SessionJob<Authority extends Endpoint, Child extends SessionEndpoint>
+  extends SessionBegin<Authority, Child> {
   permissions: ChildPermissions;
   /** Folders of its sources, beside the executor's own, are among what it sees. */
   view: SandboxView;
   packages?: LockedPackages;
-  /** Until it says that it is ready. Default 20,000. */
-  startTimeoutMs?: number;
 }
 
-/** A child that lives on and has its pipes to itself. */
-export interface SpawnJob extends Omit<SessionJob, "params" | "startTimeoutMs"> {
+/** A process that lives on and has its pipes to itself. */
+export interface ProcessJob extends Pick<ChildJob, "permissions" | "view" | "packages"> {
+  /** As `CHILD_TOOLS` and the like name it. */
+  name: string;
+  /** A `file:` URL; unused in the binary. */
+  entry: URL;
   /** Variables that it has beside Deno's own. */
   env: Readonly<Record<string, string>>;
 }
 
-/** How a child ended: its last frame, or why there was none. */
-export type ChildOutcome =
-  | Exclude<ChildFrame, { type: "progress" }>
-  | { type: "timeout"; timeoutMs: number }
-  | Fault;
+export type { ChildOutcome };
 
 /** Runs children. */
 export interface Executor {
@@ -82,13 +78,13 @@ export interface Executor {
    * Error that says why it cannot be, once nothing is left of it, or with the signal's reason, which is
    * heeded until it is ready.
    */
-  open(
-    job: SessionJob,
-    handlers: ChildSessionHandlers,
+  open<Authority extends Endpoint, Child extends SessionEndpoint>(
+    job: SessionJob<Authority, Child>,
+    handlers: Handlers<Authority>,
     options?: { signal?: AbortSignal },
-  ): Promise<ChildSession>;
-  /** Starts a child that lives on until it is closed; as `open()`, but for what is said to it. */
-  spawn(job: SpawnJob): Promise<SpawnedChild>;
+  ): Promise<ChildSession<Child>>;
+  /** Starts a process that lives on until it is closed; as `open()`, but for what is said to it. */
+  spawn(job: ProcessJob): Promise<SpawnedProcess>;
   /** Whose rights they have. */
   childUser(): Promise<FoundChildUser>;
   /** Whether children run in a sandbox, tried once, at the first call; and why, or why not. */
@@ -141,7 +137,6 @@ const DEFAULT_MAX_HEAP_MIB = 256;
 const DEFAULT_MAX_DATA_BYTES = 2 * 1024 * 1024 * 1024;
 const DEFAULT_MAX_OPEN_FILES = 256;
 const PROBE_TIMEOUT_MS = 10_000;
-const SESSION_START_TIMEOUT_MS = 20_000;
 
 const NEVER = new AbortController().signal;
 
@@ -237,22 +232,21 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return { argv, env: { ...bwrap === undefined ? command.env : {}, ...job.env } };
   }
 
-  async function openInPlace(
-    job: SessionJob,
-    handlers: ChildSessionHandlers,
+  async function openInPlace<Authority extends Endpoint, Child extends SessionEndpoint>(
+    job: SessionJob<Authority, Child>,
+    handlers: Handlers<Authority>,
     signal: AbortSignal | undefined,
     release: () => void,
-  ): Promise<ChildSession> {
+  ): Promise<ChildSession<Child>> {
     const { name } = job;
     try {
       const started = await commandLine({ ...job, tool: name });
       signal?.throwIfAborted();
       const { session, gone } = openSession({
+        ...job,
         ...started,
         cwd: "/",
-        params: job.params,
         handlers,
-        startTimeoutMs: job.startTimeoutMs ?? SESSION_START_TIMEOUT_MS,
         signal,
         closing: closing.signal,
         onGone: release,
@@ -291,6 +285,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       const { outcome, gone } = runProcess({
         ...started,
         task: job.task,
+        bytes: job.bytes,
         timeoutMs: job.timeoutMs,
         signal,
         closing: closing.signal,
@@ -337,8 +332,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
       try {
         const started = await commandLine({ ...job, tool: job.name });
         closing.signal.throwIfAborted();
-        const child = spawnChild({ ...started, closing: closing.signal });
-        const ended = child.ended.then(() => {
+        const child = spawnProcess(started);
+        closing.signal.addEventListener("abort", child.kill, { once: true });
+        const ended = child.status.then(() => {
+          closing.signal.removeEventListener("abort", child.kill);
           release();
           live.delete(ended);
         });

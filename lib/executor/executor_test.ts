@@ -37,7 +37,6 @@ function testBoth(name: string, test: (setup: Setup, confined: boolean) => Promi
           folder,
           job: (tries, more = {}) => ({
             task: {
-              v: 2,
               tool: "try",
               args: { tries },
               target: { kind: "unresolved", what: "", reason: "" },
@@ -190,7 +189,6 @@ Deno.test({
     const silent = () => {};
     const log = { debug: silent, info: silent, warning: silent, error: silent };
     const task = {
-      v: 2 as const,
       tool: "try",
       args: { tries: [["read", `${folder}/work/link/secret`], ["write", `${folder}/work/link/x`]] },
       target: { kind: "unresolved" as const, what: "", reason: "" },
@@ -247,7 +245,6 @@ Deno.test("G19 run() answers with a fault when somebody kills the child", async 
   const marker = crypto.randomUUID();
   const job: ChildJob = {
     task: {
-      v: 2,
       tool: "try",
       args: { tries: [["hang", ""]] },
       target: { kind: "unresolved", what: "", reason: "" },
@@ -307,10 +304,10 @@ testBoth("run() streams progress, and bounds it", async ({ job, run }) => {
 testBoth("run() takes only frames of the protocol from a child", async ({ job, run }) => {
   const frame = (body: string) => String.fromCharCode(0, 0, 0, body.length) + body;
   const cases: [string, RegExp][] = [
-    [frame("nonsense"), /cannot be read/],
+    [frame("nonsense"), /cannot be understood/],
     [frame('{"type":"launch"}'), /no known frame/],
     [frame("[1]"), /no known frame/],
-    ["\x7f\x7f\x7f\x7f", /cannot be read: Cannot take a frame of/],
+    ["\x7f\x7f\x7f\x7f", /cannot be understood: Cannot take a frame of/],
   ];
   for (const [said, expected] of cases) {
     const outcome = await run(job([["say", said], ["hang"]]));
@@ -401,7 +398,6 @@ Deno.test("runAsChild() narrows a process with every permission to those of the 
     const [info, above] = [await Deno.stat(real), await Deno.stat(folder)];
     return await executor.run({
       task: {
-        v: 2,
         tool: "read_file",
         args: { offset: 1, limit: 10 },
         target: {

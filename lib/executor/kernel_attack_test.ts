@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { needs } from "../../tests/support/needs.ts";
 import type { CommandTarget } from "../contract/actions.ts";
+import { TRY_SESSION, tryHandlers } from "./testing/session_kind.ts";
 import { NO_PERMISSIONS } from "./command.ts";
 import { type Commands, createCommands } from "./commands.ts";
 import { ATTACK_KERNEL, HARMLESS_DEVICES } from "./testing/attack_kernel.ts";
@@ -73,15 +74,16 @@ Deno.test({
       const session = await commands.open({
         name: "attack",
         entry: SESSION,
+        kind: TRY_SESSION,
         params: {},
         permissions: { ...NO_PERMISSIONS, run: ["/usr/bin/perl"] },
         sources: [],
         readOnly: [],
         readWrite: [],
         cwd: workspace,
-      }, {});
+      }, tryHandlers());
       const argv = ["/usr/bin/perl", "-e", ATTACK_KERNEL];
-      const ran = await session.request("run", argv, { timeoutMs: 10_000 }) as { stdout: string };
+      const ran = await session.call("run", argv, { timeoutMs: 10_000 }) as { stdout: string };
       assertHeld(ran.stdout);
     }),
 });

@@ -6,20 +6,21 @@
  */
 
 import type { Log } from "../base/log.ts";
-import type { ChildSession, ChildSessionHandlers } from "./child_session.ts";
+import type { SessionEndpoint } from "./child_session.ts";
 import type { CommandLimits } from "./command_limits.ts";
 import { COMMAND_ENV } from "./command_sandbox.ts";
 import { type CommandSessionJob, sessionCommand, sessionMounts } from "./command_session.ts";
 import { closeInherited } from "./inherited.ts";
-import { openSession } from "./open_session.ts";
+import { type OpeningSession, openSession } from "./open_session.ts";
+import type { Endpoint, Handlers } from "../rpc/endpoint.ts";
 import type { HeldBack, SandboxRaiser } from "./raise_sandbox.ts";
 import { watchNewGuards } from "./watch_new_guards.ts";
 import { findGuards } from "./workspace_guards.ts";
 
 /** What a session is opened with. */
-export interface OpenCommandSession {
-  job: CommandSessionJob;
-  handlers: ChildSessionHandlers;
+export interface OpenCommandSession<Authority extends Endpoint, Child extends SessionEndpoint> {
+  job: CommandSessionJob<Authority, Child>;
+  handlers: Handlers<Authority>;
   /** Gives up the start. */
   signal?: AbortSignal;
   /** Ends every session. */
@@ -42,16 +43,13 @@ export interface SessionSandbox {
   tellReplaced(path: string): string;
 }
 
-type Opened = { session: Promise<ChildSession>; gone: Promise<void> };
-
-const START_TIMEOUT_MS = 20_000;
 const EXEC = 'exec "$@"';
 
 /** In the sandbox. Rejects with why it cannot be made; nothing was started then. */
-export async function openConfined(
-  options: OpenCommandSession,
+export async function openConfined<Authority extends Endpoint, Child extends SessionEndpoint>(
+  options: OpenCommandSession<Authority, Child>,
   { raiser, workspace, own, lookAgainMs, tellReplaced }: SessionSandbox,
-): Promise<Opened> {
+): Promise<OpeningSession<Child>> {
   const { job, limits, signal } = options;
   const { path, args, env } = await sessionCommand(job);
   const variables = Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]);
@@ -104,14 +102,14 @@ export async function openConfined(
 }
 
 /** Without one, where the operator said so. */
-export async function openBare(
-  options: OpenCommandSession,
+export async function openBare<Authority extends Endpoint, Child extends SessionEndpoint>(
+  options: OpenCommandSession<Authority, Child>,
   { limits, cacheDir }: {
     /** What the script begins with that starts it. */
     limits: string;
     cacheDir: string;
   },
-): Promise<Opened> {
+): Promise<OpeningSession<Child>> {
   const { job, closing } = options;
   const { path, args, env } = await sessionCommand(job, cacheDir);
   return openSession({
@@ -127,11 +125,15 @@ export async function openBare(
   });
 }
 
-function common({ job, handlers, signal, onGone, log }: OpenCommandSession) {
+function common<Authority extends Endpoint, Child extends SessionEndpoint>(
+  { job, handlers, signal, onGone, log }: OpenCommandSession<Authority, Child>,
+) {
+  const { kind, params, startTimeoutMs } = job;
   return {
-    params: job.params,
+    kind,
+    params,
+    startTimeoutMs,
     handlers,
-    startTimeoutMs: job.startTimeoutMs ?? START_TIMEOUT_MS,
     signal,
     onGone,
     onFault: (fault: { reason: string; stderr: string }) =>

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { MAX_PROGRESS_CHARS } from "../rpc/protocol.ts";
+import { MAX_PROGRESS_CHARS } from "../rpc/checks.ts";
 
 const INTERVAL_MS = 200;
 /** A command that is silent for long is at work, not stuck: a turn without a sign of life is ended. */

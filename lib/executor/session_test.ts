@@ -1,22 +1,28 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { needs } from "../../tests/support/needs.ts";
-import type { ChildSession, ChildSessionHandlers } from "./child_session.ts";
-import { NO_PERMISSIONS } from "./command.ts";
+import { boundedProgress } from "./bounded_progress.ts";
+import type { ChildSession } from "./child_session.ts";
+import { type ChildPermissions, NO_PERMISSIONS } from "./command.ts";
 import { createExecutor, type Executor, type SessionJob } from "./executor.ts";
+import { PROXY_CHILD } from "../network/proxy/protocol.ts";
 import { PROXY_LIMITS } from "./network/open_network.ts";
+import { TRY_SESSION, tryHandlers } from "./testing/session_kind.ts";
 
 const ENTRY = new URL("./testing/session_child.ts", import.meta.url);
 const TIMEOUT = { timeoutMs: 20_000 };
+type TrySession = ChildSession<typeof TRY_SESSION.child>;
+type TryJob = SessionJob<typeof TRY_SESSION.authority, typeof TRY_SESSION.child>;
+
 interface Setup {
   executor: Executor;
   folder: string;
   /** Warnings of the log. */
   faults: Record<string, unknown>[];
   open(
-    handlers?: ChildSessionHandlers,
-    more?: Partial<SessionJob>,
+    handlers?: Parameters<typeof tryHandlers>[0],
+    more?: Partial<TryJob>,
     options?: { signal?: AbortSignal },
-  ): Promise<ChildSession>;
+  ): Promise<TrySession>;
 }
 
 async function withExecutor(
@@ -38,6 +44,7 @@ async function withExecutor(
       {
         name: "try",
         entry: ENTRY,
+        kind: TRY_SESSION,
         params: {},
         permissions: NO_PERMISSIONS,
         view: {
@@ -47,7 +54,7 @@ async function withExecutor(
         },
         ...more,
       },
-      handlers,
+      tryHandlers(handlers),
       options,
     );
   try {
@@ -85,24 +92,24 @@ function findProcesses(marker: string): number[] {
 }
 
 testBoth("open() gives a session that answers and asks, many at once", async ({ open }) => {
-  const session = await open({
-    onRequest: (method, params) => {
-      assertEquals(method, "add");
-      const [a, b] = params as [number, number];
-      return Promise.resolve(a + b);
-    },
-  }, { params: { begin: "ask", list: ["ä", { deep: [null] }] } });
+  const add = (params: unknown) => {
+    const [a, b] = params as [number, number];
+    return a + b;
+  };
+  const session = await open({ calls: { add } }, {
+    params: { begin: "ask", list: ["ä", { deep: [null] }] },
+  });
   const params = { begin: "ask", list: ["ä", { deep: [null] }] };
-  assertEquals(await session.request("params", null, TIMEOUT), params);
+  assertEquals(await session.call("params", null, TIMEOUT), params);
   const many = Array.from(
     { length: 60 },
-    (_, n) => session.request("ask", ["add", [n, 1]], TIMEOUT),
+    (_, n) => session.call("ask", ["add", [n, 1]], TIMEOUT),
   );
   assertEquals(await Promise.all(many), Array.from({ length: 60 }, (_, n) => n + 1));
-  await assertRejects(() => session.request("fail", "in words", TIMEOUT), Error, "in words");
+  await assertRejects(() => session.call("fail", "in words", TIMEOUT), Error, "in words");
   await session.close();
   assertEquals(await session.ended, "it was closed");
-  await assertRejects(() => session.request("echo", 1, TIMEOUT), Error, "it was closed");
+  await assertRejects(() => session.call("echo", 1, TIMEOUT), Error, "it was closed");
 });
 
 testBoth("open() hands a child nothing but its permissions", async ({ open }) => {
@@ -111,7 +118,7 @@ testBoth("open() hands a child nothing but its permissions", async ({ open }) =>
     const [method, params] of [["readFile", "/etc/hostname"], ["env", null], ["run", ["/bin/true"]]]
   ) {
     await assertRejects(
-      () => session.request(method as string, params, TIMEOUT),
+      () => session.call(method as "run", params, TIMEOUT),
       Error,
       "Requires",
     );
@@ -149,28 +156,28 @@ testBoth("open() rejects with the reason when a child does not become ready", as
 testBoth("request() gives up after its time or an abort, and tells the child", async ({ open }) => {
   const aborted = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let at = 0;
-  const session = await open({ onNotice: () => aborted[at++]!.resolve() });
+  const session = await open({ notices: { aborted: () => aborted[at++]!.resolve() } });
   await assertRejects(
-    () => session.request("hang", null, { timeoutMs: 100 }),
+    () => session.call("hang", null, { timeoutMs: 100 }),
     Error,
     "no answer within 0.1 s",
   );
   await aborted[0]!.promise;
   const controller = new AbortController();
   const { signal } = controller;
-  const asked = session.request("hang", null, { ...TIMEOUT, signal });
+  const asked = session.call("hang", null, { ...TIMEOUT, signal });
   asked.catch(() => {});
-  await session.request("echo", 1, TIMEOUT);
+  await session.call("echo", 1, TIMEOUT);
   controller.abort(new Error("stop"));
   await assertRejects(() => asked, Error, "stop");
   await aborted[1]!.promise;
-  await assertRejects(() => session.request("echo", 1, { ...TIMEOUT, signal }), Error, "stop");
+  await assertRejects(() => session.call("echo", 1, { ...TIMEOUT, signal }), Error, "stop");
   // Its late answers were nobody's.
-  assertEquals(await session.request("echo", "still here", TIMEOUT), "still here");
+  assertEquals(await session.call("echo", "still here", TIMEOUT), "still here");
 });
 
 testBoth("request() tells of the child's end, however that comes", async ({ open, faults }) => {
-  const ends: [string, unknown, string][] = [
+  const ends: [keyof typeof TRY_SESSION.child.calls, unknown, string][] = [
     ["exit", 7, "its process ended with code 7"],
     ["kill", null, "its process was ended by SIGKILL"],
     ["eat", null, "its process ran out of memory"],
@@ -180,13 +187,13 @@ testBoth("request() tells of the child's end, however that comes", async ({ open
     ["sayFrame", { type: "launch" }, "it said no known frame"],
     ["sayFrame", { type: "answer", id: 1.5 }, "it said no known frame"],
     ["sayFrame", { type: "notice", name: "x".repeat(201) }, "it said no known frame"],
-    ["sayFrame", { type: "answer", id: 99, result: 1 }, "it answered a request that nobody made"],
-    ["sayFrame", { type: "progress", id: 99, text: "" }, "it answered a request that nobody made"],
+    ["sayFrame", { type: "answer", id: 99, result: 1 }, "it answered a call that nobody made"],
+    ["sayFrame", { type: "progress", id: 99, text: "" }, "it answered a call that nobody made"],
   ];
   for (const [method, params, expected] of ends) {
     const session = await open();
-    const waiting = session.request("deaf", null, TIMEOUT).catch((error) => error);
-    const error = await session.request(method, params, TIMEOUT).then(
+    const waiting = session.call("deaf", null, TIMEOUT).catch((error) => error);
+    const error = await session.call(method, params, TIMEOUT).then(
       // It may still answer before what it said is known to be wrong.
       () => waiting,
       (error) => error,
@@ -202,106 +209,103 @@ testBoth("request() tells of the child's end, however that comes", async ({ open
   assertEquals(faults.length, ends.length);
 });
 
-testBoth("a second answer to a request is ignored", async ({ open }) => {
+testBoth("a second answer to a call ends the session", async ({ open }) => {
   const session = await open();
-  assertEquals(await session.request("echo", 1, TIMEOUT), 1);
-  await session.request("sayFrame", { type: "answer", id: 1, result: "again" }, TIMEOUT);
-  await session.request("sayFrame", { type: "error", id: 1, message: "again" }, TIMEOUT);
-  assertEquals(await session.request("echo", 2, TIMEOUT), 2);
+  assertEquals(await session.call("echo", 1, TIMEOUT), 1);
+  session.call("sayFrame", { type: "answer", id: 2, result: "again" }, TIMEOUT).catch(() => {});
+  assertEquals(await session.ended, "it answered a call that nobody made");
 });
 
-testBoth("a number that is asked under twice ends the session", async ({ open }) => {
-  const session = await open({ onRequest: () => new Promise(() => {}) });
-  const twice = { type: "request", id: 5, method: "wait" };
-  await session.request("sayFrame", twice, TIMEOUT);
-  session.request("sayFrame", twice, TIMEOUT).catch(() => {});
-  assertStringIncludes(await session.ended, "it asked twice under the number 5");
+testBoth("a number that is called under twice ends the session", async ({ open }) => {
+  const session = await open({ calls: { wait: () => new Promise(() => {}) } });
+  const twice = { type: "call", id: 5, method: "wait" };
+  await session.call("sayFrame", twice, TIMEOUT);
+  session.call("sayFrame", twice, TIMEOUT).catch(() => {});
+  assertStringIncludes(await session.ended, "it called twice under the number 5");
 });
 
-testBoth("64 requests are under way at most, in both directions", async ({ open }) => {
+testBoth("64 calls are under way at most, in both directions", async ({ open }) => {
   let asked = 0;
   let most = 0;
-  const session = await open({
-    async onRequest() {
-      most = Math.max(most, ++asked);
-      await new Promise((resolve) => setTimeout(resolve));
-      asked--;
-    },
-  });
+  const session = await open();
   const controller = new AbortController();
   const { signal } = controller;
   const waiting = Array.from(
     { length: 64 },
-    () => session.request("deaf", null, { ...TIMEOUT, signal }),
+    () => session.call("deaf", null, { ...TIMEOUT, signal }),
   );
   await assertRejects(
-    () => session.request("echo", 1, TIMEOUT),
+    () => session.call("echo", 1, TIMEOUT),
     Error,
-    "64 requests are under way",
+    "64 calls are under way",
   );
   controller.abort(new Error("enough"));
   await Promise.allSettled(waiting);
   // The child did not heed that: what it may have under way is bounded there too.
   await assertRejects(
-    () => session.request("echo", 1, TIMEOUT),
+    () => session.call("echo", 1, TIMEOUT),
     Error,
-    "64 requests are under way",
+    "64 calls are under way",
   );
   const other = await open({
-    async onRequest() {
-      most = Math.max(most, ++asked);
-      await new Promise((resolve) => setTimeout(resolve));
-      asked--;
+    calls: {
+      async add() {
+        most = Math.max(most, ++asked);
+        await new Promise((resolve) => setTimeout(resolve));
+        asked--;
+      },
     },
   });
-  const statuses = await other.request("askMany", 1_200, TIMEOUT) as string[];
-  // 64 under way and 1,024 that wait.
-  assertEquals(statuses.filter((status) => status === "fulfilled").length, 1_088);
+  const statuses = await other.call("askMany", 1_200, TIMEOUT) as string[];
+  assertEquals(statuses.filter((status) => status === "fulfilled").length, 64);
   assert(most <= 64, String(most));
   // One that does not hold itself to that is told so.
   let taken = 0;
-  const rude = await open({ onRequest: () => (taken++, new Promise(() => {})) });
+  const rude = await open({ calls: { wait: () => (taken++, new Promise(() => {})) } });
   for (let id = 1; id <= 70; id++) {
-    const frame = { type: "request", id, method: "wait" };
-    await rude.request("sayFrame", frame, TIMEOUT).catch(() => {});
+    const frame = { type: "call", id, method: "wait" };
+    await rude.call("sayFrame", frame, TIMEOUT).catch(() => {});
   }
-  // Its own end of the session does not know of that request, and takes the answer for nonsense.
+  // Its own end does not know of that call, and takes the answer for nonsense.
   assertEquals(await rude.ended, "its process ended with code 4");
   assertEquals(taken, 64);
 });
 
 testBoth("what the authority throws reaches the child in words", async ({ open }) => {
   const session = await open({
-    onRequest: (method) => {
-      if (method === "sync") throw new Error("at once");
-      return Promise.reject(new Error("later"));
+    calls: {
+      sync() {
+        throw new Error("at once");
+      },
+      async: () => Promise.reject(new Error("later")),
     },
   });
-  const ask = (method: string) => session.request("ask", [method, null], TIMEOUT);
+  const ask = (method: string) => session.call("ask", [method, null], TIMEOUT);
   await assertRejects(() => ask("sync"), Error, "at once");
   await assertRejects(() => ask("async"), Error, "later");
-  const deaf = await open();
-  await assertRejects(() => deaf.request("ask", ["x", 1], TIMEOUT), Error, "nothing can be asked");
+  await assertRejects(() => ask("toString"), Error, "toString is not answered here");
 });
 
 testBoth("the authority's handler is aborted when the child gives up or ends", async ({ open }) => {
   const aborted: string[] = [];
   const asked = Promise.withResolvers<void>();
   const session = await open({
-    onRequest: (_method, _params, signal) =>
-      new Promise((_, reject) => {
-        signal.addEventListener("abort", () => {
-          aborted.push(signal.reason.message);
-          reject(signal.reason);
-        });
-        asked.resolve();
-      }),
+    calls: {
+      wait: (_, { signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener("abort", () => {
+            aborted.push(signal.reason.message);
+            reject(signal.reason);
+          });
+          asked.resolve();
+        }),
+    },
   });
-  const given = await session.request("askAborted", 50, TIMEOUT);
+  const given = await session.call("askAborted", 50, TIMEOUT);
   assertEquals(given, "no answer within 0.05 s");
-  session.request("ask", ["wait", null], TIMEOUT).catch(() => {});
+  session.call("ask", ["wait", null], TIMEOUT).catch(() => {});
   await asked.promise;
-  await session.request("echo", 1, TIMEOUT);
+  await session.call("echo", 1, TIMEOUT);
   await session.close();
   assertEquals(aborted, ["cancelled", "it was closed"]);
 });
@@ -309,12 +313,14 @@ testBoth("the authority's handler is aborted when the child gives up or ends", a
 testBoth("progress comes while a request is answered, and is bounded", async ({ open }) => {
   const session = await open();
   const seen: string[] = [];
-  const onProgress = (text: string) => seen.push(text);
-  assertEquals(await session.request("progress", 3, { ...TIMEOUT, onProgress }), "done");
+  const onProgress = (text: string) => void seen.push(text);
+  assertEquals(await session.call("progress", 3, { ...TIMEOUT, onProgress }), "done");
   assertEquals(seen, ["step 0", "step 1", "step 2"]);
   seen.length = 0;
-  assertEquals(await session.request("progress", 12_000, { ...TIMEOUT, onProgress }), "done");
-  assertEquals(seen.length, 10_000);
+  const bounded = boundedProgress(onProgress, { maxChars: 1_000_000, maxTexts: 10_000 });
+  const options = { ...TIMEOUT, onProgress: bounded };
+  assertEquals(await session.call("progress", 12_000, options), "done");
+  assertEquals([seen.length, seen.at(-1)], [10_000, "step 9999"]);
 });
 
 testBoth(
@@ -322,16 +328,16 @@ testBoth(
   async (setup) => {
     const session = await setup.open();
     const MIB = 1024 * 1024;
-    const large = await session.request("large", 15 * MIB, TIMEOUT) as string;
+    const large = await session.call("large", 15 * MIB, TIMEOUT) as string;
     assertEquals(large.length, 15 * MIB);
-    await assertRejects(() => session.request("large", 16 * MIB, TIMEOUT), Error, "the limit is");
+    await assertRejects(() => session.call("large", 16 * MIB, TIMEOUT), Error, "the limit is");
     await assertRejects(
-      () => session.request("echo", "x".repeat(16 * MIB), TIMEOUT),
+      () => session.call("echo", "x".repeat(16 * MIB), TIMEOUT),
       RangeError,
       "the limit is",
     );
     assertEquals(
-      await session.request("echo", "x".repeat(15 * MIB), TIMEOUT).then(String),
+      await session.call("echo", "x".repeat(15 * MIB), TIMEOUT).then(String),
       "x".repeat(15 * MIB),
     );
   },
@@ -343,9 +349,11 @@ testBoth(
     const { open } = setup;
     let notices = 0;
     const enough = Promise.withResolvers<void>();
-    const flooding = await open({ onNotice: () => ++notices === 20_000 && enough.resolve() });
+    const flooding = await open({
+      notices: { flood: () => void (++notices === 20_000 && enough.resolve()) },
+    });
     const other = await open();
-    flooding.request("flood", null, TIMEOUT).catch(() => {});
+    flooding.call("flood", null, TIMEOUT).catch(() => {});
     const before = Deno.memoryUsage().rss;
     let longestMs = 0;
     let answers = 0;
@@ -353,7 +361,7 @@ testBoth(
     enough.promise.then(() => done = true);
     while (!done) {
       const start = performance.now();
-      assertEquals(await other.request("echo", answers, TIMEOUT), answers++);
+      assertEquals(await other.call("echo", answers, TIMEOUT), answers++);
       longestMs = Math.max(longestMs, performance.now() - start);
     }
     assert(answers > 100, `${answers} answers`);
@@ -368,10 +376,9 @@ testBoth(
   "a child that does not read is ended before what waits for it fills memory",
   async (setup) => {
     const session = await setup.open();
-    const spinning = session.request("spin", null, TIMEOUT).catch((error) => error);
+    const spinning = session.call("spin", null, TIMEOUT).catch((error) => error);
     const MIB = 1024 * 1024;
-    const large = () =>
-      session.request("echo", "x".repeat(12 * MIB), TIMEOUT).catch((error) => error);
+    const large = () => session.call("echo", "x".repeat(12 * MIB), TIMEOUT).catch((error) => error);
     const asked = [large(), large(), large()];
     const reason = "it does not read what it is told";
     assertEquals(await session.ended, reason);
@@ -389,7 +396,7 @@ testBoth("close() ends the whole tree, also of a child that spins", async ({ ope
   const permissions = { ...NO_PERMISSIONS, read: [`/nothing/${marker}`] };
   const session = await open({}, { permissions });
   assert(findProcesses(marker).length > 0);
-  session.request("spin", null, TIMEOUT).catch(() => {});
+  session.call("spin", null, TIMEOUT).catch(() => {});
   await session.close();
   await session.close();
   assertEquals(findProcesses(marker), []);
@@ -400,7 +407,7 @@ testBoth("shutdown() ends every session with its reason, and lets none begin", a
   const sessions = await Promise.all([open(), open()]);
   assertEquals(executor.counts(), { running: 0, waiting: 0, sessions: 2 });
   const asked = sessions.map((session) =>
-    session.request("deaf", null, TIMEOUT).catch((e) => e.message)
+    session.call("deaf", null, TIMEOUT).catch((e) => e.message)
   );
   const opening = open({}, { params: { begin: "hang" } }).catch((error) => error.message);
   await executor.shutdown();
@@ -421,17 +428,25 @@ Deno.test("open() refuses the 33rd session, and gives a place back when one ends
       sandbox: "off",
       maxSessions: 2,
     });
-    const job: SessionJob = {
+    const job: TryJob = {
       name: "try",
       entry: ENTRY,
+      kind: TRY_SESSION,
       params: {},
       permissions: NO_PERMISSIONS,
       view: { readOnly: [], readWrite: [], network: false },
     };
-    const [first] = await Promise.all([executor.open(job, {}), executor.open(job, {})]);
-    await assertRejects(() => executor.open(job, {}), Error, "2 children live on already");
+    const [first] = await Promise.all([
+      executor.open(job, tryHandlers()),
+      executor.open(job, tryHandlers()),
+    ]);
+    await assertRejects(
+      () => executor.open(job, tryHandlers()),
+      Error,
+      "2 children live on already",
+    );
     await first!.close();
-    await executor.open(job, {});
+    await executor.open(job, tryHandlers());
     await executor.shutdown();
   });
 });
@@ -452,22 +467,29 @@ Deno.test("a session exits when its standard input ends", async () => {
 });
 
 Deno.test("runAsChild() serves a session from a thread with the permissions of its job alone", async () => {
-  await withExecutor("off", async ({ folder, open }) => {
+  await withExecutor("off", async ({ folder, executor }) => {
     await Deno.mkdir(`${folder}/a,b`);
     // A comma cannot be spelled in a permission flag, so this path takes the binary's way.
     const socket = `${folder}/a,b/socket`;
     const proxy = new URL("../network/proxy/child.ts", import.meta.url);
     const params = { socket, limits: PROXY_LIMITS };
-    const job = { name: "network_proxy", entry: proxy, params };
+    const view = { readOnly: [], readWrite: [], network: false };
+    const job = { name: "network_proxy", entry: proxy, kind: PROXY_CHILD, params, view };
+    const judge = { host: () => ({ addresses: [] }), addresses: () => ({ addresses: [] }) };
+    const open = (permissions: ChildPermissions) =>
+      executor.open({ ...job, permissions }, {
+        calls: judge,
+        notices: { unreached: () => {} },
+      });
     const refused = { ...NO_PERMISSIONS, read: [`${folder}/a,b/other`] };
-    await assertRejects(() => open({}, { ...job, permissions: refused }), Error, "Requires");
+    await assertRejects(() => open(refused), Error, "Requires");
     const permissions = {
       ...NO_PERMISSIONS,
       read: [socket],
       write: [socket],
       net: [`unix:${socket}`],
     };
-    const session = await open({}, { ...job, permissions });
+    const session = await open(permissions);
     const connection = await Deno.connect({ transport: "unix", path: socket });
     connection.close();
     await session.close();

@@ -1,63 +1,91 @@
 /**
- * One child that lives on, from spawn to end: its pipes are whoever's it works for, and nothing of its
- * tree is left afterwards.
+ * One child process with a peer on its pipes: what it says is read no faster than this thread can take,
+ * and nothing of its tree is left afterwards.
  *
  * @module
  */
 
-import { killTree, readTail, withinMoments } from "../base/process_tree.ts";
-import { describeEnd, MAX_STDERR_BYTES } from "./open_session.ts";
+import { MAX_ERROR_CHARS, MAX_UNDER_WAY } from "../rpc/child_peer.ts";
+import type { Endpoint, Handlers } from "../rpc/endpoint.ts";
+import { Peer, plainErrors } from "../rpc/peer.ts";
+import { streamTransport } from "../rpc/stream_transport.ts";
+import { endOf, type ProcessEnd, type SpawnOptions, spawnProcess } from "./spawn_process.ts";
 
-/** A running child, seen from the authority. */
-export interface SpawnedChild {
-  readonly stdin: WritableStream<Uint8Array>;
-  readonly stdout: ReadableStream<Uint8Array>;
-  /** Resolves with why, for people, when nothing is left of it; never rejects. */
-  readonly ended: Promise<string>;
-  /** Kills it with its tree. */
-  close(): void;
+/** How a child is started. */
+export interface SpawnChildOptions<Authority extends Endpoint, Child extends Endpoint>
+  extends SpawnOptions {
+  authority: Authority;
+  child: Child;
+  handlers: Handlers<Authority>;
+  maxErrorChars?: number;
+  /** Bytes that it may say in all. Default: no bound. */
+  maxReadBytes?: number;
+  /** Says of a child that has exited by itself what that means. */
+  tellExit(code: number, stderr: string): string;
+  /** Called once, when nothing is left of it and before a call rejects for that. */
+  onGone?(): void;
 }
 
-/** What is started, and until when. */
-export interface SpawnOptions {
-  argv: readonly string[];
-  /** The whole environment. */
-  env: Readonly<Record<string, string>>;
-  /** Ends it whenever it aborts. */
-  closing: AbortSignal;
+/** A child that was started. */
+export interface SpawnedChild<Authority extends Endpoint, Child extends Endpoint> {
+  peer: Peer<Authority, Child>;
+  /** Kills it with its tree; of several reasons the first one counts. */
+  end(reason: string): void;
+  /** Resolves when nothing is left of its tree; never rejects. */
+  gone: Promise<ProcessEnd>;
 }
 
-/** Starts it. Throws when it cannot be. */
-export function spawnChild({ argv: [path, ...args], env, closing }: SpawnOptions): SpawnedChild {
-  const child = new Deno.Command(path!, {
-    args,
-    clearEnv: true,
-    env: { ...env },
-    cwd: "/",
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-    // A group of its own, so that it can be killed as a whole.
-    detached: true,
-  }).spawn();
-  let exited = false;
-  const close = () => {
-    // A number that was given back may belong to somebody else by now.
-    if (!exited) killTree(child);
-  };
-  closing.addEventListener("abort", close, { once: true });
-  const stderr = readTail(child.stderr, MAX_STDERR_BYTES);
+/** What a call rejects with when the child ended under it. */
+export class ChildEnded extends Error {}
 
-  async function end(): Promise<string> {
-    const { code, signal } = await child.status;
-    exited = true;
-    closing.removeEventListener("abort", close);
-    // Whatever is left of its group; in a sandbox everything ends with it.
-    killTree(child);
-    await withinMoments(stderr);
-    // Already there, but for a process that even a kill does not end.
-    return describeEnd(code, signal, await Promise.race([stderr, Promise.resolve("")]), false);
+/** A flood fills its pipe meanwhile, and slows its child. */
+const PAUSE_MS = 20;
+
+/** Starts a child. Throws when it cannot be started. */
+export function spawnChild<Authority extends Endpoint, Child extends Endpoint>(
+  options: SpawnChildOptions<Authority, Child>,
+): SpawnedChild<Authority, Child> {
+  const child = spawnProcess(options);
+  const drained = Promise.withResolvers<void>();
+  let reason: string | undefined;
+
+  const peer = new Peer({
+    transport: streamTransport({ readable: child.stdout, writable: child.stdin }, {
+      pauseMs: PAUSE_MS,
+      maxReadBytes: options.maxReadBytes,
+      tellEnd: () => {
+        drained.resolve();
+        return gone.then(({ reason }) => reason);
+      },
+    }),
+    mine: options.authority,
+    theirs: options.child,
+    handlers: options.handlers,
+    errors: {
+      ...plainErrors(options.maxErrorChars ?? MAX_ERROR_CHARS),
+      lost: (reason) => new ChildEnded(reason),
+    },
+    maxCalls: MAX_UNDER_WAY,
+    maxAnswering: MAX_UNDER_WAY,
+  });
+
+  function end(why: string): void {
+    reason ??= peer.over ?? why;
+    peer.close(reason);
+    child.kill();
   }
+  void peer.ended.then(({ reason }) => {
+    drained.resolve();
+    end(reason);
+  });
 
-  return { stdin: child.stdin, stdout: child.stdout, ended: end(), close };
+  async function finish(): Promise<ProcessEnd> {
+    const end = await endOf(child, options.tellExit, drained.promise);
+    reason ??= end.reason;
+    options.onGone?.();
+    peer.close(reason);
+    return { reason, stderr: end.stderr };
+  }
+  const gone = finish();
+  return { peer, end, gone };
 }

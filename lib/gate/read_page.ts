@@ -6,16 +6,16 @@
  */
 
 import { lockedPackages } from "../packages/locked_packages.ts";
+import type { ChildResult } from "../executor/action_child.ts";
 import { NO_PERMISSIONS } from "../executor/command.ts";
 import { cutOutput } from "../rpc/cut_output.ts";
 import type { ActionResult } from "../contract/actions.ts";
 import type { ChildOutcome, Executor } from "../executor/executor.ts";
 import { failed } from "./results.ts";
-import { type ChildFrame, PROTOCOL_VERSION } from "../rpc/protocol.ts";
 import { HOLDS_PACKAGES, moduleUrl, sourcePaths } from "../base/layout.ts";
 
 /** A page, as the fetching child answers it. */
-export type FetchedPage = Extract<ChildFrame, { type: "page" }>;
+export type FetchedPage = Extract<ChildResult, { type: "page" }>;
 
 /** What reading a page needs. */
 export interface PageDeps {
@@ -72,13 +72,12 @@ async function run(
   }
   return await executor.run({
     task: {
-      v: PROTOCOL_VERSION,
       tool: TOOL,
       args: { url, wantsArticle },
       workspace: "/",
       maxOutputBytes: Math.max(HEAD_BYTES, maxOutputBytes - HEAD_BYTES),
-      payload: new TextEncoder().encode(html),
     },
+    bytes: new TextEncoder().encode(html),
     entry: moduleUrl("lib/tools/page/child.ts"),
     permissions: NO_PERMISSIONS,
     view: { readOnly: sourcePaths(SOURCES), readWrite: [], network: false },

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ServiceError } from "../base/errors.ts";
 import { NO_ENDPOINT } from "../rpc/endpoint.ts";
-import { encodeFrame } from "../rpc/byte_frames.ts";
+import { encodeFrame } from "../rpc/frames.ts";
 import { Peer } from "../rpc/peer.ts";
 import { serviceErrors } from "../rpc/service_errors.ts";
 import { streamTransport } from "../rpc/stream_transport.ts";

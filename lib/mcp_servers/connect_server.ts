@@ -8,7 +8,12 @@
 
 import type { McpServerConfig } from "../config/schema.ts";
 import type { Log } from "../base/log.ts";
-import type { HttpStart, McpStart, StdioStart } from "../contract/mcp_child.ts";
+import {
+  type HttpStart,
+  MCP_CHILD,
+  type McpStart,
+  type StdioStart,
+} from "../contract/mcp_child.ts";
 import { toErrorData } from "../base/errors.ts";
 import type { UrlTarget } from "../contract/actions.ts";
 import type { AuditLog } from "../audit/log.ts";
@@ -66,7 +71,7 @@ const GREETING_TIMEOUT_MS = 20_000;
 const START_TIMEOUT_MS = 30_000;
 const ENTRY = moduleUrl("lib/mcp/child.ts");
 /** Sources of the child beside the executor's own. */
-const SOURCES = ["lib/mcp"];
+const SOURCES = ["lib/mcp", "lib/contract/mcp_child.ts"];
 /** What the sandbox tells programs of its proxy by. */
 const PROXY_ENV = Object.keys(proxyEnv());
 
@@ -135,6 +140,7 @@ async function connectStdio(
           {
             name: "mcp",
             entry: ENTRY,
+            kind: MCP_CHILD,
             params: startOf({ transport, roots }, config, deps),
             permissions: { ...NO_PERMISSIONS, run: [program], env: transport.passEnv },
             sources: SOURCES,
@@ -191,6 +197,7 @@ async function connectHttp(
           {
             name: "mcp",
             entry: ENTRY,
+            kind: MCP_CHILD,
             params: startOf({ transport, roots: [] }, config, deps),
             permissions: {
               ...NO_PERMISSIONS,

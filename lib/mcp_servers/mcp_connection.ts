@@ -5,9 +5,12 @@
  * @module
  */
 
-import { z } from "zod";
-import type { McpCall, McpCalled, McpListed } from "../contract/mcp_child.ts";
-import type { ChildSession, ChildSessionHandlers } from "../executor/child_session.ts";
+import type { MCP_CHILD, McpCall, McpCalled, McpListed } from "../contract/mcp_child.ts";
+import { boundedProgress } from "../executor/bounded_progress.ts";
+import type { ChildSession } from "../executor/child_session.ts";
+import type { Handlers } from "../rpc/endpoint.ts";
+
+type McpSession = ChildSession<typeof MCP_CHILD.child>;
 
 /** A connected server. */
 export interface McpConnection {
@@ -33,26 +36,15 @@ export interface McpConnectionEvents {
 }
 
 /** Starts a child with these handlers. */
-export type OpenSession = (handlers: ChildSessionHandlers) => Promise<ChildSession>;
+export type OpenSession = (handlers: Handlers<typeof MCP_CHILD.authority>) => Promise<McpSession>;
 
 const LIST_TIMEOUT_MS = 60_000;
 const PING_TIMEOUT_MS = 6_000;
 const LEAVE_TIMEOUT_MS = 500;
 /** The child gives up first, and tells the server. */
 const CALL_GRACE_MS = 2_000;
-const MAX_PROBLEMS = 100;
-
-const LISTED = z.object({
-  about: z.string().max(1_000),
-  tools: z.array(z.unknown()).max(1_000),
-  resources: z.array(z.unknown()).max(1_000),
-  prompts: z.array(z.unknown()).max(1_000),
-  problems: z.array(z.string().max(1_000)).max(MAX_PROBLEMS),
-});
-const CALLED = z.object({ failed: z.boolean(), output: z.string() });
-const BROKEN = z.object({ reason: z.string() });
-/** Characters of a reason. */
-const MAX_REASON_CHARS = 4_000;
+/** Of what one call may tell; more is dropped. */
+const PROGRESS = { maxChars: 256 * 1024, maxTexts: 10_000 };
 
 /** Opens one. Rejects with what kept the session from starting. */
 export async function openMcpConnection(
@@ -60,53 +52,48 @@ export async function openMcpConnection(
   { onChanged }: McpConnectionEvents,
 ): Promise<McpConnection> {
   // A notice may come before there is anything to close.
-  const opened: { session?: ChildSession } = {};
+  const opened: { session?: McpSession } = {};
   let broken: string | undefined;
   const session = opened.session = await open({
-    onNotice(name, data) {
-      if (name === "changed") return onChanged();
-      if (name !== "broken" || broken !== undefined) return;
-      const { data: said } = BROKEN.safeParse(data);
-      broken = (said?.reason ?? "it is of no use any more").slice(0, MAX_REASON_CHARS);
-      void opened.session?.close();
+    calls: {},
+    notices: {
+      changed: onChanged,
+      broken(reason) {
+        if (broken !== undefined) return;
+        broken = reason;
+        void opened.session?.close();
+      },
     },
   });
   if (broken !== undefined) void session.close();
-  const { ended, close, request } = session;
+  const { ended, close, call } = session;
 
-  async function ask<T>(schema: z.ZodType<T>, asking: Promise<unknown>): Promise<T> {
-    let answer: unknown;
-    try {
-      answer = await asking;
-    } catch (error) {
-      // What broke it says more than that it is gone.
-      throw broken === undefined ? error : new Error(broken, { cause: error });
-    }
-    const { success, data } = schema.safeParse(answer);
-    if (success) return data;
-    throw new Error("the child that speaks with it answered nothing that it may");
+  /** What broke it says more than that it is gone. */
+  function explain(error: unknown): never {
+    throw broken === undefined ? error : new Error(broken, { cause: error });
   }
 
   return {
-    list: () => ask(LISTED, request("list", {}, { timeoutMs: LIST_TIMEOUT_MS })),
-    async call(call, { signal, onProgress }) {
-      const timeoutMs = call.timeoutMs + CALL_GRACE_MS;
+    list: () => call("list", undefined, { timeoutMs: LIST_TIMEOUT_MS }).catch(explain),
+    async call(asked, { signal, onProgress }) {
       try {
-        return await ask(CALLED, request("call", call, { signal, onProgress, timeoutMs }));
+        return await call("call", asked, {
+          signal,
+          onProgress: boundedProgress(onProgress, PROGRESS),
+          timeoutMs: asked.timeoutMs + CALL_GRACE_MS,
+        });
       } catch (error) {
         signal.throwIfAborted();
-        throw error;
+        return explain(error);
       }
     },
-    async ping() {
-      await ask(z.unknown(), request("ping", {}, { timeoutMs: PING_TIMEOUT_MS }));
-    },
+    ping: () => call("ping", undefined, { timeoutMs: PING_TIMEOUT_MS }).catch(explain),
     ended: ended.then((reason) => broken ?? reason),
     async close(why) {
       // A server over HTTP keeps a session for who does not take leave.
       if (broken === undefined) {
         broken = why;
-        await request("close", {}, { timeoutMs: LEAVE_TIMEOUT_MS }).catch(() => {});
+        await call("close", undefined, { timeoutMs: LEAVE_TIMEOUT_MS }).catch(() => {});
       }
       await close();
     },

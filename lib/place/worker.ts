@@ -12,7 +12,7 @@ import { PermanentDeliveryError } from "../channel/delivery_error.ts";
 import { plainJson } from "../channel/plain_json.ts";
 import type { Handlers } from "../rpc/endpoint.ts";
 import { Peer } from "../rpc/peer.ts";
-import { READY } from "../rpc/serve_child.ts";
+import { READY } from "../rpc/child_transport.ts";
 import { streamTransport } from "../rpc/stream_transport.ts";
 import { newSalt, printsOf } from "../secrets/prints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";

@@ -21,7 +21,7 @@ import type {
   ProgressOf,
   ResultOf,
 } from "./endpoint.ts";
-import type { Bytes, Frame, Transport } from "./transport.ts";
+import { type Bytes, type Frame, type Transport, WINDOW } from "./transport.ts";
 
 /** How errors cross, and what a call rejects with when the connection ends under it. */
 export interface ErrorCodec {
@@ -109,9 +109,6 @@ interface Answered {
   room: number;
   waiting: { value: unknown; sent(): void }[];
 }
-
-/** Values of progress that a call may be told before it has taken them. */
-export const WINDOW = 256;
 
 const DEFAULT_MAX = 1_024;
 /** Characters of a name. */

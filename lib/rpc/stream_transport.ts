@@ -4,7 +4,7 @@
  * @module
  */
 
-import { encodeFrame, FrameReader, joinBytes, MAX_FRAME_BYTES } from "./byte_frames.ts";
+import { encodeFrame, FrameReader, joinBytes, MAX_FRAME_BYTES } from "./frames.ts";
 import type { Frame, Transport } from "./transport.ts";
 
 /** Both directions; a `Deno.Conn` is one. */
@@ -13,14 +13,18 @@ export interface ByteStreams {
   writable: WritableStream<Uint8Array>;
 }
 
-/** Bounds; each has a default. */
+/** Bounds and habits; each has a default. */
 export interface StreamLimits {
   /** Largest frame, bytes. Default {@linkcode MAX_FRAME_BYTES}. */
   maxFrameBytes?: number;
   /** Bytes that wait until the other end reads them; more ends the connection. Default: two frames. */
   maxQueuedBytes?: number;
+  /** Bytes that are read in all; more ends the connection. Default: no bound. */
+  maxReadBytes?: number;
   /** Makes a pause of so many milliseconds after each megabyte or 200 frames. Default: none. */
   pauseMs?: number;
+  /** Says why the stream has ended; nobody is told of the end before. Default: "it has ended". */
+  tellEnd?: () => Promise<string>;
 }
 
 /** A pause lets this thread do other things; the pipe holds the other end up meanwhile. */
@@ -36,9 +40,10 @@ const HIGH_WATER = 256 * 1024;
 /** Carries frames over byte streams. */
 export function streamTransport(
   { readable, writable }: ByteStreams,
-  { maxFrameBytes = MAX_FRAME_BYTES, maxQueuedBytes = 2 * maxFrameBytes, pauseMs }: StreamLimits =
-    {},
+  limits: StreamLimits = {},
 ): Transport {
+  const { maxFrameBytes = MAX_FRAME_BYTES, maxQueuedBytes = 2 * maxFrameBytes } = limits;
+  const { maxReadBytes = Infinity, pauseMs, tellEnd } = limits;
   const reader = readable.getReader();
   const writer = writable.getWriter();
   let isClosed = false;
@@ -57,12 +62,15 @@ export function streamTransport(
 
   async function read(take: (frame: unknown) => void): Promise<void> {
     const frames = new FrameReader(maxFrameBytes);
+    let readBytes = 0;
     let bytes = 0;
     let count = 0;
     for (;;) {
       // A connection that breaks is one that ends.
       const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
-      if (done || value === undefined) return ended("it has ended");
+      if (done || value === undefined) return ended(await tellEnd?.() ?? "it has ended");
+      readBytes += value.length;
+      if (readBytes > maxReadBytes) return ended("it said too much");
       bytes += value.length;
       for (const frame of frames.push(value)) {
         if (isClosed) return;

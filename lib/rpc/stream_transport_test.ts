@@ -1,14 +1,17 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { encodeFrame } from "./byte_frames.ts";
-import { streamTransport } from "./stream_transport.ts";
+import { encodeFrame } from "./frames.ts";
+import { type StreamLimits, streamTransport } from "./stream_transport.ts";
 import type { Frame } from "./transport.ts";
 
 /** What a transport reads of these bytes, and why it ends. */
-async function read(pieces: readonly Uint8Array[]): Promise<{ frames: unknown[]; reason: string }> {
+async function read(
+  pieces: readonly Uint8Array[],
+  options?: StreamLimits,
+): Promise<{ frames: unknown[]; reason: string }> {
   const transport = streamTransport({
     readable: ReadableStream.from(pieces),
     writable: new WritableStream(),
-  });
+  }, options);
   const frames: unknown[] = [];
   const reason = await new Promise<string>((closed) =>
     transport.open((frame) => void frames.push(frame), closed)
@@ -31,6 +34,18 @@ Deno.test("streamTransport() ends a stream that holds no frames, and takes those
     frames: [frame],
     reason: "it has ended",
   });
+});
+
+Deno.test("streamTransport() ends an end that says more than it may in all", async () => {
+  const frame = { type: "cancel", id: 1 };
+  const [good] = encodeFrame(frame);
+  const maxReadBytes = 2 * good!.length;
+  const tellEnd = () => Promise.resolve("its process ended with code 1");
+  assertEquals(await read([good!, good!, good!], { maxReadBytes, tellEnd }), {
+    frames: [frame, frame],
+    reason: "it said too much",
+  });
+  assertEquals((await read([good!, good!], { maxReadBytes, tellEnd })).reason, await tellEnd());
 });
 
 Deno.test("streamTransport() ends an end that doesn't read, and refuses a frame over the bound", async () => {

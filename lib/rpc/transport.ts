@@ -19,6 +19,9 @@ export type Frame =
   | { type: "more"; id: number; count: number }
   | { type: "notice"; name: string; data?: unknown };
 
+/** Values of progress that a call may be told before it has taken them. */
+export const WINDOW = 256;
+
 /** Bytes that go with a call, or are what it tells. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 

@@ -5,8 +5,7 @@
  * @module
  */
 
-import type { ChildRun } from "../../rpc/protocol.ts";
-import { serveChild } from "../../rpc/serve_child.ts";
+import { type ChildRun, serveChild } from "../../executor/serve_child.ts";
 import { prepareGlobals } from "../../documents/prepare_globals.ts";
 
 const MIB = 1024 * 1024;
@@ -83,10 +82,10 @@ function answer(text: string): string {
   return JSON.stringify({ mediaType: "application/pdf", text });
 }
 
-const run: ChildRun = async ({ task }) => {
-  const [name = "", argument = ""] = new TextDecoder().decode(task.payload).split(":");
+const run: ChildRun = async ({ bytes }) => {
+  const [name = "", argument = ""] = new TextDecoder().decode(bytes).split(":");
   const act = ACTS[name];
-  const output = act === undefined ? answer(`${task.payload!.length}`) : await act(argument);
+  const output = act === undefined ? answer(`${bytes!.length}`) : await act(argument);
   return { type: "result", output: output as string };
 };
 

@@ -7,13 +7,7 @@
  */
 
 import type { Log } from "../../base/log.ts";
-import {
-  ASK_ADDRESSES,
-  ASK_HOST,
-  type ProxyLimits,
-  type ProxyStart,
-  UNREACHED,
-} from "../../network/proxy/protocol.ts";
+import { PROXY_CHILD, type ProxyLimits, type ProxyStart } from "../../network/proxy/protocol.ts";
 import { planRelay } from "../../network/relay/plan.ts";
 import type { AuditLog } from "../../audit/log.ts";
 import { NO_PERMISSIONS } from "../command.ts";
@@ -108,6 +102,7 @@ export async function openNetwork(
     const session = await deps.executor.open({
       name: "network_proxy",
       entry: moduleUrl("lib/network/proxy/child.ts"),
+      kind: PROXY_CHILD,
       params: start,
       permissions: {
         ...NO_PERMISSIONS,
@@ -122,17 +117,11 @@ export async function openNetwork(
         network: true,
       },
     }, {
-      async onRequest(method, params) {
-        switch (method) {
-          case ASK_HOST:
-            return await judge.host(params);
-          case ASK_ADDRESSES:
-            return await judge.addresses(params);
-          default:
-            throw new Error(`there is no "${method}"`);
-        }
+      calls: {
+        host: (asked) => judge.host(asked),
+        addresses: (asked) => judge.addresses(asked),
       },
-      onNotice: (name, data) => name === UNREACHED ? judge.unreached(data) : undefined,
+      notices: { unreached: (unreached) => judge.unreached(unreached) },
     }, { signal });
     return {
       socket: start.socket,

@@ -99,8 +99,12 @@ Deno.test("openNetwork() has a second wall: what is told to reach loopback wrong
     const told = { addresses: ["127.0.0.1"] };
     const wrong: Pick<Executor, "open" | "childUser"> = {
       childUser: () => executor.childUser(),
-      open: (job, _handlers, options) =>
-        executor.open(job, { onRequest: () => Promise.resolve(told) }, options),
+      open: (job, handlers, options) =>
+        executor.open(
+          job,
+          { ...handlers, calls: { ...handlers.calls, host: () => told, addresses: () => told } },
+          options,
+        ),
     };
     const open = (privateHosts: string[]) =>
       openNetwork({ ...deps, executor: wrong, privateHosts }, { hosts: ["a.example"], user: USER });

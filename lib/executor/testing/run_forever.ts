@@ -16,7 +16,6 @@ const executor = createExecutor({
 });
 await executor.run({
   task: {
-    v: 2,
     tool: "try",
     args: { tries: [[what!, ""]] },
     target: { kind: "unresolved", what: "", reason: "" },

@@ -4,8 +4,7 @@
  * @module
  */
 
-import type { ChildRun } from "../../rpc/protocol.ts";
-import { serveChild } from "../../rpc/serve_child.ts";
+import { type ChildRun, serveChild } from "../serve_child.ts";
 
 const TRIES: Record<string, (argument: string) => unknown> = {
   read: (path) => Deno.readTextFileSync(path),

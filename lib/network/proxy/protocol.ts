@@ -1,8 +1,12 @@
 /**
- * What the authority and the proxy's child say to each other, beside the frames of a session.
+ * What the authority and the proxy's child call and tell each other.
  *
  * @module
  */
+
+import { list, nothing, shape, text, whole } from "../../rpc/checks.ts";
+import { call, notice } from "../../rpc/endpoint.ts";
+import type { HostPort } from "../connect_head.ts";
 
 /** What the authority says of a host or of its addresses. */
 export type HostAnswer =
@@ -33,18 +37,24 @@ export interface ProxyStart {
   limits: ProxyLimits;
 }
 
-/** Methods that the child asks the authority by: {@linkcode HostAnswer} is the answer to both. */
-export const ASK_HOST = "host";
-/** See {@linkcode ASK_HOST}. */
-export const ASK_ADDRESSES = "addresses";
-
-/** A notice of the child's, {@linkcode Unreached}: an allowed host that could not be reached. */
-export const UNREACHED = "unreached";
-
-/** Data of that notice. */
-export interface Unreached {
-  host: string;
-  port: number;
+/** An allowed host that could not be reached. */
+export interface Unreached extends HostPort {
   /** For people. */
   reason: string;
 }
+
+const HOST_PORT = { host: text(), port: whole };
+
+/** Both ends. What the strings say is judged by the authority (`network_judge.ts`). */
+export const PROXY_CHILD = {
+  authority: {
+    calls: {
+      host: call<HostPort, HostAnswer>({ params: shape(HOST_PORT) }),
+      addresses: call<HostPort & { addresses: string[] }, HostAnswer>({
+        params: shape({ ...HOST_PORT, addresses: list(text()) }),
+      }),
+    },
+    notices: { unreached: notice<Unreached>(shape({ ...HOST_PORT, reason: text() })) },
+  },
+  child: { calls: { start: call<ProxyStart, void>({ result: nothing }) }, notices: {} },
+};

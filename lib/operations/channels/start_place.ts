@@ -9,8 +9,9 @@ import type { LockedPackages } from "../../packages/locked_packages.ts";
 import type { OpenedPlace } from "../../place/open_place.ts";
 import type { PlaceBoot } from "../../place/protocol.ts";
 import type { Permission } from "../../base/permission.ts";
-import { encodeFrame } from "../../rpc/byte_frames.ts";
+import { encodeFrame } from "../../rpc/frames.ts";
 import { moduleUrl } from "../../base/layout.ts";
+import { endOf, tellLastWords } from "../../executor/spawn_process.ts";
 import { withinMoments } from "../../base/process_tree.ts";
 
 /** How a place is started. */
@@ -86,12 +87,12 @@ export async function startPlace(
   const output = new TransformStream<Uint8Array, Uint8Array>();
   // Whoever says nothing more, or is heard no more, is of no use.
   const said = child.stdout.pipeTo(output.writable, { preventClose: true })
-    .catch(() => {}).finally(() => child.close());
+    .catch(() => {}).finally(() => child.kill());
   const ended = Promise.withResolvers<string>();
   let closed = false;
 
   async function finish(): Promise<void> {
-    const reason = await child.ended;
+    const { reason } = await endOf(child, tellLastWords);
     await withinMoments(said);
     if (!closed) ended.resolve(scrub(reason).slice(0, MAX_REASON_CHARS));
     // The reason goes ahead of the end of what it said.
@@ -104,7 +105,7 @@ export async function startPlace(
     gone: finish(),
     close() {
       closed = true;
-      child.close();
+      child.kill();
     },
   };
 }

@@ -1,6 +1,6 @@
 /** The other end of two pipes, for tests of what the service does with a place that says anything at all. */
 
-import { encodeFrame, FrameReader } from "../../rpc/byte_frames.ts";
+import { encodeFrame, FrameReader } from "../../rpc/frames.ts";
 import type { Frame } from "../../rpc/transport.ts";
 import type { OpenedPlace } from "../open_place.ts";
 

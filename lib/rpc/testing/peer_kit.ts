@@ -6,8 +6,8 @@
 
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { call, type Handlers, notice } from "../endpoint.ts";
-import { Peer, PeerFault, plainErrors, WINDOW } from "../peer.ts";
-import type { Frame, Transport } from "../transport.ts";
+import { Peer, PeerFault, plainErrors } from "../peer.ts";
+import { type Frame, type Transport, WINDOW } from "../transport.ts";
 
 /** Two ends that hear each other. */
 export interface TransportPair {

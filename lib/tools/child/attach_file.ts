@@ -4,8 +4,7 @@
  * @module
  */
 
-import type { ChildIo, ChildRun } from "../../rpc/protocol.ts";
-import { serveChild } from "../../rpc/serve_child.ts";
+import { type ChildRun, serveChild } from "../../executor/serve_child.ts";
 import { fileStamp } from "./file_stamp.ts";
 import { changedError, openChecked, pathTarget } from "./open_checked.ts";
 import { formatBytes } from "./text.ts";
@@ -19,7 +18,7 @@ interface Args {
 }
 
 /** Reads the whole file. */
-export const run: ChildRun = ({ task }: ChildIo) => {
+export const run: ChildRun = ({ task }) => {
   const target = pathTarget(task.target);
   const shown = shownPath(target.real, task.workspace);
   const { bytes, stamp, maxBytes } = task.args as Args;

@@ -4,8 +4,7 @@
  * @module
  */
 
-import type { ChildRun } from "../../rpc/protocol.ts";
-import { serveChild } from "../../rpc/serve_child.ts";
+import { type ChildRun, serveChild } from "../../executor/serve_child.ts";
 import { nearestText } from "./nearest_text.ts";
 import { openChecked, pathTarget } from "./open_checked.ts";
 import { formatBytes, readFull, sniffText } from "./text.ts";

@@ -5,8 +5,7 @@
  * @module
  */
 
-import type { ChildRun } from "../../rpc/protocol.ts";
-import { serveChild } from "../../rpc/serve_child.ts";
+import { type ChildRun, serveChild } from "../../executor/serve_child.ts";
 import { requestTarget } from "./http_request.ts";
 import { readBody } from "./read_body.ts";
 

@@ -4,8 +4,7 @@
  * @module
  */
 
-import type { ChildRun } from "../../rpc/protocol.ts";
-import { serveChild } from "../../rpc/serve_child.ts";
+import { type ChildRun, serveChild } from "../../executor/serve_child.ts";
 import { checkFolder, pathTarget } from "./open_checked.ts";
 import { shownPath, visible } from "./visible.ts";
 import { type Entry, noSkips, skipNotes, walk } from "./walk.ts";

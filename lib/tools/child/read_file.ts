@@ -5,8 +5,7 @@
  * @module
  */
 
-import type { ChildIo, ChildRun } from "../../rpc/protocol.ts";
-import { serveChild } from "../../rpc/serve_child.ts";
+import { type ChildRun, serveChild } from "../../executor/serve_child.ts";
 import { openChecked, pathTarget } from "./open_checked.ts";
 import { formatBytes, readFull, SNIFF_BYTES, sniffText } from "./text.ts";
 import { shownPath } from "./visible.ts";
@@ -23,7 +22,7 @@ const MAX_COUNTED_BYTES = 64 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 
 /** Reads `limit` lines from line `offset` on. */
-export const run: ChildRun = ({ task }: ChildIo) => {
+export const run: ChildRun = ({ task }) => {
   const target = pathTarget(task.target);
   const shown = shownPath(target.real, task.workspace);
   using file = openChecked(target, shown);

@@ -5,8 +5,7 @@
  */
 
 import { lookup } from "node:dns/promises";
-import type { ChildRun } from "../../rpc/protocol.ts";
-import { serveChild } from "../../rpc/serve_child.ts";
+import { type ChildRun, serveChild } from "../../executor/serve_child.ts";
 
 /** Addresses that are given back; a host with more is reached by the first ones. */
 const MAX_ADDRESSES = 16;

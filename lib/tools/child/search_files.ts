@@ -4,8 +4,7 @@
  * @module
  */
 
-import type { ChildRun } from "../../rpc/protocol.ts";
-import { serveChild } from "../../rpc/serve_child.ts";
+import { type ChildRun, serveChild } from "../../executor/serve_child.ts";
 import { compileGlob } from "./glob.ts";
 import { checkFolder, openChecked, pathTarget } from "./open_checked.ts";
 import { readFull, SNIFF_BYTES, sniffText } from "./text.ts";
@@ -37,7 +36,7 @@ interface Found {
 }
 
 /** Finds matching lines, by path and line. */
-export const run: ChildRun = ({ task, progress }) => {
+export const run: ChildRun = async ({ task, progress }) => {
   const target = pathTarget(task.target);
   const args = task.args as Args;
   const shown = shownPath(target.real, task.workspace);
@@ -55,13 +54,15 @@ export const run: ChildRun = ({ task, progress }) => {
       if (file === undefined) continue;
       searchFile(file, shownPath(entry.path, task.workspace), expression, args.limit, found);
       if (found.full) break;
-      if (found.searched % PROGRESS_FILES === 0) progress(`${found.searched} files searched`);
+      if (found.searched % PROGRESS_FILES === 0) {
+        await progress(`${found.searched} files searched`);
+      }
     }
   } else {
     using file = openChecked(target, shown);
     searchFile(file, shown, expression, args.limit, found);
   }
-  return Promise.resolve({ type: "result", output: report(found, args.limit, skipNotes(skips)) });
+  return { type: "result", output: report(found, args.limit, skipNotes(skips)) };
 };
 
 function compile({ pattern, literal, ignore_case: ignoreCase }: Args): RegExp {

@@ -6,8 +6,7 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import type { ChildRun } from "../../rpc/protocol.ts";
-import { serveChild } from "../../rpc/serve_child.ts";
+import { type ChildRun, serveChild } from "../../executor/serve_child.ts";
 import { requestTarget } from "./http_request.ts";
 import { readBody } from "./read_body.ts";
 import { decodeBody } from "./response_text.ts";

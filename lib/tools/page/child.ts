@@ -7,8 +7,7 @@
  */
 
 import { htmlToText } from "../../base/html_to_text.ts";
-import type { ChildRun } from "../../rpc/protocol.ts";
-import { serveChild } from "../../rpc/serve_child.ts";
+import { type ChildRun, serveChild } from "../../executor/serve_child.ts";
 import { pageShape } from "./page_shape.ts";
 
 /** What the child is told beside the page. */
@@ -27,11 +26,11 @@ const MAX_DEPTH = 400;
 
 const WHOLE = "this is the text of the whole page";
 
-/** Reads the payload. */
-export const run: ChildRun = async ({ task }) => {
+/** Reads the bytes. */
+export const run: ChildRun = async ({ task, bytes }) => {
   silenceConsole();
   const { url, wantsArticle } = task.args as PageArgs;
-  const html = new TextDecoder().decode(task.payload);
+  const html = new TextDecoder().decode(bytes);
   const text = htmlToText(html, { baseUrl: url, markdown: true });
   if (!wantsArticle) return { type: "result", output: text };
   const why = whyNoArticle(html, text);
