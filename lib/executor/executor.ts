@@ -112,6 +112,8 @@ export interface ExecutorOptions {
   /** Whose owner children are, where the service is root and that owner is not. */
   workspace?: string;
   log: Log;
+  /** What follows from a sandbox that does not work, for the log. Default: what does for file tools. */
+  unconfined?: string;
   /** `off` never uses a sandbox; for tests and other systems. */
   sandbox?: "auto" | "off";
   /** Children at once. Default 16. */
@@ -124,6 +126,8 @@ export interface ExecutorOptions {
   maxOpenFiles?: number;
   /** V8's heap in a child. Default 256. */
   maxHeapMiB?: number;
+  /** Of each half of where V8 keeps what is new: less takes less memory and more time. Default: V8's own. */
+  maxNewMiB?: number;
   /** Data segments of a child: its heap, code, stacks and buffers. Default 2 GiB. */
   maxDataBytes?: number;
   execPath?: string;
@@ -185,9 +189,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const version = [...base, ...sandboxView(nothing, env, { user }), real, "--version"];
     const reason = await tryOut(["/bin/sh", "-c", EXEC_FILTERED, filter, bwrap, ...version]);
     if (reason === undefined) return { ...confinement, filter, base, user: found };
-    log.warning("The sandbox does not work here: file tools refuse paths that hold links", {
-      reason,
-    });
+    const { unconfined = "file tools refuse paths that hold links" } = options;
+    log.warning(`The sandbox does not work here: ${unconfined}`, { reason });
     return { reason, base: [], user: { reason: "there is no sandbox" } };
   }
 
@@ -211,6 +214,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       permissions,
       packages,
       maxHeapMiB: options.maxHeapMiB ?? DEFAULT_MAX_HEAP_MIB,
+      maxNewMiB: options.maxNewMiB,
       cacheDir: bwrap === undefined ? packages?.denoDir ?? cacheDir : SANDBOX_CACHE_DIR,
       execPath: bwrap === undefined ? execPath : await Deno.realPath(execPath),
       standalone,

@@ -13,7 +13,10 @@ export const MAX_PLACES = 256;
 /** A channel that serves HTTP has a file open for each connection. */
 const MAX_OPEN_FILES = 1_024;
 
+/** A channel that takes more is ended. */
 const MAX_HEAP_MIB = 512;
+/** With V8's own 16 each process takes 16 MiB more. */
+const MAX_NEW_MIB = 2;
 
 /** Makes it; nothing is started before the first channel. */
 export function createChannelExecutor(
@@ -21,8 +24,10 @@ export function createChannelExecutor(
 ): Executor {
   return createExecutor({
     ...options,
+    unconfined: "Deno's permissions alone hold channels",
     maxSessions: MAX_PLACES,
     maxOpenFiles: MAX_OPEN_FILES,
     maxHeapMiB: MAX_HEAP_MIB,
+    maxNewMiB: MAX_NEW_MIB,
   });
 }

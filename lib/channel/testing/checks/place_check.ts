@@ -1,6 +1,5 @@
 /**
- * A package in a Worker of its own, with what its manifest asks for and nothing else (decisions D,
- * `lib/channel/place`).
+ * A package in a process of its own, with what its manifest asks for and nothing else.
  *
  * @module
  */
@@ -23,7 +22,7 @@ import { squeezed } from "../trial.ts";
 /** See the module. */
 export const PLACE_CHECKS: readonly ChannelCheck[] = [{
   id: "place",
-  rule: "The runtime works in a Worker that has the permissions of its manifest and no others.",
+  rule: "The runtime works in a process that has the permissions of its manifest and no others.",
   says: "it does not work in its place; name under permissions what it reaches",
   run: worksInItsPlace,
 }];
