@@ -1,6 +1,6 @@
 /**
  * A command that does nothing, in its sandbox, against the same one started bare: what the sandbox
- * costs. Bounded by decisions E: 15 ms above. The same with hosts, whose proxy and relay are processes
+ * costs. Bound: 15 ms above. The same with hosts, whose proxy and relay are processes
  * of their own.
  *
  * `deno run -A --cached-only --lock=deno.lock --frozen bench/exec.ts [--json]`

@@ -1,6 +1,6 @@
 /**
  * An action of a file tool end to end: resolved, decided, recorded, run in a child of its own in the
- * sandbox, recorded again. Bounded by decisions E: 25 ms for a cold child.
+ * sandbox, recorded again. Bound: 25 ms for a cold child.
  *
  * Beside it the same child without gate and record, the two records alone, and the start of a Deno that
  * does nothing, which no cold child can beat.

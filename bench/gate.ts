@@ -1,6 +1,6 @@
 /**
  * The gate's decision with 100 rules of the operator's and 100 grants, for actions that only the last
- * rules say something about. Bounded by decisions E: under 20 microseconds.
+ * rules say something about. Bound: under 20 microseconds.
  *
  * `deno run -A --cached-only --lock=deno.lock --frozen bench/gate.ts [--json]`
  *

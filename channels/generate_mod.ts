@@ -14,7 +14,7 @@ export interface ChannelFolder {
 const HEAD = `/**
  * Every channel: a manifest that is loaded when it is asked for, and the modules that a manifest may
  * name, by their URLs. Nothing is imported here, so that one that is broken hurts no other and a start
- * loads the packages of no channel but those that it starts (decisions D1). Written by
+ * loads the packages of no channel but those that it starts. Written by
  * \`deno task generate\`.
  *
  * @module
@@ -23,7 +23,7 @@ const HEAD = `/**
 
 const LOCALE = /^locales\/([A-Za-z][A-Za-z0-9-]*)\.json$/;
 
-/** The module's text. A folder without a manifest is no channel (case C1). */
+/** The module's text. A folder without a manifest is no channel. */
 export function channelsModule(folders: readonly ChannelFolder[]): string {
   const channels = folders.filter(({ files }) => files.includes("manifest.ts"))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));

@@ -1,7 +1,7 @@
 /**
  * Every channel: a manifest that is loaded when it is asked for, and the modules that a manifest may
  * name, by their URLs. Nothing is imported here, so that one that is broken hurts no other and a start
- * loads the packages of no channel but those that it starts (decisions D1). Written by
+ * loads the packages of no channel but those that it starts. Written by
  * `deno task generate`.
  *
  * @module

@@ -7,7 +7,7 @@
 
 import type { Output } from "./output.ts";
 
-/** Exit codes (decisions F). */
+/** Exit codes. */
 export const EXIT = {
   done: 0,
   failed: 1,

@@ -1,6 +1,6 @@
 /**
  * How a command reaches the service of its home: as a guest of the process that owns it, or by
- * owning it. The command does the same, and prints the same, either way (decisions F).
+ * owning it. The command does the same, and prints the same, either way.
  *
  * @module
  */

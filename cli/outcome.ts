@@ -14,7 +14,7 @@ export interface Outcome {
   next?: string;
 }
 
-/** Every error code's outcome (decisions F). Exhaustive: a new code does not compile without one. */
+/** Every error code's outcome. Exhaustive: a new code does not compile without one. */
 export const OUTCOMES: Readonly<Record<ErrorCode, Outcome>> = {
   invalid_request: { exit: EXIT.failed },
   not_found: { exit: EXIT.failed },

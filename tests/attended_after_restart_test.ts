@@ -1,4 +1,4 @@
-/** Who counts as there for a turn that a crash cut off (decisions E3). */
+/** Who counts as there for a turn that a crash cut off. */
 
 import { assertEquals } from "@std/assert";
 import { startModelServer } from "./fakes/model_server.ts";

@@ -1,4 +1,4 @@
-/** One platform that fails holds up its own chats and nothing else (C24, decisions D4). */
+/** One platform that fails holds up its own chats and nothing else (C24). */
 
 import { assert, assertEquals, assertGreater, assertLess } from "@std/assert";
 import { LinePlatform } from "../lib/delivery/manager/testing/line_platform.ts";

@@ -1,4 +1,4 @@
-/** kill -9 while three channels take messages in and send answers out (W1, W2, decisions D4). */
+/** kill -9 while three channels take messages in and send answers out (W1, W2). */
 
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { LinePlatform } from "../lib/delivery/manager/testing/line_platform.ts";

@@ -1,4 +1,4 @@
-/** kill -9 while answers are streamed to a channel (W1, C27, decisions D5). */
+/** kill -9 while answers are streamed to a channel (W1, C27). */
 
 import { assert, assertEquals } from "@std/assert";
 import { startModelServer } from "./fakes/model_server.ts";

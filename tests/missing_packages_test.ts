@@ -1,4 +1,4 @@
-/** What a start wants of packages: those of channels that are on, and these for their channels alone (decisions D1, D2). */
+/** What a start wants of packages: those of channels that are on, and these for their channels alone. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { CHANNELS } from "../channels/mod.ts";

@@ -1,4 +1,4 @@
-/** Approvals of a chat over a real gateway (decisions C "Extra frames", E4 and E5). */
+/** Approvals of a chat over a real gateway. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { makeHome } from "./support/home.ts";

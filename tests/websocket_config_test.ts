@@ -1,4 +1,4 @@
-/** What `channels.websocket` says (document 2 parts 2 and 5), over a real gateway. */
+/** What `channels.websocket` says, over a real gateway. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { WebSocket } from "ws";

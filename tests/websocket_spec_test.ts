@@ -1,5 +1,5 @@
 /**
- * The wire of document 2 part 4 and decisions C, row by row, over a real gateway: the `ws` package and
+ * The wire of docs/websocket.md, row by row, over a real gateway: the `ws` package and
  * fetch on one side, a model's real HTTP on the other.
  */
 

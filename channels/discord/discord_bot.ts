@@ -45,7 +45,6 @@ const INTENTS = 1 | (1 << 9) | (1 << 12) | (1 << 15);
 /** What is under way when the channel stops has so long, milliseconds. */
 const LAST_CALLS_MS = 1_000;
 
-/** See the module. */
 export class DiscordBot {
   readonly out: Outbound;
   readonly #options: DiscordBotOptions;

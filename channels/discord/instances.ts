@@ -1,5 +1,5 @@
 /**
- * Several bots in one section (document 3 "Management adapter").
+ * Several bots in one section.
  *
  * @module
  */

@@ -22,7 +22,6 @@ import { wordsOf } from "./words.ts";
 /** The fields of the manifest, defaults included. */
 export type DiscordConfig = PackageConfig & Readonly<Record<string, unknown>>;
 
-/** See the module. */
 export class DiscordChannel extends BaseChannel<DiscordConfig> {
   readonly #settings: DiscordSettings;
   readonly #stopping = new AbortController();

@@ -7,7 +7,6 @@
 import { ServiceError } from "../../lib/base/errors.ts";
 import { isSnowflake } from "./rest/discord_api.ts";
 
-/** See the module. */
 export interface DiscordSettings {
   token: string;
   /** Without the version. */

@@ -1,5 +1,5 @@
 /**
- * Looks at the settings of a bot, and asks Discord about them (document 3 "Setup contract", case C14).
+ * Looks at the settings of a bot, and asks Discord about them.
  * Writes nothing.
  *
  * @module

@@ -100,7 +100,7 @@ const manifest: ChannelDescriptor = {
     // A package that imapflow logs with asks for it when it is loaded.
     variables: ["NODE_V8_COVERAGE"],
   },
-  // Whoever can write as somebody in an email approves nothing with it (decisions E4).
+  // Whoever can write as somebody in an email approves nothing with it.
   senderVerified: false,
 };
 

@@ -35,7 +35,6 @@ export type EmailConfig = PackageConfig & Readonly<Record<string, unknown>>;
 /** Events that are worth a mail; what only says how far something is has no place in one. */
 const MAILED: readonly (string | undefined)[] = [undefined, "approval"];
 
-/** See the module. */
 export class EmailChannel extends BaseChannel<EmailConfig> {
   readonly #settings: EmailSettings;
   readonly #transport: MailTransport;

@@ -1,6 +1,6 @@
 /**
- * Looks at the settings of an account, and logs in with them at both servers (document 3 "Setup
- * contract", case C14). Writes nothing, and sends nothing.
+ * Looks at the settings of an account, and logs in with them at both servers. Writes nothing, and sends
+ * nothing.
  *
  * @module
  */

@@ -47,7 +47,6 @@ const QUIT_MS = 2_000;
 /** Messages of which a part was sent. */
 const MAX_PARTLY = 1_000;
 
-/** See the module. */
 export class IrcChannel extends BaseChannel<IrcConfig> {
   readonly #ending = new AbortController();
   /** Lines that the server has taken, by message. */

@@ -12,7 +12,7 @@ const PROBE_MS = 8_000;
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** See the module. Nobody on the network sees anything of it: the probe logs nobody in. */
+/** Nobody on the network sees anything of it: the probe logs nobody in. */
 export async function validate(
   values: Values,
   { allowLocalServiceAccess, signal }: SetupContext,

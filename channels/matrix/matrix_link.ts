@@ -49,7 +49,6 @@ const TYPING_EVERY_MS = 22_000;
 /** Between two edits of a note, milliseconds; fewer than of an answer, which is worth more. */
 const NOTE_EVERY_MS = 2_000;
 
-/** See the module. */
 export interface MatrixLink {
   session: MatrixSession;
   rooms: Rooms;
@@ -67,7 +66,6 @@ export interface MatrixLink {
   close(): Promise<void>;
 }
 
-/** See the module. */
 export function createMatrixLink(deps: MatrixLinkDeps): MatrixLink {
   const { session, displayName, config, host, memory, intake, isAllowed, signal } = deps;
   const { clock, log } = host;

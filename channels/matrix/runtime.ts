@@ -45,7 +45,6 @@ const MAX_REMEMBERED = 5_000;
 /** Failures of one file, about two minutes of them, before its message goes on without it. */
 const FILE_TRIES = 8;
 
-/** See the module. */
 export class MatrixChannel extends BaseChannel<MatrixConfig> {
   readonly #ending = new AbortController();
   #isRunning = false;

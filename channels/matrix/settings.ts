@@ -6,7 +6,6 @@
 
 import type { PackageConfig } from "../../lib/channel/base_channel.ts";
 
-/** See the module. */
 export interface MatrixConfig extends PackageConfig {
   homeserver: string;
   accessToken: string;

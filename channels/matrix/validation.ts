@@ -1,6 +1,6 @@
 /**
- * Looks at the settings of Matrix, and asks the homeserver who the token belongs to (document 3 "Setup
- * contract", case C14). Writes nothing, and makes no session.
+ * Looks at the settings of Matrix, and asks the homeserver who the token belongs to. Writes nothing,
+ * and makes no session.
  *
  * @module
  */

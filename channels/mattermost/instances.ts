@@ -1,5 +1,5 @@
 /**
- * Several servers, or several bots of one, in one section (document 3 "Management adapter").
+ * Several servers, or several bots of one, in one section.
  *
  * @module
  */

@@ -30,7 +30,6 @@ const STRANGER =
 /** Between two warnings of the same, milliseconds. */
 const WARN_EVERY_MS = 10 * 60_000;
 
-/** See the module. */
 export class MattermostChannel extends BaseChannel<MattermostConfig> {
   readonly #settings: MattermostSettings;
   readonly #stopping = new AbortController();

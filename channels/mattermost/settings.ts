@@ -10,7 +10,6 @@ import { ServiceError } from "../../lib/base/errors.ts";
 /** The fields of the manifest, defaults included. */
 export type MattermostConfig = PackageConfig & Readonly<Record<string, unknown>>;
 
-/** See the module. */
 export interface MattermostSettings {
   /** Without a slash at its end; may have a path. */
   url: string;

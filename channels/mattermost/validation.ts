@@ -11,7 +11,7 @@ import { MattermostClient } from "./api/mattermost_client.ts";
 import { openHttpClient } from "./api/open_http_client.ts";
 import { type MattermostSettings, readSettings } from "./settings.ts";
 
-/** The findings; none where everything is right (case C14). */
+/** The findings; none where everything is right. */
 export async function validate(
   values: Readonly<Record<string, unknown>>,
   { allowLocalServiceAccess, signal }: SetupContext,

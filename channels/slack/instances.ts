@@ -1,5 +1,5 @@
 /**
- * Several workspaces in one section (document 3 "Management adapter").
+ * Several workspaces in one section.
  *
  * @module
  */

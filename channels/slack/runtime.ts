@@ -32,7 +32,6 @@ const LOOK_BACK_MS = 3_600_000;
 const LOOK_BACK_AFTER_MS = 60_000;
 const LOOK_BACK_EVERY_MS = 600_000;
 
-/** See the module. */
 export class SlackChannel extends BaseChannel<SlackConfig> {
   readonly #ending = new AbortController();
   readonly #refused = Promise.withResolvers<never>();

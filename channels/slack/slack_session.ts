@@ -67,7 +67,6 @@ interface StreamRef extends SlackRef {
   chatId: string;
 }
 
-/** See the module. */
 export class SlackSession {
   readonly intake: Intake<SlackEntry>;
   readonly inbox: Inbox;

@@ -1,6 +1,5 @@
 /**
- * Looks at the settings of a workspace, and asks Slack about its tokens (document 3 "Setup contract",
- * case C14). Writes nothing; opens no connection.
+ * Looks at the settings of a workspace, and asks Slack about its tokens. Writes nothing; opens no connection.
  *
  * @module
  */

@@ -54,7 +54,6 @@ export interface TelegramBotDeps {
 /** Telegram forgets a typing signal after five seconds (Bot API, sendChatAction). */
 const TYPING_MS = 4_500;
 
-/** See the module. */
 export class TelegramBot {
   readonly #deps: TelegramBotDeps;
   readonly #memory: Memory;

@@ -26,7 +26,6 @@ const SEND_GRACE_MS = 2_000;
 /** How long Telegram has to say how the bot is called, milliseconds. */
 const METADATA_MS = 10_000;
 
-/** See the module. */
 export class TelegramChannel extends BaseChannel<TelegramConfig> {
   /** No more is read. */
   readonly #stopping = new AbortController();

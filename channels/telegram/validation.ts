@@ -1,5 +1,5 @@
 /**
- * Looks at the settings of a bot, and asks Telegram who it is (document 3 "Setup contract", case C14).
+ * Looks at the settings of a bot, and asks Telegram who it is.
  * Changes nothing there.
  *
  * @module

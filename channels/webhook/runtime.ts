@@ -42,7 +42,6 @@ const MAX_STREAMS = 1_000;
 const RETURN_MS = 2 * 60 * 1_000;
 const AGAIN_MS = 2_000;
 
-/** See the module. */
 export class WebhookChannel extends BaseChannel<WebhookConfig> {
   readonly #mailbox: Mailbox;
   readonly #retries: Retries;

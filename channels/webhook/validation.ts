@@ -10,7 +10,7 @@ import { readSecrets, secretProblem } from "./protocol/signature.ts";
 /** How long the URL has for an answer, milliseconds. */
 const PROBE_MS = 5_000;
 
-/** See the module. Nothing is sent that its receiver could take for a message. */
+/** Nothing is sent that its receiver could take for a message. */
 export async function validate(
   values: Readonly<Record<string, unknown>>,
   { allowLocalServiceAccess, signal }: SetupContext,

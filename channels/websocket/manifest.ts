@@ -1,7 +1,7 @@
 import type { ChannelDescriptor } from "../../lib/channel/descriptor.ts";
 
 /**
- * The WebSocket server channel (document 2). Its whole section is checked by the schema of the
+ * The WebSocket server channel. Its whole section is checked by the schema of the
  * configuration; what stands here is what a settings page offers. Its port and files stand in the
  * configuration, from which the permissions of the service are made.
  */

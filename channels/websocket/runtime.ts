@@ -33,7 +33,6 @@ export type WebsocketChannelConfig =
 /** Milliseconds in which clients may answer that they are left, and requests may end. */
 const STOP_GRACE_MS = 2_000;
 
-/** See the module. */
 export class WebsocketChannel extends Channel<WebsocketChannelConfig> {
   override readonly name = "websocket";
   readonly #host: SocketHost;

@@ -38,7 +38,6 @@ export interface ConnectionDeps {
 /** Rooms that people have invited us to, at most. */
 const MAX_INVITED = 50;
 
-/** See the module. */
 export class Connection {
   readonly session: XmppSession;
   readonly rooms: Rooms;

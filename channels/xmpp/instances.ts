@@ -1,5 +1,5 @@
 /**
- * Several accounts in one section (document 3 "Management adapter").
+ * Several accounts in one section.
  *
  * @module
  */

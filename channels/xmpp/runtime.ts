@@ -49,7 +49,6 @@ const STATUS_EVERY_MS = 3_000;
 /** Programs take the sign away by themselves after some time, if at all. */
 const TYPING_EVERY_MS = 30_000;
 
-/** See the module. */
 export class XmppChannel extends BaseChannel<XmppConfig> {
   readonly #settings: XmppSettings;
   readonly #ending = new AbortController();

@@ -16,7 +16,6 @@ export interface WantedRoom {
   password?: string;
 }
 
-/** See the module. */
 export interface XmppSettings {
   jid: Jid;
   password: string;

@@ -1,5 +1,5 @@
 /**
- * Looks at the settings of an account, and logs in with them (document 3 "Setup contract", case C14).
+ * Looks at the settings of an account, and logs in with them.
  * Writes nothing, and sends nothing.
  *
  * @module

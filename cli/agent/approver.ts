@@ -1,6 +1,6 @@
 /**
  * By what right this command answers the approvals of its own turns: as the terminal that opened them,
- * in the process that owns the home, or with an approver's token (decisions E4).
+ * in the process that owns the home, or with an approver's token.
  *
  * @module
  */

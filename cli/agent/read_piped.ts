@@ -6,7 +6,7 @@
 
 import { ServiceError } from "../../lib/base/errors.ts";
 
-/** Most bytes that a message takes from standard input (decisions F). */
+/** Most bytes that a message takes from standard input. */
 export const MAX_PIPED_BYTES = 10 * 1024 * 1024;
 
 /** After this time without an end, a person may wonder what the program waits for. */

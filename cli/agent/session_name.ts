@@ -9,7 +9,7 @@ import { ServiceError } from "../../lib/base/errors.ts";
 /** The session of those who name none. */
 export const DEFAULT_SESSION = "default";
 
-/** Checks a name by the rule of `session_id` (decisions B). Throws `usage`. */
+/** Checks a name by the rule of `session_id`. Throws `usage`. */
 export function parseSessionName(name: string): string {
   if (/^[A-Za-z0-9._:-]{1,128}$/.test(name)) return name;
   throw new ServiceError(

@@ -20,7 +20,7 @@ export interface LoginAsked {
   force: boolean;
 }
 
-/** Logs it in, and fails when the channel says that it is not (case C32). */
+/** Logs it in, and fails when the channel says that it is not. */
 export async function login(
   out: Output,
   deps: ChannelsDeps,

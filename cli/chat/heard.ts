@@ -14,7 +14,6 @@ interface Stream {
   at: number;
 }
 
-/** See the module. */
 export class Heard {
   readonly #streams = new Map<string, Stream>();
   /** All else that happened, in order. */

@@ -59,7 +59,7 @@ class EventQueue {
   }
 }
 
-/** See the module. Frames are handed to {@linkcode WireTurns.take}. */
+/** Frames are handed to {@linkcode WireTurns.take}. */
 export class WireTurns {
   readonly #client: Pick<WireClient, "send" | "cancel" | "attach">;
   readonly #turns = new Map<string, EventQueue>();

@@ -15,7 +15,7 @@ const command: Command = {
   examples: ["service gateway", "service plugins enable api && service gateway"],
   options: [NEW_JOURNAL],
   async run({ options, globals, out }) {
-    // Nothing else loads the static map (case W14).
+    // Nothing else loads the static map.
     const [{ CHANNELS }, { openRegistry }] = await Promise.all([
       import("../../channels/mod.ts"),
       import("../../lib/registry/open_registry.ts"),

@@ -1,5 +1,5 @@
 /**
- * The sections of channels with everything that can be set there (case C15).
+ * The sections of channels with everything that can be set there.
  *
  * @module
  */

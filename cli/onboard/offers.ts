@@ -1,6 +1,6 @@
 /**
  * The models that can be had here without further ado: keys in the environment, servers on this
- * machine. Source: decisions A2.
+ * machine.
  *
  * @module
  */

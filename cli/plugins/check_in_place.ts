@@ -22,7 +22,7 @@ export interface CheckAsked {
   instanceId?: string;
 }
 
-/** What is wrong, or may be. That nobody answers is a warning (case C14). */
+/** What is wrong, or may be. That nobody answers is a warning. */
 export async function checkInPlace(
   { registry, made: { channel, planned }, instanceId }: CheckAsked,
   { paths, log }: { paths: HomePaths; log: Log },

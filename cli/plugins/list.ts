@@ -10,7 +10,7 @@ import { printTable } from "../table.ts";
 import type { PluginsDeps } from "./deps.ts";
 import { readListings } from "./read_listings.ts";
 
-/** Prints every channel, the broken ones as failed with why (cases C2 to C6). */
+/** Prints every channel, the broken ones as failed with why. */
 export async function list(out: Output, deps: PluginsDeps, json: boolean): Promise<void> {
   const { listings, api, problems } = await readListings(deps);
   if (json) {

@@ -153,7 +153,7 @@ function explained<T>(registry: ChannelRegistry, name: string, plan: () => T): T
   }
 }
 
-/** That packages cannot be had now is no failure: the service tries again (case C9). */
+/** That packages cannot be had now is no failure: the service tries again. */
 async function fetchPackages(
   { channel }: PlannedSwitch,
   { packages }: PluginsDeps,

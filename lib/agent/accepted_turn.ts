@@ -80,7 +80,7 @@ export class AcceptedTurn {
     return this.#deps.timeoutMs ?? Infinity;
   }
 
-  /** A person opened it and is still there (decisions E3). */
+  /** A person opened it and is still there. */
   get attended(): boolean {
     return this.#deps.requester !== "none" && this.#returning === undefined &&
       !this.left.aborted && !this.#cancelled;

@@ -1,6 +1,6 @@
 /**
  * `/approve ID DIGEST` and `/deny ID [REASON]`: words that are for the authority, and never part of a
- * history (decisions E4; spec 5, G12).
+ * history.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * An answer beside every conversation: one model call to one message, nothing on record, no tools.
- * Front ends ask so for titles, tags and follow-ups of a chat (case W16).
+ * Front ends ask so for titles, tags and follow-ups of a chat.
  *
  * @module
  */

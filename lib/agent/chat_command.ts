@@ -21,7 +21,7 @@ export type Operate = (request: ApprovalRequest, credential: Credential) => Prom
 /**
  * Who may use a command: `read` and `chat` are whoever holds that scope, or comes without scopes (the
  * terminal, the API's key, a sender that a channel lets in); for `approver` the authority decides by
- * the sender (decisions E4).
+ * the sender.
  */
 export type CommandRule = "read" | "chat" | "approver";
 

@@ -36,7 +36,7 @@ import { cancellation, failure, interruption } from "./verdicts.ts";
 
 /** How long after a start those who opened turns before it may take to come back, milliseconds. */
 const RETURN_MS = 60_000;
-/** Turns that may wait in a session (decisions B "Concurrency"). */
+/** Turns that may wait in a session. */
 const MAX_WAITING = 64;
 /** Sessions with turns at the same time. */
 const MAX_BUSY_SESSIONS = 4_096;

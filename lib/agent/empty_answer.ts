@@ -7,7 +7,7 @@
 import { ServiceError } from "../base/errors.ts";
 import type { Finish } from "./ask_model.ts";
 
-/** See the module; `tries` is how often it was asked. */
+/** `tries` is how often it was asked. */
 export function emptyAnswer({ model, reason }: Finish, tries: number): ServiceError {
   return new ServiceError(
     "empty_answer",

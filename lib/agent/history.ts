@@ -36,7 +36,7 @@ export function totalTokens(entries: readonly Entry[]): number {
 
 /**
  * The messages with every call answered exactly once, right after the step that made it. Providers
- * refuse a context in which a call has no result or a result no call (case W5).
+ * refuse a context in which a call has no result or a result no call.
  */
 export function wholeSteps(messages: readonly Message[]): Message[] {
   const whole: Message[] = [];

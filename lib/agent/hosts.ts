@@ -1,5 +1,5 @@
 /**
- * Grounds on which the gate may allow a fetch without asking (decisions E2): hosts in the person's
+ * Grounds on which the gate may allow a fetch without asking: hosts in the person's
  * own words, and URLs that stand verbatim in an earlier tool result.
  *
  * Pure and bounded. In doubt nothing is found: what is missing here is asked for, not lost.

@@ -1,6 +1,6 @@
 /**
  * Messages as a model is given them: images are read from the media folder, documents are text under
- * a header line with their name (decisions B "Documents"), and other people's words are marked.
+ * a header line with their name, and other people's words are marked.
  *
  * @module
  */

@@ -142,7 +142,7 @@ async function runCall(deps: RunCallsDeps, call: ToolCall): Promise<CallOutcome>
   }
 }
 
-/** The approvals of one call; while one waits, the turn's time stands still (decisions B, E4). */
+/** The approvals of one call; while one waits, the turn's time stands still. */
 class CallApprovals {
   readonly #deps: RunCallsDeps;
   readonly #call: ToolCall;

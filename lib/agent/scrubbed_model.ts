@@ -1,5 +1,5 @@
 /**
- * A model whose words hold no value of a secret, in whatever pieces they come (decisions E9).
+ * A model whose words hold no value of a secret, in whatever pieces they come.
  *
  * It stands between models and the agent, so that what is streamed, what is kept and what tools are
  * called with are one and the same text.

@@ -1,6 +1,6 @@
 /**
- * The way in to the agent, with secrets taken out of what people send before any of it is on record
- * (decisions E9). The bytes of files are kept as they are: their text is what models are given.
+ * The way in to the agent, with secrets taken out of what people send before any of it is on record.
+ * The bytes of files are kept as they are: their text is what models are given.
  *
  * @module
  */

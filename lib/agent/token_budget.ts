@@ -17,7 +17,6 @@ export interface EstimatedRequest extends Pick<ModelRequest, "system" | "tools">
   messages: readonly (Message | PromptMessage)[];
 }
 
-/** See the module. */
 export class TokenBudget {
   readonly #tokens: number;
   #used: number;

@@ -1,5 +1,5 @@
 /**
- * Actions that wait for a person (decisions E4): each is shown as it was resolved, can be answered once,
+ * Actions that wait for a person: each is shown as it was resolved, can be answered once,
  * and comes out in exactly one of four ways.
  *
  * An approval is settled in one synchronous step, so that two answers, a time-out and a requester who
@@ -29,7 +29,7 @@ import { newId } from "../base/new_id.ts";
 
 export type { Answer, Answered, ApprovalRequest };
 
-/** Actions that may wait in a session, and in all (decisions E4). */
+/** Actions that may wait in a session, and in all. */
 export const MAX_PENDING_IN_SESSION = 8;
 const MAX_PENDING = 1_000;
 /** Refused answers to one approval that go on record; a flood of them fills no disk. */
@@ -141,7 +141,7 @@ export class Approvals {
     } else {
       const reason = visibleCut(verdict.deny.reason.trim(), MAX_REASON_CHARS);
       const latch = { sessionKey: context.sessionKey, capability, reason };
-      // Before the turn is told, so that its next call finds it (decisions E5).
+      // Before the turn is told, so that its next call finds it.
       const before = () => this.#deps.latches.set(latch);
       const denied = { outcome: "denied", reason } as const;
       const settled = this.#settle(waiting, denied, { by, reason }, before);

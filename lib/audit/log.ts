@@ -1,6 +1,5 @@
 /**
- * The audit: an append-only record of chained lines, each on the disk before its append resolves
- * (decisions E8).
+ * The audit: an append-only record of chained lines, each on the disk before its append resolves.
  *
  * Appends that come while one is being written go out together with one fsync. Nothing is appended
  * after a record that could not be written whole: then every append rejects, and so no action runs.

@@ -1,6 +1,6 @@
 /**
  * A second place for checkpoints, outside of the home: whoever puts an older state of the whole home
- * back does not reach it (decisions E8).
+ * back does not reach it.
  *
  * What goes wrong there never holds up a record: lines wait in a bounded queue of their own.
  *

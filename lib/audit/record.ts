@@ -1,5 +1,5 @@
 /**
- * A line of the audit: what it holds, and how it is chained to the one before (decisions E8).
+ * A line of the audit: what it holds, and how it is chained to the one before.
  *
  * @module
  */

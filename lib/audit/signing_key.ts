@@ -1,5 +1,5 @@
 /**
- * The key that checkpoints are signed with (decisions E8): Ed25519, in the key folder, which neither
+ * The key that checkpoints are signed with: Ed25519, in the key folder, which neither
  * the service's Worker nor a child can read. The public key stands beside the records, for everyone.
  *
  * @module

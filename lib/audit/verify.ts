@@ -1,5 +1,5 @@
 /**
- * Checks a whole audit (decisions E8): finds a record that was edited, dropped, repeated, reordered or
+ * Checks a whole audit: finds a record that was edited, dropped, repeated, reordered or
  * computed anew, a file that is missing or was swapped, and an end that was cut off below the last
  * signed checkpoint. Streams, so the audit may be of any size, and only reads, so it may be in use.
  *

@@ -1,5 +1,5 @@
 /**
- * One process owns a home at a time (decisions F). The lock is the operating system's on
+ * One process owns a home at a time. The lock is the operating system's on
  * `run/lock`, so that it is free the moment its holder dies, however it dies.
  *
  * @module

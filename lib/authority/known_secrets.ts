@@ -1,6 +1,6 @@
 /**
  * The secrets that this process knows of: those in the store and those in the configuration, as prints.
- * Whatever leaves the authority, and whatever the service says, is scrubbed by them (decisions E9).
+ * Whatever leaves the authority, and whatever the service says, is scrubbed by them.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * The permission table: everything that the service may touch, and which part of the configuration
- * asked for it. The Worker is started with exactly this and nothing else (design, "must hold" 5).
+ * asked for it. The Worker is started with exactly this and nothing else.
  *
  * @module
  */

@@ -8,7 +8,7 @@ import type { Scrubber } from "../secrets/scrubber.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { AuditLog } from "../audit/log.ts";
 
-/** An audit whose records hold no value of a secret, whoever writes them (decisions E8). */
+/** An audit whose records hold no value of a secret, whoever writes them. */
 export function scrubbedAudit(audit: AuditLog, scrubber: Pick<Scrubber, "value">): AuditLog {
   return { ...audit, append: (kind, data) => audit.append(kind, scrubber.value(data)) };
 }

@@ -1,6 +1,6 @@
 /**
- * Takes up an edit of the configuration file, or of a secret that it names, while the service runs
- * (decisions A4): what can change
+ * Takes up an edit of the configuration file, or of a secret that it names, while the service runs:
+ * what can change
  * live does, what cannot is named, and a broken edit is reported and changes nothing.
  *
  * @module

@@ -1,6 +1,5 @@
 /**
- * By what a grant that was proposed for an automation knows that it has not changed since (decisions
- * E10, case G20).
+ * By what a grant that was proposed for an automation knows that it has not changed since.
  *
  * @module
  */

@@ -21,7 +21,6 @@ interface Entry {
   runs: Map<number, AutomationRun>;
 }
 
-/** See the module. */
 export class MemoryAutomationStore implements AutomationStore {
   readonly #entries = new Map<string, Entry>();
   #lastRowid = 0;

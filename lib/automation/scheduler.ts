@@ -38,7 +38,7 @@ export interface SchedulerDependencies {
   onError: (error: unknown) => void;
 }
 
-/** See the module. Whoever changes the store calls {@linkcode Scheduler.wake} afterwards. */
+/** Whoever changes the store calls {@linkcode Scheduler.wake} afterwards. */
 export class Scheduler {
   readonly #deps: SchedulerDependencies;
   readonly #stopping = new AbortController();

@@ -1,5 +1,5 @@
 /**
- * The keys under which runs are accepted into the journal, so that each runs once (case W4).
+ * The keys under which runs are accepted into the journal, so that each runs once.
  *
  * The digest of a key depends on nothing but the key: a repeat after the automation was changed is
  * the same run and no conflict. The journal keeps keys for 8 days.

@@ -1,6 +1,6 @@
 /**
- * Which addresses belong to the public Internet, and which to this machine, its network or nobody
- * (decisions E7). In doubt an address is not public.
+ * Which addresses belong to the public Internet, and which to this machine, its network or nobody. In
+ * doubt an address is not public.
  *
  * @module
  */

@@ -5,7 +5,7 @@
  * @module
  */
 
-/** A channel, or one of its instances: `telegram`, `telegram.work` (decisions C3, C16). */
+/** A channel, or one of its instances: `telegram`, `telegram.work`. */
 export const CHANNEL_NAME = /^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_-]+)?$/;
 
 /** Characters of a channel's name with its instance. */

@@ -9,7 +9,7 @@
 
 import { createHash, randomBytes } from "node:crypto";
 
-/** Tokens that may be outstanding at once (document 2 part 8). */
+/** Tokens that may be outstanding at once. */
 export const MAX_OUTSTANDING_TOKENS = 10_000;
 
 /** What a set is made of. */
@@ -38,7 +38,6 @@ export interface Outstanding<Value> {
   leftMs: number;
 }
 
-/** See the module. */
 export class ExpiringTokens<Value> {
   readonly #options: Required<ExpiringTokensOptions>;
   readonly #form: RegExp;

@@ -1,6 +1,6 @@
 /**
- * Names of files that hold credentials, and of files that make other programs run something
- * (decisions E2). The gate judges targets by them, and children skip them while they walk a folder.
+ * Names of files that hold credentials, and of files that make other programs run something. The gate
+ * judges targets by them, and children skip them while they walk a folder.
  *
  * Names are compared as the most forgiving file system would: without regard to case, Unicode form,
  * invisible characters, trailing dots and spaces. Where the file system is stricter, a few harmless

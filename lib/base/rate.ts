@@ -6,7 +6,6 @@
 
 import type { Clock } from "./clock.ts";
 
-/** See the module. */
 export interface RateLimit {
   perSecond: number;
   burst: number;

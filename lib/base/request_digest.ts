@@ -1,6 +1,5 @@
 /**
- * What makes two requests the same one: a digest over all that they say (decisions B "Idempotency-Key",
- * C "Send once").
+ * What makes two requests the same one: a digest over all that they say.
  *
  * @module
  */

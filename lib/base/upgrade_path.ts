@@ -1,6 +1,5 @@
 /**
- * The path at which WebSockets are opened, in its one spelling (document 2 part 2: trailing slashes are
- * normalized, the root `/` is kept).
+ * The path at which WebSockets are opened, in its one spelling.
  *
  * @module
  */

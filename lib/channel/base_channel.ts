@@ -1,6 +1,5 @@
 /**
- * What a channel's package extends: a channel that hears of messages and hands them to the service
- * (document 3 "Runtime channel contract").
+ * What a channel's package extends: a channel that hears of messages and hands them to the service.
  *
  * @module
  */
@@ -16,7 +15,6 @@ export interface PackageConfig extends ChannelConfig {
   streaming?: boolean;
 }
 
-/** See the module. */
 export abstract class BaseChannel<Config extends PackageConfig = PackageConfig>
   extends Channel<Config> {
   protected readonly host: ChannelHost;

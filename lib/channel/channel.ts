@@ -1,5 +1,5 @@
 /**
- * What every channel is to the service that runs it (document 3 "Runtime channel contract").
+ * What every channel is to the service that runs it.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { OutboundMessage } from "../contract/outbound_message.ts";
 
 /** What the base looks at in a channel's section. */
 export interface ChannelConfig {
-  /** Ids of senders, compared exactly; `*` for all. Absent or empty: nobody (decisions D7). */
+  /** Ids of senders, compared exactly; `*` for all. Absent or empty: nobody. */
   allowFrom?: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export abstract class Channel<Config extends ChannelConfig = ChannelConfig> {
 
   /**
    * Delivers a message, and resolves when the platform has taken it or there is deliberately nothing to
-   * deliver. Rejects otherwise, so that it is tried again (document 3 part 7): with a
+   * deliver. Rejects otherwise, so that it is tried again: with a
    * `PermanentDeliveryError` when a repeat is of no use.
    */
   abstract send(message: OutboundMessage): Promise<void>;
@@ -43,7 +43,7 @@ export abstract class Channel<Config extends ChannelConfig = ChannelConfig> {
     return Promise.resolve(true);
   }
 
-  /** Whether a sender may be heard. Anything that is no list denies (case C31). */
+  /** Whether a sender may be heard. Anything that is no list denies. */
   isAllowed(senderId: string): boolean {
     const allowFrom: unknown = this.config.allowFrom;
     if (!Array.isArray(allowFrom)) return false;

@@ -16,7 +16,6 @@ export interface ChannelListener {
   close(): Promise<void>;
 }
 
-/** See the module. */
 export interface ChannelHost {
   /** Runtime name: the channel's, or `<channel>.<instance>`. */
   readonly name: string;

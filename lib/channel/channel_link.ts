@@ -7,7 +7,6 @@
 
 import type { OutboundMessage, ReasoningDelta, StreamDelta } from "../contract/outbound_message.ts";
 
-/** See the module. */
 export interface ChannelLink {
   readonly runtimeName: string;
   readonly supportsStreaming: boolean;

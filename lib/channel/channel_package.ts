@@ -1,6 +1,6 @@
 /**
  * A channel as the static map of channels has it: paths of modules, and a manifest that is loaded when it
- * is asked for, so that one that throws hurts nobody else (case C2, decisions D1).
+ * is asked for, so that one that throws hurts nobody else.
  *
  * @module
  */
@@ -8,7 +8,6 @@
 /** Loads a file of a channel's languages, by a literal import of the static map. */
 export type LocaleLoader = () => Promise<{ default: unknown }>;
 
-/** See the module. */
 export interface ChannelPackage {
   /** Its folder, which is its name. */
   folder: string;

@@ -7,7 +7,6 @@
 import type { ChannelCapability } from "./descriptor.ts";
 import type { ChannelFlags } from "./with_channel_flags.ts";
 
-/** See the module. */
 export interface ChannelSpec {
   /** The channel's name, or `<channel>.<instance>`; no other spec has it. */
   runtimeName: string;

@@ -9,7 +9,6 @@ import type { DeliveryCounts } from "./deliveries.ts";
 /** How an instance is. `failed`: it cannot start as it is configured; `waiting`: to be started again. */
 export type ChannelState = "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
 
-/** See the module. */
 export interface ChannelStatus {
   runtimeName: string;
   channel: string;

@@ -16,7 +16,7 @@ import { placeholdersIn } from "./permission_fields.ts";
 import { COMMON_FIELDS, FLAG_FIELDS } from "./setup/common_fields.ts";
 import { isWildcardHost } from "../base/wildcard_host.ts";
 
-/** Letters, digits and underscores of ASCII, a letter first (document 3 "Naming", case C3). */
+/** Letters, digits and underscores of ASCII, a letter first. */
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
 
 /** Names that stand for who opened a turn where no channel did, in small letters. */
@@ -137,7 +137,7 @@ export function checkDescriptor(value: unknown, folder: string): ChannelDescript
   return data;
 }
 
-/** A target stays inside its package: nothing that a manifest says makes another file run (case C5). */
+/** A target stays inside its package: nothing that a manifest says makes another file run. */
 function requireTarget(folder: string, key: string, target: string, file?: string): void {
   const [path, name, ...rest] = target.split(":");
   const inside = path === `channels/${folder}/${file ?? path?.split("/")[2]}` &&

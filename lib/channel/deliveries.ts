@@ -1,6 +1,6 @@
 /**
  * What goes out to channels: answers of turns and messages of the outbox, each chat in its order, until
- * they are delivered, dead or expired (decisions D4 to D6).
+ * they are delivered, dead or expired.
  *
  * @module
  */
@@ -21,7 +21,6 @@ export interface DeliveryCounts {
   dead: number;
 }
 
-/** See the module. */
 export interface Deliveries {
   /**
    * Sends what waits for this runtime, and what comes, over this link, until the returned function is

@@ -1,5 +1,5 @@
 /**
- * How a delivery fails, as a runtime says it (document 3 part 7, decisions D4). Any other error is taken
+ * How a delivery fails, as a runtime says it. Any other error is taken
  * for one that a repeat may mend.
  *
  * @module
@@ -53,7 +53,7 @@ export function isLoginRefused(error: unknown): boolean {
 
 /**
  * It may have arrived: whoever was to say so is gone, or did not answer in time. What is not safe to
- * repeat is `unknown` then, and never sent again by itself (decisions D4).
+ * repeat is `unknown` then, and never sent again by itself.
  */
 export class UncertainDeliveryError extends Error {
   override readonly name = "UncertainDeliveryError";

@@ -1,6 +1,6 @@
 /**
  * What a channel's manifest says of it: plain data that needs no package and no platform, so that
- * listing, configuring and disabling a channel never load it (document 3 part 2, decisions D1).
+ * listing, configuring and disabling a channel never load it.
  *
  * @module
  */
@@ -31,7 +31,7 @@ export interface SetupContext {
 
 /**
  * What `setup.validator` names: looks at settings, and may ask the platform about them. It writes nothing
- * and throws for nothing: what cannot be reached is a warning (case C14).
+ * and throws for nothing: what cannot be reached is a warning.
  */
 export type SetupValidator = (
   values: Readonly<Record<string, unknown>>,
@@ -45,7 +45,7 @@ export interface SetupFinding {
   message: string;
 }
 
-/** What `connector` names: connects interactively, such as by a code to scan (document 3 part 4). */
+/** What `connector` names: connects interactively, such as by a code to scan. */
 export interface Connector {
   /** `query`: what the caller sent. Plain data in and out, and never a secret out. */
   handle(
@@ -65,7 +65,7 @@ export interface ConnectAnswer {
   values?: Readonly<Record<string, unknown>>;
 }
 
-/** What can be set, and what must be (document 3 "Setup contract"). */
+/** What can be set, and what must be. */
 export interface SetupContract {
   fields: Readonly<Record<string, SetupField>>;
   required: readonly SetupRequirement[];
@@ -75,7 +75,7 @@ export interface SetupContract {
   steps?: readonly string[];
 }
 
-/** How a channel with several instances is told apart (document 3 "Management adapter"). */
+/** How a channel with several instances is told apart. */
 export interface ManagementSpec {
   multiInstance: boolean;
   /** Module of the adapter, `channels/<name>/<file>.ts:<export>`; with `multiInstance`. */
@@ -86,7 +86,8 @@ export interface ManagementSpec {
 export interface ChannelPermissions {
   /**
    * `<host>` or `<host>:<port>`, to connect to or to listen at; `*.<domain>` or `*.<domain>:<port>` for a
-   * domain of the platform and what lies under it, never under a public suffix. `{field}` stands for the value of a field
+   * domain of the platform and what lies under it, never under a public suffix. `{field}` stands for
+   * the value of a field
    * of the contract, and an entry with one that is empty falls away: `{imapHost}:{imapPort}`. One with a
    * list is there for each item; `{field}` alone may be a URL, and stands for its host and port.
    */
@@ -118,7 +119,7 @@ export const CHANNEL_CAPABILITIES = [
   "groups",
   /** What was written while the service was down is heard after the start. */
   "catch_up",
-  /** A send may be repeated without harm: the platform knows its id (decisions D4). */
+  /** A send may be repeated without harm: the platform knows its id. */
   "idempotent_send",
   /** Serves connections in the service itself instead of a place of its own. */
   "in_service",
@@ -152,6 +153,6 @@ export interface ChannelDescriptor {
    */
   locales?: readonly string[];
   permissions: ChannelPermissions;
-  /** Whether its sender ids are immutable and vouched for, so that they may approve (decisions E4). */
+  /** Whether its sender ids are immutable and vouched for, so that they may approve. */
   senderVerified: boolean;
 }

@@ -1,6 +1,6 @@
 /**
  * Gives a message to the member of a runtime that is for it, whether its event is a typed one or a
- * legacy flag (document 3 "OutboundMessage", case C30).
+ * legacy flag.
  *
  * @module
  */

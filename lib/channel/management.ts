@@ -1,5 +1,5 @@
 /**
- * How a channel with several instances is told apart (document 3 "Management adapter"). Adapters are
+ * How a channel with several instances is told apart. Adapters are
  * plain functions over a section of the configuration: they load nothing and reach nothing.
  *
  * @module
@@ -25,7 +25,7 @@ export interface FeatureInstance extends FeatureMetadata {
 export interface ManagementAdapter {
   instanceSpecs(section: Section, enabledOnly?: boolean): ChannelInstanceSpec[];
   /**
-   * The section with new values for one instance; the siblings are the very same values (case C18).
+   * The section with new values for one instance; the siblings are the very same values.
    * `values` are of the contract's fields, and `enabled`; null takes one out, and one that is absent stays.
    */
   updateInstanceConfig(section: Section, values: Section, instanceId: string): Section;

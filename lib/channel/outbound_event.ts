@@ -1,6 +1,6 @@
 /**
  * What a message is beside an answer: its typed event, or the flags in its metadata that said so before
- * there were typed events (document 3 "OutboundMessage", case C30).
+ * there were typed events.
  *
  * @module
  */

@@ -9,7 +9,6 @@ import type { Channel } from "./channel.ts";
 import type { OpenPort, SocketHost } from "./socket_host.ts";
 import type { ChannelFlags } from "./with_channel_flags.ts";
 
-/** See the module. */
 export interface SocketChannel extends Channel {
   /** The port, as soon as it is open; rejects when it cannot be opened. */
   readonly port: Promise<OpenPort>;

@@ -17,7 +17,7 @@ export interface Peer extends Sender {
   workspaceKey?: string;
 }
 
-/** Decides about handshakes (document 2 part 5), after path and upgrade were found right. */
+/** Decides about handshakes, after path and upgrade were found right. */
 export interface SocketAdmission {
   /** Never rejects. `protocol` is to be selected, if any. */
   admit(request: IncomingMessage): Promise<
@@ -52,7 +52,6 @@ export interface MediaLinks {
   sign(path: string, name?: string): string | undefined;
 }
 
-/** See the module. */
 export interface SocketHost {
   chats: Chats;
   admission: SocketAdmission;

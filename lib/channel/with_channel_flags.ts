@@ -1,6 +1,6 @@
 /**
  * What a channel shows beside answers: each flag by itself, the channel's own over the one for all
- * channels (document 3 part 6, case C29).
+ * channels.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * Where the second copy of the audit's checkpoints may stand: out of reach of what it is to protect
- * against (decisions E8).
+ * against.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * Brings a configuration's keys to the spelling of the schema, and finds those that the schema does
- * not know. Source: decisions A3.
+ * not know.
  *
  * Only keys that the schema names have two spellings: names of providers, presets and headers are
  * the user's own. An unknown key is kept as it is.

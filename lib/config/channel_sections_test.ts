@@ -13,7 +13,7 @@ async function problems(channels: unknown): Promise<string[]> {
   );
 }
 
-Deno.test("a section of a package refuses to load where it says wrongly who may write (decisions D7)", async () => {
+Deno.test("a section of a package refuses to load where it says wrongly who may write", async () => {
   assertEquals(await problems({ chat: { allowFrom: "alice" } }), [
     "channels.chat.allowFrom: the text that is there is not a list of texts",
   ]);

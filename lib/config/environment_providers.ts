@@ -1,6 +1,6 @@
 /**
  * Model providers that the environment names: OPENAI_API_KEY, ANTHROPIC_API_KEY and OPENAI_BASE_URL
- * count as configured. Source: decisions A2.
+ * count as configured.
  *
  * What the file says wins. An entry of the file that names neither a key nor an address is completed;
  * one that names either is left alone, so that a key never goes to an address it was not given for.

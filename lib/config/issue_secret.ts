@@ -7,7 +7,7 @@
 import type { WebsocketConfig } from "./schema.ts";
 
 /**
- * The secret in force at the issue path and at bootstrap (decisions C "Issued tokens"): `tokenIssueSecret`,
+ * The secret in force at the issue path and at bootstrap: `tokenIssueSecret`,
  * else the static `token`; undefined while neither is set.
  */
 export function issueSecret(

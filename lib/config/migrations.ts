@@ -1,6 +1,5 @@
 /**
  * Keys that were renamed go on working: each rename is a migration, which says where the value went.
- * Source: decisions A4, case W11.
  *
  * The number of a configuration's version is that of the last migration before it, plus one.
  * `fixtures/version_<n>.json` holds a file of every version with all its keys; a test loads each.

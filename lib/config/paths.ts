@@ -1,5 +1,5 @@
 /**
- * Where everything of a home is. Source: decisions A and F.
+ * Where everything of a home is.
  *
  * Nothing is made or opened here, and nothing imported: commands that only ask a running service
  * need these paths and no more.

@@ -1,6 +1,6 @@
 /**
  * `${NAME}` in a text of the configuration stands for an environment variable, `${secret:NAME}` for a
- * secret that `service secrets` keeps. Source: decisions A1 and E9.
+ * secret that `service secrets` keeps.
  *
  * `$${` stands for `${` itself. References stand in values only, not in keys.
  *

@@ -1,5 +1,5 @@
 /**
- * Writes the configuration. Source: decisions A1 and A3.
+ * Writes the configuration.
  *
  * What is written is the value before references were replaced, so that no secret of the environment
  * ever gets into the file. Comments, order and unknown keys stay; keys are in camelCase.

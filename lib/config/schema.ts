@@ -1,9 +1,10 @@
 /**
  * The configuration: one zod schema that gives the types, the checks, the defaults and
- * `config.schema.json`. Source: decisions A, document 1 part 2.
+ * `config.schema.json`.
  *
  * Each key says what a change of it takes: `live` (the default) works for the next turn, `restart`
- * only after `service restart`, `provider` one or the other. Unknown keys warn, but refuse to load inside the sections marked
+ * only after `service restart`, `provider` one or the other. Unknown keys warn, but refuse to load
+ * inside the sections marked
  * `strict`.
  *
  * @module
@@ -150,7 +151,7 @@ const api = section({
   }),
 }, { description: "The HTTP API.", takes: "restart" });
 
-// An unknown key here could be a misspelt check of who may come in (document 2 part 5).
+// An unknown key here could be a misspelt check of who may come in.
 const trustedProxyAuth = z.looseObject({
   trustedPeerCidrs: z.array(z.string()).min(1).meta({
     description: "Networks of the proxies, such as 10.0.0.0/8.",

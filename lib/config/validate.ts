@@ -1,6 +1,6 @@
 /**
  * Holds a configuration against the schema. Every problem is found, and each message names the value
- * and what was wanted. Source: decisions A3.
+ * and what was wanted.
  *
  * @module
  */

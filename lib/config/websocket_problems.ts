@@ -1,6 +1,6 @@
 /**
- * What the keys of `channels.websocket` demand of each other (document 2 parts 2, 5 and 7, decisions C
- * "Bind"). One that would let in too many, or that no client could use, refuses to load.
+ * What the keys of `channels.websocket` demand of each other. One that would let in too many, or that
+ * no client could use, refuses to load.
  *
  * @module
  */

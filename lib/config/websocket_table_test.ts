@@ -1,5 +1,6 @@
 /**
- * The tables of document 2, parts 2, 5 and 8: each default of `channels.websocket`, and both ends of each
+ * The tables of docs/websocket.md and docs/settings.md: each default of `channels.websocket`, and both
+ * ends of each
  * range.
  */
 
@@ -17,7 +18,7 @@ async function load(websocket: Record<string, unknown>) {
   return { config: config?.channels, problems: problems.map(formatProblem) };
 }
 
-Deno.test("channels.websocket has the defaults of document 2", async () => {
+Deno.test("channels.websocket has the defaults of docs/websocket.md", async () => {
   const { config, problems } = await load({});
   assertEquals(problems, []);
   const { showReasoning, ...section } = config!.websocket;
@@ -47,7 +48,7 @@ Deno.test("channels.websocket has the defaults of document 2", async () => {
   assertEquals(showReasoning ?? config!.showReasoning, true);
 });
 
-Deno.test("channels.websocket.trustedProxyAuth has the defaults of document 2", async () => {
+Deno.test("channels.websocket.trustedProxyAuth has the defaults of docs/websocket.md", async () => {
   const given = {
     trustedPeerCidrs: ["10.0.0.0/8"],
     assertionHeader: "X-Assertion",

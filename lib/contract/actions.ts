@@ -3,7 +3,7 @@
  *
  * The service names a tool and its arguments and says in which turn; the authority resolves what
  * they really touch, decides, records, runs and records again. No command line, flag or path of an
- * executable ever crosses. Source: decisions E1.
+ * executable ever crosses.
  *
  * @module
  */
@@ -11,7 +11,7 @@
 import type { Automation } from "./automation.ts";
 import type { ErrorData } from "../base/errors.ts";
 
-/** What an action may do (decisions E1). */
+/** What an action may do. */
 export const CAPABILITIES = [
   "fs.read",
   "fs.write",
@@ -35,7 +35,7 @@ export interface ActionContext {
   channel: string;
   /** Who opened the turn, such as `cli:local` or `api:anonymous`. */
   actor: string;
-  /** A person opened the turn and is still there (decisions E3). */
+  /** A person opened the turn and is still there. */
   attended: boolean;
   /** The automation that opened the turn, as it is written now; grants are bound to it. */
   automation?: {
@@ -46,7 +46,7 @@ export interface ActionContext {
   };
   /**
    * Set in the turn of a commission: nothing of it runs. Every action is resolved and judged as it would
-   * be in a run, and noted under this id (decisions E10).
+   * be in a run, and noted under this id.
    */
   rehearsal?: string;
   /** Hosts that stand in the person's own words in this session's context, lower case. */
@@ -120,7 +120,7 @@ export interface ActionPort {
       onApproval?: (event: ApprovalEvent) => void;
       /**
        * Aborts when whoever opened the turn has left: an approval that waits is void then, and what
-       * runs goes on (decisions E4).
+       * runs goes on.
        */
       left?: AbortSignal;
     },
@@ -196,7 +196,7 @@ export interface CommandTarget {
   /** Real path, in the workspace. */
   cwd: string;
   /**
-   * Hosts that it may reach through the proxy, `<host>:<port>`, lower case and sorted (decisions E6).
+   * Hosts that it may reach through the proxy, `<host>:<port>`, lower case and sorted.
    * Absent: no network.
    */
   hosts?: readonly string[];

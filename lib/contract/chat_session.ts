@@ -1,7 +1,7 @@
 /**
  * Which session a chat is: `websocket:<chat_id>`, or `websocket:<owner>.<chat_id>` within the workspace
  * of a person whom a proxy vouches for. No chat_id holds a dot, so nobody can name a chat of another
- * workspace, and every key reads back as one chat alone (decisions C "With an identity").
+ * workspace, and every key reads back as one chat alone.
  *
  * @module
  */

@@ -11,7 +11,7 @@ import type { InputFile } from "./input_file.ts";
 /** Where a chat is stored: its id, within the workspace of a person whom a proxy vouches for. */
 export interface ChatPlace {
   chatId: string;
-  /** 64 hex digits; absent: the default workspace (decisions C "With an identity"). */
+  /** 64 hex digits; absent: the default workspace. */
   workspaceKey?: string;
 }
 
@@ -58,7 +58,7 @@ export interface ChatHead {
   epoch: string;
 }
 
-/** See the module. Everything rejects with a ServiceError whose message is for the client. */
+/** Everything rejects with a ServiceError whose message is for the client. */
 export interface Chats {
   head(place: ChatPlace): ChatHead;
   /**
@@ -79,7 +79,7 @@ export interface Chats {
   fork(fork: ChatPlace & { sourceChatId: string; beforeUserIndex: number }): Promise<void>;
   /**
    * A connection that may write is in the chat, until the returned function is called. A turn's requester
-   * counts as gone when none has been for 60 s (decisions E3).
+   * counts as gone when none has been for 60 s.
    */
   join(place: ChatPlace): () => void;
   /**

@@ -6,7 +6,7 @@
 
 import type { Capability } from "./actions.ts";
 
-/** What a token may be used for (document 2 part 5). `operate` includes all others. */
+/** What a token may be used for. `operate` includes all others. */
 export const SCOPES = ["operate", "read", "chat", "approve", "secrets"] as const;
 
 /** One of {@linkcode SCOPES}. */
@@ -34,7 +34,7 @@ export type Credential =
   /** The terminal of this very process, which opened the turn. Never crosses from the service. */
   | { kind: "terminal"; turnId: string };
 
-/** A capability that a person has denied in a session (decisions E5). */
+/** A capability that a person has denied in a session. */
 export interface Latch {
   sessionKey: string;
   capability: Capability;

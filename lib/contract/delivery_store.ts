@@ -78,7 +78,6 @@ export interface StoredCounts {
   dead: number;
 }
 
-/** See the module. */
 export interface DeliveryStore {
   /** Chats of the runtime with messages that wait, in an order of their own, after one. */
   chats(runtimeName: string, afterChatId: string, limit: number): string[];

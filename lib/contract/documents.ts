@@ -1,6 +1,5 @@
 /**
- * Text of documents: what reads them, and what it may cost (document 1 Uploads, decisions B
- * "Documents").
+ * Text of documents: what reads them, and what it may cost.
  *
  * @module
  */

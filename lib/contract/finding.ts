@@ -1,6 +1,6 @@
 /**
  * What a rehearsal of an automation has shown: each action that it wanted, what a run of it would be
- * told, and the grants that it would take (decisions E10). Noted by the authority itself, from what it
+ * told, and the grants that it would take. Noted by the authority itself, from what it
  * resolved and judged; nothing in it is by the word of the service or of a model but how the turn ended.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * A message on its way in from a channel (document 3 "handle-message call").
+ * A message on its way in from a channel.
  *
  * @module
  */

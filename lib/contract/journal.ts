@@ -70,7 +70,7 @@ export interface RequestKey {
   outlivesCancel?: boolean;
 }
 
-/** What the index of responses keeps beside the turn (decisions B "previous_response_id"). */
+/** What the index of responses keeps beside the turn. */
 export interface ResponseFacts {
   /** Digest of the credential that may use it. */
   credential: string;
@@ -96,7 +96,7 @@ export interface AcceptOptions {
   delivery?: TurnDelivery;
 }
 
-/** Where a turn's answer goes (decisions D4). */
+/** Where a turn's answer goes. */
 export interface TurnDelivery {
   runtimeName: string;
   /** As the channel names it. */
@@ -130,7 +130,7 @@ export interface OutboxRow extends OutboxMessage {
   state: OutboxState;
   /** Milliseconds since 1970. */
   createdAt: number;
-  /** 24 h later (decisions D4), or less where it is of no use as long; later once it was resent. */
+  /** 24 h later, or less where it is of no use as long; later once it was resent. */
   expiresAt: number;
   /** Tries so far, each counted before it is made. */
   attempts: number;
@@ -368,7 +368,8 @@ export interface Journal {
   hasFile(sha256: string): boolean;
 
   /**
-   * Puts a message into the outbox, `full`; its files stay with the session of its turn. Resolves false when its id is on record already. Throws
+   * Puts a message into the outbox, `full`; its files stay with the session of its turn. Resolves false
+   * when its id is on record already. Throws
    * `overloaded` when the channel has 10,000 that wait. It outlives its session: it is accepted work.
    */
   enqueue(message: OutboxMessage): Promise<boolean>;
@@ -486,7 +487,7 @@ export interface UntoldMessages {
   metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** See the module. Every promise resolves once the change is on the disk. */
+/** Every promise resolves once the change is on the disk. */
 export interface MissedMessages {
   /** Whether a message of this name is known, one that was dealt with too. */
   has(name: string): boolean;

@@ -2,7 +2,7 @@
  * How long a turn may live: its deadline, its watchdog, and the one reason that ended it early.
  *
  * A turn waits for its ports only through {@linkcode Life.wait}, which gives up when the turn is
- * ended, so that a port that ignores its signal cannot hold a lane (case W9).
+ * ended, so that a port that ignores its signal cannot hold a lane.
  *
  * @module
  */

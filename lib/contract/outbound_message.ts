@@ -1,5 +1,5 @@
 /**
- * What goes out to a channel (document 3 "OutboundMessage" and part 6).
+ * What goes out to a channel.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What may become of a message in the outbox (decisions D4).
+ * What may become of a message in the outbox.
  *
  * @module
  */

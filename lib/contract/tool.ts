@@ -79,7 +79,7 @@ export interface Tool<Args = unknown> {
 
 /**
  * Checks a tool's definition and gives it its general type. Throws a TypeError on one that breaks a
- * rule, so that a tool without a capability never gets as far as the gate (decisions E1).
+ * rule, so that a tool without a capability never gets as far as the gate.
  */
 export function defineTool<Args>(tool: Tool<Args>): Tool {
   if (!/^[a-z][a-z0-9_]{0,63}$/.test(tool.name)) {

@@ -46,7 +46,7 @@ export interface TurnRequest {
   model?: string;
   /** What opened it, when no person did. Kept with the turn, so that it holds after a restart too. */
   automation?: TurnAutomation;
-  /** A repeat with the same key gets the turn of the first one (decisions B "Idempotency-Key"). */
+  /** A repeat with the same key gets the turn of the first one. */
   requestKey?: RequestKey;
   /** Puts the turn into the index of responses. */
   response?: ResponseFacts;
@@ -76,7 +76,7 @@ export interface TurnHandle extends Answer {
   readonly repeated: boolean;
   /**
    * Whether its requester is there, from now on. Without effect on a turn that was opened as
-   * unattended, or has ended (decisions E3).
+   * unattended, or has ended.
    */
   setPresent(present: boolean): void;
 }
@@ -88,7 +88,7 @@ export interface CommandRequest {
   actor: string;
   /** Of the token that it came with; absent for whoever comes without: the command's rule is met then. */
   scopes?: readonly string[];
-  /** False where anybody could pretend to be the actor: then he answers no approval (decisions E4). */
+  /** False where anybody could pretend to be the actor: then he answers no approval. */
   senderVerified?: boolean;
   input: readonly Said[];
 }
@@ -109,7 +109,7 @@ export interface Turns {
   /** The turn of that id, whether it waits, runs or has ended. */
   find(turnId: string): TurnHandle | undefined;
   /**
-   * An answer of the model to one message alone: no session, no tools, nothing on record (case W16).
+   * An answer of the model to one message alone: no session, no tools, nothing on record.
    * Nothing is asked of the model before its events are read. Throws `queue_full` and `draining`.
    */
   aside(request: { input: readonly InputPart[]; timeoutMs?: number }): Answer;

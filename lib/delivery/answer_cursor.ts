@@ -1,7 +1,6 @@
 /**
  * The answer of one turn on its way to a chat: reads the turn's events in their order, puts whole
- * messages into the outbox in the commit that moves it on, and sends streams piece by piece (cases C26
- * to C29).
+ * messages into the outbox in the commit that moves it on, and sends streams piece by piece.
  *
  * What it holds in memory can be read again from the journal: `ChannelTurn.seq` and the place in a
  * stream say from where.
@@ -35,7 +34,6 @@ export interface AnswerCursorDeps {
   onRoom: () => void;
 }
 
-/** See the module. */
 export class AnswerCursor implements Speaker, OpenAnswer {
   readonly turnId: string;
   readonly #deps: AnswerCursorDeps;

@@ -45,7 +45,6 @@ export interface AnswerStepsDeps {
   attachment: () => Attachment | undefined;
 }
 
-/** See the module. */
 export class AnswerSteps {
   readonly #turn: ChannelTurn;
   readonly #notes: SideNotes;

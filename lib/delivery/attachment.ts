@@ -12,7 +12,6 @@ import { attempt, type Outcome } from "./attempt.ts";
 /** What of an instance counts for deliveries. */
 export type DeliverySpec = Pick<ChannelSpec, "capabilities" | "flags" | "sendMaxRetries">;
 
-/** See the module. */
 export class Attachment {
   readonly #link: ChannelLink;
   readonly #spec: DeliverySpec;

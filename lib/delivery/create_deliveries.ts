@@ -1,6 +1,6 @@
 /**
  * Deliveries over what is on record: a crash at any instant leaves every message either to be sent, or
- * known to have been, or `unknown` (case W1).
+ * known to have been, or `unknown`.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * Everything for one chat of a runtime, one thing after the other: messages of the outbox in their
- * order, then what turns are saying. A wait holds up this chat alone (decisions D4).
+ * order, then what turns are saying. A wait holds up this chat alone.
  *
  * @module
  */
@@ -56,7 +56,6 @@ export interface LaneDeps {
   onSent: () => void;
 }
 
-/** See the module. */
 export class Lane {
   readonly chatId: string;
   readonly #deps: LaneDeps;

@@ -1,7 +1,7 @@
 /**
  * The service's side of messages for chats on other channels. Those for chats of this service are said
  * in them, in the transaction that notes them as sent; others are put on record until a channel
- * delivers them. Whoever sends one is told whether its channel is there (decisions D4, D6).
+ * delivers them. Whoever sends one is told whether its channel is there.
  *
  * @module
  */

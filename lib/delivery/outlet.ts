@@ -48,7 +48,6 @@ export interface OpenAnswer {
   detached(): void;
 }
 
-/** See the module. */
 export class Outlet {
   /** Turns whose answer is not handed over. */
   readonly answers = new Set<OpenAnswer>();

@@ -10,7 +10,6 @@ import type { Log } from "../base/log.ts";
 /** Milliseconds before a write is tried again. */
 const AGAIN_MS = 1_000;
 
-/** See the module. */
 export class Persister {
   readonly #deps: { clock: Pick<Clock, "after">; log: Pick<Log, "error"> };
   readonly #writing = new Set<Promise<unknown>>();

@@ -13,7 +13,6 @@ import type { Attachment } from "./attachment.ts";
  */
 export type SegmentMode = "whole" | "stream" | "cut" | "dead";
 
-/** See the module. */
 export class Segment {
   readonly streamId: string;
   /** Its first piece is the event after this one. */

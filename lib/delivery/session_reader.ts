@@ -31,7 +31,6 @@ export interface SessionReaderDeps {
 /** Milliseconds after a read that failed. */
 const AGAIN_MS = 1_000;
 
-/** See the module. */
 export class SessionReader {
   readonly #deps: SessionReaderDeps;
   readonly #takers = new Map<string, EventTaker>();

@@ -37,7 +37,6 @@ interface Thought {
   isEnded: boolean;
 }
 
-/** See the module. */
 export class SideNotes {
   readonly #target: NoteTarget;
   readonly #isWhole: () => boolean;

@@ -37,7 +37,6 @@ export interface StreamSenderDeps {
   log: Pick<Log, "warning">;
 }
 
-/** See the module. */
 export class StreamSender {
   readonly #deps: StreamSenderDeps;
 

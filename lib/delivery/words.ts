@@ -38,7 +38,7 @@ export function resolvedWords(id: string, outcome: ApprovalOutcome): string {
   }
 }
 
-/** How a turn came out that gave no whole answer (case C26); undefined for one that did. */
+/** How a turn came out that gave no whole answer; undefined for one that did. */
 export function outcomeWords(status: TurnStatus, message: string | undefined): string | undefined {
   const reason = message?.trim().replace(/\.$/, "") ?? "";
   const because = reason === "" ? "." : `: ${reason}.`;

@@ -4,7 +4,7 @@
  * The members are found by the central directory, as every office program finds them. Names are keys
  * and never paths.
  *
- * Source: APPNOTE.TXT 6.3.10 of PKWARE, 4.3 and 4.5.3 (zip64); decisions B "Documents".
+ * Source: APPNOTE.TXT 6.3.10 of PKWARE, 4.3 and 4.5.3 (zip64).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * A document's text within what a model is given of one file (decisions B "Documents").
+ * A document's text within what a model is given of one file.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * Documents, read by children that may do nothing: no file, no network, no variable, bounded memory and
- * time (document 1 Uploads, decisions B "Documents"). They have places of their own, so documents and
+ * time. They have places of their own, so documents and
  * tools never wait for each other.
  *
  * @module

@@ -1,6 +1,5 @@
 /**
- * What a file that came with a message is, by its bytes: an image, a text file or a document
- * (document 1, Uploads).
+ * What a file that came with a message is, by its bytes: an image, a text file or a document.
  *
  * @module
  */

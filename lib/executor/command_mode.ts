@@ -1,6 +1,6 @@
 /**
  * Whether and how commands run here: in the sandbox once that has shown that it holds, without one only
- * where the operator said so, else not at all (decisions E6).
+ * where the operator said so, else not at all.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * The wall around a command: bubblewrap with the system read-only, the workspace, a `/tmp` of its own,
- * no network and nothing else (decisions E6).
+ * no network and nothing else.
  *
  * @module
  */

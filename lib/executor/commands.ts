@@ -1,6 +1,6 @@
 /**
  * Runs commands: in the sandbox once that has shown that it holds, without one only where the operator
- * said so, else not at all (decisions E6).
+ * said so, else not at all.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * Runs one action in one child process, confined as well as this machine allows, and ends it with its
- * whole tree when its time is up, when it is cancelled, and when the service stops (decisions E6).
+ * whole tree when its time is up, when it is cancelled, and when the service stops.
  *
  * @module
  */

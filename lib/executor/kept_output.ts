@@ -1,6 +1,6 @@
 /**
  * Output of unknown length in bounded memory: its head and its tail are kept, and the text says how
- * much is missing between them (decisions E6).
+ * much is missing between them.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * The operating system's wall around a child: bubblewrap, with nothing bound but what the action may
- * touch and what Deno needs to start (decisions E6). It holds where a permission of Deno does not: a
+ * touch and what Deno needs to start. It holds where a permission of Deno does not: a
  * path permission follows symbolic links out of its folder.
  *
  * Cost on the reference machine (2 cores), a cold child end to end: 19 ms bare, 25 ms inside.

@@ -1,5 +1,5 @@
 /**
- * Tries, in the very sandbox that commands get, what no command may do (decisions E6). What is not
+ * Tries, in the very sandbox that commands get, what no command may do. What is not
  * shown to be held counts as open: an answer that is missing is no answer.
  *
  * @module

@@ -18,7 +18,6 @@ export interface GateSettingsDeps extends Pick<ActionsOptions, "config" | "paths
   modeAtRest: Commands["modeAtRest"];
 }
 
-/** See the module. */
 export class GateSettings {
   /** How commands run; known once the first one is asked for. */
   commands: CommandMode = { mode: "off", reason: "their sandbox has not been tried yet" };

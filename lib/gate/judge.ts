@@ -1,6 +1,6 @@
 /**
  * Whether an action may run: decided by the policy as it is at that moment, and where that says so by a
- * person, after whose yes the action is resolved and decided again (decisions E2, E4).
+ * person, after whose yes the action is resolved and decided again.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * Whether a tool call may run: its own action, and as actions of their own the use of each secret that
- * it asks for and the reading of each file that it sends (decisions E1, E9).
+ * it asks for and the reading of each file that it sends.
  *
  * @module
  */

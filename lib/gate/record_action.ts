@@ -1,5 +1,5 @@
 /**
- * An action on record: one line before it, one after it (decisions E8). Arguments and anything derived
+ * An action on record: one line before it, one after it. Arguments and anything derived
  * from them alone stand as keyed digests, and a URL without its query, since either may hold a secret.
  *
  * @module

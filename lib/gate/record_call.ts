@@ -1,6 +1,6 @@
 /**
  * A call on record: its own action, each use of a secret and each file that it sends, before it runs and
- * after it (decisions E8, E9).
+ * after it.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * Which of a fetch's own headers go with it to where it is redirected: a secret goes to no host that it is
- * not for, and nothing that logs a caller in goes to another origin (decisions E7, E9).
+ * not for, and nothing that logs a caller in goes to another origin.
  *
  * @module
  */

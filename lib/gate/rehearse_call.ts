@@ -1,6 +1,5 @@
 /**
- * A tool call in the turn of a rehearsal: judged as in a run of the automation, noted, and never run
- * (decisions E10, spec 5 G4).
+ * A tool call in the turn of a rehearsal: judged as in a run of the automation, noted, and never run.
  *
  * What the model is told repeats nothing that it chose, such as a URL: as what a tool said, that could be
  * fetched unasked in a later turn of the session.

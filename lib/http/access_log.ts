@@ -1,6 +1,6 @@
 /**
- * One line a request: method, path, status, duration, and why it was refused (document 1,
- * Logging). Never a query, a body or a header, which may hold secrets (case G24).
+ * One line a request: method, path, status, duration, and why it was refused. Never a query, a body or
+ * a header, which may hold secrets.
  *
  * @module
  */

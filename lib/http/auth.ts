@@ -1,5 +1,5 @@
 /**
- * Checks a bearer secret in constant time (document 1 part 5, decisions B).
+ * Checks a bearer secret in constant time.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Keeps web pages away from a service on somebody's machine (decisions B "Browser attacks", case
- * G23): the Host check stops names that were rebound to this address, the Origin check pages of
+ * Keeps web pages away from a service on somebody's machine: the Host check stops names that were
+ * rebound to this address, the Origin check pages of
  * other origins, and the body types what a form can send without asking.
  *
  * It runs before the key is looked at, so that a page cannot even guess keys. Clients that are no

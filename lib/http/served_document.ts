@@ -1,6 +1,6 @@
 /**
  * A JSON document that depends on nothing but the program: made when it is first asked for, so that a
- * service that nobody asks loads nothing of it (case W14), and not sent again to whoever has it.
+ * service that nobody asks loads nothing of it, and not sent again to whoever has it.
  *
  * @module
  */

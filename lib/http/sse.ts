@@ -1,7 +1,7 @@
 /**
  * A stream of server-sent events with back-pressure: what is written waits in a bounded buffer until
  * the reader takes it, all of it in one piece. While nothing is written, a comment keeps proxies from
- * cutting the connection (decisions B "Keep-alive", case W8).
+ * cutting the connection.
  *
  * @module
  */

@@ -241,7 +241,7 @@ function charsOf(events: readonly EncodedEvent[]): number {
   return events.reduce((sum, { body }) => sum + body.length, 0);
 }
 
-/** Tool results may not be lost once a model has seen them (design, "Must hold" 1). */
+/** Tool results may not be lost once a model has seen them. */
 function defaultDurability({ role }: Message): Durability {
   return role === "tool" ? "full" : "normal";
 }

@@ -53,7 +53,7 @@ export interface OpenJournalOptions {
 }
 
 /**
- * Opens the journal in a SQLite file. One process may have a file open at a time (decisions F); call
+ * Opens the journal in a SQLite file. One process may have a file open at a time; call
  * `recover` before anything is accepted.
  *
  * Throws `database_newer` for a file of a later program, and `database_unusable` with the reason for one that

@@ -10,7 +10,7 @@ import { Refused } from "./writer.ts";
 const HOUR_MS = 60 * 60 * 1_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** How long a message waits to be delivered (decisions D4). */
+/** How long a message waits to be delivered. */
 export const WAITS_MS = DAY_MS;
 
 /**

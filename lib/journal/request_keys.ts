@@ -3,7 +3,7 @@ import { ServiceError } from "../base/errors.ts";
 import { query } from "./query.ts";
 import type { RequestKey } from "../contract/journal.ts";
 
-/** How long a key is kept (decisions B "Idempotency-Key"). */
+/** How long a key is kept. */
 const KEPT_MS = 8 * 24 * 60 * 60 * 1_000;
 
 /** Expired keys that one accept removes: more than it adds, so they do not pile up. */

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { query } from "./query.ts";
 import type { ResponseEntry } from "../contract/journal.ts";
 
-/** Entries of the index (decisions B "previous_response_id"). */
+/** Entries of the index. */
 const CAPACITY = 4_096;
 
 /** The index of responses as rows. What changes it is called inside a batch of the writer. */

@@ -17,7 +17,7 @@ export interface SayingDependencies {
 
 /**
  * Messages from elsewhere. The outbox row is what remembers an id: it becomes `sent` in the transaction
- * that says the message, so a crash leaves both or neither, and a repeat finds it sent (case W1).
+ * that says the message, so a crash leaves both or neither, and a repeat finds it sent.
  */
 export function createSaying(
   { writer, parts, outbox }: SayingDependencies,

@@ -114,7 +114,7 @@ export function createTurnWrites(
       turns.end(open.turn, { status, usage, error, endedAt: now(), forgotten: forget });
       if (forget) messages.forget(open);
       said.release(open.sessionId, events.head(open.sessionId));
-      // Nothing was done, so the same request may be made again (decisions B "Idempotency-Key"). What
+      // Nothing was done, so the same request may be made again. What
       // was closed above counts: a call that was cut off may have taken effect.
       const neverStarted = open.attempts === 0;
       if (neverStarted || (status === "cancelled" && !open.state.ranTool)) {

@@ -1,8 +1,9 @@
 /**
- * The one place that turns errors into HTTP: a status, the envelope of decisions B, and headers.
+ * The one place that turns errors into HTTP: a status, the error envelope, and headers.
  *
  * The layers below throw a `ServiceError`; the table in `error_table.ts` gives each of its codes a
- * status, a type and the slug that clients see. Text of an error that nobody expected never leaves the process: the
+ * status, a type and the slug that clients see. Text of an error that nobody expected never leaves the
+ * process: the
  * answer names a log id instead.
  *
  * @module

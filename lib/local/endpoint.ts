@@ -1,7 +1,6 @@
 /**
  * Where the service of a home is reached: a Unix socket in a folder of mode 0700, or, where there
  * are no Unix sockets, a loopback port whose number and key stand in a file of mode 0600.
- * Source: decisions F.
  *
  * @module
  */

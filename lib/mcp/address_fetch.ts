@@ -1,6 +1,6 @@
 /**
  * A `fetch` that goes to addresses which were judged and nowhere else: the host's name stands in the
- * Host header and the TLS handshake alone (decisions E7). It follows no redirect, and bounds what a
+ * Host header and the TLS handshake alone. It follows no redirect, and bounds what a
  * server says.
  *
  * @module

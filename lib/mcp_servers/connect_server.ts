@@ -1,6 +1,6 @@
 /**
  * How the child of an MCP server is started: for a server over stdio in the sandbox of commands, which
- * the server then shares; for one over HTTP with a way to the judged addresses alone (decisions E6, E7).
+ * the server then shares; for one over HTTP with a way to the judged addresses alone.
  * On record before and after.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
  * The MCP servers of a service: connected when they are first needed, each in a child of its own,
- * started anew with back-off when it dies (decisions E1, E6).
+ * started anew with back-off when it dies.
  *
  * @module
  */

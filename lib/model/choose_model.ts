@@ -1,5 +1,5 @@
 /**
- * Which model is used, and why. Pure. Source: decisions A2.
+ * Which model is used, and why. Pure.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Looks for model servers on this machine, at the ports where they usually are (decisions A2). Only
+ * Looks for model servers on this machine, at the ports where they usually are. Only
  * when a person asks for it: a start never probes.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
  * Asks a model server which models it has: the one call, the same on every wire, that needs no model
- * and costs nothing. `doctor` and `onboard` use it; a start never does (decisions A2).
+ * and costs nothing. `doctor` and `onboard` use it; a start never does.
  *
  * @module
  */

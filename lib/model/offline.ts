@@ -1,7 +1,6 @@
 /**
  * The built-in model that needs no key and no network. It says what it is, answers in a fixed way,
  * and calls a tool when told to, so that everything around a model can be tried without one.
- * Source: decisions A2.
  *
  * @module
  */

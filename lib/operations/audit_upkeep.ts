@@ -19,7 +19,6 @@ export interface AuditUpkeepDeps {
   verifyMs?: number;
 }
 
-/** See the module. */
 export interface AuditUpkeep {
   list(request: Extract<UpkeepRequest, { op: "audit.list" }>): Promise<UpkeepAnswer>;
   verify(): Promise<UpkeepAnswer>;

@@ -1,7 +1,6 @@
 /**
  * Commissions: an automation is rehearsed as a turn of the model in which no action runs, and what the
- * authority has seen of it becomes a finding, from which an operator grants (document 2 part 4,
- * decisions E10).
+ * authority has seen of it becomes a finding, from which an operator grants.
  *
  * @module
  */
@@ -38,7 +37,7 @@ interface Asked {
   credential: Credential;
 }
 
-/** See the module. Each call throws `not_enabled` while automations are off, and `not_found`. */
+/** Each call throws `not_enabled` while automations are off, and `not_found`. */
 export interface Commission {
   off(): string | undefined;
   /**

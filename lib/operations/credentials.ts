@@ -1,6 +1,6 @@
 /**
  * Who somebody is by what he shows, and what he may answer: the one place where tokens, senders and the
- * proxy's word are checked (decisions E4).
+ * proxy's word are checked.
  *
  * @module
  */
@@ -31,7 +31,6 @@ export type CredentialsDeps = Pick<OperatorDeps, "gates" | "port" | "verifiesSen
   tokens: Pick<OperatorDeps["tokens"], "verify">;
 };
 
-/** See the module. */
 export interface Credentials {
   /** Whose it is. Throws `invalid_token`, or `insufficient_scope` for a sender who may answer nothing. */
   identify(credential: Credential): Known;

@@ -1,5 +1,5 @@
 /**
- * What operators and approvers ask for, checked where authority is (decisions E4): each request takes a
+ * What operators and approvers ask for, checked where authority is: each request takes a
  * scope, and whoever asks shows a token, or is a listed sender of a channel that verifies its senders, or
  * the terminal that opened the turn. The service passes on what it was given and cannot vouch for anybody.
  *

@@ -1,6 +1,6 @@
 /**
- * What approvers and operators may ask of the authority, as plain data, and by what they are known
- * (decisions E4, E5). The service only passes it on: the authority checks the credential itself.
+ * What approvers and operators may ask of the authority, as plain data, and by what they are known. The
+ * service only passes it on: the authority checks the credential itself.
  *
  * @module
  */

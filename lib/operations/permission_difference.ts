@@ -1,5 +1,5 @@
 /**
- * What a restart would change about what the service may touch (decisions A4).
+ * What a restart would change about what the service may touch.
  *
  * @module
  */

@@ -46,7 +46,6 @@ export interface SettingsUpkeepDeps {
   log: Pick<Log, "error">;
 }
 
-/** See the module. */
 export interface SettingsUpkeep {
   get(): Promise<SettingsView>;
   /** One at a time. `by` stands in the record. */

@@ -12,7 +12,6 @@ import { createSettingsUpkeep, type SettingsUpkeepDeps } from "./settings_upkeep
 import type { UpkeepAnswer, UpkeepRequest } from "./upkeep_request.ts";
 import { checkUpkeepRequest } from "./upkeep_schema.ts";
 
-/** See the module. */
 export interface Upkeep {
   /** `by` stands in the record of a change. Rejects with a ServiceError that repeats no secret. */
   answer(request: UpkeepRequest, by: string): Promise<UpkeepAnswer>;

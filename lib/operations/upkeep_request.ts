@@ -86,6 +86,6 @@ export interface SettingsChanged {
   written: boolean;
   /** Keys that are in force. */
   live: string[];
-  /** Keys that wait for a restart of the service, and what that would change (decisions A4). */
+  /** Keys that wait for a restart of the service, and what that would change. */
   restartRequired?: { keys: string[]; permissions: PermissionDifference };
 }

@@ -1,6 +1,5 @@
 /**
- * Has the packages of what is switched on, such as a channel, on this machine before it is loaded
- * (decisions D2, case C9).
+ * Has the packages of what is switched on, such as a channel, on this machine before it is loaded.
  *
  * @module
  */
@@ -73,7 +72,6 @@ export interface PackageFetcher {
   shutdown(): Promise<void>;
 }
 
-/** See the module. */
 export function createPackageFetcher(deps: PackageFetcherDeps): PackageFetcher {
   const { packages, log, timeoutMs = FETCH_TIMEOUT_MS } = deps;
   const closing = new AbortController();

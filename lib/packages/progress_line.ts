@@ -13,7 +13,7 @@ export interface ProgressOutput {
   isTerminal(): boolean;
 }
 
-/** See the module; nothing is written before the first `show`. */
+/** Nothing is written before the first `show`. */
 export interface ProgressLine {
   show(progress: FetchProgress): void;
   end(): void;
@@ -22,7 +22,6 @@ export interface ProgressLine {
 /** Back to the begin of the line, and empties it. */
 const CLEAR = "\r\x1b[2K";
 
-/** See the module. */
 export function progressLine(out: ProgressOutput): ProgressLine {
   const encoder = new TextEncoder();
   const write = (text: string) => void out.writeSync(encoder.encode(text));

@@ -1,6 +1,6 @@
 /**
  * Loads what a manifest names, and makes sure that it is that, so that a package that is wrong is told
- * what to change (case C7).
+ * what to change.
  *
  * @module
  */

@@ -1,6 +1,5 @@
 /**
- * Makes a runtime as every place does: its section, over what its class says for what nobody has set
- * (document 3 "Runtime channel contract").
+ * Makes a runtime as every place does: its section, over what its class says for what nobody has set.
  *
  * @module
  */

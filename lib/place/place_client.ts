@@ -68,7 +68,6 @@ export interface PlaceClientDeps<Mine extends Endpoint> {
   onGone: () => void;
 }
 
-/** See the module. */
 export class PlaceClient<Mine extends Endpoint> {
   /** The channel is made; rejects with why it will not be. */
   readonly ready: Promise<{ supportsStreaming: boolean }>;

@@ -30,7 +30,6 @@ export interface PlaceHostDeps {
   clock: Clock;
 }
 
-/** See the module. */
 export function createPlaceHost(deps: PlaceHostDeps): ChannelHost {
   const { boot, ask, log, clock } = deps;
   const queue = new PublishQueue();

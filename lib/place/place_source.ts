@@ -7,7 +7,6 @@
 import type { ChannelPermissions } from "../channel/descriptor.ts";
 import type { PlaceBoot } from "./protocol.ts";
 
-/** See the module. */
 export interface PlaceSource {
   boot: PlaceBoot;
   /** With the values of fields in the places of `{field}`; what a folder of its own needs is added. */

@@ -19,7 +19,6 @@ const LOOK_MS = 250;
 /** How often a change is told; the last one always is. */
 const TELL_RATE = { perSecond: 20, burst: 100 };
 
-/** See the module. */
 export class PlaceState {
   readonly #notify: ChannelPeer["notify"];
   readonly #clock: Pick<Clock, "after">;

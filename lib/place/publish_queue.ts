@@ -1,7 +1,7 @@
 /**
  * Messages on their way from a place to the service: so many without an answer, of one chat fewer, so
  * that a chat that has too much to do leaves room for the others. What waits goes on in its order, one
- * chat after the other (case C34).
+ * chat after the other.
  *
  * @module
  */
@@ -21,7 +21,6 @@ interface Waiting {
   go: () => void;
 }
 
-/** See the module. */
 export class PublishQueue {
   /** Chats that have something waiting; whose turn it is stands first. */
   readonly #waiting = new Map<string, Waiting[]>();

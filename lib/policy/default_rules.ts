@@ -1,5 +1,5 @@
 /**
- * The rules that a policy has without configuration (decisions E2): first those that no rule of the
+ * The rules that a policy has without configuration: first those that no rule of the
  * operator's can change, then those that follow after the operator's.
  *
  * @module

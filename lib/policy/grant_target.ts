@@ -1,7 +1,7 @@
 /**
  * The one text by which a grant names what it is for. Two actions have the same text only if they
  * touch the same thing, resolved: a link that leads elsewhere, one more character in a command or
- * another program under the same name is another text (decisions E2).
+ * another program under the same name is another text.
  *
  * @module
  */
@@ -13,7 +13,8 @@ import { canonicalJson } from "../base/canonical_json.ts";
 /**
  * The text: the real path; the whole URL, with the headers as JSON where there are any;
  * `<channel>:<chat_id>`; a command's argv, real program, real folder and hosts as JSON;
- * `<server>/<tool>#<definition>`; or `<secret>@<host>:<port>` or `<secret>@<command>`; an automation whole, as JSON. Undefined for what
+ * `<server>/<tool>#<definition>`; or `<secret>@<host>:<port>` or `<secret>@<command>`; an automation
+ * whole, as JSON. Undefined for what
  * could not be resolved, which nothing can grant. Capabilities keep texts of different kinds apart.
  */
 export function grantTarget(target: Target): string | undefined {

@@ -1,6 +1,5 @@
 /**
- * Standing grants: what is allowed in advance, exactly, also when nobody is there to ask (decisions E2,
- * E10).
+ * Standing grants: what is allowed in advance, exactly, also when nobody is there to ask.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The gate's decision: one pure, total function over data (decisions E2). The first rule that matches
+ * The gate's decision: one pure, total function over data. The first rule that matches
  * decides: what no rule can change, then the rules of `gates.rules`, then the default ones. What comes
  * of it depends on who is there: an unattended turn is never asked about, and a grant, exactly, allows
  * what else would be asked or refused for want of a person.
@@ -79,13 +79,13 @@ export interface PolicySettings {
 /** What decisions are made by and changes while the service runs. */
 export interface PolicyState {
   readonly grants: readonly Grant[];
-  /** What a person has denied: there, what else would be asked is denied (decisions E5). */
+  /** What a person has denied: there, what else would be asked is denied. */
   readonly latched: readonly { sessionKey: string; capability: Capability }[];
   /** Those that are there, as far as the action asks for them. */
   readonly secrets: readonly SecretScope[];
   /** Why no secret can be read. */
   readonly secretsDamaged: string | undefined;
-  /** Somebody could answer a question; else it is refused at once (decisions E3). */
+  /** Somebody could answer a question; else it is refused at once. */
   readonly canAsk: boolean;
   /** The turn has fetched enough URLs of tool results unasked, in all or from that site. */
   readonly fetchesSpent?: boolean;

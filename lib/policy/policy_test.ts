@@ -21,7 +21,7 @@ import {
   urlAction,
 } from "../authority/testing/policy_arbitraries.ts";
 
-Deno.test("decide() names the rule of decisions E2 that holds for a path", () => {
+Deno.test("decide() names the rule that holds for a path", () => {
   const ws = POLICY.workspace;
   const cases: [ResolvedAction, string][] = [
     [pathAction(`${ws}/a.txt`), "allow workspace.read"],

@@ -1,6 +1,6 @@
 /**
  * Who a secret is for: hosts that it may be sent to and commands that it may be given to, as the operator
- * set it (decisions E9). Nothing else ever gets it, whatever a rule or a person says.
+ * set it. Nothing else ever gets it, whatever a rule or a person says.
  *
  * @module
  */

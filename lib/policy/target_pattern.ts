@@ -1,6 +1,6 @@
 /**
  * What a rule of `gates.rules` says of targets: patterns of one kind a capability, compared with what
- * was resolved and never with what was asked for (design, "must hold" 4).
+ * was resolved and never with what was asked for.
  *
  * @module
  */

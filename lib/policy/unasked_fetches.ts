@@ -21,7 +21,6 @@ interface Count {
   bySite: Map<string, number>;
 }
 
-/** See the module. */
 export class UnaskedFetches {
   readonly #limits: UnaskedFetchLimits;
   readonly #turns = new Map<string, Count>();

@@ -27,7 +27,7 @@ export function channelSecrets({ usable }: Pick<ChannelRegistry, "usable">): Cha
 }
 
 /**
- * The section of each channel with every default in it (case C15). Flags are left out: those for all
+ * The section of each channel with every default in it. Flags are left out: those for all
  * channels count then. A channel whose adapter fails has the defaults of its contract.
  */
 export function defaultSections(

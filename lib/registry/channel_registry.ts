@@ -1,5 +1,5 @@
 /**
- * The channels that there are, each judged for itself: one that is broken hurts no other (decisions D3).
+ * The channels that there are, each judged for itself: one that is broken hurts no other.
  *
  * @module
  */
@@ -36,7 +36,6 @@ export interface BrokenChannel {
   problem: string;
 }
 
-/** See the module. */
 export interface ChannelRegistry {
   /** By name. */
   readonly usable: ReadonlyMap<string, UsableChannel>;

@@ -33,7 +33,7 @@ export interface SpecInputs extends ConfiguredChannels {
 
 /**
  * A spec for each instance that has a place of its own, switched on or not, in the order of the channels.
- * What is broken is there with its problem, and hurts no other (decisions D3).
+ * What is broken is there with its problem, and hurts no other.
  */
 export function channelSpecs(inputs: SpecInputs): ChannelSpec[] {
   const { registry, config } = inputs;
@@ -46,7 +46,7 @@ export function channelSpecs(inputs: SpecInputs): ChannelSpec[] {
       : undefined;
     const enabled = typeof section === "object" && section !== null && "enabled" in section &&
       section.enabled === true;
-    // A folder may stand twice in the map; whoever has the name keeps it (case C21).
+    // A folder may stand twice in the map; whoever has the name keeps it.
     if (!specs.some(({ runtimeName }) => runtimeName === folder)) {
       specs.push(brokenSpec(inputs, folder, enabled, problem));
     }

@@ -1,6 +1,6 @@
 /**
  * Loads every channel's manifest, and the adapters that manifests name; never a runtime. Each is judged
- * for itself (decisions D1 and D3, cases C1 to C6).
+ * for itself.
  *
  * @module
  */
@@ -95,7 +95,7 @@ async function judge(
   }
 }
 
-/** A target that was checked, as a place loads it. The file is looked up and not imported (case C5). */
+/** A target that was checked, as a place loads it. The file is looked up and not imported. */
 function findTarget(
   folder: string,
   modules: ChannelPackage["modules"],

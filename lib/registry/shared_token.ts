@@ -13,7 +13,7 @@ const TOKEN = /token$/i;
 
 /**
  * What is wrong with an instance that has the token of one before it, at the same server; undefined where
- * nothing is. The first one goes on, as with names (case C21).
+ * nothing is. The first one goes on, as with names.
  */
 export function sharedTokenProblem(
   { descriptor }: UsableChannel,

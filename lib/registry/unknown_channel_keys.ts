@@ -1,6 +1,6 @@
 /**
  * Keys in sections of channels that no contract names: they are kept and have no effect, so somebody is to
- * hear of them (decisions A3).
+ * hear of them.
  *
  * @module
  */

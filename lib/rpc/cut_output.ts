@@ -1,6 +1,5 @@
 /**
- * Output within its bound: head and tail are kept, and the cut says how much is missing
- * (decisions E6).
+ * Output within its bound: head and tail are kept, and the cut says how much is missing.
  *
  * @module
  */

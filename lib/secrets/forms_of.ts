@@ -1,5 +1,5 @@
 /**
- * The forms in which the value of a secret comes to stand in texts (decisions E9).
+ * The forms in which the value of a secret comes to stand in texts.
  *
  * @module
  */
@@ -11,7 +11,7 @@ export interface Form {
   wrapped: boolean;
 }
 
-/** Shorter values are too likely to be words of a text (decisions E9). */
+/** Shorter values are too likely to be words of a text. */
 export const MIN_SECRET_CHARS = 8;
 /** Lines of a value that are shorter are too likely to be lines of other texts. */
 const MIN_LINE_CHARS = 16;

@@ -22,7 +22,7 @@ export function newSalt(): string {
   return crypto.getRandomValues(new Uint8Array(16)).toBase64();
 }
 
-/** Prints of every form of a value; none of a value of fewer than 8 characters (decisions E9). */
+/** Prints of every form of a value; none of a value of fewer than 8 characters. */
 export function printsOf(
   { name, value }: { name: string; value: string },
   salt: string = newSalt(),

@@ -1,6 +1,6 @@
 /**
  * Takes the values of secrets out of whatever leaves, and puts a placeholder that names the secret:
- * `[secret NAME]` (decisions E9, spec 5 G18). One implementation for the authority and the service; the
+ * `[secret NAME]`. One implementation for the authority and the service; the
  * latter has prints and never a value.
  *
  * @module

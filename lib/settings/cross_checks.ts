@@ -1,6 +1,5 @@
 /**
- * What one key demands of another, and of the folders of this machine. Source: document 1 part 5,
- * decisions A2 and A5.
+ * What one key demands of another, and of the folders of this machine.
  *
  * @module
  */
@@ -175,7 +174,7 @@ function absoluteWorkspace(
 
 /**
  * Why a folder (a real path) cannot be the workspace. An agent that can write the service's own files
- * is bound by nothing (decisions A5); one that works inside of them could do nothing (decisions E2).
+ * is bound by nothing; one that works inside of them could do nothing.
  */
 function workspaceConflict(workspace: string, paths: HomePaths): string | undefined {
   const folders: [what: string, path: string][] = [

@@ -1,5 +1,5 @@
 /**
- * Loads the configuration. Source: decisions A.
+ * Loads the configuration.
  *
  * @module
  */

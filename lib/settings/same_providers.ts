@@ -11,7 +11,7 @@ import type { Config } from "../config/schema.ts";
 
 /**
  * Whether every provider that the models of `next` are asked through is in `running` as it is in
- * `next`. The permissions of a running service are those of its own providers (decisions A4), so it may
+ * `next`. The permissions of a running service are those of its own providers, so it may
  * then reach each of their hosts, with the same key, and otherwise has to be started anew.
  */
 export function hasSameProviders(

@@ -1,6 +1,6 @@
 /**
- * Holds the scope of each secret that the configuration names against whoever is given its value
- * (decisions E9). A secret without a scope may stand anywhere in the file.
+ * Holds the scope of each secret that the configuration names against whoever is given its value. A
+ * secret without a scope may stand anywhere in the file.
  *
  * @module
  */

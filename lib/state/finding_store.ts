@@ -1,6 +1,6 @@
 /**
  * Findings of rehearsals on the disk, the newest of each automation: what is granted later is what stands
- * here, whatever restarts come between (decisions E10).
+ * here, whatever restarts come between.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Standing grants on the disk (decisions E2, E10).
+ * Standing grants on the disk.
  *
  * @module
  */

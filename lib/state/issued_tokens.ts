@@ -32,7 +32,6 @@ export interface IssuedTokensOptions {
   maxOutstanding?: number;
 }
 
-/** See the module. */
 export interface IssuedTokens {
   /**
    * A token with these scopes, for whoever shows the secret. Throws `invalid_token` for another one,

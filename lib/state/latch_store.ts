@@ -1,5 +1,5 @@
 /**
- * What a person has denied in a session stays denied until an operator clears it (decisions E5).
+ * What a person has denied in a session stays denied until an operator clears it.
  *
  * @module
  */

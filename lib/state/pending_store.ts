@@ -1,5 +1,5 @@
 /**
- * Which approvals wait, so that a restart can say that they are void (decisions E4).
+ * Which approvals wait, so that a restart can say that they are void.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * One encrypted value: AES-256-GCM, bound to everything that is said of the secret, so that a value
- * which is moved to another name, or whose scope is edited, does not open (decisions E9).
+ * which is moved to another name, or whose scope is edited, does not open.
  *
  * @module
  */

@@ -17,7 +17,7 @@ export interface SecretFields {
   commands: readonly string[];
 }
 
-/** Least characters of a value; shorter ones would stand in texts by chance (decisions E9). */
+/** Least characters of a value; shorter ones would stand in texts by chance. */
 export const MIN_SECRET_CHARS = 8;
 
 /** Shorter values may be words of a command by chance. */

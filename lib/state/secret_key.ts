@@ -1,6 +1,6 @@
 /**
  * The key that the values of secrets are encrypted with: in the environment, so that a copy of the home
- * alone reveals nothing, or else in the folder of keys (decisions E9).
+ * alone reveals nothing, or else in the folder of keys.
  *
  * @module
  */

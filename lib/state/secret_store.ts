@@ -1,6 +1,6 @@
 /**
  * Secrets of the operator's: encrypted at rest with AES-256-GCM, changed by `service secrets`, given by
- * name to what they are for (decisions E9).
+ * name to what they are for.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Tokens of approvers and operators (decisions E4). Only digests of them are kept.
+ * Tokens of approvers and operators. Only digests of them are kept.
  *
  * @module
  */

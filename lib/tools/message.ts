@@ -1,5 +1,5 @@
 /**
- * The tool `message` (document 1 part 2 "Cross-channel message"). The gate hands an allowed message, with
+ * The tool `message`. The gate hands an allowed message, with
  * the bytes of its files, to the outbox.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
- * The tool `schedule`: the agent proposes an automation, which a person approves as it will be
- * (decisions E2). It has no child side: the gate hands an approved one to the service, which switches it
+ * The tool `schedule`: the agent proposes an automation, which a person approves as it will be. It has
+ * no child side: the gate hands an approved one to the service, which switches it
  * on.
  *
  * @module

@@ -7,7 +7,6 @@
 
 import type { TranscriptionConfig } from "../config/schema.ts";
 
-/** See the module. */
 export interface TranscriptionEndpoint {
   /** Of the whole request. */
   url: string;

@@ -1,5 +1,5 @@
 /**
- * Names that the header with a proxy's word may have (document 2 part 5, `assertionHeader`).
+ * Names that the header with a proxy's word may have.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Who a request is from by the word of a proxy in front (document 2 part 5, `trustedProxyAuth`).
+ * Who a request is from by the word of a proxy in front.
  *
  * Both are needed: the direct TCP peer is in a listed network, and its assertion holds. No header about
  * where a request came from is ever read.

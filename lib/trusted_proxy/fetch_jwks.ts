@@ -1,5 +1,5 @@
 /**
- * Fetches a set of signing keys once, within bounds (decisions C, "Trusted proxy JWT"): 5 s from the
+ * Fetches a set of signing keys once, within bounds: 5 s from the
  * look-up of the name to the last byte, 256 KiB, no redirect, and only from addresses that were judged
  * after the look-up and are the ones connected to.
  *

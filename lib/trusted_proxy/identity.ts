@@ -1,5 +1,5 @@
 /**
- * From verified claims to who somebody is (document 2 part 5, decisions C "With an identity").
+ * From verified claims to who somebody is.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Where signing keys may be fetched from (document 2 part 5, `jwksUrl`): the public Internet and the
+ * Where signing keys may be fetched from: the public Internet and the
  * private networks of RFC 1918 and RFC 4193; never this machine, its links, or a cloud's metadata.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Bounds of a fetch of signing keys (decisions C, "Trusted proxy JWT").
+ * Bounds of a fetch of signing keys.
  *
  * @module
  */

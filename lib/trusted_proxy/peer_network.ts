@@ -1,5 +1,5 @@
 /**
- * Networks of direct TCP peers (document 2 part 5, `trustedPeerCidrs`). An IPv4 address has one meaning
+ * Networks of direct TCP peers. An IPv4 address has one meaning
  * here however a socket spells it: `::ffff:10.0.0.1` is 10.0.0.1.
  *
  * @module

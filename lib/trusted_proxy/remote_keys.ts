@@ -1,5 +1,5 @@
 /**
- * Signing keys of a URL, kept for 10 minutes (decisions C, "Trusted proxy JWT"). A token with an unknown
+ * Signing keys of a URL, kept for 10 minutes. A token with an unknown
  * kid has them fetched anew once, and no two fetches begin within a minute, whatever tokens say. Keys
  * that are older are not used: who may come in is not decided by what was true once.
  *

@@ -1,5 +1,5 @@
 /**
- * The proxy's route to sign out (document 2 part 5, `signOutPath`).
+ * The proxy's route to sign out.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * What the keys of `channels.websocket.trustedProxyAuth` demand of each other (document 2 parts 5, 7 and
- * 9). A block that would believe too many, or says less than its writer thinks, refuses to load.
+ * What the keys of `channels.websocket.trustedProxyAuth` demand of each other. A block that would
+ * believe too many, or says less than its writer thinks, refuses to load.
  *
  * @module
  */

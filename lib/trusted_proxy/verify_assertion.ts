@@ -1,5 +1,5 @@
 /**
- * Verifies the signed word of a proxy (RFC 7519; decisions C, "Trusted proxy JWT"). The header is judged
+ * Verifies the signed word of a proxy (RFC 7519). The header is judged
  * before the signature, and the signature before any claim.
  *
  * @module

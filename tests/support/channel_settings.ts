@@ -24,7 +24,6 @@ export interface WireStatus {
   deliveries: { waiting: number; sent: number; unknown: number; dead: number };
 }
 
-/** See the module. */
 export class ChannelSettings {
   readonly #url: URL;
   readonly #token: string;

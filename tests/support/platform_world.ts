@@ -41,7 +41,6 @@ export interface PlatformWorldOptions {
 /** How long is waited for anything, milliseconds. */
 const PATIENCE_MS = 60_000;
 
-/** See the module. */
 export class PlatformWorld implements AsyncDisposable {
   readonly platforms: Platforms;
   readonly model: ModelServer;

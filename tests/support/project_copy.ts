@@ -21,7 +21,7 @@ const PARTS = [
   "mod.ts",
 ];
 
-/** See the module; removed when disposed. */
+/** Removed when disposed. */
 export interface ProjectCopy extends AsyncDisposable {
   /** With a slash at its end. */
   readonly root: string;

@@ -13,7 +13,7 @@ import {
 import { freePort } from "./free_port.ts";
 import { makeHome, type Running, type TestHome } from "./home.ts";
 
-/** See the module; it runs while tests do. */
+/** It runs while tests do. */
 export interface SharedService {
   readonly home: TestHome;
   readonly service: Running;

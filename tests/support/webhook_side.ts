@@ -41,7 +41,6 @@ export interface WebhookReply {
   body: any;
 }
 
-/** See the module. */
 export class WebhookSide implements AsyncDisposable {
   /** What was taken, in order. */
   readonly events: WebhookEvent[] = [];

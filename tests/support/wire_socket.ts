@@ -33,7 +33,7 @@ export async function bootstrap(wsUrl: string, secret?: string): Promise<Access>
   return body;
 }
 
-/** See the module. Every frame is checked against its schema. */
+/** Every frame is checked against its schema. */
 export class WireSocket implements Disposable {
   readonly frames: ServerFrame[] = [];
   /** Code and reason, once it has closed. */

@@ -23,7 +23,6 @@ export interface BotStatusDeps {
   wasSent: (messageId: string) => boolean;
 }
 
-/** See the module. */
 export class BotStatus {
   readonly #host: BotStatusDeps["host"];
   readonly #wasSent: BotStatusDeps["wasSent"];

@@ -28,7 +28,6 @@ export interface SeenChannel {
   isOwed?: true;
 }
 
-/** See the module. */
 export class Bookmark {
   session: GatewaySession | undefined;
   identity: BotIdentity | undefined;

@@ -18,7 +18,6 @@ export interface EventQueueDeps<E> {
   maxEvents?: number;
 }
 
-/** See the module. */
 export class EventQueue<E> {
   readonly #deps: EventQueueDeps<E>;
   readonly #events: E[] = [];

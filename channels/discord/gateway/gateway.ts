@@ -44,7 +44,6 @@ const IDENTIFY_MS = 5_000;
 /** Tries at the address of a session before that of all is taken, and at that before another one begins. */
 const MAX_RESUMES = 3;
 
-/** See the module. */
 export class Gateway {
   readonly #deps: GatewayDeps;
   #shard: GatewayShard | undefined;

@@ -87,7 +87,6 @@ interface SdkSession {
   shardCount: number;
 }
 
-/** See the module. */
 export class GatewayShard {
   readonly #options: ShardOptions;
   readonly #over = Promise.withResolvers<ShardEnd>();

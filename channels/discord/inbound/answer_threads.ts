@@ -27,7 +27,6 @@ export interface AnswerThreadsDeps {
   log: Pick<Log, "warning">;
 }
 
-/** See the module. */
 export class AnswerThreads {
   readonly #deps: AnswerThreadsDeps;
   readonly #kinds = new Map<string, unknown>();

@@ -29,7 +29,6 @@ export interface InteractionDeskDeps {
   log: Pick<Log, "info">;
 }
 
-/** See the module. */
 export class InteractionDesk {
   readonly #deps: InteractionDeskDeps;
 

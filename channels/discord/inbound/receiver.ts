@@ -54,7 +54,6 @@ const FLUSH_MS = 2_000;
 const OWED_MS = 5 * 60_000;
 const MAX_OWED_TRIES = 24;
 
-/** See the module. */
 export class Receiver {
   readonly #deps: ReceiverDeps;
   #cancelFlush: (() => void) | undefined;

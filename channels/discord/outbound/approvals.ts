@@ -38,7 +38,6 @@ export interface ApprovalsDeps {
   clock: Pick<Clock, "now" | "elapsed">;
 }
 
-/** See the module. */
 export class Approvals {
   readonly #deps: ApprovalsDeps;
   readonly #shown: ShownApprovals<MessageRef>;

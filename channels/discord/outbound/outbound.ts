@@ -41,7 +41,6 @@ const MAX_BEGUN = 1_000;
 /** Discord notifies nobody of it. */
 const SILENT = 1 << 12;
 
-/** See the module. */
 export class Outbound {
   readonly sender: Sender;
   readonly approvals: Approvals;

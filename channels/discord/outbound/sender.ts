@@ -67,7 +67,6 @@ export interface SenderDeps {
 /** Nobody is called, but for whoever is answered. */
 const MENTIONS = { parse: [], replied_user: true };
 
-/** See the module. */
 export class Sender {
   readonly #deps: SenderDeps;
   readonly #replied = new Set<string>();

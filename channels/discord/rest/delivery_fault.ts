@@ -1,5 +1,5 @@
 /**
- * What an error of Discord's API means for a delivery (document 3 part 7, decisions D4).
+ * What an error of Discord's API means for a delivery.
  *
  * @module
  */

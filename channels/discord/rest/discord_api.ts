@@ -35,7 +35,7 @@ export function snowflakeTime(id: string): number {
   return Number((BigInt(id) >> 22n) + 1_420_070_400_000n);
 }
 
-/** See the module. Ids that are given were checked. */
+/** Ids that are given were checked. */
 export class DiscordApi {
   readonly #rest: DiscordRest;
 

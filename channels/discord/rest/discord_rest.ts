@@ -48,7 +48,6 @@ export interface DiscordRequest {
   auth?: boolean;
 }
 
-/** See the module. */
 export class DiscordRest {
   readonly #rest: REST;
   readonly #token: string;
@@ -78,7 +77,8 @@ export class DiscordRest {
 
   /**
    * The answer's JSON. `path` holds ids and names that were checked. Rejects with discord.js's
-   * DiscordAPIError or HTTPError, and with RetryLaterError, LoginRefusedError, NotConnectedError or CutOffError.
+   * DiscordAPIError or HTTPError, and with RetryLaterError, LoginRefusedError, NotConnectedError or
+   * CutOffError.
    */
   async call<T>(
     method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",

@@ -32,7 +32,6 @@ export interface FakeInteraction {
 
 const LOADING = 1 << 7;
 
-/** See the module. */
 export class FakeApi {
   token = "the-token-of-the-bot";
   appFlags = 1 << 19;

@@ -25,7 +25,6 @@ export interface WrittenMessage {
   more?: Partial<FakeMessage>;
 }
 
-/** See the module. */
 export class FakeDiscord implements ChannelPlatform {
   readonly world = new FakeWorld();
   readonly gateway: FakeGateway;

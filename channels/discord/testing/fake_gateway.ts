@@ -28,7 +28,6 @@ export interface Said {
 const GUILDS = 1;
 const MESSAGE_CONTENT = 1 << 15;
 
-/** See the module. */
 export class FakeGateway {
   /** Milliseconds. */
   heartbeatMs = 41_250;

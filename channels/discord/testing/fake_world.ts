@@ -69,7 +69,6 @@ export interface FakeChannel {
   name?: string;
 }
 
-/** See the module. */
 export class FakeWorld {
   // The same on every one of them.
   readonly bot = user("helper", "1100000000000000001", true);

@@ -28,7 +28,6 @@ export interface TestBotOptions {
   connects?: boolean;
 }
 
-/** See the module. */
 export class TestBot {
   readonly fake: FakeDiscord;
   readonly host: FakeHost<Clock>;

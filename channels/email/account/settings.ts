@@ -17,7 +17,6 @@ export interface MailServer {
   password: string;
 }
 
-/** See the module. */
 export interface EmailSettings {
   /** In small letters. */
   address: string;

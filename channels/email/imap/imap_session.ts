@@ -21,7 +21,7 @@ export interface MailHead {
   header: Uint8Array;
 }
 
-/** See the module. Everything rejects when the connection is gone. */
+/** Everything rejects when the connection is gone. */
 export interface ImapSession {
   /** Uids mean something as long as this is the same (RFC 9051 2.3.1.1). */
   readonly uidValidity: string;

@@ -7,7 +7,6 @@
 import { join } from "@std/path";
 import { readState, writeState } from "../account/write_state.ts";
 
-/** See the module. */
 export interface MailboxCursor {
   /** Server, name and folder: another mailbox has another cursor. */
   mailbox: string;

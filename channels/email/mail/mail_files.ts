@@ -14,7 +14,7 @@ export interface SavedFiles {
   leftOut: number;
 }
 
-/** How long files are kept, milliseconds: a mail may be given again for as long (decisions D4). */
+/** How long files are kept, milliseconds: a mail may be given again for as long. */
 const KEPT_MS = 8 * 24 * 60 * 60 * 1_000;
 
 const MAX_NAME_CHARS = 80;

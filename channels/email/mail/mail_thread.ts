@@ -9,7 +9,6 @@ import { isAddress } from "./address.ts";
 import { type HeaderField, valuesOf } from "./header_fields.ts";
 import { messageIdsIn, threadKey, threadOfOwn } from "./message_ids.ts";
 
-/** See the module. */
 export interface MailThread {
   /** 16 hex digits. */
   key: string;

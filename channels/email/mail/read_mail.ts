@@ -18,7 +18,6 @@ export interface MailFile {
   content: Uint8Array;
 }
 
-/** See the module. */
 export interface MailContent {
   subject: string;
   /** Its text in pieces. */

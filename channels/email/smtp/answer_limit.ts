@@ -1,6 +1,6 @@
 /**
  * How many mails go to one address in an hour, over restarts too: two programs that answer each other
- * without saying that they are programs end here (case C37).
+ * without saying that they are programs end here.
  *
  * @module
  */
@@ -14,7 +14,6 @@ const HOUR_MS = 60 * 60 * 1_000;
 /** Addresses that are counted; the one that was written to the longest ago is forgotten first. */
 const MAX_ADDRESSES = 1_000;
 
-/** See the module. */
 export class AnswerLimit {
   readonly #path: string;
   readonly #max: number;

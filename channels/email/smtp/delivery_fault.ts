@@ -1,5 +1,5 @@
 /**
- * What a failed delivery by SMTP means for the message (document 3 part 7, decisions D4).
+ * What a failed delivery by SMTP means for the message.
  *
  * @module
  */

@@ -12,7 +12,6 @@ import type { OutgoingMail } from "./compose_mail.ts";
 import { deliveryFault } from "./delivery_fault.ts";
 import { openSocket } from "./open_socket.ts";
 
-/** See the module. */
 export interface MailTransport {
   /** Resolves when the server has taken the mail. Rejects as `deliveryFault` says. */
   send(mail: OutgoingMail): Promise<void>;

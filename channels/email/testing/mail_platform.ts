@@ -21,7 +21,7 @@ const LOOK_MS = 15;
 
 const PEOPLE = ["alice", "bob"];
 
-/** See the module. Looks into the folders of the servers, again and again until it is closed. */
+/** Looks into the folders of the servers, again and again until it is closed. */
 export class MailPlatform implements ChannelPlatform {
   readonly section: Readonly<Record<string, unknown>>;
   readonly senders = ["alice@test", "bob@test"] as const;

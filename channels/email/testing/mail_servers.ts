@@ -35,7 +35,6 @@ export interface MailServerProcess {
   stop(): Promise<void>;
 }
 
-/** See the module. */
 export interface MailServers extends AsyncDisposable {
   readonly dir: string;
   /** Certificate of the CA, for `tlsCaFile`. */

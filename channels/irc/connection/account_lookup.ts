@@ -32,7 +32,7 @@ interface Known {
   askedMs: number;
 }
 
-/** See the module. One question at a time. */
+/** One question at a time. */
 export class AccountLookup {
   readonly #deps: AccountLookupDeps;
   readonly #known = new Map<string, Known>();

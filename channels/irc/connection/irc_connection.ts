@@ -50,7 +50,6 @@ export interface IrcConnectionDeps {
   onLine: (line: IrcLine) => void;
 }
 
-/** See the module. */
 export class IrcConnection {
   readonly #deps: IrcConnectionDeps;
   readonly #client = new Client();

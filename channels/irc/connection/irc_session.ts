@@ -35,7 +35,6 @@ const MAX_ID_CHARS = 200;
 const LINE_BYTES = 512;
 const MAX_LINE_BYTES = 8_192;
 
-/** See the module. */
 export class IrcSession {
   readonly connection: IrcConnection;
   readonly rooms: Rooms;

@@ -52,7 +52,7 @@ export function transportClass(deps: TransportDeps): new () => IrcTransport {
   };
 }
 
-/** See the module. Events: `open`, `line` and at last `close`, with an Error where there was one. */
+/** Events: `open`, `line` and at last `close`, with an Error where there was one. */
 export class IrcTransport extends EventEmitter {
   readonly #deps: TransportDeps;
   readonly #encoder = new TextEncoder();

@@ -61,7 +61,6 @@ interface Batch {
   answered: PromiseWithResolvers<void>;
 }
 
-/** See the module. */
 export class LineSender {
   readonly #deps: LineSenderDeps;
   #queue: Promise<void> = Promise.resolve();

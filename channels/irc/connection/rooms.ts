@@ -50,7 +50,6 @@ interface Room extends WantedRoom {
   cancel: (() => void) | undefined;
 }
 
-/** See the module. */
 export class Rooms {
   readonly #deps: RoomsDeps;
   readonly #rooms: ReadonlyMap<string, Room>;

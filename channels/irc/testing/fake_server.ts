@@ -33,7 +33,6 @@ export interface SentLine {
 
 const HOST = `host.${"x".repeat(40)}.example`;
 
-/** See the module. */
 export class FakeServer implements ChannelPlatform {
   readonly senders = ["alice!al@home.example", "bob!b@away.example"] as const;
   readonly chatId = "#room";

@@ -3,7 +3,6 @@
 import { join } from "@std/path";
 import { programPath } from "../../../tests/support/needs.ts";
 
-/** See the module. */
 export class Ngircd {
   readonly port: number;
   readonly #dir: string;

@@ -27,7 +27,6 @@ const DEFAULTS: IrcConfig = {
   allowFrom: ["*"],
 };
 
-/** See the module. */
 export class TestChannel {
   readonly host: FakeHost<FakeClock>;
   readonly channel: IrcChannel;

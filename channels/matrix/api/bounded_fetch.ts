@@ -27,7 +27,7 @@ export interface BoundedFetchDeps {
 }
 
 /**
- * See the module. An answer that is too long is `M_TOO_LARGE`, as if the server had said so: the SDK takes
+ * An answer that is too long is `M_TOO_LARGE`, as if the server had said so: the SDK takes
  * whatever is thrown for a connection that was cut, which a repeat may mend.
  */
 export function boundedFetch(

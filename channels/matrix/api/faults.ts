@@ -12,7 +12,6 @@ import {
   RetryLaterError,
 } from "../../../lib/channel/delivery_error.ts";
 
-/** See the module. */
 export type MatrixFault =
   /** The token is none (any more). `isSoft`: the server wants the same device to log in again. */
   | { kind: "login"; words: string; isSoft: boolean }

@@ -7,7 +7,6 @@
 
 import type { Logger } from "matrix-js-sdk/lib/logger.js";
 
-/** See the module. */
 export const SILENT_LOGGER: Logger = {
   trace() {},
   debug() {},

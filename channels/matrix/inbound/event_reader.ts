@@ -45,7 +45,6 @@ const MAX_MENTIONS = 20;
 /** Failures of one of those, before it counts as somebody else's. */
 const LOOKUP_TRIES = 4;
 
-/** See the module. */
 export class EventReader {
   readonly #deps: EventReaderDeps;
   /** Whether events that somebody replied to are ours. */

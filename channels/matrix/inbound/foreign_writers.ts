@@ -11,7 +11,6 @@ import type { MatrixEvent } from "../sync/sync_answer.ts";
 const MAX_OWN = 5_000;
 const MAX_SUSPECTS = 100;
 
-/** See the module. */
 export class ForeignWriters {
   readonly #own = new Set<string>();
   /** Ids of requests: one that was cut off may have made an event all the same. */

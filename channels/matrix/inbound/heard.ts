@@ -15,7 +15,6 @@ export interface HeardFile {
   isVoice: boolean;
 }
 
-/** See the module. */
 export interface Heard {
   /** `command`: a reaction that answers an approval; nothing is shown for it. */
   kind: "message" | "command";

@@ -11,7 +11,6 @@ import { AUTOMATED } from "../text/message_content.ts";
 import { list, type MatrixEvent, record } from "../sync/sync_answer.ts";
 import type { HeardFile } from "./heard.ts";
 
-/** See the module. */
 export interface ReadMessage {
   text: string;
   file?: HeardFile;
@@ -38,7 +37,7 @@ export function readMessage(
   senderName: string,
 ): ReadMessage | undefined {
   const { msgtype, body } = content;
-  // Two programs that answer each other never end (case C37).
+  // Two programs that answer each other never end.
   if (AUTOMATED_KEYS.some((key) => content[key] === true)) return undefined;
   const relation = record(content["m.relates_to"]);
   // The first text counts: an answer to it is under way.

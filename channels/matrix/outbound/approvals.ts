@@ -47,7 +47,6 @@ const NO = "❌";
 const MAX_REACTED = 50;
 const MAX_KEPT_CHARS = 4_000;
 
-/** See the module. */
 export class Approvals {
   readonly #deps: ApprovalsDeps;
   readonly #telling = new Set<Promise<void>>();

@@ -24,7 +24,6 @@ export interface EncryptionNotesDeps {
   log: Pick<Log, "warning">;
 }
 
-/** See the module. */
 export class EncryptionNotes {
   readonly #deps: EncryptionNotesDeps;
   readonly #telling = new Map<string, Promise<void>>();

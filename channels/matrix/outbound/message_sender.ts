@@ -31,7 +31,7 @@ const MAX_UPLOADED = 200;
 /** Files that are sent are read whole. */
 const MAX_SENT_BYTES = 100 * 1024 * 1024;
 
-/** See the module. Rejects with the errors of deliveries. */
+/** Rejects with the errors of deliveries. */
 export class MessageSender {
   readonly #deps: MessageSenderDeps;
   readonly #steps = new SendSteps<string>();

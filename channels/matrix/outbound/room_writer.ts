@@ -18,7 +18,7 @@ export interface RoomWriterDeps {
   foreign: ForeignWriters;
 }
 
-/** See the module. Rejects with the errors of deliveries. */
+/** Rejects with the errors of deliveries. */
 export class RoomWriter {
   readonly #deps: RoomWriterDeps;
 

@@ -7,7 +7,6 @@
 
 import type { Memory } from "../../../lib/channel/platform/memory.ts";
 
-/** See the module. */
 export class Transactions {
   /** Of this installation: two that share an account must never have the same ids. */
   readonly #tag: string;

@@ -28,7 +28,6 @@ const MAX_WAITING = 200;
 const MAX_TRIES = 6;
 const FIRST_AGAIN_MS = 2_000;
 
-/** See the module. */
 export class Invites {
   readonly #deps: InvitesDeps;
   readonly #waiting = new Map<string, string>();

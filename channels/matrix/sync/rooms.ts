@@ -18,7 +18,6 @@ interface RoomFacts {
   invited: number;
 }
 
-/** See the module. */
 export class Rooms {
   readonly #me: string;
   readonly #rooms = new Map<string, RoomFacts>();

@@ -37,7 +37,6 @@ export interface InvitedRoom {
   events: readonly Json[];
 }
 
-/** See the module. */
 export interface SyncAnswer {
   nextBatch: string;
   joined: JoinedRoom[];

@@ -49,7 +49,7 @@ const SKEW_MS = 60 * 60_000;
 /** Failures of one room's gap, some minutes of them, before the other rooms wait for it no more. */
 const GAP_TRIES = 10;
 
-/** See the module. Everything rejects as the SDK does, and may be called again then. */
+/** Everything rejects as the SDK does, and may be called again then. */
 export class SyncLoop {
   readonly #deps: SyncLoopDeps;
   #since: string | undefined;

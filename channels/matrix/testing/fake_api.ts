@@ -39,7 +39,6 @@ type Route = (call: FakeCall, parts: readonly string[], signal: AbortSignal) =>
 
 const MAX_EVENT_BYTES = 65_536;
 
-/** See the module. */
 export class FakeApi {
   readonly #rooms: FakeRooms;
   readonly #me: string;

@@ -24,7 +24,6 @@ interface Fault {
   answer: FakeAnswer | "cut";
 }
 
-/** See the module. */
 export class FakeHomeserver implements ChannelPlatform {
   readonly me = "@helper:example.org";
   readonly senders = ["@alice:example.org", "@bob:remote.example"] as const;

@@ -33,7 +33,6 @@ export interface FakeFilter {
   limit?: number;
 }
 
-/** See the module. */
 export class FakeRooms {
   readonly rooms = new Map<string, FakeRoom>();
   /** Content of the account data `m.direct`, and where it came. */

@@ -24,7 +24,6 @@ const DEFAULTS: MatrixConfig = {
   streaming: true,
 };
 
-/** See the module. */
 export class TestChannel {
   readonly server: FakeHomeserver;
   readonly host: FakeHost<FakeClock>;

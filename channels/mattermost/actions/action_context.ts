@@ -13,7 +13,6 @@ export interface ApprovalAction {
   digest: string;
 }
 
-/** See the module. */
 export class ActionContext {
   readonly #key: CryptoKey;
 

@@ -40,7 +40,6 @@ const MAX_BODY_BYTES = 64 * 1024;
 /** The server waits for 30 seconds; who clicked is told before that. */
 const ANSWER_MS = 10_000;
 
-/** See the module. */
 export class ActionServer {
   readonly #deps: ActionServerDeps;
   readonly #listener: ChannelListener;

@@ -41,7 +41,6 @@ export interface ApprovalPostsDeps {
 /** Characters that are kept for the words of how it came out. */
 const OUTCOME_CHARS = 1_000;
 
-/** See the module. */
 export class ApprovalPosts {
   readonly #deps: ApprovalPostsDeps;
   readonly #steps = new SendSteps<string>();

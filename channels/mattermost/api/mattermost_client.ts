@@ -38,7 +38,6 @@ const FILE_TIMEOUT_MS = 300_000;
 const RATE_WAIT_MS = 1_000;
 const MAX_RATE_WAIT_MS = 10 * 60_000;
 
-/** See the module. */
 export class MattermostClient extends Client4 {
   readonly #deps: MattermostClientDeps;
   /** By `clock.elapsed`: until then the server is left alone. */

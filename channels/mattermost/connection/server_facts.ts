@@ -8,7 +8,6 @@ import { ApiError } from "../api/api_error.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import { isId } from "../inbound/post.ts";
 
-/** See the module. */
 export interface ServerFacts {
   me: { id: string; username: string; isBot: boolean };
   /** Characters of a post. */

@@ -48,7 +48,6 @@ interface SessionParts {
   outlet: Outlet;
 }
 
-/** See the module. */
 export class Session {
   /** The way out. */
   readonly outlet: Outlet;

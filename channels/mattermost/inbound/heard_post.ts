@@ -1,5 +1,5 @@
 /**
- * Which posts the bot hears, and as what (document 3 "handle-message call", case C37).
+ * Which posts the bot hears, and as what.
  *
  * @module
  */

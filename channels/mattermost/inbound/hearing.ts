@@ -26,7 +26,6 @@ export interface HearingDeps {
 /** People who are named in the log. */
 const MAX_NAMED = 100;
 
-/** See the module. */
 export class Hearing {
   readonly #deps: HearingDeps;
   readonly #named = new Set<string>();

@@ -15,7 +15,6 @@ export interface PostCursor {
   id?: string;
 }
 
-/** See the module. */
 export class PostCursors {
   readonly #intake: Pick<Intake<never>, "cursor">;
   /** Those that are ahead of the disk. */

@@ -59,7 +59,6 @@ interface LivePost {
   senderName?: string;
 }
 
-/** See the module. */
 export class PostFeed {
   readonly #deps: PostFeedDeps;
   /** Cursor over all channels: what was created up to it has been looked at. */

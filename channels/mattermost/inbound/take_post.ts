@@ -43,7 +43,6 @@ const FILE_TRIES = 8;
 /** Names of people that are kept. */
 const MAX_NAMES = 1_000;
 
-/** See the module. */
 export class TakePost {
   readonly #deps: TakePostDeps;
   readonly #names = new Map<string, string>();

@@ -48,7 +48,6 @@ const NOTE_MS = 1_500;
 /** Between two edits of an answer that grows. */
 const EDIT_MS = 1_000;
 
-/** See the module. */
 export class Outlet {
   readonly poster: Poster;
   readonly approvals: ShownApprovals<ApprovalPost>;

@@ -42,7 +42,6 @@ const MARK = "service_message";
 /** Newest posts of a channel among which one is looked for that may have been taken. */
 const LOOKED_AT = 60;
 
-/** See the module. */
 export class Poster {
   readonly #deps: PosterDeps;
   /** Of this channel's folder, so that it outlives restarts. */

@@ -41,7 +41,6 @@ const MAX_UPLOADS = 200;
 /** Files of one post. */
 const MAX_POST_FILES = 10;
 
-/** See the module. */
 export class SendMessage {
   readonly #deps: SendMessageDeps;
   readonly #steps = new SendSteps<string>();

@@ -32,7 +32,6 @@ const CLOSE_MS = 2_000;
 /** The client's own timer would go by real time; connections are opened by `connect` alone. */
 const NEVER_MS = 2 ** 31 - 1;
 
-/** See the module. */
 export class EventSocket {
   readonly #deps: EventSocketDeps;
   readonly #client: WebSocketClient;

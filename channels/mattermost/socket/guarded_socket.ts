@@ -23,7 +23,6 @@ export interface GuardedSocketOptions {
 /** A frame of the server. */
 type Frame = Record<string, unknown>;
 
-/** See the module. */
 export class GuardedSocket {
   onopen: (() => void) | null = null;
   onclose: ((event: CloseEvent) => void) | null = null;

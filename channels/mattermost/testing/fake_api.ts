@@ -20,7 +20,6 @@ export interface FakeRefusal {
 /** How long a post that is not sent twice is known by its id, milliseconds. */
 const PENDING_MS = 30_000;
 
-/** See the module. */
 export class FakeApi {
   readonly #options: FakeApiOptions;
   readonly #pending = new Map<string, { postId: string; untilMs: number }>();

@@ -27,7 +27,6 @@ interface FakeAction {
 /** How long people see that somebody writes; five seconds on a real server. */
 const TYPING_MS = 1_000;
 
-/** See the module. */
 export class FakeMattermost implements ChannelPlatform {
   readonly store = new FakeStore();
   readonly token = `token-${crypto.randomUUID().replaceAll("-", "").slice(0, 20)}`;

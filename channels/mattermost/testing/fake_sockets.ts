@@ -22,7 +22,6 @@ export interface FakeSocketsOptions {
   isToken: (token: string) => boolean;
 }
 
-/** See the module. */
 export class FakeSockets {
   readonly #options: FakeSocketsOptions;
   readonly #connections: Connection[] = [];

@@ -54,7 +54,6 @@ function fixedId(name: string): string {
   return name.padEnd(26, "x");
 }
 
-/** See the module. */
 export class FakeStore {
   readonly bot: FakeUser = { id: fixedId("helper"), username: "helper", is_bot: true };
   readonly alice: FakeUser = { id: fixedId("alice"), username: "alice", is_bot: false };

@@ -6,7 +6,6 @@ import { type FakeClock, FakeHost } from "../../../lib/channel/testing/mod.ts";
 import { MattermostChannel } from "../runtime.ts";
 import { FakeMattermost, type FakeMattermostOptions } from "./fake_mattermost.ts";
 
-/** See the module. */
 export class TestChannel {
   readonly server: FakeMattermost;
   readonly host: FakeHost<FakeClock>;

@@ -45,7 +45,6 @@ export function clientOptions({ apiUrl, clock, signal }: Omit<SlackApiDeps, "tok
 /** An answer of the Web API; what is in it is looked at where it is used. */
 export type SlackAnswer = Readonly<Record<string, unknown>>;
 
-/** See the module. */
 export class SlackApi {
   readonly #client: WebClient;
   readonly #deps: SlackApiDeps;

@@ -1,5 +1,5 @@
 /**
- * What a call of Slack's Web API failed with, as the service takes it (document 3 part 7).
+ * What a call of Slack's Web API failed with, as the service takes it.
  *
  * Names of errors: https://docs.slack.dev/reference/methods/chat.postMessage#errors
  *

@@ -6,7 +6,7 @@
 
 import { type SlackAnswer, textOf } from "../api/slack_api.ts";
 
-/** See the module. Empty where Slack does not say it. */
+/** Empty where Slack does not say it. */
 export interface SlackSelf {
   userId: string;
   userName: string;

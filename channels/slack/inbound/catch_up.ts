@@ -50,7 +50,7 @@ const AGAIN_MS = 2_000;
 const NOTHING: SlackAnswer = { channels: [], messages: [] };
 
 /**
- * See the module. Resolves with whether everything was read; the cursor stands where it was otherwise.
+ * Resolves with whether everything was read; the cursor stands where it was otherwise.
  * Rejects with `LoginRefusedError`.
  */
 export async function catchUp(deps: CatchUpDeps, signal: AbortSignal): Promise<boolean> {

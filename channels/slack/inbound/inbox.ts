@@ -59,7 +59,6 @@ export interface InboxDeps {
   onTurn: (message: SlackMessage) => void;
 }
 
-/** See the module. */
 export class Inbox {
   readonly #deps: InboxDeps;
   readonly #rules: HearingRules;

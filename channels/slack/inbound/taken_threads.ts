@@ -13,7 +13,6 @@ const MAX_THREADS = 1_000;
 const KIND = "threads";
 const NAME = "taken";
 
-/** See the module. */
 export class TakenThreads {
   readonly #memory: Memory;
   /** Chat ids, the one that was used last at the end. */

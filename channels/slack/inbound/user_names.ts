@@ -14,7 +14,6 @@ const MAX_NAMES = 1_000;
 /** How long no name is asked for behind a call that failed, milliseconds. */
 const AGAIN_MS = 60_000;
 
-/** See the module. */
 export class UserNames {
   readonly #api: Pick<SlackApi, "call">;
   readonly #clock: Pick<Clock, "elapsed">;

@@ -38,7 +38,7 @@ interface Reacted {
   name: string;
 }
 
-/** See the module. Nothing rejects: a turn ends once, and nobody asks a second time. */
+/** Nothing rejects: a turn ends once, and nobody asks a second time. */
 export class AckReactions {
   readonly #deps: AckReactionsDeps;
   /** Calls that set one, so that none comes behind its removal. */

@@ -35,7 +35,6 @@ interface Card extends SlackRef {
 /** Characters of the words that a card keeps, to be shown again without its buttons. */
 const MAX_KEPT_CHARS = 9_000;
 
-/** See the module. */
 export class ApprovalCards {
   readonly #deps: ApprovalCardsDeps;
   readonly #shown: ShownApprovals<Card>;

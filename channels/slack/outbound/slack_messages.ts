@@ -32,7 +32,7 @@ const BLOCK_CODES: ReadonlySet<string> = new Set([
 /** Direct conversations whose id is known. */
 const MAX_OPENED = 1_000;
 
-/** See the module. Everything rejects as `SlackApi.call` does. */
+/** Everything rejects as `SlackApi.call` does. */
 export class SlackMessages {
   readonly #api: SlackApi;
   readonly #onPosted: (chatId: string) => void;

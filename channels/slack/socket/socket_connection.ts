@@ -52,7 +52,6 @@ const MAX_AT_WORK_CHARS = 64 * 1024 * 1024;
 /** Slack does not end the connection itself: so long after our word it is cut, milliseconds. */
 const FAREWELL_MS = 1_000;
 
-/** See the module. */
 export class SocketConnection {
   readonly #deps: SocketConnectionDeps;
   readonly #client: SocketModeClient;

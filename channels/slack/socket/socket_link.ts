@@ -32,7 +32,6 @@ export interface SocketLinkDeps {
 /** A connection that held so long was a good one, milliseconds. */
 const STEADY_MS = 30_000;
 
-/** See the module. */
 export class SocketLink {
   readonly #deps: SocketLinkDeps;
   readonly #open = new Set<SocketConnection>();

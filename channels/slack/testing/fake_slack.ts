@@ -22,7 +22,6 @@ import {
   TEAM,
 } from "./fake_workspace.ts";
 
-/** See the module. */
 export class FakeSlack extends FakeWire implements ChannelPlatform {
   readonly senders = [ALICE, BOB] as const;
   readonly chatId = ALICE_DM;

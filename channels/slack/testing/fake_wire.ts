@@ -26,7 +26,6 @@ const BOT_TOKEN = "xoxb-000-fake-bot-token";
 const APP_TOKEN = "xapp-1-fake-app-token";
 const SIGNING_SECRET = "00112233445566778899aabbccddeeff";
 
-/** See the module. */
 export class FakeWire {
   readonly section: Record<string, unknown>;
   readonly workspace: FakeWorkspace;

@@ -54,7 +54,6 @@ export const GENERAL = "C0GENERAL01";
 /** Arguments of a method, as a form has them. */
 export type Args = Readonly<Record<string, string>>;
 
-/** See the module. */
 export class FakeWorkspace {
   readonly conversations = new Map<string, FakeConversation>();
   /** What one member alone has seen. */

@@ -37,7 +37,6 @@ export interface TestSlackOptions<C extends Clock> {
   clock?: C;
 }
 
-/** See the module. */
 export class TestSlack<C extends Clock = Clock> implements AsyncDisposable {
   readonly host: FakeHost<C>;
   readonly channel: SlackChannel;

@@ -48,7 +48,6 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 /** Chats that are known to have had too much. */
 const MAX_QUIET = 1_000;
 
-/** See the module. */
 export class TelegramApi {
   readonly #deps: TelegramApiDeps;
   readonly #raw: Raw;

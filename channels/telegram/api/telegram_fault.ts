@@ -41,7 +41,6 @@ export interface TelegramFaultDetails {
   migrateToChatId?: number;
 }
 
-/** See the module. */
 export class TelegramFault extends Error {
   override readonly name = "TelegramFault";
   readonly kind: TelegramFaultKind;

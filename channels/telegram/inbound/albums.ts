@@ -32,7 +32,6 @@ export interface AlbumsDeps {
   onFault: (error: unknown) => void;
 }
 
-/** See the module. */
 export class Albums {
   readonly #deps: AlbumsDeps;
   /** Ends the wait of each that is open. */

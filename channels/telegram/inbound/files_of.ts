@@ -12,7 +12,7 @@ import type { FileRef } from "./heard.ts";
 const MAX_NAME_CHARS = 300;
 const MAX_ID_CHARS = 1_000;
 
-/** See the module. Of a picture, the largest size. `provenance`: of a message that is not the sender's. */
+/** Of a picture, the largest size. `provenance`: of a message that is not the sender's. */
 export function filesOf(message: Message, provenance?: Provenance): FileRef[] {
   const { message_id: id, photo, document, video, animation, audio, voice, video_note } = message;
   const ref = (

@@ -22,7 +22,7 @@ export function commandOf(text: string): { name: string; bot?: string } | undefi
   return { name: name!.toLowerCase(), ...bot !== undefined && { bot: bot.toLowerCase() } };
 }
 
-/** See the module. A message in private always is. */
+/** A message in private always is. */
 export function isAddressed(
   message: Message,
   { id, username }: BotIdentity,

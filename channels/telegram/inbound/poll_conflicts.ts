@@ -28,7 +28,6 @@ const OVER_MS = 5 * 60_000;
 const OTHER_PROGRAM =
   "another program reads this bot's updates: stop it, or give this one another bot";
 
-/** See the module. */
 export class PollConflicts {
   readonly #deps: PollConflictDeps;
   #count = 0;

@@ -28,7 +28,6 @@ export type ReceiveUpdates = (
   cursors?: Readonly<Record<string, string>>,
 ) => Promise<void>;
 
-/** See the module. */
 export function receiveUpdates(deps: ReceiveDeps): ReceiveUpdates {
   const strangers = new Strangers(deps.log);
   return (updates, cursors) =>

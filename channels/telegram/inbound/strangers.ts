@@ -10,7 +10,6 @@ import type { Log } from "../../../lib/base/log.ts";
 /** Of more the log says nothing. */
 const MAX_NAMED = 100;
 
-/** See the module. */
 export class Strangers {
   readonly #log: Pick<Log, "info">;
   readonly #named = new Set<string>();

@@ -53,7 +53,6 @@ export interface TakeMessageDeps {
 /** Attempts to fetch the files of one message; without them it is worth more than never. */
 const MAX_FETCHES = 6;
 
-/** See the module. */
 export class TakeMessage {
   readonly #deps: TakeMessageDeps;
   readonly #tries = new Tries(MAX_FETCHES);

@@ -47,7 +47,6 @@ interface Shown {
   html: string;
 }
 
-/** See the module. */
 export class Approvals {
   readonly #deps: ApprovalsDeps;
   readonly #shown: ShownApprovals<Shown>;

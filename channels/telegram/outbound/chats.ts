@@ -30,7 +30,6 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/not enough rights|have no rights|chat_write_forbidden/i, "the bot may not write there"],
 ];
 
-/** See the module. */
 export class Chats {
   readonly #api: TelegramApi;
   readonly #memory: Memory;

@@ -27,7 +27,6 @@ const MAX_CHARS = 200;
 /** A longer one stays until it is tapped away, so that there is time to read it. */
 const GLANCE_CHARS = 40;
 
-/** See the module. */
 export class ClickAnswers {
   readonly #deps: ClickAnswersDeps;
   /** Clicks that wait, with what ends their time. */

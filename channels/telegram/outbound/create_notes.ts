@@ -30,7 +30,6 @@ export interface SentNote {
 /** Characters of a note. */
 const MAX_CHARS = 300;
 
-/** See the module. */
 export function createNotes(
   { botId, chats, memory, clock, signal }: NotesDeps,
 ): StatusNotes<SentNote> {

@@ -40,7 +40,6 @@ export interface SentPart {
   part: TelegramPart;
 }
 
-/** See the module. */
 export class Sender {
   readonly #deps: SenderDeps;
   readonly #steps = new SendSteps<SentPart | undefined>();

@@ -28,7 +28,6 @@ const MAX_QUOTED = 1_000;
 /** Names the stream in the metadata that a post is given. */
 const STREAM = "telegram_stream";
 
-/** See the module. */
 export class Streams {
   readonly #deps: StreamsDeps;
   readonly #inPrivate: EditedStreams<SentMessage>;

@@ -33,7 +33,6 @@ export interface FakeWebhook {
   secret: string;
 }
 
-/** See the module. */
 export class BotApi {
   readonly me = {
     id: 777001,

@@ -42,7 +42,6 @@ export interface FakeMessage {
 const MAX_CHARS = 4_096;
 const MAX_CAPTION_CHARS = 1_024;
 
-/** See the module. */
 export class FakeChats {
   readonly messages: FakeMessage[] = [];
   #lastId = 5_000;

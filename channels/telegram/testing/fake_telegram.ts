@@ -20,7 +20,6 @@ const TOKEN = "777001:AAFakeTokenOfATest-0123456789_abcdef";
 
 const SENDING = /^(?:send(?!ChatAction)|editMessage)/;
 
-/** See the module. */
 export class FakeTelegram implements ChannelPlatform {
   readonly token = TOKEN;
   readonly senders = ["1001", "1002"] as const;

@@ -15,7 +15,6 @@ export interface TestBotOptions extends Partial<TelegramConfig> {
   host?: FakeHost<FakeClock>;
 }
 
-/** See the module. */
 export class TestBot {
   readonly telegram: FakeTelegram;
   readonly host: FakeHost<FakeClock>;

@@ -22,7 +22,6 @@ export interface Trouble extends FailOptions {
   answer: () => Response;
 }
 
-/** See the module. */
 export class Troubles {
   readonly #waiting: Required<Pick<Trouble, "times" | "behind"> & { trouble: Trouble }>[] = [];
 

@@ -21,7 +21,6 @@ interface Waiting {
   left: number;
 }
 
-/** See the module. */
 export class UpdateQueue {
   /** Each update is given so often, as by a server that has lost what it was told. */
   times = 1;

@@ -1,6 +1,6 @@
 /**
  * Requests that are held open: their message waits to be taken, or they wait for an answer. So many in
- * all, of one chat fewer: a chat that has too much to do must not hold every connection (case C34).
+ * all, of one chat fewer: a chat that has too much to do must not hold every connection.
  *
  * @module
  */
@@ -11,7 +11,6 @@ export const MAX_HELD = 192;
 /** Of one chat. */
 export const MAX_HELD_PER_CHAT = 32;
 
-/** See the module. */
 export class HeldRequests {
   readonly #byChat = new Map<string, number>();
   #total = 0;

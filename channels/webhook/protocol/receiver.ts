@@ -44,7 +44,6 @@ interface Answer {
   headers?: Record<string, string>;
 }
 
-/** See the module. */
 export class Receiver {
   readonly #deps: ReceiverDeps;
   readonly #rate: Rate;

@@ -23,7 +23,7 @@ const STRETCH_MS = 60_000;
 /** Messages whose failures are counted; one that is forgotten begins with the first wait again. */
 const MAX_COUNTED = 10_000;
 
-/** See the module. One for each receiver. */
+/** One for each receiver. */
 export class Retries {
   readonly #clock: Pick<Clock, "elapsed">;
   /** How often each message has failed. */

@@ -24,7 +24,6 @@ export interface Reaction {
   headers?: Record<string, string>;
 }
 
-/** See the module. */
 export class TestPlatform implements ChannelPlatform {
   readonly senders = ["alice", "bob"] as const;
   readonly chatId = "room-1";

@@ -24,7 +24,6 @@ const FIRST_LOOK_BACK = 64;
 /** Events of a replay that are read before others have their turn. */
 const EVENTS_AT_ONCE = 512;
 
-/** See the module. */
 export class ChatCursor {
   readonly #deps: ChatCursorDeps;
   readonly #place: ChatPlace;

@@ -19,7 +19,6 @@ export interface FrameSource extends Omit<FrameContext, "chatId" | "seqFrom" | "
   made: WeakMap<StoredEvent, OutFrame>;
 }
 
-/** See the module. */
 export class ChatFrames {
   readonly #source: FrameSource;
   readonly #chatId: string;

@@ -1,6 +1,6 @@
 /**
- * One client on its connection: what each of its messages does, and what it is answered (document 2
- * part 4, decisions C). A fault is an error frame, and the connection stays open.
+ * One client on its connection: what each of its messages does, and what it is answered. A fault is an
+ * error frame, and the connection stays open.
  *
  * @module
  */
@@ -27,7 +27,6 @@ export interface ClientSessionDeps {
 
 type Envelope<Type extends ClientEnvelope["type"]> = Extract<ClientEnvelope, { type: Type }>;
 
-/** See the module. */
 export class ClientSession {
   readonly #host: ClientSessionDeps["host"];
   readonly #connection: Connection;
@@ -224,7 +223,7 @@ export class ClientSession {
     }
   }
 
-  /** The client's id once more, since the list may be another one than at the handshake (document 2 part 5). */
+  /** The client's id once more, since the list may be another one than at the handshake. */
   #requireAllowed(): void {
     const { peer } = this.#connection;
     if (this.#host.admission.isAllowed(peer)) return;

@@ -35,7 +35,6 @@ interface Followed {
   work: Promise<void> | undefined;
 }
 
-/** See the module. */
 export class FollowedChats {
   readonly #deps: FollowedChatsDeps;
   readonly #followed = new Map<string, Followed>();

@@ -1,5 +1,5 @@
 /**
- * What a connection may do by the scopes of its token (decisions C "Scopes on a socket").
+ * What a connection may do by the scopes of its token.
  *
  * @module
  */

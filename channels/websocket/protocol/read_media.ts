@@ -1,5 +1,5 @@
 /**
- * Files of a message: base64 data URLs, checked all before one is kept (decisions C "Attachments").
+ * Files of a message: base64 data URLs, checked all before one is kept.
  *
  * @module
  */

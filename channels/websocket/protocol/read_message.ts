@@ -1,6 +1,6 @@
 /**
- * What a client's message means: an envelope, text for the connection's default chat, nothing, or a fault
- * (document 2 "Client to server", decisions C "Legacy text"). A pure function.
+ * What a client's message means: an envelope, text for the connection's default chat, nothing, or a
+ * fault. A pure function.
  *
  * @module
  */
@@ -19,7 +19,6 @@ import {
 import { CHAT_ID } from "../../../lib/contract/wire/frames.ts";
 import type { InMessage } from "../socket/connection.ts";
 
-/** See the module. */
 export type ReadMessage =
   | { kind: "envelope"; envelope: ClientEnvelope }
   | { kind: "text"; text: string }

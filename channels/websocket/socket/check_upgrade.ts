@@ -59,7 +59,7 @@ const TYPES: Readonly<Record<number, readonly [type: string, code: string]>> = {
   503: ["server_error", "draining"],
 };
 
-/** A refusal in the error envelope (decisions B). */
+/** A refusal in the error envelope. */
 export function refusal(
   status: number,
   message: string,

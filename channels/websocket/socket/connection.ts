@@ -19,7 +19,6 @@ export type InMessage = { text: string } | { binary: Uint8Array };
  */
 export type MessageListener = (message: InMessage) => void | Promise<void>;
 
-/** See the module. */
 export interface Connection {
   /** Who was let in. */
   readonly peer: Peer;

@@ -1,6 +1,6 @@
 /**
  * Finds connections whose other end is gone without a word: each is pinged, and one that does not answer
- * is dead (decisions C "Dead peer"). One timer serves all of them.
+ * is dead. One timer serves all of them.
  *
  * @module
  */
@@ -34,7 +34,6 @@ interface Beat {
 /** Looks in an interval or a time-out, whichever is shorter: no time is missed by more than an eighth. */
 const LOOKS = 8;
 
-/** See the module. */
 export class Heartbeat {
   readonly #beats = new Map<Watched, Beat>();
   readonly #clock: Pick<Clock, "after" | "elapsed">;

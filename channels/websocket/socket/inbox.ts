@@ -24,7 +24,6 @@ export interface InboxDeps {
   fail(error: unknown): void;
 }
 
-/** See the module. */
 export class Inbox {
   readonly #deps: InboxDeps;
   /** What came in one read with the message that filled the hands; nothing is read after it. */

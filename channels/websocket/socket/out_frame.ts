@@ -76,7 +76,7 @@ export function continues(piece: PieceFrame, next: ServerFrame): next is PieceFr
     (next.seq_from ?? next.seq) === piece.seq + 1;
 }
 
-/** Both pieces as one: it covers the numbers of both (decisions C "Resume"). */
+/** Both pieces as one: it covers the numbers of both. */
 export function mergePieces(piece: PieceFrame, next: PieceFrame): PieceFrame {
   return {
     ...piece,

@@ -1,5 +1,5 @@
 /**
- * What is to be sent to one client, in order and bounded (decisions C "Slow reader").
+ * What is to be sent to one client, in order and bounded.
  *
  * What must stay true: frames of one chat keep their order, and a merged piece covers the numbers of its
  * parts, so that what the client reads has neither a gap nor a repeat.
@@ -23,7 +23,7 @@ export interface QueueBounds {
   maxBytes: number;
 }
 
-/** As decisions C "Slow reader" says. */
+/** What a slow reader may be behind; then it is cut off (docs/websocket.md). */
 const QUEUE_BOUNDS: QueueBounds = { maxFrames: 256, maxBytes: 8 * 1024 * 1024 };
 
 /** Frames and bytes beyond which nothing is written: what is still here can merge. */
@@ -42,7 +42,6 @@ interface Entry {
   bytes: number;
 }
 
-/** See the module. */
 export class OutQueue {
   readonly #sink: Sink;
   readonly #bounds: QueueBounds;

@@ -48,7 +48,8 @@ export interface SocketLimits {
   /** Milliseconds for an admission; default 15,000. */
   admissionTimeoutMs: number;
   /**
-   * Bytes of all messages from clients, on their way in or worked on; default 512 MiB. Who sends more is closed
+   * Bytes of all messages from clients, on their way in or worked on; default 512 MiB. Who sends more
+   * is closed
    * with 1013.
    */
   maxInboundBytes: number;
@@ -67,7 +68,6 @@ export interface SocketCounts {
 
 type LetIn = Extract<Awaited<ReturnType<SocketAdmission["admit"]>>, { peer: unknown }>;
 
-/** See the module. */
 export interface SocketServer {
   /** For a listener's upgrades. Never throws. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Uint8Array): void;

@@ -50,7 +50,6 @@ interface Unfinished {
   _receiver?: { _bufferedBytes?: number; _messageLength?: number };
 }
 
-/** See the module. */
 export class WsConnection implements Connection, Watched, Sink, InboxDeps {
   readonly peer: Peer;
   readonly peerAddress: string;

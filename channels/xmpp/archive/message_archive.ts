@@ -45,7 +45,7 @@ interface Reading {
   max: number;
 }
 
-/** See the module. One for a connection. */
+/** One for a connection. */
 export class MessageArchive {
   readonly #session: Pick<XmppSession, "request" | "bareJid">;
   readonly #reading = new Map<string, Reading>();

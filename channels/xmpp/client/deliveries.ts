@@ -22,7 +22,6 @@ export interface DeliveriesDeps {
 
 const TIMEOUT_MS = 60_000;
 
-/** See the module. */
 export class Deliveries {
   readonly #deps: DeliveriesDeps;
   readonly #open = new Map<string, { to: string; reject: (error: Error) => void }>();

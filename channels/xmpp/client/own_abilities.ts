@@ -25,7 +25,6 @@ const FEATURES = [
 
 const NODE = "urn:x-service:xmpp";
 
-/** See the module. */
 export interface OwnAbilities {
   /** For presences. */
   caps: () => XmlElement;

@@ -22,7 +22,6 @@ interface Asked {
   reject: (error: Error) => void;
 }
 
-/** See the module. */
 export class Questions {
   readonly #deps: QuestionsDeps;
   readonly #asked = new Map<string, Asked>();

@@ -13,7 +13,6 @@ const MAX_TEXT_CHARS = 200;
 /** How long is waited where a server says that it is too much, milliseconds. */
 const TOO_MUCH_MS = 15_000;
 
-/** See the module. */
 export class StanzaError extends Error {
   override readonly name = "StanzaError";
   /** Such as `item-not-found`. */

@@ -17,7 +17,7 @@ interface Waiting {
   resolve: () => void;
 }
 
-/** See the module. One for a stream. */
+/** One for a stream. */
 export class StreamAcks {
   readonly #write: (nonza: XmlElement) => void;
   readonly #waiting: Waiting[] = [];

@@ -52,7 +52,6 @@ const SILENCE_MS = 60_000;
 /** The library waits so long for the other side to say goodbye. */
 const GOODBYE_MS = 2_000;
 
-/** See the module. */
 export class XmppSession {
   /** Why it is over; resolves when it is. Never rejects. */
   readonly closed: Promise<Error>;

@@ -47,7 +47,7 @@ const MAX_CLEAR_BYTES = 64 * 1024;
 
 const CONNECT_TIMEOUT_MS = 20_000;
 
-/** See the module. Events: `connect`, `data` and at last `close`; before that `error`, where there is one. */
+/** Events: `connect`, `data` and at last `close`; before that `error`, where there is one. */
 export class XmppSocket extends EventEmitter {
   /** The library gives a password to nobody but a secure one. */
   secure = false;

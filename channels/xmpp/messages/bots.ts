@@ -13,7 +13,7 @@ const ASK_TIMEOUT_MS = 3_000;
 
 const MAX_KNOWN = 2_000;
 
-/** See the module. One for a connection. */
+/** One for a connection. */
 export class Bots {
   readonly #session: Pick<XmppSession, "request">;
   readonly #known = new Map<string, Promise<boolean>>();

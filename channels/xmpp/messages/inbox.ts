@@ -49,7 +49,6 @@ const MAX_HELD = 1_000;
 
 const ACCOUNT = "account";
 
-/** See the module. */
 export class Inbox {
   readonly #deps: InboxDeps;
   readonly #archive: MessageArchive;

@@ -50,7 +50,6 @@ const ECHO_MS = 5_000;
 /** When it is looked again whether we are in a room, milliseconds. */
 const REJOIN_MS = 5_000;
 
-/** See the module. */
 export class Outbox {
   readonly #deps: OutboxDeps;
   readonly #steps = new SendSteps<unknown>();

@@ -45,7 +45,6 @@ export interface TakerDeps {
   log: Pick<Log, "info" | "warning">;
 }
 
-/** See the module. */
 export class Taker {
   readonly #deps: TakerDeps;
 

@@ -45,7 +45,6 @@ const MAX_OCCUPANTS = 20_000;
 /** Nicks that are tried where ours is in use. */
 const MAX_NICKS = 5;
 
-/** See the module. */
 export class Room {
   readonly jid: string;
   readonly echoes: Echoes;

@@ -19,7 +19,6 @@ export interface RoomsDeps extends Omit<RoomDeps, "isBelieved"> {
   domain: string;
 }
 
-/** See the module. */
 export class Rooms {
   readonly #deps: RoomsDeps;
   readonly #rooms = new Map<string, Room>();

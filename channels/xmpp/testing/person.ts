@@ -19,7 +19,6 @@ export interface PersonOptions {
 /** After so long something that a test waits for does not come any more. */
 const PATIENCE_MS = 60_000;
 
-/** See the module. */
 export class Person {
   readonly user: string;
   /** Every message and presence that has come. */

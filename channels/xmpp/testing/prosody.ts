@@ -31,7 +31,6 @@ export interface ProsodyOptions {
   archives?: boolean;
 }
 
-/** See the module. */
 export class Prosody {
   readonly dir: string;
   /** For STARTTLS, and for people of tests without. */

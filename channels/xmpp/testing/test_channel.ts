@@ -34,7 +34,6 @@ export function sectionOf(
   };
 }
 
-/** See the module. */
 export class TestChannel {
   readonly user: string;
   readonly host: FakeHost<FakeClock>;

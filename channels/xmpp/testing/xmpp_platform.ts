@@ -14,7 +14,6 @@ import { type Prosody, XMPP_DOMAIN } from "./prosody.ts";
 import { Relay } from "./relay.ts";
 import { sectionOf } from "./test_channel.ts";
 
-/** See the module. */
 export class XmppPlatform implements ChannelPlatform {
   readonly section: Readonly<Record<string, unknown>>;
   readonly senders: readonly [string, string];

@@ -1,7 +1,7 @@
 /**
  * Rehearsals of automations, as the authority sees them: one is begun, each action of its turn is noted
  * here instead of run, and in the end there is a finding, from which an operator grants exactly what it
- * names (decisions E10, document 2 part 4).
+ * names.
  *
  * What is open lives in memory: a rehearsal does not outlive its process. Findings and grants are on the
  * disk.
@@ -69,7 +69,6 @@ export interface Granted {
   grants: Grant[];
 }
 
-/** See the module. */
 export class Commissions {
   readonly #deps: CommissionsDeps;
   readonly #open = new Map<string, Open>();

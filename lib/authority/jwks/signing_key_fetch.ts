@@ -1,7 +1,7 @@
 /**
  * Fetches the signing keys of the trusted proxy for the service, which has no way there of its own: from
  * `jwksUrl` of the authority's own configuration and nowhere else, by a child that can reach the judged
- * addresses of that host alone (document 2 part 5, decisions E7).
+ * addresses of that host alone.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export interface SigningKeyAnswer {
   body: Uint8Array<ArrayBuffer>;
 }
 
-/** See the module. Both reject with a ServiceError in words for people. */
+/** Both reject with a ServiceError in words for people. */
 export interface SigningKeyFetch {
   /** The addresses of the host now, judged. */
   resolve(): Promise<string[]>;

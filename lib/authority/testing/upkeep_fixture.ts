@@ -20,7 +20,6 @@ import { openOperatorState, type OperatorState } from "../../state/operator_stat
 import { createUpkeep, type UpkeepDeps } from "../../operations/upkeep.ts";
 import { watchConfig } from "../watch_config.ts";
 
-/** See the module. */
 export interface UpkeepFixture extends AsyncDisposable {
   home: TempHome;
   state: OperatorState;

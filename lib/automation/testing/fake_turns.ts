@@ -17,7 +17,6 @@ interface FakeTurn {
   result: RunResult;
 }
 
-/** See the module. */
 export class FakeTurns implements AutomationTurns {
   readonly #now: () => number;
   readonly turns: FakeTurn[] = [];

@@ -19,7 +19,6 @@ export interface Fate {
   steps: number;
 }
 
-/** See the module. */
 export class SchedulerWorld {
   readonly ticking: FakeClock = fakeClock(START);
   /** Added to the wall clock alone, as if it were set. */

@@ -24,7 +24,7 @@ export type AccountsManifest = Pick<ChannelDescriptor, "setup" | "defaultActivat
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 const DEFAULT = "default";
 
-/** The adapter. Its functions throw for accounts that are malformed (case C20). */
+/** The adapter. Its functions throw for accounts that are malformed. */
 export function accountsAdapter(manifest: AccountsManifest): ManagementAdapter {
   return {
     instanceSpecs(section, enabledOnly = true) {

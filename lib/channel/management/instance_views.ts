@@ -1,6 +1,6 @@
 /**
  * Instances as a settings page shows them: how they are configured without a secret, and how they are
- * called (document 3 "Management adapter", invariants 4 and 5).
+ * called.
  *
  * @module
  */
@@ -17,7 +17,6 @@ export interface Presentation {
   avatarUrl?: string;
 }
 
-/** See the module. */
 export interface InstanceView extends SectionView, Presentation {
   /** `default` for a channel that has one instance. */
   id: string;
@@ -43,7 +42,7 @@ export function instanceViews(
   return instancesOf(channel, section).map((
     { instanceId, runtimeName, enabled, section: own },
   ) => ({
-    // Before everything that says how it is, so that nothing of it can be overridden (case C19).
+    // Before everything that says how it is, so that nothing of it can be overridden.
     ...shown.get(instanceId ?? "default"),
     ...sectionView(own, asWritten.get(instanceId) ?? {}, channel.descriptor),
     id: instanceId ?? "default",

@@ -1,5 +1,5 @@
 /**
- * The instances of a channel, by its adapter, held against the seven invariants of document 3 part 2
+ * The instances of a channel, by its adapter, held against the seven invariants of docs/channels.md
  * "Management adapter": whatever an adapter gives, no name is another's and no state is made up.
  *
  * @module
@@ -33,7 +33,7 @@ const MAX_INSTANCES = 1_000;
 
 /**
  * Every instance, switched on or not. Throws `config_invalid`, which says what the adapter, or the section,
- * has to be like: the channel cannot start then, and nothing is made of its section (case C17).
+ * has to be like: the channel cannot start then, and nothing is made of its section.
  */
 export function instancesOf(
   { descriptor, adapter }: ManagedChannel,

@@ -25,7 +25,7 @@ export interface SectionChange {
 /**
  * The section with values of the contract's fields: a blank secret keeps the stored one, null takes a value
  * out. Throws `invalid_request`, which names the field, `not_found` for an instance of a channel that has
- * one, and `config_invalid` where the stored section is malformed (cases C10, C11, C20).
+ * one, and `config_invalid` where the stored section is malformed.
  */
 export function updateSection(
   { values, ...change }: SectionChange & { values: Readonly<Record<string, unknown>> },
@@ -39,7 +39,7 @@ export function updateSection(
   return updateInstance(change, adapter, instanceId ?? "default", patch);
 }
 
-/** The section with the channel, or one instance of it, switched on or off (case C18). */
+/** The section with the channel, or one instance of it, switched on or off. */
 export function switchSection(
   { enabled, ...change }: SectionChange & { enabled: boolean },
 ): Section {
@@ -85,7 +85,7 @@ function updateInstance(
   return next;
 }
 
-/** An update of one instance neither removes, renames nor switches another (cases C17, C18). */
+/** An update of one instance neither removes, renames nor switches another. */
 function requireSiblings(
   name: string,
   before: readonly ChannelInstance[],

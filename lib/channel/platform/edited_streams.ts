@@ -37,7 +37,6 @@ interface Stream<Ref> {
   lastCallMs: number;
 }
 
-/** See the module. */
 export class EditedStreams<Ref> {
   readonly #deps: EditedStreamsDeps<Ref>;
   readonly #streams = new Map<string, Stream<Ref>>();
@@ -50,7 +49,7 @@ export class EditedStreams<Ref> {
 
   /**
    * Resolves when the text up to this piece is visible. What rejects has changed nothing that the next
-   * call would repeat: the piece is to be given again, with what came since (case C27).
+   * call would repeat: the piece is to be given again, with what came since.
    */
   async push(
     { chatId, metadata, delta, streamId, streamEnd }: StreamDelta,

@@ -18,7 +18,7 @@ export const MAX_INBOUND_TOTAL_BYTES = 24 * 1024 * 1024;
 const MAX_NAME_CHARS = 60;
 const MAX_ENDING_CHARS = 12;
 
-/** See the module. Nothing is on the disk before the first file. */
+/** Nothing is on the disk before the first file. */
 export class InboundFiles {
   readonly #dir: string;
   readonly #kept: { path: string; bytes: number }[] = [];

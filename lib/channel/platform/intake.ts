@@ -80,7 +80,7 @@ interface Lane {
   cancel?: () => void;
 }
 
-/** See the module. One for a runtime at a time. */
+/** One for a runtime at a time. */
 export class Intake<T> {
   readonly #store: IntakeStore;
   readonly #deps: IntakeDeps<T>;

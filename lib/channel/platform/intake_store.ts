@@ -51,7 +51,7 @@ export function toName(text: string): string {
   return text.toWellFormed().replace(/[\u0000\u0001]/g, "\ufffd");
 }
 
-/** See the module. Everything throws what SQLite says. */
+/** Everything throws what SQLite says. */
 export class IntakeStore {
   readonly #database: DatabaseSync;
   readonly #insert: StatementSync;

@@ -18,7 +18,6 @@ const SCHEMA = `
   ) STRICT;
 `;
 
-/** See the module. */
 export class Memory {
   readonly #database: DatabaseSync;
   readonly #maxOfAKind: number;

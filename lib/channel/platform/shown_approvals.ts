@@ -53,7 +53,7 @@ interface Kept<Shown> {
   clicks: Record<string, string>;
 }
 
-/** See the module. `Shown`, plain JSON: all that is needed to take the buttons away. */
+/** `Shown`, plain JSON: all that is needed to take the buttons away. */
 export class ShownApprovals<Shown> {
   readonly #deps: ShownApprovalsDeps;
   /** Clicks that count and are not on record yet, by approval and person. */

@@ -54,7 +54,6 @@ interface Note<Ref> {
   cancel?: () => void;
 }
 
-/** See the module. */
 export class StatusNotes<Ref> {
   readonly #deps: StatusNotesDeps<Ref>;
   readonly #notes = new Map<string, Note<Ref>>();

@@ -8,7 +8,7 @@
 /** Names whose failures are counted; of more, the one that failed longest ago begins anew. */
 const MAX_NAMES = 1_000;
 
-/** See the module. To be asked for failures alone that say something of the thing and not of the platform. */
+/** To be asked for failures alone that say something of the thing and not of the platform. */
 export class Tries {
   readonly #max: number;
   readonly #failures = new Map<string, number>();

@@ -29,7 +29,6 @@ interface Signs {
   cancel?: () => void;
 }
 
-/** See the module. */
 export class Typing {
   readonly #deps: TypingDeps;
   readonly #chats = new Map<string, Signs>();

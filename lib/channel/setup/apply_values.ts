@@ -1,5 +1,5 @@
 /**
- * What a settings request makes of a stored section (decisions D8, cases C10 to C12).
+ * What a settings request makes of a stored section.
  *
  * @module
  */

@@ -1,6 +1,5 @@
 /**
- * A section's keys in camelCase: the configuration is read in camelCase and snake_case (document 3
- * "Runtime channel contract").
+ * A section's keys in camelCase: the configuration is read in camelCase and snake_case.
  *
  * @module
  */

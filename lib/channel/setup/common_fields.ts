@@ -6,13 +6,13 @@
 
 import type { ChannelDescriptor, SetupField } from "../descriptor.ts";
 
-/** Flags that a section takes from `channels` where it does not set them (document 3 part 6). */
+/** Flags that a section takes from `channels` where it does not set them. */
 export const FLAG_FIELDS = ["sendProgress", "sendToolHints", "showReasoning"] as const;
 
 /** By name. A contract may give one of them another default, never another kind. */
 export const COMMON_FIELDS = {
   enabled: { kind: "bool", label: "On" },
-  /** Absent: nobody (decisions D7). */
+  /** Absent: nobody. */
   allowFrom: { kind: "list", label: "Ids of senders who may write; * for all" },
   streaming: { kind: "bool", label: "Send answers piece by piece" },
   sendProgress: { kind: "bool", label: "Send progress" },
@@ -34,7 +34,7 @@ export function sectionFields(
   return { ...COMMON_FIELDS, ...setup.fields };
 }
 
-/** What a field is where nothing is set; undefined for what has no default (document 3 "Setup contract"). */
+/** What a field is where nothing is set; undefined for what has no default. */
 export function defaultOf(field: SetupField): unknown {
   switch (field.kind) {
     case "string":

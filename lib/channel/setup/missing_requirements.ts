@@ -1,5 +1,5 @@
 /**
- * What has to be set before a channel can start (document 3 "Setup contract", case C13).
+ * What has to be set before a channel can start.
  *
  * @module
  */

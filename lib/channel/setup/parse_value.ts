@@ -1,6 +1,5 @@
 /**
- * A value of a setting as a channel is given it, from what a file, a form or a command line has for it
- * (document 3 "Setup contract", case C12).
+ * A value of a setting as a channel is given it, from what a file, a form or a command line has for it.
  *
  * @module
  */

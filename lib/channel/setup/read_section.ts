@@ -19,7 +19,6 @@ export interface FieldProblem {
   message: string;
 }
 
-/** See the module. */
 export interface ReadSection {
   /** By field, in camelCase. Flags, integers and choices that are not set are absent. */
   values: Record<string, unknown>;
@@ -57,7 +56,7 @@ export function readSection(
     const parsed = given === undefined || given === null
       ? { value: undefined }
       : name === "allowFrom" && !Array.isArray(given)
-      // Who may write is never guessed from what may be a slip (decisions D7).
+      // Who may write is never guessed from what may be a slip.
       ? { expected: "a list of texts" }
       : parseValue(field, given);
     if ("expected" in parsed) {

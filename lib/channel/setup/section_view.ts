@@ -1,6 +1,5 @@
 /**
- * A section as it may be shown: values without secrets, and which fields have one of their own
- * (document 3 "Management adapter", invariant 4; case C11).
+ * A section as it may be shown: values without secrets, and which fields have one of their own.
  *
  * @module
  */
@@ -13,7 +12,6 @@ import { sectionFields } from "./common_fields.ts";
 import { missingRequirements } from "./missing_requirements.ts";
 import { readSection } from "./read_section.ts";
 
-/** See the module. */
 export interface SectionView {
   /** Every requirement is met, and nothing is wrong. */
   configured: boolean;

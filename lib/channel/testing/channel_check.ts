@@ -8,7 +8,6 @@ import type { ChannelCapability } from "../descriptor.ts";
 import type { ChannelSubject } from "./channel_subject.ts";
 import type { PlatformHook } from "./channel_platform.ts";
 
-/** See the module. */
 export interface ChannelCheck {
   /** What `exempt` names it by. */
   id: string;

@@ -24,7 +24,7 @@ export interface PlatformSent {
 }
 
 /**
- * See the module. Each check opens one of its own. A hook that a platform cannot have is left out, and the
+ * Each check opens one of its own. A hook that a platform cannot have is left out, and the
  * checks that need it are named under `exempt` with the reason.
  */
 export interface ChannelPlatform {

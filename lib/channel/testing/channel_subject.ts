@@ -32,7 +32,6 @@ export interface InstanceExamples {
   malformed: readonly Section[];
 }
 
-/** See the module. */
 export class ChannelSubject {
   readonly folder: URL;
   readonly instances: InstanceExamples;

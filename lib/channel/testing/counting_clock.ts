@@ -6,7 +6,6 @@
 
 import type { Clock } from "../../base/clock.ts";
 
-/** See the module. */
 export interface CountingClock extends Clock {
   /** Timers that wait. */
   timers(): number;

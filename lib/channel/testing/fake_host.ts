@@ -30,7 +30,6 @@ export interface FakeHostOptions<C extends Clock = Clock> {
   stateDir?: string;
 }
 
-/** See the module. */
 export class FakeHost<C extends Clock = FakeClock> implements ChannelHost {
   readonly name: string;
   readonly stateDir: string;

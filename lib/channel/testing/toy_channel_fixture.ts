@@ -37,7 +37,6 @@ const MAX_CHARS = 200;
 /** Platforms by name: a runtime finds its own by a setting. */
 const PLATFORMS = new Map<string, ToyPlatform>();
 
-/** See the module. */
 export class ToyPlatform implements ChannelPlatform {
   readonly section: Readonly<Record<string, unknown>>;
   readonly senders = ["alice", "bob"] as const;

@@ -86,7 +86,6 @@ interface TrialParts {
 /** How a start has ended. */
 export type StartEnd = { error?: unknown };
 
-/** See the module. */
 export class Trial {
   readonly descriptor: ChannelDescriptor;
   readonly platform: ChannelPlatform;

@@ -1,7 +1,6 @@
 /**
  * What a client says over a WebSocket: typed envelopes, one discriminated union by `type`. Frames
- * without a type are legacy text for the connection's default chat. Source: document 2 part 4,
- * decisions C.
+ * without a type are legacy text for the connection's default chat.
  *
  * @module
  */
@@ -9,10 +8,10 @@
 import { z } from "zod";
 import { chatId } from "./frames.ts";
 
-/** Bytes of UTF-8 in the content of a message envelope (decisions C "Text limit"). */
+/** Bytes of UTF-8 in the content of a message envelope. */
 export const MAX_TEXT_BYTES = 1024 * 1024;
 
-/** Files of one message (decisions C "Attachments"). */
+/** Files of one message. */
 export const MEDIA_LIMITS = {
   maxCount: 4,
   maxFileBytes: 8 * 1024 * 1024,

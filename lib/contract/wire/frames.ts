@@ -1,6 +1,6 @@
 /**
  * What the server says over a WebSocket: one discriminated union by `event`, each frame with its schema.
- * `docs/websocket.md` and the JSON Schema are generated from here. Source: document 2 part 4, decisions C.
+ * `docs/websocket.md` and the JSON Schema are generated from here.
  *
  * Frames of a chat's events carry `seq`, its place in the chat, from 1. A frame that stands for several
  * events carries the first of them as `seq_from` too, so that the frames of a chat cover every number
@@ -12,7 +12,7 @@
 
 import { z } from "zod";
 
-/** What a chat's id looks like (document 2 part 2). It is a capability. */
+/** What a chat's id looks like. It is a capability. */
 export const CHAT_ID = /^[A-Za-z0-9_:-]{1,64}$/;
 
 /** A chat's id. */

@@ -75,7 +75,6 @@ const LONGEST_RETRY_MS = 30_000;
 /** Messages that wait to be accepted at once. */
 const MAX_PENDING = 256;
 
-/** See the module. */
 export class WireClient {
   readonly #deps: WireClientDeps;
   readonly #chats = new Map<string, Followed>();

@@ -7,11 +7,10 @@
 import type { ChannelSpec } from "../../channel/channel_spec.ts";
 import type { ChannelStatus } from "../../channel/channel_status.ts";
 
-/** See the module. */
 export interface ChannelManager {
   /**
    * Brings what runs in line with these: the first call is the start. A changed instance is built anew
-   * before the old one stops; one that cannot be built leaves the old one at work (case C35).
+   * before the old one stops; one that cannot be built leaves the old one at work.
    */
   configure(specs: readonly ChannelSpec[]): void;
   /** In the order of the specs; those that are switched off too. */

@@ -1,5 +1,5 @@
 /**
- * Which instance has a runtime name, where more than one claims it (case C21).
+ * Which instance has a runtime name, where more than one claims it.
  *
  * @module
  */

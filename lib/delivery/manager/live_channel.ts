@@ -23,7 +23,6 @@ export interface LiveChannelDeps {
   onChange: () => void;
 }
 
-/** See the module. */
 export class LiveChannel {
   readonly #deps: LiveChannelDeps;
   #spec: ChannelSpec;

@@ -34,7 +34,6 @@ const RETIRE_MS = 10_000;
 /** Milliseconds for one that was made and never started. */
 const UNSTARTED_MS = 1_000;
 
-/** See the module. */
 export class Runner {
   /** Resolves when it is over. */
   readonly done: Promise<void>;
@@ -237,7 +236,7 @@ export class Runner {
     this.#set("failed");
   }
 
-  /** What is wanted cannot run, and what runs goes on (case C35). */
+  /** What is wanted cannot run, and what runs goes on. */
   #refuse(problem: string): void {
     this.#refusal = `The new settings cannot be used, the ones before stay in force: ${problem}`;
   }

@@ -35,7 +35,6 @@ export function deliverySpec(changes: Partial<DeliverySpec> = {}): DeliverySpec 
   };
 }
 
-/** See the module. */
 export class DeliveryWorld {
   readonly journal: Journal;
   readonly clock: FakeClock;

@@ -19,7 +19,6 @@ export type FakeCall =
   | { member: "sendReasoningDelta"; chatId: string; piece: ReasoningDelta }
   | { member: "sendReasoningEnd"; chatId: string; end: Omit<ReasoningDelta, "delta"> };
 
-/** See the module. */
 export class FakeLink implements ChannelLink {
   readonly runtimeName: string;
   supportsStreaming = false;

@@ -1,6 +1,6 @@
 /**
- * The second wall around a proxy: ranges that Deno itself keeps closed to it, whatever it was told
- * (decisions E7). It has to let through what the operator listed in `gates.privateHosts`.
+ * The second wall around a proxy: ranges that Deno itself keeps closed to it, whatever it was told. It
+ * has to let through what the operator listed in `gates.privateHosts`.
  *
  * @module
  */

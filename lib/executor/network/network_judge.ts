@@ -1,6 +1,6 @@
 /**
  * Which hosts a sandboxed program reaches: judged for each connection, first by name and then by the
- * addresses of that moment, and on record once a host (decisions E6, E7, E8).
+ * addresses of that moment, and on record once a host.
  *
  * What asks is a program of the model's choosing: a name that is not allowed is never looked up, since a
  * look-up alone carries the name to whoever it belongs to.

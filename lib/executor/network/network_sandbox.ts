@@ -1,6 +1,6 @@
 /**
  * How a sandbox gets its network: the folder of its proxy's socket, a relay that serves programs on the
- * sandbox's own loopback, and the variables that tell them of it (decisions E6).
+ * sandbox's own loopback, and the variables that tell them of it.
  *
  * The loopback is made by a bubblewrap of its own around the sandbox, which may then say that every port
  * can be had by everybody there; the sandbox itself has no right over it.

@@ -1,6 +1,6 @@
 /**
  * The network of one sandboxed program: a proxy of ours in a child outside of the sandbox, reached over
- * one Unix socket that is bound into it (decisions E6). Each connection is judged by rule E7, and the
+ * one Unix socket that is bound into it. Each connection is judged by rule E7, and the
  * record has one entry a host.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * The HTTP API: one fetch handler over the agent's turns (document 1, decisions B).
+ * The HTTP API: one fetch handler over the agent's turns.
  *
  * Order of a request: browser guard, key, routing, so that a page cannot guess keys and a stranger
  * cannot learn routes. Every error leaves in the envelope, and every request leaves one log line.

@@ -54,7 +54,7 @@ function setUp(config = {}) {
   return { asked, send, post };
 }
 
-Deno.test("the routes of approvals answer in the shapes of decisions E4", async () => {
+Deno.test("the routes of approvals answer in their documented shapes", async () => {
   const { send, post, asked } = setUp();
   const { tool, details, isWhole: _, channel, actor, createdAt: __, expiresAt: ___, ...rest } =
     VIEW;

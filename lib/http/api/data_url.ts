@@ -1,6 +1,6 @@
 /**
  * Files that a request holds as base64 data URLs. What a file is, its bytes say; the type that the
- * URL declares is not looked at (document 1, Uploads).
+ * URL declares is not looked at.
  *
  * @module
  */

@@ -133,7 +133,7 @@ export function createTurnOpener(deps: OpenTurnDeps): TurnOpener {
 }
 
 /**
- * Open WebUI marks so what it asks beside the conversation: titles, tags, follow-ups (case W16). With
+ * Open WebUI marks so what it asks beside the conversation: titles, tags, follow-ups. With
  * everything else it sends the header too, and nothing in it.
  */
 function isHelperCall({ headers }: Request): boolean {

@@ -1,6 +1,6 @@
 /**
  * Who reads which turn over HTTP: a turn whose last reader has left is cancelled, at once or after a
- * grace in which a repeat of its request can take its place (decisions B "Client goes away").
+ * grace in which a repeat of its request can take its place.
  *
  * @module
  */

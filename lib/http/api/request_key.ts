@@ -1,6 +1,5 @@
 /**
- * The header Idempotency-Key, and what makes two requests the same one (decisions B
- * "Idempotency-Key").
+ * The header Idempotency-Key, and what makes two requests the same one.
  *
  * @module
  */

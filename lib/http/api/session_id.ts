@@ -1,6 +1,6 @@
 /**
  * Which conversation a request belongs to, as both POST routes are told: by a field of the body, or
- * by the header X-Session-Id for clients that cannot add one (decisions B "session_id").
+ * by the header X-Session-Id for clients that cannot add one.
  *
  * @module
  */
@@ -16,7 +16,7 @@ const RULE = "1 to 128 characters of A-Z a-z 0-9 . _ : -";
 /** The field `session_id`. */
 export const sessionIdSchema = z.string(RULE).regex(SESSION_ID, RULE);
 
-/** Session of a request that names none (document 1). */
+/** Session of a request that names none. */
 export const DEFAULT_SESSION_ID = "default";
 
 /**

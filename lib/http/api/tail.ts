@@ -1,5 +1,5 @@
 /**
- * The tail rule (document 1, Turn construction): the turn is what follows the last assistant
+ * The tail rule: the turn is what follows the last assistant
  * message. Everything before it is the client's copy of a history of which the service has its own.
  *
  * @module

@@ -1,6 +1,5 @@
 /**
- * The routes of the WebSocket port: one fetch handler over a table of {@linkcode WebRoute} (document 2
- * parts 4 and 5, decisions C "REST on this port").
+ * The routes of the WebSocket port: one fetch handler over a table of {@linkcode WebRoute}.
  *
  * Order of a request: browser guard, who calls, routing, scope, whether the part is on. So a page of
  * another origin cannot guess tokens, and below `/api/` a stranger cannot learn routes. Every error

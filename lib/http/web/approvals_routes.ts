@@ -1,5 +1,5 @@
 /**
- * The inbox of approvers: what waits for a person, and the answers to it (decisions E4). On both ports;
+ * The inbox of approvers: what waits for a person, and the answers to it. On both ports;
  * the authority checks the caller's credential each time, and a body is read only after that.
  *
  * @module
@@ -41,7 +41,7 @@ const ERRORS = [
   "approval_stopped",
 ] as const;
 
-/** See the module. `operate` asks the authority. */
+/** `operate` asks the authority. */
 export function createApprovalsRoutes({ operate }: { operate: Operate }): GuardedRoute[] {
   async function find({ params, caller }: WebCall): Promise<ApprovalView> {
     const id = (params.id ?? "").slice(0, 100);

@@ -1,5 +1,5 @@
 /**
- * What a trusted proxy is believed by, of a request of `node:http` (document 2 part 5).
+ * What a trusted proxy is believed by, of a request of `node:http`.
  *
  * @module
  */

@@ -38,7 +38,6 @@ const changes = z.unknown().describe(
   "Fields of an automation that change; those absent stay, and null takes one away.",
 );
 
-/** See the module. */
 export function createAutomationRoutes(
   { automations, scrubber }: AutomationsRoutesDeps,
 ): WebRoute[] {

@@ -1,6 +1,5 @@
 /**
- * What a web app begins with: where the WebSocket is, what it takes, and tokens for it (document 2 part 4,
- * decisions C "Bootstrap").
+ * What a web app begins with: where the WebSocket is, what it takes, and tokens for it.
  *
  * @module
  */

@@ -1,6 +1,5 @@
 /**
- * Who a request is from, or why it goes no further: 401, and 429 for addresses that guess (decisions B
- * "Failed authentication", C "REST on this port").
+ * Who a request is from, or why it goes no further: 401, and 429 for addresses that guess.
  *
  * @module
  */
@@ -20,7 +19,6 @@ export interface CallersDeps {
   failures: AuthFailures;
 }
 
-/** See the module. */
 export class Callers {
   readonly #deps: CallersDeps;
 

@@ -1,5 +1,5 @@
 /**
- * Channels over the port: how they are, what can be set of them, and how they are connected (decisions D8).
+ * Channels over the port: how they are, what can be set of them, and how they are connected.
  * The authority does it, and checks the caller's credential again; how a channel is at the moment the
  * service knows.
  *

@@ -1,6 +1,6 @@
 /**
- * Rehearsals of automations over the WebSocket port: commission, finding, grant (document 2 part 4,
- * decisions E10). Each needs the scope operate, which the authority checks too.
+ * Rehearsals of automations over the WebSocket port: commission, finding, grant. Each needs the scope
+ * operate, which the authority checks too.
  *
  * @module
  */
@@ -27,7 +27,6 @@ export interface CommissionRoutesDeps {
 
 const ONE = "/api/webui/automations/:id";
 
-/** See the module. */
 export function createCommissionRoutes(
   { commission, scrubber }: CommissionRoutesDeps,
 ): GuardedRoute[] {

@@ -1,5 +1,5 @@
 /**
- * What people have denied in sessions, and how it is taken back (decisions E5).
+ * What people have denied in sessions, and how it is taken back.
  *
  * @module
  */
@@ -24,7 +24,7 @@ const latchAnswer = z.object({
 
 const named = z.object({ session: z.string().max(300, "at most 300 characters"), capability });
 
-/** See the module. `operate` asks the authority. */
+/** `operate` asks the authority. */
 export function createLatchesRoutes({ operate }: { operate: Operate }): WebRoute[] {
   return [
     {

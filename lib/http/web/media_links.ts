@@ -1,5 +1,5 @@
 /**
- * Signed links to files of the media folder (decisions C "Media"). A link is a capability for one file
+ * Signed links to files of the media folder. A link is a capability for one file
  * and one hour; with this process go its key and so all its links.
  *
  * @module

@@ -66,7 +66,7 @@ export function toMessageRow(
   }
 }
 
-/** Texts of one message are joined by a line break (decisions B "Turn"), other people's words marked. */
+/** Texts of one message are joined by a line break, other people's words marked. */
 function textOf(parts: readonly UserPart[]): string {
   return parts.flatMap((part) => part.type === "text" ? [markedText(part)] : []).join("\n");
 }

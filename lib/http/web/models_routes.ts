@@ -32,7 +32,6 @@ export interface ModelsRoutesDeps {
   presets: () => readonly string[];
 }
 
-/** See the module. */
 export function createModelsRoutes({ models, presets }: ModelsRoutesDeps): WebRoute[] {
   return [{
     method: "GET",

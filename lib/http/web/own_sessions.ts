@@ -1,6 +1,6 @@
 /**
  * Which sessions a caller may see and touch: those of the own workspace. What is in another one is
- * answered exactly as what is not there (decisions C "With an identity").
+ * answered exactly as what is not there.
  *
  * @module
  */

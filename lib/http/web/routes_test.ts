@@ -67,7 +67,7 @@ Deno.test("the public routes of the port are these, and no other", async () => {
   }
 });
 
-Deno.test("secrets need the scope secrets, approvals approve, as document 2 says", () => {
+Deno.test("secrets need the scope secrets, approvals approve", () => {
   for (const { path, scope, access } of TABLE) {
     if (access !== undefined) continue;
     if (path.startsWith("/api/webui/secrets")) assertEquals(scope, "secrets", path);

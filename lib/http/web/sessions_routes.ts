@@ -59,7 +59,6 @@ const SESSIONS = "/api/webui/sessions";
 const ONE = `${SESSIONS}/:key`;
 const DEFAULT_PAGE = 50;
 
-/** See the module. */
 export function createSessionsRoutes(deps: SessionsRoutesDeps): WebRoute[] {
   const { journal, isRunning, links, mediaDir, scrubber } = deps;
   const newChatId = deps.newChatId ?? (() => crypto.randomUUID());

@@ -44,7 +44,6 @@ const statusAnswer = z.object({
   outbox: count.describe("Messages that wait to be delivered."),
 }).describe("What is in motion.");
 
-/** See the module. */
 export function createStatusRoutes(deps: StatusRoutesDeps): WebRoute[] {
   return [
     {

@@ -1,6 +1,6 @@
 /**
  * Routes that give out tokens: the issue path for whoever shows the secret, and a token for a socket in
- * exchange for one for routes (document 2 parts 3 to 5, decisions C "Issued tokens").
+ * exchange for one for routes.
  *
  * @module
  */

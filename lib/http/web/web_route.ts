@@ -1,6 +1,6 @@
 /**
  * A route of the web app's port. Each states its scope; one that states none needs operate, and so does
- * anybody who adds one without thinking of it (document 2 part 5).
+ * anybody who adds one without thinking of it.
  *
  * @module
  */
@@ -94,7 +94,6 @@ export interface PublicRoute extends RouteHead {
   handle(call: PublicCall): Response | Promise<Response>;
 }
 
-/** See the module. */
 export type WebRoute = GuardedRoute | PublicRoute;
 
 /** The scopes any one of which opens a route; none for one that asks for no token. */

@@ -9,7 +9,7 @@ import { agentTool } from "./agent_tool.ts";
 import { AskProgress } from "./ask_progress.ts";
 import { TurnAnswer } from "./turn_answer.ts";
 
-/** What a session may be called (decisions B "session_id"). */
+/** What a session may be called. */
 export const SESSION_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 export const SESSION_ID_RULE = "1 to 128 characters of A-Z a-z 0-9 . _ : -";
 

@@ -1,7 +1,7 @@
 /**
  * The proxy of one sandboxed program, outside of its sandbox: takes connections from one Unix socket,
  * asks the authority about each host and its addresses, connects to exactly those that were judged, and
- * carries bytes (decisions E6, E7). It decides nothing itself.
+ * carries bytes. It decides nothing itself.
  *
  * @module
  */

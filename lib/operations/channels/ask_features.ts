@@ -26,7 +26,7 @@ export interface ChangedInstance {
   runtimeNames: ReadonlySet<string>;
 }
 
-/** See the module. One instance is asked at a time. */
+/** One instance is asked at a time. */
 export class AskFeatures {
   readonly #deps: AskFeaturesDeps;
   /** By runtime name: of two changes that wait, the last counts. */

@@ -46,7 +46,6 @@ export interface ChangedChannel {
 
 type Asked<Op extends ChannelRequest["op"]> = Omit<Extract<ChannelRequest, { op: Op }>, "op">;
 
-/** See the module. */
 export class ChannelChanges {
   readonly #deps: ChannelChangesDeps;
   /** By channel, the last change that came. */

@@ -46,11 +46,11 @@ export interface ChannelPlacesDeps {
   log: Log;
 }
 
-/** See the module. What is asked is asked in a place of its own, which is gone afterwards. */
+/** What is asked is asked in a place of its own, which is gone afterwards. */
 export interface ChannelPlaces {
   /** Opens a place for an instance; as `OpenPlace`. */
   open(runtimeName: string): Promise<OpenedPlace>;
-  /** What the channel's own check finds; that it could not be made is a warning (case C14). */
+  /** What the channel's own check finds; that it could not be made is a warning. */
   validate(source: PlaceSource, values: Readonly<Record<string, unknown>>): Promise<SetupFinding[]>;
   /**
    * A connector, which may keep what it began in its memory until it is closed. Rejects as `open`, as do

@@ -1,5 +1,5 @@
 /**
- * What operators may ask about channels, as plain data (decisions D8). The authority writes the
+ * What operators may ask about channels, as plain data. The authority writes the
  * configuration, so it answers; how a channel is at the moment only the service knows.
  *
  * @module
@@ -7,7 +7,7 @@
 
 import type { ConnectAnswer, SetupField, SetupFinding } from "../../channel/descriptor.ts";
 
-/** See the module. Values are of the contract's fields; `null` clears one. */
+/** Values are of the contract's fields; `null` clears one. */
 export type ChannelRequest =
   /** All, or one; in another language, where they have it. */
   | { op: "channels.list"; name?: string; locale?: string }

@@ -1,6 +1,6 @@
 /**
  * Interactive connections, such as by a code to scan: one a channel, from its start to the values that it
- * brings, which are written as any others and shown to nobody (document 3 part 4, case C33).
+ * brings, which are written as any others and shown to nobody.
  *
  * @module
  */
@@ -46,7 +46,7 @@ export const CONNECT_LIMIT_MS = 600_000;
 /** How long a connector may put things away after a cancellation, milliseconds. */
 const CANCEL_MS = 5_000;
 
-/** See the module. How a connection ended is remembered until the next one of the channel. */
+/** How a connection ended is remembered until the next one of the channel. */
 export class Connects {
   readonly #deps: ConnectsDeps;
   readonly #connections = new Map<string, Connection>();

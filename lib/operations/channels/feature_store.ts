@@ -1,6 +1,6 @@
 /**
  * What platforms say of instances, such as a name and a picture: asked for once after somebody changed
- * settings, kept beside them, and shown from there (document 3 "refresh_feature_metadata").
+ * settings, kept beside them, and shown from there.
  *
  * @module
  */
@@ -17,7 +17,6 @@ import type { Log } from "../../base/log.ts";
 /** By runtime name. */
 export type Features = Readonly<Record<string, FeatureMetadata>>;
 
-/** See the module. */
 export interface FeatureStore {
   /** What is kept; nothing where the file cannot be read. */
   read(): Promise<Features>;

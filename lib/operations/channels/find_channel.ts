@@ -1,5 +1,5 @@
 /**
- * A channel by its name, or why there is none, in words that name those that there are (case C32).
+ * A channel by its name, or why there is none, in words that name those that there are.
  *
  * @module
  */

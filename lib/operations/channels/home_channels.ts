@@ -1,6 +1,6 @@
 /**
  * The channels of a home, where authority is: which there are, how they are configured, and the places
- * that they run in. Loaded only where channels are run (case W14).
+ * that they run in. Loaded only where channels are run.
  *
  * @module
  */
@@ -36,7 +36,6 @@ export interface HomeChannelsDeps {
   log: Log;
 }
 
-/** See the module. */
 export interface HomeChannels {
   readonly places: Pick<ChannelPlaces, "open">;
   readonly operator: Pick<ChannelOperator, "answer">;
@@ -44,13 +43,13 @@ export interface HomeChannels {
   readonly served: readonly ChannelModule[];
   /** Those that have places of their own, as they are configured now; what has no effect is logged. */
   specs(): ChannelSpec[];
-  /** Whether senders of a channel are vouched for (decisions E4). */
+  /** Whether senders of a channel are vouched for. */
   verifiesSenders(channel: string): boolean;
   /** Ends all places, and resolves when nothing is asked of any of them. */
   shutdown(): Promise<void>;
 }
 
-/** See the module; nothing is started by it. */
+/** Nothing is started by it. */
 export function openHomeChannels(deps: HomeChannelsDeps): HomeChannels {
   const { registry, config, paths, log } = deps;
   const configured = () => ({ registry, config, dataDir: paths.dataDir });

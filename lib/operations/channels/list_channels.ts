@@ -1,6 +1,6 @@
 /**
  * Channels as a settings page shows them, from the configuration alone: no runtime is loaded, and a
- * channel that is broken is there with what is wrong (decisions D3, cases C2 to C6).
+ * channel that is broken is there with what is wrong.
  *
  * @module
  */

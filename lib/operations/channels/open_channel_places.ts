@@ -28,7 +28,7 @@ export interface OpenChannelPlaces {
   log: Log;
 }
 
-/** See the module; nothing is started by it. */
+/** Nothing is started by it. */
 export function openChannelPlaces(
   { configured, paths, denoDir, env, scrubber, log }: OpenChannelPlaces,
 ): ChannelPlaces {

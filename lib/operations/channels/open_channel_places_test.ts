@@ -80,7 +80,7 @@ Deno.test("openChannelPlaces() opens a place for a channel as it is configured a
     configure({ ...GOOD, server: "other.example" });
     const second = await build();
     assertEquals(JSON.parse(await told(second, "config")).server, "other.example");
-    // The one before is as it was: it is replaced when the other one is there (case C35).
+    // The one before is as it was: it is replaced when the other one is there.
     assertEquals(JSON.parse(await told(first, "config")).server, "irc.example");
     await Promise.all([first.stop(1_000), second.stop(1_000)]);
   });

@@ -1,5 +1,5 @@
 /**
- * Answers what operators ask about channels (decisions D8). Whoever asks has been found to hold the scope
+ * Answers what operators ask about channels. Whoever asks has been found to hold the scope
  * for it. No value of a secret is in an answer, an error, the log or the record.
  *
  * @module
@@ -37,7 +37,6 @@ export interface ChannelOperatorDeps extends Omit<ChannelChangesDeps, "log"> {
   log: Pick<Log, "warning" | "error">;
 }
 
-/** See the module. */
 export interface ChannelOperator {
   /** `by` stands in the record of a change. Rejects with a ServiceError. */
   answer(request: ChannelRequest, by: string): Promise<ChannelAnswer>;
@@ -124,7 +123,7 @@ export function createChannelOperator(deps: ChannelOperatorDeps): ChannelOperato
     { next, after }: ChangedChannel["planned"],
     instanceId: string | undefined,
   ): void {
-    // One in the service has no place to be asked in, and one that is off is never loaded (case C8).
+    // One in the service has no place to be asked in, and one that is off is never loaded.
     if (channel.descriptor.capabilities.includes("in_service")) return;
     const runtimeNames = namesIn(next);
     for (const instance of instancesIn(channel, after)) {

@@ -1,6 +1,6 @@
 /**
  * From the text of the configuration to the one with a channel, or one instance, switched on or off. What
- * is broken, or left over, can be switched off all the same (document 3 part 1).
+ * is broken, or left over, can be switched off all the same.
  *
  * @module
  */

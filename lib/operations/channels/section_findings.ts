@@ -1,6 +1,6 @@
 /**
  * What is wrong with an instance as it would be configured: by its contract, and then by the package's
- * own check. Writes nothing (case C14).
+ * own check. Writes nothing.
  *
  * @module
  */

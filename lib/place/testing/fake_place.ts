@@ -9,7 +9,6 @@ type CallFrame = Extract<Frame, { type: "call" }>;
 /** Is written as `null`. */
 const NOTHING = { toJSON: () => null };
 
-/** See the module. */
 export class FakePlace {
   readonly opened: OpenedPlace;
   /** Whether it was ended. */

@@ -2,7 +2,6 @@
 
 import { BaseChannel } from "../../channel/base_channel.ts";
 
-/** See the module. */
 export class NeverStops extends BaseChannel {
   isRunning = false;
 

@@ -4,7 +4,6 @@ import { ImapFlow } from "imapflow";
 import os from "node:os";
 import { BaseChannel } from "../../channel/base_channel.ts";
 
-/** See the module. */
 export class PackageRuntime extends BaseChannel {
   isRunning = false;
 

@@ -13,7 +13,6 @@ import { adoptAll, ATTEMPTS } from "./attempts.ts";
 let loads = 0;
 loads += 1;
 
-/** See the module. */
 export class ProbeRuntime extends BaseChannel {
   readonly #stopped = Promise.withResolvers<void>();
   isRunning = false;

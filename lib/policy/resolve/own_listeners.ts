@@ -1,6 +1,6 @@
 /**
  * Whether an address leads back to the service itself: to a port that gives whoever asks from this
- * machine a token for everything (decisions C "Bootstrap"). No action may, whatever the configuration
+ * machine a token for everything. No action may, whatever the configuration
  * lists.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * From what a tool's arguments name to what they really are (design, "must hold" 4): a real path, a
+ * From what a tool's arguments name to what they really are: a real path, a
  * URL's host and port. What cannot be resolved for sure is unresolved, and never allowed.
  *
  * Addresses of a host are looked up by a child, since no code of the authority opens a connection.

@@ -1,6 +1,6 @@
 /**
  * From a command as a tool names it to what would be started: the whole argv, the real program and the
- * real folder (design, "must hold" 4). A text for the shell is not parsed: nobody can say for sure what
+ * real folder. A text for the shell is not parsed: nobody can say for sure what
  * it runs, so the decision is about all of it.
  *
  * @module

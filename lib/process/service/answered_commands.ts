@@ -8,7 +8,6 @@
 /** Answers that are remembered; the oldest goes first. */
 const MAX_ANSWERS = 1_000;
 
-/** See the module. */
 export class AnsweredCommands {
   readonly #answers = new Map<string, Promise<string>>();
 

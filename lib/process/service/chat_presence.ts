@@ -1,5 +1,5 @@
 /**
- * Whether those who opened turns in a chat are still there (decisions E3): gone means that no connection
+ * Whether those who opened turns in a chat are still there: gone means that no connection
  * that may write was in the chat for 60 s. Turns of before a restart are told in the same way.
  *
  * @module

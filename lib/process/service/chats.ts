@@ -142,7 +142,7 @@ export function createChats(deps: ChatsDeps): Chats {
   };
 }
 
-/** Throws `too_large`, naming the file or the field, past decisions C "Attachments". */
+/** Throws `too_large`, naming the file or the field, past the bounds of attachments. */
 function checkFiles(files: readonly InputFile[]): void {
   const { maxCount, maxFileBytes, maxTotalBytes } = MEDIA_LIMITS;
   if (files.length > maxCount) {

@@ -30,7 +30,7 @@ export interface LiveModelsDeps {
   resolve?: (config: Pick<Config, "agent" | "providers">) => ModelRegistry;
 }
 
-/** See the module. All of it is read anew each time: it may be another one the next time. */
+/** All of it is read anew each time: it may be another one the next time. */
 export interface LiveModels {
   /** The model in force, which says no secret. */
   readonly default: Model;

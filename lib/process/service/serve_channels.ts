@@ -57,7 +57,6 @@ export interface ServedChannels {
   stop(graceMs: number): Promise<void>;
 }
 
-/** See the module. */
 export function serveChannels(deps: ServeChannelsDeps): ServedChannels {
   const { turns, journal, documents, dataDir, scrubber, log } = deps;
   const clock = systemClock;

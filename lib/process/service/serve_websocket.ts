@@ -203,7 +203,7 @@ function portOf(
   };
 }
 
-/** The module comes from the static map of channels alone (decisions D1). */
+/** The module comes from the static map of channels alone. */
 async function loadRuntime({ module, className }: ChannelModule): Promise<SocketChannelClass> {
   const loaded: Record<string, unknown> = await import(module);
   const found = loaded[className];

@@ -22,7 +22,6 @@ const channelLocale = z.strictObject({
   words: z.record(z.string(), text),
 });
 
-/** See the module. */
 export type ChannelLocale = z.infer<typeof channelLocale>;
 
 /** A checked copy. Throws `config_invalid`: the message says in which file what has to be changed. */

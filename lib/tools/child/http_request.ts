@@ -1,6 +1,6 @@
 /**
  * One HTTP request to an address that the gate has judged. The name goes into the Host header and the
- * TLS handshake only; this process cannot look up or reach anything else (decisions E7). Redirects are
+ * TLS handshake only; this process cannot look up or reach anything else. Redirects are
  * answered, never followed.
  *
  * @module

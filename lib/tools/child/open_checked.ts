@@ -1,6 +1,6 @@
 /**
  * Opens what was decided on, and nothing else: what a child has opened must be the very file that the
- * authority looked at (decisions E6).
+ * authority looked at.
  *
  * @module
  */

@@ -8,7 +8,6 @@ import { isLoginRefused } from "../../delivery_error.ts";
 import { Broken, type ChannelCheck, expect, wordsOf } from "../channel_check.ts";
 import { onTrial, type Trial } from "../trial.ts";
 
-/** See the module. */
 export const ABILITY_CHECKS: readonly ChannelCheck[] = [
   {
     id: "typing",

@@ -1,5 +1,5 @@
 /**
- * How a runtime says what went wrong (document 3 part 7, decisions D4 and E9).
+ * How a runtime says what went wrong.
  *
  * @module
  */
@@ -7,7 +7,6 @@
 import { type ChannelCheck, expect, wordsOf } from "../channel_check.ts";
 import { isPermanent, isRetryLater, onTrial, type Trial } from "../trial.ts";
 
-/** See the module. */
 export const FAULT_CHECKS: readonly ChannelCheck[] = [
   {
     id: "permanent_faults",

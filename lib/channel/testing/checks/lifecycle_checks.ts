@@ -1,5 +1,5 @@
 /**
- * How a runtime starts and stops (document 3 "Runtime channel contract").
+ * How a runtime starts and stops.
  *
  * @module
  */
@@ -7,7 +7,6 @@
 import { Broken, type ChannelCheck, expect, wordsOf } from "../channel_check.ts";
 import { onTrial, type Trial } from "../trial.ts";
 
-/** See the module. */
 export const LIFECYCLE_CHECKS: readonly ChannelCheck[] = [
   {
     id: "start_blocks",

@@ -16,7 +16,6 @@ import { SETUP_CHECKS } from "./setup_checks.ts";
 import { STREAM_CHECKS } from "./stream_checks.ts";
 import { TEXT_CHECKS } from "./text_checks.ts";
 
-/** See the module. */
 export const CHANNEL_CHECKS: readonly ChannelCheck[] = [
   ...PACKAGE_CHECKS,
   ...SETUP_CHECKS,

@@ -18,7 +18,6 @@ import { loadAlone, moduleGraph } from "../load_alone.ts";
 import { configFor, onTrial } from "../trial.ts";
 import { FakeHost } from "../fake_host.ts";
 
-/** See the module. */
 export const PACKAGE_CHECKS: readonly ChannelCheck[] = [
   {
     id: "manifest",

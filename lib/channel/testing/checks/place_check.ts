@@ -19,7 +19,6 @@ import type { ChannelSubject } from "../channel_subject.ts";
 import type { LoggedLine } from "../fake_host.ts";
 import { squeezed } from "../trial.ts";
 
-/** See the module. */
 export const PLACE_CHECKS: readonly ChannelCheck[] = [{
   id: "place",
   rule: "The runtime works in a process that has the permissions of its manifest and no others.",

@@ -1,5 +1,5 @@
 /**
- * How a runtime hears (document 3 "handle-message call", cases C31, C37 and W2).
+ * How a runtime hears.
  *
  * @module
  */
@@ -9,7 +9,6 @@ import type { ChannelHost } from "../../channel_host.ts";
 import { type ChannelCheck, expect } from "../channel_check.ts";
 import { onTrial, type Trial } from "../trial.ts";
 
-/** See the module. */
 export const RECEIVE_CHECKS: readonly ChannelCheck[] = [
   {
     id: "hears",

@@ -1,5 +1,5 @@
 /**
- * How a runtime sends (document 3 part 7).
+ * How a runtime sends.
  *
  * @module
  */
@@ -9,7 +9,6 @@ import type { OutboundEvent, OutboundMessage } from "../../../contract/outbound_
 import { type ChannelCheck, expect, wordsOf } from "../channel_check.ts";
 import { onTrial, type Trial } from "../trial.ts";
 
-/** See the module. */
 export const SEND_CHECKS: readonly ChannelCheck[] = [
   {
     id: "delivers",

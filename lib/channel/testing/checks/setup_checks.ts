@@ -1,5 +1,5 @@
 /**
- * How a package checks settings, logs in and connects (document 3 parts 2 and 4, cases C14 and C33).
+ * How a package checks settings, logs in and connects.
  *
  * @module
  */
@@ -12,7 +12,6 @@ import type { ChannelPlatform } from "../channel_platform.ts";
 import { type ChannelSubject, LOADING } from "../channel_subject.ts";
 import { configFor, onTrial } from "../trial.ts";
 
-/** See the module. */
 export const SETUP_CHECKS: readonly ChannelCheck[] = [
   {
     id: "validator",

@@ -1,5 +1,5 @@
 /**
- * How a runtime takes answers piece by piece (document 3 part 6, cases C26 to C28).
+ * How a runtime takes answers piece by piece.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { onTrial, squeezed, type Trial } from "../trial.ts";
 
 const STREAMING = { section: { streaming: true } };
 
-/** See the module; for runtimes that have `sendDelta`. */
+/** For runtimes that have `sendDelta`. */
 export const STREAM_CHECKS: readonly ChannelCheck[] = [
   {
     id: "streams",

@@ -7,7 +7,6 @@
 import { type ChannelCheck, expect, wordsOf } from "../channel_check.ts";
 import { isPermanent, onTrial, type Trial } from "../trial.ts";
 
-/** See the module. */
 export const TEXT_CHECKS: readonly ChannelCheck[] = [
   {
     id: "long_texts",

@@ -31,7 +31,6 @@ export interface TestChannel extends BuiltChannel {
   refuse(reason: string, byCall?: boolean): void;
 }
 
-/** See the module. */
 export interface ChannelWorld {
   manager: ChannelManager;
   clock: FakeClock;

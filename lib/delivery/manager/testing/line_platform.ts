@@ -14,7 +14,6 @@ export interface LineMessage {
   sentAt?: number;
 }
 
-/** See the module. */
 export class LinePlatform implements AsyncDisposable {
   readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   readonly #messages: LineMessage[] = [];

@@ -9,7 +9,6 @@ export interface LineConfig extends PackageConfig {
   port: number;
 }
 
-/** See the module. */
 export class LineRuntime extends BaseChannel<LineConfig> {
   #connection: Deno.Conn | undefined;
   /** Deliveries that the platform has not answered. */

@@ -112,7 +112,7 @@ export class ChatChunks {
   }
 }
 
-/** The last line of an answer that failed: no stop chunk and no `[DONE]` follow (case W6). */
+/** The last line of an answer that failed: no stop chunk and no `[DONE]` follow. */
 export function failureLine(envelope: ErrorEnvelope): string {
   return `data: ${JSON.stringify(envelope)}\n\n`;
 }

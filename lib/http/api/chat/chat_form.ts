@@ -1,5 +1,5 @@
 /**
- * The form of POST /v1/chat/completions (document 1 part 2): the fields `message`, `files`,
+ * The form of POST /v1/chat/completions: the fields `message`, `files`,
  * `session_id`, `stream` and `model`. Other fields of text are ignored, as in the JSON body; other
  * files are not, because whoever sent one would miss it in the answer.
  *

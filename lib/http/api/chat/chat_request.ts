@@ -1,5 +1,5 @@
 /**
- * The JSON body of POST /v1/chat/completions (document 1 part 2, decisions B).
+ * The JSON body of POST /v1/chat/completions.
  *
  * Fields that are not named here, such as `temperature` or `tools`, are what OpenAI clients send to
  * any server; they are taken and ignored.

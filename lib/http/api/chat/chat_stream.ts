@@ -2,7 +2,7 @@
  * A streamed answer on the chat route: a turn's events as chunks, as they come.
  *
  * The response opens at the first sign of the model, so that a turn that fails before has its own
- * status; a silent model opens it after ten seconds (decisions B "Turn errors").
+ * status; a silent model opens it after ten seconds.
  *
  * @module
  */

@@ -6,7 +6,7 @@
 
 import { createServedDocument } from "../../served_document.ts";
 
-/** The route's handler; the document is loaded when it is first asked for (case W14). */
+/** The route's handler; the document is loaded when it is first asked for. */
 export function createOpenApi(
   { version }: { version: string },
 ): (request: Request) => Promise<Response> {

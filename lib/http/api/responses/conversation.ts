@@ -1,6 +1,5 @@
 /**
- * Which conversation a request goes on with (document 1, Responses route specifics; decisions B
- * "previous_response_id").
+ * Which conversation a request goes on with.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * POST /v1/responses: the responses wire shape of a turn (document 1 part 4, decisions B).
+ * POST /v1/responses: the responses wire shape of a turn.
  *
  * @module
  */

@@ -1,6 +1,5 @@
 /**
- * Fields of a request that have no effect: each is said once in the log of a process (document 1,
- * Responses route specifics).
+ * Fields of a request that have no effect: each is said once in the log of a process.
  *
  * @module
  */
@@ -13,7 +12,7 @@ const MAX_NAMES = 256;
 /** Names that the log takes; another is no field of any API, and may be anything. */
 const NAME = /^[A-Za-z]\w{0,63}$/;
 
-/** Those that document 1 names: reported whatever else was sent before. */
+/** Those that docs/http-api.md names: reported whatever else was sent before. */
 const DOCUMENTED: readonly string[] = ["tools", "tool_choice", "instructions"];
 
 /** What was reported so far. */

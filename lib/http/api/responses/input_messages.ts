@@ -1,6 +1,6 @@
 /**
  * `input` of a responses request as messages for the tail rule: a text, a list of items, or the
- * content parts of one message of the user (document 1 part 2).
+ * content parts of one message of the user.
  *
  * @module
  */

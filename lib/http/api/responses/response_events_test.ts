@@ -87,7 +87,7 @@ for (const [name, events] of Object.entries(GOLDEN)) {
   });
 }
 
-Deno.test("ResponseEvents gives the events of document 1 in their order", () => {
+Deno.test("ResponseEvents gives the events of docs/http-api.md in their order", () => {
   assertEquals(typesOf(eventsOf(GOLDEN.simple!)), [
     "created",
     "in_progress",

@@ -107,7 +107,7 @@ export function responseObject(
     background: echo.background,
     error: error ?? null,
     incomplete_details: status === "incomplete" ? { reason: "max_output_tokens" as const } : null,
-    // The system prompt belongs to the deployment, and so do the tools (document 1).
+    // The system prompt belongs to the deployment, and so do the tools.
     instructions: null,
     tools: [],
     tool_choice: "auto" as const,

@@ -2,7 +2,7 @@
  * A response as a stream of events: of a request that has just opened it, or taken up again after
  * some event.
  *
- * It opens at once with `response.created`, whatever the turn does (decisions B "Turn errors").
+ * It opens at once with `response.created`, whatever the turn does.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The JSON body of POST /v1/responses (document 1 part 2, decisions B).
+ * The JSON body of POST /v1/responses.
  *
  * Fields that are not named here, such as `tools`, `instructions` or `temperature`, are taken and
  * ignored (`ignored_fields.ts`).

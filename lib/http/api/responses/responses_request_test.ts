@@ -92,7 +92,7 @@ Deno.test("parseResponsesRequest() takes images and files as data URLs", () => {
   assertEquals(text, { type: "text", text: "look" });
 });
 
-Deno.test("parseResponsesRequest() has the defaults of document 1", () => {
+Deno.test("parseResponsesRequest() has the defaults of docs/http-api.md", () => {
   const { parts: _, fields: __, ...options } = parse({ input: "hi", store: null, metadata: null });
   assertEquals(options, {
     previousResponseId: undefined,

@@ -1,6 +1,6 @@
 /**
  * What can be done with a response that is on record: GET it, as an object or as a stream from some
- * event on, cancel it, DELETE it (decisions B "Responses, retrieve").
+ * event on, cancel it, DELETE it.
  *
  * @module
  */

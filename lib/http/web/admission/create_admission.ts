@@ -1,7 +1,7 @@
 /**
- * Who is let in at the WebSocket port: at a handshake, and at its routes (document 2 part 5).
+ * Who is let in at the WebSocket port: at a handshake, and at its routes.
  *
- * The order is that of decisions C "Handshake order": Host and Origin (403), trusted proxy, static token,
+ * The order: Host and Origin (403), trusted proxy, static token,
  * issued token (401), `allowFrom` (403). Path and upgrade were found right before. No answer says which
  * secret failed, and nothing of a token stands in an answer or in the log.
  *
@@ -43,7 +43,6 @@ export interface AdmissionDeps {
   random?: () => string;
 }
 
-/** See the module. */
 export interface Admission extends SocketAdmission {
   /** Whom a right token, or the trusted proxy, says a request is from; undefined for nobody. */
   callerOf(request: Request, arrival: Arrival): Promise<Caller | undefined>;

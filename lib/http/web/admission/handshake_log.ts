@@ -1,6 +1,6 @@
 /**
  * A line in the access log for each handshake that was decided, as routes have one: who guesses tokens,
- * or is refused for a setting, is seen there. Never a query, which may hold a token (case G24).
+ * or is refused for a setting, is seen there. Never a query, which may hold a token.
  *
  * @module
  */

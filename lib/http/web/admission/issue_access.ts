@@ -1,5 +1,5 @@
 /**
- * Who may be given tokens over the WebSocket port (decisions C "Issued tokens", "Bootstrap").
+ * Who may be given tokens over the WebSocket port.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Whether a request is of a browser or program on this machine (decisions C "Bootstrap"): who is let in
+ * Whether a request is of a browser or program on this machine: who is let in
  * while no secret is set.
  *
  * @module

@@ -1,11 +1,10 @@
 /**
- * What a WebSocket's opening handshake says of who opens it: query and subprotocols (document 2 part 2,
- * decisions C "Tokens in a query").
+ * What a WebSocket's opening handshake says of who opens it: query and subprotocols.
  *
  * @module
  */
 
-/** Characters of a client's id; what is longer is cut (document 2 part 8). */
+/** Characters of a client's id; what is longer is cut. */
 const MAX_CLIENT_ID_CHARS = 128;
 
 /** The subprotocol that is selected when it is offered. */

@@ -1,5 +1,5 @@
 /**
- * Which hosts and origins are the WebSocket port's own (decisions C "Handshake order").
+ * Which hosts and origins are the WebSocket port's own.
  *
  * @module
  */

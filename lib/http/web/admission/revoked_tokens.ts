@@ -32,7 +32,6 @@ interface Watched {
   leave: Set<() => void>;
 }
 
-/** See the module. */
 export class RevokedTokens {
   readonly #deps: RevokedTokensDeps;
   readonly #watched = new Map<string, Watched>();

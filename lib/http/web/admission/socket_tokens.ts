@@ -1,5 +1,5 @@
 /**
- * Tokens that open one WebSocket each (document 2 part 3, decisions C "Issued tokens"): `swt_` and 43
+ * Tokens that open one WebSocket each: `swt_` and 43
  * URL-safe characters, in this process's memory as digests alone.
  *
  * A token is used up by the handshake that shows it where a token is looked at, whatever comes of that
@@ -31,7 +31,6 @@ export interface SocketGrant {
   from?: LastingToken;
 }
 
-/** See the module. */
 export class SocketTokens {
   /** Seconds that one holds. */
   readonly ttlS: number;

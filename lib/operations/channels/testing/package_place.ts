@@ -26,7 +26,7 @@ export interface PackagePlaceOptions {
 
 const silent: Log = { debug() {}, info() {}, warning() {}, error() {} };
 
-/** See the module. Has a folder of its own, which goes when it is disposed. */
+/** Has a folder of its own, which goes when it is disposed. */
 export class PackagePlace implements AsyncDisposable {
   readonly stateDir: string;
   readonly #options: PackagePlaceOptions;

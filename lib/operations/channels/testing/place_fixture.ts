@@ -44,7 +44,6 @@ export interface FixtureOptions {
   prefix?: string;
 }
 
-/** See the module. */
 export class PlaceFixture {
   readonly home: string;
   readonly dataDir: string;

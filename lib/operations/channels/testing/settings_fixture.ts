@@ -43,7 +43,6 @@ export interface SettingsFixtureOptions extends PlayedPlaces {
   clock?: Clock;
 }
 
-/** See the module. */
 export interface SettingsFixture extends AsyncDisposable {
   home: TempHome;
   registry: ChannelRegistry;

@@ -1,6 +1,6 @@
 /**
  * Takes in messages of channels: each once, those of a session in their order, and as many at a time as
- * there is room for. What is not taken yet waits where it came from (case C34).
+ * there is room for. What is not taken yet waits where it came from.
  *
  * @module
  */

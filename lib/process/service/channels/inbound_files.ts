@@ -27,8 +27,8 @@ export interface InboundFiles {
 }
 
 /**
- * The files as parts, in their order: as many and as large ones as a message may have (decisions C
- * "Attachments"). In place of any other, and of one that is of no use to a model, stands a document that
+ * The files as parts, in their order: as many and as large ones as a message may have. In place of any
+ * other, and of one that is of no use to a model, stands a document that
  * says so: the message must not be lost for it. Throws what `readOwnFile` throws, beside `too_large`,
  * and the signal's reason.
  */

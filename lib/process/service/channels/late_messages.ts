@@ -52,7 +52,6 @@ interface Chat {
   chatId: string;
 }
 
-/** See the module. */
 export class LateMessages {
   readonly #deps: LateMessagesDeps;
   readonly #telling = new Map<string, { sinceMs: number; cancel: () => void }>();

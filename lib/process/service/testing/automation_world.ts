@@ -27,7 +27,6 @@ export interface AutomationWorldOptions {
   beside?: AutomationWorld;
 }
 
-/** See the module. */
 export class AutomationWorld {
   readonly journal: Journal;
   readonly agent: TestAgent;
