@@ -83,8 +83,7 @@ export async function gatewayProcess(options: GatewayProcess): Promise<RunningGa
   const argv = [
     ...await closeInherited(),
     ...await namespaces(options),
-    ...[Deno.execPath(), "run", "--quiet", "--no-prompt", "--no-remote", "--deny-import"],
-    ...["--cached-only", ...configFlags(), ...permissionFlags(table), entry.href],
+    ...[Deno.execPath(), "run", ...runFlags(), ...permissionFlags(table), entry.href],
   ];
   const environment = { ...Object.fromEntries(variables), DENO_NO_UPDATE_CHECK: "1" };
   const child = spawnProcess({ argv, env: environment, sharesStderr: true });
@@ -164,9 +163,11 @@ async function existing(paths: readonly string[]): Promise<string[]> {
   return paths.filter((_, at) => there[at]);
 }
 
-/** The same modules and packages as this process. */
-function configFlags(): string[] {
+/** The same modules and packages as this process, and no others. */
+function runFlags(): string[] {
   const files = ownFiles();
-  if (files !== undefined) return lockedFlags(files);
-  return ["--no-lock", "--no-npm", `--config=${fromFileUrl(new URL("deno.json", ROOT))}`];
+  const packages = files === undefined
+    ? ["--no-lock", "--no-npm", `--config=${fromFileUrl(new URL("deno.json", ROOT))}`]
+    : lockedFlags(files);
+  return ["--quiet", "--no-prompt", "--no-remote", "--deny-import", "--cached-only", ...packages];
 }

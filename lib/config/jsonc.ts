@@ -8,22 +8,10 @@
  * @module
  */
 
-/** A value and where it stands: `text.slice(start, end)`. Offsets are UTF-16 code units. */
-export type JsonNode =
-  & { start: number; end: number }
-  & (
-    | { kind: "object"; members: JsonMember[] }
-    | { kind: "array"; items: JsonNode[] }
-    | { kind: "scalar"; value: string | number | boolean | null }
-  );
+import { type Node, parseTree, printParseErrorCode, visit } from "jsonc-parser";
 
-/** A key with its value. The key's span includes its quotes. */
-export interface JsonMember {
-  key: string;
-  keyStart: number;
-  keyEnd: number;
-  value: JsonNode;
-}
+/** A value and where it stands; offsets are UTF-16 code units. */
+export type JsonNode = Node;
 
 /** A place in a text, counted from 1. Columns are UTF-16 code units. */
 export interface Position {
@@ -43,9 +31,26 @@ export class JsonSyntaxError extends Error {
   }
 }
 
+const OPTIONS = { allowTrailingComma: true };
+const A_VALUE = "a value";
+const A_KEY = 'a key in double quotes or "}"';
+const BROKEN_STRING = "this text is not closed on its line, or holds an unknown escape";
+
+/** What is said of a token that is broken itself. */
+const BROKEN_TOKENS: Record<string, string | undefined> = {
+  UnexpectedEndOfComment: "this comment is not closed",
+  UnexpectedEndOfNumber: "this number lacks digits",
+  UnexpectedEndOfString: BROKEN_STRING,
+  InvalidUnicode: BROKEN_STRING,
+  InvalidEscapeCharacter: BROKEN_STRING,
+  InvalidCharacter: BROKEN_STRING,
+};
+
 /** Parses a whole text. Throws {@linkcode JsonSyntaxError}. */
 export function parseJsonc(text: string): JsonNode {
-  return new Parser(text).document();
+  const json = text.replace(/^\ufeff/, " ");
+  check(json);
+  return parseTree(json, [], OPTIONS)!;
 }
 
 /** Where an offset is. */
@@ -55,142 +60,72 @@ export function positionOf(text: string, offset: number): Position {
   return { line: lines.length, column: lines.at(-1)!.length + 1 };
 }
 
-/** The value of a tree, as JSON.parse would give it. */
-export function toValue(node: JsonNode): unknown {
-  switch (node.kind) {
-    case "scalar":
-      return node.value;
-    case "array":
-      return node.items.map(toValue);
-    case "object":
-      return Object.fromEntries(node.members.map(({ key, value }) => [key, toValue(value)]));
-  }
+/** The members of an object. */
+export function membersOf({ children = [] }: JsonNode): { key: JsonNode; value: JsonNode }[] {
+  return children.map(({ children }) => ({ key: children![0]!, value: children![1]! }));
 }
 
-const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-// Up to the quote that ends it: any character but controls, or an escape.
-// deno-lint-ignore no-control-regex
-const STRING = /"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
-const WORD = /[A-Za-z_$][A-Za-z0-9_$]*/y;
-const BLANK = /(?:[ \t\r\n]|\/\/[^\r\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/)+/y;
+/** The value of a tree, as JSON.parse would give it. */
+export function toValue(node: JsonNode): unknown {
+  if (node.type === "array") return node.children!.map(toValue);
+  if (node.type !== "object") return node.value;
+  return Object.fromEntries(
+    membersOf(node).map(({ key, value }) => [key.value, toValue(value)]),
+  );
+}
 
-class Parser {
-  #at = 0;
-  #depth = 0;
+/** Throws for the first thing that is wrong. */
+function check(text: string): void {
+  /** The keys of each object around; undefined for a list. */
+  const open: (Set<string> | undefined)[] = [];
+  let wanted = A_VALUE;
 
-  constructor(readonly text: string) {
-    if (text.startsWith("\ufeff")) this.#at = 1;
-  }
-
-  document(): JsonNode {
-    this.#blank();
-    if (this.#at === this.text.length) this.#fail("the file is empty; an empty object is {}");
-    const node = this.#value();
-    this.#blank();
-    if (this.#at < this.text.length) this.#expected("the end of the file");
-    return node;
-  }
-
-  #value(): JsonNode {
-    const start = this.#at;
-    switch (this.text[start]) {
-      case "{":
-        return this.#object(start);
-      case "[":
-        return this.#array(start);
-      case '"':
-        return { kind: "scalar", start, value: this.#string(), end: this.#at };
-    }
-    const number = this.#take(NUMBER);
-    if (number !== undefined) {
-      return { kind: "scalar", start, value: Number(number), end: this.#at };
-    }
-    const word = this.#take(WORD);
-    const value = word === "true" ? true : word === "false" ? false : word === "null" ? null : word;
-    if (typeof value === "string" || value === undefined) {
-      this.#at = start;
-      this.#expected("a value");
-    }
-    return { kind: "scalar", start, value, end: this.#at };
-  }
-
-  #object(start: number): JsonNode {
-    const members: JsonMember[] = [];
-    const keys = new Set<string>();
-    this.#list("}", () => {
-      const keyStart = this.#at;
-      if (this.text[keyStart] !== '"') this.#expected('a key in double quotes or "}"');
-      const key = this.#string();
-      const keyEnd = this.#at;
-      if (key === "__proto__") this.#fail('the key "__proto__" is not accepted', keyStart);
-      if (keys.has(key)) {
-        this.#fail(`the key ${JSON.stringify(key)} stands twice in this object`, keyStart);
-      }
-      keys.add(key);
-      this.#blank();
-      if (this.text[this.#at] !== ":") this.#expected(`":" after ${JSON.stringify(key)}`);
-      this.#at++;
-      this.#blank();
-      members.push({ key, keyStart, keyEnd, value: this.#value() });
-    });
-    return { kind: "object", start, end: this.#at, members };
-  }
-
-  #array(start: number): JsonNode {
-    const items: JsonNode[] = [];
-    this.#list("]", () => items.push(this.#value()));
-    return { kind: "array", start, end: this.#at, items };
-  }
-
-  /** From the opening bracket to behind the closing one. */
-  #list(close: "}" | "]", item: () => void): void {
-    const open = this.#at++;
-    if (++this.#depth > MAX_DEPTH) this.#fail(`more than ${MAX_DEPTH} levels of nesting`, open);
-    this.#blank();
-    while (this.text[this.#at] !== close) {
-      item();
-      this.#blank();
-      if (this.text[this.#at] === ",") {
-        this.#at++;
-        this.#blank();
-      } else if (this.text[this.#at] !== close) {
-        this.#expected(`"," or "${close}"`);
-      }
-    }
-    this.#at++;
-    this.#depth--;
-  }
-
-  #string(): string {
-    const start = this.#at;
-    const literal = this.#take(STRING);
-    if (literal === undefined) {
-      this.#fail("this text is not closed on its line, or holds an unknown escape", start);
-    }
-    return JSON.parse(literal);
-  }
-
-  #blank(): void {
-    this.#take(BLANK);
-    if (this.text.startsWith("/*", this.#at)) this.#fail("this comment is not closed");
-  }
-
-  #take(pattern: RegExp): string | undefined {
-    pattern.lastIndex = this.#at;
-    const match = pattern.exec(this.text)?.[0];
-    this.#at += match?.length ?? 0;
-    return match;
-  }
-
-  #expected(what: string): never {
-    const code = this.text.codePointAt(this.#at);
-    const found = code === undefined
+  const fail = (offset: number, message: string): never => {
+    throw new JsonSyntaxError(message, offset, positionOf(text, offset));
+  };
+  const begin = (offset: number, keys?: Set<string>) => {
+    if (open.push(keys) > MAX_DEPTH) fail(offset, `more than ${MAX_DEPTH} levels of nesting`);
+    wanted = keys === undefined ? A_VALUE : A_KEY;
+  };
+  const afterValue = () => {
+    wanted = open.length === 0
       ? "the end of the file"
-      : JSON.stringify(String.fromCodePoint(code));
-    this.#fail(`expected ${what}, found ${found}`);
-  }
-
-  #fail(message: string, offset = this.#at): never {
-    throw new JsonSyntaxError(message, offset, positionOf(this.text, offset));
-  }
+      : open.at(-1) === undefined
+      ? '"," or "]"'
+      : '"," or "}"';
+  };
+  const end = (offset: number) => {
+    // Called too where the text ends without the bracket.
+    if (offset === text.length) return;
+    open.pop();
+    afterValue();
+  };
+  visit(text, {
+    onObjectBegin: (offset) => begin(offset, new Set()),
+    onArrayBegin: (offset) => begin(offset),
+    onObjectEnd: end,
+    onArrayEnd: end,
+    onLiteralValue: afterValue,
+    onSeparator(character) {
+      wanted = character === ":" || open.at(-1) === undefined ? A_VALUE : A_KEY;
+    },
+    onObjectProperty(key, offset) {
+      const keys = open.at(-1)!;
+      const shown = JSON.stringify(key);
+      if (key === "__proto__") fail(offset, `the key ${shown} is not accepted`);
+      if (keys.has(key)) fail(offset, `the key ${shown} stands twice in this object`);
+      keys.add(key);
+      wanted = `":" after ${shown}`;
+    },
+    onError(code, offset) {
+      const broken = BROKEN_TOKENS[printParseErrorCode(code)];
+      if (broken !== undefined) fail(offset, broken);
+      const found = text.codePointAt(offset);
+      if (found !== undefined) {
+        fail(offset, `expected ${wanted}, found ${JSON.stringify(String.fromCodePoint(found))}`);
+      }
+      if (open.length === 0) fail(offset, "the file is empty; an empty object is {}");
+      fail(offset, `expected ${wanted}, found the end of the file`);
+    },
+  }, OPTIONS);
 }

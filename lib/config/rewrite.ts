@@ -5,16 +5,10 @@
  * @module
  */
 
-import { type JsonMember, type JsonNode, parseJsonc, toValue } from "./jsonc.ts";
+import { applyEdits, createScanner, type Edit } from "jsonc-parser";
+import { type JsonNode, membersOf, parseJsonc, toValue } from "./jsonc.ts";
 import { isObject } from "../base/key_path.ts";
 import { toSnake } from "../base/spelling.ts";
-
-/** A piece of the text and what takes its place. */
-interface Edit {
-  start: number;
-  end: number;
-  text: string;
-}
 
 /**
  * The text with the value `target`. A key whose spelling changed from snake_case to camelCase stays
@@ -25,82 +19,65 @@ export function rewrite(text: string, target: unknown): string {
   const edits: Edit[] = [];
   const style = { newline: text.includes("\r\n") ? "\r\n" : "\n", unit: indentUnit(text) };
   change(parseJsonc(text), target);
-  return apply(text, edits);
+  return applyEdits(text, edits);
+
+  function replace(start: number, end: number, content: string): void {
+    edits.push({ offset: start, length: end - start, content });
+  }
+
+  function replaceNode({ offset, length }: JsonNode, wanted: unknown): void {
+    replace(offset, offset + length, print(wanted, indentAt(offset)));
+  }
 
   function change(node: JsonNode, wanted: unknown): void {
-    if (node.kind === "object" && isObject(wanted)) changeObject(node, wanted);
-    else if (!sameJson(toValue(node), wanted)) {
-      edits.push({ start: node.start, end: node.end, text: print(wanted, indentAt(node.start)) });
-    }
+    if (node.type === "object" && isObject(wanted)) changeObject(node, wanted);
+    else if (!sameJson(toValue(node), wanted)) replaceNode(node, wanted);
   }
 
-  function changeObject(
-    node: JsonNode & { kind: "object" },
-    wanted: Record<string, unknown>,
-  ): void {
+  function changeObject(node: JsonNode, wanted: Record<string, unknown>): void {
+    const members = membersOf(node);
     const added = new Set(Object.keys(wanted));
-    for (const { key } of node.members) added.delete(key);
-    const removed = new Set<number>();
-    node.members.forEach(({ key, keyStart, keyEnd, value }, at) => {
-      if (Object.hasOwn(wanted, key)) return change(value, wanted[key]);
-      const renamed = [...added].find((each) => toSnake(each) === key);
-      if (renamed === undefined) {
-        removed.add(at);
-        return;
-      }
-      added.delete(renamed);
-      edits.push({ start: keyStart, end: keyEnd, text: JSON.stringify(renamed) });
-      change(value, wanted[renamed]);
-    });
-    if (removed.size === 0 && added.size === 0) return;
-    if (removed.size === node.members.length) {
-      // Nothing stays, so there is no member to put new ones beside.
-      edits.push({ start: node.start, end: node.end, text: print(wanted, indentAt(node.start)) });
-      return;
+    for (const { key } of members) added.delete(key.value);
+    const kept: typeof members = [];
+    const removed: typeof members = [];
+    for (const member of members) {
+      const { key, value } = member;
+      const isThere = Object.hasOwn(wanted, key.value);
+      const name = isThere ? key.value : [...added].find((each) => toSnake(each) === key.value);
+      (name === undefined ? removed : kept).push(member);
+      if (name === undefined) continue;
+      if (added.delete(name)) replaceNode(key, name);
+      change(value, wanted[name]);
     }
-    for (const at of removed) {
+    if (removed.length === 0 && added.size === 0) return;
+    const last = kept.at(-1);
+    // Nothing stays, so there is no member to put new ones beside.
+    if (last === undefined) return replaceNode(node, wanted);
+    for (const { key, value } of removed) {
       // Its comma and its line go with it. A comment on a line of its own stays.
-      const { keyStart, value } = node.members[at]!;
-      const comma = commaAfter(text, value.end);
-      const end = comma === undefined ? value.end : comma + 1;
-      edits.push({ ...wholeLine(keyStart, end), text: "" });
+      const end = value.offset + value.length;
+      const comma = commaAfter(text, end);
+      const line = wholeLine(key.offset, comma === undefined ? end : comma + 1);
+      replace(line.start, line.end, "");
     }
-    const lastKept = node.members.findLastIndex((_, at) => !removed.has(at));
-    const last = node.members[lastKept]!;
-    const comma = commaAfter(text, last.value.end);
-    const isLast = lastKept === node.members.length - 1;
+    const end = last.value.offset + last.value.length;
+    const comma = commaAfter(text, end);
+    const isLast = last === members.at(-1);
     if (added.size > 0) {
-      append(node, last, [...added], wanted, comma, comma !== undefined && isLast);
+      const isOneLine = !/[\r\n]/.test(text.slice(node.offset, node.offset + node.length));
+      const indent = indentAt(last.key.offset);
+      const content = [...added].map((key) =>
+        `${isOneLine ? " " : style.newline + indent}${JSON.stringify(key)}: ` +
+        (isOneLine ? JSON.stringify(wanted[key]) : print(wanted[key], indent))
+      ).join(",");
+      if (comma === undefined) replace(end, end, ",");
+      // A comment may follow on the line, so the comma stands before it and the members behind it.
+      const place = commentsAfter(text, comma === undefined ? end : comma + 1);
+      replace(place, place, content + (comma !== undefined && isLast ? "," : ""));
     } else if (comma !== undefined && !isLast) {
       // Strict JSON allows no comma behind the last member.
-      edits.push({ start: comma, end: comma + 1, text: "" });
+      replace(comma, comma + 1, "");
     }
-  }
-
-  /** Adds members behind `last`, whose comma, if it has one, is at `comma`. */
-  function append(
-    node: JsonNode,
-    last: JsonMember,
-    keys: readonly string[],
-    wanted: Record<string, unknown>,
-    comma: number | undefined,
-    trailingComma: boolean,
-  ): void {
-    const oneLine = !/[\r\n]/.test(text.slice(node.start, node.end));
-    const indent = indentAt(last.keyStart);
-    const members = keys.map((key) =>
-      `${oneLine ? " " : style.newline + indent}${JSON.stringify(key)}: ` +
-      (oneLine ? JSON.stringify(wanted[key]) : print(wanted[key], indent))
-    );
-    const { end } = last.value;
-    if (comma === undefined) edits.push({ start: end, end, text: "," });
-    // A comment may follow on the line, so the comma stands before it and the members behind it.
-    const place = commentsAfter(text, comma === undefined ? end : comma + 1);
-    edits.push({
-      start: place,
-      end: place,
-      text: members.join(",") + (trailingComma ? "," : ""),
-    });
   }
 
   function print(value: unknown, indent: string): string {
@@ -124,17 +101,6 @@ export function rewrite(text: string, target: unknown): string {
   }
 }
 
-/** The text with each edit in place. An insertion at the edge of a removed span is kept. */
-function apply(text: string, edits: Edit[]): string {
-  let out = "";
-  let at = 0;
-  for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
-    out += text.slice(at, edit.start) + edit.text;
-    at = Math.max(at, edit.end);
-  }
-  return out + text.slice(at);
-}
-
 /** The end of the comments that follow an offset on its line. */
 function commentsAfter(text: string, offset: number): number {
   const rest = /^(?:[ \t]*(?:\/\/[^\r\n]*|\/\*(?:[^*\r\n]|\*(?!\/))*\*\/))*/.exec(
@@ -145,10 +111,10 @@ function commentsAfter(text: string, offset: number): number {
 
 /** Where the comma behind a value stands; comments may come between. */
 function commaAfter(text: string, offset: number): number | undefined {
-  const between = /^(?:[ \t\r\n]|\/\/[^\r\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/)*/.exec(
-    text.slice(offset),
-  )![0];
-  const at = offset + between.length;
+  const scanner = createScanner(text, true);
+  scanner.setPosition(offset);
+  scanner.scan();
+  const at = scanner.getTokenOffset();
   return text[at] === "," ? at : undefined;
 }
 

@@ -20,6 +20,7 @@ export const MAIN_JOB: readonly string[] = [
   "npm:htmlparser2@10.1.0",
   "npm:ipaddr.js@2.5.0",
   "npm:jose@6.2.17",
+  "npm:jsonc-parser@3.3.1",
   "npm:linkedom@0.18.12",
   "npm:mammoth@1.13.0",
   "npm:saxes@6.0.0",

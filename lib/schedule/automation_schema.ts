@@ -8,7 +8,7 @@
 import { z } from "zod";
 import { isChannelName, isChatId } from "../base/chat_address.ts";
 import { CHAT_CHANNEL, chatOfSession } from "../contract/chat_session.ts";
-import { CRON_FORM, MAX_CRON_CHARS } from "./cron_pattern.ts";
+import { CRON_FORM, MAX_CRON_CHARS } from "./cron_series.ts";
 
 /** Shortest and longest period of `every`, seconds: nothing more often than each minute. */
 const MIN_EVERY_S = 60;

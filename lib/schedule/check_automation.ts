@@ -7,9 +7,8 @@
 import { ServiceError } from "../base/errors.ts";
 import type { Automation, Schedule } from "../contract/automation.ts";
 import { automationSchema } from "./automation_schema.ts";
-import { CRON_FORM } from "./cron_pattern.ts";
+import { CRON_FORM } from "./cron_series.ts";
 import { nextSlot } from "./next_slot.ts";
-import { isTimeZone } from "./zone_stretch.ts";
 
 /** Most characters of a value in a message, and most problems that are named. */
 const MAX_SHOWN_CHARS = 60;
@@ -126,4 +125,15 @@ function scheduleProblem(
   if (due !== undefined) return undefined;
   const expected = "a pattern that comes due; no such day exists";
   return { field: "schedule.cron", value: cron, expected };
+}
+
+/** Whether a text names a zone of the IANA database; a bare offset such as `+02:00` names none. */
+function isTimeZone(text: string): boolean {
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,99}$/.test(text)) return false;
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
 }

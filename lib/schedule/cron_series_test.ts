@@ -37,6 +37,8 @@ Deno.test("CronSeries runs once at the next instant when the local time does not
     ]],
     // The day begins at one o'clock.
     ["0 0 * * *", "Africa/Cairo", "2026-04-23T12:00Z", ["2026-04-23T22:00", "2026-04-24T21:00"]],
+    // The last hour of a day is left out.
+    ["30 23 * * *", "America/Nuuk", "2027-03-27T12:00Z", ["2027-03-28T01:00", "2027-03-29T00:30"]],
     // A day that did not exist; its nine o'clock comes as the next day begins.
     ["0 9 * * *", "Pacific/Apia", "2011-12-29T12:00Z", [
       "2011-12-29T19:00",
@@ -136,6 +138,7 @@ const PLACES: [zone: string, day: string][] = [
   ["Pacific/Chatham", "2026-09-27"],
   ["Pacific/Apia", "2011-12-30"],
   ["Africa/Cairo", "2026-04-24"],
+  ["America/Nuuk", "2027-03-28"],
   ["Antarctica/Troll", "2026-10-25"],
   ["Asia/Kathmandu", "2026-01-01"],
   ["UTC", "2028-02-29"],

@@ -16,6 +16,7 @@ import {
 import {
   type JsonNode,
   JsonSyntaxError,
+  membersOf,
   parseJsonc,
   positionOf,
   toValue,
@@ -82,7 +83,7 @@ export function examine(inputs: ExamineInputs): Examined {
     if (!(error instanceof JsonSyntaxError)) throw error;
     return broken(error.message, error.position);
   }
-  if (tree.kind !== "object") return broken("the file does not hold an object in braces");
+  if (tree.type !== "object") return broken("the file does not hold an object in braces");
 
   const raw = toValue(tree);
   const migrated = migrate(raw, migrations);
@@ -169,15 +170,15 @@ function offsetOf(tree: JsonNode, path: KeyPath): number | undefined {
   let node = tree;
   let offset: number | undefined;
   for (const key of path) {
-    if (node.kind === "object") {
-      const { members } = node;
-      const member = members.find((each) => each.key === key) ??
-        members.find((each) => each.key === toSnake(String(key)));
+    if (node.type === "object") {
+      const members = membersOf(node);
+      const member = members.find((each) => each.key.value === key) ??
+        members.find((each) => each.key.value === toSnake(String(key)));
       if (member === undefined) return undefined;
-      [node, offset] = [member.value, member.keyStart];
-    } else if (node.kind === "array" && node.items[Number(key)] !== undefined) {
-      node = node.items[Number(key)]!;
-      offset = node.start;
+      [node, offset] = [member.value, member.key.offset];
+    } else if (node.type === "array" && node.children![Number(key)] !== undefined) {
+      node = node.children![Number(key)]!;
+      offset = node.offset;
     } else return undefined;
   }
   return offset;
