@@ -29,7 +29,7 @@ export interface RunningGateway {
   kill(): Promise<void>;
 }
 
-const ENTRY = "lib/process/service/worker.ts";
+const ENTRY = moduleUrl("lib/process/service/worker.ts");
 
 /** What Deno and its packages take from the environment of the process, whatever the table says. */
 const PROCESS_VARIABLES = [
@@ -44,7 +44,7 @@ const PROCESS_VARIABLES = [
 /** Starts it in a Worker. */
 export function gatewayWorker(table: readonly Permission[], entry?: URL): RunningGateway {
   const ended = Promise.withResolvers<string>();
-  const worker = new Worker((entry ?? moduleUrl(ENTRY)).href, {
+  const worker = new Worker((entry ?? ENTRY).href, {
     type: "module",
     name: "service",
     deno: { permissions: workerPermissions(table) },
@@ -79,7 +79,7 @@ export async function gatewayProcess(options: GatewayProcess): Promise<RunningGa
     const value = env(name);
     return value === undefined ? [] : [[name, value]];
   });
-  const entry = options.entry ?? moduleUrl(ENTRY);
+  const entry = options.entry ?? ENTRY;
   const argv = [
     ...await closeInherited(),
     ...await namespaces(options),

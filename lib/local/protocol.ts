@@ -19,7 +19,7 @@ import type { CommissionReport, CurrentFinding } from "../automation/commission_
 import type { Published } from "../contract/inbound_message.ts";
 import type { MissedRow } from "../contract/journal.ts";
 import type { HistoryPage, OutboxRow, Session, StoredMessage, Turn } from "../contract/journal.ts";
-import { call, type ParamsOf, type ProgressOf, type ResultOf } from "../rpc/endpoint.ts";
+import type { CallSpec, ParamsOf, ProgressOf, ResultOf } from "../rpc/endpoint.ts";
 
 /** Largest message, bytes: 64 MiB of files are 86 MiB of base64, and there is the text. */
 export const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
@@ -31,103 +31,105 @@ export type AskedPart = { type: "text" } & TextPart | {
   data: string;
 };
 
+/** A call with one answer. */
+type Call<Params, Result> = CallSpec<Params, Result, never>;
 /** A call that tells one item after another, and then nothing. */
-const stream = <Params, Item>() => call<Params, void, Item>();
+type Stream<Params, Item> = CallSpec<Params, void, Item>;
 
 const AUTOMATIONS = {
   /** In the order of ids, after one. */
-  automations: stream<{ after?: string; limit: number }, AutomationView>(),
-  automation: call<{ id: string }, AutomationView>(),
+  automations: {} as Stream<{ after?: string; limit: number }, AutomationView>,
+  automation: {} as Call<{ id: string }, AutomationView>,
   /** `automation` as somebody wrote it; the service checks it. */
-  automation_create: call<{ automation: unknown }, AutomationView>(),
+  automation_create: {} as Call<{ automation: unknown }, AutomationView>,
   /** Fields to change; null takes one away. */
-  automation_update: call<{ id: string; change: unknown }, AutomationView>(),
-  automation_enable: call<{ id: string; enabled: boolean }, AutomationView>(),
-  automation_delete: call<{ id: string }, { id: string; deleted: true }>(),
+  automation_update: {} as Call<{ id: string; change: unknown }, AutomationView>,
+  automation_enable: {} as Call<{ id: string; enabled: boolean }, AutomationView>,
+  automation_delete: {} as Call<{ id: string }, { id: string; deleted: true }>,
   /** The same `requestId` again is the same run. */
-  automation_run: call<{ id: string; requestId?: string }, RunView>(),
+  automation_run: {} as Call<{ id: string; requestId?: string }, RunView>,
   /** Newest first, before one. */
-  automation_history: stream<{ id: string; before?: number; limit: number }, RunView>(),
+  automation_history: {} as Stream<{ id: string; before?: number; limit: number }, RunView>,
   /** Rehearses it. The authority checks the token, here and in the next two. */
-  automation_commission: call<{ id: string; token: string }, CommissionReport>(),
-  automation_finding: call<{ id: string; token: string }, CurrentFinding>(),
+  automation_commission: {} as Call<{ id: string; token: string }, CommissionReport>,
+  automation_finding: {} as Call<{ id: string; token: string }, CurrentFinding>,
   /** `digest`: of the finding. */
-  automation_grant: call<{ id: string; token: string; digest: string }, Granted>(),
+  automation_grant: {} as Call<{ id: string; token: string; digest: string }, Granted>,
 };
 
 const OUTBOX = {
   /** In the order in which they came, after one; of these states and this runtime name alone. */
-  outbox: stream<
+  outbox: {} as Stream<
     { after?: number; limit: number; states?: readonly OutboxRow["state"][]; channel?: string },
     OutboxRow
-  >(),
+  >,
   /** Waits again, whatever became of it but `sent`. */
-  outbox_resend: call<{ message: number }, OutboxRow>(),
+  outbox_resend: {} as Call<{ message: number }, OutboxRow>,
   /** Is given up. */
-  outbox_drop: call<{ message: number }, OutboxRow>(),
+  outbox_drop: {} as Call<{ message: number }, OutboxRow>,
 };
 
 const CHANNELS = {
   /** How each instance is, those too that are switched off. */
-  channels: stream<Record<never, never>, ChannelStatus>(),
+  channels: {} as Stream<Record<never, never>, ChannelStatus>,
   /**
    * Sends a message to a chat. Tells its row, each time that it has changed, until it is delivered, or
    * given up, or `waitMs` are over.
    */
-  channel_send: stream<
+  channel_send: {} as Stream<
     { runtimeName: string; chatId: string; text: string; waitMs: number },
     OutboxRow
-  >(),
+  >,
   /** Messages that came too late to be answered, in the order in which they came, after one. */
-  missed: stream<{ after?: number; limit: number; channel?: string }, MissedRow>(),
+  missed: {} as Stream<{ after?: number; limit: number; channel?: string }, MissedRow>,
   /** Lists none of them any longer. */
-  missed_clear: call<{ channel?: string }, { cleared: number }>(),
+  missed_clear: {} as Call<{ channel?: string }, { cleared: number }>,
   /** Takes one as if it had just come. */
-  missed_answer: call<{ message: number }, Published>(),
+  missed_answer: {} as Call<{ message: number }, Published>,
 };
 
 const CONVERSATIONS = {
   /** One turn; tells its events, to its `turn_end`, also when it is stopped. */
-  turn: stream<{
+  turn: {} as Stream<{
     /** Full key, such as `cli:default`. */
     sessionKey: string;
     input: AskedPart[];
     /** A preset or `<provider>/<id>` instead of the configured model. */
     model?: string;
-  }, StoredEvent>(),
-  sessions: stream<{ limit: number; before?: number }, Session>(),
+  }, StoredEvent>,
+  sessions: {} as Stream<{ limit: number; before?: number }, Session>,
   /**
    * A session, then its messages, oldest first: all of them, or with `limit` the newest, or those
    * before a message's id.
    */
-  session: stream<
+  session: {} as Stream<
     { key: string; limit?: number; before?: number },
     { session: Session; page?: Omit<HistoryPage, "messages"> } | { message: StoredMessage }
-  >(),
+  >,
   /** The session as it is then. */
-  rename: call<{ key: string; title: string }, Session>(),
+  rename: {} as Call<{ key: string; title: string }, Session>,
   /**
    * A new session of what stands before a message of a person, by its index from 0. `as`: its full
    * key; else one like the source's that is free.
    */
-  fork: call<{ key: string; beforeUserIndex: number; as?: string }, Session>(),
+  fork: {} as Call<{ key: string; beforeUserIndex: number; as?: string }, Session>,
   /** Everything on record of a session, oldest first. */
-  export: stream<
+  export: {} as Stream<
     { key: string },
     | { kind: "session"; session: Session }
     | { kind: "turn"; turn: Turn }
     | { kind: "message"; message: StoredMessage }
     | { kind: "event"; event: StoredEvent }
-  >(),
-  delete: call<{ key: string }, { deleted: boolean }>(),
+  >,
+  delete: {} as Call<{ key: string }, { deleted: boolean }>,
 };
 
 const SERVICE = {
   /** Something that only an approver or operator may do; the authority checks the token. */
-  operate: call<{ token: string; request: OperatorRequest }, OperatorAnswer>(),
+  operate: {} as Call<{ token: string; request: OperatorRequest }, OperatorAnswer>,
   /** How MCP servers are; `test` connects to one anew. */
-  mcp: stream<{ op: "list" } | { op: "test"; server: string }, McpServerStatus>(),
-  status: call<Record<never, never>, ServiceStatus>(),
+  mcp: {} as Stream<{ op: "list" } | { op: "test"; server: string }, McpServerStatus>,
+  status: {} as Call<Record<never, never>, ServiceStatus>,
 };
 
 /** How a service is. */
@@ -151,13 +153,21 @@ export interface ServiceStatus {
   checks: Record<string, { ok: boolean; detail: string }>;
 }
 
-const OPERATIONS = { ...CONVERSATIONS, ...SERVICE, ...AUTOMATIONS, ...OUTBOX, ...CHANNELS };
+const OPERATIONS:
+  & typeof CONVERSATIONS
+  & typeof SERVICE
+  & typeof AUTOMATIONS
+  & typeof OUTBOX
+  & typeof CHANNELS = { ...CONVERSATIONS, ...SERVICE, ...AUTOMATIONS, ...OUTBOX, ...CHANNELS };
 
 /** What a service answers. */
-export const LOCAL = {
+export const LOCAL: {
+  calls: typeof OPERATIONS & { open: Call<{ key?: string }, { version: string }> };
+  notices: Record<never, never>;
+} = {
   calls: {
     /** The first call of a connection; `key` where the transport is a loopback port. */
-    open: call<{ key?: string }, { version: string }>(),
+    open: {} as Call<{ key?: string }, { version: string }>,
     ...OPERATIONS,
   },
   notices: {},
