@@ -54,6 +54,8 @@ export async function startMailServers(
   const who = isRoot ? NOBODY : await self();
   for (const name of ["log", "mail", "run", "spool", "certs"]) await Deno.mkdir(join(dir, name));
   await makeCertificate(join(dir, "certs"));
+  // Its owner is another user soon, and a channel reads the authority's certificate.
+  await Deno.chmod(dir, 0o711);
   const ports = {
     imap: freePort(),
     imaps: freePort(),
