@@ -12,7 +12,7 @@ import { findChildUser, type FoundChildUser } from "./child_user.ts";
 import { childCommand, type ChildPermissions } from "./command.ts";
 import { closeInherited } from "./inherited.ts";
 import { openSession } from "./open_session.ts";
-import { type SpawnedProcess, spawnProcess } from "./spawn_process.ts";
+import { endOf, type SpawnedProcess, spawnProcess } from "./spawn_process.ts";
 import { type ChildOutcome, runProcess } from "./process.ts";
 import type { Endpoint, Handlers } from "../rpc/endpoint.ts";
 import {
@@ -341,7 +341,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
         closing.signal.throwIfAborted();
         const child = spawnProcess(started);
         closing.signal.addEventListener("abort", child.kill, { once: true });
-        const ended = child.status.then(() => {
+        const ended = endOf(child).then(() => {
           closing.signal.removeEventListener("abort", child.kill);
           release();
           live.delete(ended);
