@@ -1,6 +1,6 @@
 /**
- * The processes of channels on Linux, from outside: those in which code of a channel runs, whatever is
- * around them.
+ * The processes of channels and of the gateway on Linux, from outside: those in which their code runs,
+ * whatever is around them.
  *
  * @module
  */
@@ -8,8 +8,19 @@
 /** From source, and where it narrows itself. */
 const IS_CHANNEL = /(\/lib\/place\/worker\.[jt]s\0|\0__child\0channel\0)/;
 
-/** Numbers of those below a process, in the order of their start. */
+const IS_GATEWAY = /\/lib\/process\/service\/worker\.[jt]s\0/;
+
+/** Numbers of the processes of channels below a process, in the order of their start. */
 export function channelProcesses(above = Deno.pid): number[] {
+  return processesBelow(above, IS_CHANNEL);
+}
+
+/** Numbers of the processes of gateways below a process. */
+export function gatewayProcesses(above = Deno.pid): number[] {
+  return processesBelow(above, IS_GATEWAY);
+}
+
+function processesBelow(above: number, isIt: RegExp): number[] {
   const parents = new Map<number, number>();
   for (const { name } of Deno.readDirSync("/proc")) {
     const parent = /^PPid:\s*(\d+)/m.exec(readText(`/proc/${name}/status`))?.[1];
@@ -21,7 +32,7 @@ export function channelProcesses(above = Deno.pid): number[] {
   };
   return [...parents.keys()].filter((pid) =>
     isBelow(pid) && readText(`/proc/${pid}/comm`).startsWith("deno") &&
-    IS_CHANNEL.test(readText(`/proc/${pid}/cmdline`))
+    isIt.test(readText(`/proc/${pid}/cmdline`))
   ).sort((a, b) => a - b);
 }
 
