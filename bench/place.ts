@@ -1,6 +1,6 @@
 /**
- * What a channel in a Worker of its own costs: to open it, against a Worker that does nothing; to keep
- * it; and a message over its port, against one over a bare port.
+ * What a channel in a process of its own costs: to open it, against a Worker that does nothing; to keep
+ * it; and a message over its pipes, against one over a bare port.
  *
  * `deno run -A --cached-only --lock=deno.lock --frozen bench/place.ts [--json]`
  *
@@ -8,6 +8,7 @@
  */
 
 import { order, PlaceFixture } from "../lib/operations/channels/testing/place_fixture.ts";
+import { channelProcesses } from "../tests/support/channel_processes.ts";
 import { median, report } from "./report.ts";
 
 const ROUNDS = 9;
@@ -64,12 +65,20 @@ for (let round = 0; round < ROUNDS; round++) {
   open.push(await time(async () => await (await fixture.build({}, { inbound })).stop(1_000)));
 }
 
-const before = Deno.memoryUsage().rss;
+/** On Linux each process's share of what it has in memory; bytes. */
+function memory(): number {
+  if (Deno.build.os !== "linux") return Deno.memoryUsage().rss;
+  return [Deno.pid, ...channelProcesses()].map((pid) =>
+    Number(/^Pss:\s+(\d+)/m.exec(Deno.readTextFileSync(`/proc/${pid}/smaps_rollup`))![1]) * 1024
+  ).reduce((sum, bytes) => sum + bytes);
+}
+
+const before = memory();
 const channels = [];
 for (let at = 0; at < PLACES; at++) {
   channels.push(await fixture.build({ runtimeName: `p${at}` }, { inbound }));
 }
-const memoryMb = (Deno.memoryUsage().rss - before) / PLACES / 1e6;
+const memoryMb = (memory() - before) / PLACES / 1e6;
 
 const [channel] = channels;
 await rate(MESSAGES / 4, () => channel!.send(order("say hello")));

@@ -1,5 +1,5 @@
 /**
- * Logs an instance of a channel in, in a Worker with the permissions of that channel alone.
+ * Logs an instance of a channel in, in a process with the permissions of that channel alone.
  *
  * @module
  */

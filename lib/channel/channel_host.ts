@@ -1,5 +1,5 @@
 /**
- * What the service gives to a channel's runtime: the same in its own Worker, in the service and in a
+ * What the service gives to a channel's runtime: the same in its own process, in the service and in a
  * test.
  *
  * @module

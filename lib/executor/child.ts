@@ -45,6 +45,9 @@ const SESSIONS: ReadonlyMap<string, string> = new Map([
   ["network_proxy", "lib/network/proxy/child.ts"],
 ]);
 
+/** What runs a channel; it speaks for itself over standard input and output (`spawn_child.ts`). */
+const CHANNEL = "lib/place/worker.ts";
+
 /** The relay of a sandbox's network; it speaks no frames. */
 const RELAY = "lib/network/relay/child.ts";
 
@@ -72,7 +75,8 @@ export function runAsChild(args: readonly string[] = Deno.args): Promise<never> 
   if (tool === RELAY_ARGUMENT && permissionsJson !== undefined) return runRelay(permissionsJson);
   if (tool === PROBE_ARGUMENT) return runProbe();
   const isSession = SESSIONS.has(tool ?? "");
-  const entry = ACTIONS.get(tool ?? "") ?? SESSIONS.get(tool ?? "");
+  const isChannel = tool === "channel";
+  const entry = isChannel ? CHANNEL : ACTIONS.get(tool ?? "") ?? SESSIONS.get(tool ?? "");
   if (entry === undefined || permissionsJson === undefined) Deno.exit(EXIT_USAGE);
   const permissions = JSON.parse(permissionsJson) as ChildPermissions;
   const { read, write, net, everyAddress, run, env, sys } = permissions;
@@ -94,7 +98,9 @@ export function runAsChild(args: readonly string[] = Deno.args): Promise<never> 
   worker.addEventListener("error", (event) => {
     event.preventDefault();
     const { message } = event;
-    if (isSession) writeSessionFrame({ type: "unable", message });
+    // deno-lint-ignore no-console -- the last of what it says is why it ended
+    if (isChannel) console.error(message);
+    else if (isSession) writeSessionFrame({ type: "unable", message });
     else writeFrame({ type: "failure", message });
     Deno.exit(1);
   });
@@ -102,8 +108,10 @@ export function runAsChild(args: readonly string[] = Deno.args): Promise<never> 
     if (data === READY) {
       // Its modules are loaded, with this thread's permissions; the task comes only afterwards.
       for (const name of KINDS) Deno.permissions.revokeSync({ name } as Deno.PermissionDescriptor);
+      if (isChannel) return worker.postMessage(READY);
       return serveInput((task) => worker.postMessage(task));
     }
+    if (isChannel) Deno.exit(1);
     if (isSession) {
       const frame = data as SessionFrame | StartFrame;
       writeSessionFrame(frame);

@@ -11,6 +11,7 @@ import { findChildUser, type FoundChildUser } from "./child_user.ts";
 import { childCommand, type ChildPermissions } from "./command.ts";
 import { closeInherited } from "./inherited.ts";
 import { openSession } from "./open_session.ts";
+import { spawnChild, type SpawnedChild } from "./spawn_child.ts";
 import type { ChildFrame, ChildTask } from "../rpc/protocol.ts";
 import { type Fault, runProcess } from "./process.ts";
 import {
@@ -54,6 +55,12 @@ export interface SessionJob {
   startTimeoutMs?: number;
 }
 
+/** A child that lives on and has its pipes to itself. */
+export interface SpawnJob extends Omit<SessionJob, "params" | "startTimeoutMs"> {
+  /** Variables that it has beside Deno's own. */
+  env: Readonly<Record<string, string>>;
+}
+
 /** How a child ended: its last frame, or why there was none. */
 export type ChildOutcome =
   | Exclude<ChildFrame, { type: "progress" }>
@@ -80,6 +87,8 @@ export interface Executor {
     handlers: ChildSessionHandlers,
     options?: { signal?: AbortSignal },
   ): Promise<ChildSession>;
+  /** Starts a child that lives on until it is closed; as `open()`, but for what is said to it. */
+  spawn(job: SpawnJob): Promise<SpawnedChild>;
   /** Whose rights they have. */
   childUser(): Promise<FoundChildUser>;
   /** Whether children run in a sandbox, tried once, at the first call; and why, or why not. */
@@ -115,8 +124,12 @@ export interface ExecutorOptions {
   maxWaiting?: number;
   /** Sessions at once; beyond them one is refused. Default 32. */
   maxSessions?: number;
+  /** Files that a child may have open. Default 256. */
+  maxOpenFiles?: number;
   /** V8's heap in a child. Default 256. */
   maxHeapMiB?: number;
+  /** Of each half of where V8 keeps what is new: less takes less memory and more time. Default: V8's own. */
+  maxNewMiB?: number;
   /** Data segments of a child: its heap, code, stacks and buffers. Default 2 GiB. */
   maxDataBytes?: number;
   execPath?: string;
@@ -128,7 +141,7 @@ const DEFAULT_MAX_WAITING = 256;
 const DEFAULT_MAX_SESSIONS = 32;
 const DEFAULT_MAX_HEAP_MIB = 256;
 const DEFAULT_MAX_DATA_BYTES = 2 * 1024 * 1024 * 1024;
-const MAX_OPEN_FILES = 256;
+const DEFAULT_MAX_OPEN_FILES = 256;
 const PROBE_TIMEOUT_MS = 10_000;
 const SESSION_START_TIMEOUT_MS = 20_000;
 
@@ -194,6 +207,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       view: SandboxView;
       packages?: LockedPackages;
       timeoutMs?: number;
+      env?: Readonly<Record<string, string>>;
     },
   ): Promise<{ argv: string[]; env: Record<string, string> }> {
     const { bwrap, filter, base, user: { user } } = await confine();
@@ -204,20 +218,26 @@ export function createExecutor(options: ExecutorOptions): Executor {
       permissions,
       packages,
       maxHeapMiB: options.maxHeapMiB ?? DEFAULT_MAX_HEAP_MIB,
+      maxNewMiB: options.maxNewMiB,
       cacheDir: bwrap === undefined ? packages?.denoDir ?? cacheDir : SANDBOX_CACHE_DIR,
       execPath: bwrap === undefined ? execPath : await Deno.realPath(execPath),
       standalone,
     });
     const argv = [
       ...await closeInherited(),
-      ...limited(filter, timeoutMs, options.maxDataBytes ?? DEFAULT_MAX_DATA_BYTES),
+      ...limited(filter, timeoutMs, options),
       ...(bwrap === undefined
         ? []
-        : [bwrap, ...base, ...sandboxView(view, command.env, { packages, user })]),
+        // What bwrap has is seen in there; nothing that an argv would show to every user.
+        : [
+          bwrap,
+          ...job.env ? base.filter(isKept) : base,
+          ...sandboxView(view, command.env, { packages, user }),
+        ]),
       command.path,
       ...command.args,
     ];
-    return { argv, env: bwrap === undefined ? command.env : {} };
+    return { argv, env: { ...bwrap === undefined ? command.env : {}, ...job.env } };
   }
 
   async function openInPlace(
@@ -314,6 +334,24 @@ export function createExecutor(options: ExecutorOptions): Executor {
       if (release === undefined) throw new Error(`${sessions.max} children live on already`);
       return await openInPlace(job, handlers, signal, release);
     },
+    async spawn(job) {
+      const release = await sessions.take(NEVER);
+      if (release === undefined) throw new Error(`${sessions.max} children live on already`);
+      try {
+        const started = await commandLine({ ...job, tool: job.name });
+        closing.signal.throwIfAborted();
+        const child = spawnChild({ ...started, closing: closing.signal });
+        const ended = child.ended.then(() => {
+          release();
+          live.delete(ended);
+        });
+        live.add(ended);
+        return child;
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
     childUser: async () => (await confine()).user,
     async confinement() {
       const { bwrap, reason } = await confine();
@@ -342,7 +380,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
 function limited(
   filter: string | undefined,
   timeoutMs: number | undefined,
-  maxDataBytes: number,
+  {
+    maxDataBytes = DEFAULT_MAX_DATA_BYTES,
+    maxOpenFiles = DEFAULT_MAX_OPEN_FILES,
+  }: Pick<ExecutorOptions, "maxDataBytes" | "maxOpenFiles">,
 ): string[] {
   if (Deno.build.os !== "linux") return [];
   const limits = [
@@ -350,11 +391,15 @@ function limited(
     // Deno works on several threads, so processor time passes faster than time; this bounds a child that
     // outlives everyone.
     ...(timeoutMs === undefined ? [] : [`ulimit -t ${Math.ceil(timeoutMs / 1000) * 4}`]),
-    `ulimit -n ${MAX_OPEN_FILES}`,
+    `ulimit -n ${maxOpenFiles}`,
     "ulimit -c 0",
     filter === undefined ? 'exec "$@"' : EXEC_FILTERED,
   ];
   return ["/bin/sh", "-c", limits.join(" && "), filter ?? "sh"];
+}
+
+function isKept(argument: string): boolean {
+  return argument !== "--clearenv";
 }
 
 /** Why a program does not run, or undefined when it does. */

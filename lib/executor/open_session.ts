@@ -36,7 +36,9 @@ export interface OpenSessionOptions {
 /** What an end is called that the authority wanted. */
 export const CLOSED = "it was closed";
 
-const MAX_STDERR_BYTES = 4_096;
+export const MAX_STDERR_BYTES = 4_096;
+
+const KILLED = 128 + 9;
 /** Bytes that wait until the child reads them: two of the largest frames. */
 const MAX_QUEUED_BYTES = 2 * (MAX_FRAME_BYTES + 4);
 
@@ -200,7 +202,8 @@ export function openSession(
   return { session: opened, gone: ended.then(() => {}, () => {}) };
 }
 
-function describeEnd(
+/** Why a process has ended, for people. */
+export function describeEnd(
   code: number,
   signal: string | null,
   stderr: string,
@@ -209,8 +212,15 @@ function describeEnd(
   if (/out of memory|memory allocation of \d+ bytes failed|bad_alloc/i.test(stderr)) {
     return "its process ran out of memory";
   }
-  if (signal !== null) return `its process was ended by ${signal}`;
+  // In a sandbox a signal arrives as the number that a shell gives it.
+  const endedBy = signal ?? (code === KILLED ? "SIGKILL" : undefined);
+  if (endedBy !== undefined) return `its process was ended by ${endedBy}`;
   // What keeps it from starting is ours; later it is whoever's the child works for.
-  const said = isReady ? "" : stderr.split("\n").at(-1)?.slice(0, MAX_ERROR_CHARS) ?? "";
+  const said = isReady ? "" : stderr.split("\n").findLast(isWords)?.slice(0, MAX_ERROR_CHARS) ?? "";
   return `its process ended with code ${code}${said === "" ? "" : `: ${said}`}`;
+}
+
+/** Not where an error comes from. */
+function isWords(line: string): boolean {
+  return !/^\s+at /.test(line);
 }

@@ -24,6 +24,7 @@ const NO_CHILDREN: Executor = {
   confinement: () => Promise.resolve({ confined: true, reason: "" }),
   status: () => Promise.resolve({ confined: true, reason: "" }),
   open: () => Promise.reject(new Error("no session is wanted here")),
+  spawn: () => Promise.reject(new Error("no process is wanted here")),
   counts: () => ({ running: 0, waiting: 0, sessions: 0 }),
   shutdown: () => Promise.resolve(),
 };

@@ -96,9 +96,6 @@ Deno.test("buildChannel() rejects in words when a place never becomes ready, and
   );
 });
 
-const circular: Record<string, unknown> = {};
-circular.itself = circular;
-
 for (
   const [name, message, words] of [
     ["no message", "hello", "no known frame"],
@@ -112,7 +109,6 @@ for (
     ["an answer to nothing", { type: "answer", id: 77 }, "answered a call that nobody made"],
     ["an answer without an id", { type: "answer", id: "1" }, "no known frame"],
     ["a fault of its own kind", { type: "error", id: 2, error: { kind: "x" } }, "unknown kind"],
-    ["a circular answer", { type: "answer", id: 2, result: circular }, "expected nothing"],
     ["a huge answer", { type: "answer", id: 2, result: "x".repeat(1e6) }, "expected nothing"],
     [
       "a huge log line",
@@ -268,7 +264,7 @@ Deno.test("buildChannel() takes only so many calls at a time, and only plain dat
   place.end("over");
   await ended;
   const other = await build();
-  await assertRejects(() => other.channel.send({ ...MESSAGE, metadata: { run: () => {} } }), Error);
+  await assertRejects(() => other.channel.send({ ...MESSAGE, metadata: { big: 1n } }), Error);
   other.place.answerAll();
   await other.channel.send(MESSAGE);
   await other.channel.stop(1_000);

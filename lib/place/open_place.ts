@@ -1,14 +1,16 @@
 /**
- * How the service gets a place for a channel: a Worker that the authority starts with the permissions of
+ * How the service gets a place for a channel: a process that the authority starts with the permissions of
  * that channel alone.
  *
  * @module
  */
 
+import type { ByteStreams } from "../rpc/stream_transport.ts";
+
 /** A place that was started. */
 export interface OpenedPlace {
-  /** Frames of a peer: the channel is the other end (`protocol.ts`). */
-  readonly port: MessagePort;
+  /** Frames of a peer: the channel is the other end (`protocol.ts`). They end after `ended` is told. */
+  readonly streams: ByteStreams;
   /** Ends it by force. Nothing if it is gone. */
   close(): void;
   /** Resolves with why, when it is gone without having been closed. */

@@ -5,6 +5,7 @@
  */
 
 import type { ErrorData } from "../base/errors.ts";
+import type { ByteStreams } from "../rpc/stream_transport.ts";
 
 /** From the service. Numbers are its own. */
 export type PlaceAsked =
@@ -14,7 +15,7 @@ export type PlaceAsked =
 
 /** From the authority. */
 export type PlaceTold =
-  /** The port is transferred. */
-  | { type: "place_opened"; id: number; result: { port: MessagePort } | { error: ErrorData } }
+  /** The streams are transferred. */
+  | { type: "place_opened"; id: number; result: { streams: ByteStreams } | { error: ErrorData } }
   /** It is gone without having been closed. */
   | { type: "place_ended"; id: number; reason: string };

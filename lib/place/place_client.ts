@@ -11,8 +11,8 @@ import { Rate } from "../base/rate.ts";
 import { UncertainDeliveryError } from "../channel/delivery_error.ts";
 import type { Endpoint, Handlers, ResultOf } from "../rpc/endpoint.ts";
 import { type ErrorCodec, Peer, PeerFault } from "../rpc/peer.ts";
-import { portTransport } from "../rpc/port_transport.ts";
 import { serviceErrors } from "../rpc/service_errors.ts";
+import { streamTransport } from "../rpc/stream_transport.ts";
 import type { Transport } from "../rpc/transport.ts";
 import type { OpenedPlace } from "./open_place.ts";
 import { fromPlaceFault } from "./place_fault.ts";
@@ -40,6 +40,9 @@ const MAX_STUCK_PINGS = 40;
  * far below this.
  */
 const UNASKED_RATE = { perSecond: 200, burst: 2_000 };
+
+/** A channel that says a lot is read with pauses; its pipe holds it up. */
+const PAUSE_MS = 10;
 
 /** What is asked of a channel fails with its own errors, what it asks with the service's. */
 const ERRORS: ErrorCodec = {
@@ -81,8 +84,13 @@ export class PlaceClient<Mine extends Endpoint> {
   constructor({ opened, clock, mine, handlers, onGone }: PlaceClientDeps<Mine>) {
     this.#clock = clock;
     this.lost = this.#lost.promise;
+    let why: string | undefined;
+    opened.ended.then((reason) => why = reason);
     this.#peer = new Peer({
-      transport: guarded(portTransport(opened.port), new Rate(UNASKED_RATE, clock)),
+      transport: guarded(streamTransport(opened.streams, { pauseMs: PAUSE_MS }), {
+        unasked: new Rate(UNASKED_RATE, clock),
+        why: () => why,
+      }),
       mine,
       theirs: CHANNEL,
       handlers,
@@ -102,7 +110,6 @@ export class PlaceClient<Mine extends Endpoint> {
     );
     this.ready = this.#load();
     this.ready.catch(() => {});
-    opened.ended.then((reason) => this.#lose(reason));
   }
 
   /** Why it is gone; undefined while it is there. */
@@ -148,16 +155,13 @@ export class PlaceClient<Mine extends Endpoint> {
     }
   }
 
-  /** Asks again and again whether it is alive. A thread that is busy for ever cannot be told otherwise. */
+  /** Asks again and again whether it is alive. One that is busy for ever cannot be told otherwise. */
   #watch(): void {
     // Counted, not timed: a machine that slept is no reason.
     let unanswered = 0;
     const ping = () => {
       if (unanswered === MAX_UNANSWERED) {
-        return this.#lose(
-          `it has answered nothing for ${MAX_UNANSWERED * PING_MS / 1_000} s; ` +
-            "if it is busy, its thread takes a processor until the service is restarted",
-        );
+        return this.#lose(`it has answered nothing for ${MAX_UNANSWERED * PING_MS / 1_000} s`);
       }
       this.#stuckPings = this.#peer.underWay >= MAX_CALLING ? this.#stuckPings + 1 : 0;
       if (this.#stuckPings > MAX_STUCK_PINGS) {
@@ -180,8 +184,14 @@ export class PlaceClient<Mine extends Endpoint> {
   }
 }
 
-/** Ends a channel that speaks before it is made, but for its log and its end, or that says too much. */
-function guarded(transport: Transport, unasked: Rate): Transport {
+/**
+ * Ends a channel that speaks before it is made, but for its log and its end, or that says too much. `why`:
+ * what is known of its end.
+ */
+function guarded(
+  transport: Transport,
+  { unasked, why }: { unasked: Rate; why: () => string | undefined },
+): Transport {
   let isReady = false;
   return {
     ...transport,
@@ -196,7 +206,7 @@ function guarded(transport: Transport, unasked: Rate): Transport {
         }
         if (!isAnswer && type !== "call" && !unasked.take()) return closed("it says too much");
         take(frame);
-      }, closed),
+      }, (reason) => closed(why() ?? reason)),
   };
 }
 

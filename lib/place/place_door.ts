@@ -46,7 +46,7 @@ export class PlaceDoor {
     const ended = Promise.withResolvers<string>();
     this.#open.set(id, ended.resolve);
     opening.resolve({
-      port: result.port,
+      streams: result.streams,
       ended: ended.promise,
       close: () => {
         if (this.#open.delete(id)) this.#send({ type: "close_place", id });

@@ -71,3 +71,15 @@ export function redirectConsole(console: Console, log: Log): void {
   console.warn = printed("warning");
   console.error = printed("error");
 }
+
+/** The same for what is written to standard output, which carries frames; and no line of a package. */
+export function redirectOutput(
+  stdout: Pick<typeof Deno.stdout, "write" | "writeSync">,
+  log: Pick<Log, "debug">,
+): void {
+  stdout.writeSync = (bytes) => {
+    log.debug(new TextDecoder().decode(bytes).trimEnd());
+    return bytes.length;
+  };
+  stdout.write = (bytes) => Promise.resolve(stdout.writeSync(bytes));
+}

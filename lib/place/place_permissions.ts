@@ -1,6 +1,6 @@
 /**
  * What the place of a channel may touch: what its manifest names, its own folder, and the modules that it
- * loads. `service permissions` prints it, and the Worker is started with exactly this.
+ * loads. `service permissions` prints it, and the process is started with exactly this.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * What a channel in a Worker of its own answers and tells, and what it may ask of its host. The authority
- * starts the Worker and hands the port over to the service; from then on the two speak without it. A
+ * What a channel in a process of its own answers and tells, and what it may ask of its host. The authority
+ * starts the process and hands its pipes over to the service; from then on the two speak through them. A
  * channel isn't trusted: everything that it says is checked here, and copied.
  *
  * @module
@@ -45,7 +45,7 @@ export const MAX_RESULT_CHARS = 256 * 1024;
 /** Characters that a cut text may have had; a longer one was not cut, and so is none of ours. */
 const MAX_UNCUT_CHARS = 4_096;
 
-/** What a place is started with. Never leaves the authority but to this one Worker. */
+/** What a place is started with: the first frame. Never leaves the authority but to this one process. */
 export interface PlaceBoot {
   runtimeName: string;
   /** URL of the module to load; from the static map of channels alone. */
@@ -60,19 +60,6 @@ export interface PlaceBoot {
   /** Values that never go into a log. */
   secrets: readonly string[];
   allowLocalServiceAccess: boolean;
-}
-
-/** To the Worker itself, once; the port is transferred. */
-export interface BootMessage {
-  type: "boot";
-  boot: PlaceBoot;
-  port: MessagePort;
-}
-
-/** From the Worker itself to whoever started it, as its last word. */
-export interface EndedMessage {
-  type: "ended";
-  reason: string;
 }
 
 /** How a call went wrong. */

@@ -1,6 +1,5 @@
 /**
- * Lets a place end in words: whatever would end its thread, or the whole process, becomes a reason that
- * the service is told.
+ * Lets a place end in words: whatever would end its process becomes a reason that the service is told.
  *
  * A runtime that looks for a way around these finds one; its own permissions hold it then, and a place
  * that ends without a word is noticed by its silence. docs/security.md says what is left.
@@ -10,7 +9,7 @@
 
 import process from "node:process";
 
-/** What is replaced: the global scope of a Worker. */
+/** What is replaced: the global scope. */
 export interface PlaceScope {
   addEventListener(type: string, listener: (event: Event) => void): void;
   close(): void;
@@ -31,7 +30,7 @@ export function trapEnds(
     end(`it threw: ${error === null || error === undefined ? message : words(error)}`);
   });
   const refuse = (what: string): never => {
-    throw new Error(`${what} is not for a channel: its process is the service's`);
+    throw new Error(`${what} is not for a channel`);
   };
   const exit = (code?: number | string | null): never => {
     end(`it called exit(${code ?? ""})`);

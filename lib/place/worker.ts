@@ -1,6 +1,6 @@
 /**
- * Entry of a channel's Worker. It is started by the authority with the permissions of one channel, and
- * speaks with the service over one port.
+ * Entry of a channel's process. It is started by the authority with the permissions of one channel, and
+ * speaks with the service over standard input and output.
  *
  * @module
  */
@@ -12,38 +12,63 @@ import { PermanentDeliveryError } from "../channel/delivery_error.ts";
 import { plainJson } from "../channel/plain_json.ts";
 import type { Handlers } from "../rpc/endpoint.ts";
 import { Peer } from "../rpc/peer.ts";
-import { portTransport } from "../rpc/port_transport.ts";
+import { READY } from "../rpc/serve_child.ts";
+import { streamTransport } from "../rpc/stream_transport.ts";
 import { newSalt, printsOf } from "../secrets/prints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { loadExport } from "./load_export.ts";
 import { setNeutralFacts } from "./neutral_facts.ts";
 import { messageOf, toPlaceFault } from "./place_fault.ts";
 import { createPlaceHost } from "./place_host.ts";
-import { createPlaceLog, redirectConsole } from "./place_log.ts";
+import { createPlaceLog, redirectConsole, redirectOutput } from "./place_log.ts";
 import { PlaceState } from "./place_state.ts";
 import {
-  type BootMessage,
   CHANNEL,
   type ChannelEndpoint,
   channelHost,
-  type EndedMessage,
   LOG_RATE,
   MAX_RESULT_CHARS,
+  type PlaceBoot,
 } from "./protocol.ts";
 import { type ChannelCalls, createPlaceServer } from "./serve_place.ts";
 import { type PlaceScope, trapEnds } from "./trap_ends.ts";
 
+/** In a process that narrows itself this is a Worker of it, and the process ends by its word. */
 const scope = self as unknown as PlaceScope & {
-  postMessage(message: EndedMessage): void;
-  onmessage: ((event: MessageEvent<BootMessage>) => void) | null;
+  postMessage?: (message: string) => void;
+  onmessage: ((event: MessageEvent) => void) | null;
 };
+const { postMessage } = scope;
+const exit: (code: number) => never = Deno.exit;
+const writeSync = Deno.stdout.writeSync.bind(Deno.stdout);
 
-scope.onmessage = ({ data }) => {
-  scope.onmessage = null;
-  void run(data);
-};
+if (postMessage === undefined) void run(readBoot());
+else {
+  scope.onmessage = () => {
+    scope.onmessage = null;
+    void run(readBoot());
+  };
+  postMessage(READY);
+}
 
-async function run({ boot, port }: BootMessage): Promise<void> {
+/** The first frame, and no byte of the next one. */
+function readBoot(): PlaceBoot {
+  const read = (bytes: Uint8Array) => {
+    for (let at = 0; at < bytes.length;) at += Deno.stdin.readSync(bytes.subarray(at)) ?? leave();
+    return bytes;
+  };
+  const head = read(new Uint8Array(4));
+  const length = new DataView(head.buffer).getUint32(0);
+  return JSON.parse(new TextDecoder().decode(read(new Uint8Array(length))));
+}
+
+/** Nobody hears it any more, or ever will. */
+function leave(): never {
+  postMessage?.("ended");
+  exit(1);
+}
+
+async function run(boot: PlaceBoot): Promise<void> {
   const salt = newSalt();
   const name = `channels.${boot.runtimeName}`;
   const scrubber = createScrubber(
@@ -53,7 +78,7 @@ async function run({ boot, port }: BootMessage): Promise<void> {
   const handlers = Promise.withResolvers<Handlers<ChannelEndpoint>>();
   handlers.promise.catch(() => {});
   const peer = new Peer({
-    transport: portTransport(port),
+    transport: streamTransport({ readable: Deno.stdin.readable, writable: output() }),
     mine: CHANNEL,
     theirs: channelHost(boot),
     handlers: handlers.promise,
@@ -64,13 +89,9 @@ async function run({ boot, port }: BootMessage): Promise<void> {
       busy: (message) => new Error(message),
     },
   });
-  const close = scope.close.bind(scope);
   const end = (reason: string) => {
-    if (peer.over !== undefined) return;
     peer.notify("ended", reason);
     peer.close(reason);
-    scope.postMessage({ type: "ended", reason });
-    close();
   };
   trapEnds(scope, { end, words });
   setNeutralFacts();
@@ -81,6 +102,7 @@ async function run({ boot, port }: BootMessage): Promise<void> {
     scrubber,
   });
   redirectConsole(console, log);
+  redirectOutput(Deno.stdout, log);
   const state = new PlaceState({
     notify: (name, data) => peer.notify(name, data),
     clock: systemClock,
@@ -109,6 +131,20 @@ async function run({ boot, port }: BootMessage): Promise<void> {
   } catch (error) {
     handlers.reject(error);
   }
+}
+
+/** Standard output: what was said goes out before the process ends, which is when it is closed. */
+function output(): WritableStream<Uint8Array> {
+  return new WritableStream({
+    write(bytes) {
+      try {
+        for (let at = 0; at < bytes.length;) at += writeSync(bytes.subarray(at));
+      } catch {
+        leave();
+      }
+    },
+    close: leave,
+  });
 }
 
 /** The same calls, which tell how the runtime is before they are answered. */

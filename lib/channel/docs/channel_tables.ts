@@ -66,7 +66,7 @@ function permissionTable(channels: readonly DocumentedChannel[]): string {
       descriptor;
     return [
       `\`${name}\``,
-      capabilities.includes("in_service") ? "the service itself" : "a Worker of its own",
+      capabilities.includes("in_service") ? "the service itself" : "a process of its own",
       ...[hosts, paths, variables, dependencies].map(list),
     ];
   });

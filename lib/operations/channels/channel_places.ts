@@ -1,6 +1,6 @@
 /**
- * The places of channels: Workers that the authority starts, each with the permissions of one channel.
- * What is said over their ports goes to the service and not through here.
+ * The places of channels: processes that the authority starts, each with the permissions of one channel.
+ * What is said over their pipes is for the service, and nobody here reads it.
  *
  * @module
  */
@@ -21,6 +21,8 @@ import type { Log } from "../../base/log.ts";
 import { askPlace, placeToAsk } from "./ask_place.ts";
 import { channelPackages, type PackageFetcher } from "../../packages/package_fetcher.ts";
 import { checkPlacePaths, placePermissions } from "../../place/place_permissions.ts";
+import type { Executor } from "../../executor/executor.ts";
+import type { LockedPackages } from "../../packages/locked_packages.ts";
 import { startPlace } from "./start_place.ts";
 
 /** What places are started with. */
@@ -31,6 +33,11 @@ export interface ChannelPlacesDeps {
    */
   sourceOf(runtimeName: string): PlaceSource | Promise<PlaceSource>;
   packages: Pick<PackageFetcher, "ensure" | "shutdown">;
+  /** Where they are; undefined where the program holds them. */
+  locked: LockedPackages | undefined;
+  /** Starts their processes, and is shut down with them. */
+  executor: Pick<Executor, "spawn" | "shutdown">;
+  env: (name: string) => string | undefined;
   /** Folders and files of the home that no channel reads. */
   forbidden: readonly string[];
   /** Takes secrets out of words of packages. */
@@ -94,18 +101,13 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
     if (signal.aborted) throw stopping();
     await makeFolder(stateDir);
     if (signal.aborted) throw stopping();
-    const place = startPlace({ boot, table, scrub });
+    const { executor, env, locked } = deps;
+    const place = await startPlace({ boot, table, executor, packages: locked, env, scrub });
     open.add(place);
-    const gone = () => void open.delete(place);
-    place.ended.then(gone);
-    return {
-      port: place.port,
-      ended: place.ended,
-      close() {
-        gone();
-        place.close();
-      },
-    };
+    place.gone.then(() => open.delete(place));
+    if (!signal.aborted) return place;
+    place.close();
+    throw stopping();
   }
 
   /** Whoever waits for the end may take the home away then: nothing is made in it any more. */
@@ -204,8 +206,7 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
     async shutdown() {
       closing.abort(stopping());
       for (const place of open) place.close();
-      open.clear();
-      await deps.packages.shutdown();
+      await Promise.all([deps.packages.shutdown(), deps.executor.shutdown()]);
       await Promise.allSettled(making);
     },
   };

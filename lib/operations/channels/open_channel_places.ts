@@ -12,6 +12,7 @@ import type { Log } from "../../base/log.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import { lockedPackages } from "../../packages/locked_packages.ts";
 import { type ChannelPlaces, createChannelPlaces } from "./channel_places.ts";
+import { createChannelExecutor } from "./create_channel_executor.ts";
 import { createPackageFetcher } from "../../packages/package_fetcher.ts";
 import { ownFolders } from "./own_folders.ts";
 
@@ -31,9 +32,13 @@ export interface OpenChannelPlaces {
 export function openChannelPlaces(
   { configured, paths, denoDir, env, scrubber, log }: OpenChannelPlaces,
 ): ChannelPlaces {
+  const locked = lockedPackages(denoDir);
   return createChannelPlaces({
     sourceOf: (runtimeName) => placeSourceOf(configured(), { runtimeName }),
-    packages: createPackageFetcher({ packages: lockedPackages(denoDir), env, log }),
+    packages: createPackageFetcher({ packages: locked, env, log }),
+    locked,
+    executor: createChannelExecutor({ cacheDir: `${paths.runDir}/child-cache`, log }),
+    env,
     forbidden: ownFolders(paths),
     scrub: (text) => scrubber.text(text),
     clock: systemClock,

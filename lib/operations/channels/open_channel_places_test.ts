@@ -9,6 +9,7 @@ import { configSchema } from "../../config/schema.ts";
 import { resolvePaths } from "../../config/paths.ts";
 import { ServiceError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { findOwnDenoDir } from "../../packages/deno_dir.ts";
 import { channelPermissionTable } from "./channel_permission_table.ts";
 import { openChannelPlaces } from "./open_channel_places.ts";
 import { PlaceDesk } from "./place_desk.ts";
@@ -43,7 +44,7 @@ async function inHome(
   const places = openChannelPlaces({
     configured,
     paths,
-    denoDir: undefined,
+    denoDir: findOwnDenoDir((name) => Deno.env.get(name)),
     env: () => undefined,
     scrubber: { text: (text) => text },
     log,

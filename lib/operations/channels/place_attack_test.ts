@@ -1,7 +1,9 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ATTEMPTS } from "../../place/testing/attempts.ts";
 import type { BuiltChannel } from "../../channel/channel_link.ts";
-import { PlaceFixture, told } from "./testing/place_fixture.ts";
+import { channelProcesses } from "../../../tests/support/channel_processes.ts";
+import { needs } from "../../../tests/support/needs.ts";
+import { order, PlaceFixture, told } from "./testing/place_fixture.ts";
 
 /** What its permissions name; everything else is refused. */
 const ALLOWED = ["write_own", "read_own", "connect_own", "fetch_own", "env_own"];
@@ -10,7 +12,7 @@ const ALLOWED = ["write_own", "read_own", "connect_own", "fetch_own", "env_own"]
 const HARMLESS = ["query"];
 
 /** Attempts that are refused by a trap and not by a permission. */
-const TRAPPED = ["chdir", "kill", "signal"];
+const TRAPPED = ["chdir", "kill", "kill_parent_node", "signal"];
 
 interface World {
   channel: BuiltChannel;
@@ -19,8 +21,11 @@ interface World {
   reached: () => number;
 }
 
-async function inWorld(run: (world: World) => Promise<void>): Promise<void> {
-  const fixture = await PlaceFixture.open();
+async function inWorld(
+  run: (world: World) => Promise<void>,
+  { sandbox }: { sandbox?: "auto" | "off" } = {},
+): Promise<void> {
+  const fixture = await PlaceFixture.open({ sandbox });
   let reached = 0;
   const other = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, () => {
     reached += 1;
@@ -53,6 +58,7 @@ async function inWorld(run: (world: World) => Promise<void>): Promise<void> {
       reached: () => reached,
       facts: {
         home: fixture.home,
+        pid: Deno.pid,
         stateDir: fixture.stateDir(),
         otherDir,
         ownPort: own.addr.port,
@@ -68,16 +74,24 @@ async function inWorld(run: (world: World) => Promise<void>): Promise<void> {
   }
 }
 
-Deno.test("a channel does what its manifest names", async () => {
-  await inWorld(async ({ channel, facts }) => {
-    for (const attempt of ALLOWED) {
-      assertStringIncludes(await told(channel, `try ${attempt}`, facts), "allowed: ", attempt);
-    }
+/** Runs a test with a sandbox, where there is one, and without. */
+function testBoth(name: string, run: (world: World) => Promise<void>): void {
+  Deno.test({
+    ...needs(`${name} (in the sandbox)`, "bubblewrap"),
+    fn: () => inWorld(run),
   });
+  Deno.test(`${name} (without a sandbox)`, () => inWorld(run, { sandbox: "off" }));
+}
+
+testBoth("a channel does what its manifest names", async ({ channel, facts }) => {
+  for (const attempt of ALLOWED) {
+    assertStringIncludes(await told(channel, `try ${attempt}`, facts), "allowed: ", attempt);
+  }
 });
 
-Deno.test("a channel reads, connects and starts nothing that its manifest does not name", async () => {
-  await inWorld(async ({ channel, facts, reached }) => {
+testBoth(
+  "a channel reads, connects and starts nothing that its manifest does not name",
+  async ({ channel, facts, reached }) => {
     const cwd = Deno.cwd();
     const wrong: string[] = [];
     for (const attempt of Object.keys(ATTEMPTS)) {
@@ -93,5 +107,68 @@ Deno.test("a channel reads, connects and starts nothing that its manifest does n
     assertEquals(Deno.cwd(), cwd);
     assertEquals(await told(channel, "loads"), "1");
     assert(!await Deno.stat(`${facts.otherDir}/planted`).catch(() => undefined));
-  });
+  },
+);
+
+testBoth(
+  "a channel gets nothing of the service by the number of a descriptor",
+  async ({ channel }) => {
+    using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const accepting = listener.accept();
+    using client = await Deno.connect({ hostname: "127.0.0.1", port: listener.addr.port });
+    using server = await accepting;
+    // It lies there for whoever reads first.
+    await client.write(new TextEncoder().encode("for the service"));
+    const got = await told(channel, "adopt");
+    assertEquals(got.includes("for the service"), false, got);
+    const bytes = new Uint8Array(100);
+    const count = await server.read(bytes);
+    assertEquals(new TextDecoder().decode(bytes.subarray(0, count!)), "for the service");
+    await server.write(new TextEncoder().encode("answer"));
+    const answered = await client.read(bytes);
+    assertEquals(new TextDecoder().decode(bytes.subarray(0, answered!)), "answer");
+  },
+);
+
+testBoth("what a channel writes to standard output reaches no frame", async ({ channel }) => {
+  await channel.send(order("print \u0000\u0000\u0000\u0002{}"));
+  assertEquals(await told(channel, "loads"), "1");
 });
+
+Deno.test({
+  ...needs(
+    "the process of a channel has only its own pipes, and sees only its own files",
+    "bubblewrap",
+  ),
+  fn: () =>
+    inWorld(async ({ facts }) => {
+      const [pid] = channelProcesses();
+      const own = new Set(sockets(Deno.pid));
+      assertEquals(sockets(pid!).filter((socket) => own.has(socket)), []);
+      const seen = (path: unknown) =>
+        Deno.stat(`/proc/${pid}/root${path}`).then(() => true, () => false);
+      assertEquals(
+        await Promise.all([facts.stateDir, facts.otherDir, `${facts.home}/keys`].map(seen)),
+        [true, false, false],
+      );
+      assertEquals(await Promise.all(["/etc/passwd", "/bin/sh", "/var"].map(seen)), [
+        false,
+        false,
+        false,
+      ]);
+      const processes = [...Deno.readDirSync(`/proc/${pid}/root/proc`)]
+        .filter(({ name }) => /^\d+$/.test(name));
+      assert(processes.length <= 2, `${processes.length}`);
+    }),
+});
+
+/** Sockets that a process has open. */
+function sockets(pid: number): string[] {
+  return [...Deno.readDirSync(`/proc/${pid}/fd`)].flatMap(({ name }) => {
+    try {
+      return [Deno.readLinkSync(`/proc/${pid}/fd/${name}`)];
+    } catch {
+      return [];
+    }
+  }).filter((target) => target.startsWith("socket:"));
+}

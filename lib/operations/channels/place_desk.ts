@@ -9,6 +9,7 @@ import type { PlaceAsked, PlaceTold } from "../../place/place_bridge.ts";
 import { ServiceError, toErrorData } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { ChannelPlaces } from "./channel_places.ts";
+import { MAX_PLACES } from "./create_channel_executor.ts";
 
 /** What a desk works with. */
 export interface PlaceDeskDeps {
@@ -19,9 +20,6 @@ export interface PlaceDeskDeps {
   scrub: (text: string) => string;
   log: Pick<Log, "error">;
 }
-
-/** Places that a service may have, asked for and open; it has one a channel, and two while it changes. */
-const MAX_PLACES = 256;
 
 /** See the module. */
 export class PlaceDesk {
@@ -70,7 +68,11 @@ export class PlaceDesk {
     place.ended.then((reason) => {
       if (this.#places.delete(id)) send({ type: "place_ended", id, reason }, []);
     });
-    send({ type: "place_opened", id, result: { port: place.port } }, [place.port]);
+    const { streams } = place;
+    send(
+      { type: "place_opened", id, result: { streams } },
+      [streams.readable, streams.writable] as unknown as Transferable[],
+    );
   }
 
   #errorOf(error: unknown) {

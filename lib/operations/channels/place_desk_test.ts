@@ -36,15 +36,13 @@ function connect() {
 
 function place() {
   const ended = Promise.withResolvers<string>();
-  const { port1, port2 } = new MessageChannel();
+  const streams = new TransformStream<Uint8Array, Uint8Array>();
   const made = { closed: 0, end: ended.resolve };
   const opened: OpenedPlace = {
-    port: port1,
+    streams,
     ended: ended.promise,
     close() {
       made.closed += 1;
-      port1.close();
-      port2.close();
     },
   };
   return Object.assign(made, { opened });
@@ -57,9 +55,9 @@ Deno.test("PlaceDoor.open() gives a place of the desk, which closing ends once",
   const opening = door.open("irc");
   const made = place();
   openings[0]!.answer.resolve(made.opened);
-  const { port, close } = await opening;
+  const { streams, close } = await opening;
   assertEquals(openings[0]!.runtimeName, "irc");
-  assertEquals(port, made.opened.port);
+  assertEquals(streams, made.opened.streams);
   close();
   close();
   assertEquals(made.closed, 1);
@@ -138,7 +136,7 @@ Deno.test("PlaceDesk opens only so many, and none under a number that is taken",
   desk.receive({ type: "close_place", id: 77 });
 });
 
-Deno.test("a port goes through to the Worker that asked for the place, with what was said on it", async () => {
+Deno.test("a place goes through to the Worker that asked for the place, with what it says", async () => {
   const fixture = await PlaceFixture.open();
   fixture.source();
   const worker = new Worker(

@@ -1,18 +1,26 @@
 /**
- * Starts the Worker of a channel.
+ * Starts the process of a channel.
  *
  * @module
  */
 
+import type { Executor } from "../../executor/executor.ts";
+import type { LockedPackages } from "../../packages/locked_packages.ts";
 import type { OpenedPlace } from "../../place/open_place.ts";
-import type { BootMessage, PlaceBoot } from "../../place/protocol.ts";
-import { type Permission, workerPermissions } from "../../base/permission.ts";
+import type { PlaceBoot } from "../../place/protocol.ts";
+import type { Permission } from "../../base/permission.ts";
+import { encodeFrame } from "../../rpc/byte_frames.ts";
 import { moduleUrl } from "../../base/layout.ts";
+import { withinMoments } from "../../base/process_tree.ts";
 
 /** How a place is started. */
 export interface StartOptions {
   boot: PlaceBoot;
   table: readonly Permission[];
+  executor: Pick<Executor, "spawn">;
+  /** Where its packages are; undefined where the program holds them. */
+  packages: LockedPackages | undefined;
+  env: (name: string) => string | undefined;
   /** Takes secrets out of what it said last. */
   scrub: (text: string) => string;
 }
@@ -22,38 +30,89 @@ const PLACE = moduleUrl("lib/place/worker.ts");
 /** Characters of why a place has ended. */
 const MAX_REASON_CHARS = 1_000;
 
-/** Starts one, with the permissions of the table and no others. */
-export function startPlace({ boot, table, scrub }: StartOptions): OpenedPlace {
-  const worker = new Worker(PLACE.href, {
-    type: "module",
-    name: `channel ${boot.runtimeName}`,
-    deno: { permissions: workerPermissions(table) },
-  } as WorkerOptions);
-  const { port1, port2 } = new MessageChannel();
+/**
+ * How this machine connects and writes dates: Deno itself reads these at its start, and no channel may
+ * without naming them.
+ */
+const SYSTEM_VARIABLES = [
+  ...["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"],
+  ...["DENO_CERT", "DENO_TLS_CA_STORE", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"],
+  ...["TZ", "LANG", "LC_ALL"],
+];
+
+/** Those of them that name a file or folder. */
+const SYSTEM_FILE_VARIABLES = ["DENO_CERT", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
+
+/** What Deno reads at its start of the machine's certificates and time. */
+const SYSTEM_FILES = [
+  ...["/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem", "/etc/pki/tls/certs"],
+  ...["/etc/pki/ca-trust/extracted", "/usr/share/ca-certificates", "/etc/ca-certificates"],
+  ...["/usr/local/share/ca-certificates", "/etc/localtime", "/usr/share/zoneinfo"],
+];
+
+/** Starts one, with the permissions of the table and no others. Rejects when it cannot be. */
+export async function startPlace(
+  { boot, table, executor, packages, env, scrub }: StartOptions,
+): Promise<OpenedPlace & { gone: Promise<void> }> {
+  const values = (kind: Permission["kind"]) => [
+    ...new Set(table.filter((entry) => entry.kind === kind).map((entry) => entry.value)),
+  ];
+  const write = values("write");
+  const read = values("read");
+  const named = values("env");
+  const given = SYSTEM_FILE_VARIABLES.flatMap((name) => env(name) ?? []);
+  const child = await executor.spawn({
+    name: "channel",
+    entry: PLACE,
+    permissions: { read, write, net: values("net"), denyNet: [], env: named },
+    view: {
+      readOnly: await existing([...SYSTEM_FILES, ...given, ...read]),
+      readWrite: write,
+      network: true,
+    },
+    packages,
+    env: Object.fromEntries(
+      [...SYSTEM_VARIABLES, ...named].flatMap((name) => {
+        const value = env(name);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
+  });
+  const begin = child.stdin.getWriter();
+  // Failing means that it has gone, which its end tells better.
+  for (const bytes of encodeFrame(boot)) begin.write(bytes).catch(() => {});
+  begin.releaseLock();
+
+  const output = new TransformStream<Uint8Array, Uint8Array>();
+  // Whoever says nothing more, or is heard no more, is of no use.
+  const said = child.stdout.pipeTo(output.writable, { preventClose: true })
+    .catch(() => {}).finally(() => child.close());
   const ended = Promise.withResolvers<string>();
   let closed = false;
 
-  function close(): void {
-    if (closed) return;
-    closed = true;
-    worker.onmessage = worker.onerror = null;
-    worker.terminate();
+  async function finish(): Promise<void> {
+    const reason = await child.ended;
+    await withinMoments(said);
+    if (!closed) ended.resolve(scrub(reason).slice(0, MAX_REASON_CHARS));
+    // The reason goes ahead of the end of what it said.
+    setTimeout(() => output.writable.close().catch(() => {}), 0);
   }
 
-  function end(reason: unknown): void {
-    if (closed) return;
-    close();
-    ended.resolve(
-      typeof reason === "string" ? scrub(reason).slice(0, MAX_REASON_CHARS) : "it ended",
-    );
-  }
-
-  worker.onerror = (event) => {
-    // It would end this process too.
-    event.preventDefault();
-    end(event.message);
+  return {
+    streams: { readable: output.readable, writable: child.stdin },
+    ended: ended.promise,
+    gone: finish(),
+    close() {
+      closed = true;
+      child.close();
+    },
   };
-  worker.onmessage = ({ data }) => end((data as { reason?: unknown } | null)?.reason);
-  worker.postMessage({ type: "boot", boot, port: port2 } satisfies BootMessage, [port2]);
-  return { port: port1, close, ended: ended.promise };
+}
+
+/** A path that is not there cannot be shown. */
+async function existing(paths: readonly string[]): Promise<string[]> {
+  const there = await Promise.all(
+    paths.map((path) => Deno.stat(path).then(() => true, () => false)),
+  );
+  return paths.filter((_, at) => there[at]);
 }

@@ -12,6 +12,11 @@ const worker = (permissions: unknown) => {
   return new Worker(url, { type: "module", deno: { permissions } } as WorkerOptions);
 };
 
+interface Bindings {
+  binding(name: string): { spawn(options: object): unknown };
+  _linkedBinding(name: string): unknown;
+}
+
 /** By names. */
 export const ATTEMPTS: Readonly<Record<string, (facts: Facts) => unknown>> = {
   read_own: (facts) => file(`${facts.stateDir}/own.txt`),
@@ -112,8 +117,63 @@ export const ATTEMPTS: Readonly<Record<string, (facts: Facts) => unknown>> = {
   },
   signal: () => Deno.addSignalListener("SIGTERM", () => {}),
   umask: () => Deno.umask(0),
+  read_home: (facts) => [...Deno.readDirSync(String(facts.home))].length,
+  read_run: (facts) => [...Deno.readDirSync(`${facts.home}/run`)].length,
+  env_home: () => Deno.env.get("HOME"),
+  proc_parent_environ: () => file(`/proc/${Deno.ppid}/environ`),
+  proc_parent_fd: () => [...Deno.readDirSync(`/proc/${Deno.ppid}/fd`)].length,
+  proc_parent_mem: () => Deno.openSync(`/proc/${Deno.ppid}/mem`),
+  proc_service: (facts) => file(`/proc/${facts.pid}/environ`),
+  kill_parent: () => Deno.kill(Deno.ppid, "SIGKILL"),
+  kill_service: (facts) => Deno.kill(Number(facts.pid), "SIGKILL"),
+  kill_parent_node: async () => {
+    const { default: process } = await import("node:process");
+    return process.kill(process.ppid, "SIGKILL");
+  },
+  binding: async () => {
+    const { default: process } = await import("node:process");
+    return (process as unknown as Bindings).binding("spawn_sync").spawn({ file: "/bin/true" });
+  },
+  linked_binding: async () => {
+    const { default: process } = await import("node:process");
+    return (process as unknown as Bindings)._linkedBinding("fs");
+  },
+  import_data: (facts) =>
+    load(
+      `data:text/javascript,Deno.readTextFileSync(${
+        JSON.stringify(`${facts.otherDir}/secret.txt`)
+      })`,
+    ),
+  import_blob: (facts) => {
+    const code = `Deno.readTextFileSync(${JSON.stringify(`${facts.otherDir}/secret.txt`)})`;
+    return load(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+  },
   request_more: async () => {
     const { state } = await Deno.permissions.request({ name: "net" });
     if (state !== "granted") throw new Deno.errors.NotCapable(state);
   },
 };
+
+/**
+ * What can be had of every descriptor that may be open: `net.Socket` adopts one by its number and asks for
+ * no permission. May be the end of this process, whose own descriptors are among them.
+ */
+export async function adoptAll(): Promise<string> {
+  const { Socket } = await import("node:net");
+  const got: string[] = [];
+  for (let fd = 3; fd < 64; fd++) {
+    try {
+      const socket = new Socket({ fd });
+      socket.on("error", () => {});
+      socket.on(
+        "data",
+        (bytes: Uint8Array) => got.push(`${fd}: ${new TextDecoder().decode(bytes)}`),
+      );
+      socket.write("adopted");
+    } catch {
+      // It is no socket, or nothing at all.
+    }
+  }
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  return got.join("\n");
+}

@@ -1,9 +1,13 @@
-/** The other end of a port, for tests of what the service does with a place that says anything at all. */
+/** The other end of two pipes, for tests of what the service does with a place that says anything at all. */
 
+import { encodeFrame, FrameReader } from "../../rpc/byte_frames.ts";
 import type { Frame } from "../../rpc/transport.ts";
 import type { OpenedPlace } from "../open_place.ts";
 
 type CallFrame = Extract<Frame, { type: "call" }>;
+
+/** Is written as `null`. */
+const NOTHING = { toJSON: () => null };
 
 /** See the module. */
 export class FakePlace {
@@ -14,31 +18,49 @@ export class FakePlace {
   readonly heard: Frame[] = [];
   /** Answers calls as told; undefined: not at all. */
   onCall: ((call: CallFrame) => void) | undefined;
-  readonly #port: MessagePort;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #ended = Promise.withResolvers<string>();
   readonly #load = Promise.withResolvers<CallFrame>();
 
   constructor() {
-    const { port1, port2 } = new MessageChannel();
-    this.#port = port2;
-    this.#port.onmessage = ({ data }: MessageEvent<Frame>) => {
-      if (data.type === "call" && data.method === "load") return this.#load.resolve(data);
-      this.heard.push(data);
-      if (data.type === "call") this.onCall?.(data);
-    };
+    const toPlace = new TransformStream<Uint8Array, Uint8Array>();
+    const fromPlace = new TransformStream<Uint8Array, Uint8Array>();
+    this.#writer = fromPlace.writable.getWriter();
+    void this.#read(toPlace.readable);
     this.opened = {
-      port: port1,
-      close: () => {
-        this.closed = true;
-        this.#port.close();
-      },
+      streams: { readable: fromPlace.readable, writable: toPlace.writable },
+      close: () => void (this.closed = true),
       ended: this.#ended.promise,
     };
   }
 
+  async #read(readable: ReadableStream<Uint8Array>): Promise<void> {
+    const frames = new FrameReader();
+    for await (const bytes of readable) {
+      for (const value of frames.push(bytes)) {
+        const frame = value as Frame;
+        if (frame.type === "call" && frame.method === "load") {
+          this.#load.resolve(frame);
+          continue;
+        }
+        this.heard.push(frame);
+        if (frame.type === "call") this.onCall?.(frame);
+      }
+    }
+  }
+
   /** Says anything. */
-  say(frame: unknown): void {
-    this.#port.postMessage(frame);
+  say(frame: object | string | null): void {
+    for (
+      const bytes of encodeFrame(
+        typeof frame === "string" ? { toJSON: () => frame } : frame ?? NOTHING,
+      )
+    ) this.write(bytes);
+  }
+
+  /** Says what need not be a frame. */
+  write(bytes: Uint8Array): void {
+    this.#writer.write(bytes).catch(() => {});
   }
 
   /** Answers that it is, once it is asked. */
@@ -62,5 +84,6 @@ export class FakePlace {
 
   end(reason: string): void {
     this.#ended.resolve(reason);
+    this.#writer.close().catch(() => {});
   }
 }

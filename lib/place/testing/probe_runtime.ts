@@ -7,7 +7,7 @@ import {
   RetryLaterError,
 } from "../../channel/delivery_error.ts";
 import type { OutboundMessage, StreamDelta } from "../../contract/outbound_message.ts";
-import { ATTEMPTS } from "./attempts.ts";
+import { adoptAll, ATTEMPTS } from "./attempts.ts";
 
 /** How often this module was loaded in this thread. */
 let loads = 0;
@@ -55,6 +55,11 @@ export class ProbeRuntime extends BaseChannel {
         if (attempt === undefined) throw new Error(`there is no attempt ${argument}`);
         throw new PermanentDeliveryError(await outcome(() => attempt(metadata)));
       }
+      case "adopt":
+        throw new PermanentDeliveryError(await adoptAll());
+      case "print":
+        await Deno.stdout.write(new TextEncoder().encode(argument));
+        return;
       case "publish": {
         const published = await this.handleMessage({ senderId: "a", chatId, content: argument });
         throw new PermanentDeliveryError(JSON.stringify(published));

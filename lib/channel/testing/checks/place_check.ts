@@ -1,11 +1,11 @@
 /**
- * A package in a Worker of its own, with what its manifest asks for and nothing else (decisions D,
- * `lib/channel/place`).
+ * A package in a process of its own, with what its manifest asks for and nothing else.
  *
  * @module
  */
 
 import { systemClock } from "../../../base/clock.ts";
+import { placeProcess } from "../../../operations/channels/testing/place_process.ts";
 import { createChannelPlaces } from "../../../operations/channels/channel_places.ts";
 import type { Log } from "../../../base/log.ts";
 import type { BuiltChannel } from "../../channel_link.ts";
@@ -22,7 +22,7 @@ import { squeezed } from "../trial.ts";
 /** See the module. */
 export const PLACE_CHECKS: readonly ChannelCheck[] = [{
   id: "place",
-  rule: "The runtime works in a Worker that has the permissions of its manifest and no others.",
+  rule: "The runtime works in a process that has the permissions of its manifest and no others.",
   says: "it does not work in its place; name under permissions what it reaches",
   run: worksInItsPlace,
 }];
@@ -51,6 +51,7 @@ async function worksInItsPlace(subject: ChannelSubject): Promise<void> {
       ),
     // A test fetches nothing.
     packages: { ensure: () => Promise.resolve(), shutdown: () => Promise.resolve() },
+    ...placeProcess(`${dataDir}/run`),
     forbidden: [],
     scrub: (text) => text,
     clock: systemClock,

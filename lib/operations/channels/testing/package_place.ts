@@ -12,7 +12,8 @@ import { fillPermissions } from "../../../channel/permission_fields.ts";
 import { buildChannel } from "../../../place/build_channel.ts";
 import type { PlaceSource } from "../../../place/place_source.ts";
 import type { Log } from "../../../base/log.ts";
-import { createChannelPlaces } from "../channel_places.ts";
+import { type ChannelPlaces, createChannelPlaces } from "../channel_places.ts";
+import { placeProcess } from "./place_process.ts";
 
 /** What is put into a place. */
 export interface PackagePlaceOptions {
@@ -29,23 +30,29 @@ const silent: Log = { debug() {}, info() {}, warning() {}, error() {} };
 export class PackagePlace implements AsyncDisposable {
   readonly stateDir: string;
   readonly #options: PackagePlaceOptions;
-  readonly #places = createChannelPlaces({
-    sourceOf: () => this.#source("runtime"),
-    packages: { ensure: () => Promise.resolve(), shutdown: () => Promise.resolve() },
-    forbidden: [],
-    scrub: (text) => text,
-    clock: systemClock,
-    log: silent,
-  });
+  readonly #folder: string;
+  readonly #places: ChannelPlaces;
 
-  private constructor(options: PackagePlaceOptions, stateDir: string) {
+  private constructor(options: PackagePlaceOptions, folder: string) {
     this.#options = options;
-    this.stateDir = stateDir;
+    this.stateDir = `${folder}/state`;
+    this.#folder = folder;
+    this.#places = createChannelPlaces({
+      ...placeProcess(`${folder}/run`),
+      sourceOf: () => this.#source("runtime"),
+      packages: { ensure: () => Promise.resolve(), shutdown: () => Promise.resolve() },
+      forbidden: [],
+      scrub: (text) => text,
+      clock: systemClock,
+      log: silent,
+    });
   }
 
   static async open(options: PackagePlaceOptions): Promise<PackagePlace> {
-    const stateDir = await Deno.realPath(await Deno.makeTempDir({ prefix: "channel-" }));
-    return new PackagePlace(options, stateDir);
+    const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "channel-" }));
+    const place = new PackagePlace(options, folder);
+    await Deno.mkdir(place.stateDir);
+    return place;
   }
 
   /** What the package's check says of values, with the permissions of the section. */
@@ -72,7 +79,7 @@ export class PackagePlace implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#places.shutdown();
-    await Deno.remove(this.stateDir, { recursive: true });
+    await Deno.remove(this.#folder, { recursive: true });
   }
 
   #source(kind: "runtime" | "validator"): PlaceSource {

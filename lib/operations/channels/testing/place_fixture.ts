@@ -16,6 +16,7 @@ import type { PlaceBoot } from "../../../place/protocol.ts";
 import { channelStateDir } from "../../../base/state_dir.ts";
 import type { Log } from "../../../base/log.ts";
 import { type ChannelPlaces, createChannelPlaces } from "../channel_places.ts";
+import { placeProcess } from "./place_process.ts";
 import type { PackageFetcher } from "../../../packages/package_fetcher.ts";
 
 const TESTING = new URL("../../../place/testing/", import.meta.url);
@@ -35,6 +36,14 @@ export interface SourceOptions extends Partial<Omit<PlaceBoot, "module">> {
   dependencies?: string[];
 }
 
+/** How a fixture differs from the default. */
+export interface FixtureOptions {
+  packages?: Pick<PackageFetcher, "ensure" | "shutdown">;
+  sandbox?: "auto" | "off";
+  /** What the name of its home begins with. */
+  prefix?: string;
+}
+
 /** See the module. */
 export class PlaceFixture {
   readonly home: string;
@@ -44,7 +53,7 @@ export class PlaceFixture {
   readonly log: Log;
   readonly #sources = new Map<string, PlaceSource>();
 
-  private constructor(home: string, packages?: Pick<PackageFetcher, "ensure" | "shutdown">) {
+  private constructor(home: string, { packages, sandbox }: FixtureOptions) {
     this.home = home;
     this.dataDir = join(home, "data");
     const line = (level: string) => (message: string, fields?: object) =>
@@ -62,6 +71,7 @@ export class PlaceFixture {
         return source;
       },
       packages: packages ?? { ensure: () => Promise.resolve(), shutdown: () => Promise.resolve() },
+      ...placeProcess(join(home, "run"), { sandbox }),
       forbidden: [home],
       scrub: (text) => text.replaceAll("a-secret-token", "[secret]"),
       clock: systemClock,
@@ -69,11 +79,11 @@ export class PlaceFixture {
     });
   }
 
-  static async open(
-    { packages }: { packages?: Pick<PackageFetcher, "ensure" | "shutdown"> } = {},
-  ): Promise<PlaceFixture> {
-    const home = await Deno.realPath(await Deno.makeTempDir({ prefix: "place-" }));
-    return new PlaceFixture(home, packages);
+  static async open(options: FixtureOptions = {}): Promise<PlaceFixture> {
+    const home = await Deno.realPath(
+      await Deno.makeTempDir({ prefix: options.prefix ?? "place-" }),
+    );
+    return new PlaceFixture(home, options);
   }
 
   stateDir(runtimeName = "probe"): string {
