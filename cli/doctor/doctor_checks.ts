@@ -182,7 +182,9 @@ async function checkSandbox({ confinement }: DoctorDeps, workspace: string): Pro
   if (!confined) {
     return {
       status: "warn",
-      detail: `tools run without a sandbox, and refuse what is not safe without one: ${reason}`,
+      detail:
+        "tools and channels run without a sandbox; tools refuse what is not safe without one: " +
+        reason,
       fix: "On Linux install bubblewrap and allow user namespaces: apt install bubblewrap",
     };
   }

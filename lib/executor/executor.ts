@@ -116,6 +116,8 @@ export interface ExecutorOptions {
   /** Whose owner children are, where the service is root and that owner is not. */
   workspace?: string;
   log: Log;
+  /** What follows from a sandbox that does not work, for the log. Default: what does for file tools. */
+  unconfined?: string;
   /** `off` never uses a sandbox; for tests and other systems. */
   sandbox?: "auto" | "off";
   /** Children at once. Default 16. */
@@ -192,9 +194,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const version = [...base, ...sandboxView(nothing, env, { user }), real, "--version"];
     const reason = await tryOut(["/bin/sh", "-c", EXEC_FILTERED, filter, bwrap, ...version]);
     if (reason === undefined) return { ...confinement, filter, base, user: found };
-    log.warning("The sandbox does not work here: file tools refuse paths that hold links", {
-      reason,
-    });
+    const { unconfined = "file tools refuse paths that hold links" } = options;
+    log.warning(`The sandbox does not work here: ${unconfined}`, { reason });
     return { reason, base: [], user: { reason: "there is no sandbox" } };
   }
 

@@ -24,6 +24,7 @@ export function createChannelExecutor(
 ): Executor {
   return createExecutor({
     ...options,
+    unconfined: "Deno's permissions alone hold channels",
     maxSessions: MAX_PLACES,
     maxOpenFiles: MAX_OPEN_FILES,
     maxHeapMiB: MAX_HEAP_MIB,
