@@ -220,7 +220,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
       packages,
       maxHeapMiB: options.maxHeapMiB ?? DEFAULT_MAX_HEAP_MIB,
       maxNewMiB: options.maxNewMiB,
-      cacheDir: bwrap === undefined ? packages?.denoDir ?? cacheDir : SANDBOX_CACHE_DIR,
+      cacheDir: bwrap === undefined
+        ? packages?.denoDir ?? view.cacheDir ?? cacheDir
+        : SANDBOX_CACHE_DIR,
+      keepsCode: view.cacheDir !== undefined,
       execPath: bwrap === undefined ? execPath : await Deno.realPath(execPath),
       standalone,
     });

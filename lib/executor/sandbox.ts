@@ -111,6 +111,11 @@ export interface SandboxView {
   readWrite: readonly string[];
   /** Shares the host's network; only for children of ours whose net permission names each address. */
   network: boolean;
+  /**
+   * What Deno derives from the sources is kept here, for one that starts again and again; no other child may
+   * have it, since whoever takes this one over can write to it. Default: a folder in memory.
+   */
+  cacheDir?: string;
 }
 
 /** The programs that confine children on this machine. */
@@ -175,6 +180,7 @@ export function sandboxView(
     : ["--unshare-net"];
   for (const path of view.readOnly) args.push("--ro-bind", path, path);
   for (const path of view.readWrite) args.push("--bind", path, path);
+  if (view.cacheDir !== undefined) args.push("--bind", view.cacheDir, SANDBOX_CACHE_DIR);
   if (packages !== undefined) args.push(...packageMounts(packages));
   for (const [name, value] of Object.entries(env)) args.push("--setenv", name, value);
   // What bwrap made as mount points is a file system of its own; nothing is to be left in it.

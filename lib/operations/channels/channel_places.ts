@@ -5,6 +5,7 @@
  * @module
  */
 
+import { join } from "@std/path";
 import type { Clock } from "../../base/clock.ts";
 import type { FeatureMetadata } from "../../channel/base_channel.ts";
 import type { ConnectAnswer, SetupFinding } from "../../channel/descriptor.ts";
@@ -37,6 +38,8 @@ export interface ChannelPlacesDeps {
   locked: LockedPackages | undefined;
   /** Starts their processes, and is shut down with them. */
   executor: Pick<Executor, "spawn" | "shutdown">;
+  /** Has a folder for each of them. */
+  cacheDir: string;
   env: (name: string) => string | undefined;
   /** Folders and files of the home that no channel reads. */
   forbidden: readonly string[];
@@ -99,10 +102,20 @@ export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
     await deps.packages.ensure(channelPackages(runtimeName, dependencies));
     // It may have been long.
     if (signal.aborted) throw stopping();
+    const cacheDir = join(deps.cacheDir, runtimeName);
     await makeFolder(stateDir);
+    await makeFolder(cacheDir);
     if (signal.aborted) throw stopping();
     const { executor, env, locked } = deps;
-    const place = await startPlace({ boot, table, executor, packages: locked, env, scrub });
+    const place = await startPlace({
+      boot,
+      table,
+      executor,
+      packages: locked,
+      cacheDir,
+      env,
+      scrub,
+    });
     open.add(place);
     place.gone.then(() => open.delete(place));
     if (!signal.aborted) return place;

@@ -38,6 +38,7 @@ export function openChannelPlaces(
     packages: createPackageFetcher({ packages: locked, env, log }),
     locked,
     executor: createChannelExecutor({ cacheDir: `${paths.runDir}/child-cache`, log }),
+    cacheDir: `${paths.runDir}/channel-cache`,
     env,
     forbidden: ownFolders(paths),
     scrub: (text) => scrubber.text(text),

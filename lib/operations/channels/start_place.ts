@@ -20,6 +20,8 @@ export interface StartOptions {
   executor: Pick<Executor, "spawn">;
   /** Where its packages are; undefined where the program holds them. */
   packages: LockedPackages | undefined;
+  /** Folder of its own for what Deno derives from its sources. */
+  cacheDir: string;
   env: (name: string) => string | undefined;
   /** Takes secrets out of what it said last. */
   scrub: (text: string) => string;
@@ -52,7 +54,7 @@ const SYSTEM_FILES = [
 
 /** Starts one, with the permissions of the table and no others. Rejects when it cannot be. */
 export async function startPlace(
-  { boot, table, executor, packages, env, scrub }: StartOptions,
+  { boot, table, executor, packages, cacheDir, env, scrub }: StartOptions,
 ): Promise<OpenedPlace & { gone: Promise<void> }> {
   const values = (kind: Permission["kind"]) => [
     ...new Set(table.filter((entry) => entry.kind === kind).map((entry) => entry.value)),
@@ -69,6 +71,7 @@ export async function startPlace(
       readOnly: await existing([...SYSTEM_FILES, ...given, ...read]),
       readWrite: write,
       network: true,
+      cacheDir,
     },
     packages,
     env: Object.fromEntries(

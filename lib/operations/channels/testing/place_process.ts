@@ -12,10 +12,11 @@ const env = (name: string) => Deno.env.get(name);
 export function placeProcess(
   cacheDir: string,
   { sandbox }: { sandbox?: "auto" | "off" } = {},
-): Pick<ChannelPlacesDeps, "locked" | "executor" | "env"> {
+): Pick<ChannelPlacesDeps, "locked" | "executor" | "cacheDir" | "env"> {
   return {
     locked: lockedPackages(findOwnDenoDir(env)),
     executor: createChannelExecutor({ cacheDir, log: silent, sandbox }),
+    cacheDir: `${cacheDir}/channels`,
     env,
   };
 }
