@@ -431,6 +431,16 @@ Deno.test("a place that is busy for ever is declared lost and ended, and another
   if (Deno.build.os === "linux") assertEquals(channelProcesses(), []);
 });
 
+Deno.test("a place that fills its memory ends alone", async () => {
+  const fixture = await PlaceFixture.open();
+  const sibling = await fixture.build({ runtimeName: "sibling" });
+  const channel = await fixture.build();
+  await assertRejects(() => channel.send(order("fill")), UncertainDeliveryError);
+  assertStringIncludes(await channel.lost, "its process ran out of memory");
+  assertEquals(await told(sibling, "loads"), "1");
+  await fixture.close();
+});
+
 Deno.test({
   ...needs("a place whose process is killed is lost alone, and says how", "Linux"),
   async fn() {

@@ -103,6 +103,8 @@ export class ProbeRuntime extends BaseChannel {
         return void Promise.reject(new Error(argument));
       case "busy":
         for (;;);
+      case "fill":
+        for (const all: unknown[] = [];;) all.push(new Array(1_000_000).fill(all.length));
       case "hang":
         return await new Promise(() => {});
     }
