@@ -116,6 +116,8 @@ export interface ExecutorOptions {
   /** Whose owner children are, where the service is root and that owner is not. */
   workspace?: string;
   log: Log;
+  /** Where the service is root, children stay so, without its rights but to serve a low port. */
+  staysRoot?: boolean;
   /** What follows from a sandbox that does not work, for the log. Default: what does for file tools. */
   unconfined?: string;
   /** `off` never uses a sandbox; for tests and other systems. */
@@ -187,16 +189,21 @@ export function createExecutor(options: ExecutorOptions): Executor {
       ? { reason: "they have no workspace" }
       : await findChildUser({ workspace: options.workspace, folder: cacheDir });
     const { user } = found;
-    const base = await sandboxBase(real, user);
     const filter = await writeSeccompFilter(cacheDir);
     const nothing: SandboxView = { readOnly: [], readWrite: [], network: false };
     const env = { DENO_DIR: SANDBOX_CACHE_DIR };
-    const version = [...base, ...sandboxView(nothing, env, { user }), real, "--version"];
-    const reason = await tryOut(["/bin/sh", "-c", EXEC_FILTERED, filter, bwrap, ...version]);
-    if (reason === undefined) return { ...confinement, filter, base, user: found };
+    // A container may have a root that only a namespace of users gives the rights to make a sandbox.
+    const kinds = options.staysRoot && Deno.uid() === 0 ? ["root" as const, undefined] : [user];
+    let reason: string | undefined;
+    for (const rights of kinds) {
+      const base = await sandboxBase(real, rights);
+      const version = [...base, ...sandboxView(nothing, env, { user }), real, "--version"];
+      reason = await tryOut(["/bin/sh", "-c", EXEC_FILTERED, filter, bwrap, ...version]);
+      if (reason === undefined) return { ...confinement, filter, base, user: found };
+    }
     const { unconfined = "file tools refuse paths that hold links" } = options;
     log.warning(`The sandbox does not work here: ${unconfined}`, { reason });
-    return { reason, base: [], user: { reason: "there is no sandbox" } };
+    return { reason: reason!, base: [], user: { reason: "there is no sandbox" } };
   }
 
   /** What is started, and its whole environment. */

@@ -45,6 +45,12 @@ const USER_ISOLATION: readonly string[] = [
   ...["--cap-add", "CAP_DAC_READ_SEARCH"],
 ];
 
+/**
+ * The same for children that stay root, where the service is: files of any user can be shown to them, which
+ * a namespace of users keeps from root too, and they can serve ports below 1,024. No other right is left.
+ */
+const ROOT_ISOLATION: readonly string[] = [...apart(), "--cap-add", "CAP_NET_BIND_SERVICE"];
+
 function apart(): string[] {
   return [
     ...["--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"],
@@ -60,9 +66,13 @@ export interface ChildUser {
   setpriv: string;
 }
 
-/** First arguments of bwrap for children that are that user. */
-export function isolation(user: ChildUser | undefined): string[] {
-  return [...user === undefined ? ISOLATION : USER_ISOLATION, ...SECCOMP];
+/** Who children are: that user, or root that stays so; else the service's user in a namespace of its own. */
+export type ChildRights = ChildUser | "root" | undefined;
+
+/** First arguments of bwrap for children of these rights. */
+export function isolation(rights: ChildRights): string[] {
+  if (rights === "root") return [...ROOT_ISOLATION, ...SECCOMP];
+  return [...rights === undefined ? ISOLATION : USER_ISOLATION, ...SECCOMP];
 }
 
 /** What stands in front of a program in the sandbox to make it that user, without any right left. */
@@ -155,8 +165,9 @@ export function childSources(): string[] {
 }
 
 /** Arguments of bwrap up to the program, the same for every child: how the system looks inside. */
-export async function sandboxBase(execPath: string, user?: ChildUser): Promise<string[]> {
-  const args = [...isolation(user), "--clearenv"];
+export async function sandboxBase(execPath: string, rights?: ChildRights): Promise<string[]> {
+  const user = rights === "root" ? undefined : rights;
+  const args = [...isolation(rights), "--clearenv"];
   for (const folder of LIBRARY_FOLDERS) {
     const info = await Deno.lstat(folder).catch(() => undefined);
     if (info?.isSymlink) args.push("--symlink", await Deno.readLink(folder), folder);

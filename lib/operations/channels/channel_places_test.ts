@@ -431,6 +431,23 @@ Deno.test("a place that is busy for ever is declared lost and ended, and another
   if (Deno.build.os === "linux") assertEquals(channelProcesses(), []);
 });
 
+Deno.test({
+  ...needs("a place of a service that is root serves a low port, and sees files of others", "root"),
+  async fn() {
+    const fixture = await PlaceFixture.open();
+    const folder = await Deno.realPath(await Deno.makeTempDir());
+    await Deno.writeTextFile(`${folder}/secret.txt`, "shown");
+    await Deno.chown(folder, 12_345, 12_345);
+    const channel = await fixture.build({
+      permissions: { hosts: ["127.0.0.1:979"], paths: [`${folder}/secret.txt`] },
+    });
+    assertEquals(await told(channel, "listen 979"), "http://127.0.0.1:979");
+    assertEquals(await told(channel, "try read_other", { otherDir: folder }), "allowed: shown");
+    await fixture.close();
+    await Deno.remove(folder, { recursive: true });
+  },
+});
+
 Deno.test("a place that fills its memory ends alone", async () => {
   const fixture = await PlaceFixture.open();
   const sibling = await fixture.build({ runtimeName: "sibling" });

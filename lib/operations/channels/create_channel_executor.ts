@@ -1,5 +1,5 @@
 /**
- * What starts the processes of channels: each has the rights of the service's own user, since its folder
+ * What starts the processes of channels: each is the service's own user to the files, since its folder
  * lies in the home, and lives for as long as the channel is on.
  *
  * @module
@@ -25,6 +25,7 @@ export function createChannelExecutor(
   return createExecutor({
     ...options,
     unconfined: "Deno's permissions alone hold channels",
+    staysRoot: true,
     maxSessions: MAX_PLACES,
     maxOpenFiles: MAX_OPEN_FILES,
     maxHeapMiB: MAX_HEAP_MIB,

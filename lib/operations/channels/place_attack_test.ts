@@ -14,6 +14,9 @@ const HARMLESS = ["query"];
 /** Attempts that are refused by a trap and not by a permission. */
 const TRAPPED = ["chdir", "kill", "kill_parent_node", "signal"];
 
+/** The bit of what root's channels may, of <linux/capability.h>. */
+const CAP_NET_BIND_SERVICE = 1 << 10;
+
 interface World {
   channel: BuiltChannel;
   facts: Record<string, unknown>;
@@ -143,6 +146,9 @@ Deno.test({
   fn: () =>
     inWorld(async ({ facts }) => {
       const [pid] = channelProcesses();
+      const status = await Deno.readTextFile(`/proc/${pid}/status`);
+      const rights = Number.parseInt(/^CapEff:\s*(\w+)/m.exec(status)![1]!, 16);
+      assert([0, CAP_NET_BIND_SERVICE].includes(rights), `${rights}`);
       const own = new Set(sockets(Deno.pid));
       assertEquals(sockets(pid!).filter((socket) => own.has(socket)), []);
       const seen = (path: unknown) =>
