@@ -6,19 +6,19 @@
  * @module
  */
 
-import { type Permission, permissionFlags, workerPermissions } from "../base/permission.ts";
-import { HOLDS_PACKAGES, moduleUrl, ROOT, sourcePaths } from "../base/layout.ts";
-import { lockedFlags, ownFiles } from "../packages/locked_packages.ts";
-import { closeInherited } from "../executor/inherited.ts";
-import { findConfinement, sandboxBase, sandboxView } from "../executor/sandbox.ts";
-import { endOf, spawnProcess } from "../executor/spawn_process.ts";
-import { EXEC_FILTERED, writeSeccompFilter } from "../executor/seccomp_filter.ts";
-import { withinMoments } from "../base/process_tree.ts";
 import { dirname, fromFileUrl } from "@std/path";
+import { type Permission, valuesByKind, workerPermissions } from "../base/permission.ts";
+import { makePrivateDir } from "../base/private_dir.ts";
+import { moduleUrl, sourcePaths } from "../base/layout.ts";
+import type { LockedPackages } from "../packages/locked_packages.ts";
+import { createExecutor, type Executor, type ExecutorOptions } from "../executor/executor.ts";
+import { machineEnv, machineFiles } from "../executor/machine_files.ts";
+import { endOf } from "../executor/spawn_process.ts";
+import { withinMoments } from "../base/process_tree.ts";
 import { portTransport } from "../rpc/port_transport.ts";
-import { MAX_GATEWAY_FRAME_BYTES } from "./protocol.ts";
 import { streamTransport } from "../rpc/stream_transport.ts";
 import type { Transport } from "../rpc/transport.ts";
+import { MAX_GATEWAY_FRAME_BYTES } from "./protocol.ts";
 
 /** A gateway that was started. */
 export interface RunningGateway {
@@ -30,16 +30,6 @@ export interface RunningGateway {
 }
 
 const ENTRY = moduleUrl("lib/process/service/worker.ts");
-
-/** What Deno and its packages take from the environment of the process, whatever the table says. */
-const PROCESS_VARIABLES = [
-  ...["DENO_DIR", "HOME", "XDG_CACHE_HOME", "TMPDIR", "TZ", "LANG", "LC_ALL", "NO_COLOR"],
-  ...["DENO_CERT", "DENO_TLS_CA_STORE", "SSL_CERT_FILE", "SSL_CERT_DIR", "RUST_BACKTRACE"],
-  ...["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"].flatMap((name) => [
-    name,
-    name.toLowerCase(),
-  ]),
-];
 
 /** Starts it in a Worker. */
 export function gatewayWorker(table: readonly Permission[], entry?: URL): RunningGateway {
@@ -64,29 +54,54 @@ export function gatewayWorker(table: readonly Permission[], entry?: URL): Runnin
 export interface GatewayProcess {
   table: readonly Permission[];
   env: (name: string) => string | undefined;
+  executor: Pick<Executor, "spawn">;
+  /** Where its packages are; undefined where the program holds them. */
+  packages: LockedPackages | undefined;
+  /** Folder of its own for what Deno derives from the sources. */
+  cacheDir: string;
   entry?: URL;
-  /** Folder of ours for what the sandbox needs; absent: there is no sandbox. */
-  sandboxDir?: string;
-  /** Deno's folder: what it has derived from the sources. */
-  denoDir: string | undefined;
+}
+
+/** What starts gateways: as the service's own user, with the bounds of the service itself. */
+export function createGatewayExecutor(
+  options: Pick<ExecutorOptions, "cacheDir" | "log">,
+): Executor {
+  return createExecutor({
+    ...options,
+    staysRoot: true,
+    unconfined: "Deno's permissions alone hold the gateway",
+    maxOpenFiles: Infinity,
+    maxHeapMiB: Infinity,
+    maxDataBytes: Infinity,
+  });
 }
 
 /** Starts it in a process of its own, which has exactly the permissions of the table. */
-export async function gatewayProcess(options: GatewayProcess): Promise<RunningGateway> {
-  const { table, env } = options;
-  const names = table.filter(({ kind }) => kind === "env").map(({ value }) => value);
-  const variables = [...PROCESS_VARIABLES, ...names].flatMap((name) => {
-    const value = env(name);
-    return value === undefined ? [] : [[name, value]];
+export async function gatewayProcess(
+  { table, env, executor, packages, cacheDir, entry = ENTRY }: GatewayProcess,
+): Promise<RunningGateway> {
+  const { net, read, write, env: named } = valuesByKind(table);
+  const sockets = net.filter((value) => value.startsWith("unix:")).map((value) => value.slice(5));
+  // A socket is made anew in its folder.
+  const isFile = (path: string) => !sockets.includes(path);
+  const folders = [...new Set([...sockets.map(dirname), ...write.filter(isFile)])];
+  const sources = [...sourcePaths(["lib/", "channels/"], { shares: true }), fromFileUrl(entry)];
+  const seen = [...sources, ...read].filter((path) => isFile(path) && !folders.includes(path));
+  await makePrivateDir(cacheDir);
+  const child = await executor.spawn({
+    name: "gateway",
+    entry,
+    permissions: { net, read, write, env: named, denyNet: [] },
+    view: {
+      readOnly: await machineFiles(env, seen),
+      readWrite: folders,
+      network: true,
+      cacheDir,
+    },
+    packages,
+    env: machineEnv(env, named),
+    sharesStderr: true,
   });
-  const entry = options.entry ?? ENTRY;
-  const argv = [
-    ...await closeInherited(),
-    ...await namespaces(options),
-    ...[Deno.execPath(), "run", ...runFlags(), ...permissionFlags(table), entry.href],
-  ];
-  const environment = { ...Object.fromEntries(variables), DENO_NO_UPDATE_CHECK: "1" };
-  const child = spawnProcess({ argv, env: environment, sharesStderr: true });
   const ended = endOf(child).then(({ reason }) => reason);
   return {
     transport: streamTransport(
@@ -99,75 +114,4 @@ export async function gatewayProcess(options: GatewayProcess): Promise<RunningGa
       await withinMoments(ended);
     },
   };
-}
-
-/**
- * What puts it into namespaces of its own: no other process is seen there, and no file beyond the table.
- * Not where it serves a port below 1024, for which a user namespace has no right.
- */
-async function namespaces(
-  { table, env, entry, sandboxDir, denoDir }: GatewayProcess,
-): Promise<string[]> {
-  const { bwrap } = await findConfinement();
-  if (bwrap === undefined || sandboxDir === undefined || servesLowPort(table)) return [];
-  const filter = await writeSeccompFilter(sandboxDir);
-  const certificates = ["DENO_CERT", "SSL_CERT_FILE", "SSL_CERT_DIR"].flatMap((name) =>
-    env(name) ?? []
-  );
-  const sockets = (value: string) => value.startsWith("unix:") ? [dirname(value.slice(5))] : [];
-  const valuesOf = (kind: Permission["kind"]) =>
-    table.filter((entry) => entry.kind === kind).map(({ value }) => value);
-  const readWrite = [
-    ...valuesOf("net").flatMap(sockets),
-    ...valuesOf("write").filter((path) => !valuesOf("net").includes(`unix:${path}`)),
-    ...denoDir === undefined ? [] : [denoDir],
-  ];
-  const files = HOLDS_PACKAGES ? [] : ["deno.json", "deno.lock", "imports.json"];
-  const readOnly = [
-    ...files.map((name) => fromFileUrl(new URL(name, ROOT))),
-    ...sourcePaths(["lib/", "channels/"], { shares: true }),
-    ...entry === undefined ? [] : [fromFileUrl(entry)],
-    ...await existing([...SYSTEM_FILES, ...certificates, ...valuesOf("read")]),
-  ].filter((path) => !readWrite.includes(path));
-  const view = { readOnly, readWrite: [...new Set(readWrite)], network: true };
-  return [
-    ...["/bin/sh", "-c", EXEC_FILTERED, filter, bwrap],
-    // Its variables stand in the environment, and not in an argv that every user sees.
-    ...(await sandboxBase(Deno.execPath())).filter((arg) => arg !== "--clearenv"),
-    ...sandboxView(view, {}),
-  ];
-}
-
-/** What Deno reads at its start of the machine's certificates and time. */
-const SYSTEM_FILES = [
-  ...["/etc/ssl", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted", "/etc/ca-certificates"],
-  ...["/usr/share/ca-certificates", "/usr/local/share/ca-certificates"],
-  ...["/etc/localtime", "/usr/share/zoneinfo"],
-];
-
-const LOWEST_PORT = 1_024;
-
-function servesLowPort(table: readonly Permission[]): boolean {
-  return table.some(({ kind, value, askedBy }) => {
-    const port = Number(/:(\d+)$/.exec(value)?.[1] ?? LOWEST_PORT);
-    const isServed = askedBy === "api" || askedBy === "channels.websocket";
-    return kind === "net" && isServed && port > 0 && port < LOWEST_PORT;
-  });
-}
-
-/** A path that is not there cannot be shown. */
-async function existing(paths: readonly string[]): Promise<string[]> {
-  const there = await Promise.all(
-    paths.map((path) => Deno.stat(path).then(() => true, () => false)),
-  );
-  return paths.filter((_, at) => there[at]);
-}
-
-/** The same modules and packages as this process, and no others. */
-function runFlags(): string[] {
-  const files = ownFiles();
-  const packages = files === undefined
-    ? ["--no-lock", "--no-npm", `--config=${fromFileUrl(new URL("deno.json", ROOT))}`]
-    : lockedFlags(files);
-  return ["--quiet", "--no-prompt", "--no-remote", "--deny-import", "--cached-only", ...packages];
 }

@@ -4,23 +4,13 @@
  * @module
  */
 
-const KINDS = ["net", "read", "write", "env"] as const;
-
 /** One permission of the service. */
 export interface Permission {
-  kind: typeof KINDS[number];
+  kind: "net" | "read" | "write" | "env";
   /** `host:port`, `unix:<path>`, a path, or a variable's name. */
   value: string;
   /** Who asked: a config key, a provider, a dependency. */
   askedBy: string;
-}
-
-/** The table as flags of `deno run`. What is not named is denied. */
-export function permissionFlags(table: readonly Permission[]): string[] {
-  return KINDS.flatMap((kind) => {
-    const values = valuesOf(table, kind);
-    return values.length === 0 ? [] : [`--allow-${kind}=${values.join(",")}`];
-  });
 }
 
 /** Whether flags can say it: Deno splits their values at every comma. */
@@ -31,7 +21,7 @@ export function fitsFlags(table: readonly Permission[]): boolean {
 /** The table as the options of a Worker. What is not named is denied. */
 export function workerPermissions(table: readonly Permission[]): Deno.PermissionOptionsObject {
   return {
-    ...Object.fromEntries(KINDS.map((kind) => [kind, valuesOf(table, kind)])),
+    ...valuesByKind(table),
     import: false,
     run: false,
     ffi: false,
@@ -39,6 +29,17 @@ export function workerPermissions(table: readonly Permission[]): Deno.Permission
   };
 }
 
-function valuesOf(table: readonly Permission[], kind: Permission["kind"]): string[] {
-  return [...new Set(table.filter((entry) => entry.kind === kind).map(({ value }) => value))];
+/** The values of a table, each once. */
+export function valuesByKind(
+  table: readonly Permission[],
+): Record<Permission["kind"], string[]> {
+  const valuesOf = (kind: Permission["kind"]) => [
+    ...new Set(table.filter((entry) => entry.kind === kind).map(({ value }) => value)),
+  ];
+  return {
+    net: valuesOf("net"),
+    read: valuesOf("read"),
+    write: valuesOf("write"),
+    env: valuesOf("env"),
+  };
 }

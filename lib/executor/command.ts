@@ -59,7 +59,7 @@ export interface ChildCommandOptions {
   permissions: ChildPermissions;
   /** From source only: the binary holds its packages. A child without it can import none. */
   packages?: LockedPackages;
-  /** Of V8's heap. */
+  /** Of V8's heap; Infinity: V8's own bound. */
   maxHeapMiB: number;
   /** Of each half of where V8 keeps what is new; default: its own. */
   maxNewMiB?: number;
@@ -75,7 +75,7 @@ export interface ChildCommandOptions {
 export function childCommand(options: ChildCommandOptions): ChildCommand {
   const { permissions, execPath } = options;
   const heap = [
-    `--max-old-space-size=${options.maxHeapMiB}`,
+    ...options.maxHeapMiB === Infinity ? [] : [`--max-old-space-size=${options.maxHeapMiB}`],
     ...options.maxNewMiB === undefined ? [] : [`--max-semi-space-size=${options.maxNewMiB}`],
   ].join(",");
   const env = { DENO_DIR: options.cacheDir, DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" };
@@ -127,7 +127,7 @@ export function childCommand(options: ChildCommandOptions): ChildCommand {
       "--cached-only",
       // Most children are short: reading and writing V8's code cache costs more than it saves.
       ...options.keepsCode ? [] : ["--no-code-cache"],
-      `--v8-flags=${heap}`,
+      ...heap === "" ? [] : [`--v8-flags=${heap}`],
       ...grants,
     ],
     env,

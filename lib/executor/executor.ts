@@ -59,6 +59,8 @@ export interface ProcessJob extends Pick<ChildJob, "permissions" | "view" | "pac
   entry: URL;
   /** Variables that it has beside Deno's own. */
   env: Readonly<Record<string, string>>;
+  /** See `SpawnOptions`. */
+  sharesStderr?: boolean;
 }
 
 export type { ChildOutcome };
@@ -124,13 +126,13 @@ export interface ExecutorOptions {
   maxWaiting?: number;
   /** Sessions at once; beyond them one is refused. Default 32. */
   maxSessions?: number;
-  /** Files that a child may have open. Default 256. */
+  /** Files that a child may have open; Infinity: as many as the service. Default 256. */
   maxOpenFiles?: number;
-  /** V8's heap in a child. Default 256. */
+  /** V8's heap in a child; Infinity: V8's own bound. Default 256. */
   maxHeapMiB?: number;
   /** Of each half of where V8 keeps what is new: less takes less memory and more time. Default: V8's own. */
   maxNewMiB?: number;
-  /** Data segments of a child: its heap, code, stacks and buffers. Default 2 GiB. */
+  /** Data segments of a child: its heap, code, stacks and buffers. Infinity: any. Default 2 GiB. */
   maxDataBytes?: number;
   execPath?: string;
   standalone?: boolean;
@@ -346,7 +348,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       try {
         const started = await commandLine({ ...job, tool: job.name });
         closing.signal.throwIfAborted();
-        const child = spawnProcess(started);
+        const child = spawnProcess({ ...started, sharesStderr: job.sharesStderr });
         closing.signal.addEventListener("abort", child.kill, { once: true });
         const ended = endOf(child).then(() => {
           closing.signal.removeEventListener("abort", child.kill);
@@ -395,11 +397,11 @@ function limited(
 ): string[] {
   if (Deno.build.os !== "linux") return [];
   const limits = [
-    `ulimit -d ${Math.floor(maxDataBytes / 1024)}`,
+    ...maxDataBytes === Infinity ? [] : [`ulimit -d ${Math.floor(maxDataBytes / 1024)}`],
     // Deno works on several threads, so processor time passes faster than time; this bounds a child that
     // outlives everyone.
     ...(timeoutMs === undefined ? [] : [`ulimit -t ${Math.ceil(timeoutMs / 1000) * 4}`]),
-    `ulimit -n ${maxOpenFiles}`,
+    ...maxOpenFiles === Infinity ? [] : [`ulimit -n ${maxOpenFiles}`],
     "ulimit -c 0",
     filter === undefined ? 'exec "$@"' : EXEC_FILTERED,
   ];

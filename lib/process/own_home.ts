@@ -11,6 +11,7 @@ import type { HomePaths } from "../config/paths.ts";
 import { findOwnDenoDir } from "../packages/deno_dir.ts";
 import { lockedPackages } from "../packages/locked_packages.ts";
 import { createPackageFetcher } from "../packages/package_fetcher.ts";
+import { fitsFlags } from "../base/permission.ts";
 import { MCP } from "../packages/wanted_packages.ts";
 import { ServiceError } from "../base/errors.ts";
 import type { ChannelRegistry } from "../registry/channel_registry.ts";
@@ -44,7 +45,7 @@ import { plainNames } from "../authority/plain_names.ts";
 import { scrubbedApprovals, scrubbedAudit } from "../authority/scrubbed_ports.ts";
 import type { Operator } from "../operations/operate.ts";
 import { ownListeners } from "../policy/resolve/own_listeners.ts";
-import { gatewayProcess, gatewayWorker } from "../authority/run_gateway.ts";
+import { createGatewayExecutor, gatewayProcess, gatewayWorker } from "../authority/run_gateway.ts";
 import type { ServiceBoot } from "../authority/protocol.ts";
 import { GatewayPorts } from "../authority/gateway_ports.ts";
 import { openOperatorState } from "../state/operator_state.ts";
@@ -273,6 +274,10 @@ export async function ownHome(
       scrubber,
       log,
     });
+    // The compiled binary can't be given permissions by its parent, nor a path with a comma by a flag.
+    const gateways = options.stays && !Deno.build.standalone && fitsFlags(table)
+      ? createGatewayExecutor({ cacheDir, log })
+      : undefined;
     const documents = createDocumentReader({ cacheDir, workspace, denoDir, log });
     const api = options.api ?? config.api.enabled;
     // A warning that commands run without a sandbox is not to wait for the first of them.
@@ -304,17 +309,16 @@ export async function ownHome(
     }
     const authority = await startAuthority({
       run: async () =>
-        options.stays
-          ? await gatewayProcess({
-            table,
-            env: options.env,
-            entry: options.entry,
-            sandboxDir: (await executor.confinement()).confined ? cacheDir : undefined,
-            denoDir,
-          })
-          : gatewayWorker(table, options.entry),
+        gateways === undefined ? gatewayWorker(table, options.entry) : await gatewayProcess({
+          table,
+          env: options.env,
+          executor: gateways,
+          packages: lockedPackages(denoDir),
+          cacheDir: `${paths.runDir}/gateway-cache`,
+          entry: options.entry,
+        }),
       boot,
-      restarts: options.stays === true,
+      restarts: gateways !== undefined,
       onStarted(started) {
         // Who dies has not closed it.
         isUntouched = false;
@@ -379,7 +383,14 @@ export async function ownHome(
         await mcp.shutdown();
         await channels?.shutdown();
         await fetcher.shutdown();
-        await Promise.all([actions.shutdown(), executor.shutdown(), documents.shutdown(), trial]);
+        await Promise.all([
+          actions.shutdown(),
+          executor.shutdown(),
+          documents.shutdown(),
+          gateways?.shutdown(),
+          gateways?.shutdown(),
+          trial,
+        ]);
         known.close();
         await state.close();
         await audit.close();

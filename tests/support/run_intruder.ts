@@ -1,9 +1,9 @@
 // deno-lint-ignore-file no-console -- a program whose output is what it is for
 /** Starts the intruder as a gateway with the permissions of a table, given as JSON in the first argument. */
 
-import { createExecutor } from "../../lib/executor/executor.ts";
 import { AUTHORITY, GATEWAY, type ServiceBoot } from "../../lib/authority/protocol.ts";
-import { gatewayProcess } from "../../lib/authority/run_gateway.ts";
+import { createGatewayExecutor, gatewayProcess } from "../../lib/authority/run_gateway.ts";
+import { lockedPackages } from "../../lib/packages/locked_packages.ts";
 import { findOwnDenoDir } from "../../lib/packages/deno_dir.ts";
 import { Peer } from "../../lib/rpc/peer.ts";
 import { serviceErrors } from "../../lib/rpc/service_errors.ts";
@@ -12,7 +12,8 @@ const probe = JSON.parse(Deno.args[0]!);
 const silent = () => {};
 const log = { debug: silent, info: silent, warning: silent, error: silent };
 const cacheDir = await Deno.makeTempDir();
-const { confined } = await createExecutor({ cacheDir, log }).confinement();
+const executor = createGatewayExecutor({ cacheDir, log });
+const { confined } = await executor.confinement();
 // What this process has open, and no gateway may have.
 const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
 const [client, secret] = await Promise.all([
@@ -23,8 +24,9 @@ const running = await gatewayProcess({
   table: probe.table,
   env: (name) => Deno.env.get(name),
   entry: new URL("./intruder.ts", import.meta.url),
-  sandboxDir: confined ? cacheDir : undefined,
-  denoDir: findOwnDenoDir((name) => Deno.env.get(name)),
+  executor,
+  packages: lockedPackages(findOwnDenoDir((name) => Deno.env.get(name))),
+  cacheDir: `${cacheDir}/own`,
 });
 const none = () => Promise.reject(new Error("not answered here"));
 const peer = new Peer({
