@@ -127,6 +127,7 @@ export async function ownHome(
   if ("heldBy" in lock) return lock;
   const { release } = lock;
   let output: LogOutput | undefined;
+  let gateways: Executor | undefined;
   try {
     const loaded = await loadOwn(options);
     const { config } = loaded;
@@ -146,6 +147,30 @@ export async function ownHome(
     );
     const warn = options.warn ?? log.warning;
     for (const warning of loaded.warnings) warn(warning);
+
+    const denoDir = findOwnDenoDir(options.env);
+    const cacheDir = `${paths.runDir}/child-cache`;
+    const table = permissionTable(loaded, paths, {
+      api: options.api ?? config.api.enabled,
+      channels: options.channels !== undefined,
+    });
+    // The compiled binary can't be given permissions by its parent, nor a path with a comma by a flag.
+    const processes = options.stays && !Deno.build.standalone && fitsFlags(table)
+      ? createGatewayExecutor({ cacheDir, log })
+      : undefined;
+    gateways = processes;
+    const gateway = async () =>
+      processes === undefined ? gatewayWorker(table, options.entry) : await gatewayProcess({
+        table,
+        env: options.env,
+        executor: processes,
+        packages: lockedPackages(denoDir),
+        cacheDir: `${paths.runDir}/gateway-cache`,
+        entry: options.entry,
+      });
+    // It loads its modules while this process opens what it has to.
+    let early = processes && gateway();
+    early?.catch(() => {});
 
     const journalMark = await openJournalMark(paths, { newJournal: options.newJournal ?? false });
     const workspace = await makeWorkspace(config.agent.workspace, paths.home);
@@ -174,7 +199,6 @@ export async function ownHome(
       });
     }
     const watched: { reload?: () => Promise<void> } = {};
-    const denoDir = findOwnDenoDir(options.env);
     const fetcher = createPackageFetcher({
       packages: lockedPackages(denoDir),
       env: options.env,
@@ -192,10 +216,6 @@ export async function ownHome(
         reload: async () => await watched.reload?.(),
         log,
       });
-    const table = permissionTable(loaded, paths, {
-      api: options.api ?? config.api.enabled,
-      channels: options.channels !== undefined,
-    });
     const commissions = new Commissions({ audit, findings: state.findings, grants: state.grants });
     const upkeep = createUpkeep({
       paths,
@@ -224,7 +244,6 @@ export async function ownHome(
       servesPort: options.channels !== undefined,
       log,
     });
-    const cacheDir = `${paths.runDir}/child-cache`;
     const executor = createExecutor({ cacheDir, workspace, log });
     await removeLeftNetworks(paths.socketDir);
     const served: { apiUrl?: string; wsUrl?: string } = {};
@@ -274,10 +293,6 @@ export async function ownHome(
       scrubber,
       log,
     });
-    // The compiled binary can't be given permissions by its parent, nor a path with a comma by a flag.
-    const gateways = options.stays && !Deno.build.standalone && fitsFlags(table)
-      ? createGatewayExecutor({ cacheDir, log })
-      : undefined;
     const documents = createDocumentReader({ cacheDir, workspace, denoDir, log });
     const api = options.api ?? config.api.enabled;
     // A warning that commands run without a sandbox is not to wait for the first of them.
@@ -308,17 +323,13 @@ export async function ownHome(
       await fetcher.ensure({ user: "api.mcp", param: "api.mcp", dependencies: MCP });
     }
     const authority = await startAuthority({
-      run: async () =>
-        gateways === undefined ? gatewayWorker(table, options.entry) : await gatewayProcess({
-          table,
-          env: options.env,
-          executor: gateways,
-          packages: lockedPackages(denoDir),
-          cacheDir: `${paths.runDir}/gateway-cache`,
-          entry: options.entry,
-        }),
+      run() {
+        const running = early ?? gateway();
+        early = undefined;
+        return running;
+      },
       boot,
-      restarts: gateways !== undefined,
+      restarts: processes !== undefined,
       onStarted(started) {
         // Who dies has not closed it.
         isUntouched = false;
@@ -428,6 +439,7 @@ export async function ownHome(
       killChildren,
     };
   } catch (error) {
+    await gateways?.shutdown();
     release();
     await output?.flush(LOG_FLUSH_MS);
     throw error;

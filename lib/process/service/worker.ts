@@ -1,6 +1,6 @@
 /**
  * Entry of the gateway: a process, or a Worker for one command. It is started with exactly the permissions
- * of the table and imports what it needs once it knows what it is to be.
+ * of the table and imports more once it knows what it is to be.
  *
  * @module
  */
@@ -14,6 +14,10 @@ import type { Service } from "./service.ts";
 // A guest may be handed over before the gateway is up; it waits.
 const running = Promise.withResolvers<Service>();
 
+/** Before it is told what it is to be, which takes the authority a while. */
+const loading = import("./service.ts");
+loading.catch(() => {});
+
 const peer = new Peer({
   transport: gatewayTransport(),
   mine: GATEWAY,
@@ -23,7 +27,7 @@ const peer = new Peer({
   handlers: {
     calls: {
       async start(boot) {
-        const { startService } = await import("./service.ts");
+        const { startService } = await loading;
         const service = await startService(boot, peer);
         running.resolve(service);
         return service.started;
