@@ -45,3 +45,20 @@ Deno.test("the service has exactly its table, and cannot do what is not in it", 
   assertEquals(Object.keys(report.attempts).length, 27);
   assertEquals(await Deno.readTextFile(forbidden.configFile) !== "", true);
 });
+
+Deno.test("the launcher connects to nobody while the service runs", async () => {
+  await using home = await makeHome();
+  const program = new URL("./support/launcher_permissions.ts", import.meta.url).pathname;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...RUN_FLAGS, program],
+    env: { SERVICE_HOME: `${home.dir}/home` },
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  const reader = child.stdout.getReader();
+  const said = new TextDecoder().decode((await reader.read()).value);
+  assertEquals(JSON.parse(said), { state: "prompt", connected: "NotCapable" });
+  child.kill("SIGTERM");
+  assertEquals((await child.status).code, 0);
+  await reader.cancel();
+});

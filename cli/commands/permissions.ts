@@ -1,14 +1,14 @@
-/** `service permissions`: what the service and its channels may reach, and who asked for it. */
+/** `service permissions`: what each process of the service may reach, and who asked for it. */
 
 import type { Command } from "../command.ts";
 import { EXIT } from "../command.ts";
+import type { Permission } from "../../lib/base/permission.ts";
 import { ownOptions } from "../open_service.ts";
 
 const command: Command = {
-  description:
-    "Prints every host, path and variable that the service's Worker is given, then what the " +
-    "Worker of each channel that is switched on is given, and which part of the configuration " +
-    "asked for it. What is not in a table is denied.",
+  description: "Prints what each process of the service may reach, and which part of the " +
+    "configuration asked for it: the launcher, the gateway, and each channel that is switched on. " +
+    "What isn't listed is denied.",
   examples: ["service permissions", "service permissions --serve --json"],
   options: [{ name: "serve", summary: "As `service serve` would have it: the API, no channels" }],
   async run({ options, globals, out }) {
@@ -45,12 +45,19 @@ const command: Command = {
     }, own);
     if (globals.json) out.json({ service, channels });
     else {
-      const table = [...service, ...channels];
-      const width = Math.max(...table.map(({ value }) => value.length));
-      for (const { kind, value, askedBy } of table) {
-        out.line(`${kind.padEnd(5)}  ${value.padEnd(width)}  ${askedBy}`);
+      const width = Math.max(...[...service, ...channels].map(({ value }) => value.length));
+      const print = (process: string, table: readonly Permission[]) => {
+        out.line(process);
+        for (const { kind, value, askedBy } of table) {
+          out.line(`  ${kind.padEnd(5)}  ${value.padEnd(width)}  ${askedBy}`);
+        }
+      };
+      out.line("launcher: starts the others, decides on actions and records them");
+      out.line("  net    none");
+      print("gateway: starts no program", service);
+      for (const [name, table] of Map.groupBy(channels, ({ askedBy }) => askedBy)) {
+        print(`${name.replace(/^channels\./, "channel ")}: starts no program`, table);
       }
-      out.line("run    -      nothing: programs are started by the authority alone");
     }
     return EXIT.done;
   },

@@ -168,6 +168,8 @@ export async function ownHome(
         cacheDir: `${paths.runDir}/gateway-cache`,
         entry: options.entry,
       });
+    // Whoever has authority connects to nobody: what needs the network runs in other processes.
+    if (processes) Deno.permissions.revokeSync({ name: "net" });
     // It loads its modules while this process opens what it has to.
     let early = processes && gateway();
     early?.catch(() => {});
