@@ -401,7 +401,6 @@ export async function ownHome(
           executor.shutdown(),
           documents.shutdown(),
           gateways?.shutdown(),
-          gateways?.shutdown(),
           trial,
         ]);
         known.close();
