@@ -5,45 +5,53 @@
  */
 
 import { systemClock } from "../base/clock.ts";
+import type { Permission } from "../base/permission.ts";
 import { issueSecret } from "../config/issue_secret.ts";
 import type { Config } from "../config/schema.ts";
-import type { Log } from "../base/log.ts";
 import { Approvals } from "../approvals/approvals.ts";
-import { createOperator, type Operator } from "../operations/operate.ts";
-import type { AuditLog } from "../audit/log.ts";
-import type { HomeChannels } from "../operations/channels/home_channels.ts";
-import type { Commissions } from "../approvals/commission/commissions.ts";
+import { Commissions } from "../approvals/commission/commissions.ts";
+import { createOperator } from "../operations/operate.ts";
+import { createUpkeep } from "../operations/upkeep.ts";
 import { createIssuedTokens } from "../state/issued_tokens.ts";
-import type { OperatorState } from "../state/operator_state.ts";
-import type { Upkeep } from "../operations/upkeep.ts";
+import type { HomeLog } from "./open_log.ts";
+import type { Records } from "./open_records.ts";
+import { loadOwn, ownTable } from "./own_config.ts";
+import type { OwnOptions } from "./own_home.ts";
 
 /** What {@linkcode openOperator} takes. */
-export interface OpenOperatorDeps {
+export interface OpenOperatorDeps extends Records, Pick<HomeLog, "log" | "known"> {
   config: Config;
-  audit: AuditLog;
-  state: OperatorState;
-  upkeep: Upkeep;
-  /** Absent where no channels are run. */
-  channels?: Pick<HomeChannels, "operator" | "verifiesSenders">;
-  commissions: Commissions;
-  /** Whether this process has a WebSocket port. */
-  servesPort: boolean;
-  log: Log;
+  /** The gateway's. */
+  table: readonly Permission[];
+  denoDir: string | undefined;
+  /** Takes up the configuration file now. */
+  reload: () => Promise<void>;
 }
 
-/** What waits for a person, and who may answer. What the last process left is void. */
-export async function openOperator(
-  {
-    config,
+/** See {@linkcode openOperator}. */
+export type OpenedOperator = Awaited<ReturnType<typeof openOperator>>;
+
+/** What waits for a person, and who may answer or change something. What the last process left is void. */
+export async function openOperator(options: OwnOptions, deps: OpenOperatorDeps) {
+  const { config, audit, state, table, known: { scrubber }, log } = deps;
+  const { paths, env } = options;
+  const servesPort = options.channels !== undefined;
+  const channels = options.channels && (await import("../operations/channels/home_channels.ts"))
+    .openHomeChannels({ ...deps, registry: options.channels, paths, env, scrubber });
+  const commissions = new Commissions({ audit, findings: state.findings, grants: state.grants });
+  const upkeep = createUpkeep({
+    paths,
+    env,
+    running: config,
+    permissions: table,
+    secrets: state.secrets,
+    mirror: config.audit.mirror,
+    load: () => loadOwn(options, { keepLastGood: false }),
+    permissionsOf: (next) => ownTable(options, next),
+    reload: deps.reload,
     audit,
-    state,
-    upkeep,
-    channels,
-    commissions,
-    servesPort,
     log,
-  }: OpenOperatorDeps,
-): Promise<{ approvals: Approvals; operator: Operator }> {
+  });
   const { gates, channels: { websocket } } = config;
   const { pending, latches, tokens } = state;
   const approvals = new Approvals({
@@ -58,6 +66,8 @@ export async function openOperator(
   const trustsProxy = servesPort && websocket.trustedProxyAuth !== null;
   return {
     approvals,
+    channels,
+    commissions,
     operator: createOperator({
       approvals,
       tokens,

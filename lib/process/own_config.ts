@@ -9,6 +9,8 @@ import { withoutChannelSections } from "../config/channel_sections.ts";
 import { loadConfig, type Loaded } from "../settings/load.ts";
 import { type ChannelSecrets, type NamedSecret, secretsIn } from "../config/redact.ts";
 import { type Config, configSchema } from "../config/schema.ts";
+import { permissionTable } from "../authority/permission_table.ts";
+import type { Permission } from "../base/permission.ts";
 import type { OwnOptions } from "./own_home.ts";
 import { SECRETS_KEY_VARIABLE } from "../state/secret_key.ts";
 
@@ -33,6 +35,14 @@ export function neverSaid(
     ...secretsIn(config, configSchema, channels),
     ...key === "" ? [] : [{ name: SECRETS_KEY_VARIABLE, value: key }],
   ];
+}
+
+/** The permission table of the gateway that such a configuration would have. */
+export function ownTable({ paths, api, channels }: OwnOptions, loaded: Loaded): Permission[] {
+  return permissionTable(loaded, paths, {
+    api: api ?? loaded.config.api.enabled,
+    channels: channels !== undefined,
+  });
 }
 
 /** What the service is given: keys of tools, MCP servers and places are not its business. */

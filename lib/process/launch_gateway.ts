@@ -1,0 +1,67 @@
+/**
+ * How a home starts its gateway: in a process of its own where the service stays, else in a Worker.
+ *
+ * @module
+ */
+
+import {
+  createGatewayExecutor,
+  gatewayProcess,
+  gatewayWorker,
+  type RunningGateway,
+} from "../authority/run_gateway.ts";
+import type { Log } from "../base/log.ts";
+import { fitsFlags, type Permission } from "../base/permission.ts";
+import { lockedPackages } from "../packages/locked_packages.ts";
+import type { OwnOptions } from "./own_home.ts";
+
+/** Starts gateways, one after the other. */
+export interface GatewayLauncher {
+  run(): RunningGateway | Promise<RunningGateway>;
+  /** Whether one that dies is started again. */
+  restarts: boolean;
+  /** Ends what runs. */
+  shutdown(): Promise<void>;
+}
+
+/** Makes it. A process is started at once: it loads its modules while this one opens what it has to. */
+export function launchGateway(
+  { paths, env, entry, stays }: OwnOptions,
+  { table, denoDir, log }: {
+    table: readonly Permission[];
+    denoDir: string | undefined;
+    log: Log;
+  },
+): GatewayLauncher {
+  // The compiled binary can't be given permissions by its parent, nor a path with a comma by a flag.
+  if (!stays || Deno.build.standalone || !fitsFlags(table)) {
+    return {
+      run: () => gatewayWorker(table, entry),
+      restarts: false,
+      shutdown: () => Promise.resolve(),
+    };
+  }
+  // Whoever has authority connects to nobody: what needs the network runs in other processes.
+  Deno.permissions.revokeSync({ name: "net" });
+  const executor = createGatewayExecutor({ cacheDir: `${paths.runDir}/child-cache`, log });
+  const start = () =>
+    gatewayProcess({
+      table,
+      env,
+      executor,
+      packages: lockedPackages(denoDir),
+      cacheDir: `${paths.runDir}/gateway-cache`,
+      entry,
+    });
+  let early: Promise<RunningGateway> | undefined = start();
+  early.catch(() => {});
+  return {
+    run() {
+      const running = early ?? start();
+      early = undefined;
+      return running;
+    },
+    restarts: true,
+    shutdown: () => executor.shutdown(),
+  };
+}
