@@ -13,9 +13,24 @@ import { MAX_GATEWAY_FRAME_BYTES } from "./protocol.ts";
 export const IS_PROCESS: boolean =
   typeof (globalThis as { postMessage?: unknown }).postMessage !== "function";
 
+/** Functions of the console that write to standard output. */
+const PRINTING = [
+  "debug",
+  "dir",
+  "dirxml",
+  "group",
+  "groupCollapsed",
+  "info",
+  "log",
+  "table",
+] as const;
+
 /** Over standard input and output, or the Worker's port. */
 export function gatewayTransport(): Transport {
   if (!IS_PROCESS) return portTransport(self as unknown as Port);
+  // Standard output carries frames: what a package prints goes to standard error.
+  // deno-lint-ignore no-console -- of whoever's package
+  for (const name of PRINTING) console[name] = console.error;
   return streamTransport(
     { readable: Deno.stdin.readable, writable: Deno.stdout.writable },
     { maxFrameBytes: MAX_GATEWAY_FRAME_BYTES },

@@ -250,7 +250,9 @@ async function openHome(options: OwnOptions, taken: Taken): Promise<OwnedHome> {
   function killChildren(): void {
     authority.kill();
     const { fetcher, documents } = work;
-    for (const each of [channels, fetcher, actions, executor, documents]) void each?.shutdown();
+    for (const each of [channels, fetcher, actions, executor, documents, launcher]) {
+      void each?.shutdown();
+    }
   }
 
   return {
