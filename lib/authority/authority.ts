@@ -82,7 +82,10 @@ interface Connected {
 /** Starts the gateway. Rejects with the ServiceError that kept it from starting. */
 export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
   const { scrubber } = deps;
-  let current = await connect(deps);
+  /** The newest one, which may be starting: what it is told then waits for it. */
+  let newest: GatewayPeer;
+  const connectNext = () => connect(deps, (peer) => newest = peer);
+  let current = await connectNext();
   const died = Promise.withResolvers<never>();
   died.promise.catch(() => {});
   const stopping = new AbortController();
@@ -101,7 +104,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
         await wait(waitMs, stopping.signal);
         if (stopping.signal.aborted) return;
         try {
-          current = await connect(deps);
+          current = await connectNext();
           isUp = true;
         } catch (error) {
           const { message } = toErrorData(error);
@@ -126,10 +129,10 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
       current.peer.call("guest", { readable, writable }, { transfer }).catch(() => {});
       return { readable: toGuest.readable, writable: toGateway.writable };
     },
-    setChecks: (checks) => current.peer.notify("checks", scrubber.value(checks)),
-    setSecretPrints: (prints) => current.peer.notify("secret_prints", prints),
-    setChannels: (specs) => current.peer.notify("channels", specs),
-    configure: (config, paths) => current.peer.notify("configure", { config, paths }),
+    setChecks: (checks) => newest.notify("checks", scrubber.value(checks)),
+    setSecretPrints: (prints) => newest.notify("secret_prints", prints),
+    setChannels: (specs) => newest.notify("channels", specs),
+    configure: (config, paths) => newest.notify("configure", { config, paths }),
     async drain({ graceMs, afterGuests = false }) {
       stopping.abort();
       const { peer, over } = current;
@@ -157,7 +160,10 @@ function ended(reason: string): ServiceError {
 }
 
 /** Starts a gateway and waits until it is up. */
-async function connect(deps: AuthorityDeps): Promise<Connected> {
+async function connect(
+  deps: AuthorityDeps,
+  onPeer: (peer: GatewayPeer) => void,
+): Promise<Connected> {
   const running = await deps.run();
   const peer: GatewayPeer = new Peer({
     transport: running.transport,
@@ -180,6 +186,7 @@ async function connect(deps: AuthorityDeps): Promise<Connected> {
     return deps.scrubber.text(said);
   })();
   deps.ports.connect(peer);
+  onPeer(peer);
   try {
     const died = over.then((reason) => Promise.reject(ended(reason)));
     const started = await Promise.race([peer.call("start", deps.boot()), died]);

@@ -1,9 +1,12 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ServiceError } from "../base/errors.ts";
-import { gatewayWorker } from "./run_gateway.ts";
+import { gatewayWorker, type RunningGateway } from "./run_gateway.ts";
+import { Peer } from "../rpc/peer.ts";
+import { portTransport } from "../rpc/port_transport.ts";
+import { serviceErrors } from "../rpc/service_errors.ts";
 import { GatewayPorts } from "./gateway_ports.ts";
-import type { ServiceBoot } from "./protocol.ts";
-import { startAuthority } from "./authority.ts";
+import { AUTHORITY, GATEWAY, type ServiceBoot, type Started } from "./protocol.ts";
+import { type AuthorityDeps, startAuthority } from "./authority.ts";
 import { printsOf } from "../secrets/prints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { gateFixture } from "./testing/gate_fixture.ts";
@@ -58,4 +61,88 @@ Deno.test("startAuthority() fails what waits for the outbox, on record, when the
     start!.seq,
   ]);
   assertEquals([end!.data.status, end!.data.code], ["failed", "executor_fault"]);
+});
+
+Deno.test("startAuthority() starts a gateway again that died, and tells it what changed meanwhile", async () => {
+  const silent = () => {};
+  const lines: string[] = [];
+  const starts: PromiseWithResolvers<Started>[] = [];
+  const ends: PromiseWithResolvers<string>[] = [];
+  const told: unknown[][] = [];
+  const none = () => Promise.reject(new Error("nobody asks"));
+  let version = 0;
+  function run(): RunningGateway {
+    const { port1, port2 } = new MessageChannel();
+    const start = Promise.withResolvers<Started>();
+    const ended = Promise.withResolvers<string>();
+    const heard: unknown[] = [];
+    const gateway = new Peer({
+      transport: portTransport(port2),
+      mine: GATEWAY,
+      theirs: AUTHORITY,
+      errors: serviceErrors(),
+      handlers: {
+        calls: {
+          start(boot) {
+            heard.push(boot.version);
+            return start.promise;
+          },
+          guest: none,
+          enqueue: none,
+          create_automation: none,
+          drain: () => ({ interrupted: 7 }),
+        },
+        notices: {
+          channels: silent,
+          secret_prints: (prints) => void heard.push(prints),
+          checks: silent,
+          configure: silent,
+        },
+      },
+    });
+    starts.push(start);
+    ends.push(ended);
+    told.push(heard);
+    return {
+      transport: portTransport(port1),
+      ended: ended.promise,
+      kill() {
+        ended.resolve("it was killed");
+        gateway.close();
+        return Promise.resolve();
+      },
+    };
+  }
+  const until = async (holds: () => boolean) => {
+    while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  const starting = startAuthority({
+    run,
+    boot: () => ({ version: `${++version}` }) as ServiceBoot,
+    restarts: true,
+    onStarted: silent,
+    scrubber: createScrubber(printsOf({ name: "WORDS", value: "secret words" })),
+    log: {
+      debug: silent,
+      info: silent,
+      warning: silent,
+      error: (message: string, fields: { reason: string }) =>
+        lines.push(`${message}: ${fields.reason}`),
+    },
+    ports: new GatewayPorts(createScrubber([])),
+  } as unknown as AuthorityDeps);
+  const up = { model: "none", modelReason: "a test", interrupted: 0 };
+  await until(() => told[0]?.length === 1);
+  starts[0]!.resolve(up);
+  const authority = await starting;
+  ends[0]!.resolve("it said secret words");
+  await until(() => told[1]?.length === 1);
+  const prints = printsOf({ name: "NEW", value: "another secret" });
+  authority.setSecretPrints(prints);
+  starts[1]!.resolve({ ...up, apiUrl: "again" });
+  await until(() => authority.started.apiUrl === "again");
+  assertEquals(told[1], ["2", prints]);
+  assertEquals(lines, ["The gateway has ended and is started again: it said [secret WORDS]"]);
+  assertEquals(await authority.drain({ graceMs: 0 }), { interrupted: 7 });
+  assertEquals(starts.length, 2);
 });
