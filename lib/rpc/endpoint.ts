@@ -34,7 +34,7 @@ export interface Endpoint {
   readonly notices: Readonly<Record<string, NoticeSpec<any>>>;
 }
 
-/** An end that is only ever asked by nobody. */
+/** An end that answers nothing. */
 export const NO_ENDPOINT = { calls: {}, notices: {} } as const satisfies Endpoint;
 
 /** Declares a call: `call<Params, Result>()`, with checks where an end isn't trusted. */
