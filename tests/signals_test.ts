@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { startModelServer } from "./fakes/model_server.ts";
+import { processTree } from "./support/channel_processes.ts";
 import { makeHome, RUN_FLAGS, type TestHome } from "./support/home.ts";
 
 const ask = (apiUrl: string) =>
@@ -9,31 +10,45 @@ const ask = (apiUrl: string) =>
     body: JSON.stringify({ messages: [{ role: "user", content: "hi" }], session_id: "s" }),
   });
 
-for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  Deno.test(`${signal} lets a running turn end, takes no new one, and exits with 0`, async () => {
-    const hold = Promise.withResolvers<void>();
-    await using model = startModelServer({
-      script: async () => {
-        await hold.promise;
-        return { text: "just in time" };
-      },
-    });
-    await using home = await makeHome({
-      agent: { model: "local/fake" },
-      providers: { local: { baseUrl: model.baseUrl } },
-    });
-    await using service = await home.start();
-    const asking = ask(service.apiUrl);
-    await model.request(0);
-    service.process.kill(signal);
-    while (!service.log().includes("Stopping")) await new Promise((done) => setTimeout(done, 10));
-    const late = await ask(service.apiUrl).then((response) => response.status, () => "refused");
-    assert(late === "refused" || late === 503, String(late));
-    hold.resolve();
-    const response = await asking;
-    assertEquals((await response.json()).choices[0].message.content, "just in time");
-    const { code } = await service.process.status;
-    assertEquals(code, 0, service.log());
+for (
+  const [signal, ofAll] of [["SIGTERM"], ["SIGINT"], ["SIGTERM", " of all processes"]] as const
+) {
+  // As systemd stops a service.
+  const ignore = ofAll !== undefined && Deno.build.os !== "linux";
+  const name = `${signal}${
+    ofAll ?? ""
+  } lets a running turn end, takes no new one, and exits with 0`;
+  Deno.test({
+    name: ignore ? `${name} (needs Linux)` : name,
+    ignore,
+    fn: async () => {
+      const hold = Promise.withResolvers<void>();
+      await using model = startModelServer({
+        script: async () => {
+          await hold.promise;
+          return { text: "just in time" };
+        },
+      });
+      await using home = await makeHome({
+        agent: { model: "local/fake" },
+        providers: { local: { baseUrl: model.baseUrl } },
+      });
+      await using service = await home.start();
+      const asking = ask(service.apiUrl);
+      await model.request(0);
+      const processes = ofAll === undefined ? [] : processTree(service.process.pid);
+      for (const pid of processes) Deno.kill(pid, signal);
+      service.process.kill(signal);
+      while (!service.log().includes("Stopping")) await new Promise((done) => setTimeout(done, 10));
+      const late = await ask(service.apiUrl).then((response) => response.status, () => "refused");
+      assert(late === "refused" || late === 503, String(late));
+      hold.resolve();
+      const response = await asking;
+      assertEquals((await response.json()).choices[0].message.content, "just in time");
+      const { code } = await service.process.status;
+      assertEquals(code, 0, service.log());
+      assert(ofAll === undefined || processes.length > 1);
+    },
   });
 }
 

@@ -233,7 +233,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     });
     const argv = [
       ...await closeInherited(),
-      ...limited(filter, timeoutMs, options),
+      ...limited(filter, timeoutMs, { ...options, staysOn: job.env !== undefined }),
       ...(bwrap === undefined
         ? []
         // What bwrap has is seen in there; nothing that an argv would show to every user.
@@ -393,10 +393,13 @@ function limited(
   {
     maxDataBytes = DEFAULT_MAX_DATA_BYTES,
     maxOpenFiles = DEFAULT_MAX_OPEN_FILES,
-  }: Pick<ExecutorOptions, "maxDataBytes" | "maxOpenFiles">,
+    staysOn,
+  }: Pick<ExecutorOptions, "maxDataBytes" | "maxOpenFiles"> & { staysOn: boolean },
 ): string[] {
   if (Deno.build.os !== "linux") return [];
   const limits = [
+    // Whoever stops the service may tell all of its processes; these go on until they are told by the first.
+    ...staysOn ? ["trap '' TERM INT HUP"] : [],
     ...maxDataBytes === Infinity ? [] : [`ulimit -d ${Math.floor(maxDataBytes / 1024)}`],
     // Deno works on several threads, so processor time passes faster than time; this bounds a child that
     // outlives everyone.

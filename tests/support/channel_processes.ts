@@ -21,6 +21,14 @@ export function gatewayProcesses(above = Deno.pid): number[] {
 }
 
 function processesBelow(above: number, isIt: RegExp): number[] {
+  return processTree(above).filter((pid) =>
+    readText(`/proc/${pid}/comm`).startsWith("deno") &&
+    isIt.test(readText(`/proc/${pid}/cmdline`))
+  );
+}
+
+/** Numbers of all processes below one, in the order of their start. */
+export function processTree(above: number): number[] {
   const parents = new Map<number, number>();
   for (const { name } of Deno.readDirSync("/proc")) {
     const parent = /^PPid:\s*(\d+)/m.exec(readText(`/proc/${name}/status`))?.[1];
@@ -30,10 +38,7 @@ function processesBelow(above: number, isIt: RegExp): number[] {
     const parent = parents.get(pid);
     return parent !== undefined && (parent === above || isBelow(parent));
   };
-  return [...parents.keys()].filter((pid) =>
-    isBelow(pid) && readText(`/proc/${pid}/comm`).startsWith("deno") &&
-    isIt.test(readText(`/proc/${pid}/cmdline`))
-  ).sort((a, b) => a - b);
+  return [...parents.keys()].filter(isBelow).sort((a, b) => a - b);
 }
 
 /** Empty for one that has just ended. */
