@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { startModelServer } from "./fakes/model_server.ts";
 import { processTree } from "./support/channel_processes.ts";
+import { needs } from "./support/needs.ts";
 import { makeHome, RUN_FLAGS, type TestHome } from "./support/home.ts";
 
 const ask = (apiUrl: string) =>
@@ -13,14 +14,12 @@ const ask = (apiUrl: string) =>
 for (
   const [signal, ofAll] of [["SIGTERM"], ["SIGINT"], ["SIGTERM", " of all processes"]] as const
 ) {
-  // As systemd stops a service.
-  const ignore = ofAll !== undefined && Deno.build.os !== "linux";
+  // All at once is how systemd stops a service.
   const name = `${signal}${
     ofAll ?? ""
   } lets a running turn end, takes no new one, and exits with 0`;
   Deno.test({
-    name: ignore ? `${name} (needs Linux)` : name,
-    ignore,
+    ...needs(name, ofAll !== undefined && "Linux"),
     fn: async () => {
       const hold = Promise.withResolvers<void>();
       await using model = startModelServer({
