@@ -35,6 +35,12 @@ export function launchGateway(
 ): GatewayLauncher {
   // The compiled binary can't be given permissions by its parent, nor a path with a comma by a flag.
   if (!stays || Deno.build.standalone || !fitsFlags(table)) {
+    if (stays) {
+      const reason = Deno.build.standalone ? "the compiled binary" : "a path that holds a comma";
+      log.warning("The gateway has no process of its own here, so only a Worker holds it", {
+        reason,
+      });
+    }
     return {
       run: () => gatewayWorker(table, entry),
       restarts: false,
