@@ -5,6 +5,7 @@
  * @module
  */
 
+import { readBody } from "./body_reader.ts";
 import type { ProviderSpec } from "./provider_spec.ts";
 
 /** Most bytes of an answer that are read; the longest lists of models are some 100 KiB. */
@@ -46,7 +47,7 @@ export async function listRemoteModels(
       await response.body?.cancel();
       return { kind: "answered", status };
     }
-    return { kind: "answered", status, models: readIds(await readJson(response)) };
+    return { kind: "answered", status, models: readIds(await readJson(response, signal)) };
   } catch (error) {
     if (signal.aborted) return { kind: "unreachable", reason: `no answer in ${timeoutMs} ms` };
     return { kind: "unreachable", reason: explain(error) };
@@ -54,14 +55,21 @@ export async function listRemoteModels(
 }
 
 /** The answer as JSON; undefined when it is none, or too long. */
-async function readJson(response: Response): Promise<unknown> {
+async function readJson({ body }: Response, signal: AbortSignal): Promise<unknown> {
+  if (body === null) return undefined;
   let text = "";
   let bytes = 0;
   const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) return undefined;
-    text += decoder.decode(chunk, { stream: true });
+  const reader = readBody(body, signal);
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    bytes += value.length;
+    if (bytes > MAX_ANSWER_BYTES) {
+      await reader.cancel();
+      return undefined;
+    }
+    text += decoder.decode(value, { stream: true });
   }
   try {
     return JSON.parse(text);

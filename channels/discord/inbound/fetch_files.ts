@@ -82,7 +82,7 @@ async function fetchFile(
   try {
     return await withDeadline({ timeoutMs: FETCH_MS, clock, signal }, async (ending) => {
       const response = await fetch(url, { redirect: "error", signal: ending });
-      if (response.ok) return await readBounded(response, maxBytes) ?? "too large";
+      if (response.ok) return await readBounded(response, maxBytes, ending) ?? "too large";
       await response.body?.cancel();
       return response.status === 429 || response.status >= 500 ? "away" : "gone";
     });

@@ -166,7 +166,7 @@ async function readWhole(url: string, init: RequestInit, stopping: AbortSignal):
       signal,
     });
     isAnswered = true;
-    const bytes = await readBounded(response, MAX_ANSWER_BYTES);
+    const bytes = await readBounded(response, MAX_ANSWER_BYTES, signal);
     if (bytes === undefined) throw new CutOffError("The answer of Discord is too long");
     const { status, statusText, headers } = response;
     const isEmpty = [204, 205, 304].includes(status);

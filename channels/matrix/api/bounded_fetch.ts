@@ -42,15 +42,16 @@ export function boundedFetch(
     const timeoutMs = (isFile || isUpload ? FILE_TIMEOUT_MS : TIMEOUT_MS) + waitMs;
     const late = () => new Error("The homeserver did not answer in time");
     return await withDeadline({ timeoutMs, late, signal, clock }, async (ending) => {
+      const either = init.signal ? AbortSignal.any([ending, init.signal]) : ending;
       const response = await fetch(url, {
         method: init.method,
         headers: init.headers,
         body: init.body,
         redirect: "manual",
-        signal: init.signal ? AbortSignal.any([ending, init.signal]) : ending,
+        signal: either,
       });
       const { status, headers } = response;
-      const body = await readBounded(response, maxBytes);
+      const body = await readBounded(response, maxBytes, either);
       if (body === undefined) {
         const error = `The answer has more than ${maxBytes} bytes`;
         return Response.json({ errcode: "M_TOO_LARGE", error }, { status: 413 });

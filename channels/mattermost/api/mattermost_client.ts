@@ -57,8 +57,8 @@ export class MattermostClient extends Client4 {
     options: RequestOptions,
   ): Promise<Answer> => {
     const timeoutMs = options.body instanceof FormData ? FILE_TIMEOUT_MS : TIMEOUT_MS;
-    return await this.#request(url, options, timeoutMs, async (response) => {
-      const bytes = await readBounded(response, MAX_ANSWER_BYTES);
+    return await this.#request(url, options, timeoutMs, async (response, ending) => {
+      const bytes = await readBounded(response, MAX_ANSWER_BYTES, ending);
       if (bytes === undefined) throw new ApiError("The server's answer is too large", sent(0));
       try {
         return JSON.parse(new TextDecoder().decode(bytes)) as Answer;
@@ -80,7 +80,7 @@ export class MattermostClient extends Client4 {
       this.getFileRoute(encodeURIComponent(fileId)),
       { method: "get" },
       FILE_TIMEOUT_MS,
-      (response) => readBounded(response, maxBytes),
+      (response, ending) => readBounded(response, maxBytes, ending),
     );
   }
 
@@ -88,7 +88,7 @@ export class MattermostClient extends Client4 {
     url: string,
     options: RequestOptions,
     timeoutMs: number,
-    read: (response: Response) => Promise<Result>,
+    read: (response: Response, ending: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     const { clock, signal, httpClient } = this.#deps;
     const waitMs = this.#freeAtMs - clock.elapsed();
@@ -105,8 +105,8 @@ export class MattermostClient extends Client4 {
           signal: ending,
           ...httpClient !== undefined && { client: httpClient },
         });
-        if (response.ok) return await read(response);
-        throw await this.#failure(response);
+        if (response.ok) return await read(response, ending);
+        throw await this.#failure(response, ending);
       } catch (error) {
         if (error instanceof ApiError) throw error;
         if (signal.aborted) throw new ApiError("The channel was stopped", sent(0));
@@ -119,9 +119,9 @@ export class MattermostClient extends Client4 {
     });
   }
 
-  async #failure(response: Response): Promise<ApiError> {
+  async #failure(response: Response, ending: AbortSignal): Promise<ApiError> {
     const { status, headers } = response;
-    const bytes = await readBounded(response, 256 * 1024).catch(() => undefined);
+    const bytes = await readBounded(response, 256 * 1024, ending).catch(() => undefined);
     if (status === 429) {
       const waitMs = rateWaitMs(headers, this.#deps.clock.now());
       this.#freeAtMs = Math.max(this.#freeAtMs, this.#deps.clock.elapsed() + waitMs);

@@ -30,7 +30,7 @@ export function boundedFetch(
     return await withDeadline({ timeoutMs, late, signal, clock }, async (ending) => {
       // Redirects are not followed: a token would go along.
       const response = await fetch(input, { ...init, redirect: "manual", signal: ending });
-      const bytes = await readBounded(response, maxBytes);
+      const bytes = await readBounded(response, maxBytes, ending);
       if (bytes === undefined) throw new RangeError(`More than ${maxBytes} bytes came`);
       const { status, statusText, headers } = response;
       return new Response(isBodiless(status) ? null : bytes, {

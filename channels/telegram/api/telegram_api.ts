@@ -123,7 +123,7 @@ export class TelegramApi {
   /** Takes the answer whole, so that one that is none of the Bot API's is told with its status. */
   async #fetch(input: string, init?: RequestInit): Promise<Response> {
     const response = await this.#deps.fetch(input, init);
-    const text = await readText(response);
+    const text = await readText(response, init?.signal ?? undefined);
     const answer = parse(text);
     if (typeof answer?.ok === "boolean") return new Response(text);
     throw faultOfStatus("a request", response.status);
@@ -183,8 +183,8 @@ function faultOfStatus(what: string, status: number): TelegramFault {
   return new TelegramFault("server", said);
 }
 
-async function readText(response: Response): Promise<string> {
-  const bytes = await readBounded(response, MAX_ANSWER_BYTES);
+async function readText(response: Response, signal?: AbortSignal): Promise<string> {
+  const bytes = await readBounded(response, MAX_ANSWER_BYTES, signal);
   if (bytes === undefined) throw new TelegramFault("server", "Telegram's answer is too long");
   return new TextDecoder().decode(bytes);
 }

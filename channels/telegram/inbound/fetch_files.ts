@@ -110,7 +110,7 @@ async function fetchOne(
   return await withDeadline({ timeoutMs: FILE_MS, late, signal, clock }, async (ending) => {
     try {
       const body = await api.download(filePath, ending);
-      return await readBounded({ body }, maxBytes) ?? tooLarge(maxBytes + 1);
+      return await readBounded({ body }, maxBytes, ending) ?? tooLarge(maxBytes + 1);
     } catch (error) {
       if (ending.aborted) throw ending.reason;
       // What fetch says may name the address, which holds the token.

@@ -245,6 +245,12 @@ export class FakeTelegram implements ChannelPlatform {
     await this.#server.shutdown();
   }
 
+  /** Resolves after a request that asks for nothing was answered, or once it is down. */
+  async answers(): Promise<void> {
+    await fetch(this.url).then((response) => response.body?.cancel(), () => {});
+    await new Promise((next) => setTimeout(next, 1));
+  }
+
   async #answer(request: Request): Promise<Response> {
     this.requests += 1;
     const { pathname } = new URL(request.url);
@@ -281,13 +287,19 @@ export class FakeTelegram implements ChannelPlatform {
     const file = [...this.api.files.values()].find((one) => one.path === path);
     if (file === undefined) return refusal(404, "Not Found");
     return this.stallFiles
-      ? new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array(1)) }))
+      ? new Response(ReadableStream.from(stalled(this.#ending.signal)))
       : new Response(file.bytes, { headers: { "content-type": "application/octet-stream" } });
   }
 
   #postWebhook(): void {
     if (this.api.webhook !== undefined) void deliverToWebhook(this.api, this.#ending.signal);
   }
+}
+
+/** A body that says one byte and no more, until the signal ends it: whoever read it may be gone. */
+async function* stalled(ending: AbortSignal): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array(1);
+  await new Promise((end) => ending.addEventListener("abort", end, { once: true }));
 }
 
 function personOf(senderId: string) {

@@ -30,12 +30,12 @@ export async function fetchFile(
   if (!isAtHost(host, url)) return { kind: "elsewhere", url: address };
   const name = fileName(url);
   try {
-    return await requestFile(host!, url, { signal }, async (response) => {
+    return await requestFile(host!, url, { signal }, async (response, ending) => {
       if (!response.ok) {
         await response.body?.cancel().catch(() => {});
         return { kind: "failed", name, reason: `it answered ${response.status}` };
       }
-      const bytes = await readBounded(response, files.roomBytes);
+      const bytes = await readBounded(response, files.roomBytes, ending);
       if (bytes === undefined) return { kind: "too_large", name };
       const path = await files.write(name, bytes);
       const type = response.headers.get("content-type") ?? "";

@@ -20,20 +20,21 @@ export function isAtHost(host: FileHost | undefined, url: URL | null): url is UR
     url.username === "" && url.password === "";
 }
 
-/** A request; redirects are not followed. The answer's body has to be read or cancelled by `use`. */
+/** A request; redirects are not followed. `use` has to read or cancel the answer's body, until the signal ends it. */
 export async function requestFile<T>(
   { caCerts }: FileHost,
   url: URL,
   init: RequestInit,
-  use: (response: Response) => Promise<T>,
+  use: (response: Response, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   using client = Deno.createHttpClient({ caCerts: [...caCerts] });
-  const signals = [AbortSignal.timeout(TIMEOUT_MS), ...init.signal ? [init.signal] : []];
+  const late = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = init.signal ? AbortSignal.any([late, init.signal]) : late;
   const response = await fetch(url, {
     ...init,
     client,
     redirect: "error",
-    signal: AbortSignal.any(signals),
+    signal,
   });
-  return await use(response);
+  return await use(response, signal);
 }

@@ -34,6 +34,17 @@ Deno.test("readBounded() does not begin to read what says that it is too long", 
   assertEquals(cancelled, 1);
 });
 
+Deno.test("readBounded() ends with its signal, whatever the body does with it", async () => {
+  let cancelled = 0;
+  const stalled = () => new ReadableStream<Uint8Array>({ cancel: () => void (cancelled += 1) });
+  const ending = new AbortController();
+  const reading = readBounded({ body: stalled() }, 3, ending.signal);
+  ending.abort(new Error("late"));
+  await assertRejects(() => reading, Error, "late");
+  await assertRejects(() => readBounded({ body: stalled() }, 3, ending.signal), Error, "late");
+  assertEquals(cancelled, 2);
+});
+
 Deno.test("readBounded() rejects as its body does", async () => {
   const body = new ReadableStream<Uint8Array>({
     pull: () => Promise.reject(new Error("cut off")),
