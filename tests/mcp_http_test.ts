@@ -4,6 +4,7 @@ import { createExecutor } from "../lib/executor/executor.ts";
 import { type HttpMcpServer, httpMcpServer } from "../lib/mcp_servers/testing/http_server.ts";
 import { npmServer } from "../lib/mcp_servers/testing/server_configs.ts";
 import { gateFixture, type GateFixtureOptions } from "../lib/authority/testing/gate_fixture.ts";
+import { freePort } from "./support/free_port.ts";
 
 /** Looks until something is so. */
 async function until(look: () => boolean | Promise<boolean>): Promise<void> {
@@ -37,9 +38,7 @@ async function withHttp(
 }
 
 Deno.test("a real server over streamable HTTP is listed and called", async () => {
-  const probe = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = probe.addr;
-  probe.close();
+  const port = freePort();
   const { command } = npmServer("everything", ["streamableHttp"]) as { command: string[] };
   const process = new Deno.Command(command[0]!, {
     args: command.slice(1),

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { FakeHost } from "../../lib/channel/testing/mod.ts";
-import { FakeMattermost, freePort } from "./testing/fake_mattermost.ts";
+import { FakeMattermost } from "./testing/fake_mattermost.ts";
 import { TestChannel, withChannel } from "./testing/test_channel.ts";
+import { freePort } from "../../tests/support/free_port.ts";
 
 const WITH_BUTTONS = { actionsPort: 0, actionsHost: "127.0.0.1" };
 const DIGEST = "0123456789abcdef".repeat(4);

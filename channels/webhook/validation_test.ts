@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { freePort, SECRET } from "./testing/test_platform.ts";
+import { SECRET } from "./testing/test_platform.ts";
 import { validate } from "./validation.ts";
+import { freePort } from "../../tests/support/free_port.ts";
 
 const GOOD = { host: "127.0.0.1", port: 8780, path: "/webhook", url: "", secret: SECRET };
 

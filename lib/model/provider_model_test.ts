@@ -3,6 +3,7 @@ import { type Behaviour, startModelServer } from "../../tests/fakes/model_server
 import { ServiceError } from "../base/errors.ts";
 import { ask, says, type WireName, WIRES } from "./testing/ask.ts";
 import { registryFor, requestOf } from "./testing/ask.ts";
+import { freePort } from "../../tests/support/free_port.ts";
 
 /** A test of each wire against the fake. */
 function onEachWire(
@@ -256,9 +257,7 @@ Deno.test("stream() ends its wait between tries when the signal aborts", async (
 onEachWire(
   "throws provider_unreachable, naming the base URL, when nobody listens",
   async (wire) => {
-    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const { port } = listener.addr;
-    listener.close();
+    const port = freePort();
     const { error, notices } = await ask(
       registryFor(wire, `http://127.0.0.1:${port}/v1`).default,
     );

@@ -8,6 +8,7 @@ import {
   createPackageFetcher,
   type PackageFetcherDeps,
 } from "./package_fetcher.ts";
+import { freePort } from "../../tests/support/free_port.ts";
 
 interface World {
   dir: string;
@@ -135,9 +136,7 @@ Deno.test("PackageFetcher.ensure() ends a fetch that takes too long, or is not w
 
 Deno.test("PackageFetcher.ensure() with Deno itself says plainly that a registry is out of reach", async () => {
   await inWorld(async ({ dir, fetcher, lines }) => {
-    const registry = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const { port } = registry.addr as Deno.NetAddr;
-    registry.close();
+    const port = freePort();
     const { ensure } = fetcher({
       env: (name) =>
         name === "NPM_CONFIG_REGISTRY"

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { ActionContext } from "../contract/actions.ts";
 import { gateFixture } from "../authority/testing/gate_fixture.ts";
+import { freePort } from "../../tests/support/free_port.ts";
 
 interface Site extends AsyncDisposable {
   port: number;
@@ -220,9 +221,7 @@ Deno.test("web_fetch refuses what is no text, naming the type, and cuts what is 
 });
 
 Deno.test("web_fetch fails plainly when nobody answers", async () => {
-  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
-  const { port } = listener.addr;
-  listener.close();
+  const port = freePort();
   await using gate = await gateFixture({ privateHosts: ["127.0.0.1"] });
   const result = await gate.act("web_fetch", { url: `http://127.0.0.1:${port}/` }, {
     context: { personHosts: ["127.0.0.1"] },

@@ -10,6 +10,7 @@ import {
   type TranscriptionBehaviour,
 } from "../../tests/fakes/transcription_server.ts";
 import { createTranscriber, type TranscriberDeps } from "./create_transcriber.ts";
+import { freePort } from "../../tests/support/free_port.ts";
 
 const NEVER = new AbortController().signal;
 const KEY = "sk-a-key-of-many-letters";
@@ -139,9 +140,7 @@ Deno.test("an endpoint that refuses, redirects, breaks off or answers nonsense i
 });
 
 Deno.test("an endpoint that is down, or answers too late, is told in words", async () => {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  listener.close();
+  const port = freePort();
   const down = transcriber({ baseUrl: `http://127.0.0.1:${port}/v1?secret=1` });
   const { code, message } = await refusal(down.ofDataUrl(urlOf(OGG), NEVER));
   assertEquals(code, "provider_unreachable");

@@ -8,6 +8,7 @@ import { lockedClosure } from "../../lib/packages/locked_closure.ts";
 import { MAIN_JOB } from "../../lib/packages/wanted_packages.ts";
 import { denoDirectory } from "./deno_directory.ts";
 import { makeHome, ROOT, type TestHome } from "./home.ts";
+import { freePort } from "./free_port.ts";
 
 const LOCK = JSON.parse(await Deno.readTextFile(new URL("../../deno.lock", import.meta.url)));
 
@@ -22,8 +23,6 @@ export async function bareHome(
   const home = await makeHome(config, ROOT);
   const denoDir = `${home.dir}/deno`;
   await denoDirectory(denoDir, MAIN_JOB_PACKAGES.filter((id) => !without.includes(id)));
-  const nobody = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const proxy = `http://127.0.0.1:${nobody.addr.port}/`;
-  nobody.close();
+  const proxy = `http://127.0.0.1:${freePort()}/`;
   return { home, env: { DENO_DIR: denoDir, HTTP_PROXY: proxy, HTTPS_PROXY: proxy } };
 }

@@ -2,6 +2,7 @@
 
 import { join } from "@std/path";
 import { programPath } from "../../../tests/support/needs.ts";
+import { freePort } from "../../../tests/support/free_port.ts";
 
 export class Ngircd {
   readonly port: number;
@@ -14,9 +15,7 @@ export class Ngircd {
   }
 
   static async start({ password = "" }: { password?: string } = {}): Promise<Ngircd> {
-    const probe = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const { port } = probe.addr;
-    probe.close();
+    const port = freePort();
     const dir = await Deno.makeTempDir({ prefix: "ngircd-" });
     // It gives up root, where it has it, before it reads some of this.
     await Deno.chmod(dir, 0o755);

@@ -7,9 +7,9 @@ import {
   RetryLaterError,
   UncertainDeliveryError,
 } from "../../../lib/channel/delivery_error.ts";
-import { freePort } from "../testing/fake_mattermost.ts";
 import { ApiError, toDeliveryError } from "./api_error.ts";
 import { MattermostClient } from "./mattermost_client.ts";
+import { freePort } from "../../../tests/support/free_port.ts";
 
 /** A client of a server that gives one answer. */
 async function withAnswer(

@@ -9,6 +9,7 @@ import { toChatId } from "../chat_address.ts";
 import { FakeApi, type FakeApiOptions } from "./fake_api.ts";
 import { FakeSockets } from "./fake_sockets.ts";
 import { type FakeChannel, type FakePost, FakeStore } from "./fake_store.ts";
+import { freePort } from "../../../tests/support/free_port.ts";
 
 export interface FakeMattermostOptions
   extends Partial<Pick<FakeApiOptions, "maxPostSize" | "maxFileSize">> {
@@ -217,12 +218,4 @@ export class FakeMattermost implements ChannelPlatform {
   async close(): Promise<void> {
     await this.goDown();
   }
-}
-
-/** One that nobody listens at just now. */
-export function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr as Deno.NetAddr;
-  listener.close();
-  return port;
 }

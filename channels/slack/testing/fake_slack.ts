@@ -21,6 +21,7 @@ import {
   type FakeMessage,
   TEAM,
 } from "./fake_workspace.ts";
+import { freePort } from "../../../tests/support/free_port.ts";
 
 export class FakeSlack extends FakeWire implements ChannelPlatform {
   readonly senders = [ALICE, BOB] as const;
@@ -37,9 +38,7 @@ export class FakeSlack extends FakeWire implements ChannelPlatform {
   ): Promise<FakeSlack> {
     const fake = new FakeSlack(scopes);
     if (mode === "http") {
-      const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-      const { port } = listener.addr;
-      listener.close();
+      const port = freePort();
       Object.assign(fake.section, { mode, host: "127.0.0.1", port });
       fake.requestUrl = `http://127.0.0.1:${port}${HTTP_PATH}`;
     }

@@ -2,6 +2,7 @@
 
 import type { ChannelPlatform, PlatformSent } from "../../../lib/channel/testing/mod.ts";
 import { readClaim, Signer } from "../protocol/signature.ts";
+import { freePort } from "../../../tests/support/free_port.ts";
 
 export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
@@ -188,12 +189,4 @@ export class TestPlatform implements ChannelPlatform {
     }
     return new Response(null, { status, headers });
   }
-}
-
-/** A port that nobody listens at. */
-export function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  listener.close();
-  return port;
 }

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { connect } from "node:net";
 import { neverSent } from "./never_sent.ts";
+import { freePort } from "../../../tests/support/free_port.ts";
 
 async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   return await promise.then(() => undefined, (error) => error);
@@ -27,15 +28,8 @@ async function withServer(
   }
 }
 
-/** Where nobody listens. */
-function closedPort(): number {
-  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
-  listener.close();
-  return listener.addr.port;
-}
-
 Deno.test("neverSent() is true when a connection is refused, or its host has no address", async () => {
-  const port = closedPort();
+  const port = freePort();
   const refused = await errorOf(fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: "x" }));
   assertEquals(neverSent(refused), true);
   assertEquals(neverSent(await errorOf(fetch("http://nowhere.invalid/"))), true);
