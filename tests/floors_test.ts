@@ -168,3 +168,19 @@ Deno.test("an import past the entries, an unused entry and a missing header are 
     ],
   );
 });
+
+Deno.test("docs/architecture.md names the floors as they are, and files that there are", async () => {
+  const page = await Deno.readTextFile(`${ROOT}docs/architecture.md`);
+  const rows = [...page.matchAll(/^\| (`.*?`) +\|/gm)].map(([, names]) => names!.match(/\w+/g)!);
+  assertEquals(rows, FLOORS.toReversed().map((folders) => [...folders]));
+  const modules = await readModules(ROOT, IMPORT_MAP);
+  let room = "";
+  const missing: string[] = [];
+  for (const [, name] of page.matchAll(/(?:→|^(?:gateway|launcher|channel|child)) +([a-z_/]+)/gm)) {
+    const isWhole = /^(lib|channels)\//.test(name!);
+    if (isWhole) room = name!.split("/", 2).join("/");
+    const path = isWhole ? `${name}.ts` : `${room}/${name}.ts`;
+    if (!modules.has(path)) missing.push(path);
+  }
+  assertEquals(missing, []);
+});

@@ -10,6 +10,7 @@
  *   tool is on disk before the next model call.
  * - A slow or dead reader of events holds up nobody.
  * - While an approval is pending, the turn's time stands still (`run_calls.ts`).
+ * - At four fifths of the context the older part is summarized; the history stays on record.
  * - Chat commands (`chat_commands.ts`) are answered before a turn starts and leave no message.
  *
  * Runs in: gateway.

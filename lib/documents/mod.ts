@@ -8,6 +8,7 @@
  * - The type follows from the bytes, never from a name or a header.
  * - `child.ts` reaches nothing; the service gets text back.
  * - Documents and tools have places of their own and never wait for each other.
+ * - A PDF is read up to 200 pages and says so. An archive over its limits is refused.
  *
  * Runs in: launcher (starts children), action child (`child.ts`), gateway (images and text files).
  *

@@ -13,6 +13,8 @@
  *   Idempotency-Key after 30 s (`api/readers.ts`).
  * - A route of `web/` is data: scope, schemas, handler. Docs, OpenAPI and a test come from that
  *   list.
+ * - Bodies that are being read hold a bounded number of bytes together; beyond it: 503
+ *   `overloaded`.
  * - The authority checks a caller's credential again before it does what only it may.
  *
  * Runs in: gateway.

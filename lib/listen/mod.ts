@@ -9,6 +9,8 @@
  *   `node:http` never accepts again (`connection_room.ts`, `bounded_port.ts`).
  * - A code of `ServiceError` without a row in `error_table.ts` doesn't compile.
  * - The text of an unexpected error stays inside.
+ * - With `no-legacy-abort` (deno.json) a request's signal aborts when its client leaves, and not
+ *   when its answer was sent.
  *
  * Runs in: gateway; channel process where a channel listens.
  *
