@@ -4,7 +4,7 @@
  * @module
  */
 
-import { systemClock } from "../../lib/channel/system_clock.ts";
+import { systemClock } from "../../lib/base/clock.ts";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
 import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import { WebClient } from "@slack/web-api";

@@ -20,7 +20,7 @@ import {
 } from "./compaction.ts";
 import { cutToFit, type Entry, newEntry, totalTokens, wholeSteps } from "./history.ts";
 import type { Message, UserPart } from "../contract/messages.ts";
-import { estimateTokens } from "../journal/tokens.ts";
+import { estimateTokens } from "../model/tokens.ts";
 import type { TokenScale } from "./token_scale.ts";
 
 /** Part of the window above which older messages are summarized. */

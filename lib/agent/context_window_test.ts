@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { estimateTokens } from "../journal/tokens.ts";
+import { estimateTokens } from "../model/tokens.ts";
 import { grammarFaults } from "./testing/check_grammar.ts";
 import {
   type Answer,

@@ -5,7 +5,7 @@
  */
 
 import type { Message, UserPart } from "../contract/messages.ts";
-import { estimateTokens } from "../journal/tokens.ts";
+import { estimateTokens } from "../model/tokens.ts";
 
 /** A message of a turn's context. */
 export interface Entry {

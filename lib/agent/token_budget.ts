@@ -10,7 +10,7 @@ import type { ModelRequest } from "../model/port.ts";
 import type { Draft } from "./ask_model.ts";
 import type { Usage } from "../contract/events.ts";
 import type { Message, PromptMessage } from "../contract/messages.ts";
-import { estimateTokens } from "../journal/tokens.ts";
+import { estimateTokens } from "../model/tokens.ts";
 
 /** A model call as far as it is estimated. */
 export interface EstimatedRequest extends Pick<ModelRequest, "system" | "tools"> {

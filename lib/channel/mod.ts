@@ -1,6 +1,51 @@
 /**
- * What a channel's package is made with: the types of its manifest, the base of its runtime, and the
- * errors of its deliveries (docs/channels.md).
+ * What a channel package is written with, what several packages share, and the conformance kit.
+ *
+ * Stands alone: packages of others import it (`@service/service/channel`), so it knows nothing of
+ * the service that runs a channel.
+ *
+ * Invariants:
+ * - A manifest and a management adapter import types only: listing a channel loads no runtime.
+ * - `platform/intake.ts` stores a message and its cursor in one transaction before the platform is
+ *   acknowledged. So an acknowledgement waits for no model, and a killed process loses nothing.
+ * - `platform/` doesn't send a part of a message again once the platform took it (`send_steps.ts`).
+ * - Every package passes the checks of `testing/checks`; docs/channels.md is generated from them.
+ *
+ * Runs in: channel process; the gateway for the WebSocket port; launcher and one-shot commands for
+ * manifests and settings.
+ *
+ * Entries:
+ * - `base_channel.ts`: what a runtime extends
+ * - `channel.ts`: what every runtime is to its host
+ * - `channel_host.ts`: what a runtime is given
+ * - `channel_link.ts`: a running channel as the gateway sees it, wherever it runs
+ * - `channel_package.ts`: a package in the static map of channels
+ * - `channel_spec.ts`: an instance without its secrets, for the gateway
+ * - `channel_status.ts`: how a channel is doing, for people and programs
+ * - `check_descriptor.ts`: checks a manifest
+ * - `check_inbound.ts`: checks an inbound message, at both ends
+ * - `deliveries.ts`: the port of deliveries
+ * - `delivery_error.ts`: how a delivery fails
+ * - `descriptor.ts`: the types of a manifest
+ * - `dispatch_outbound.ts`: picks the runtime's method for an outbound message
+ * - `docs/capability_words.ts`: what channels can do, in words
+ * - `docs/channel_tables.ts`: the tables of docs/channels.md
+ * - `management.ts`: several instances in one section, the types
+ * - `management/`: reads, shows and changes instances
+ * - `markdown/mod.ts`: Markdown in what a platform takes, and split
+ * - `markdown/to_html.ts`: Markdown as HTML that is safe in a mail
+ * - `markdown/to_plain_text.ts`: Markdown as plain text
+ * - `mod.ts`: all of it, for packages of others
+ * - `outbound_event.ts`: what kind of message goes out
+ * - `permission_fields.ts`: values of settings in a manifest's permissions
+ * - `plain_json.ts`: a bounded copy of data from another process
+ * - `platform/`: what chat platforms share: intake, edits, notes, approvals, back-off
+ * - `read_own_file.ts`: opens a file of a channel's own folder, and no other
+ * - `setup/`: holds a section against its contract
+ * - `socket_channel.ts`: a channel that serves connections in the gateway
+ * - `socket_host.ts`: what such a channel is given
+ * - `testing/mod.ts`: the conformance kit, for packages of others
+ * - `with_channel_flags.ts`: which flags of an instance win
  *
  * ```ts ignore
  * import { BaseChannel, type OutboundMessage } from "@service/service/channel";
@@ -26,8 +71,6 @@
  *   }
  * }
  * ```
- *
- * A manifest, and an adapter of instances, import nothing of here but types.
  *
  * @module
  */

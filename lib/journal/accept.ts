@@ -1,4 +1,4 @@
-import { estimateTokens } from "./tokens.ts";
+import { estimateTokens } from "../model/tokens.ts";
 import { encodeDelivery } from "./channel_turns.ts";
 import { checkName, invalid } from "./checks.ts";
 import { keyConflict } from "./request_keys.ts";

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Message } from "../contract/messages.ts";
-import { estimateTokens } from "./tokens.ts";
+import { estimateTokens } from "../model/tokens.ts";
 import type { EventSource } from "./delta_log.ts";
 import { query } from "./query.ts";
 import type { HistoryPage, StoredMessage } from "../contract/journal.ts";

@@ -1,7 +1,24 @@
 /**
  * Every tool of the agent, as a table. A new tool is a file here, a row below and its child side in
- * `child/` (but for `message` and `schedule`, which the gate hands to the service, and `exec`, which has a sandbox of its
- * own).
+ * `child/` (but for `message` and `schedule`, which the gate hands to the service, and `exec`,
+ * which has a sandbox of its own).
+ *
+ * Stands alone: a tool says what its arguments touch. Whether it may is the policy's; where it runs
+ * is the executor's.
+ *
+ * Invariants:
+ * - `child/` imports no packages, and of lib only what a child needs
+ *   (`tests/import_directions_test.ts`).
+ * - The order of tools is stable, so that providers' caches hit.
+ *
+ * Runs in: gateway (names and schemas), launcher, action child (`child/`, `page/child.ts`).
+ *
+ * Entries:
+ * - `child/`: the child side of each tool; started by its path
+ * - `exec.ts`: the arguments of `exec`
+ * - `message.ts`: the arguments of `message`
+ * - `mod.ts`: the table of tools
+ * - `page/child.ts`: makes a page's HTML text; started by its path
  *
  * @module
  */

@@ -1,0 +1,27 @@
+/**
+ * Turns: a turn is one loop that asks a model, passes each tool call to the gate, and appends
+ * events to the journal. Sessions have lanes, so turns of one session run one after the other.
+ *
+ * Stands alone: it knows the model, the journal, the tools and the gate by their ports only, so a
+ * test runs whole turns without a process, a database or a network.
+ *
+ * Invariants:
+ * - The row of a turn and its message are on disk before the turn is acknowledged. The result of a
+ *   tool is on disk before the next model call.
+ * - A slow or dead reader of events holds up nobody.
+ * - While an approval is pending, the turn's time stands still (`run_calls.ts`).
+ * - At four fifths of the context the older part is summarized; the history stays on record.
+ * - Chat commands (`chat_commands.ts`) are answered before a turn starts and leave no message.
+ *
+ * Runs in: gateway.
+ *
+ * Entries:
+ * - `accepted_turn.ts`: the types of a turn, from its acceptance to its end
+ * - `create_turns.ts`: the agent itself, made once for each service
+ * - `room.ts`: how many characters an input takes up of the memory bound
+ * - `scrubbed_model.ts`: a model whose output holds no secret
+ * - `scrubbed_turns.ts`: the agent, with secrets taken out of what people send
+ * - `toolbox.ts`: the tools as a turn needs them
+ *
+ * @module
+ */

@@ -1,0 +1,37 @@
+/**
+ * What operators and approvers ask for: approvals, tokens, secrets, settings, audit, channels, dry
+ * runs. Each is checked and done here, whichever door it came through.
+ *
+ * Stands alone: HTTP, local socket, chat and command line only pass requests on.
+ *
+ * Invariants:
+ * - Each request takes a scope, and the caller's own credential is checked here.
+ * - A change of a channel is one plan (`channels/plan_section.ts`): edited, examined as at a start,
+ *   then written. The package's own check runs outside of the lock; if the section changed
+ *   meanwhile, it is asked again.
+ * - A channel's process is started with the permissions of that channel alone
+ *   (`channels/start_place.ts`).
+ *
+ * Runs in: launcher, one-shot commands. `commission.ts` runs in the gateway.
+ *
+ * Entries:
+ * - `channels/channel_permission_table.ts`: permissions of channels, for people
+ * - `channels/channel_places.ts`: starts the processes of channels
+ * - `channels/channel_request.ts`: the requests about channels, as data
+ * - `channels/check_channel_request.ts`: checks such a request
+ * - `channels/find_channel.ts`: a channel by its name
+ * - `channels/home_channels.ts`: the channels of a home
+ * - `channels/list_channels.ts`: channels as a settings page shows them
+ * - `channels/localized_listing.ts`: the same in a language
+ * - `channels/open_channel_places.ts`: the processes of a home's channels
+ * - `channels/plan_section.ts`: plans a change of a section
+ * - `channels/plan_switch.ts`: plans switching a channel on or off
+ * - `channels/section_findings.ts`: what is wrong with an instance
+ * - `commission.ts`: rehearses an automation as a turn
+ * - `operate.ts`: checks and does a request
+ * - `operator.ts`: the requests of operators and approvers, as data
+ * - `upkeep.ts`: does the admin operations
+ * - `upkeep_request.ts`: the admin operations, as data
+ *
+ * @module
+ */
