@@ -84,14 +84,13 @@ export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> 
         const key = keyOf(request.context);
         leaving.set(key, left);
         try {
-          return scrub(
-            await actions.act(request, {
-              signal,
-              onProgress: (text) => void progress(scrub({ type: "progress", text })),
-              onApproval: (event) => void progress(scrub({ type: "approval", event })),
-              left: left.signal,
-            }),
-          );
+          // The gate and the approvals have taken secrets out of all that these say.
+          return await actions.act(request, {
+            signal,
+            onProgress: (text) => void progress({ type: "progress", text }),
+            onApproval: (event) => void progress({ type: "approval", event }),
+            left: left.signal,
+          });
         } catch (error) {
           const data = toErrorData(error);
           if (!signal.aborted) log.error("An action failed unexpectedly", { ...data });

@@ -180,10 +180,13 @@ class Gate implements Actions {
     const tool = this.#findTool(request.tool);
     if (tool === undefined) {
       const known = this.#tools.map(({ name }) => name).join(", ");
-      return failed("invalid_request", `Unknown tool "${request.tool}"; there are: ${known}`);
+      const problem = `Unknown tool "${request.tool}"; there are: ${known}`;
+      return this.#scrubber.value(failed("invalid_request", problem));
     }
     const checked = checkArgs(tool, request.args);
-    if ("problem" in checked) return failed("invalid_request", checked.problem);
+    if ("problem" in checked) {
+      return this.#scrubber.value(failed("invalid_request", checked.problem));
+    }
     if (tool.unavailable !== undefined) return failed("tool_failed", tool.unavailable);
     try {
       const { context } = request;

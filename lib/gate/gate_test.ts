@@ -26,6 +26,20 @@ Deno.test("act() fails naming the known tools when the tool is unknown", async (
   assertStringIncludes(result.output, 'Unknown tool "read_fil"; there are: list_files, read_file');
 });
 
+Deno.test("act() repeats no secret of a request that it refuses", async () => {
+  await using gate = await gateFixture();
+  await gate.state.secrets.set({ name: "KEY", value: "sk-a-long-value", hosts: [], commands: [] });
+  for (
+    const [tool, args] of [["sk-a-long-value", {}], ["read_file", {
+      "sk-a-long-value": 1,
+    }]] as const
+  ) {
+    const { output } = await gate.act(tool, args);
+    assertStringIncludes(output, "[secret KEY]");
+    assertEquals(output.includes("sk-a-long-value"), false);
+  }
+});
+
 Deno.test("act() fails naming the argument, and runs nothing, when arguments do not fit", async () => {
   await using gate = await gateFixture();
   for (
