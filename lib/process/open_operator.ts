@@ -10,6 +10,7 @@ import { issueSecret } from "../config/issue_secret.ts";
 import type { Config } from "../config/schema.ts";
 import { Approvals } from "../approvals/approvals.ts";
 import { Commissions } from "../approvals/commission/commissions.ts";
+import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
 import { createOperator } from "../operations/operate.ts";
 import { createUpkeep } from "../operations/upkeep.ts";
 import { createIssuedTokens } from "../state/issued_tokens.ts";
@@ -24,6 +25,7 @@ export interface OpenOperatorDeps extends Records, Pick<HomeLog, "log" | "known"
   /** The gateway's. */
   table: readonly Permission[];
   denoDir: string | undefined;
+  sandboxes: TriedSandboxes;
   /** Takes up the configuration file now. */
   reload: () => Promise<void>;
 }

@@ -10,6 +10,7 @@ import type { ChannelRegistry, UsableChannel } from "../../registry/channel_regi
 import { channelSpecs } from "../../registry/channel_specs.ts";
 import type { ChannelSpec } from "../../channel/channel_spec.ts";
 import { unknownChannelKeys } from "../../registry/unknown_channel_keys.ts";
+import type { TriedSandboxes } from "../../executor/tried_sandboxes.ts";
 import type { HomePaths } from "../../config/paths.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Log } from "../../base/log.ts";
@@ -28,6 +29,7 @@ export interface HomeChannelsDeps {
   paths: HomePaths;
   /** Folder of Deno's packages. */
   denoDir: string | undefined;
+  sandboxes?: TriedSandboxes;
   env: (name: string) => string | undefined;
   scrubber: Pick<Scrubber, "text">;
   audit: AuditLog;
