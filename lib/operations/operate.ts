@@ -13,7 +13,7 @@ import type { Approvals } from "../approvals/approvals.ts";
 import { Credentials, type Known } from "./credentials.ts";
 import type { LatchStore } from "../state/latch_store.ts";
 import { type Credential, includesScope, type Scope } from "../contract/credentials.ts";
-import type { OperatorAnswer, OperatorRequest } from "./operator.ts";
+import type { Operate, OperatorAnswer, OperatorRequest } from "./operator.ts";
 import type { ChannelOperator } from "./channels/operate_channels.ts";
 import type { Commissions } from "../approvals/commission/commissions.ts";
 import { operateCommissions } from "./operate_commissions.ts";
@@ -108,7 +108,7 @@ export class Operator {
   }
 
   /** What crosses from the service; a terminal's credential never does, so it is refused here. */
-  async operate(request: OperatorRequest, credential: Credential): Promise<OperatorAnswer> {
+  readonly operate: Operate = async (request, credential) => {
     if (request.op === "tokens.issue_api" || request.op === "tokens.check") {
       return this.#credentials.answerOfTokens(request, credential);
     }
@@ -128,7 +128,7 @@ export class Operator {
       throw error;
     }
     return await this.#run(request, known);
-  }
+  };
 
   /** Somebody sits at a terminal of this process and opens turns in that session. */
   attachTerminal(sessionKey: () => string): Terminal {
