@@ -24,16 +24,7 @@ export type Line =
   | { kind: "end" };
 
 /** Reads lines one after another. */
-export interface LineReader {
-  /** Never two at once. */
-  read(prompt: string): Promise<Line>;
-  /** Ends a read that is under way; what stood in the line is dropped. */
-  abandon(): void;
-  /** Puts what was said into the history of the arrow keys. */
-  remember(entry: string): void;
-  /** Gives the terminal back. */
-  close(): void;
-}
+export type LineReader = Pick<TerminalReader, keyof TerminalReader>;
 
 /** Most entries behind the arrow keys. */
 const HISTORY_SIZE = 500;
@@ -49,7 +40,7 @@ export function terminalReader(history: readonly string[]): LineReader {
   return new TerminalReader(history);
 }
 
-class TerminalReader implements LineReader {
+class TerminalReader {
   readonly #input = new PassThrough();
   readonly #editor: Interface & { history: string[] };
   /** The editor adds every line on Enter; what belongs there is decided by whoever reads the lines. */
@@ -82,6 +73,7 @@ class TerminalReader implements LineReader {
     void this.#pump();
   }
 
+  /** Never two at once. */
   read(prompt: string): Promise<Line> {
     if (this.#ended) return Promise.resolve({ kind: "end" });
     return new Promise((resolve) => {
@@ -94,6 +86,7 @@ class TerminalReader implements LineReader {
     });
   }
 
+  /** Ends a read that is under way; what stood in the line is dropped. */
   abandon(): void {
     if (this.#waiting === undefined) return;
     this.#emptyLine();
@@ -101,6 +94,7 @@ class TerminalReader implements LineReader {
     this.#settle({ kind: "abandoned" });
   }
 
+  /** Puts what was said into the history of the arrow keys. */
   remember(entry: string): void {
     const remembered = this.#remembered;
     const folded = fold(entry);
@@ -109,6 +103,7 @@ class TerminalReader implements LineReader {
     this.#restoreHistory();
   }
 
+  /** Gives the terminal back. */
   close(): void {
     if (this.#waiting !== undefined) setRaw(false);
     this.#ended = true;

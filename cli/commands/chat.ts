@@ -26,6 +26,8 @@ export interface ChatCommandDeps {
   ownPort(globals: Globals): Promise<{ url: string; secret?: string }>;
 }
 
+const CANCELLING = "Cancelling; Ctrl-C again leaves at once";
+
 /** Runs the command. */
 export async function runChat(invocation: Invocation, deps: ChatCommandDeps): Promise<ExitCode> {
   const asked = await readAsked(invocation, deps);
@@ -40,28 +42,26 @@ export async function runChat(invocation: Invocation, deps: ChatCommandDeps): Pr
       ended: wire.gone,
     };
     if (asked.input === undefined) return await talk(invocation, deps, { answering, chatId });
-    return await askOnce(invocation, deps, { answering, chatId, input: asked.input });
+    const { globals, options, out } = invocation;
+    const onFirst = () => out.note({ text: CANCELLING, style: "dim" });
+    const code = await withInterrupts(deps.signals, onFirst, (signal) =>
+      ask(answering, out, {
+        sessionKey: chatId,
+        input: asked.input!,
+        json: globals.json,
+        stream: options["no-stream"] !== true,
+        verbose: globals.verbose,
+        signal,
+      }));
+    if (!globals.json) out.note({ text: `Go on with: --chat ${chatId}`, style: "dim" });
+    return code;
   } finally {
     wire.close();
   }
 }
 
-/** What the command line asks for. */
-interface Asked {
-  url: URL;
-  clientId: string | undefined;
-  token: () => ReturnType<typeof wireToken>;
-  /** The chat that was named. */
-  chat: string | undefined;
-  isWatching: boolean;
-  /** Absent: it is typed at the terminal. */
-  input: Awaited<ReturnType<typeof gatherMessage>>;
-}
-
-async function readAsked(
-  { globals, options, out }: Invocation,
-  deps: ChatCommandDeps,
-): Promise<Asked> {
+/** What the command line asks for; without `input` it is typed at the terminal. */
+async function readAsked({ globals, options, out }: Invocation, deps: ChatCommandDeps) {
   const chat = options["chat"] as string | undefined;
   if (chat !== undefined) checkChatId(chat);
   const isWatching = options["watch"] === true;
@@ -88,6 +88,8 @@ async function readAsked(
     input,
   };
 }
+
+type Asked = Awaited<ReturnType<typeof readAsked>>;
 
 /** The connection, and what comes over it. */
 class Wire {
@@ -171,29 +173,6 @@ async function watch(
     if (wire.failure !== undefined) throw refusal(wire.failure.error);
     return EXIT.interrupted;
   });
-}
-
-async function askOnce(
-  { globals, out, options }: Invocation,
-  { signals }: ChatCommandDeps,
-  { answering, chatId, input }: {
-    answering: TurnClient;
-    chatId: string;
-    input: NonNullable<Asked["input"]>;
-  },
-): Promise<ExitCode> {
-  const onFirst = () => out.note({ text: "Cancelling; Ctrl-C again leaves at once", style: "dim" });
-  const code = await withInterrupts(signals, onFirst, (signal) =>
-    ask(answering, out, {
-      sessionKey: chatId,
-      input,
-      json: globals.json,
-      stream: options["no-stream"] !== true,
-      verbose: globals.verbose,
-      signal,
-    }));
-  if (!globals.json) out.note({ text: `Go on with: --chat ${chatId}`, style: "dim" });
-  return code;
 }
 
 function rethrow(error: unknown): never {

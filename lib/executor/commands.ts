@@ -38,32 +38,7 @@ export type CommandOutcome =
   | { type: "refused"; reason: string };
 
 /** Runs commands. */
-export interface Commands {
-  /**
-   * Runs a command whose target was resolved and allowed. Rejects only with the signal's reason, once
-   * its tree is gone.
-   */
-  run(target: CommandTarget, options: CommandRun): Promise<CommandOutcome>;
-  /**
-   * Starts a child of ours that lives on in the sandbox of commands, with their limits but for time and
-   * with places of its own. Rejects with an Error that says why it cannot be, once nothing is left of
-   * it, or with the signal's reason, which is heeded until it is ready.
-   */
-  open<Authority extends Endpoint, Child extends SessionEndpoint>(
-    job: CommandSessionJob<Authority, Child>,
-    handlers: Handlers<Authority>,
-    options?: { signal?: AbortSignal },
-  ): Promise<ChildSession<Child>>;
-  /** How they run; the first call tries the sandbox out. */
-  mode(): Promise<CommandMode>;
-  /** How they would run, without starting anything. */
-  modeAtRest(): Promise<CommandMode>;
-  /** What the sandbox has shown, tried once. */
-  report(): Promise<SandboxReport>;
-  counts(): { running: number; waiting: number; sessions: number };
-  /** Kills every command and session. Resolves when all are gone; later ones are faults. */
-  shutdown(): Promise<void>;
-}
+export type Commands = Pick<WorkspaceCommands, keyof WorkspaceCommands>;
 
 /** What one run is given. */
 export interface CommandRun {
@@ -137,7 +112,7 @@ interface ConfinedRun {
   run: CommandRun;
 }
 
-class WorkspaceCommands implements Commands {
+class WorkspaceCommands {
   readonly #options: CommandsOptions;
   readonly #sandboxes: TriedSandboxes;
   readonly #children: LiveChildren;
@@ -164,6 +139,10 @@ class WorkspaceCommands implements Commands {
     });
   }
 
+  /**
+   * Runs a command whose target was resolved and allowed. Rejects only with the signal's reason, once
+   * its tree is gone.
+   */
   async run(target: CommandTarget, run: CommandRun): Promise<CommandOutcome> {
     return await this.#children.track(
       this.#runInSlot(target, run).catch((error): CommandOutcome => {
@@ -175,6 +154,11 @@ class WorkspaceCommands implements Commands {
     );
   }
 
+  /**
+   * Starts a child of ours that lives on in the sandbox of commands, with their limits but for time and
+   * with places of its own. Rejects with an Error that says why it cannot be, once nothing is left of
+   * it, or with the signal's reason, which is heeded until it is ready.
+   */
   async open<Authority extends Endpoint, Child extends SessionEndpoint>(
     job: CommandSessionJob<Authority, Child>,
     handlers: Handlers<Authority>,
@@ -200,14 +184,17 @@ class WorkspaceCommands implements Commands {
     return await session;
   }
 
+  /** How they run; the first call tries the sandbox out. */
   mode(): Promise<CommandMode> {
     return this.#modes.mode();
   }
 
+  /** How they would run, without starting anything. */
   modeAtRest(): Promise<CommandMode> {
     return this.#modes.modeAtRest();
   }
 
+  /** What the sandbox has shown, tried once. */
   report(): Promise<SandboxReport> {
     return this.#modes.report();
   }
@@ -216,6 +203,7 @@ class WorkspaceCommands implements Commands {
     return this.#children.counts();
   }
 
+  /** Kills every command and session. Resolves when all are gone; later ones are faults. */
   async shutdown(): Promise<void> {
     await this.#children.shutdown();
     await this.#raiser.close();

@@ -60,37 +60,7 @@ export interface ProcessJob extends Pick<ChildJob, "permissions" | "view" | "pac
 export type { ChildOutcome };
 
 /** Runs children. */
-export interface Executor {
-  /**
-   * Runs a job. Rejects only with the signal's reason, once the child's tree is gone; every other end
-   * is an outcome.
-   */
-  run(
-    job: ChildJob,
-    options: { signal: AbortSignal; onProgress: (text: string) => void },
-  ): Promise<ChildOutcome>;
-  /**
-   * Starts a child that lives on until it is closed; a place of `run()` is not taken. Rejects with an
-   * Error that says why it cannot be, once nothing is left of it, or with the signal's reason, which is
-   * heeded until it is ready.
-   */
-  open<Authority extends Endpoint, Child extends SessionEndpoint>(
-    job: SessionJob<Authority, Child>,
-    handlers: Handlers<Authority>,
-    options?: { signal?: AbortSignal },
-  ): Promise<ChildSession<Child>>;
-  /** Starts a process that lives on until it is closed; as `open()`, but for what is said to it. */
-  spawn(job: ProcessJob): Promise<SpawnedProcess>;
-  /** Whose rights they have. */
-  childUser(): Promise<FoundChildUser>;
-  /** Whether children run in a sandbox, tried once, at the first call; and why, or why not. */
-  confinement(): Promise<{ confined: boolean; reason: string }>;
-  /** What is known without starting anything. */
-  status(): Promise<{ confined: boolean; reason: string }>;
-  counts(): { running: number; waiting: number; sessions: number };
-  /** Kills every child. Resolves when all are gone; later jobs are faults. */
-  shutdown(): Promise<void>;
-}
+export type Executor = Pick<ChildExecutor, keyof ChildExecutor>;
 
 /** What children are started in. */
 interface Found {
@@ -146,7 +116,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   return new ChildExecutor(options);
 }
 
-class ChildExecutor implements Executor {
+class ChildExecutor {
   readonly #options: ExecutorOptions & typeof DEFAULTS;
   readonly #sandboxes: TriedSandboxes;
   readonly #children: LiveChildren;
@@ -159,6 +129,10 @@ class ChildExecutor implements Executor {
     this.#children = new LiveChildren({ ...this.#options, called: "children" });
   }
 
+  /**
+   * Runs a job. Rejects only with the signal's reason, once the child's tree is gone; every other end
+   * is an outcome.
+   */
   async run(
     job: ChildJob,
     { signal, onProgress }: { signal: AbortSignal; onProgress: (text: string) => void },
@@ -192,6 +166,11 @@ class ChildExecutor implements Executor {
     }
   }
 
+  /**
+   * Starts a child that lives on until it is closed; a place of `run()` is not taken. Rejects with an
+   * Error that says why it cannot be, once nothing is left of it, or with the signal's reason, which is
+   * heeded until it is ready.
+   */
   async open<Authority extends Endpoint, Child extends SessionEndpoint>(
     job: SessionJob<Authority, Child>,
     handlers: Handlers<Authority>,
@@ -213,6 +192,7 @@ class ChildExecutor implements Executor {
     return await session;
   }
 
+  /** Starts a process that lives on until it is closed; as `open()`, but for what is said to it. */
   async spawn(job: ProcessJob): Promise<SpawnedProcess> {
     const { closing } = this.#children;
     const { child } = await this.#children.open(async (release) => {
@@ -229,15 +209,18 @@ class ChildExecutor implements Executor {
     return child;
   }
 
+  /** Whose rights they have. */
   async childUser(): Promise<FoundChildUser> {
     return (await this.#find()).user;
   }
 
+  /** Whether children run in a sandbox, tried once, at the first call; and why, or why not. */
   async confinement(): Promise<{ confined: boolean; reason: string }> {
     const { sandbox, reason } = await this.#find();
     return { confined: sandbox !== undefined, reason };
   }
 
+  /** What is known without starting anything. */
   async status(): Promise<{ confined: boolean; reason: string }> {
     if (this.#found !== undefined) return await this.confinement();
     const { bwrap, reason } = await this.#sandboxes.find();
@@ -248,6 +231,7 @@ class ChildExecutor implements Executor {
     return this.#children.counts();
   }
 
+  /** Kills every child. Resolves when all are gone; later jobs are faults. */
   shutdown(): Promise<void> {
     return this.#children.shutdown();
   }
@@ -296,16 +280,14 @@ class ChildExecutor implements Executor {
   ): Promise<{ argv: string[]; env: Record<string, string> }> {
     const { sandbox, user: { user } } = await this.#find();
     const { maxHeapMiB, maxNewMiB } = this.#options;
-    const { standalone } = Deno.build;
-    const packages = standalone ? undefined : job.packages;
-    const execPath = Deno.execPath();
+    const packages = Deno.build.standalone ? undefined : job.packages;
     const command = childCommand({
-      ...{ tool, entry, permissions, packages, maxHeapMiB, maxNewMiB, standalone },
+      ...{ tool, entry, permissions, packages, maxHeapMiB, maxNewMiB },
       cacheDir: sandbox === undefined
         ? packages?.denoDir ?? view.cacheDir ?? this.#options.cacheDir
         : SANDBOX_CACHE_DIR,
       keepsCode: view.cacheDir !== undefined,
-      execPath: sandbox === undefined ? execPath : await Deno.realPath(execPath),
+      execPath: await Deno.realPath(Deno.execPath()),
     });
     const argv = [
       ...await closeInherited(),

@@ -90,11 +90,6 @@ const NEEDED: Readonly<Record<OperatorRequest["op"], Scope>> = {
   "tokens.check": "operate",
 };
 
-/** Makes the way in. */
-export function createOperator(deps: OperatorDeps): Operator {
-  return new Operator(deps);
-}
-
 /** The way in for approvers and operators. */
 export class Operator {
   readonly #deps: OperatorDeps;

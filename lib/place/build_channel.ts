@@ -70,6 +70,13 @@ class PlacedChannel implements BuiltChannel {
   detail: string | undefined;
   onChange: (() => void) | undefined;
   readonly refused: Promise<string>;
+  readonly send = (message: OutboundMessage) => this.#deliver("send", message);
+  readonly sendDelta = (piece: StreamDelta) => this.#deliver("send_delta", piece);
+  readonly sendReasoning = (whole: OutboundMessage) => this.#deliver("send_reasoning", whole);
+  readonly sendReasoningDelta = (piece: ReasoningDelta) =>
+    this.#deliver("send_reasoning_delta", piece);
+  readonly sendReasoningEnd = (end: Omit<ReasoningDelta, "delta">) =>
+    this.#deliver("send_reasoning_end", end);
   readonly #deps: BuildChannelDeps;
   readonly #client: PlaceClient<ChannelHostEndpoint>;
   readonly #ending = new AbortController();
@@ -115,26 +122,6 @@ class PlacedChannel implements BuiltChannel {
 
   stop(graceMs: number): Promise<void> {
     return this.#stopped ??= this.#stop(graceMs);
-  }
-
-  send(message: OutboundMessage): Promise<void> {
-    return this.#deliver("send", message);
-  }
-
-  sendDelta(piece: StreamDelta): Promise<void> {
-    return this.#deliver("send_delta", piece);
-  }
-
-  sendReasoning(message: OutboundMessage): Promise<void> {
-    return this.#deliver("send_reasoning", message);
-  }
-
-  sendReasoningDelta(piece: ReasoningDelta): Promise<void> {
-    return this.#deliver("send_reasoning_delta", piece);
-  }
-
-  sendReasoningEnd(end: Omit<ReasoningDelta, "delta">): Promise<void> {
-    return this.#deliver("send_reasoning_end", end);
   }
 
   #handlers(): Handlers<ChannelHostEndpoint> {

@@ -11,7 +11,7 @@ import type { Config } from "../config/schema.ts";
 import { Approvals } from "../approvals/approvals.ts";
 import { Commissions } from "../approvals/commission/commissions.ts";
 import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
-import { createOperator } from "../operations/operate.ts";
+import { Operator } from "../operations/operate.ts";
 import { createUpkeep } from "../operations/upkeep.ts";
 import { createIssuedTokens } from "../state/issued_tokens.ts";
 import type { HomeLog } from "./open_log.ts";
@@ -70,7 +70,7 @@ export async function openOperator(options: OwnOptions, deps: OpenOperatorDeps) 
     approvals,
     channels,
     commissions,
-    operator: createOperator({
+    operator: new Operator({
       approvals,
       tokens,
       latches,

@@ -66,11 +66,6 @@ const CONNECT_TIMEOUT_MS = 30_000;
 const LOGIN_TIMEOUT_MS = 300_000;
 const REFRESH_TIMEOUT_MS = 30_000;
 
-/** Makes them. */
-export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
-  return new ChannelPlaces(deps);
-}
-
 /** What is asked is asked in a place of its own, which is gone afterwards. */
 export class ChannelPlaces {
   readonly #deps: ChannelPlacesDeps;

@@ -12,7 +12,7 @@ import type { HomePaths } from "../../config/paths.ts";
 import type { Log } from "../../base/log.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import { lockedPackages } from "../../packages/locked_packages.ts";
-import { type ChannelPlaces, createChannelPlaces } from "./channel_places.ts";
+import { ChannelPlaces } from "./channel_places.ts";
 import { createChannelExecutor } from "./create_channel_executor.ts";
 import { createPackageFetcher } from "../../packages/package_fetcher.ts";
 import { ownFolders } from "./own_folders.ts";
@@ -36,7 +36,7 @@ export function openChannelPlaces(
   { configured, paths, denoDir, sandboxes, env, scrubber, log }: OpenChannelPlaces,
 ): ChannelPlaces {
   const locked = lockedPackages(denoDir);
-  return createChannelPlaces({
+  return new ChannelPlaces({
     sourceOf: (runtimeName) => placeSourceOf(configured(), { runtimeName }),
     packages: createPackageFetcher({ packages: locked, env, log }),
     locked,

@@ -41,11 +41,6 @@ export interface ChannelOperatorDeps extends Omit<ChannelChangesDeps, "log"> {
 /** Changes, and checks of settings, that are under way at the same time. */
 const MAX_WAITING = 16;
 
-/** Makes it for the home that this process owns. */
-export function createChannelOperator(deps: ChannelOperatorDeps): ChannelOperator {
-  return new ChannelOperator(deps);
-}
-
 export class ChannelOperator {
   readonly #deps: ChannelOperatorDeps;
   readonly #changes: ChannelChanges;
