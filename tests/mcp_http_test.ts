@@ -148,18 +148,16 @@ Deno.test("a host that is not public is refused unless it is listed, and that is
 
 Deno.test("a name that leads elsewhere when the server is connected anew is judged anew", async () => {
   await using server = httpMcpServer();
-  const real = createExecutor({
+  const executor = createExecutor({
     cacheDir: await Deno.makeTempDir(),
     log: { debug() {}, info() {}, warning() {}, error() {} },
   });
   let addresses = ["127.0.0.1"];
-  const executor = {
-    ...real,
-    run: (...[job, options]: Parameters<typeof real.run>) =>
-      job.task.tool === "resolve_host"
-        ? Promise.resolve({ type: "addresses" as const, addresses })
-        : real.run(job, options),
-  };
+  const run = executor.run.bind(executor);
+  executor.run = (job, options) =>
+    job.task.tool === "resolve_host"
+      ? Promise.resolve({ type: "addresses", addresses })
+      : run(job, options);
   await using web = await withHttp(
     { url: `http://tools.example:${server.port}/mcp`, port: server.port },
     { timeoutS: 1 },

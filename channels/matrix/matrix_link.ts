@@ -49,125 +49,107 @@ const TYPING_EVERY_MS = 22_000;
 /** Between two edits of a note, milliseconds; fewer than of an answer, which is worth more. */
 const NOTE_EVERY_MS = 2_000;
 
-export interface MatrixLink {
-  session: MatrixSession;
-  rooms: Rooms;
-  foreign: ForeignWriters;
-  loop: SyncLoop;
-  sender: MessageSender;
-  approvals: Approvals;
-  notes: StatusNotes<unknown>;
-  streams: EditedStreams<unknown>;
-  typing: Typing;
-  /** Shows that a message was heard. Never rejects: it is a sign and no more. */
-  acknowledge(heard: Heard, isNew: boolean): Promise<void>;
-  /** Says something of the channel's own about a message, once. Never rejects. */
-  tell(heard: Heard, text: string): Promise<void>;
-  close(): Promise<void>;
-}
+export class MatrixLink {
+  readonly session: MatrixSession;
+  readonly rooms: Rooms;
+  readonly foreign = new ForeignWriters();
+  readonly loop: SyncLoop;
+  readonly sender: MessageSender;
+  readonly approvals: Approvals;
+  readonly notes: StatusNotes<unknown>;
+  readonly streams: EditedStreams<unknown>;
+  readonly typing: Typing;
+  readonly #deps: MatrixLinkDeps;
+  readonly #transactions: Transactions;
+  readonly #writer: RoomWriter;
+  readonly #encryption: EncryptionNotes;
+  readonly #invites: Invites;
 
-export function createMatrixLink(deps: MatrixLinkDeps): MatrixLink {
-  const { session, displayName, config, host, memory, intake, isAllowed, signal } = deps;
-  const { clock, log } = host;
-  const { api, userId } = session;
-  const words = wordsOf(config.language);
-  const rooms = new Rooms(userId);
-  const foreign = new ForeignWriters();
-  const transactions = new Transactions(memory);
-  const writer = new RoomWriter({ api, rooms, foreign });
-  const sender = new MessageSender({ api, writer, transactions, words });
-  const approvals = new Approvals({
-    sender,
-    writer,
-    transactions,
-    memory,
-    words,
-    now: () => clock.now(),
-    log,
-  });
-  const everyMs = Math.min(config.editEveryMs, NOTE_EVERY_MS);
-  const notes = createProgressNotes({ writer, transactions, memory, words, clock, everyMs });
-  const streams = createStreams({ writer, transactions, clock, everyMs: config.editEveryMs });
-  const encryption = new EncryptionNotes({ api, foreign, transactions, memory, words, log });
-  const inviters = config.inviteFrom ?? [];
-  const invites = new Invites({
-    api,
-    me: userId,
-    isWelcome: inviters.length === 0
+  constructor(deps: MatrixLinkDeps) {
+    const { session, config, host: { clock, log }, memory, intake } = deps;
+    const { api, userId: me } = session;
+    const { foreign } = this;
+    const words = wordsOf(config.language);
+    const now = () => clock.now();
+    this.#deps = deps;
+    this.session = session;
+    const rooms = this.rooms = new Rooms(me);
+    const transactions = this.#transactions = new Transactions(memory);
+    const writer = this.#writer = new RoomWriter({ api, rooms, foreign });
+    const sender = this.sender = new MessageSender({ api, writer, transactions, words });
+    this.approvals = new Approvals({ sender, writer, transactions, memory, words, now, log });
+    const { editEveryMs } = config;
+    const everyMs = Math.min(editEveryMs, NOTE_EVERY_MS);
+    this.notes = createProgressNotes({ writer, transactions, memory, words, clock, everyMs });
+    this.streams = createStreams({ writer, transactions, clock, everyMs: editEveryMs });
+    this.#encryption = new EncryptionNotes({ api, foreign, transactions, memory, words, log });
+    const invites = this.#invites = this.#openInvites();
+    const reader = this.#openReader();
+    this.loop = new SyncLoop({ api, me, rooms, invites, reader, intake, log, now });
+    const show = (chatId: string, timeoutMs: number) =>
+      api.typing(placeOf(chatId)?.roomId ?? chatId, me, timeoutMs);
+    this.typing = new Typing({
+      clock,
+      everyMs: TYPING_EVERY_MS,
+      show: (chatId) => show(chatId, TYPING_MS),
+      hide: (chatId) => show(chatId, 0),
+    });
+  }
+
+  #openInvites(): Invites {
+    const { session: { api, userId: me }, config, host, isAllowed, signal } = this.#deps;
+    const { clock, log } = host;
+    const inviters = config.inviteFrom ?? [];
+    const isWelcome = inviters.length === 0
       ? isAllowed
-      : (id) => inviters.includes("*") || inviters.includes(id),
-    log,
-    clock,
-    signal,
-  });
-  const reader = new EventReader({
-    api,
-    me: { userId, displayName },
-    rooms,
-    memory,
-    foreign,
-    respond: config.respond,
-    threads: config.threads,
-    isAllowed,
-    onEncrypted: (roomId) => encryption.tell(roomId),
-    readReaction: (roomId, event) => approvals.readReaction(roomId, event),
-  });
-  const showTyping = (chatId: string, timeoutMs: number) =>
-    api.typing(placeOf(chatId)?.roomId ?? chatId, userId, timeoutMs);
-  const typing = new Typing({
-    clock,
-    everyMs: TYPING_EVERY_MS,
-    show: (chatId) => showTyping(chatId, TYPING_MS),
-    hide: (chatId) => showTyping(chatId, 0),
-  });
-  const reaction = config.ackReaction.trim();
+      : (id: string) => inviters.includes("*") || inviters.includes(id);
+    return new Invites({ api, me, isWelcome, log, clock, signal });
+  }
 
-  return {
-    session,
-    rooms,
-    foreign,
-    loop: new SyncLoop({
-      api,
-      me: userId,
-      rooms,
-      invites,
-      reader,
-      intake,
-      log,
-      now: () => clock.now(),
-    }),
-    sender,
-    approvals,
-    notes,
-    streams,
-    typing,
-    async acknowledge({ roomId, eventId, threadId, kind, chatId }, isNew) {
-      const isTurn = kind === "message" && isNew;
-      // Before anything is waited for: the end of a short turn may be here by then.
-      if (isTurn) typing.begin(chatId);
-      const isThread = threadId !== undefined && threadId !== eventId;
-      await api.markRead(roomId, eventId, isThread ? threadId : undefined).catch(() => {});
-      if (!isTurn) return;
-      if (reaction === "" || reaction === "-") return;
-      const txnId = await transactions.idOf("ack", eventId);
-      await writer.react(roomId, eventId, reaction, txnId).catch(() => {});
-    },
-    async tell({ roomId, eventId, chatId }, text) {
-      const threadId = placeOf(chatId)?.threadId;
-      const event = textContent(text, "m.notice", threadId === undefined ? {} : { threadId });
-      const txnId = await transactions.idOf("tell", eventId);
-      await writer.send(roomId, "m.room.message", event, txnId).catch((error) =>
-        log.warning("A note on a file was not sent", {
-          room: roomId,
-          reason: error instanceof Error ? error.message : String(error),
-        })
-      );
-    },
-    async close() {
-      typing.close();
-      streams.close();
-      await notes.close();
-      await Promise.all([invites.settled(), approvals.settled(), encryption.settled()]);
-    },
-  };
+  #openReader(): EventReader {
+    const { session: { api, userId }, displayName, config, memory, isAllowed } = this.#deps;
+    const { respond, threads } = config;
+    const { rooms, foreign } = this;
+    return new EventReader({
+      ...{ api, me: { userId, displayName }, rooms, memory, foreign, respond, threads, isAllowed },
+      onEncrypted: (roomId) => this.#encryption.tell(roomId),
+      readReaction: (roomId, event) => this.approvals.readReaction(roomId, event),
+    });
+  }
+
+  /** Shows that a message was heard. Never rejects: it is a sign and no more. */
+  async acknowledge(heard: Heard, isNew: boolean): Promise<void> {
+    const { roomId, eventId, threadId, kind, chatId } = heard;
+    const { session: { api }, config } = this.#deps;
+    const isTurn = kind === "message" && isNew;
+    // Before anything is waited for: the end of a short turn may be here by then.
+    if (isTurn) this.typing.begin(chatId);
+    const isThread = threadId !== undefined && threadId !== eventId;
+    await api.markRead(roomId, eventId, isThread ? threadId : undefined).catch(() => {});
+    const reaction = config.ackReaction.trim();
+    if (!isTurn || reaction === "" || reaction === "-") return;
+    const txnId = await this.#transactions.idOf("ack", eventId);
+    await this.#writer.react(roomId, eventId, reaction, txnId).catch(() => {});
+  }
+
+  /** Says something of the channel's own about a message, once. Never rejects. */
+  async tell({ roomId, eventId, chatId }: Heard, text: string): Promise<void> {
+    const threadId = placeOf(chatId)?.threadId;
+    const event = textContent(text, "m.notice", threadId === undefined ? {} : { threadId });
+    const txnId = await this.#transactions.idOf("tell", eventId);
+    await this.#writer.send(roomId, "m.room.message", event, txnId).catch((error) =>
+      this.#deps.host.log.warning("A note on a file was not sent", {
+        room: roomId,
+        reason: error instanceof Error ? error.message : String(error),
+      })
+    );
+  }
+
+  async close(): Promise<void> {
+    this.typing.close();
+    this.streams.close();
+    await this.notes.close();
+    const working = [this.#invites, this.approvals, this.#encryption];
+    await Promise.all(working.map((each) => each.settled()));
+  }
 }

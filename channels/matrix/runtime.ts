@@ -34,7 +34,7 @@ import {
 } from "./api/session.ts";
 import type { Heard } from "./inbound/heard.ts";
 import { fetchFile } from "./inbound/fetch_file.ts";
-import { createMatrixLink, type MatrixLink } from "./matrix_link.ts";
+import { MatrixLink } from "./matrix_link.ts";
 import { type MatrixConfig, matrixSettings, settingsProblem } from "./settings.ts";
 import { partsOf } from "./text/message_content.ts";
 import { wordsOf } from "./words.ts";
@@ -138,7 +138,7 @@ export class MatrixChannel extends BaseChannel<MatrixConfig> {
     if (session === undefined) return undefined;
     this.#session = session;
     const displayName = await session.api.displayName(session.userId).catch(() => undefined);
-    const link = createMatrixLink({
+    const link = new MatrixLink({
       session,
       displayName,
       config: this.config,

@@ -24,16 +24,7 @@ export type Line =
   | { kind: "end" };
 
 /** Reads lines one after another. */
-export interface LineReader {
-  /** Never two at once. */
-  read(prompt: string): Promise<Line>;
-  /** Ends a read that is under way; what stood in the line is dropped. */
-  abandon(): void;
-  /** Puts what was said into the history of the arrow keys. */
-  remember(entry: string): void;
-  /** Gives the terminal back. */
-  close(): void;
-}
+export type LineReader = Pick<TerminalReader, keyof TerminalReader>;
 
 /** Most entries behind the arrow keys. */
 const HISTORY_SIZE = 500;
@@ -46,108 +37,126 @@ const PASTE_OFF = "\x1b[?2004l";
  * standard output has the answers alone. `history` is oldest first.
  */
 export function terminalReader(history: readonly string[]): LineReader {
-  const input = new PassThrough();
-  const editor = createInterface({
-    input,
-    output: process.stderr,
-    terminal: true,
-    historySize: HISTORY_SIZE,
-    history: history.map(fold).toReversed(),
-    // A lone ESC is a key after this time; the start of a sequence before.
-    escapeCodeTimeout: 50,
-  });
-  // The editor adds every line on Enter; what belongs there is decided by whoever reads the lines.
-  const entries = editor as Interface & { history: string[] };
-  const remembered = [...entries.history];
+  return new TerminalReader(history);
+}
 
-  let waiting: ((line: Line) => void) | undefined;
-  let ended = false;
-  editor.on("line", (text: string) => settle({ kind: "line", text: unfold(text) }));
-  editor.on("SIGINT", () => {
-    const text = unfold(editor.line);
-    // Ends the line on the screen and empties it.
-    editor.write(null, { ctrl: true, name: "e" });
-    editor.write(null, { ctrl: true, name: "u" });
-    settle({ kind: "interrupt", text });
-  });
-  editor.on("close", () => {
-    ended = true;
-    settle({ kind: "end" });
-  });
+class TerminalReader {
+  readonly #input = new PassThrough();
+  readonly #editor: Interface & { history: string[] };
+  /** The editor adds every line on Enter; what belongs there is decided by whoever reads the lines. */
+  readonly #remembered: string[];
+  #waiting: ((line: Line) => void) | undefined;
+  #ended = false;
+  #awake = Promise.withResolvers<void>();
 
-  function settle(line: Line): void {
-    const settled = waiting;
+  constructor(history: readonly string[]) {
+    const editor = this.#editor = createInterface({
+      input: this.#input,
+      output: process.stderr,
+      terminal: true,
+      historySize: HISTORY_SIZE,
+      history: history.map(fold).toReversed(),
+      // A lone ESC is a key after this time; the start of a sequence before.
+      escapeCodeTimeout: 50,
+    }) as Interface & { history: string[] };
+    this.#remembered = [...editor.history];
+    editor.on("line", (text: string) => this.#settle({ kind: "line", text: unfold(text) }));
+    editor.on("SIGINT", () => {
+      const text = unfold(editor.line);
+      this.#emptyLine();
+      this.#settle({ kind: "interrupt", text });
+    });
+    editor.on("close", () => {
+      this.#ended = true;
+      this.#settle({ kind: "end" });
+    });
+    void this.#pump();
+  }
+
+  /** Never two at once. */
+  read(prompt: string): Promise<Line> {
+    if (this.#ended) return Promise.resolve({ kind: "end" });
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+      setRaw(true);
+      this.#editor.setPrompt(prompt);
+      this.#editor.prompt();
+      this.#awake.resolve();
+      this.#awake = Promise.withResolvers();
+    });
+  }
+
+  /** Ends a read that is under way; what stood in the line is dropped. */
+  abandon(): void {
+    if (this.#waiting === undefined) return;
+    this.#emptyLine();
+    process.stderr.write("\n");
+    this.#settle({ kind: "abandoned" });
+  }
+
+  /** Puts what was said into the history of the arrow keys. */
+  remember(entry: string): void {
+    const remembered = this.#remembered;
+    const folded = fold(entry);
+    if (remembered[0] !== folded) remembered.unshift(folded);
+    remembered.length = Math.min(remembered.length, HISTORY_SIZE);
+    this.#restoreHistory();
+  }
+
+  /** Gives the terminal back. */
+  close(): void {
+    if (this.#waiting !== undefined) setRaw(false);
+    this.#ended = true;
+    this.#editor.close();
+  }
+
+  #settle(line: Line): void {
+    const settled = this.#waiting;
     if (settled === undefined) return;
-    waiting = undefined;
+    this.#waiting = undefined;
     setRaw(false);
-    entries.history.splice(0, Infinity, ...remembered);
+    this.#restoreHistory();
     settled(line);
   }
 
-  let awake = Promise.withResolvers<void>();
-  void pump();
+  #restoreHistory(): void {
+    this.#editor.history.splice(0, Infinity, ...this.#remembered);
+  }
+
+  /** Goes to the end of the line on the screen and empties it. */
+  #emptyLine(): void {
+    this.#editor.write(null, { ctrl: true, name: "e" });
+    this.#editor.write(null, { ctrl: true, name: "u" });
+  }
 
   /** Feeds the editor while a line is read. */
-  async function pump(): Promise<void> {
+  async #pump(): Promise<void> {
     const filter = new PasteFilter();
     const decoder = new TextDecoder();
     try {
       for await (const chunk of Deno.stdin.readable) {
-        while (waiting === undefined && !ended) await awake.promise;
         const text = filter.filter(decoder.decode(chunk, { stream: true }));
         // What follows an Enter in the same chunk waits for the next line.
         for (const part of text.split(/(?<=[\r\n])/)) {
-          while (waiting === undefined && !ended) await awake.promise;
-          if (ended) return;
+          while (this.#waiting === undefined && !this.#ended) await this.#awake.promise;
+          if (this.#ended) return;
           // Not written to the stream: the editor is to have seen it when this returns.
-          input.emit("data", part);
+          this.#input.emit("data", part);
         }
       }
     } finally {
-      editor.close();
+      this.#editor.close();
     }
   }
+}
 
-  function setRaw(raw: boolean): void {
-    process.stderr.write(raw ? PASTE_ON : PASTE_OFF);
-    try {
-      Deno.stdin.setRaw(raw, { cbreak: false });
-    } catch {
-      // The terminal is gone: reading ends too.
-    }
+function setRaw(raw: boolean): void {
+  process.stderr.write(raw ? PASTE_ON : PASTE_OFF);
+  try {
+    Deno.stdin.setRaw(raw, { cbreak: false });
+  } catch {
+    // The terminal is gone: reading ends too.
   }
-
-  return {
-    read(prompt) {
-      if (ended) return Promise.resolve({ kind: "end" });
-      return new Promise((resolve) => {
-        waiting = resolve;
-        setRaw(true);
-        editor.setPrompt(prompt);
-        editor.prompt();
-        awake.resolve();
-        awake = Promise.withResolvers();
-      });
-    },
-    abandon() {
-      if (waiting === undefined) return;
-      editor.write(null, { ctrl: true, name: "e" });
-      editor.write(null, { ctrl: true, name: "u" });
-      process.stderr.write("\n");
-      settle({ kind: "abandoned" });
-    },
-    remember(entry) {
-      const folded = fold(entry);
-      if (remembered[0] !== folded) remembered.unshift(folded);
-      remembered.length = Math.min(remembered.length, HISTORY_SIZE);
-      entries.history.splice(0, Infinity, ...remembered);
-    },
-    close() {
-      if (waiting !== undefined) setRaw(false);
-      ended = true;
-      editor.close();
-    },
-  };
 }
 
 function fold(text: string): string {

@@ -5,7 +5,7 @@
  */
 
 import { ServiceError } from "../../lib/base/errors.ts";
-import { CHAT_ID, type ServerFrame } from "../../lib/contract/wire/frames.ts";
+import { CHAT_ID } from "../../lib/contract/wire/frames.ts";
 import { WireClient } from "../../lib/contract/wire/wire_client.ts";
 import { ask, type TurnClient } from "../agent/ask.ts";
 import { gatherMessage, type MessageSources } from "../agent/gather_message.ts";
@@ -26,96 +26,28 @@ export interface ChatCommandDeps {
   ownPort(globals: Globals): Promise<{ url: string; secret?: string }>;
 }
 
+const CANCELLING = "Cancelling; Ctrl-C again leaves at once";
+
 /** Runs the command. */
 export async function runChat(invocation: Invocation, deps: ChatCommandDeps): Promise<ExitCode> {
-  const { globals, options, out } = invocation;
-  const wanted = options["chat"] as string | undefined;
-  if (wanted !== undefined) checkChatId(wanted);
-  const isWatching = options["watch"] === true;
-  const input = isWatching ? undefined : await gatherMessage({
-    message: options["message"] as string | undefined,
-    files: options["file"] as string[] | undefined ?? [],
-    useStdin: options["no-stdin"] !== true,
-  }, deps.sources(out));
-  if (isWatching && wanted === undefined) {
-    throw new ServiceError("usage", "--watch needs --chat ID: which chat to watch", {
-      param: "chat",
-    });
-  }
-  const given = options["url"] as string | undefined;
-  const own = given === undefined ? await deps.ownPort(globals) : undefined;
-  const url = parseUrl(given ?? own!.url);
-  const secret = deps.env("SERVICE_TOKEN") ?? own?.secret;
-
-  const gone = Promise.withResolvers<void>();
-  let failure: { error: unknown } | undefined;
-  /** Nothing that is waited for will come. */
-  const leave = (error: unknown) => {
-    failure ??= { error };
-    turns.fail(error);
-    client.close(error);
-    gone.resolve();
-  };
-  const watched = async (frame: ServerFrame) => {
-    if ("chat_id" in frame && frame.chat_id === wanted) await out.stream(jsonLine(frame) + "\n");
-  };
-  let printing = Promise.resolve();
-  const client = new WireClient({
-    url: url.href,
-    clientId: options["client-id"] as string | undefined,
-    token: () => wireToken({ url, secret, fetch: deps.fetch }),
-    onFrame(frame) {
-      if (isWatching) {
-        printing = printing.then(() => watched(frame)).catch(leave);
-      } else if (!turns.take(frame) && frame.event === "message" && frame.seq !== undefined) {
-        out.note({ text: `Message: ${frame.text}`, style: "bold" });
-      }
-    },
-    onReset(chatId) {
-      turns.beginAnew(chatId);
-      out.note({ text: `${chatId} begins anew`, style: "yellow" });
-    },
-    onRefused(chatId, error) {
-      if (isWatching && chatId === wanted) leave(error);
-      else turns.fail(error, chatId);
-    },
-    onLost(ms, error) {
-      // Another attempt would be refused alike.
-      if (error instanceof ServiceError && error.code === "invalid_token") return leave(error);
-      const why = error instanceof Error ? error.message : String(error);
-      out.note({
-        text: `Connection lost; again in ${Math.ceil(ms / 1000)} s (${why})`,
-        style: "yellow",
-      });
-    },
-    onBack: () => out.note({ text: "Connected again", style: "dim" }),
-  });
-  const turns = new WireTurns(client);
-  const onFirst = () => out.note({ text: "Cancelling; Ctrl-C again leaves at once", style: "dim" });
+  const asked = await readAsked(invocation, deps);
+  const wire = new Wire(asked, invocation.out);
   try {
-    const ready = await client.connect().catch(rethrow);
-    turns.attached(ready.chat_id);
-    const chatId = wanted ?? ready.chat_id;
+    const ready = await wire.client.connect().catch(rethrow);
+    wire.turns.attached(ready.chat_id);
+    if (asked.isWatching) return await watch(invocation, deps, wire, asked.chat!);
+    const chatId = asked.chat ?? ready.chat_id;
     const answering: TurnClient = {
-      stream: (_op, { sessionKey, input }, { stop }) => turns.turn(sessionKey, input, stop),
-      ended: gone.promise,
+      stream: (_op, { sessionKey, input }, { stop }) => wire.turns.turn(sessionKey, input, stop),
+      ended: wire.gone,
     };
-    if (isWatching) {
-      return await withInterrupts(deps.signals, () => client.close(), async (signal) => {
-        const seen = options["replay"] === true ? { afterSeq: 0 } : undefined;
-        signal.addEventListener("abort", () => gone.resolve());
-        await client.attach(chatId, seen).catch(rethrow);
-        await gone.promise;
-        await printing;
-        if (failure !== undefined) throw refusal(failure.error);
-        return EXIT.interrupted;
-      });
-    }
-    if (input === undefined) return await talk(invocation, deps, { answering, chatId });
+    if (asked.input === undefined) return await talk(invocation, deps, { answering, chatId });
+    const { globals, options, out } = invocation;
+    const onFirst = () => out.note({ text: CANCELLING, style: "dim" });
     const code = await withInterrupts(deps.signals, onFirst, (signal) =>
       ask(answering, out, {
         sessionKey: chatId,
-        input,
+        input: asked.input!,
         json: globals.json,
         stream: options["no-stream"] !== true,
         verbose: globals.verbose,
@@ -124,9 +56,123 @@ export async function runChat(invocation: Invocation, deps: ChatCommandDeps): Pr
     if (!globals.json) out.note({ text: `Go on with: --chat ${chatId}`, style: "dim" });
     return code;
   } finally {
-    gone.resolve();
-    client.close();
+    wire.close();
   }
+}
+
+/** What the command line asks for; without `input` it is typed at the terminal. */
+async function readAsked({ globals, options, out }: Invocation, deps: ChatCommandDeps) {
+  const chat = options["chat"] as string | undefined;
+  if (chat !== undefined) checkChatId(chat);
+  const isWatching = options["watch"] === true;
+  const input = isWatching ? undefined : await gatherMessage({
+    message: options["message"] as string | undefined,
+    files: options["file"] as string[] | undefined ?? [],
+    useStdin: options["no-stdin"] !== true,
+  }, deps.sources(out));
+  if (isWatching && chat === undefined) {
+    throw new ServiceError("usage", "--watch needs --chat ID: which chat to watch", {
+      param: "chat",
+    });
+  }
+  const given = options["url"] as string | undefined;
+  const own = given === undefined ? await deps.ownPort(globals) : undefined;
+  const url = parseUrl(given ?? own!.url);
+  const secret = deps.env("SERVICE_TOKEN") ?? own?.secret;
+  return {
+    url,
+    clientId: options["client-id"] as string | undefined,
+    token: () => wireToken({ url, secret, fetch: deps.fetch }),
+    chat,
+    isWatching,
+    input,
+  };
+}
+
+type Asked = Awaited<ReturnType<typeof readAsked>>;
+
+/** The connection, and what comes over it. */
+class Wire {
+  readonly client: WireClient;
+  readonly turns: WireTurns;
+  /** Why nothing that is waited for will come. */
+  failure: { error: unknown } | undefined;
+  /** Frames of a chat that is watched, as they are printed. */
+  printing = Promise.resolve();
+  readonly #gone = Promise.withResolvers<void>();
+
+  constructor({ url, clientId, token, chat, isWatching }: Asked, out: Output) {
+    this.client = new WireClient({
+      url: url.href,
+      clientId,
+      token,
+      onFrame: (frame) => {
+        if (isWatching) {
+          if (!("chat_id" in frame) || frame.chat_id !== chat) return;
+          const print = () => out.stream(jsonLine(frame) + "\n");
+          this.printing = this.printing.then(print).catch((error) => this.#fail(error));
+        } else if (
+          !this.turns.take(frame) && frame.event === "message" && frame.seq !== undefined
+        ) {
+          out.note({ text: `Message: ${frame.text}`, style: "bold" });
+        }
+      },
+      onReset: (chatId) => {
+        this.turns.beginAnew(chatId);
+        out.note({ text: `${chatId} begins anew`, style: "yellow" });
+      },
+      onRefused: (chatId, error) => {
+        if (isWatching && chatId === chat) this.#fail(error);
+        else this.turns.fail(error, chatId);
+      },
+      onLost: (ms, error) => {
+        // Another attempt would be refused alike.
+        if (error instanceof ServiceError && error.code === "invalid_token") {
+          return this.#fail(error);
+        }
+        const why = error instanceof Error ? error.message : String(error);
+        out.note({
+          text: `Connection lost; again in ${Math.ceil(ms / 1000)} s (${why})`,
+          style: "yellow",
+        });
+      },
+      onBack: () => out.note({ text: "Connected again", style: "dim" }),
+    });
+    this.turns = new WireTurns(this.client);
+  }
+
+  /** Resolves when it was closed. */
+  get gone(): Promise<void> {
+    return this.#gone.promise;
+  }
+
+  close(): void {
+    this.#gone.resolve();
+    this.client.close();
+  }
+
+  #fail(error: unknown): void {
+    this.failure ??= { error };
+    this.turns.fail(error);
+    this.client.close(error);
+    this.#gone.resolve();
+  }
+}
+
+async function watch(
+  { options }: Invocation,
+  { signals }: ChatCommandDeps,
+  wire: Wire,
+  chatId: string,
+): Promise<ExitCode> {
+  return await withInterrupts(signals, () => wire.close(), async () => {
+    const seen = options["replay"] === true ? { afterSeq: 0 } : undefined;
+    await wire.client.attach(chatId, seen).catch(rethrow);
+    await wire.gone;
+    await wire.printing;
+    if (wire.failure !== undefined) throw refusal(wire.failure.error);
+    return EXIT.interrupted;
+  });
 }
 
 function rethrow(error: unknown): never {

@@ -11,7 +11,7 @@ import type {
 import { type Answered, Approvals } from "./approvals.ts";
 import { approvalView } from "./approval_view.ts";
 import type { AuditRecord } from "../audit/record.ts";
-import { createOperator, type Operator } from "../operations/operate.ts";
+import { Operator } from "../operations/operate.ts";
 import type { Credential, Latch } from "../contract/credentials.ts";
 import type { OperatorRequest } from "../operations/operator.ts";
 import { CONTEXT } from "../authority/testing/gate_fixture.ts";
@@ -95,7 +95,7 @@ function desk(
     timeoutMs: TIMEOUT_MS,
     log,
   });
-  const operator = createOperator({
+  const operator = new Operator({
     approvals,
     tokens: {
       verify: (token) => TOKENS[token] && { name: "", ...TOKENS[token] },

@@ -12,7 +12,7 @@ import {
 import type { OperatorRequest } from "../operations/operator.ts";
 import { createIssuedTokens } from "../state/issued_tokens.ts";
 import type { Answer } from "./approval_request.ts";
-import { createOperator } from "../operations/operate.ts";
+import { Operator } from "../operations/operate.ts";
 
 const LASTING: Record<string, { id: string; scopes: Scope[]; expiresAt?: number }> = {
   lasting_operator: { id: "tok_o", scopes: ["operate"] },
@@ -34,7 +34,7 @@ function world(
   const issued = createIssuedTokens({ secret, ttlS: 300, clock, maxOutstanding: 3 });
   const context = { actor, turnId: "t1", sessionKey: "s", channel: "websocket" } as ActionContext;
   const answered: string[] = [];
-  const operator = createOperator({
+  const operator = new Operator({
     approvals: {
       list: () => [],
       answer: ({ by, objection }: Answer) => {
@@ -228,7 +228,7 @@ Deno.test("G6 with independentApprover the person who opened the turn does not a
 });
 
 Deno.test("operate() issues nothing where no port is served", async () => {
-  const operator = createOperator({
+  const operator = new Operator({
     approvals: {} as never,
     tokens: { verify: () => undefined, hasAny: () => false },
     latches: { list: () => [], clear: () => Promise.resolve(true) },

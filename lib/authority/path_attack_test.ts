@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { needs } from "../../tests/support/needs.ts";
-import { createExecutor, type Executor } from "../executor/executor.ts";
+import { createExecutor } from "../executor/executor.ts";
 import { verifyAudit } from "../audit/verify.ts";
 import { type GateFixture, gateFixture } from "./testing/gate_fixture.ts";
 
@@ -15,14 +15,12 @@ async function withWorld(
   const cacheDir = await Deno.makeTempDir();
   const silent = () => {};
   const log = { debug: silent, info: silent, warning: silent, error: silent };
-  const real = createExecutor({ cacheDir, log, sandbox });
+  const executor = createExecutor({ cacheDir, log, sandbox });
+  const run = executor.run.bind(executor);
   const held: { gate?: GateFixture } = {};
-  const executor: Executor = {
-    ...real,
-    run(job, options) {
-      between(held.gate!);
-      return real.run(job, options);
-    },
+  executor.run = (job, options) => {
+    between(held.gate!);
+    return run(job, options);
   };
   try {
     await using gate = await gateFixture({ executor });

@@ -64,7 +64,7 @@ export interface GatewayProcess {
 
 /** What starts gateways: as the service's own user, with the bounds of the service itself. */
 export function createGatewayExecutor(
-  options: Pick<ExecutorOptions, "cacheDir" | "log">,
+  options: Pick<ExecutorOptions, "cacheDir" | "log" | "sandboxes">,
 ): Executor {
   return createExecutor({
     ...options,

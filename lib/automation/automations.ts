@@ -44,38 +44,6 @@ export interface AutomationsDeps {
   randomId?: (prefix: string) => string;
 }
 
-/** Every call but `start` and `stop` throws `not_enabled` while `automations.enabled` is false. */
-export interface Automations {
-  /** Begins to run what is due; for a service that stays. Nothing while they are off. */
-  start(): void;
-  /** Begins nothing more, to be awaited before turns are drained; what runs is followed still. */
-  pause(): Promise<void>;
-  /**
-   * Begins nothing more, and leaves what does not end within `graceMs` to the next start. To be awaited
-   * once turns are drained, so that what came of them is on record and sent before the end.
-   */
-  stop(options?: { graceMs: number }): Promise<void>;
-  /** What to do to have them on; undefined while they are. */
-  off(): string | undefined;
-  /** In the order of ids, after one. */
-  list(options: { after: string; limit: number }): Promise<AutomationView[]>;
-  /** Throws `not_found`, as every call that names an id. */
-  get(id: string): Promise<AutomationView>;
-  /** Throws `invalid_request`, which names each wrong field. */
-  create(automation: unknown): Promise<AutomationView>;
-  /** One that was approved, under the id that it was given; an id that is there already makes none. */
-  createAs(id: string, automation: unknown): Promise<{ repeated: boolean }>;
-  /** Fields that are absent stay; null takes a field away, which has its default then. */
-  update(id: string, change: unknown): Promise<AutomationView>;
-  setEnabled(id: string, enabled: boolean): Promise<AutomationView>;
-  /** Cancels what runs of it. Its session, and so what it said, stays. */
-  remove(id: string): Promise<void>;
-  /** Runs it now. The same `requestId` again is the same run. */
-  run(id: string, options: { requestId?: string }): Promise<RunView>;
-  /** Newest first, before one. */
-  history(id: string, options: { before?: number; limit: number }): Promise<RunView[]>;
-}
-
 /** Changes of one automation that meet others before this one is given up. */
 const MAX_TRIES = 20;
 
@@ -87,42 +55,195 @@ const LAST = Number.MAX_SAFE_INTEGER;
 
 /** Makes them; nothing runs before `start`. */
 export function createAutomations(deps: AutomationsDeps): Automations {
-  const { store, turns, clock, config, scrub, log } = deps;
-  const randomId = deps.randomId ?? newId;
-  const scheduler = new Scheduler({
-    store,
-    turns: createAutomationTurns(deps),
-    clock,
-    maxRunning: config().automations.maxRunning,
-    onError: (error) =>
-      log.error("Automations could not be looked after; that is tried again", {
+  return new Automations(deps);
+}
+
+/** Every call but `start`, `pause` and `stop` throws `not_enabled` while `automations.enabled` is false. */
+export class Automations {
+  readonly #deps: AutomationsDeps;
+  readonly #store: AutomationStore;
+  readonly #randomId: (prefix: string) => string;
+  readonly #scheduler: Scheduler;
+  #started = false;
+
+  constructor(deps: AutomationsDeps) {
+    const { store, clock, config, log } = deps;
+    this.#deps = deps;
+    this.#store = store;
+    this.#randomId = deps.randomId ?? newId;
+    this.#scheduler = new Scheduler({
+      store,
+      turns: createAutomationTurns(deps),
+      clock,
+      maxRunning: config().automations.maxRunning,
+      onError: (error) =>
+        log.error("Automations could not be looked after; that is tried again", {
+          reason: String(error),
+        }),
+    });
+  }
+
+  /** Begins to run what is due; for a service that stays. Nothing while they are off. */
+  start(): void {
+    if (this.#started || this.off() !== undefined) return;
+    this.#started = true;
+    this.#scheduler.start();
+  }
+
+  /** Begins nothing more, to be awaited before turns are drained; what runs is followed still. */
+  async pause(): Promise<void> {
+    this.#started = false;
+    await this.#scheduler.pause();
+  }
+
+  /**
+   * Begins nothing more, and leaves what does not end within `graceMs` to the next start. To be awaited
+   * once turns are drained, so that what came of them is on record and sent before the end.
+   */
+  async stop(options?: { graceMs: number }): Promise<void> {
+    this.#started = false;
+    await this.#scheduler.stop(options);
+  }
+
+  /** What to do to have them on; undefined while they are. */
+  readonly off = (): string | undefined =>
+    this.#deps.config().automations.enabled
+      ? undefined
+      : "set automations.enabled to true and start again";
+
+  /** In the order of ids, after one. */
+  async list({ after, limit }: { after: string; limit: number }): Promise<AutomationView[]> {
+    this.#checkOn();
+    const records = await this.#store.list(after, limit);
+    return await Promise.all(records.map((record) => this.#view(record)));
+  }
+
+  /** Throws `not_found`, as every call that names an id. */
+  async get(id: string): Promise<AutomationView> {
+    this.#checkOn();
+    return await this.#view(await this.#find(id));
+  }
+
+  /** Throws `invalid_request`, which names each wrong field. */
+  async create(automation: unknown): Promise<AutomationView> {
+    this.#checkOn();
+    const record = this.#newRecord(this.#randomId("aut_"), automation);
+    if (!await this.#store.create(record)) {
+      throw new ServiceError("internal", "The id of a new automation was taken; try again");
+    }
+    this.#wake();
+    return await this.#view(record);
+  }
+
+  /** One that was approved, under the id that it was given; an id that is there already makes none. */
+  async createAs(id: string, automation: unknown): Promise<{ repeated: boolean }> {
+    this.#checkOn();
+    if (await this.#store.find(id) !== undefined) return { repeated: true };
+    const isNew = await this.#store.create(this.#newRecord(id, automation));
+    this.#wake();
+    return { repeated: !isNew };
+  }
+
+  /** Fields that are absent stay; null takes a field away, which has its default then. */
+  async update(id: string, change: unknown): Promise<AutomationView> {
+    this.#checkOn();
+    const { clock, scrub } = this.#deps;
+    const fields = checkFields(scrub(change));
+    return await this.#change(
+      id,
+      ({ spec }) =>
+        checkAutomation(patched(spec, fields), { now: clock.now(), previous: spec.schedule }),
+    );
+  }
+
+  async setEnabled(id: string, enabled: boolean): Promise<AutomationView> {
+    this.#checkOn();
+    const record = await this.#find(id);
+    if (record.spec.enabled === enabled) return await this.#view(record);
+    return await this.#change(id, ({ spec }) => ({ ...spec, enabled }));
+  }
+
+  /** Cancels what runs of it. Its session, and so what it said, stays. */
+  async remove(id: string): Promise<void> {
+    this.#checkOn();
+    const { turns, onRemoved, log } = this.#deps;
+    const runs = await this.#store.history(id, LAST, 1_000);
+    const open = runs.find(({ state }) => state === "running");
+    if (!await this.#store.remove(id)) throw notFound(id);
+    this.#wake();
+    // Before its grants are taken back, which takes time; by its key, since the row may not know the
+    // turn yet.
+    if (open !== undefined) turns.repeated(attemptKey(open.key, open.attempts))?.cancel();
+    await onRemoved?.(id).catch((error) =>
+      log.warning("What was granted to a deleted automation could not be taken back", {
+        id,
         reason: String(error),
-      }),
-  });
-  let started = false;
-  const wake = () => {
-    if (started) scheduler.wake();
-  };
+      })
+    );
+  }
 
-  const off = () =>
-    config().automations.enabled ? undefined : "set automations.enabled to true and start again";
+  /** Runs it now. The same `requestId` again is the same run. */
+  async run(
+    id: string,
+    { requestId = this.#randomId("req_") }: { requestId?: string },
+  ): Promise<RunView> {
+    this.#checkOn();
+    if (!REQUEST_ID.test(requestId)) {
+      const shown = JSON.stringify(requestId.slice(0, 60));
+      throw new ServiceError(
+        "invalid_request",
+        `requestId is ${shown}; expected 1 to 128 visible ASCII characters`,
+        { param: "requestId" },
+      );
+    }
+    const key = runNowKey(id, requestId);
+    const now = this.#deps.clock.now();
+    const run = await this.#store.request({ automationId: id, key, now });
+    if (run === undefined) throw notFound(id);
+    this.#wake();
+    return toRunView(run);
+  }
 
-  function checkOn(): void {
-    const remedy = off();
+  /** Newest first, before one. */
+  async history(
+    id: string,
+    { before = LAST, limit }: { before?: number; limit: number },
+  ): Promise<RunView[]> {
+    this.#checkOn();
+    await this.#find(id);
+    const views: RunView[] = [];
+    for (const run of await this.#store.history(id, before, limit)) {
+      const isDone = run.state === "done" && run.turnId !== undefined;
+      views.push(toRunView(run, isDone ? await this.#answerOf(run.turnId!) : undefined));
+    }
+    return views;
+  }
+
+  #checkOn(): void {
+    const remedy = this.off();
     if (remedy !== undefined) {
       throw new ServiceError("not_enabled", `Automations are off: ${remedy}`);
     }
   }
 
-  async function find(id: string): Promise<AutomationRecord> {
-    const record = await store.find(id);
+  #wake(): void {
+    if (this.#started) this.#scheduler.wake();
+  }
+
+  #newRecord(id: string, given: unknown): AutomationRecord {
+    const now = this.#deps.clock.now();
+    return newAutomation(id, checkAutomation(this.#deps.scrub(given), { now }), now);
+  }
+
+  async #find(id: string): Promise<AutomationRecord> {
+    const record = await this.#store.find(id);
     if (record === undefined) throw notFound(id);
     return record;
   }
 
-  async function view(record: AutomationRecord): Promise<AutomationView> {
+  async #view(record: AutomationRecord): Promise<AutomationView> {
     const { id, spec, revision, createdAt, nextAt, missed, overlapped } = record;
-    const [last] = await store.history(id, LAST, 1);
+    const [last] = await this.#store.history(id, LAST, 1);
     return {
       id,
       spec,
@@ -134,136 +255,36 @@ export function createAutomations(deps: AutomationsDeps): Automations {
       overlapped,
       ...last !== undefined && { lastRun: toRunView(last) },
       warnings: automationWarnings(record, {
-        isEnabled: deps.isEnabled,
-        maxSteps: config().agent.maxSteps,
-        runs: started,
+        isEnabled: this.#deps.isEnabled,
+        maxSteps: this.#deps.config().agent.maxSteps,
+        runs: this.#started,
       }),
     };
   }
 
-  async function answerOf(turnId: string): Promise<string | undefined> {
-    const events = turns.find(turnId)?.events();
+  async #answerOf(turnId: string): Promise<string | undefined> {
+    const events = this.#deps.turns.find(turnId)?.events();
     const result = events && await runResult(events);
     return result?.status === "done" ? cutText(result.answer, MAX_SHOWN_CHARS) : undefined;
   }
 
   /** Changes one as it is now; again when another change or a claim came between. */
-  async function change(
+  async #change(
     id: string,
     change: (record: AutomationRecord) => Automation,
   ): Promise<AutomationView> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const record = await find(id);
-      const changed = changedAutomation(record, change(record), clock.now());
-      if (!await store.replace(changed, record)) continue;
-      wake();
-      return await view(await find(id));
+      const record = await this.#find(id);
+      const changed = changedAutomation(record, change(record), this.#deps.clock.now());
+      if (!await this.#store.replace(changed, record)) continue;
+      this.#wake();
+      return await this.#view(await this.#find(id));
     }
     throw new ServiceError(
       "conflict",
       `Cannot change automation ${JSON.stringify(id)}: others keep changing it; try again`,
     );
   }
-
-  return {
-    off,
-    start() {
-      if (started || off() !== undefined) return;
-      started = true;
-      scheduler.start();
-    },
-    async pause() {
-      started = false;
-      await scheduler.pause();
-    },
-    async stop(options) {
-      started = false;
-      await scheduler.stop(options);
-    },
-    async list({ after, limit }) {
-      checkOn();
-      return await Promise.all((await store.list(after, limit)).map(view));
-    },
-    async get(id) {
-      checkOn();
-      return await view(await find(id));
-    },
-    async create(given) {
-      checkOn();
-      const spec = checkAutomation(scrub(given), { now: clock.now() });
-      const record = newAutomation(randomId("aut_"), spec, clock.now());
-      if (!await store.create(record)) {
-        throw new ServiceError("internal", "The id of a new automation was taken; try again");
-      }
-      wake();
-      return await view(record);
-    },
-    async createAs(id, given) {
-      checkOn();
-      if (await store.find(id) !== undefined) return { repeated: true };
-      const spec = checkAutomation(scrub(given), { now: clock.now() });
-      const isNew = await store.create(newAutomation(id, spec, clock.now()));
-      wake();
-      return { repeated: !isNew };
-    },
-    async update(id, given) {
-      checkOn();
-      const fields = checkFields(scrub(given));
-      return await change(
-        id,
-        ({ spec }) =>
-          checkAutomation(patched(spec, fields), { now: clock.now(), previous: spec.schedule }),
-      );
-    },
-    async setEnabled(id, enabled) {
-      checkOn();
-      const { spec } = await find(id);
-      if (spec.enabled === enabled) return await view(await find(id));
-      return await change(id, ({ spec }) => ({ ...spec, enabled }));
-    },
-    async remove(id) {
-      checkOn();
-      const open = (await store.history(id, LAST, 1_000)).find(({ state }) => state === "running");
-      if (!await store.remove(id)) throw notFound(id);
-      wake();
-      // Before its grants are taken back, which takes time; by its key, since the row may not know the
-      // turn yet.
-      if (open !== undefined) turns.repeated(attemptKey(open.key, open.attempts))?.cancel();
-      await deps.onRemoved?.(id).catch((error) =>
-        log.warning("What was granted to a deleted automation could not be taken back", {
-          id,
-          reason: String(error),
-        })
-      );
-    },
-    async run(id, { requestId = randomId("req_") }) {
-      checkOn();
-      if (!REQUEST_ID.test(requestId)) {
-        throw new ServiceError(
-          "invalid_request",
-          `requestId is ${
-            JSON.stringify(requestId.slice(0, 60))
-          }; expected 1 to 128 visible ASCII characters`,
-          { param: "requestId" },
-        );
-      }
-      const key = runNowKey(id, requestId);
-      const run = await store.request({ automationId: id, key, now: clock.now() });
-      if (run === undefined) throw notFound(id);
-      wake();
-      return toRunView(run);
-    },
-    async history(id, { before = LAST, limit }) {
-      checkOn();
-      await find(id);
-      const views: RunView[] = [];
-      for (const run of await store.history(id, before, limit)) {
-        const isDone = run.state === "done" && run.turnId !== undefined;
-        views.push(toRunView(run, isDone ? await answerOf(run.turnId!) : undefined));
-      }
-      return views;
-    },
-  };
 }
 
 function checkFields(given: unknown): Record<string, unknown> {

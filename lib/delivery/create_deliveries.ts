@@ -7,10 +7,11 @@
 
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Journal } from "../contract/journal.ts";
+import { settlesWithin } from "../contract/life.ts";
 import type { Log } from "../base/log.ts";
 import { AnswerCursor } from "./answer_cursor.ts";
 import { Attachment } from "./attachment.ts";
-import type { Deliveries } from "../channel/deliveries.ts";
+import type { Deliveries, DeliveryCounts } from "../channel/deliveries.ts";
 import type { ChannelTurn } from "../contract/delivery_store.ts";
 import { filesAsTheyAre, type PlaceFiles } from "./file_place.ts";
 import { Outlet } from "./outlet.ts";
@@ -39,43 +40,103 @@ export interface DeliveriesDeps {
 }
 
 /** Makes them; answers that an earlier process has left go on at once. */
-export function createDeliveries(
-  {
-    journal,
-    log,
-    clock = systemClock,
-    placeFiles = filesAsTheyAre,
-    callTimeoutMs = CALL_TIMEOUT_MS,
-  }: DeliveriesDeps,
-): Deliveries {
-  const store = journal.deliveries;
-  const persister = new Persister({ clock, log });
-  const outlets = new Map<string, Outlet>();
-  const readers = new Map<number, SessionReader>();
-  const cursors = new Map<string, AnswerCursor>();
-  let isStopped = false;
-  let cancelTidying = () => {};
+export function createDeliveries(deps: DeliveriesDeps): Deliveries {
+  return new JournalDeliveries(deps);
+}
 
-  function outletOf(runtimeName: string): Outlet {
-    let outlet = outlets.get(runtimeName);
+class JournalDeliveries implements Deliveries {
+  readonly #deps: Required<DeliveriesDeps>;
+  readonly #store: DeliveriesDeps["journal"]["deliveries"];
+  readonly #persister: Persister;
+  readonly #outlets = new Map<string, Outlet>();
+  readonly #readers = new Map<number, SessionReader>();
+  readonly #cursors = new Map<string, AnswerCursor>();
+  #isStopped = false;
+  #cancelTidying = () => {};
+
+  constructor(
+    {
+      clock = systemClock,
+      placeFiles = filesAsTheyAre,
+      callTimeoutMs = CALL_TIMEOUT_MS,
+      ...deps
+    }: DeliveriesDeps,
+  ) {
+    this.#deps = { ...deps, clock, placeFiles, callTimeoutMs };
+    this.#store = deps.journal.deliveries;
+    this.#persister = new Persister({ clock, log: deps.log });
+    this.#goOnWithAll();
+    this.#tidyLater();
+  }
+
+  attach(...[link, spec]: Parameters<Deliveries["attach"]>): () => Promise<void> {
+    if (this.#isStopped) return () => Promise.resolve();
+    const { clock, callTimeoutMs: timeoutMs } = this.#deps;
+    const outlet = this.#outletOf(link.runtimeName);
+    const attachment = new Attachment(link, spec, { clock, timeoutMs });
+    outlet.attach(attachment);
+    return () => outlet.detach(attachment);
+  }
+
+  follow(turnId: string): void {
+    if (this.#isStopped) return;
+    const turn = this.#store.turn(turnId);
+    if (turn !== undefined) this.#open(turn, true);
+  }
+
+  wake(runtimeName: string, chatId?: string): void {
+    this.#outlets.get(runtimeName)?.wake(chatId);
+  }
+
+  counts(runtimeName: string): DeliveryCounts {
+    const outlet = this.#outlets.get(runtimeName);
+    const { waiting, unknown, dead } = this.#store.counts(runtimeName);
+    let streams = 0;
+    for (const answer of outlet?.answers ?? []) if (answer.isStreaming) streams++;
+    return {
+      waiting: waiting + streams,
+      retrying: outlet?.retrying ?? 0,
+      sent: outlet?.sent ?? 0,
+      unknown,
+      dead,
+    };
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelTidying();
+    for (const reader of this.#readers.values()) reader.stop();
+    this.#readers.clear();
+    const idle = Promise.all(Array.from(this.#outlets.values(), (outlet) => outlet.stop()));
+    await settlesWithin(this.#deps.clock, idle, graceMs);
+    // What is still being sent is `unknown` at the next start.
+    for (const cursor of this.#cursors.values()) cursor.stop();
+    this.#cursors.clear();
+    await this.#persister.stop();
+  }
+
+  #outletOf(runtimeName: string): Outlet {
+    let outlet = this.#outlets.get(runtimeName);
     if (outlet === undefined) {
-      outlet = new Outlet({ runtimeName, store, persister, placeFiles, clock, log });
-      outlets.set(runtimeName, outlet);
+      const persister = this.#persister;
+      outlet = new Outlet({ ...this.#deps, runtimeName, store: this.#store, persister });
+      this.#outlets.set(runtimeName, outlet);
     }
     return outlet;
   }
 
-  function readerOf(sessionId: number): SessionReader {
-    let reader = readers.get(sessionId);
+  #readerOf(sessionId: number): SessionReader {
+    let reader = this.#readers.get(sessionId);
     if (reader === undefined) {
+      const { journal, clock, log } = this.#deps;
       reader = new SessionReader({
         sessionId,
         follow: (id, options) => journal.follow(id, options),
-        onEnd(takers) {
-          readers.delete(sessionId);
+        onEnd: (takers) => {
+          this.#readers.delete(sessionId);
           for (const { turnId } of takers) {
-            cursors.get(turnId)?.stop();
-            cursors.delete(turnId);
+            this.#cursors.get(turnId)?.stop();
+            this.#cursors.delete(turnId);
           }
         },
         onError: (error) =>
@@ -84,95 +145,46 @@ export function createDeliveries(
           }),
         clock,
       });
-      readers.set(sessionId, reader);
+      this.#readers.set(sessionId, reader);
     }
     return reader;
   }
 
-  function open(turn: ChannelTurn, isLive: boolean): void {
+  #open(turn: ChannelTurn, isLive: boolean): void {
     const { turnId, sessionId, runtimeName, seq } = turn;
-    if (cursors.has(turnId)) return;
+    if (this.#cursors.has(turnId)) return;
     const cursor = new AnswerCursor({
       turn,
-      outlet: outletOf(runtimeName),
-      store,
-      persister,
-      log,
-      onOver() {
-        cursors.delete(turnId);
-        const reader = readers.get(sessionId);
+      outlet: this.#outletOf(runtimeName),
+      store: this.#store,
+      persister: this.#persister,
+      log: this.#deps.log,
+      onOver: () => {
+        this.#cursors.delete(turnId);
+        const reader = this.#readers.get(sessionId);
         reader?.remove(turnId);
         reader?.wake();
-        if (reader?.isEmpty) readers.delete(sessionId);
+        if (reader?.isEmpty) this.#readers.delete(sessionId);
       },
-      onRoom: () => readers.get(sessionId)?.wake(),
+      onRoom: () => this.#readers.get(sessionId)?.wake(),
     });
-    cursors.set(turnId, cursor);
-    readerOf(sessionId).add(cursor, seq, isLive);
+    this.#cursors.set(turnId, cursor);
+    this.#readerOf(sessionId).add(cursor, seq, isLive);
   }
 
-  function goOnWithAll(): void {
+  #goOnWithAll(): void {
     for (let after = 0;;) {
-      const turns = store.turns(after, PAGE);
-      for (const turn of turns) open(turn, false);
+      const turns = this.#store.turns(after, PAGE);
+      for (const turn of turns) this.#open(turn, false);
       if (turns.length < PAGE) return;
       after = turns.at(-1)!.rowid;
     }
   }
 
-  function tidyLater(): void {
-    cancelTidying = clock.after(TIDY_EVERY_MS, () => {
-      void persister.write(() => store.tidy()).then(() => {
-        if (!isStopped) tidyLater();
-      });
+  #tidyLater(): void {
+    this.#cancelTidying = this.#deps.clock.after(TIDY_EVERY_MS, async () => {
+      await this.#persister.write(() => this.#store.tidy());
+      if (!this.#isStopped) this.#tidyLater();
     });
   }
-
-  goOnWithAll();
-  tidyLater();
-  return {
-    attach(link, spec) {
-      if (isStopped) return () => Promise.resolve();
-      const outlet = outletOf(link.runtimeName);
-      const attachment = new Attachment(link, spec, { clock, timeoutMs: callTimeoutMs });
-      outlet.attach(attachment);
-      return () => outlet.detach(attachment);
-    },
-    follow(turnId) {
-      if (isStopped) return;
-      const turn = store.turn(turnId);
-      if (turn !== undefined) open(turn, true);
-    },
-    wake(runtimeName, chatId) {
-      outlets.get(runtimeName)?.wake(chatId);
-    },
-    counts(runtimeName) {
-      const outlet = outlets.get(runtimeName);
-      const { waiting, unknown, dead } = store.counts(runtimeName);
-      let streams = 0;
-      for (const answer of outlet?.answers ?? []) if (answer.isStreaming) streams++;
-      return {
-        waiting: waiting + streams,
-        retrying: outlet?.retrying ?? 0,
-        sent: outlet?.sent ?? 0,
-        unknown,
-        dead,
-      };
-    },
-    async stop(graceMs) {
-      isStopped = true;
-      cancelTidying();
-      for (const reader of readers.values()) reader.stop();
-      readers.clear();
-      const idle = Promise.all(Array.from(outlets.values(), (outlet) => outlet.stop()));
-      const late = Promise.withResolvers<void>();
-      const cancel = clock.after(graceMs, late.resolve);
-      await Promise.race([idle, late.promise]);
-      cancel();
-      // What is still being sent is `unknown` at the next start.
-      for (const cursor of cursors.values()) cursor.stop();
-      cursors.clear();
-      await persister.stop();
-    },
-  };
 }

@@ -23,6 +23,7 @@ import { lockedPackages } from "../packages/locked_packages.ts";
 import { NO_PERMISSIONS } from "../executor/command.ts";
 import { type ChildJob, type ChildOutcome, createExecutor } from "../executor/executor.ts";
 import type { SandboxView } from "../executor/sandbox.ts";
+import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
 import { moduleUrl, sourcePaths } from "../base/layout.ts";
 
 /** What the reader works with. */
@@ -34,6 +35,8 @@ export interface DocumentReaderOptions {
   /** Deno's folder of packages (`findDenoDir`); the binary needs none. */
   denoDir: string | undefined;
   log: Log;
+  /** See `ExecutorOptions`, as the next. */
+  sandboxes?: TriedSandboxes;
   sandbox?: "auto" | "off";
   /** Time of one extraction. */
   timeoutMs?: number;
@@ -83,6 +86,7 @@ export function createDocumentReader(options: DocumentReaderOptions): OwnedDocum
     cacheDir,
     workspace: options.workspace,
     log,
+    sandboxes: options.sandboxes,
     sandbox,
     maxRunning: MAX_RUNNING,
     maxWaiting: MAX_WAITING,

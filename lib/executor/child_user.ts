@@ -8,14 +8,8 @@
  * @module
  */
 
-import {
-  type ChildUser,
-  findConfinement,
-  findProgram,
-  sandboxBase,
-  sandboxView,
-} from "./sandbox.ts";
-import { EXEC_FILTERED, writeSeccompFilter } from "./seccomp_filter.ts";
+import { type ChildUser, findProgram } from "./sandbox.ts";
+import type { TriedSandboxes } from "./tried_sandboxes.ts";
 
 /** Whose rights children have, and why. */
 export interface FoundChildUser {
@@ -24,11 +18,10 @@ export interface FoundChildUser {
   reason: string;
 }
 
-const PROBE_TIMEOUT_MS = 10_000;
-
-/** Finds it, and tries it out in a sandbox; `folder` is one of ours. */
+/** Finds it, and tries it out in a sandbox. */
 export async function findChildUser(
-  { workspace, folder }: { workspace: string; folder: string },
+  workspace: string,
+  sandboxes: TriedSandboxes,
 ): Promise<FoundChildUser> {
   if (Deno.uid() !== 0) return { reason: "the service does not run as root" };
   const owner = await Deno.stat(workspace).catch(() => undefined);
@@ -36,28 +29,13 @@ export async function findChildUser(
   const { uid, gid } = owner;
   if (uid === null || gid === null || uid === 0) return { reason: `root owns "${workspace}"` };
   const [{ bwrap, reason }, setpriv] = await Promise.all([
-    findConfinement(),
+    sandboxes.find(),
     findProgram("setpriv"),
   ]);
   if (bwrap === undefined) return { reason };
   if (setpriv === undefined) return { reason: "setpriv of util-linux is missing" };
   const user = { uid, gid, setpriv };
-  const program = await Deno.realPath(Deno.execPath());
-  const view = { readOnly: [], readWrite: [], network: false };
-  const { success, stderr } = await new Deno.Command("/bin/sh", {
-    args: [
-      ...["-c", EXEC_FILTERED, await writeSeccompFilter(folder), bwrap],
-      ...await sandboxBase(program, user),
-      ...sandboxView(view, {}, { user }),
-      ...[program, "--version"],
-    ],
-    clearEnv: true,
-    stdin: "null",
-    stdout: "null",
-    stderr: "piped",
-    signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
-  }).output();
-  if (success) return { user, reason: `"${workspace}" belongs to the user ${uid}` };
-  const said = new TextDecoder().decode(stderr).trim().split("\n").at(-1) ?? "";
-  return { reason: `a child cannot be the user ${uid}: ${said}` };
+  const tried = await sandboxes.of(user);
+  if (!("problem" in tried)) return { user, reason: `"${workspace}" belongs to the user ${uid}` };
+  return { reason: `a child cannot be the user ${uid}: ${tried.problem}` };
 }

@@ -5,6 +5,7 @@ import { findChildUser } from "./child_user.ts";
 import { NO_PERMISSIONS } from "./command.ts";
 import { createCommands } from "./commands.ts";
 import { createExecutor } from "./executor.ts";
+import { TriedSandboxes } from "./tried_sandboxes.ts";
 import { ATTACK_KERNEL, HARMLESS_DEVICES } from "./testing/attack_kernel.ts";
 
 const USER = 54_321;
@@ -101,7 +102,7 @@ Deno.test({
 Deno.test("findChildUser() leaves children their user where root owns the workspace, or is not here", async () => {
   const folder = await Deno.makeTempDir();
   try {
-    const { user, reason } = await findChildUser({ workspace: folder, folder });
+    const { user, reason } = await findChildUser(folder, new TriedSandboxes({ folder }));
     assertEquals(user, undefined);
     assert(/root/.test(reason), reason);
   } finally {

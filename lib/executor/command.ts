@@ -68,7 +68,6 @@ export interface ChildCommandOptions {
   /** Whether V8's code is kept there too, for a child that is started again and again. */
   keepsCode?: boolean;
   execPath: string;
-  standalone: boolean;
 }
 
 /** The command of a child. */
@@ -80,7 +79,7 @@ export function childCommand(options: ChildCommandOptions): ChildCommand {
   ].join(",");
   const env = { DENO_DIR: options.cacheDir, DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" };
   const narrowing = [CHILD_ARGUMENT, options.tool, JSON.stringify(permissions)];
-  if (options.standalone) {
+  if (Deno.build.standalone) {
     return { path: execPath, args: narrowing, env: { ...env, DENO_V8_FLAGS: heap } };
   }
   // Deno splits the value of a flag at every comma and knows no escape, so a path that holds one would

@@ -36,8 +36,6 @@ export interface CommandSessionNeeds {
   networkSocket?: string;
   /** V8's heap. Default 256. */
   maxHeapMiB?: number;
-  execPath?: string;
-  standalone?: boolean;
 }
 
 const DEFAULT_MAX_HEAP_MIB = 256;
@@ -51,8 +49,7 @@ export async function sessionCommand(
   /** Where there is no sandbox: Deno's folder for what it derives. */
   cacheDir?: string,
 ): Promise<ChildCommand> {
-  const standalone = job.standalone ?? Deno.build.standalone;
-  const packages = standalone ? undefined : job.packages;
+  const packages = Deno.build.standalone ? undefined : job.packages;
   return childCommand({
     tool: job.name,
     entry: job.entry,
@@ -60,8 +57,7 @@ export async function sessionCommand(
     packages,
     maxHeapMiB: job.maxHeapMiB ?? DEFAULT_MAX_HEAP_MIB,
     cacheDir: cacheDir === undefined ? SANDBOX_CACHE_DIR : packages?.denoDir ?? cacheDir,
-    execPath: await Deno.realPath(job.execPath ?? Deno.execPath()),
-    standalone,
+    execPath: await Deno.realPath(Deno.execPath()),
   });
 }
 
@@ -91,9 +87,9 @@ export async function sessionMounts(
   for (const { real, how } of given) args.push(how, real, real);
 
   args.push(...memoryFolder(SANDBOX_CACHE_DIR, CACHE_BYTES));
-  const execPath = await Deno.realPath(job.execPath ?? Deno.execPath());
+  const execPath = await Deno.realPath(Deno.execPath());
   args.push("--ro-bind", execPath, execPath);
-  if (job.standalone ?? Deno.build.standalone) return args;
+  if (Deno.build.standalone) return args;
   for (const path of sourcePaths([...EXECUTOR_SOURCES, ...job.sources])) {
     args.push("--ro-bind", path, path);
   }

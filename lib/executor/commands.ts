@@ -10,8 +10,12 @@ import type { Log } from "../base/log.ts";
 import type { CommandTarget } from "../contract/actions.ts";
 import type { ChildSession, SessionEndpoint } from "./child_session.ts";
 import { findChildUser, type FoundChildUser } from "./child_user.ts";
-import type { ControlGroups } from "./command_limits.ts";
-import { commandLimits, findControlGroups, limitScript } from "./command_limits.ts";
+import {
+  commandLimits,
+  type ControlGroups,
+  findControlGroups,
+  limitScript,
+} from "./command_limits.ts";
 import { type CommandEnd, runCommandProcess } from "./command_process.ts";
 import { COMMAND_ENV } from "./command_sandbox.ts";
 import { type CommandMode, CommandModes } from "./command_mode.ts";
@@ -19,13 +23,14 @@ import type { CommandSessionJob } from "./command_session.ts";
 import { closeInherited } from "./inherited.ts";
 import { kernelProbeMounts } from "./kernel_probe.ts";
 import type { LeftBehind } from "./left_behind.ts";
+import { LiveChildren } from "./live_children.ts";
 import type { OutputScrubber } from "./kept_output.ts";
 import { openBare, openConfined } from "./open_command_session.ts";
-import { createSandboxRaiser, type HeldBack } from "./raise_sandbox.ts";
-import { type ChildUser, type Confinement, findConfinement } from "./sandbox.ts";
+import { type HeldBack, type RaisedSandbox, SandboxRaiser } from "./raise_sandbox.ts";
+import type { ChildUser } from "./sandbox.ts";
 import type { SandboxReport, testSandbox } from "./test_sandbox.ts";
+import { TriedSandboxes } from "./tried_sandboxes.ts";
 import type { Endpoint, Handlers } from "../rpc/endpoint.ts";
-import { Slots } from "../rpc/slots.ts";
 
 /** How a command ended, or why it was not started. */
 export type CommandOutcome =
@@ -33,32 +38,7 @@ export type CommandOutcome =
   | { type: "refused"; reason: string };
 
 /** Runs commands. */
-export interface Commands {
-  /**
-   * Runs a command whose target was resolved and allowed. Rejects only with the signal's reason, once
-   * its tree is gone.
-   */
-  run(target: CommandTarget, options: CommandRun): Promise<CommandOutcome>;
-  /**
-   * Starts a child of ours that lives on in the sandbox of commands, with their limits but for time and
-   * with places of its own. Rejects with an Error that says why it cannot be, once nothing is left of
-   * it, or with the signal's reason, which is heeded until it is ready.
-   */
-  open<Authority extends Endpoint, Child extends SessionEndpoint>(
-    job: CommandSessionJob<Authority, Child>,
-    handlers: Handlers<Authority>,
-    options?: { signal?: AbortSignal },
-  ): Promise<ChildSession<Child>>;
-  /** How they run; the first call tries the sandbox out. */
-  mode(): Promise<CommandMode>;
-  /** How they would run, without starting anything. */
-  modeAtRest(): Promise<CommandMode>;
-  /** What the sandbox has shown, tried once. */
-  report(): Promise<SandboxReport>;
-  counts(): { running: number; waiting: number; sessions: number };
-  /** Kills every command and session. Resolves when all are gone; later ones are faults. */
-  shutdown(): Promise<void>;
-}
+export type Commands = Pick<WorkspaceCommands, keyof WorkspaceCommands>;
 
 /** What one run is given. */
 export interface CommandRun {
@@ -98,6 +78,8 @@ export interface CommandsOptions {
   /** Takes secrets out of output before it is cut. */
   scrubber?: OutputScrubber;
   log: Log;
+  /** Those of children in this process; default: of these commands alone. */
+  sandboxes?: TriedSandboxes;
   /** `off` never uses a sandbox; for tests and other systems. */
   sandbox?: "auto" | "off";
   /** Finds what holds root's commands to their number of processes; for tests. */
@@ -106,263 +88,250 @@ export interface CommandsOptions {
   testSandbox?: typeof testSandbox;
 }
 
-const DEFAULT_MAX_RUNNING = 4;
-const DEFAULT_MAX_WAITING = 64;
-const DEFAULT_MAX_SESSIONS = 32;
+const DEFAULTS = { maxRunning: 4, maxWaiting: 64, maxSessions: 32 };
 const SELF_TEST_TIMEOUT_MS = 10_000;
-
-const NEVER = new AbortController().signal;
 
 /** Says that the sandbox stands, sends errors the way of the output, and becomes the command. */
 const BEGIN = 'printf %s "$0"; exec "$@" 2>&1';
 
 /** Makes it; nothing is started before the first call. */
 export function createCommands(options: CommandsOptions): Commands {
-  const { config, log, workspace } = options;
-  const { maxOutputBytes } = config;
-  const slots = new Slots(
-    options.maxRunning ?? DEFAULT_MAX_RUNNING,
-    options.maxWaiting ?? DEFAULT_MAX_WAITING,
-  );
-  const sessions = new Slots(options.maxSessions ?? DEFAULT_MAX_SESSIONS, 0);
-  const closing = new AbortController();
-  const live = new Set<Promise<unknown>>();
-  let found: Promise<Confinement> | undefined;
-  let groups: Promise<ControlGroups | undefined> | undefined;
-  let user: Promise<FoundChildUser> | undefined;
-  const { scratchDir } = options;
-  const raiser = createSandboxRaiser({
-    find,
-    controlGroups,
-    scratchDir,
-    childUser,
-    log,
-  });
+  return new WorkspaceCommands(options);
+}
 
-  function childUser(): Promise<FoundChildUser> {
-    return user ??= findChildUser({ workspace, folder: scratchDir });
-  }
+/** A command of a workspace, and what goes around it. */
+interface ConfinedRun {
+  argv: readonly string[];
+  workspace: string;
+  cwd: string;
+  own: HeldBack;
+  /** The socket of its proxy. */
+  networkSocket?: string;
+  /** For the self-test: what Deno needs, which takes the memory and processes of a session too. */
+  mounts?: readonly string[];
+  run: CommandRun;
+}
 
-  function find(): Promise<Confinement> {
-    return found ??= options.sandbox === "off"
-      ? Promise.resolve({ reason: "the sandbox is switched off" })
-      : findConfinement();
-  }
+class WorkspaceCommands {
+  readonly #options: CommandsOptions;
+  readonly #sandboxes: TriedSandboxes;
+  readonly #children: LiveChildren;
+  readonly #raiser: SandboxRaiser;
+  readonly #modes: CommandModes;
+  #groups: Promise<ControlGroups | undefined> | undefined;
+  #user: Promise<FoundChildUser> | undefined;
 
-  /** A user other than root is held by the kernel's own count. */
-  function controlGroups(): Promise<ControlGroups | undefined> {
-    const find = options.controlGroups ?? findControlGroups;
-    return groups ??= Deno.uid() === 0 ? find() : Promise.resolve(undefined);
-  }
-
-  const modes = new CommandModes({
-    ...options,
-    allowUnconfined: config.allowUnconfined,
-    find,
-    holdsProcesses: async () => Deno.uid() !== 0 || await controlGroups() !== undefined,
-    async tryOut(folder, script, args) {
-      const { user } = await childUser();
-      if (user !== undefined) await giveTo(user, folder);
-      const end = await runConfined({
-        argv: ["/bin/sh", "-c", script, "sh", ...args],
-        workspace: folder,
-        cwd: folder,
-        own: { ownPaths: [], sourcePaths: [] },
-        mounts: await kernelProbeMounts(),
-        run: { timeoutMs: SELF_TEST_TIMEOUT_MS, signal: closing.signal, onProgress: () => {} },
-      });
-      return end.type === "refused" ? { type: "fault", message: end.reason } : end;
-    },
-  });
-
-  async function runConfined({ argv, workspace, cwd, own, networkSocket, mounts, run }: {
-    argv: readonly string[];
-    workspace: string;
-    cwd: string;
-    own: HeldBack;
-    /** The socket of its proxy. */
-    networkSocket?: string;
-    /** For the self-test: what Deno needs, which takes the memory and processes of a session too. */
-    mounts?: readonly string[];
-    run: CommandRun;
-  }): Promise<CommandOutcome> {
-    const { timeoutMs, signal, onProgress, env = {} } = run;
-    const isTest = mounts !== undefined;
-    const hasRelay = isTest || networkSocket !== undefined;
-    const limits = commandLimits(config, { timeoutMs, isSession: isTest, hasRelay });
-    const wanted = {
-      ...{ workspace, cwd, own, limits, signal, env, networkSocket, mounts },
-      settles: !isTest,
-    };
-    const sandbox = await raiser.raise(wanted);
-    if ("problem" in sandbox) return { type: "refused", reason: sandbox.problem };
-    using _held = sandbox.held;
-    const { watch, outside, inside, before } = sandbox;
-    const marker = crypto.randomUUID();
-    const running = runCommandProcess({
-      argv: [...outside, "/bin/sh", "-c", sandbox.limits + BEGIN, marker, ...inside, ...argv],
-      env: sandbox.env,
-      cwd: "/",
-      confined: true,
-      marker,
-      maxOutputBytes,
-      scrubber: options.scrubber,
-      closing: AbortSignal.any([closing.signal, watch.signal]),
-      timeoutMs,
-      signal,
-      onProgress,
-    });
-    // However it ended; also when its turn was cancelled.
-    await running.catch(() => {});
-    const replaced = await watch.finish();
-    // The folder of a test goes as a whole.
-    const left = isTest ? undefined : await raiser.settle(before, own);
-    const end = await running;
-    if (replaced !== undefined) {
-      const message = tellReplaced(replaced);
-      return { type: "fault", message: `${message}, and what it printed is not shown` };
-    }
-    return end.type === "fault" || !left?.notes.length ? end : { ...end, ...left };
-  }
-
-  function tellReplaced(path: string): string {
-    log.warning("A file that is held back from commands was replaced while one ran", { path });
-    return `"${path}", which is held back from commands, was replaced while it ran; it may ` +
-      "have read or changed the new one";
-  }
-
-  async function runBare(target: CommandTarget, run: CommandRun): Promise<CommandOutcome> {
-    const { timeoutMs, signal, onProgress, env } = run;
-    const marker = crypto.randomUUID();
-    return await runCommandProcess({
-      argv: [
-        ...await closeInherited(),
-        ...[
-          "/bin/sh",
-          "-c",
-          limitScript(commandLimits(config, { timeoutMs }), false) + BEGIN,
-          marker,
-        ],
-        ...target.argv,
-      ],
-      env: { ...COMMAND_ENV, ...env },
-      cwd: target.cwd,
-      confined: false,
-      marker,
-      maxOutputBytes,
-      scrubber: options.scrubber,
-      closing: closing.signal,
-      timeoutMs,
-      signal,
-      onProgress,
+  constructor(options: CommandsOptions) {
+    const { scratchDir: folder, sandbox, log } = options;
+    this.#options = options;
+    this.#sandboxes = options.sandboxes ?? new TriedSandboxes({ folder, sandbox });
+    this.#children = new LiveChildren({ ...DEFAULTS, ...options, called: "programs" });
+    const find = () => this.#sandboxes.find();
+    const controlGroups = () => this.#controlGroups();
+    const childUser = () => this.#childUser();
+    this.#raiser = new SandboxRaiser({ find, controlGroups, scratchDir: folder, childUser, log });
+    this.#modes = new CommandModes({
+      ...options,
+      allowUnconfined: options.config.allowUnconfined,
+      find,
+      holdsProcesses: async () => Deno.uid() !== 0 || await controlGroups() !== undefined,
+      tryOut: (folder, script, args) => this.#tryOut(folder, script, args),
     });
   }
 
-  /** Starts a session; `release` is called when its tree has ended, if it was started. */
-  async function openInPlace<Authority extends Endpoint, Child extends SessionEndpoint>(
+  /**
+   * Runs a command whose target was resolved and allowed. Rejects only with the signal's reason, once
+   * its tree is gone.
+   */
+  async run(target: CommandTarget, run: CommandRun): Promise<CommandOutcome> {
+    return await this.#children.track(
+      this.#runInSlot(target, run).catch((error): CommandOutcome => {
+        run.signal.throwIfAborted();
+        const message = error instanceof Error ? error.message : String(error);
+        this.#options.log.error("A command cannot be started", { reason: message });
+        return { type: "fault", message: `it cannot be started: ${message}` };
+      }),
+    );
+  }
+
+  /**
+   * Starts a child of ours that lives on in the sandbox of commands, with their limits but for time and
+   * with places of its own. Rejects with an Error that says why it cannot be, once nothing is left of
+   * it, or with the signal's reason, which is heeded until it is ready.
+   */
+  async open<Authority extends Endpoint, Child extends SessionEndpoint>(
     job: CommandSessionJob<Authority, Child>,
     handlers: Handlers<Authority>,
-    signal: AbortSignal | undefined,
-    release: () => void,
+    { signal }: { signal?: AbortSignal } = {},
   ): Promise<ChildSession<Child>> {
-    const how = await modes.mode();
-    if (how.mode === "off") throw new Error(`it has no sandbox: ${how.reason}`);
-    const hasRelay = job.networkSocket !== undefined;
-    const limits = commandLimits(config, { isSession: true, hasRelay });
-    const wanted = {
-      job,
-      handlers,
-      signal,
-      closing: closing.signal,
-      limits,
-      onGone: release,
-      log,
-    };
-    const { session, gone } = how.mode === "unconfined"
-      ? await openBare(wanted, {
-        limits: limitScript(limits, false),
-        cacheDir: `${options.scratchDir}/child-cache`,
-      })
-      : await openConfined(wanted, {
-        raiser,
-        workspace,
-        own: await options.own(),
-        lookAgainMs: options.lookAgainMs,
-        tellReplaced,
+    const { session } = await this.#children.open(async (onGone) => {
+      const { config, scratchDir, workspace, own, lookAgainMs, log } = this.#options;
+      const how = await this.#modes.mode();
+      if (how.mode === "off") throw new Error(`it has no sandbox: ${how.reason}`);
+      const hasRelay = job.networkSocket !== undefined;
+      const limits = commandLimits(config, { isSession: true, hasRelay });
+      const { closing } = this.#children;
+      const wanted = { job, handlers, signal, closing, limits, onGone, log };
+      if (how.mode === "unconfined") {
+        const cacheDir = `${scratchDir}/child-cache`;
+        return await openBare(wanted, { limits: limitScript(limits, false), cacheDir });
+      }
+      return await openConfined(wanted, {
+        ...{ raiser: this.#raiser, workspace, own: await own(), lookAgainMs },
+        tellReplaced: (path) => this.#tellReplaced(path),
       });
-    const ended = gone.finally(() => live.delete(ended));
-    live.add(ended);
+    }, signal);
     return await session;
   }
 
-  async function runInSlot(target: CommandTarget, run: CommandRun): Promise<CommandOutcome> {
+  /** How they run; the first call tries the sandbox out. */
+  mode(): Promise<CommandMode> {
+    return this.#modes.mode();
+  }
+
+  /** How they would run, without starting anything. */
+  modeAtRest(): Promise<CommandMode> {
+    return this.#modes.modeAtRest();
+  }
+
+  /** What the sandbox has shown, tried once. */
+  report(): Promise<SandboxReport> {
+    return this.#modes.report();
+  }
+
+  counts(): { running: number; waiting: number; sessions: number } {
+    return this.#children.counts();
+  }
+
+  /** Kills every command and session. Resolves when all are gone; later ones are faults. */
+  async shutdown(): Promise<void> {
+    await this.#children.shutdown();
+    await this.#raiser.close();
+  }
+
+  async #runInSlot(target: CommandTarget, run: CommandRun): Promise<CommandOutcome> {
+    const { slots, closing } = this.#children;
     const release = await slots.take(run.signal);
     if (release === undefined) {
       return { type: "fault", message: `${slots.maxWaiting} commands wait already` };
     }
     try {
-      const how = await modes.mode();
+      const how = await this.#modes.mode();
       run.signal.throwIfAborted();
-      if (closing.signal.aborted) return { type: "fault", message: "the service is stopping" };
+      if (closing.aborted) return { type: "fault", message: "the service is stopping" };
       switch (how.mode) {
         case "off":
           return { type: "refused", reason: how.reason };
         case "unconfined":
-          return await runBare(target, run);
-        case "sandboxed": {
-          const { argv, cwd } = target;
-          const network = await run.openNetwork?.(run.signal);
-          try {
-            const own = await options.own();
-            const networkSocket = network?.socket;
-            return await runConfined({ argv, cwd, workspace, own, networkSocket, run });
-          } finally {
-            await network?.close();
-          }
-        }
+          return await this.#runBare(target, run);
+        case "sandboxed":
+          return await this.#runInWorkspace(target, run);
       }
     } finally {
       release();
     }
   }
 
-  return {
-    async run(target, run) {
-      const running = runInSlot(target, run).catch((error): CommandOutcome => {
-        run.signal.throwIfAborted();
-        const message = error instanceof Error ? error.message : String(error);
-        log.error("A command cannot be started", { reason: message });
-        return { type: "fault", message: `it cannot be started: ${message}` };
+  async #runInWorkspace(target: CommandTarget, run: CommandRun): Promise<CommandOutcome> {
+    const { workspace } = this.#options;
+    const network = await run.openNetwork?.(run.signal);
+    try {
+      const own = await this.#options.own();
+      return await this.#runConfined({
+        ...target,
+        ...{ workspace, own, networkSocket: network?.socket, run },
       });
-      const ended = running.then(() => {}, () => {}).finally(() => live.delete(ended));
-      live.add(ended);
-      return await running;
-    },
-    mode: () => modes.mode(),
-    modeAtRest: () => modes.modeAtRest(),
-    report: () => modes.report(),
-    async open(job, handlers, { signal } = {}) {
-      const release = await sessions.take(signal ?? NEVER);
-      if (release === undefined) throw new Error(`${sessions.max} programs live on already`);
-      const opening = openInPlace(job, handlers, signal, release).catch((error) => {
-        release();
-        throw error;
-      });
-      const settled = opening.then(() => {}, () => {}).finally(() => live.delete(settled));
-      live.add(settled);
-      return await opening;
-    },
-    counts: () => ({
-      running: slots.running,
-      waiting: slots.waiting,
-      sessions: sessions.running,
-    }),
-    async shutdown() {
-      closing.abort(new Error("the service is stopping"));
-      await Promise.all(live);
-      await raiser.close();
-    },
-  };
+    } finally {
+      await network?.close();
+    }
+  }
+
+  async #runConfined(
+    { argv, workspace, cwd, own, networkSocket, mounts, run }: ConfinedRun,
+  ): Promise<CommandOutcome> {
+    const { timeoutMs, signal, env = {} } = run;
+    const isTest = mounts !== undefined;
+    const hasRelay = isTest || networkSocket !== undefined;
+    const limits = commandLimits(this.#options.config, { timeoutMs, isSession: isTest, hasRelay });
+    const sandbox = await this.#raiser.raise({
+      ...{ workspace, cwd, own, limits, signal, env, networkSocket, mounts },
+      settles: !isTest,
+    });
+    if ("problem" in sandbox) return { type: "refused", reason: sandbox.problem };
+    using _held = sandbox.held;
+    const { watch, before } = sandbox;
+    const closing = AbortSignal.any([this.#children.closing, watch.signal]);
+    const running = this.#begin({ ...sandbox, argv, cwd: "/", confined: true }, run, closing);
+    // However it ended; also when its turn was cancelled.
+    await running.catch(() => {});
+    const replaced = await watch.finish();
+    // The folder of a test goes as a whole.
+    const left = isTest ? undefined : await this.#raiser.settle(before, own);
+    const end = await running;
+    if (replaced !== undefined) {
+      const message = this.#tellReplaced(replaced);
+      return { type: "fault", message: `${message}, and what it printed is not shown` };
+    }
+    return end.type === "fault" || !left?.notes.length ? end : { ...end, ...left };
+  }
+
+  async #runBare({ argv, cwd }: CommandTarget, run: CommandRun): Promise<CommandOutcome> {
+    const limits = commandLimits(this.#options.config, { timeoutMs: run.timeoutMs });
+    return await this.#begin({
+      outside: await closeInherited(),
+      ...{ limits: limitScript(limits, false), inside: [], argv, cwd, confined: false },
+      env: { ...COMMAND_ENV, ...run.env },
+    }, run);
+  }
+
+  #begin(
+    { outside, limits, inside, argv, env, cwd, confined }:
+      & Pick<RaisedSandbox, "outside" | "limits" | "inside" | "env">
+      & { argv: readonly string[]; cwd: string; confined: boolean },
+    { timeoutMs, signal, onProgress }: CommandRun,
+    closing = this.#children.closing,
+  ): Promise<CommandEnd> {
+    const { config: { maxOutputBytes }, scrubber } = this.#options;
+    const marker = crypto.randomUUID();
+    return runCommandProcess({
+      argv: [...outside, "/bin/sh", "-c", limits + BEGIN, marker, ...inside, ...argv],
+      ...{ env, cwd, confined, marker, maxOutputBytes, scrubber },
+      ...{ timeoutMs, signal, closing, onProgress },
+    });
+  }
+
+  async #tryOut(folder: string, script: string, args: readonly string[]) {
+    const { user } = await this.#childUser();
+    if (user !== undefined) await giveTo(user, folder);
+    const { closing: signal } = this.#children;
+    const end = await this.#runConfined({
+      argv: ["/bin/sh", "-c", script, "sh", ...args],
+      workspace: folder,
+      cwd: folder,
+      own: { ownPaths: [], sourcePaths: [] },
+      mounts: await kernelProbeMounts(),
+      run: { timeoutMs: SELF_TEST_TIMEOUT_MS, signal, onProgress: () => {} },
+    });
+    return end.type === "refused" ? { type: "fault" as const, message: end.reason } : end;
+  }
+
+  #tellReplaced(path: string): string {
+    this.#options.log.warning("A file that is held back from commands was replaced while one ran", {
+      path,
+    });
+    return `"${path}", which is held back from commands, was replaced while it ran; it may ` +
+      "have read or changed the new one";
+  }
+
+  #childUser(): Promise<FoundChildUser> {
+    return this.#user ??= findChildUser(this.#options.workspace, this.#sandboxes);
+  }
+
+  /** A user other than root is held by the kernel's own count. */
+  #controlGroups(): Promise<ControlGroups | undefined> {
+    const find = this.#options.controlGroups ?? findControlGroups;
+    return this.#groups ??= Deno.uid() === 0 ? find() : Promise.resolve(undefined);
+  }
 }
 
 /** A folder with all that is in it. */

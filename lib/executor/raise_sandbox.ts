@@ -15,7 +15,6 @@ import { join } from "@std/path";
 import type { Log } from "../base/log.ts";
 import type { FoundChildUser } from "./child_user.ts";
 import { commandSandbox } from "./command_sandbox.ts";
-import type { FolderListings } from "./folder_listings.ts";
 import { giveEnv, givenEnv } from "./give_env.ts";
 import { type GuardWatch, watchGuards } from "./guard_watch.ts";
 import { closeInherited } from "./inherited.ts";
@@ -80,21 +79,6 @@ export interface RaiserOptions {
   log: Log;
 }
 
-/** Makes sandboxes. */
-export interface SandboxRaiser {
-  /** What lies in the folders of workspaces, as far as it is known. */
-  readonly listings: FolderListings;
-  /** Or says why there can be none. Rejects with the signal's reason, and on a variable that is none. */
-  raise(wanted: WantedSandbox): Promise<RaisedSandbox | { problem: string }>;
-  /**
-   * Moves aside what a program that has ended left for others to obey. Where that cannot be done now,
-   * it comes before the next sandbox is made.
-   */
-  settle(before: Before, own: HeldBack): Promise<LeftBehind>;
-  /** Removes the control groups, when nothing runs in them any more. */
-  close(): Promise<void>;
-}
-
 /** Held by harmless ones in the workspace, so that none comes there while a program runs. */
 const WORKSPACE_PLACES: readonly Placeholder[] = [
   { name: "AGENTS.md", content: "" },
@@ -108,40 +92,119 @@ const GIT_PLACES: readonly Placeholder[] = [
 /** Milliseconds for looking through what a command left. */
 const SETTLE_TIMEOUT_MS = 30_000;
 
-/** Makes what makes them. */
-export function createSandboxRaiser(
-  { find, controlGroups, scratchDir, childUser, log }: RaiserOptions,
-): SandboxRaiser {
-  const placeholders = new Placeholders();
-  const listings = newListings();
-  const unsettled = new Unsettled(scratchDir);
+/** Makes sandboxes. */
+export class SandboxRaiser {
+  /** What lies in the folders of workspaces, as far as it is known. */
+  readonly listings = newListings();
+  readonly #options: RaiserOptions;
+  readonly #placeholders = new Placeholders();
+  readonly #unsettled: Unsettled;
   /** What could not be settled when its program had ended. */
-  const failed = new Set<Before>();
+  readonly #failed = new Set<Before>();
   /** Groups that were made, and those of them that nobody is in: making one costs more than all else. */
-  const groupNames: string[] = [];
-  const freeGroups: string[] = [];
+  readonly #groups: string[] = [];
+  readonly #freeGroups: string[] = [];
+  #filter: Promise<string> | undefined;
 
-  let filter: Promise<string> | undefined;
-
-  function filterFile(): Promise<string> {
-    return filter ??= writeSeccompFilter(scratchDir).catch((error) => {
-      filter = undefined;
-      throw error;
-    });
+  constructor(options: RaiserOptions) {
+    this.#options = options;
+    this.#unsettled = new Unsettled(options.scratchDir);
   }
 
-  function newGroup(): string {
-    const name = groupName(groupNames.length + 1);
-    groupNames.push(name);
-    return name;
+  /** Or says why there can be none. Rejects with the signal's reason, and on a variable that is none. */
+  async raise(
+    { workspace, own, limits, signal, env, settles = false, ...view }: WantedSandbox,
+  ): Promise<RaisedSandbox | { problem: string }> {
+    const { find, controlGroups, childUser, scratchDir } = this.#options;
+    const { bwrap } = await find();
+    for (const before of [...await this.#unsettled.left(), ...this.#failed]) {
+      await this.settle(before, own);
+    }
+    using stack = new DisposableStack();
+    const held = stack.use(this.#placeholders.hold(workspace, WORKSPACE_PLACES));
+    const searched = await this.#search(workspace, own, { signal, stack });
+    if ("problem" in searched) return { problem: searched.problem };
+    const { guards, look } = searched;
+    const before = rememberBefore(look, guards, workspace);
+    const watch = stack.use(await watchGuards(guards));
+    const gitIgnore = await writeIgnored(scratchDir, held.made);
+    const cages = await controlGroups();
+    const group = this.#freeGroups.pop() ?? this.#newGroup();
+    stack.defer(() => void this.#freeGroups.push(group));
+    const passEnv = Object.keys(env).length > 0;
+    const { user } = await childUser();
+    const filter = await this.#filterFile();
+    // Another user's processes outside would count too.
+    const isCounted = user === undefined || cages === undefined;
+    const raised = {
+      guards,
+      before,
+      watch,
+      outside: [
+        ...await closeInherited(),
+        ...(cages?.enter(group, limits, filter) ?? ["/bin/sh", "-c", EXEC_FILTERED, filter]),
+        bwrap!,
+        ...await commandSandbox({ ...view, workspace, guards, gitIgnore, passEnv, user }),
+      ],
+      limits: limitScript(limits, isCounted),
+      inside: giveEnv(Object.keys(env)),
+      env: givenEnv(env),
+    };
+    if (settles) await this.#unsettled.add(before);
+    return { ...raised, held: stack.move() };
   }
 
-  async function holdGit(look: Look, stack: DisposableStack): Promise<void> {
+  /**
+   * Moves aside what a program that has ended left for others to obey. Where that cannot be done now,
+   * it comes before the next sandbox is made.
+   */
+  async settle(before: Before, own: HeldBack): Promise<LeftBehind> {
+    try {
+      const left = await this.#moveNow(before, own);
+      this.#failed.delete(before);
+      await this.#unsettled.remove(before);
+      return left;
+    } catch (error) {
+      this.#failed.add(before);
+      const reason = (error as Error).message;
+      throw new Error(`what a command left cannot be put aside: ${reason}`);
+    }
+  }
+
+  /** Removes the control groups, when nothing runs in them any more. */
+  async close(): Promise<void> {
+    const names = this.#groups.splice(0);
+    if (names.length === 0) return;
+    const cages = await this.#options.controlGroups();
+    await Promise.all(names.map((name) => cages?.leave(name)));
+  }
+
+  /** What is to be held in the workspace. */
+  async #search(
+    workspace: string,
+    own: HeldBack,
+    { signal, stack }: { signal?: AbortSignal; stack: DisposableStack },
+  ) {
+    const search = () =>
+      findGuards({
+        ...{ workspace, hidden: own.ownPaths, readOnly: own.sourcePaths },
+        ...{ listings: this.listings, signal },
+        onLook: (look) => this.#holdGit(look, stack),
+      });
+    const searched = await search();
+    const unsettled = this.#unsettled.all();
+    if (!("problem" in searched) || unsettled.length === 0) return searched;
+    // What a command does that still runs is no reason to refuse others.
+    for (const before of unsettled) await this.#moveNow(before, own).catch(() => {});
+    return await search();
+  }
+
+  async #holdGit(look: Look, stack: DisposableStack): Promise<void> {
     for (const folder of look.gitFolders) {
       const isOne = await Deno.lstat(join(folder, "HEAD")).then(() => true, () => false);
       if (!isOne) continue;
       try {
-        stack.use(placeholders.hold(folder, GIT_PLACES));
+        stack.use(this.#placeholders.hold(folder, GIT_PLACES));
         for (const { name } of GIT_PLACES) look.held.set(join(folder, name), "readOnly");
       } catch (error) {
         if (!(error instanceof Deno.errors.PermissionDenied)) throw error;
@@ -150,91 +213,36 @@ export function createSandboxRaiser(
     }
   }
 
-  async function moveNow(before: Before, own: HeldBack): Promise<LeftBehind> {
+  async #moveNow(before: Before, own: HeldBack): Promise<LeftBehind> {
+    const { find, childUser, log } = this.#options;
     const { workspace } = before;
     const { bwrap } = await find();
     const { user } = await childUser();
-    const filter = await filterFile();
-    const { ownPaths: hidden, sourcePaths: readOnly } = own;
-    const timeoutMs = SETTLE_TIMEOUT_MS;
+    const filter = await this.#filterFile();
     const left = await moveLeftBehind(before, {
-      look: () => lookThrough({ workspace, hidden, readOnly, listings, timeoutMs }),
+      look: () =>
+        lookThrough({
+          ...{ workspace, hidden: own.ownPaths, readOnly: own.sourcePaths },
+          ...{ listings: this.listings, timeoutMs: SETTLE_TIMEOUT_MS },
+        }),
       move: (moves, guards) => moveAside(moves, { bwrap: bwrap!, filter, workspace, guards, user }),
     });
     for (const note of left.notes) log.warning("A command left files that are held now", { note });
     return left;
   }
 
-  async function settle(before: Before, own: HeldBack): Promise<LeftBehind> {
-    try {
-      const left = await moveNow(before, own);
-      failed.delete(before);
-      await unsettled.remove(before);
-      return left;
-    } catch (error) {
-      failed.add(before);
-      const reason = (error as Error).message;
-      throw new Error(`what a command left cannot be put aside: ${reason}`);
-    }
+  #filterFile(): Promise<string> {
+    return this.#filter ??= writeSeccompFilter(this.#options.scratchDir).catch((error) => {
+      this.#filter = undefined;
+      throw error;
+    });
   }
 
-  return {
-    listings,
-    settle,
-    async raise({ workspace, own, limits, signal, env, settles = false, ...view }) {
-      const { bwrap } = await find();
-      for (const before of [...await unsettled.left(), ...failed]) await settle(before, own);
-      using stack = new DisposableStack();
-      const held = stack.use(placeholders.hold(workspace, WORKSPACE_PLACES));
-      const { ownPaths: hidden, sourcePaths: readOnly } = own;
-      const search = () =>
-        findGuards({
-          ...{ workspace, hidden, readOnly, listings, signal },
-          onLook: (look) => holdGit(look, stack),
-        });
-      let searched = await search();
-      if ("problem" in searched && unsettled.all().length > 0) {
-        // What a command does that still runs is no reason to refuse others.
-        for (const before of unsettled.all()) await moveNow(before, own).catch(() => {});
-        searched = await search();
-      }
-      if ("problem" in searched) return { problem: searched.problem };
-      const { guards, look } = searched;
-      const before = rememberBefore(look, guards, workspace);
-      const watch = stack.use(await watchGuards(guards));
-      const gitIgnore = await writeIgnored(scratchDir, held.made);
-      const cages = await controlGroups();
-      const group = freeGroups.pop() ?? newGroup();
-      stack.defer(() => void freeGroups.push(group));
-      const passEnv = Object.keys(env).length > 0;
-      const { user } = await childUser();
-      // Another user's processes outside would count too.
-      const isCounted = user === undefined || cages === undefined;
-      const raised = {
-        guards,
-        before,
-        watch,
-        outside: [
-          ...await closeInherited(),
-          ...(cages?.enter(group, limits, await filterFile()) ??
-            ["/bin/sh", "-c", EXEC_FILTERED, await filterFile()]),
-          bwrap!,
-          ...await commandSandbox({ ...view, workspace, guards, gitIgnore, passEnv, user }),
-        ],
-        limits: limitScript(limits, isCounted),
-        inside: giveEnv(Object.keys(env)),
-        env: givenEnv(env),
-      };
-      if (settles) await unsettled.add(before);
-      return { ...raised, held: stack.move() };
-    },
-    async close() {
-      const names = groupNames.splice(0);
-      if (names.length === 0) return;
-      const cages = await controlGroups();
-      await Promise.all(names.map((name) => cages?.leave(name)));
-    },
-  };
+  #newGroup(): string {
+    const name = groupName(this.#groups.length + 1);
+    this.#groups.push(name);
+    return name;
+  }
 }
 
 /** A file that lists names for git; the same names are the same file. */

@@ -32,6 +32,7 @@ import { rehearseCall } from "./rehearse_call.ts";
 import type { CommandConfig, Commands } from "../executor/commands.ts";
 import { type CommandsOptions, createCommands } from "../executor/commands.ts";
 import { createExecutor, type Executor } from "../executor/executor.ts";
+import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
 import { GateSettings } from "./gate_settings.ts";
 import type { McpServers } from "../mcp_servers/mcp_servers.ts";
 import { Judge } from "./judge.ts";
@@ -102,6 +103,8 @@ export interface ActionsOptions {
   log: Log;
   /** Instead of one that is made here. */
   executor?: Executor;
+  /** Those of this process; default: of each executor alone. */
+  sandboxes?: TriedSandboxes;
   /** `off`: commands have no sandbox; for tests and other systems. */
   sandbox?: "auto" | "off";
   /** Tries the sandbox of commands out; for tests. */
@@ -132,11 +135,11 @@ class Gate implements Actions {
   readonly #policySettings: GateSettings;
 
   constructor(options: ActionsOptions) {
-    const { config, paths, workspace, log } = options;
+    const { config, paths, workspace, sandboxes, log } = options;
     this.#options = options;
     this.#tools = config.tools === undefined ? TOOLS : createTools(config.tools);
     this.#executor = options.executor ??
-      createExecutor({ cacheDir: `${paths.runDir}/child-cache`, workspace, log });
+      createExecutor({ cacheDir: `${paths.runDir}/child-cache`, workspace, sandboxes, log });
     this.#policySettings = new GateSettings({
       ...options,
       executor: this.#executor,

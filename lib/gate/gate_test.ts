@@ -338,8 +338,7 @@ function shortExecutor(cacheDir: string): Executor {
   const silent = () => {};
   const log = { debug: silent, info: silent, warning: silent, error: silent };
   const executor = createExecutor({ cacheDir, log });
-  return {
-    ...executor,
-    run: (job, options) => executor.run({ ...job, timeoutMs: 500 }, options),
-  };
+  const run = executor.run.bind(executor);
+  executor.run = (job, options) => run({ ...job, timeoutMs: 500 }, options);
+  return executor;
 }

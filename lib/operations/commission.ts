@@ -37,66 +37,125 @@ interface Asked {
   credential: Credential;
 }
 
-/** Each call throws `not_enabled` while automations are off, and `not_found`. */
-export interface Commission {
-  off(): string | undefined;
-  /**
-   * Rehearses an automation, whether it is switched on or not. When `signal` aborts the turn is
-   * cancelled, nothing is kept, and this rejects with `turn_cancelled`. Rejects with `conflict` while it
-   * is being rehearsed, and when it was changed or deleted meanwhile.
-   */
-  run(id: string, asked: Asked & { signal: AbortSignal }): Promise<CommissionReport>;
-  /** The newest finding. */
-  finding(id: string, asked: Asked): Promise<CurrentFinding>;
-  /**
-   * Grants what the newest finding names, if `digest` is that finding's and the automation is as it was;
-   * else rejects with `conflict`.
-   */
-  grant(id: string, asked: Asked & { digest: string }): Promise<Granted>;
-}
-
 /** Time of a rehearsal's turn, milliseconds; `agent.turnTimeoutS` may be less. The authority waits longer. */
 const MAX_REHEARSAL_MS = 15 * 60 * 1_000;
 
 /** Makes them. */
 export function createCommission(deps: CommissionDeps): Commission {
-  const { store, turns, operate, off, log } = deps;
+  return new Commission(deps);
+}
 
-  async function find(id: string): Promise<AutomationRecord> {
-    const remedy = off();
+/** Each call throws `not_enabled` while automations are off, and `not_found`. */
+export class Commission {
+  readonly #deps: CommissionDeps;
+
+  constructor(deps: CommissionDeps) {
+    this.#deps = deps;
+  }
+
+  off(): string | undefined {
+    return this.#deps.off();
+  }
+
+  /**
+   * Rehearses an automation, whether it is switched on or not. When `signal` aborts the turn is
+   * cancelled, nothing is kept, and this rejects with `turn_cancelled`. Rejects with `conflict` while it
+   * is being rehearsed, and when it was changed or deleted meanwhile.
+   */
+  async run(
+    id: string,
+    { credential, signal }: Asked & { signal: AbortSignal },
+  ): Promise<CommissionReport> {
+    const record = await this.#find(id);
+    const digest = automationDigest(record.spec);
+    const begun = await this.#deps.operate(
+      { op: "automations.commission.begin", automationId: id, digest },
+      credential,
+    );
+    const { commission } = begun as Extract<OperatorAnswer, { commission: unknown }>;
+    const rehearsal = commission.id;
+    let isFinished = false;
+    try {
+      if (signal.aborted) throw cancelled();
+      const { outcome, ...report } = await this.#rehearse(record, { digest, rehearsal, signal });
+      const now = await this.#deps.store.find(id);
+      if (now === undefined || automationDigest(now.spec) !== digest) {
+        throw new ServiceError(
+          "conflict",
+          `The automation "${id}" was changed or deleted while it was rehearsed; nothing of that ` +
+            "was kept",
+        );
+      }
+      isFinished = true;
+      const finding = await this.#finish(rehearsal, outcome, credential);
+      return { finding: finding!, ...report };
+    } finally {
+      if (!isFinished) await this.#drop(rehearsal, credential);
+    }
+  }
+
+  /** The newest finding. */
+  async finding(id: string, { credential }: Asked): Promise<CurrentFinding> {
+    const { spec } = await this.#find(id);
+    const request = { op: "automations.finding", automationId: id } as const;
+    const { finding } = await this.#deps.operate(request, credential) as { finding: Finding };
+    return { finding, isCurrent: finding.automationDigest === automationDigest(spec) };
+  }
+
+  /**
+   * Grants what the newest finding names, if `digest` is that finding's and the automation is as it was;
+   * else rejects with `conflict`.
+   */
+  async grant(
+    id: string,
+    { credential, digest }: Asked & { digest: string },
+  ): Promise<Granted> {
+    const { spec } = await this.#find(id);
+    const answer = await this.#deps.operate({
+      op: "automations.grant",
+      automationId: id,
+      digest,
+      automationDigest: automationDigest(spec),
+    }, credential);
+    return (answer as Extract<OperatorAnswer, { granted: unknown }>).granted;
+  }
+
+  async #find(id: string): Promise<AutomationRecord> {
+    const remedy = this.off();
     if (remedy !== undefined) {
       throw new ServiceError("not_enabled", `Automations are off: ${remedy}`);
     }
-    const record = await store.find(id);
+    const record = await this.#deps.store.find(id);
     if (record !== undefined) return record;
     const shown = JSON.stringify(id.slice(0, 100));
     throw new ServiceError("not_found", `There is no automation ${shown}`, { param: "id" });
   }
 
-  async function finish(
+  async #finish(
     id: string,
     outcome: CommissionOutcome,
     credential: Credential,
   ): Promise<Finding | undefined> {
-    const answer = await operate({ op: "automations.commission.finish", id, outcome }, credential);
-    return (answer as { finding?: Finding }).finding;
+    const request = { op: "automations.commission.finish", id, outcome } as const;
+    return (await this.#deps.operate(request, credential) as { finding?: Finding }).finding;
   }
 
-  async function drop(id: string, credential: Credential): Promise<void> {
+  async #drop(id: string, credential: Credential): Promise<void> {
     try {
-      await finish(id, "cancelled", credential);
+      await this.#finish(id, "cancelled", credential);
     } catch (error) {
       // It ends by itself in time; until then the automation cannot be rehearsed again.
-      log.warning("A rehearsal could not be ended", { id, reason: toErrorData(error).message });
+      const { message: reason } = toErrorData(error);
+      this.#deps.log.warning("A rehearsal could not be ended", { id, reason });
     }
   }
 
   /** The turn, to its end. */
-  async function rehearse(
+  async #rehearse(
     { id, spec }: AutomationRecord,
     { digest, rehearsal, signal }: { digest: string; rehearsal: string; signal: AbortSignal },
   ): Promise<Omit<CommissionReport, "finding"> & { outcome: CommissionOutcome }> {
-    const handle = await turns.submit({
+    const handle = await this.#deps.turns.submit({
       // Beside that of its runs, which nobody is to take it for.
       sessionKey: `${automationSession(id)}.rehearsal`,
       channel: "automation",
@@ -132,54 +191,6 @@ export function createCommission(deps: CommissionDeps): Commission {
       handle.cancel();
     }
   }
-
-  return {
-    off,
-    async run(id, { credential, signal }) {
-      const record = await find(id);
-      const digest = automationDigest(record.spec);
-      const begun = await operate(
-        { op: "automations.commission.begin", automationId: id, digest },
-        credential,
-      );
-      const { commission } = begun as Extract<OperatorAnswer, { commission: unknown }>;
-      const rehearsal = commission.id;
-      let isFinished = false;
-      try {
-        if (signal.aborted) throw cancelled();
-        const { outcome, ...report } = await rehearse(record, { digest, rehearsal, signal });
-        const now = await store.find(id);
-        if (now === undefined || automationDigest(now.spec) !== digest) {
-          throw new ServiceError(
-            "conflict",
-            `The automation "${id}" was changed or deleted while it was rehearsed; nothing of that ` +
-              "was kept",
-          );
-        }
-        isFinished = true;
-        const finding = await finish(rehearsal, outcome, credential);
-        return { finding: finding!, ...report };
-      } finally {
-        if (!isFinished) await drop(rehearsal, credential);
-      }
-    },
-    async finding(id, { credential }) {
-      const { spec } = await find(id);
-      const answer = await operate({ op: "automations.finding", automationId: id }, credential);
-      const { finding } = answer as { finding: Finding };
-      return { finding, isCurrent: finding.automationDigest === automationDigest(spec) };
-    },
-    async grant(id, { credential, digest }) {
-      const { spec } = await find(id);
-      const answer = await operate({
-        op: "automations.grant",
-        automationId: id,
-        digest,
-        automationDigest: automationDigest(spec),
-      }, credential);
-      return (answer as Extract<OperatorAnswer, { granted: unknown }>).granted;
-    },
-  };
 }
 
 /** The events, with the tokens of each model call added up. */

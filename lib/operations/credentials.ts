@@ -31,23 +31,68 @@ export type CredentialsDeps = Pick<OperatorDeps, "gates" | "port" | "verifiesSen
   tokens: Pick<OperatorDeps["tokens"], "verify">;
 };
 
-export interface Credentials {
+export class Credentials {
+  readonly #deps: CredentialsDeps;
+
+  constructor(deps: CredentialsDeps) {
+    this.#deps = deps;
+  }
+
   /** Whose it is. Throws `invalid_token`, or `insufficient_scope` for a sender who may answer nothing. */
-  identify(credential: Credential): Known;
+  identify(credential: Credential): Known {
+    switch (credential.kind) {
+      case "token":
+        return this.#knownToken(String(credential.token));
+      case "sender":
+        return this.#knownSender(String(credential.sender));
+      case "identity":
+        return this.#knownIdentity(String(credential.actor));
+      default:
+        throw new ServiceError("invalid_token", "Only a token or a sender can be shown from here");
+    }
+  }
+
   /** What is asked about a credential itself. */
   answerOfTokens(
     request: Extract<OperatorRequest, { op: `tokens.${string}` }>,
     credential: Credential,
-  ): OperatorAnswer;
+  ): OperatorAnswer {
+    if (request.op === "tokens.check") {
+      if (credential.kind !== "token") {
+        throw new ServiceError("invalid_token", "Only a token can be checked");
+      }
+      const { id, scopes, expiresAt } = this.#ownerOf(String(credential.token));
+      return { token: { id, scopes, ...expiresAt !== undefined && { expiresAt } } };
+    }
+    const { port } = this.#deps;
+    if (port === undefined) throw new ServiceError("not_enabled", "No tokens are issued here");
+    if (credential.kind !== "issue_secret") {
+      throw new ServiceError(
+        "invalid_token",
+        "A token is issued to whoever shows the secret alone",
+      );
+    }
+    const secret = credential.secret === undefined ? undefined : String(credential.secret);
+    return { issued: port.tokens.issue({ scopes: request.scopes, secret }) };
+  }
+
   /** Why somebody may not answer an approval of that turn; undefined when he may. */
-  objection(known: Known, context: ActionContext): string | undefined;
-}
+  objection(known: Known, context: ActionContext): string | undefined {
+    if (known.turnId !== undefined && known.turnId !== context.turnId) {
+      return "another terminal opened the turn";
+    }
+    if (known.mayNotAnswer !== undefined) return known.mayNotAnswer;
+    if (!this.#deps.gates.independentApprover) return undefined;
+    const opened = known.isTerminal || isSame(known.by, context.actor) ||
+      (known.opensSockets && context.actor.startsWith("websocket:")) ||
+      isSame(known.by.replace(/^sender:/, ""), context.actor);
+    return opened
+      ? "gates.independentApprover wants somebody else than who opened the turn"
+      : undefined;
+  }
 
-/** Makes the check. */
-export function createCredentials(deps: CredentialsDeps): Credentials {
-  const { tokens, port, gates, verifiesSenders } = deps;
-
-  function ownerOf(token: string): TokenOwner & { isIssued: boolean } {
+  #ownerOf(token: string): TokenOwner & { isIssued: boolean } {
+    const { tokens, port } = this.#deps;
     const lasting = tokens.verify(token);
     const owner = lasting ?? port?.tokens.verify(token);
     if (owner === undefined) {
@@ -59,8 +104,8 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     return { ...owner, isIssued: lasting === undefined };
   }
 
-  function knownToken(token: string): Known {
-    const { id, scopes, isIssued } = ownerOf(token);
+  #knownToken(token: string): Known {
+    const { id, scopes, isIssued } = this.#ownerOf(token);
     return {
       by: `token:${id}`,
       scopes,
@@ -70,7 +115,8 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     };
   }
 
-  function knownIdentity(actor: string): Known {
+  #knownIdentity(actor: string): Known {
+    const { port, gates } = this.#deps;
     if (!port?.trustsProxy || !actor.startsWith("webui:")) {
       throw new ServiceError("invalid_token", "There is no proxy whose word would count here");
     }
@@ -85,7 +131,8 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     };
   }
 
-  function knownSender(sender: string): Known {
+  #knownSender(sender: string): Known {
+    const { gates, verifiesSenders } = this.#deps;
     const channel = sender.slice(0, Math.max(0, sender.indexOf(":")));
     if (!verifiesSenders(channel)) {
       throw new ServiceError(
@@ -99,63 +146,6 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     }
     return { by: `sender:${sender}`, scopes: ["approve"], isChat: true, isTerminal: false };
   }
-
-  return {
-    identify(credential: Credential): Known {
-      switch (credential.kind) {
-        case "token":
-          return knownToken(String(credential.token));
-        case "sender":
-          return knownSender(String(credential.sender));
-        case "identity":
-          return knownIdentity(String(credential.actor));
-        default:
-          throw new ServiceError(
-            "invalid_token",
-            "Only a token or a sender can be shown from here",
-          );
-      }
-    },
-    answerOfTokens(
-      request: Extract<OperatorRequest, { op: `tokens.${string}` }>,
-      credential: Credential,
-    ): OperatorAnswer {
-      if (request.op === "tokens.check") {
-        if (credential.kind !== "token") {
-          throw new ServiceError("invalid_token", "Only a token can be checked");
-        }
-        const { id, scopes, expiresAt } = ownerOf(String(credential.token));
-        return { token: { id, scopes, ...expiresAt !== undefined && { expiresAt } } };
-      }
-      if (port === undefined) throw new ServiceError("not_enabled", "No tokens are issued here");
-      if (credential.kind !== "issue_secret") {
-        throw new ServiceError(
-          "invalid_token",
-          "A token is issued to whoever shows the secret alone",
-        );
-      }
-      const { secret } = credential;
-      return {
-        issued: port.tokens.issue({
-          scopes: request.scopes,
-          secret: secret === undefined ? undefined : String(secret),
-        }),
-      };
-    },
-    objection(known: Known, context: ActionContext): string | undefined {
-      if (known.turnId !== undefined && known.turnId !== context.turnId) {
-        return "another terminal opened the turn";
-      }
-      if (known.mayNotAnswer !== undefined) return known.mayNotAnswer;
-      if (!gates.independentApprover) return undefined;
-      const opened = known.isTerminal || isSame(known.by, context.actor) ||
-        (known.opensSockets && context.actor.startsWith("websocket:")) ||
-        isSame(known.by.replace(/^sender:/, ""), context.actor);
-      return opened
-        ? "gates.independentApprover wants somebody else than who opened the turn"
-        : undefined;
-    },
-  };
 }
 
 /** Whether two names are of the same one, in any spelling; only ever used to refuse. */

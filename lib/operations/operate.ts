@@ -10,10 +10,10 @@ import { ServiceError, toErrorData } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { CanAsk } from "../contract/actions.ts";
 import type { Approvals } from "../approvals/approvals.ts";
-import { createCredentials, type Known } from "./credentials.ts";
+import { Credentials, type Known } from "./credentials.ts";
 import type { LatchStore } from "../state/latch_store.ts";
 import { type Credential, includesScope, type Scope } from "../contract/credentials.ts";
-import type { OperatorAnswer, OperatorRequest } from "./operator.ts";
+import type { Operate, OperatorAnswer, OperatorRequest } from "./operator.ts";
 import type { ChannelOperator } from "./channels/operate_channels.ts";
 import type { Commissions } from "../approvals/commission/commissions.ts";
 import { operateCommissions } from "./operate_commissions.ts";
@@ -58,16 +58,6 @@ export interface Terminal {
   detach(): void;
 }
 
-/** The way in for approvers and operators. */
-export interface Operator {
-  /** What crosses from the service; a terminal's credential never does, so it is refused here. */
-  operate(request: OperatorRequest, credential: Credential): Promise<OperatorAnswer>;
-  /** Somebody sits at a terminal of this process and opens turns in that session. */
-  attachTerminal(sessionKey: () => string): Terminal;
-  /** Whether anybody could answer at all; without one an action that asks is refused at once. */
-  canAsk: CanAsk;
-}
-
 /** What a request takes. */
 const NEEDED: Readonly<Record<OperatorRequest["op"], Scope>> = {
   "approvals.list": "approve",
@@ -100,24 +90,77 @@ const NEEDED: Readonly<Record<OperatorRequest["op"], Scope>> = {
   "tokens.check": "operate",
 };
 
-/** Makes the way in. */
-export function createOperator(deps: OperatorDeps): Operator {
-  const { approvals, tokens, port, latches, gates, verifiesSenders, log } = deps;
-  const credentials = createCredentials(deps);
-  const terminals = new Map<symbol, () => string>();
+/** The way in for approvers and operators. */
+export class Operator {
+  readonly #deps: OperatorDeps;
+  readonly #credentials: Credentials;
+  /** Sessions in which terminals of this process open turns. */
+  readonly #terminals = new Map<symbol, () => string>();
+
+  constructor(deps: OperatorDeps) {
+    this.#deps = deps;
+    this.#credentials = new Credentials(deps);
+  }
+
+  /** What crosses from the service; a terminal's credential never does, so it is refused here. */
+  readonly operate: Operate = async (request, credential) => {
+    if (request.op === "tokens.issue_api" || request.op === "tokens.check") {
+      return this.#credentials.answerOfTokens(request, credential);
+    }
+    if (request.op === "automations.commission.finish" || request.op === "automations.revoke") {
+      // The first ends what its id, known to nobody else, was begun with; the other only takes away.
+      return await operateCommissions(request, "service", this.#deps.commissions);
+    }
+    let known: Known;
+    try {
+      known = this.#credentials.identify(credential);
+    } catch (error) {
+      await this.#refuse(request, credential, error).catch((cause) =>
+        this.#deps.log.error("A refused answer is not on record", {
+          reason: toErrorData(cause).message,
+        })
+      );
+      throw error;
+    }
+    return await this.#run(request, known);
+  };
+
+  /** Somebody sits at a terminal of this process and opens turns in that session. */
+  attachTerminal(sessionKey: () => string): Terminal {
+    const seat = Symbol();
+    this.#terminals.set(seat, sessionKey);
+    const known: Known = { by: "terminal", scopes: ["approve"], isChat: false, isTerminal: true };
+    return {
+      operate: (request, turnId) => this.#run(request, { ...known, turnId }),
+      detach: () => void this.#terminals.delete(seat),
+    };
+  }
+
+  /** Whether anybody could answer at all; without one an action that asks is refused at once. */
+  readonly canAsk: CanAsk = ({ sessionKey, actor }) => {
+    const { tokens, port, gates: { approvers, independentApprover }, verifiesSenders } = this.#deps;
+    if (tokens.hasAny("approve")) return true;
+    const mayBeOwn = independentApprover && actor.startsWith("websocket:");
+    if (!mayBeOwn && port?.tokens.hasAny("approve")) return true;
+    if (approvers.some((sender) => verifiesSenders(sender.slice(0, sender.indexOf(":"))))) {
+      return true;
+    }
+    return !independentApprover &&
+      [...this.#terminals.values()].some((session) => session() === sessionKey);
+  };
 
   /** Records an answer of somebody who is not let through at all, if what he names waits. */
-  async function refuse(request: OperatorRequest, credential: Credential, error: unknown) {
+  async #refuse(request: OperatorRequest, credential: Credential, error: unknown): Promise<void> {
     if (request.op !== "approvals.approve" && request.op !== "approvals.deny") return;
     const by = credential.kind === "sender"
       ? `sender:${credential.sender}`
       : credential.kind === "identity"
       ? `sender:${credential.actor}`
       : credential.kind;
-    await approvals.refused(request.id, by, toErrorData(error).code);
+    await this.#deps.approvals.refused(request.id, by, toErrorData(error).code);
   }
 
-  async function run(request: OperatorRequest, known: Known): Promise<OperatorAnswer> {
+  async #run(request: OperatorRequest, known: Known): Promise<OperatorAnswer> {
     const needed = NEEDED[request.op];
     if (needed === undefined) {
       throw new ServiceError("invalid_request", `There is no operation "${request.op}"`);
@@ -125,6 +168,11 @@ export function createOperator(deps: OperatorDeps): Operator {
     if (!includesScope(known.scopes, needed)) {
       throw new ServiceError("insufficient_scope", `The scope ${needed} is needed for this`);
     }
+    return await this.#answer(request, known);
+  }
+
+  async #answer(request: OperatorRequest, known: Known): Promise<OperatorAnswer> {
+    const { approvals, latches, upkeep, channels, commissions } = this.#deps;
     switch (request.op) {
       case "approvals.list":
         return { approvals: approvals.list() };
@@ -139,7 +187,7 @@ export function createOperator(deps: OperatorDeps): Operator {
             : { deny: { reason: request.reason } },
           by: known.by,
           isChat: known.isChat,
-          objection: (context) => credentials.objection(known, context),
+          objection: (context) => this.#credentials.objection(known, context),
         });
         return { done: true };
       case "latches.list":
@@ -160,26 +208,20 @@ export function createOperator(deps: OperatorDeps): Operator {
       case "permissions.list":
       case "settings.get":
       case "settings.change":
-        if (deps.upkeep === undefined) {
-          throw new ServiceError("not_enabled", `${request.op} is not to be had from here`);
-        }
-        return await deps.upkeep.answer(request, known.by);
+        return await enabled(request, upkeep).answer(request, known.by);
       case "channels.list":
       case "channels.validate":
       case "channels.set":
       case "channels.enable":
       case "channels.disable":
       case "channels.connect":
-        if (deps.channels === undefined) {
-          throw new ServiceError("not_enabled", `${request.op} is not to be had from here`);
-        }
-        return await deps.channels.answer(request, known.by);
+        return await enabled(request, channels).answer(request, known.by);
       case "automations.commission.begin":
       case "automations.commission.finish":
       case "automations.finding":
       case "automations.grant":
       case "automations.revoke":
-        return await operateCommissions(request, known.by, deps.commissions);
+        return await operateCommissions(request, known.by, commissions);
       case "tokens.issue_api":
       case "tokens.check":
         throw new ServiceError(
@@ -188,53 +230,9 @@ export function createOperator(deps: OperatorDeps): Operator {
         );
     }
   }
+}
 
-  return {
-    async operate(request, credential) {
-      if (request.op === "tokens.issue_api" || request.op === "tokens.check") {
-        return credentials.answerOfTokens(request, credential);
-      }
-      if (request.op === "automations.commission.finish" || request.op === "automations.revoke") {
-        // The first ends what its id, known to nobody else, was begun with; the other only takes away.
-        return await operateCommissions(request, "service", deps.commissions);
-      }
-      let known: Known;
-      try {
-        known = credentials.identify(credential);
-      } catch (error) {
-        await refuse(request, credential, error).catch((cause) =>
-          log.error("A refused answer is not on record", { reason: toErrorData(cause).message })
-        );
-        throw error;
-      }
-      return await run(request, known);
-    },
-    attachTerminal(sessionKey) {
-      const seat = Symbol();
-      terminals.set(seat, sessionKey);
-      return {
-        operate: (request, turnId) => {
-          const known: Known = {
-            by: "terminal",
-            scopes: ["approve"],
-            turnId,
-            isChat: false,
-            isTerminal: true,
-          };
-          return run(request, known);
-        },
-        detach: () => void terminals.delete(seat),
-      };
-    },
-    canAsk({ sessionKey, actor }) {
-      if (tokens.hasAny("approve")) return true;
-      const mayBeOwn = gates.independentApprover && actor.startsWith("websocket:");
-      if (!mayBeOwn && port?.tokens.hasAny("approve")) return true;
-      if (
-        gates.approvers.some((sender) => verifiesSenders(sender.slice(0, sender.indexOf(":"))))
-      ) return true;
-      return !gates.independentApprover &&
-        [...terminals.values()].some((session) => session() === sessionKey);
-    },
-  };
+function enabled<T>({ op }: OperatorRequest, part: T | undefined): T {
+  if (part !== undefined) return part;
+  throw new ServiceError("not_enabled", `${op} is not to be had from here`);
 }

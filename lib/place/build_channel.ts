@@ -12,12 +12,15 @@ import type { BuiltChannel } from "../channel/channel_link.ts";
 import type { ChannelSpec } from "../channel/channel_spec.ts";
 import { isLoginRefused } from "../channel/delivery_error.ts";
 import type { InboundMessage, Published } from "../contract/inbound_message.ts";
-import type { OpenPlace } from "./open_place.ts";
+import type { OutboundMessage, ReasoningDelta, StreamDelta } from "../contract/outbound_message.ts";
+import type { OpenedPlace, OpenPlace } from "./open_place.ts";
+import type { Handlers } from "../rpc/endpoint.ts";
 import { PeerFault } from "../rpc/peer.ts";
 import { endedBy, PlaceClient } from "./place_client.ts";
 import {
   type ChannelCallName,
   channelHost,
+  type ChannelHostEndpoint,
   type ChannelParams,
   LOG_RATE,
   MAX_PUBLISHING,
@@ -55,135 +58,151 @@ export async function buildChannel(
   open: OpenPlace,
   deps: BuildChannelDeps,
 ): Promise<BuiltChannel> {
-  const { spec, clock, log } = deps;
-  const { runtimeName } = spec;
-  const opened = await open(runtimeName);
-  const ending = new AbortController();
-  const { signal } = ending;
-  const lines = new Rate(LOG_RATE, clock);
-  const refused = Promise.withResolvers<string>();
-  let publishing = 0;
-  let transcribing = 0;
-  let running = false;
-  let detail: string | undefined;
+  const channel = new PlacedChannel(await open(deps.spec.runtimeName), deps);
+  await channel.ready();
+  return channel;
+}
 
-  const client = new PlaceClient({
-    opened,
-    clock,
-    mine: channelHost({ runtimeName, stateDir: deps.stateDir }),
-    handlers: {
+class PlacedChannel implements BuiltChannel {
+  readonly runtimeName: string;
+  supportsStreaming = false;
+  isRunning = false;
+  detail: string | undefined;
+  onChange: (() => void) | undefined;
+  readonly refused: Promise<string>;
+  readonly send = (message: OutboundMessage) => this.#deliver("send", message);
+  readonly sendDelta = (piece: StreamDelta) => this.#deliver("send_delta", piece);
+  readonly sendReasoning = (whole: OutboundMessage) => this.#deliver("send_reasoning", whole);
+  readonly sendReasoningDelta = (piece: ReasoningDelta) =>
+    this.#deliver("send_reasoning_delta", piece);
+  readonly sendReasoningEnd = (end: Omit<ReasoningDelta, "delta">) =>
+    this.#deliver("send_reasoning_end", end);
+  readonly #deps: BuildChannelDeps;
+  readonly #client: PlaceClient<ChannelHostEndpoint>;
+  readonly #ending = new AbortController();
+  readonly #refused = Promise.withResolvers<string>();
+  #started: Promise<void> | undefined;
+  #stopped: Promise<void> | undefined;
+
+  constructor(opened: OpenedPlace, deps: BuildChannelDeps) {
+    const { spec: { runtimeName }, stateDir, clock } = deps;
+    this.#deps = deps;
+    this.runtimeName = runtimeName;
+    this.refused = this.#refused.promise;
+    this.#client = new PlaceClient({
+      opened,
+      clock,
+      mine: channelHost({ runtimeName, stateDir }),
+      handlers: this.#handlers(),
+      onGone: () => {
+        this.isRunning = false;
+        this.#ending.abort(new ServiceError("draining", `The channel ${runtimeName} is gone`));
+        this.onChange?.();
+      },
+    });
+  }
+
+  /** Its channel is made. Rejects with what is wrong, for people. */
+  async ready(): Promise<void> {
+    try {
+      ({ supportsStreaming: this.supportsStreaming } = await this.#client.ready);
+    } catch {
+      const { gone } = this.#client;
+      throw new ServiceError("config_invalid", `Cannot start ${this.runtimeName}: ${gone}`);
+    }
+  }
+
+  get lost(): Promise<string> {
+    return this.#client.lost;
+  }
+
+  start(): Promise<void> {
+    return this.#started ??= this.#client.call("start", null);
+  }
+
+  stop(graceMs: number): Promise<void> {
+    return this.#stopped ??= this.#stop(graceMs);
+  }
+
+  #handlers(): Handlers<ChannelHostEndpoint> {
+    const { spec, inbound, transcribe, clock, log } = this.#deps;
+    const { signal } = this.#ending;
+    const lines = new Rate(LOG_RATE, clock);
+    return {
       calls: {
-        async publish(message) {
-          if (publishing === MAX_PUBLISHING) {
-            throw new PeerFault("it published too many messages at once");
-          }
-          publishing += 1;
-          return await orInternal(() => deps.inbound(spec, message, signal))
-            .finally(() => publishing -= 1);
-        },
-        async transcribe(path) {
-          if (transcribing === MAX_TRANSCRIBING) {
-            throw new PeerFault("it asked for too many transcriptions");
-          }
-          transcribing += 1;
-          return await orInternal(() => deps.transcribe(path, signal))
-            .finally(() => transcribing -= 1);
-        },
+        publish: this.#atOnce(
+          MAX_PUBLISHING,
+          "it published too many messages at once",
+          (message: InboundMessage) => inbound(spec, message, signal),
+        ),
+        transcribe: this.#atOnce(
+          MAX_TRANSCRIBING,
+          "it asked for too many transcriptions",
+          (path: string) => transcribe(path, signal),
+        ),
       },
       notices: {
-        running(isRunning) {
-          running = isRunning;
-          built.onChange?.();
+        running: (isRunning) => {
+          this.isRunning = isRunning;
+          this.onChange?.();
         },
-        detail(told) {
-          detail = told;
-          built.onChange?.();
+        detail: (told) => {
+          this.detail = told;
+          this.onChange?.();
         },
-        log({ level, message, data }) {
+        log: ({ level, message, data }) => {
           // Its name last: no field of a line takes its place.
-          if (lines.take()) log[level](message, { ...data, channel: runtimeName });
+          if (lines.take()) log[level](message, { ...data, channel: this.runtimeName });
         },
         ended: endedBy,
       },
-    },
-    onGone() {
-      running = false;
-      ending.abort(new ServiceError("draining", `The channel ${runtimeName} is gone`));
-      built.onChange?.();
-    },
-  });
+    };
+  }
+
+  /** Answers so many calls at once; one more is the place's end, for that reason. */
+  #atOnce<In, Out>(max: number, reason: string, answer: (asked: In) => Promise<Out>) {
+    let underWay = 0;
+    return async (asked: In): Promise<Out> => {
+      if (underWay === max) throw new PeerFault(reason);
+      underWay += 1;
+      try {
+        return await answer(asked);
+      } catch (error) {
+        throw this.#told(error);
+      } finally {
+        underWay -= 1;
+      }
+    };
+  }
 
   /** A place is told of errors that were made for people, and of any other that there was one. */
-  async function orInternal<T>(run: () => Promise<T>): Promise<T> {
-    try {
-      return await run();
-    } catch (error) {
-      if (error instanceof ServiceError) throw error;
-      if (!signal.aborted) {
-        log.error("A channel could not be served", {
-          channel: runtimeName,
-          reason: toErrorData(error).message,
-        });
-      }
-      throw new ServiceError("internal", "The service failed; its log says more");
+  #told(error: unknown): ServiceError {
+    if (error instanceof ServiceError) return error;
+    if (!this.#ending.signal.aborted) {
+      this.#deps.log.error("A channel could not be served", {
+        channel: this.runtimeName,
+        reason: toErrorData(error).message,
+      });
     }
+    return new ServiceError("internal", "The service failed; its log says more");
   }
 
-  let supportsStreaming = false;
-  let started: Promise<void> | undefined;
-  let stopped: Promise<void> | undefined;
-
-  const deliver = async <M extends ChannelCallName>(method: M, params: ChannelParams<M>) => {
+  async #deliver<M extends ChannelCallName>(method: M, params: ChannelParams<M>): Promise<void> {
     try {
-      await client.call(method, params);
+      await this.#client.call(method, params);
     } catch (error) {
-      if (isLoginRefused(error)) refused.resolve(toErrorData(error).message);
+      if (isLoginRefused(error)) this.#refused.resolve(toErrorData(error).message);
       throw error;
     }
-  };
+  }
 
-  const built: BuiltChannel = {
-    runtimeName,
-    get supportsStreaming() {
-      return supportsStreaming;
-    },
-    get isRunning() {
-      return running;
-    },
-    get detail() {
-      return detail;
-    },
-    onChange: undefined,
-    lost: client.lost,
-    refused: refused.promise,
-    start() {
-      started ??= client.call("start", null);
-      return started;
-    },
-    stop(graceMs) {
-      stopped ??= stop(graceMs);
-      return stopped;
-    },
-    send: (message) => deliver("send", message),
-    sendDelta: (piece) => deliver("send_delta", piece),
-    sendReasoning: (message) => deliver("send_reasoning", message),
-    sendReasoningDelta: (piece) => deliver("send_reasoning_delta", piece),
-    sendReasoningEnd: (end) => deliver("send_reasoning_end", end),
-  };
-
-  async function stop(graceMs: number): Promise<void> {
-    if (client.gone !== undefined) return;
-    const end = Promise.allSettled([client.call("stop", null), started]);
+  async #stop(graceMs: number): Promise<void> {
+    const { clock, log } = this.#deps;
+    if (this.#client.gone !== undefined) return;
+    const end = Promise.allSettled([this.#client.call("stop", null), this.#started]);
     if (!await settlesWithin(clock, end, graceMs)) {
-      log.warning("A channel did not stop in time and was ended", { channel: runtimeName });
+      log.warning("A channel did not stop in time and was ended", { channel: this.runtimeName });
     }
-    client.close("it was stopped");
+    this.#client.close("it was stopped");
   }
-
-  try {
-    ({ supportsStreaming } = await client.ready);
-  } catch {
-    throw new ServiceError("config_invalid", `Cannot start ${runtimeName}: ${client.gone}`);
-  }
-  return built;
 }

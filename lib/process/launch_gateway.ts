@@ -12,6 +12,7 @@ import {
 } from "../authority/run_gateway.ts";
 import type { Log } from "../base/log.ts";
 import { fitsFlags, type Permission } from "../base/permission.ts";
+import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
 import { lockedPackages } from "../packages/locked_packages.ts";
 import type { OwnOptions } from "./own_home.ts";
 
@@ -27,9 +28,10 @@ export interface GatewayLauncher {
 /** Makes it. A process is started at once: it loads its modules while this one opens what it has to. */
 export function launchGateway(
   { paths, env, entry, stays }: OwnOptions,
-  { table, denoDir, log }: {
+  { table, denoDir, sandboxes, log }: {
     table: readonly Permission[];
     denoDir: string | undefined;
+    sandboxes: TriedSandboxes;
     log: Log;
   },
 ): GatewayLauncher {
@@ -49,7 +51,11 @@ export function launchGateway(
   }
   // Whoever has authority connects to nobody: what needs the network runs in other processes.
   Deno.permissions.revokeSync({ name: "net" });
-  const executor = createGatewayExecutor({ cacheDir: `${paths.runDir}/child-cache`, log });
+  const executor = createGatewayExecutor({
+    cacheDir: `${paths.runDir}/child-cache`,
+    sandboxes,
+    log,
+  });
   const start = () =>
     gatewayProcess({
       table,

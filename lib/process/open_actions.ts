@@ -14,6 +14,7 @@ import {
   openNetwork,
   removeLeftNetworks,
 } from "../executor/network/open_network.ts";
+import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
 import { type Actions, createActions } from "../gate/gate.ts";
 import { openMcpServers } from "../mcp_servers/open_mcp_servers.ts";
 import { lockedPackages } from "../packages/locked_packages.ts";
@@ -34,6 +35,7 @@ export interface OpenActionsDeps
   /** Real path. */
   workspace: string;
   denoDir: string | undefined;
+  sandboxes: TriedSandboxes;
   ports: GatewayPorts;
   /** Where the service is reached, once it is. */
   served: { apiUrl?: string; wsUrl?: string };
@@ -44,10 +46,10 @@ export type OpenedActions = Awaited<ReturnType<typeof openActions>>;
 
 /** Opens them; nothing is started yet. */
 export async function openActions({ paths, env, version }: OwnOptions, deps: OpenActionsDeps) {
-  const { config, workspace, denoDir, audit, state, ports, served, log } = deps;
+  const { config, workspace, denoDir, sandboxes, audit, state, ports, served, log } = deps;
   const { scrubber } = deps.known;
   const cacheDir = `${paths.runDir}/child-cache`;
-  const executor = createExecutor({ cacheDir, workspace, log });
+  const executor = createExecutor({ cacheDir, workspace, sandboxes, log });
   await removeLeftNetworks(paths.socketDir);
   const { websocket } = config.channels;
   const network: NetworkDeps = {
@@ -65,6 +67,7 @@ export async function openActions({ paths, env, version }: OwnOptions, deps: Ope
     paths,
     workspace,
     denoDir,
+    sandboxes,
     openNetwork: (asked: Parameters<typeof openNetwork>[1]) => openNetwork(network, asked),
     audit,
     log,
@@ -92,7 +95,7 @@ export async function openActions({ paths, env, version }: OwnOptions, deps: Ope
     listeners: network.listeners,
     scrubber,
   });
-  const documents = createDocumentReader({ cacheDir, workspace, denoDir, log });
+  const documents = createDocumentReader({ cacheDir, workspace, denoDir, sandboxes, log });
   return { executor, fetcher, mcp, actions, documents };
 }
 

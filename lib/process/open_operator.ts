@@ -10,7 +10,8 @@ import { issueSecret } from "../config/issue_secret.ts";
 import type { Config } from "../config/schema.ts";
 import { Approvals } from "../approvals/approvals.ts";
 import { Commissions } from "../approvals/commission/commissions.ts";
-import { createOperator } from "../operations/operate.ts";
+import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
+import { Operator } from "../operations/operate.ts";
 import { createUpkeep } from "../operations/upkeep.ts";
 import { createIssuedTokens } from "../state/issued_tokens.ts";
 import type { HomeLog } from "./open_log.ts";
@@ -24,6 +25,7 @@ export interface OpenOperatorDeps extends Records, Pick<HomeLog, "log" | "known"
   /** The gateway's. */
   table: readonly Permission[];
   denoDir: string | undefined;
+  sandboxes: TriedSandboxes;
   /** Takes up the configuration file now. */
   reload: () => Promise<void>;
 }
@@ -68,7 +70,7 @@ export async function openOperator(options: OwnOptions, deps: OpenOperatorDeps) 
     approvals,
     channels,
     commissions,
-    operator: createOperator({
+    operator: new Operator({
       approvals,
       tokens,
       latches,

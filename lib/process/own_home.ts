@@ -29,6 +29,7 @@ import type { ServiceBoot } from "../authority/protocol.ts";
 import { makeWorkspace, takeHome } from "../authority/take_home.ts";
 import { watchConfig } from "../authority/watch_config.ts";
 import type { Executor } from "../executor/executor.ts";
+import { TriedSandboxes } from "../executor/tried_sandboxes.ts";
 import type { Actions } from "../gate/gate.ts";
 import type { Operator } from "../operations/operate.ts";
 import { type GatewayLauncher, launchGateway } from "./launch_gateway.ts";
@@ -117,8 +118,10 @@ export async function ownHome(
     for (const warning of loaded.warnings) warn(warning);
     const table = ownTable(options, loaded);
     const denoDir = findOwnDenoDir(options.env);
-    launcher = launchGateway(options, { table, denoDir, log });
-    return await openHome(options, { loaded, homeLog, table, denoDir, launcher, release });
+    const sandboxes = new TriedSandboxes({ folder: `${options.paths.runDir}/child-cache` });
+    const taken = { loaded, homeLog, table, denoDir, sandboxes, release };
+    launcher = launchGateway(options, { ...taken, log });
+    return await openHome(options, { ...taken, launcher });
   } catch (error) {
     await launcher?.shutdown();
     release();
@@ -133,13 +136,14 @@ interface Taken {
   homeLog: HomeLog;
   table: readonly Permission[];
   denoDir: string | undefined;
+  sandboxes: TriedSandboxes;
   launcher: GatewayLauncher;
   release(): void;
 }
 
 async function openHome(options: OwnOptions, taken: Taken): Promise<OwnedHome> {
   const { paths } = options;
-  const { loaded, homeLog, table, denoDir, launcher } = taken;
+  const { loaded, homeLog, table, denoDir, sandboxes, launcher } = taken;
   const { config } = loaded;
   const { log, known, output } = homeLog;
   const { scrubber } = known;
@@ -149,7 +153,7 @@ async function openHome(options: OwnOptions, taken: Taken): Promise<OwnedHome> {
   const { audit, health, state } = records;
   const watched: { reload?: () => Promise<void> } = {};
   const reload = async () => await watched.reload?.();
-  const shared = { ...records, ...homeLog, config, denoDir };
+  const shared = { ...records, ...homeLog, config, denoDir, sandboxes };
   const opened = await openOperator(options, { ...shared, table, reload });
   const { channels, operator } = opened;
   const ports = new GatewayPorts(scrubber);

@@ -6,23 +6,21 @@
  * @module
  */
 
-import { createExecutor, type Executor } from "../../lib/executor/executor.ts";
+import { createExecutor } from "../../lib/executor/executor.ts";
 import { gateFixture } from "../../lib/authority/testing/gate_fixture.ts";
 
 const [moment] = Deno.args;
 const silent = () => {};
-const real = createExecutor({
+const executor = createExecutor({
   cacheDir: await Deno.makeTempDir(),
   log: { debug: silent, info: silent, warning: silent, error: silent },
 });
-const executor: Executor = {
-  ...real,
-  async run(job, options) {
-    if (moment === "before") Deno.kill(Deno.pid, "SIGKILL");
-    const outcome = await real.run(job, options);
-    Deno.kill(Deno.pid, "SIGKILL");
-    return outcome;
-  },
+const run = executor.run.bind(executor);
+executor.run = async (job, options) => {
+  if (moment === "before") Deno.kill(Deno.pid, "SIGKILL");
+  const outcome = await run(job, options);
+  Deno.kill(Deno.pid, "SIGKILL");
+  return outcome;
 };
 const gate = await gateFixture({ executor });
 Deno.stdout.writeSync(new TextEncoder().encode(`${gate.root}\n`));

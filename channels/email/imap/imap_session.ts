@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ImapFlow } from "imapflow";
+import type { FetchQueryObject, ImapFlow, MailboxObject } from "imapflow";
 import type { Clock } from "../../../lib/base/clock.ts";
 import { MAX_HEADER_BYTES } from "../mail/header_fields.ts";
 import type { MailServer } from "../account/settings.ts";
@@ -89,109 +89,121 @@ export async function openSession(
   const client = new ImapFlow(imapOptions(options));
   const end = () => client.close();
   signal.addEventListener("abort", end, { once: true });
-  const gone = Promise.withResolvers<never>();
-  gone.promise.catch(() => {});
-  // Said beside the rejection of what was under way.
-  let lastError: unknown;
-  client.on("error", (error) => lastError = error);
-  client.on("close", () => gone.reject(lastError ?? new Error("The server closed the connection")));
-  let isNew = false;
-  let wake = () => {};
-  client.on("exists", () => {
-    isNew = true;
-    wake();
-  });
+  const news = new News(client, options.clock);
   try {
     await client.connect();
     const mailbox = await client.mailboxOpen(options.mailbox);
-    isNew = false;
+    news.isNew = false;
     if (mailbox.readOnly) throw new Error(`The mailbox ${options.mailbox} can only be read`);
-    return session(mailbox);
+    return mailboxSession(client, mailbox, news, options.clock);
   } catch (error) {
     client.close();
     throw error;
   } finally {
     signal.removeEventListener("abort", end);
   }
+}
 
-  function session(
-    { uidValidity, uidNext }: { uidValidity: bigint; uidNext: number },
-  ): ImapSession {
-    return {
-      uidValidity: String(uidValidity),
-      uidNext,
-      async uidsFrom(uid, sinceMs, only) {
-        isNew = false;
-        // What came meanwhile is told with the answer of any command.
-        await client.noop();
-        const found = await client.search({
-          uid: `${uid}:*`,
-          since: new Date(sinceMs),
-          ...only?.unseen && { seen: false },
-        }, { uid: true });
-        if (!Array.isArray(found)) throw new Error("The server did not search the mailbox");
-        // The last mail is in each range that is over it.
-        return found.filter((each) => each >= uid).toSorted((a, b) => a - b);
-      },
-      async head(uid) {
-        const found = await client.fetchOne(String(uid), {
-          uid: true,
-          size: true,
-          internalDate: true,
-          bodyParts: [{ key: "HEADER", start: 0, maxLength: MAX_HEADER_BYTES }],
-        }, { uid: true });
-        if (!found || found.uid !== uid) return undefined;
-        const header = found.headers;
-        if (header === undefined) throw new Error("The server gave a mail without its header");
-        return {
-          uid,
-          sizeBytes: found.size ?? 0,
-          receivedAt: new Date(found.internalDate ?? options.clock.now()).getTime(),
-          header,
-        };
-      },
-      async source(uid, maxBytes) {
-        const found = await client.fetchOne(String(uid), {
-          uid: true,
-          source: { start: 0, maxLength: maxBytes },
-        }, { uid: true });
-        if (!found || found.uid !== uid) return undefined;
-        if (found.source === undefined) throw new Error("The server gave a mail without its text");
-        return found.source;
-      },
-      async markSeen(uid) {
-        await client.messageFlagsAdd(String(uid), ["\\Seen"], { uid: true });
-      },
-      async news(ms, signal) {
-        if (isNew || signal.aborted) return;
-        // Without it the server is asked again after the time.
-        if (client.capabilities.has("IDLE")) client.idle().catch(() => {});
-        const woken = Promise.withResolvers<void>();
-        wake = woken.resolve;
-        const cancel = options.clock.after(ms, woken.resolve);
-        const stop = () => woken.resolve();
-        signal.addEventListener("abort", stop, { once: true });
-        try {
-          await Promise.race([woken.promise, gone.promise]);
-        } finally {
-          cancel();
-          signal.removeEventListener("abort", stop);
-          wake = () => {};
-        }
-      },
-      async close() {
-        const cancel = options.clock.after(2_000, () => client.close());
-        try {
-          await client.logout();
-        } catch {
-          // It is gone already.
-        } finally {
-          cancel();
-          client.close();
-        }
-      },
-    };
+/** What the server tells of by itself: that there are new mails, and its end. */
+class News {
+  isNew = false;
+  readonly #client: ImapFlow;
+  readonly #clock: Clock;
+  readonly #gone = Promise.withResolvers<never>();
+  #wake = () => {};
+
+  constructor(client: ImapFlow, clock: Clock) {
+    this.#client = client;
+    this.#clock = clock;
+    this.#gone.promise.catch(() => {});
+    // Said beside the rejection of what was under way.
+    let lastError: unknown;
+    client.on("error", (error) => lastError = error);
+    client.on(
+      "close",
+      () => this.#gone.reject(lastError ?? new Error("The server closed the connection")),
+    );
+    client.on("exists", () => {
+      this.isNew = true;
+      this.#wake();
+    });
   }
+
+  async wait(ms: number, signal: AbortSignal): Promise<void> {
+    if (this.isNew || signal.aborted) return;
+    // Without it the server is asked again after the time.
+    if (this.#client.capabilities.has("IDLE")) this.#client.idle().catch(() => {});
+    const woken = Promise.withResolvers<void>();
+    this.#wake = woken.resolve;
+    const cancel = this.#clock.after(ms, woken.resolve);
+    const stop = () => woken.resolve();
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      await Promise.race([woken.promise, this.#gone.promise]);
+    } finally {
+      cancel();
+      signal.removeEventListener("abort", stop);
+      this.#wake = () => {};
+    }
+  }
+}
+
+function mailboxSession(
+  client: ImapFlow,
+  { uidValidity, uidNext }: MailboxObject,
+  news: News,
+  clock: Clock,
+): ImapSession {
+  async function fetch(uid: number, query: FetchQueryObject) {
+    const found = await client.fetchOne(String(uid), { uid: true, ...query }, { uid: true });
+    return found && found.uid === uid ? found : undefined;
+  }
+  return {
+    uidValidity: String(uidValidity),
+    uidNext,
+    async uidsFrom(uid, sinceMs, only) {
+      news.isNew = false;
+      // What came meanwhile is told with the answer of any command.
+      await client.noop();
+      const found = await client.search({
+        uid: `${uid}:*`,
+        since: new Date(sinceMs),
+        ...only?.unseen && { seen: false },
+      }, { uid: true });
+      if (!Array.isArray(found)) throw new Error("The server did not search the mailbox");
+      // The last mail is in each range that is over it.
+      return found.filter((each) => each >= uid).toSorted((a, b) => a - b);
+    },
+    async head(uid) {
+      const bodyParts = [{ key: "HEADER", start: 0, maxLength: MAX_HEADER_BYTES }];
+      const found = await fetch(uid, { size: true, internalDate: true, bodyParts });
+      if (found === undefined) return undefined;
+      const { headers: header, size: sizeBytes = 0, internalDate = clock.now() } = found;
+      if (header === undefined) throw new Error("The server gave a mail without its header");
+      return { uid, sizeBytes, receivedAt: new Date(internalDate).getTime(), header };
+    },
+    async source(uid, maxBytes) {
+      const found = await fetch(uid, { source: { start: 0, maxLength: maxBytes } });
+      if (found === undefined) return undefined;
+      if (found.source === undefined) throw new Error("The server gave a mail without its text");
+      return found.source;
+    },
+    async markSeen(uid) {
+      await client.messageFlagsAdd(String(uid), ["\\Seen"], { uid: true });
+    },
+    news: (ms, signal) => news.wait(ms, signal),
+    async close() {
+      const cancel = clock.after(2_000, () => client.close());
+      try {
+        await client.logout();
+      } catch {
+        // It is gone already.
+      } finally {
+        cancel();
+        client.close();
+      }
+    },
+  };
 }
 
 /** Whether the server refused the name or the password. */

@@ -49,10 +49,7 @@ function noChildren(): Executor & { started: string[] } {
   const started: string[] = [];
   const silent = () => {};
   const log = { debug: silent, info: silent, warning: silent, error: silent };
-  const real = createExecutor({ cacheDir: "/nonexistent/cache", log });
-  return {
-    ...real,
-    started,
+  const overrides: Pick<Executor, "confinement" | "run" | "open"> = {
     confinement() {
       started.push("sandbox");
       return Promise.resolve({ confined: false, reason: "no child may be started" });
@@ -66,6 +63,8 @@ function noChildren(): Executor & { started: string[] } {
       return Promise.reject(new Error("no child may be started"));
     },
   };
+  const real = createExecutor({ cacheDir: "/nonexistent/cache", log });
+  return Object.assign(real, { started, ...overrides });
 }
 
 const EXEC = { command: ["/bin/echo", "hello"] };

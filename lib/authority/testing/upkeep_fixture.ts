@@ -9,7 +9,7 @@ import type { Config } from "../../config/schema.ts";
 import { type TempHome, tempHome } from "../../config/testing/temp_home.ts";
 import { providerHosts } from "../../model/hosts.ts";
 import { Approvals } from "../../approvals/approvals.ts";
-import { createOperator, type OperatorDeps } from "../../operations/operate.ts";
+import { Operator, type OperatorDeps } from "../../operations/operate.ts";
 import { systemClock } from "../../base/clock.ts";
 import { AUDIT_FILE, type AuditLog, openAudit } from "../../audit/log.ts";
 import type { AuditRecord } from "../../audit/record.ts";
@@ -106,7 +106,7 @@ export async function upkeepFixture(options: UpkeepFixtureOptions = {}): Promise
     timeoutMs: 1_000,
     log,
   });
-  const operator = createOperator({
+  const operator = new Operator({
     approvals,
     tokens: state.tokens,
     latches: state.latches,

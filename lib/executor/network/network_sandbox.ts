@@ -54,9 +54,7 @@ exec "$@"`;
 /** What a sandbox needs for the proxy whose socket this is. */
 export async function networkSandbox(
   socket: string,
-  { execPath = Deno.execPath(), standalone = Deno.build.standalone, user }: {
-    execPath?: string;
-    standalone?: boolean;
+  { user }: {
     /** Whom programs in there are, where that is another one than ours. */
     user?: ChildUser;
   } = {},
@@ -64,8 +62,8 @@ export async function networkSandbox(
   const folder = dirname(socket);
   const bwrap = await findProgram("bwrap");
   if (bwrap === undefined) throw new Error("bwrap is not there");
-  const program = await Deno.realPath(execPath);
-  const sources = standalone ? [] : sourcePaths(["lib/network"])
+  const program = await Deno.realPath(Deno.execPath());
+  const sources = Deno.build.standalone ? [] : sourcePaths(["lib/network"])
     .flatMap((path) => ["--ro-bind", path, `${INSIDE}/source`]);
   const mounts = [
     ...["--ro-bind", folder, `${INSIDE}/proxy`],
@@ -82,7 +80,7 @@ export async function networkSandbox(
       ? outerSandbox(bwrap)
       : [],
     mounts,
-    start: ["/bin/sh", "-c", START.replace("RELAY", () => relayCommand(standalone)), "sh"],
+    start: ["/bin/sh", "-c", START.replace("RELAY", relayCommand), "sh"],
   };
 }
 
@@ -152,11 +150,11 @@ export function proxyEnv(): Record<string, string> {
 /** Its module has the same name in both forms but for the ending. */
 const RELAY = basename(moduleUrl("lib/network/relay/child.ts").pathname);
 
-function relayCommand(standalone: boolean): string {
+function relayCommand(): string {
   const env = `env -i DENO_DIR=${INSIDE}/cache DENO_NO_UPDATE_CHECK=1`;
   const folder = `${INSIDE}/proxy`;
   const heap = `--max-old-space-size=${RELAY_HEAP_MIB}`;
-  if (standalone) {
+  if (Deno.build.standalone) {
     return `${env} DENO_V8_FLAGS=${heap} ${INSIDE}/program ${CHILD_ARGUMENT} ${RELAY_ARGUMENT} ${folder}`;
   }
   const flags = "--quiet --no-prompt --no-config --no-lock --no-npm --no-remote --cached-only";

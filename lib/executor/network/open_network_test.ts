@@ -135,10 +135,13 @@ Deno.test("openNetwork() keeps networks apart: each has its own hosts and its ow
 
 Deno.test("openNetwork() leaves nothing when its child cannot be started or is not waited for", async () => {
   await withNetworks(async ({ deps, names }) => {
-    const open = () => Promise.reject(new Error("32 children live on already"));
+    const executor = {
+      open: () => Promise.reject(new Error("32 children live on already")),
+      childUser: () => deps.executor.childUser(),
+    };
     const asked = { hosts: ["a.example"], user: USER };
     await assertRejects(
-      () => openNetwork({ ...deps, executor: { ...deps.executor, open } }, asked),
+      () => openNetwork({ ...deps, executor }, asked),
       Error,
       "32 children",
     );

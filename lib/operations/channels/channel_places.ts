@@ -49,25 +49,6 @@ export interface ChannelPlacesDeps {
   log: Log;
 }
 
-/** What is asked is asked in a place of its own, which is gone afterwards. */
-export interface ChannelPlaces {
-  /** Opens a place for an instance; as `OpenPlace`. */
-  open(runtimeName: string): Promise<OpenedPlace>;
-  /** What the channel's own check finds; that it could not be made is a warning. */
-  validate(source: PlaceSource, values: Readonly<Record<string, unknown>>): Promise<SetupFinding[]>;
-  /**
-   * A connector, which may keep what it began in its memory until it is closed. Rejects as `open`, as do
-   * the following, and with `tool_failed`.
-   */
-  connector(source: PlaceSource): Promise<OpenConnector>;
-  /** Logs an instance in; may wait for a person. */
-  login(source: PlaceSource, force: boolean): Promise<boolean>;
-  /** Names and pictures of an instance, asked for after its settings changed. */
-  refresh(source: PlaceSource, instanceId?: string): Promise<FeatureMetadata | undefined>;
-  /** Ends every place. */
-  shutdown(): Promise<void>;
-}
-
 /** A connector in its place. */
 export interface OpenConnector {
   /** Rejects with `tool_failed`; it is of no use after that. */
@@ -85,146 +66,149 @@ const CONNECT_TIMEOUT_MS = 30_000;
 const LOGIN_TIMEOUT_MS = 300_000;
 const REFRESH_TIMEOUT_MS = 30_000;
 
-/** See {@linkcode ChannelPlaces}. */
-export function createChannelPlaces(deps: ChannelPlacesDeps): ChannelPlaces {
-  const { clock, log, scrub } = deps;
-  const open = new Set<OpenedPlace>();
-  const making = new Set<Promise<void>>();
-  let asked = 0;
-  const closing = new AbortController();
-  const { signal } = closing;
+/** What is asked is asked in a place of its own, which is gone afterwards. */
+export class ChannelPlaces {
+  readonly #deps: ChannelPlacesDeps;
+  readonly #open = new Set<OpenedPlace>();
+  readonly #making = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
+  #asked = 0;
 
-  async function start(source: PlaceSource): Promise<OpenedPlace> {
-    const { boot, permissions, dependencies } = source;
-    const { runtimeName, module, stateDir } = boot;
-    const table = placePermissions({ runtimeName, permissions, stateDir, module });
-    await checkPlacePaths({ runtimeName, permissions }, deps.forbidden);
-    await deps.packages.ensure(channelPackages(runtimeName, dependencies));
-    // It may have been long.
-    if (signal.aborted) throw stopping();
-    const cacheDir = join(deps.cacheDir, runtimeName);
-    await makeFolder(stateDir);
-    await makeFolder(cacheDir);
-    if (signal.aborted) throw stopping();
-    const { executor, env, locked } = deps;
-    const place = await startPlace({
-      boot,
-      table,
-      executor,
-      packages: locked,
-      cacheDir,
-      env,
-      scrub,
-    });
-    open.add(place);
-    place.gone.then(() => open.delete(place));
-    if (!signal.aborted) return place;
-    place.close();
-    throw stopping();
+  constructor(deps: ChannelPlacesDeps) {
+    this.#deps = deps;
   }
 
-  /** Whoever waits for the end may take the home away then: nothing is made in it any more. */
-  async function makeFolder(path: string): Promise<void> {
-    const made = Deno.mkdir(path, { recursive: true, mode: 0o700 });
-    making.add(made);
+  /** Opens a place for an instance; as `OpenPlace`. */
+  readonly open = async (runtimeName: string): Promise<OpenedPlace> => {
+    this.#closing.signal.throwIfAborted();
+    return await this.#start(await this.#deps.sourceOf(runtimeName));
+  };
+
+  /** What the channel's own check finds; that it could not be made is a warning. */
+  async validate(
+    source: PlaceSource,
+    values: Readonly<Record<string, unknown>>,
+  ): Promise<SetupFinding[]> {
     try {
-      await made;
-    } finally {
-      making.delete(made);
+      const found = await this.#ask(source, "validate", values, VALIDATE_TIMEOUT_MS);
+      return setupResults.findings(found);
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === "draining") throw error;
+      const why = `The settings could not be tried: ${toErrorData(error).message}`;
+      return [{ level: "warning", message: this.#deps.scrub(why) }];
     }
   }
 
-  async function ask<M extends ChannelCallName>(
+  /**
+   * A connector, which may keep what it began in its memory until it is closed. Rejects as `open`, as do
+   * the following, and with `tool_failed`.
+   */
+  async connector(source: PlaceSource): Promise<OpenConnector> {
+    const { signal } = this.#closing;
+    signal.throwIfAborted();
+    const { clock, log } = this.#deps;
+    const { runtimeName } = source.boot;
+    const place = placeToAsk(await this.#start(source), { runtimeName, signal, clock, log });
+    return {
+      close: place.close,
+      handle: (action, query) =>
+        this.#orFault(runtimeName, async () => {
+          const answer = await place.ask("connect", { action, query }, CONNECT_TIMEOUT_MS);
+          return setupResults.connectAnswer(answer);
+        }),
+    };
+  }
+
+  /** Logs an instance in; may wait for a person. */
+  login(source: PlaceSource, force: boolean): Promise<boolean> {
+    return this.#orFault(
+      source.boot.runtimeName,
+      async () => await this.#ask(source, "login", { force }, LOGIN_TIMEOUT_MS) === true,
+    );
+  }
+
+  /** Names and pictures of an instance, asked for after its settings changed. */
+  refresh(source: PlaceSource, instanceId?: string): Promise<FeatureMetadata | undefined> {
+    return this.#orFault(source.boot.runtimeName, async () => {
+      const told = await this.#ask(source, "refresh", { instanceId }, REFRESH_TIMEOUT_MS);
+      return setupResults.metadata(told);
+    });
+  }
+
+  /** Ends every place. */
+  async shutdown(): Promise<void> {
+    const { packages, executor } = this.#deps;
+    this.#closing.abort(new ServiceError("draining", "The service is stopping"));
+    for (const place of this.#open) place.close();
+    await Promise.all([packages.shutdown(), executor.shutdown()]);
+    await Promise.allSettled(this.#making);
+  }
+
+  async #start({ boot, permissions, dependencies }: PlaceSource): Promise<OpenedPlace> {
+    const { forbidden, executor, locked: packages, env, scrub } = this.#deps;
+    const { signal } = this.#closing;
+    const { runtimeName, module, stateDir } = boot;
+    const table = placePermissions({ runtimeName, permissions, stateDir, module });
+    await checkPlacePaths({ runtimeName, permissions }, forbidden);
+    await this.#deps.packages.ensure(channelPackages(runtimeName, dependencies));
+    // It may have been long.
+    signal.throwIfAborted();
+    const cacheDir = join(this.#deps.cacheDir, runtimeName);
+    await this.#makeFolder(stateDir);
+    await this.#makeFolder(cacheDir);
+    signal.throwIfAborted();
+    const place = await startPlace({ boot, table, executor, packages, cacheDir, env, scrub });
+    this.#open.add(place);
+    place.gone.then(() => this.#open.delete(place));
+    if (signal.aborted) place.close();
+    signal.throwIfAborted();
+    return place;
+  }
+
+  /** Whoever waits for the end may take the home away then: nothing is made in it any more. */
+  async #makeFolder(path: string): Promise<void> {
+    const made = Deno.mkdir(path, { recursive: true, mode: 0o700 });
+    this.#making.add(made);
+    try {
+      await made;
+    } finally {
+      this.#making.delete(made);
+    }
+  }
+
+  async #ask<M extends ChannelCallName>(
     source: PlaceSource,
     method: M,
     params: ChannelParams<M>,
     timeoutMs: number,
   ): Promise<unknown> {
-    if (signal.aborted) throw stopping();
-    if (asked >= MAX_ASKED) {
+    const { signal } = this.#closing;
+    signal.throwIfAborted();
+    if (this.#asked >= MAX_ASKED) {
       throw new ServiceError(
         "overloaded",
         `${MAX_ASKED} channels are being asked already; try again in a moment`,
       );
     }
-    asked += 1;
+    this.#asked += 1;
     try {
       const { runtimeName } = source.boot;
-      return await askPlace(() => start(source), {
-        runtimeName,
-        method,
-        params,
-        timeoutMs,
-        signal,
-        clock,
-        log,
-      });
+      const { clock, log } = this.#deps;
+      const asked = { runtimeName, method, params, timeoutMs, signal, clock, log };
+      return await askPlace(() => this.#start(source), asked);
     } finally {
-      asked -= 1;
+      this.#asked -= 1;
     }
   }
 
   /** A package's fault is not the caller's, and its words are nobody's secret. */
-  async function orFault<T>(name: string, answer: () => Promise<T>): Promise<T> {
+  async #orFault<T>(name: string, answer: () => Promise<T>): Promise<T> {
     try {
       return await answer();
     } catch (error) {
       if (error instanceof ServiceError) throw error;
-      throw new ServiceError(
-        "tool_failed",
-        scrub(`The channel ${name} failed: ${toErrorData(error).message}`),
-      );
+      const why = `The channel ${name} failed: ${toErrorData(error).message}`;
+      throw new ServiceError("tool_failed", this.#deps.scrub(why));
     }
   }
-
-  return {
-    async open(runtimeName) {
-      if (signal.aborted) throw stopping();
-      return await start(await deps.sourceOf(runtimeName));
-    },
-    async validate(source, values) {
-      try {
-        return setupResults.findings(
-          await ask(source, "validate", values, VALIDATE_TIMEOUT_MS),
-        );
-      } catch (error) {
-        if (error instanceof ServiceError && error.code === "draining") throw error;
-        const message = scrub(`The settings could not be tried: ${toErrorData(error).message}`);
-        return [{ level: "warning", message }];
-      }
-    },
-    async connector(source) {
-      if (signal.aborted) throw stopping();
-      const { runtimeName } = source.boot;
-      const place = placeToAsk(await start(source), { runtimeName, signal, clock, log });
-      return {
-        close: place.close,
-        handle: (action, query) =>
-          orFault(runtimeName, async () =>
-            setupResults.connectAnswer(
-              await place.ask("connect", { action, query }, CONNECT_TIMEOUT_MS),
-            )),
-      };
-    },
-    login: (source, force) =>
-      orFault(
-        source.boot.runtimeName,
-        async () => await ask(source, "login", { force }, LOGIN_TIMEOUT_MS) === true,
-      ),
-    refresh: (source, instanceId) =>
-      orFault(source.boot.runtimeName, async () =>
-        setupResults.metadata(
-          await ask(source, "refresh", { instanceId }, REFRESH_TIMEOUT_MS),
-        )),
-    async shutdown() {
-      closing.abort(stopping());
-      for (const place of open) place.close();
-      await Promise.all([deps.packages.shutdown(), deps.executor.shutdown()]);
-      await Promise.allSettled(making);
-    },
-  };
-}
-
-function stopping(): ServiceError {
-  return new ServiceError("draining", "The service is stopping");
 }

@@ -20,7 +20,7 @@ const MAX_NEW_MIB = 2;
 
 /** Makes it; nothing is started before the first channel. */
 export function createChannelExecutor(
-  options: Pick<ExecutorOptions, "cacheDir" | "log" | "sandbox">,
+  options: Pick<ExecutorOptions, "cacheDir" | "log" | "sandbox" | "sandboxes">,
 ): Executor {
   return createExecutor({
     ...options,

@@ -10,6 +10,7 @@ import type { ChannelRegistry, UsableChannel } from "../../registry/channel_regi
 import { channelSpecs } from "../../registry/channel_specs.ts";
 import type { ChannelSpec } from "../../channel/channel_spec.ts";
 import { unknownChannelKeys } from "../../registry/unknown_channel_keys.ts";
+import type { TriedSandboxes } from "../../executor/tried_sandboxes.ts";
 import type { HomePaths } from "../../config/paths.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Log } from "../../base/log.ts";
@@ -17,7 +18,7 @@ import type { Scrubber } from "../../secrets/scrubber.ts";
 import type { ChannelModule } from "../../channel/channel_spec.ts";
 import type { AuditLog } from "../../audit/log.ts";
 import type { ChannelPlaces } from "./channel_places.ts";
-import { type ChannelOperator, createChannelOperator } from "./operate_channels.ts";
+import { ChannelOperator } from "./operate_channels.ts";
 import { openChannelPlaces } from "./open_channel_places.ts";
 
 /** What they are opened with. */
@@ -28,6 +29,7 @@ export interface HomeChannelsDeps {
   paths: HomePaths;
   /** Folder of Deno's packages. */
   denoDir: string | undefined;
+  sandboxes?: TriedSandboxes;
   env: (name: string) => string | undefined;
   scrubber: Pick<Scrubber, "text">;
   audit: AuditLog;
@@ -56,7 +58,7 @@ export function openHomeChannels(deps: HomeChannelsDeps): HomeChannels {
   const fingerprintKey = crypto.getRandomValues(new Uint8Array(32));
   const usable = [...registry.usable.values()];
   const places = openChannelPlaces({ ...deps, configured });
-  const operator = createChannelOperator({ ...deps, places, clock: systemClock });
+  const operator = new ChannelOperator({ ...deps, places, clock: systemClock });
   for (const { folder, problem } of registry.broken) {
     // One that is switched on is told of by whoever wants to start it.
     if (!isEnabled(config, folder)) log.warning("A channel is left out", { folder, problem });

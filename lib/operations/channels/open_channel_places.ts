@@ -7,11 +7,12 @@
 import { systemClock } from "../../base/clock.ts";
 import type { ConfiguredChannels } from "../../registry/place_source_of.ts";
 import { placeSourceOf } from "../../registry/place_source_of.ts";
+import type { TriedSandboxes } from "../../executor/tried_sandboxes.ts";
 import type { HomePaths } from "../../config/paths.ts";
 import type { Log } from "../../base/log.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import { lockedPackages } from "../../packages/locked_packages.ts";
-import { type ChannelPlaces, createChannelPlaces } from "./channel_places.ts";
+import { ChannelPlaces } from "./channel_places.ts";
 import { createChannelExecutor } from "./create_channel_executor.ts";
 import { createPackageFetcher } from "../../packages/package_fetcher.ts";
 import { ownFolders } from "./own_folders.ts";
@@ -23,6 +24,8 @@ export interface OpenChannelPlaces {
   paths: HomePaths;
   /** Folder of Deno's packages. */
   denoDir: string | undefined;
+  /** See `ExecutorOptions`. */
+  sandboxes?: TriedSandboxes;
   env: (name: string) => string | undefined;
   scrubber: Pick<Scrubber, "text">;
   log: Log;
@@ -30,14 +33,14 @@ export interface OpenChannelPlaces {
 
 /** Nothing is started by it. */
 export function openChannelPlaces(
-  { configured, paths, denoDir, env, scrubber, log }: OpenChannelPlaces,
+  { configured, paths, denoDir, sandboxes, env, scrubber, log }: OpenChannelPlaces,
 ): ChannelPlaces {
   const locked = lockedPackages(denoDir);
-  return createChannelPlaces({
+  return new ChannelPlaces({
     sourceOf: (runtimeName) => placeSourceOf(configured(), { runtimeName }),
     packages: createPackageFetcher({ packages: locked, env, log }),
     locked,
-    executor: createChannelExecutor({ cacheDir: `${paths.runDir}/child-cache`, log }),
+    executor: createChannelExecutor({ cacheDir: `${paths.runDir}/child-cache`, sandboxes, log }),
     cacheDir: `${paths.runDir}/channel-cache`,
     env,
     forbidden: ownFolders(paths),

@@ -7,6 +7,7 @@
 
 import { instancesOf } from "../../channel/management/instances_of.ts";
 import type { UsableChannel } from "../../registry/channel_registry.ts";
+import type { PlaceSource } from "../../place/place_source.ts";
 import { placeSource, sectionOf, unknownChannel } from "../../registry/place_source_of.ts";
 import type { Clock } from "../../base/clock.ts";
 import { examine, type Examined } from "../../settings/examine.ts";
@@ -21,7 +22,7 @@ import type { ChannelPlaces } from "./channel_places.ts";
 import type { ChannelAnswer, ChannelListing, ChannelRequest } from "./channel_request.ts";
 import { checkChannelRequest } from "./check_channel_request.ts";
 import { Connects } from "./connects.ts";
-import { createFeatureStore } from "./feature_store.ts";
+import { createFeatureStore, type FeatureStore } from "./feature_store.ts";
 import { findChannel, requireKnown } from "./find_channel.ts";
 import { brokenListing, listChannels } from "./list_channels.ts";
 import { localizedListing } from "./localized_listing.ts";
@@ -37,40 +38,103 @@ export interface ChannelOperatorDeps extends Omit<ChannelChangesDeps, "log"> {
   log: Pick<Log, "warning" | "error">;
 }
 
-export interface ChannelOperator {
-  /** `by` stands in the record of a change. Rejects with a ServiceError. */
-  answer(request: ChannelRequest, by: string): Promise<ChannelAnswer>;
-  /** Ends what is being connected, and resolves when nothing is asked any more. */
-  shutdown(): Promise<void>;
-}
-
 /** Changes, and checks of settings, that are under way at the same time. */
 const MAX_WAITING = 16;
 
-/** Makes it for the home that this process owns. */
-export function createChannelOperator(deps: ChannelOperatorDeps): ChannelOperator {
-  const { registry, paths, env, places, reload, log } = deps;
-  const { dataDir } = paths;
-  const changes = new ChannelChanges(deps);
-  const store = createFeatureStore({ file: `${dataDir}/channel_features.json`, log });
-  const features = new AskFeatures({ refresh: places.refresh, store, log });
-  const connects = new Connects({
-    places,
-    clock: deps.clock,
-    async sourceOf(name, instanceId) {
-      const channel = findChannel(registry, name);
-      const examined = await readSettings();
-      const instance = instanceIn(channel, sectionsIn(examined, name), instanceId);
-      return placeSource({ config: examined.config!, dataDir }, channel, instance, "connector");
-    },
-    async apply({ by, ...asked }) {
-      await finish(await changes.set(asked, by), asked.instanceId, true);
-    },
-  });
-  let waiting = 0;
+export class ChannelOperator {
+  readonly #deps: ChannelOperatorDeps;
+  readonly #changes: ChannelChanges;
+  readonly #store: FeatureStore;
+  readonly #features: AskFeatures;
+  readonly #connects: Connects;
+  #waiting = 0;
+
+  constructor(deps: ChannelOperatorDeps) {
+    const { places, clock, paths, log } = deps;
+    this.#deps = deps;
+    this.#changes = new ChannelChanges(deps);
+    this.#store = createFeatureStore({ file: `${paths.dataDir}/channel_features.json`, log });
+    this.#features = new AskFeatures({
+      refresh: (source, instanceId) => places.refresh(source, instanceId),
+      store: this.#store,
+      log,
+    });
+    this.#connects = new Connects({
+      places,
+      clock,
+      sourceOf: (name, instanceId) => this.#connectorOf(name, instanceId),
+      apply: async ({ by, ...asked }) => {
+        await this.#finish(await this.#changes.set(asked, by), asked.instanceId, true);
+      },
+    });
+  }
+
+  /** `by` stands in the record of a change. Rejects with a ServiceError. */
+  async answer(asked: ChannelRequest, by: string): Promise<ChannelAnswer> {
+    const request = checkChannelRequest(asked);
+    // A poll holds nobody up, and a cancellation is not to be held up.
+    const { op } = request;
+    if (op === "channels.list" || op === "channels.connect") {
+      return await visible(() => this.#run(request, by));
+    }
+    if (this.#waiting >= MAX_WAITING) {
+      throw new ServiceError("overloaded", `${MAX_WAITING} changes of channels are under way`, {
+        retryAfterS: 1,
+      });
+    }
+    this.#waiting++;
+    try {
+      return await visible(() => this.#run(request, by));
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  /** Ends what is being connected, and resolves when nothing is asked any more. */
+  async shutdown(): Promise<void> {
+    this.#connects.close();
+    await this.#features.close();
+  }
+
+  async #run(request: ChannelRequest, by: string): Promise<ChannelAnswer> {
+    switch (request.op) {
+      case "channels.list":
+        return { channels: await this.#list(request) };
+      case "channels.validate":
+        return { findings: await this.#changes.validate(request) };
+      case "channels.set":
+      case "channels.enable":
+      case "channels.disable": {
+        const { op, name, instanceId } = request;
+        const changed = op === "channels.set"
+          ? await this.#changes.set(request, by)
+          : await this.#changes.switchTo(op === "channels.enable", request, by);
+        await this.#finish(changed, instanceId, op !== "channels.disable");
+        return { channel: await this.#listOne(name), findings: changed.findings };
+      }
+      case "channels.connect": {
+        const { name, action, query } = request;
+        if (findChannel(this.#deps.registry, name).connector === undefined) {
+          throw new ServiceError("not_found", `${name} is not connected interactively`, {
+            param: "name",
+          });
+        }
+        return { connect: await this.#connects.answer({ name, action, query, by }) };
+      }
+    }
+  }
+
+  async #connectorOf(name: string, instanceId: string | undefined): Promise<PlaceSource> {
+    const { registry, paths: { dataDir } } = this.#deps;
+    const channel = findChannel(registry, name);
+    const examined = await this.#readSettings();
+    const instance = instanceIn(channel, sectionsIn(examined, name), instanceId);
+    return placeSource({ config: examined.config!, dataDir }, channel, instance, "connector");
+  }
 
   /** As the file has them; while it is broken, as they loaded last. */
-  async function readSettings(): Promise<Examined> {
+  async #readSettings(): Promise<Examined> {
+    const { paths, env } = this.#deps;
     const text = await readConfig({ paths }).then(({ text }) => text, () => "{");
     const examined = examine({ text, paths, env });
     if (examined.config !== undefined && examined.problems.length === 0) return examined;
@@ -79,11 +143,17 @@ export function createChannelOperator(deps: ChannelOperatorDeps): ChannelOperato
     return shown.config === undefined ? examine({ text: undefined, paths, env }) : shown;
   }
 
-  async function list(
+  async #listAll(): Promise<{ all: ChannelListing[]; examined: Examined }> {
+    const { registry, paths: { dataDir } } = this.#deps;
+    const [examined, features] = await Promise.all([this.#readSettings(), this.#store.read()]);
+    return { all: listChannels({ registry, examined, features, dataDir }), examined };
+  }
+
+  async #list(
     { name, locale }: { name?: string; locale?: string },
   ): Promise<ChannelListing[]> {
-    const [examined, told] = await Promise.all([readSettings(), store.read()]);
-    const all = listChannels({ registry, examined, features: told, dataDir });
+    const { registry } = this.#deps;
+    const { all } = await this.#listAll();
     const found = name === undefined ? all : all.filter((each) => each.name === name);
     if (name !== undefined && found.length === 0) requireKnown(registry, name, []);
     if (locale === undefined) return found;
@@ -91,23 +161,22 @@ export function createChannelOperator(deps: ChannelOperatorDeps): ChannelOperato
   }
 
   /** After a change; what is left of a channel that is gone has no place in the list once it is off. */
-  async function listOne(name: string): Promise<ChannelListing> {
-    const [examined, told] = await Promise.all([readSettings(), store.read()]);
-    return listChannels({ registry, examined, features: told, dataDir }).find((one) =>
-      one.name === name
-    ) ??
+  async #listOne(name: string): Promise<ChannelListing> {
+    const { all, examined } = await this.#listAll();
+    return all.find((one) => one.name === name) ??
       brokenListing(name, unknownChannel(name), examined);
   }
 
   /** Puts a change in force, and asks for the names of what it is about. */
-  async function finish(
-    { channel, written, planned, findings }: ChangedChannel,
+  async #finish(
+    { channel, written, planned }: ChangedChannel,
     instanceId: string | undefined,
     asks: boolean,
-  ): Promise<Pick<ChangedChannel, "findings">> {
+  ): Promise<void> {
+    const { reload, log } = this.#deps;
     if (written) await reload?.();
     try {
-      if (channel !== undefined && asks) askFeatures(channel, planned, instanceId);
+      if (channel !== undefined && asks) this.#askFeatures(channel, planned, instanceId);
     } catch (error) {
       // It is written; that names cannot be had changes nothing about it.
       log.warning("The names of a channel cannot be asked for", {
@@ -115,30 +184,30 @@ export function createChannelOperator(deps: ChannelOperatorDeps): ChannelOperato
         reason: toErrorData(error).message,
       });
     }
-    return { findings };
   }
 
-  function askFeatures(
+  #askFeatures(
     channel: UsableChannel,
     { next, after }: ChangedChannel["planned"],
     instanceId: string | undefined,
   ): void {
     // One in the service has no place to be asked in, and one that is off is never loaded.
     if (channel.descriptor.capabilities.includes("in_service")) return;
-    const runtimeNames = namesIn(next);
+    const { dataDir } = this.#deps.paths;
+    const runtimeNames = this.#namesIn(next);
     for (const instance of instancesIn(channel, after)) {
       const { instanceId: id, enabled } = instance;
       const isMeant = instanceId === undefined || instanceId === id;
       if (!isMeant || !enabled || !isReady(channel, instance)) continue;
       const source = placeSource({ config: next, dataDir }, channel, instance, "runtime");
-      features.ask({ source, ...id !== undefined && { instanceId: id }, runtimeNames });
+      this.#features.ask({ source, ...id !== undefined && { instanceId: id }, runtimeNames });
     }
   }
 
   /** Runtime names of every instance of every channel that has some. */
-  function namesIn(config: Config): Set<string> {
+  #namesIn(config: Config): Set<string> {
     return new Set(
-      [...registry.usable.values()].flatMap((each) => {
+      [...this.#deps.registry.usable.values()].flatMap((each) => {
         try {
           return instancesOf(each, sectionOf(config, each)).map(({ runtimeName }) => runtimeName);
         } catch (error) {
@@ -148,60 +217,6 @@ export function createChannelOperator(deps: ChannelOperatorDeps): ChannelOperato
       }),
     );
   }
-
-  async function run(request: ChannelRequest, by: string): Promise<ChannelAnswer> {
-    switch (request.op) {
-      case "channels.list":
-        return { channels: await list(request) };
-      case "channels.validate":
-        return { findings: await changes.validate(request) };
-      case "channels.set":
-      case "channels.enable":
-      case "channels.disable": {
-        const { op, name, instanceId } = request;
-        const changed = op === "channels.set"
-          ? await changes.set(request, by)
-          : await changes.switchTo(op === "channels.enable", request, by);
-        const { findings } = await finish(changed, instanceId, op !== "channels.disable");
-        return { channel: await listOne(name), findings };
-      }
-      case "channels.connect": {
-        const { name, action, query } = request;
-        if (findChannel(registry, name).connector === undefined) {
-          throw new ServiceError("not_found", `${name} is not connected interactively`, {
-            param: "name",
-          });
-        }
-        return { connect: await connects.answer({ name, action, query, by }) };
-      }
-    }
-  }
-
-  return {
-    async answer(asked, by) {
-      const request = checkChannelRequest(asked);
-      // A poll holds nobody up, and a cancellation is not to be held up.
-      const { op } = request;
-      if (op === "channels.list" || op === "channels.connect") {
-        return await visible(() => run(request, by));
-      }
-      if (waiting >= MAX_WAITING) {
-        throw new ServiceError("overloaded", `${MAX_WAITING} changes of channels are under way`, {
-          retryAfterS: 1,
-        });
-      }
-      waiting++;
-      try {
-        return await visible(() => run(request, by));
-      } finally {
-        waiting--;
-      }
-    },
-    async shutdown() {
-      connects.close();
-      await features.close();
-    },
-  };
 }
 
 /** What is wrong with the configuration is for whoever asked to change it. */

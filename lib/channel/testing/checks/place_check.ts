@@ -6,7 +6,7 @@
 
 import { systemClock } from "../../../base/clock.ts";
 import { placeProcess } from "../../../operations/channels/testing/place_process.ts";
-import { createChannelPlaces } from "../../../operations/channels/channel_places.ts";
+import { ChannelPlaces } from "../../../operations/channels/channel_places.ts";
 import type { Log } from "../../../base/log.ts";
 import type { BuiltChannel } from "../../channel_link.ts";
 import type { InboundMessage } from "../../../contract/inbound_message.ts";
@@ -40,7 +40,7 @@ async function worksInItsPlace(subject: ChannelSubject): Promise<void> {
     allowLocalServiceAccess: true,
   } as Parameters<typeof placeSource>[0]["config"]["channels"];
   const section = { enabled: true, allowFrom: ["*"], ...platform.section };
-  const places = createChannelPlaces({
+  const places = new ChannelPlaces({
     sourceOf: () =>
       placeSource(
         { config: { channels }, dataDir },

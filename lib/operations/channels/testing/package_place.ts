@@ -12,7 +12,7 @@ import { fillPermissions } from "../../../channel/permission_fields.ts";
 import { buildChannel } from "../../../place/build_channel.ts";
 import type { PlaceSource } from "../../../place/place_source.ts";
 import type { Log } from "../../../base/log.ts";
-import { type ChannelPlaces, createChannelPlaces } from "../channel_places.ts";
+import { ChannelPlaces } from "../channel_places.ts";
 import { placeProcess } from "./place_process.ts";
 
 /** What is put into a place. */
@@ -37,7 +37,7 @@ export class PackagePlace implements AsyncDisposable {
     this.#options = options;
     this.stateDir = `${folder}/state`;
     this.#folder = folder;
-    this.#places = createChannelPlaces({
+    this.#places = new ChannelPlaces({
       ...placeProcess(`${folder}/run`),
       sourceOf: () => this.#source("runtime"),
       packages: { ensure: () => Promise.resolve(), shutdown: () => Promise.resolve() },

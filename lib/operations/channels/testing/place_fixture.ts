@@ -15,7 +15,7 @@ import type { PlaceSource } from "../../../place/place_source.ts";
 import type { PlaceBoot } from "../../../place/protocol.ts";
 import { channelStateDir } from "../../../base/state_dir.ts";
 import type { Log } from "../../../base/log.ts";
-import { type ChannelPlaces, createChannelPlaces } from "../channel_places.ts";
+import { ChannelPlaces } from "../channel_places.ts";
 import { placeProcess } from "./place_process.ts";
 import type { PackageFetcher } from "../../../packages/package_fetcher.ts";
 
@@ -63,7 +63,7 @@ export class PlaceFixture {
       warning: line("warning"),
       error: line("error"),
     };
-    this.places = createChannelPlaces({
+    this.places = new ChannelPlaces({
       sourceOf: (name) => {
         const source = this.#sources.get(name);
         if (source === undefined) throw new Error(`nobody knows ${name}`);

@@ -21,7 +21,7 @@ import { AUDIT_FILE, openAudit } from "../../../audit/log.ts";
 import type { AuditRecord } from "../../../audit/record.ts";
 import type { ChannelAnswer, ChannelListing, ChannelRequest } from "../channel_request.ts";
 import type { ChannelPlaces } from "../channel_places.ts";
-import { type ChannelOperator, createChannelOperator } from "../operate_channels.ts";
+import { ChannelOperator } from "../operate_channels.ts";
 
 /** What is played. */
 export interface PlayedPlaces {
@@ -92,7 +92,7 @@ export async function settingsFixture(
   const registry = testRegistry(options.channels ?? testChannels(), options.broken);
   const fixture = { asked: [] as string[], closed: 0, reloads: 0 };
   const { validate, handle, refresh } = options;
-  const operator = createChannelOperator({
+  const operator = new ChannelOperator({
     registry,
     paths,
     env,

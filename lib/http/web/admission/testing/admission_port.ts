@@ -8,7 +8,7 @@
 import { connect } from "node:net";
 import { createSocketServer } from "../../../../../channels/websocket/socket/socket_server.ts";
 import { systemClock } from "../../../../base/clock.ts";
-import { createOperator } from "../../../../operations/operate.ts";
+import { Operator } from "../../../../operations/operate.ts";
 import type { Scope } from "../../../../contract/credentials.ts";
 import { createIssuedTokens } from "../../../../state/issued_tokens.ts";
 import type { Peer } from "../../../../channel/socket_host.ts";
@@ -85,7 +85,7 @@ export async function openAdmissionPort(
     warning: keep("warning"),
     error: keep("error"),
   };
-  const operator = createOperator({
+  const operator = new Operator({
     approvals: {} as never,
     tokens: {
       verify: (token) =>
