@@ -1,7 +1,7 @@
 /** One gateway with a channel for every platform: what holds of all of them, seen from outside. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { freePort } from "../channels/mattermost/testing/fake_mattermost.ts";
+import { freePort } from "./support/free_port.ts";
 import type { XmppPlatform } from "../channels/xmpp/testing/xmpp_platform.ts";
 import type { ChannelDescriptor } from "../lib/channel/descriptor.ts";
 import { channelStatuses, outboxOf, turnsOf } from "./support/outbox_of.ts";

@@ -36,6 +36,7 @@
  * - `serve_child.ts`: the child's side of one action
  * - `spawn_process.ts`: one process, from its spawn to its end
  * - `test_sandbox.ts`: attacks the sandbox before it is used
+ * - `tried_sandboxes.ts`: sandboxes that were tried out, one trial for all executors of a process
  *
  * @module
  */
