@@ -2,7 +2,7 @@ import { createAutomationStore } from "./automations.ts";
 import { createChannelTurnRows } from "./channel_turns.ts";
 import { createDeliveryStore } from "./deliveries.ts";
 import { createSessionDeletion } from "./delete_session.ts";
-import { createDeltaLog, type DeltaLimits } from "./delta_log.ts";
+import { type DeltaLimits, DeltaLog } from "./delta_log.ts";
 import { cannotOpen, openDatabase } from "./database.ts";
 import { createEventLog } from "./events.ts";
 import { createEpochs } from "./epochs.ts";
@@ -10,7 +10,7 @@ import { createFollowers } from "./follow.ts";
 import { createKeyFollowers } from "./follow_key.ts";
 import { createSessionForks } from "./fork_session.ts";
 import { createJournal } from "./journal.ts";
-import { createMessageLog } from "./messages.ts";
+import { MessageLog } from "./messages.ts";
 import { createMissedMessages } from "./missed_messages.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { createOpenTurns } from "./open_turns.ts";
@@ -22,10 +22,10 @@ import { createResponseIndex } from "./responses.ts";
 import { createSaidLog } from "./said.ts";
 import { createSessionFiles } from "./session_files.ts";
 import { createSessionRows } from "./sessions.ts";
-import { createTurnRows } from "./turns.ts";
+import { TurnRows } from "./turns.ts";
 import { createTurnWrites } from "./turn_writes.ts";
 import type { Journal } from "../contract/journal.ts";
-import { createWriter } from "./writer.ts";
+import { Writer } from "./writer.ts";
 
 /** What {@linkcode openJournal} is told. */
 export interface OpenJournalOptions {
@@ -73,7 +73,7 @@ export function openJournal(
   const db = openDatabase(path, MIGRATIONS, onCopied);
   try {
     const epochs = createEpochs(db, { isUntouched });
-    const writer = createWriter({ db, schedule });
+    const writer = new Writer(db, { schedule });
     /** Keys of the sessions that this batch has made. */
     let made: string[] = [];
     const sessions = createSessionRows({
@@ -82,9 +82,9 @@ export function openJournal(
       lastSeq: (sessionId) => events.head(sessionId),
       onMade: (key) => void made.push(key),
     });
-    const turns = createTurnRows(db);
-    const messages = createMessageLog(db);
-    const deltas = createDeltaLog(db, deltaLimits);
+    const turns = new TurnRows(db);
+    const messages = new MessageLog(db);
+    const deltas = new DeltaLog(db, deltaLimits);
     // Read now, so that a log that cannot be read is noticed here.
     deltas.tail(0);
     const events = createEventLog({
