@@ -14,8 +14,8 @@ import { MessageLog } from "./messages.ts";
 import { createMissedMessages } from "./missed_messages.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { createOpenTurns } from "./open_turns.ts";
-import { createOutbox } from "./outbox.ts";
-import { createOutboxLanes } from "./outbox_lanes.ts";
+import { Outbox } from "./outbox.ts";
+import { OutboxLanes } from "./outbox_lanes.ts";
 import { createProbe } from "./probe.ts";
 import { createRequestKeys } from "./request_keys.ts";
 import { createResponseIndex } from "./responses.ts";
@@ -107,8 +107,8 @@ export function openJournal(
     const responses = createResponseIndex(db);
     const files = createSessionFiles(db);
     const channelTurns = createChannelTurnRows(db);
-    const outbox = createOutbox(db, now);
-    const lanes = createOutboxLanes(db, now);
+    const outbox = new Outbox(db, now);
+    const lanes = new OutboxLanes(db, now);
     const missed = createMissedMessages({ db, writer, outbox, now });
     const parts = {
       sessions,
