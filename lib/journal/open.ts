@@ -1,4 +1,4 @@
-import { createAutomationStore } from "./automations.ts";
+import { SqliteAutomationStore } from "./automations.ts";
 import { createChannelTurnRows } from "./channel_turns.ts";
 import { createDeliveryStore } from "./deliveries.ts";
 import { createSessionDeletion } from "./delete_session.ts";
@@ -159,7 +159,7 @@ export function openJournal(
       lanes,
       deliveries: createDeliveryStore({ writer, outbox, lanes, channelTurns, missed }),
       missed,
-      automations: createAutomationStore({ db, writer }),
+      automations: new SqliteAutomationStore(db, writer),
       probe: createProbe(db),
       close: () => db.close(),
     });
