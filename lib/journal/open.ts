@@ -11,7 +11,7 @@ import { createKeyFollowers } from "./follow_key.ts";
 import { createSessionForks } from "./fork_session.ts";
 import { createJournal } from "./journal.ts";
 import { MessageLog } from "./messages.ts";
-import { createMissedMessages } from "./missed_messages.ts";
+import { MissedMessageRows } from "./missed_messages.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { createOpenTurns } from "./open_turns.ts";
 import { Outbox } from "./outbox.ts";
@@ -109,7 +109,7 @@ export function openJournal(
     const channelTurns = createChannelTurnRows(db);
     const outbox = new Outbox(db, now);
     const lanes = new OutboxLanes(db, now);
-    const missed = createMissedMessages({ db, writer, outbox, now });
+    const missed = new MissedMessageRows(db, writer, outbox, now);
     const parts = {
       sessions,
       turns,
