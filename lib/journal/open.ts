@@ -8,7 +8,7 @@ import { createEventLog } from "./events.ts";
 import { createEpochs } from "./epochs.ts";
 import { createFollowers } from "./follow.ts";
 import { createKeyFollowers } from "./follow_key.ts";
-import { createSessionForks } from "./fork_session.ts";
+import { SessionForks } from "./fork_session.ts";
 import { createJournal } from "./journal.ts";
 import { MessageLog } from "./messages.ts";
 import { MissedMessageRows } from "./missed_messages.ts";
@@ -154,7 +154,7 @@ export function openJournal(
       keyFollowers,
       epochs,
       deletion,
-      forks: createSessionForks({ db, writer, parts }),
+      forks: new SessionForks(db, writer, sessions),
       outbox,
       lanes,
       deliveries: createDeliveryStore({ writer, outbox, lanes, channelTurns, missed }),
