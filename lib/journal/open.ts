@@ -1,29 +1,21 @@
-import { SqliteAutomationStore } from "./automations.ts";
+import type { DatabaseSync } from "node:sqlite";
 import { createChannelTurnRows } from "./channel_turns.ts";
-import { createDeliveryStore } from "./deliveries.ts";
-import { createSessionDeletion } from "./delete_session.ts";
 import { type DeltaLimits, DeltaLog } from "./delta_log.ts";
 import { cannotOpen, openDatabase } from "./database.ts";
 import { createEventLog } from "./events.ts";
 import { createEpochs } from "./epochs.ts";
 import { createFollowers } from "./follow.ts";
 import { createKeyFollowers } from "./follow_key.ts";
-import { SessionForks } from "./fork_session.ts";
-import { createJournal } from "./journal.ts";
+import { createJournal, type JournalDependencies } from "./journal.ts";
 import { MessageLog } from "./messages.ts";
-import { MissedMessageRows } from "./missed_messages.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { createOpenTurns } from "./open_turns.ts";
-import { Outbox } from "./outbox.ts";
-import { OutboxLanes } from "./outbox_lanes.ts";
-import { createProbe } from "./probe.ts";
 import { createRequestKeys } from "./request_keys.ts";
 import { createResponseIndex } from "./responses.ts";
 import { createSaidLog } from "./said.ts";
 import { createSessionFiles } from "./session_files.ts";
 import { createSessionRows } from "./sessions.ts";
 import { TurnRows } from "./turns.ts";
-import { createTurnWrites } from "./turn_writes.ts";
 import type { Journal } from "../contract/journal.ts";
 import { Writer } from "./writer.ts";
 
@@ -59,112 +51,77 @@ export interface OpenJournalOptions {
  * Throws `database_newer` for a file of a later program, and `database_unusable` with the reason for one that
  * cannot be used, which is then left as it was. Needs read and write permission for the path.
  */
-export function openJournal(
-  {
-    path,
-    isUntouched,
-    onCopied,
-    now = Date.now,
-    schedule,
-    deltaLimits,
-    onFilesFree = () => {},
-  }: OpenJournalOptions,
-): Journal {
+export function openJournal(options: OpenJournalOptions): Journal {
+  const { path, onCopied, onFilesFree = () => {} } = options;
   const db = openDatabase(path, MIGRATIONS, onCopied);
   try {
-    const epochs = createEpochs(db, { isUntouched });
-    const writer = new Writer(db, { schedule });
-    /** Keys of the sessions that this batch has made. */
-    let made: string[] = [];
-    const sessions = createSessionRows({
-      db,
-      now,
-      lastSeq: (sessionId) => events.head(sessionId),
-      onMade: (key) => void made.push(key),
-    });
-    const turns = new TurnRows(db);
-    const messages = new MessageLog(db);
-    const deltas = new DeltaLog(db, deltaLimits);
-    // Read now, so that a log that cannot be read is noticed here.
-    deltas.tail(0);
-    const events = createEventLog({
-      db,
-      deltas,
-      hasReaders: (sessionId) => followers.has(sessionId),
-    });
-    const followers = createFollowers({
-      head: (sessionId) => events.head(sessionId),
-      page: (sessionId, afterSeq) => events.page(sessionId, afterSeq),
-      exists: (sessionId) => sessions.exists(sessionId),
-    });
-    const keyFollowers = createKeyFollowers({
-      followers,
-      find: (key) => sessions.idOf(key),
-    });
-    const said = createSaidLog({ db, messages, turns });
-    const openTurns = createOpenTurns({ turns, events, messages });
-    const requestKeys = createRequestKeys(db, now);
-    const responses = createResponseIndex(db);
-    const files = createSessionFiles(db);
-    const channelTurns = createChannelTurnRows(db);
-    const outbox = new Outbox(db, now);
-    const lanes = new OutboxLanes(db, now);
-    const missed = new MissedMessageRows(db, writer, outbox, now);
-    const parts = {
-      sessions,
-      turns,
-      events,
-      messages,
-      said,
-      openTurns,
-      requestKeys,
-      responses,
-      files,
-      channelTurns,
-      now,
-    };
-    writer.participate({
-      beforeCommit: () => events.beforeCommit(),
-      afterCommit() {
-        const keys = made;
-        made = [];
-        for (const key of keys) keyFollowers.made(key);
-        for (const [sessionId, added] of events.afterCommit()) followers.deliver(sessionId, added);
-      },
-      afterRollback() {
-        made = [];
-        events.afterRollback();
-        openTurns.clear();
-        responses.forget();
-      },
-    });
-    const deletion = createSessionDeletion({
-      db,
-      writer,
-      parts,
-      epochs,
-      endFollowers: (sessionId) => followers.end(sessionId),
-      onFilesFree,
-    });
-    return createJournal({
-      writer,
-      parts,
-      writes: createTurnWrites(parts),
-      followers,
-      keyFollowers,
-      epochs,
-      deletion,
-      forks: new SessionForks(db, writer, sessions),
-      outbox,
-      lanes,
-      deliveries: createDeliveryStore({ writer, outbox, lanes, channelTurns, missed }),
-      missed,
-      automations: new SqliteAutomationStore(db, writer),
-      probe: createProbe(db),
-      close: () => db.close(),
-    });
+    return createJournal({ db, onFilesFree, ...openParts(db, options) });
   } catch (error) {
     db.close();
     throw cannotOpen(path, error);
   }
+}
+
+/** The parts of a journal, and those who are told of its commits. */
+function openParts(
+  db: DatabaseSync,
+  { isUntouched, now = Date.now, schedule, deltaLimits }: OpenJournalOptions,
+): Omit<JournalDependencies, "db" | "onFilesFree"> {
+  const epochs = createEpochs(db, { isUntouched });
+  const writer = new Writer(db, { schedule });
+  /** Keys of the sessions that this batch has made. */
+  let made: string[] = [];
+  const sessions = createSessionRows({
+    db,
+    now,
+    lastSeq: (sessionId) => events.head(sessionId),
+    onMade: (key) => void made.push(key),
+  });
+  const turns = new TurnRows(db);
+  const messages = new MessageLog(db);
+  const deltas = new DeltaLog(db, deltaLimits);
+  // Read now, so that a log that cannot be read is noticed here.
+  deltas.tail(0);
+  const events = createEventLog({
+    db,
+    deltas,
+    hasReaders: (sessionId) => followers.has(sessionId),
+  });
+  const followers = createFollowers({
+    head: (sessionId) => events.head(sessionId),
+    page: (sessionId, afterSeq) => events.page(sessionId, afterSeq),
+    exists: (sessionId) => sessions.exists(sessionId),
+  });
+  const keyFollowers = createKeyFollowers({ followers, find: (key) => sessions.idOf(key) });
+  const openTurns = createOpenTurns({ turns, events, messages });
+  const responses = createResponseIndex(db);
+  writer.participate({
+    beforeCommit: () => events.beforeCommit(),
+    afterCommit() {
+      const keys = made;
+      made = [];
+      for (const key of keys) keyFollowers.made(key);
+      for (const [sessionId, added] of events.afterCommit()) followers.deliver(sessionId, added);
+    },
+    afterRollback() {
+      made = [];
+      events.afterRollback();
+      openTurns.clear();
+      responses.forget();
+    },
+  });
+  const parts = {
+    sessions,
+    turns,
+    events,
+    messages,
+    said: createSaidLog({ db, messages, turns }),
+    openTurns,
+    requestKeys: createRequestKeys(db, now),
+    responses,
+    files: createSessionFiles(db),
+    channelTurns: createChannelTurnRows(db),
+    now,
+  };
+  return { writer, parts, followers, keyFollowers, epochs };
 }
