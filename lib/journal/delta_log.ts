@@ -102,18 +102,18 @@ export class DeltaLog extends Queries {
   }
 
   /** Whether the delta may be added to the tail of its session. */
-  continues(source: EventSource, { event: { type }, stream, body }: EncodedEvent): boolean {
+  continues(source: EventSource, { event, stream, body }: EncodedEvent): boolean {
     const tail = this.tail(source.sessionId);
-    return tail !== undefined && tail.source.turn === source.turn && tail.type === type &&
+    return tail !== undefined && tail.source.turn === source.turn && tail.type === event.type &&
       tail.stream === stream && tail.bodies.length < this.#limits.tailDeltas &&
       tail.chars + body.length <= this.#limits.tailChars;
   }
 
   /** Adds it to the tail of its session, or begins one where there is none. */
-  add(source: EventSource, { event: { type }, stream, body }: EncodedEvent, seq: number): void {
+  add(source: EventSource, { event, stream, body }: EncodedEvent, seq: number): void {
     let tail = this.tail(source.sessionId);
     if (tail === undefined) {
-      tail = new Tail(source, type, stream!, seq);
+      tail = new Tail(source, event.type, stream!, seq);
       this.#known().set(source.sessionId, tail);
     }
     tail.add(body);

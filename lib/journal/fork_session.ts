@@ -26,8 +26,8 @@ interface Copies {
 }
 
 /**
- * Copies whole turns that have ended, and messages from elsewhere between them. What one was given and said is copied with its row, so that
- * nothing of the fork goes with the source when that is deleted.
+ * Copies whole turns that have ended, and messages from elsewhere between them. What one was given and
+ * said is copied with its row, so that nothing of the fork goes with the source when that is deleted.
  */
 export class SessionForks extends Queries {
   readonly #selectUser = this.query<[number]>(
@@ -157,7 +157,7 @@ export class SessionForks extends Queries {
     return ids;
   }
 
-  /** The starts of the context that lie in what is copied, with the ids of the copies. Returns the latest. */
+  /** Copies the starts of the context that lie in what is copied. Returns the latest. */
   #copyStarts({ source, target, end, turns, messages }: Copies): StartRow | undefined {
     const copied = [...messages.keys()];
     const past = (messages.get(copied.at(-1) ?? 0) ?? 0) + 1;

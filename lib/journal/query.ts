@@ -33,7 +33,7 @@ export function query<Row extends unknown[] = never, Result = Row>(
       const row = statement.get(...params) as Row | undefined;
       return row && read(row);
     },
-    all: (...params) => (statement.all(...params) as unknown as Row[]).map((row) => read(row)),
+    all: (...params) => (statement.all(...params) as unknown as Row[]).map(read),
     *iterate(...params) {
       for (const row of statement.iterate(...params)) yield read(row as unknown as Row);
     },
