@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { createChannelTurnRows } from "./channel_turns.ts";
+import { ChannelTurnRows } from "./channel_turns.ts";
 import { type DeltaLimits, DeltaLog } from "./delta_log.ts";
 import { cannotOpen, openDatabase } from "./database.ts";
 import { createEventLog } from "./events.ts";
@@ -10,10 +10,10 @@ import { createJournal, type JournalDependencies } from "./journal.ts";
 import { MessageLog } from "./messages.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { createOpenTurns } from "./open_turns.ts";
-import { createRequestKeys } from "./request_keys.ts";
+import { RequestKeys } from "./request_keys.ts";
 import { createResponseIndex } from "./responses.ts";
 import { createSaidLog } from "./said.ts";
-import { createSessionFiles } from "./session_files.ts";
+import { SessionFiles } from "./session_files.ts";
 import { createSessionRows } from "./sessions.ts";
 import { TurnRows } from "./turns.ts";
 import type { Journal } from "../contract/journal.ts";
@@ -117,10 +117,10 @@ function openParts(
     messages,
     said: createSaidLog({ db, messages, turns }),
     openTurns,
-    requestKeys: createRequestKeys(db, now),
+    requestKeys: new RequestKeys(db, now),
     responses,
-    files: createSessionFiles(db),
-    channelTurns: createChannelTurnRows(db),
+    files: new SessionFiles(db),
+    channelTurns: new ChannelTurnRows(db),
     now,
   };
   return { writer, parts, followers, keyFollowers, epochs };
