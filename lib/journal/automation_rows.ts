@@ -5,7 +5,7 @@ export const AUTOMATION_COLUMNS =
   "id, spec, created_at, revision, cursor, next_at, missed, overlapped, result_digest";
 
 /** A row of `automations`. */
-export type AutomationRow = [
+type AutomationRow = [
   id: string,
   spec: string,
   createdAt: number,
@@ -40,7 +40,7 @@ export const RUN_COLUMNS =
   "ended_at, error";
 
 /** A row of `automation_runs`. */
-export type RunRow = [
+type RunRow = [
   run: number,
   automationId: string,
   scope: string,

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { createDeltaLog, type EventSource } from "./delta_log.ts";
+import { DeltaLog, type EventSource } from "./delta_log.ts";
 import { encodeEvent } from "./event_rows.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
@@ -17,7 +17,7 @@ function setUp() {
     INSERT INTO turns (turn, id, session_id, channel, actor, durable, status, attempts, after_seq,
       accepted_at) VALUES (1, 'turn-1', 1, 'test', 'test:local', 0, 'running', 1, 0, 0)`,
   );
-  const log = createDeltaLog(db, LIMITS);
+  const log = new DeltaLog(db, LIMITS);
   let seq = 0;
   return {
     log,
@@ -32,7 +32,7 @@ function setUp() {
   };
 }
 
-Deno.test("createDeltaLog() writes a row a batch, with what is new in it", () => {
+Deno.test("DeltaLog writes a row a batch, with what is new in it", () => {
   const { batch, rows } = setUp();
   batch("a", "b");
   batch();
@@ -43,7 +43,7 @@ Deno.test("createDeltaLog() writes a row a batch, with what is new in it", () =>
   ]);
 });
 
-Deno.test("createDeltaLog() lets a tail grow up to its bounds, by one stream of one turn", () => {
+Deno.test("DeltaLog lets a tail grow up to its bounds, by one stream of one turn", () => {
   const { batch, continues } = setUp();
   assertFalse(continues("a"));
   batch("a");
@@ -57,7 +57,7 @@ Deno.test("createDeltaLog() lets a tail grow up to its bounds, by one stream of 
   assertFalse(continues("d"));
 });
 
-Deno.test("createDeltaLog() empties the log at its bounds and hands out the tails", () => {
+Deno.test("DeltaLog empties the log at its bounds and hands out the tails", () => {
   const { batch, rows, log } = setUp();
   for (const piece of ["a", "b", "c"]) assertEquals(batch(piece), []);
   assertEquals(batch("d"), [{ from: 1, to: 4, bodies: ['"a"', '"b"', '"c"', '"d"'] }]);

@@ -1,207 +1,73 @@
-import type { AgentEvent } from "../contract/events.ts";
-import type { Message } from "../contract/messages.ts";
-import type { AutomationStore } from "../contract/automation_store.ts";
-import type { DeliveryStore } from "../contract/delivery_store.ts";
+import type { DatabaseSync } from "node:sqlite";
 import { createAcceptance } from "./accept.ts";
-import { checkInteger, invalid } from "./checks.ts";
-import type { SessionDeletion } from "./delete_session.ts";
+import { SqliteAutomationStore } from "./automations.ts";
+import { checkInteger } from "./checks.ts";
+import { createSessionDeletion } from "./delete_session.ts";
+import { createDeliveryStore } from "./deliveries.ts";
 import type { Epochs } from "./epochs.ts";
+import type { Followers } from "./follow.ts";
 import type { KeyFollowers } from "./follow_key.ts";
+import { SessionForks } from "./fork_session.ts";
+import { MissedMessageRows } from "./missed_messages.ts";
+import { checkMessage, Outbox } from "./outbox.ts";
+import { OutboxLanes } from "./outbox_lanes.ts";
+import { createProbe } from "./probe.ts";
+import { recover } from "./recover.ts";
+import type { ResponseIndex } from "./responses.ts";
 import { createSaying } from "./say.ts";
 import { createSessionChanges } from "./session_changes.ts";
-import type { SessionForks } from "./fork_session.ts";
-import { type EncodedEvent, encodeEvent } from "./event_rows.ts";
-import type { Followers } from "./follow.ts";
-import type { MissedMessages } from "../contract/journal.ts";
-import type { OpenTurn } from "./open_turns.ts";
 import { mediaHashes } from "./session_files.ts";
-import { checkMessage, type Outbox } from "./outbox.ts";
-import type { OutboxLanes } from "./outbox_lanes.ts";
-import { recover } from "./recover.ts";
-import type { JournalParts, TurnWrites } from "./turn_writes.ts";
-import type { Durability, Journal } from "../contract/journal.ts";
-import { Refused, type Writer } from "./writer.ts";
+import { createTurnSteps } from "./turn_steps.ts";
+import { createTurnWrites, type JournalParts } from "./turn_writes.ts";
+import type { Journal } from "../contract/journal.ts";
+import type { Writer } from "./writer.ts";
 
 /** What {@linkcode createJournal} needs. */
 export interface JournalDependencies {
+  db: DatabaseSync;
   writer: Writer;
   parts: JournalParts;
-  writes: TurnWrites;
   followers: Followers;
   keyFollowers: KeyFollowers;
   epochs: Epochs;
-  deletion: SessionDeletion;
-  forks: SessionForks;
-  outbox: Outbox;
-  lanes: OutboxLanes;
-  deliveries: DeliveryStore;
-  missed: MissedMessages;
-  automations: AutomationStore;
-  /** Writes and takes back; called inside a batch of the writer. */
-  probe: () => void;
-  /** Closes the file. */
-  close: () => void;
+  /** Told of the files that nobody refers to any more. */
+  onFilesFree: (sha256s: string[]) => void;
 }
 
 /** The owner of sessions that are nobody's alone, as the rows have it. */
 const NO_OWNER = "";
 
-/** Event types that have a write of their own. */
-const RESERVED: ReadonlySet<AgentEvent["type"]> = new Set([
-  "turn_end",
-  "summary",
-  "session_updated",
-  "message",
-]);
-
-/**
- * The {@linkcode Journal} over its parts. What can be checked or encoded without the database is
- * done before a write enters the batch, so that it fails alone and is not done again.
- */
+/** The {@linkcode Journal} over its parts. */
 export function createJournal(
-  {
-    writer,
-    parts,
-    writes,
-    followers,
-    keyFollowers,
-    epochs,
-    deletion,
-    forks,
-    outbox,
-    lanes,
-    deliveries,
-    missed,
-    automations,
-    probe,
-    close,
-  }: JournalDependencies,
+  { db, writer, parts, followers, keyFollowers, epochs, onFilesFree }: JournalDependencies,
 ): Journal {
-  const { sessions, turns, messages, openTurns, responses, files } = parts;
-
-  function writeTurn<T>(
-    turnId: string,
-    durability: Durability,
-    chars: number,
-    run: (open: OpenTurn) => T,
-  ): Promise<T> {
-    return writer.write(durability, () => {
-      const open = openTurns.get(turnId);
-      return open instanceof Refused ? open : run(open);
-    }, chars);
-  }
+  const { sessions, openTurns, channelTurns, now } = parts;
+  const writes = createTurnWrites(parts);
+  const outbox = new Outbox(db, now);
+  const lanes = new OutboxLanes(db, now);
+  const missed = new MissedMessageRows(db, writer, outbox, now);
+  const forks = new SessionForks(db, writer, sessions);
+  const endFollowers = (sessionId: number) => followers.end(sessionId);
+  const deletion = createSessionDeletion({ db, writer, parts, epochs, endFollowers, onFilesFree });
+  const probe = createProbe(db);
 
   return {
     ...createAcceptance({ writer, parts }),
+    ...createTurnSteps({ writer, parts, writes }),
     ...createSessionChanges({ writer, parts }),
     ...createSaying({ writer, parts, outbox }),
+    ...createReading(parts),
+    ...createQueue(writer, outbox, parts),
     forkSession: (fork) => forks.fork(fork),
-    start(turnId) {
-      // Attempts of a turn that goes on after a crash are counted on the disk, so that one that takes
-      // the machine down with it is given up too. Nothing depends on those of any other.
-      const durability = openTurns.peek(turnId)?.durable === false ? "normal" : "full";
-      return writeTurn(turnId, durability, 0, (open) => writes.start(open));
-    },
-    async append(turnId, added, durability = "normal") {
-      const encoded = encodeAll(added);
-      return await writeTurn(
-        turnId,
-        durability,
-        charsOf(encoded),
-        (open) => writes.say(open, encoded),
-      );
-    },
-    async addMessage(turnId, message, options = {}) {
-      const encoded = encodeAll(options.events ?? []);
-      const body = JSON.stringify(message);
-      const durability = options.durability ?? defaultDurability(message);
-      await writeTurn(turnId, durability, charsOf(encoded) + body.length, (open) => {
-        writes.say(open, encoded);
-        writes.tell(open, message, body);
-      });
-    },
-    end(turnId, end) {
-      return writeTurn(turnId, "full", 0, (open) => writes.end(open, end));
-    },
-    requeue: (turnId) =>
-      writeTurn(turnId, "full", 0, (open) => turns.requeue(open.turn, { crashed: false })),
-    async compact(turnId, summary, keepFrom) {
-      checkInteger("keepFrom", keepFrom, 1);
-      await writeTurn(
-        turnId,
-        "normal",
-        summary.length,
-        (open) => writes.compact(open, summary, keepFrom),
-      );
-    },
-
-    context: (sessionId) => messages.context(sessionId),
-    history(sessionId, afterId, limit) {
-      checkInteger("afterId", afterId, 0);
-      checkInteger("limit", limit, 1);
-      return messages.history(sessionId, afterId, limit);
-    },
-    historyPage(sessionId, { limit, before = Number.MAX_SAFE_INTEGER }) {
-      checkInteger("limit", limit, 1);
-      checkInteger("before", before, 0);
-      return messages.page(sessionId, before, limit);
-    },
-    contextTokens: (sessionId) => messages.contextTokens(sessionId),
+    deleteSession: (key) => deletion.delete(key),
     follow: (sessionId, options) => followers.follow(sessionId, options),
     whenMade: (key, call) => keyFollowers.whenMade(key, call),
     followKey: (key, options) => keyFollowers.follow(key, options),
     epoch: (key) => epochs.of(key),
-
-    responses: {
-      find(turnId, credential) {
-        const found = responses.find(turnId, credential);
-        if (found === undefined) return undefined;
-        if (!found.newest) {
-          // A use that is not on record costs the entry its place in the order and nobody anything.
-          writer.write("normal", () => responses.touch(found.turn)).catch(() => {});
-        }
-        return found.entry;
-      },
-      remove: (turnId, credential) =>
-        writer.write("full", () => responses.remove(turnId, credential)),
-    },
-    hasFile: (sha256) => files.has(sha256),
-    async enqueue(message) {
-      checkMessage(message);
-      const { turnId, media = [], content } = message;
-      return await writer.write("full", () => {
-        const isNew = outbox.enqueue(message);
-        const sender = turnId === undefined ? undefined : turns.find(turnId);
-        if (isNew !== true || sender === undefined) return isNew;
-        for (const sha256 of mediaHashes(media)) files.add(sender.sessionId, sha256);
-        return isNew;
-      }, content.length);
-    },
-    hasMessage: (id) => outbox.has(id),
-    outbox(afterRowid, limit) {
-      checkInteger("afterRowid", afterRowid, 0);
-      checkInteger("limit", limit, 1);
-      return outbox.list(afterRowid, limit);
-    },
-    outboxMessage: (id) => outbox.find(id),
-
-    deliveries,
+    responses: createResponses(writer, parts.responses),
+    deliveries: createDeliveryStore({ writer, outbox, lanes, channelTurns, missed }),
     missed,
-    automations,
-
-    session: (key) => sessions.find(key),
-    turn: (id) => turns.find(id),
-    turns(sessionId, afterRowid, limit) {
-      checkInteger("afterRowid", afterRowid, 0);
-      checkInteger("limit", limit, 1);
-      return turns.page(sessionId, afterRowid, limit);
-    },
-    sessions({ limit, before, owner }) {
-      checkInteger("limit", limit, 1);
-      if (before !== undefined) checkInteger("before", before, 0);
-      return sessions.list(limit, before, owner === null ? NO_OWNER : owner);
-    },
-    deleteSession: (key) => deletion.delete(key),
+    automations: new SqliteAutomationStore(db, writer),
     async recover() {
       await deletion.finish();
       await writer.write("full", () => lanes.recover());
@@ -221,27 +87,80 @@ export function createJournal(
       try {
         epochs.close();
       } finally {
-        close();
+        db.close();
       }
       return Promise.resolve();
     },
   };
 }
 
-function encodeAll(events: readonly AgentEvent[]): EncodedEvent[] {
-  return events.map((event) => {
-    if (RESERVED.has(event.type)) {
-      throw invalid("events", `Cannot append "${event.type}": it has a write of its own`);
-    }
-    return encodeEvent(event);
-  });
+/** What is read of sessions, their messages and turns. */
+function createReading({ sessions, turns, messages, files }: JournalParts) {
+  return {
+    context: (sessionId) => messages.context(sessionId),
+    history(sessionId, afterId, limit) {
+      checkInteger("afterId", afterId, 0);
+      checkInteger("limit", limit, 1);
+      return messages.history(sessionId, afterId, limit);
+    },
+    historyPage(sessionId, { limit, before = Number.MAX_SAFE_INTEGER }) {
+      checkInteger("limit", limit, 1);
+      checkInteger("before", before, 0);
+      return messages.page(sessionId, before, limit);
+    },
+    contextTokens: (sessionId) => messages.contextTokens(sessionId),
+    hasFile: (sha256) => files.has(sha256),
+    session: (key) => sessions.find(key),
+    sessions({ limit, before, owner }) {
+      checkInteger("limit", limit, 1);
+      if (before !== undefined) checkInteger("before", before, 0);
+      return sessions.list(limit, before, owner === null ? NO_OWNER : owner);
+    },
+    turn: (id) => turns.find(id),
+    turns(sessionId, afterRowid, limit) {
+      checkInteger("afterRowid", afterRowid, 0);
+      checkInteger("limit", limit, 1);
+      return turns.page(sessionId, afterRowid, limit);
+    },
+  } satisfies Partial<Journal>;
 }
 
-function charsOf(events: readonly EncodedEvent[]): number {
-  return events.reduce((sum, { body }) => sum + body.length, 0);
+/** Messages that wait to be delivered. */
+function createQueue(writer: Writer, outbox: Outbox, { turns, files }: JournalParts) {
+  return {
+    async enqueue(message) {
+      checkMessage(message);
+      const { turnId, media = [], content } = message;
+      return await writer.write("full", () => {
+        const isNew = outbox.enqueue(message);
+        const sender = turnId === undefined ? undefined : turns.find(turnId);
+        if (isNew !== true || sender === undefined) return isNew;
+        for (const sha256 of mediaHashes(media)) files.add(sender.sessionId, sha256);
+        return isNew;
+      }, content.length);
+    },
+    hasMessage: (id) => outbox.has(id),
+    outbox(afterRowid, limit) {
+      checkInteger("afterRowid", afterRowid, 0);
+      checkInteger("limit", limit, 1);
+      return outbox.list(afterRowid, limit);
+    },
+    outboxMessage: (id) => outbox.find(id),
+  } satisfies Partial<Journal>;
 }
 
-/** Tool results may not be lost once a model has seen them. */
-function defaultDurability({ role }: Message): Durability {
-  return role === "tool" ? "full" : "normal";
+function createResponses(writer: Writer, responses: ResponseIndex): Journal["responses"] {
+  return {
+    find(turnId, credential) {
+      const found = responses.find(turnId, credential);
+      if (found === undefined) return undefined;
+      if (!found.newest) {
+        // A use that is not on record costs the entry its place in the order and nobody anything.
+        writer.write("normal", () => responses.touch(found.turn)).catch(() => {});
+      }
+      return found.entry;
+    },
+    remove: (turnId, credential) =>
+      writer.write("full", () => responses.remove(turnId, credential)),
+  };
 }

@@ -1,31 +1,23 @@
-import { createAutomationStore } from "./automations.ts";
-import { createChannelTurnRows } from "./channel_turns.ts";
-import { createDeliveryStore } from "./deliveries.ts";
-import { createSessionDeletion } from "./delete_session.ts";
-import { createDeltaLog, type DeltaLimits } from "./delta_log.ts";
+import type { DatabaseSync } from "node:sqlite";
+import { ChannelTurnRows } from "./channel_turns.ts";
+import { type DeltaLimits, DeltaLog } from "./delta_log.ts";
 import { cannotOpen, openDatabase } from "./database.ts";
 import { createEventLog } from "./events.ts";
 import { createEpochs } from "./epochs.ts";
 import { createFollowers } from "./follow.ts";
 import { createKeyFollowers } from "./follow_key.ts";
-import { createSessionForks } from "./fork_session.ts";
-import { createJournal } from "./journal.ts";
-import { createMessageLog } from "./messages.ts";
-import { createMissedMessages } from "./missed_messages.ts";
+import { createJournal, type JournalDependencies } from "./journal.ts";
+import { MessageLog } from "./messages.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { createOpenTurns } from "./open_turns.ts";
-import { createOutbox } from "./outbox.ts";
-import { createOutboxLanes } from "./outbox_lanes.ts";
-import { createProbe } from "./probe.ts";
-import { createRequestKeys } from "./request_keys.ts";
+import { RequestKeys } from "./request_keys.ts";
 import { createResponseIndex } from "./responses.ts";
 import { createSaidLog } from "./said.ts";
-import { createSessionFiles } from "./session_files.ts";
+import { SessionFiles } from "./session_files.ts";
 import { createSessionRows } from "./sessions.ts";
-import { createTurnRows } from "./turns.ts";
-import { createTurnWrites } from "./turn_writes.ts";
+import { TurnRows } from "./turns.ts";
 import type { Journal } from "../contract/journal.ts";
-import { createWriter } from "./writer.ts";
+import { Writer } from "./writer.ts";
 
 /** What {@linkcode openJournal} is told. */
 export interface OpenJournalOptions {
@@ -59,112 +51,77 @@ export interface OpenJournalOptions {
  * Throws `database_newer` for a file of a later program, and `database_unusable` with the reason for one that
  * cannot be used, which is then left as it was. Needs read and write permission for the path.
  */
-export function openJournal(
-  {
-    path,
-    isUntouched,
-    onCopied,
-    now = Date.now,
-    schedule,
-    deltaLimits,
-    onFilesFree = () => {},
-  }: OpenJournalOptions,
-): Journal {
+export function openJournal(options: OpenJournalOptions): Journal {
+  const { path, onCopied, onFilesFree = () => {} } = options;
   const db = openDatabase(path, MIGRATIONS, onCopied);
   try {
-    const epochs = createEpochs(db, { isUntouched });
-    const writer = createWriter({ db, schedule });
-    /** Keys of the sessions that this batch has made. */
-    let made: string[] = [];
-    const sessions = createSessionRows({
-      db,
-      now,
-      lastSeq: (sessionId) => events.head(sessionId),
-      onMade: (key) => void made.push(key),
-    });
-    const turns = createTurnRows(db);
-    const messages = createMessageLog(db);
-    const deltas = createDeltaLog(db, deltaLimits);
-    // Read now, so that a log that cannot be read is noticed here.
-    deltas.tail(0);
-    const events = createEventLog({
-      db,
-      deltas,
-      hasReaders: (sessionId) => followers.has(sessionId),
-    });
-    const followers = createFollowers({
-      head: (sessionId) => events.head(sessionId),
-      page: (sessionId, afterSeq) => events.page(sessionId, afterSeq),
-      exists: (sessionId) => sessions.exists(sessionId),
-    });
-    const keyFollowers = createKeyFollowers({
-      followers,
-      find: (key) => sessions.idOf(key),
-    });
-    const said = createSaidLog({ db, messages, turns });
-    const openTurns = createOpenTurns({ turns, events, messages });
-    const requestKeys = createRequestKeys(db, now);
-    const responses = createResponseIndex(db);
-    const files = createSessionFiles(db);
-    const channelTurns = createChannelTurnRows(db);
-    const outbox = createOutbox(db, now);
-    const lanes = createOutboxLanes(db, now);
-    const missed = createMissedMessages({ db, writer, outbox, now });
-    const parts = {
-      sessions,
-      turns,
-      events,
-      messages,
-      said,
-      openTurns,
-      requestKeys,
-      responses,
-      files,
-      channelTurns,
-      now,
-    };
-    writer.participate({
-      beforeCommit: () => events.beforeCommit(),
-      afterCommit() {
-        const keys = made;
-        made = [];
-        for (const key of keys) keyFollowers.made(key);
-        for (const [sessionId, added] of events.afterCommit()) followers.deliver(sessionId, added);
-      },
-      afterRollback() {
-        made = [];
-        events.afterRollback();
-        openTurns.clear();
-        responses.forget();
-      },
-    });
-    const deletion = createSessionDeletion({
-      db,
-      writer,
-      parts,
-      epochs,
-      endFollowers: (sessionId) => followers.end(sessionId),
-      onFilesFree,
-    });
-    return createJournal({
-      writer,
-      parts,
-      writes: createTurnWrites(parts),
-      followers,
-      keyFollowers,
-      epochs,
-      deletion,
-      forks: createSessionForks({ db, writer, parts }),
-      outbox,
-      lanes,
-      deliveries: createDeliveryStore({ writer, outbox, lanes, channelTurns, missed }),
-      missed,
-      automations: createAutomationStore({ db, writer }),
-      probe: createProbe(db),
-      close: () => db.close(),
-    });
+    return createJournal({ db, onFilesFree, ...openParts(db, options) });
   } catch (error) {
     db.close();
     throw cannotOpen(path, error);
   }
+}
+
+/** The parts of a journal, and those who are told of its commits. */
+function openParts(
+  db: DatabaseSync,
+  { isUntouched, now = Date.now, schedule, deltaLimits }: OpenJournalOptions,
+): Omit<JournalDependencies, "db" | "onFilesFree"> {
+  const epochs = createEpochs(db, { isUntouched });
+  const writer = new Writer(db, { schedule });
+  /** Keys of the sessions that this batch has made. */
+  let made: string[] = [];
+  const sessions = createSessionRows({
+    db,
+    now,
+    lastSeq: (sessionId) => events.head(sessionId),
+    onMade: (key) => void made.push(key),
+  });
+  const turns = new TurnRows(db);
+  const messages = new MessageLog(db);
+  const deltas = new DeltaLog(db, deltaLimits);
+  // Read now, so that a log that cannot be read is noticed here.
+  deltas.tail(0);
+  const events = createEventLog({
+    db,
+    deltas,
+    hasReaders: (sessionId) => followers.has(sessionId),
+  });
+  const followers = createFollowers({
+    head: (sessionId) => events.head(sessionId),
+    page: (sessionId, afterSeq) => events.page(sessionId, afterSeq),
+    exists: (sessionId) => sessions.exists(sessionId),
+  });
+  const keyFollowers = createKeyFollowers({ followers, find: (key) => sessions.idOf(key) });
+  const openTurns = createOpenTurns({ turns, events, messages });
+  const responses = createResponseIndex(db);
+  writer.participate({
+    beforeCommit: () => events.beforeCommit(),
+    afterCommit() {
+      const keys = made;
+      made = [];
+      for (const key of keys) keyFollowers.made(key);
+      for (const [sessionId, added] of events.afterCommit()) followers.deliver(sessionId, added);
+    },
+    afterRollback() {
+      made = [];
+      events.afterRollback();
+      openTurns.clear();
+      responses.forget();
+    },
+  });
+  const parts = {
+    sessions,
+    turns,
+    events,
+    messages,
+    said: createSaidLog({ db, messages, turns }),
+    openTurns,
+    requestKeys: new RequestKeys(db, now),
+    responses,
+    files: new SessionFiles(db),
+    channelTurns: new ChannelTurnRows(db),
+    now,
+  };
+  return { writer, parts, followers, keyFollowers, epochs };
 }

@@ -2,8 +2,8 @@ import type { DatabaseSync } from "node:sqlite";
 import type { AddedMessage } from "../contract/delivery_store.ts";
 import { ServiceError } from "../base/errors.ts";
 import { checkName, invalid } from "./checks.ts";
-import { OUTBOX_COLUMNS, type OutboxColumns, toOutboxRow } from "./outbox_rows.ts";
-import { query } from "./query.ts";
+import { SHOWN_COLUMNS, toOutboxRow } from "./outbox_rows.ts";
+import { Queries, toJson } from "./query.ts";
 import type { OutboxMessage, OutboxRow } from "../contract/journal.ts";
 import { Refused } from "./writer.ts";
 
@@ -40,106 +40,135 @@ const MAX_JSON_CHARS = 64 * 1024;
 /** Characters of an error that are kept. */
 const MAX_ERROR_CHARS = 500;
 
-/** Messages to channels as rows. What changes them is called inside a batch of the writer. */
-export interface Outbox {
+/** Messages to channels as rows of `outbox`. What changes them is called inside a batch of the writer. */
+export class Outbox extends Queries {
+  readonly #countWaiting = this.query<[number]>(
+    "SELECT waiting FROM outbox_counts WHERE channel = ?",
+  );
+  readonly #countAll = this.query<[number]>(
+    "SELECT coalesce(sum(waiting), 0) FROM outbox_counts",
+  );
+  readonly #insert = this.query(`INSERT OR IGNORE INTO outbox
+      (id, turn_id, channel, chat_id, content, media, metadata, event, state, created_at, expires_at,
+       error, piece)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  readonly #selectState = this.query<[OutboxRow["state"], expiresAt: number]>(
+    "SELECT state, expires_at FROM outbox WHERE id = ?",
+  );
+  readonly #markSent = this.query("UPDATE outbox SET state = 'sent' WHERE id = ?");
+  readonly #markWithdrawn = this.query(`UPDATE outbox
+    SET state = 'expired', expires_at = min(expires_at, ?2) WHERE id = ?1 AND state = 'pending'`);
+  readonly #markExpired = this.query(`UPDATE outbox SET state = 'expired'
+    WHERE message IN (${oldestOf("('pending', 'sending')")}) AND state = 'pending'`);
+  readonly #removeOver = this.query(
+    `DELETE FROM outbox WHERE message IN (${oldestOf("('sent', 'expired')")})`,
+  );
+  readonly #removeUndecided = this.query(
+    `DELETE FROM outbox WHERE message IN (${oldestOf("('unknown', 'dead')")})`,
+  );
+  readonly #selectPage = this.query(
+    `SELECT ${SHOWN_COLUMNS} FROM outbox WHERE message > ? ORDER BY message LIMIT ?`,
+    toOutboxRow,
+  );
+  readonly #selectOne = this.query(`SELECT ${SHOWN_COLUMNS} FROM outbox WHERE id = ?`, toOutboxRow);
+  readonly #now: () => number;
+  /** When it was found that nothing was to be tidied. */
+  #quietSince = -Infinity;
+
+  constructor(db: DatabaseSync, now: () => number) {
+    super(db);
+    this.#now = () => Math.floor(now());
+  }
+
   /** False when the id is on record; refuses with `overloaded` when the channel's queue is full. */
-  enqueue(message: OutboxMessage): boolean | Refused;
+  enqueue(message: OutboxMessage): boolean | Refused {
+    const { id, channel } = message;
+    if (this.#isFull(channel)) {
+      // Those that have expired do not count.
+      this.#quietSince = -Infinity;
+      this.tidy();
+      if (this.#isFull(channel)) return this.has(id) ? false : new Refused(tooManyWait(channel));
+    }
+    return this.#add(message, "pending");
+  }
+
   /** Whether the id is on record. */
-  has(id: string): boolean;
+  has(id: string): boolean {
+    return this.#selectState.get(id) !== undefined;
+  }
+
   /**
    * Notes that the message goes out in this very batch, one that waits or a new one. False when its id
    * is on record in any other state: then it must not go out.
    */
-  sent(message: OutboxMessage): boolean;
-  /** Adds what a turn has said, which no queue refuses, unless its id is on record. */
-  add(added: AddedMessage): void;
-  /** Ends the wait of a message that nobody needs any more. */
-  withdraw(id: string): void;
-  tidy(): void;
-  /** How many wait; those that have expired may be among them until the next write. */
-  waiting(): number;
-  /** Rows after a place, in the order of delivery. */
-  list(afterRowid: number, limit: number): OutboxRow[];
-  /** The row of an id. */
-  find(id: string): OutboxRow | undefined;
-}
-
-/** An {@linkcode Outbox} over the table `outbox`. */
-export function createOutbox(db: DatabaseSync, now: () => number): Outbox {
-  const countWaiting = query<[number]>(db, "SELECT waiting FROM outbox_counts WHERE channel = ?");
-  const countAll = query<[number]>(db, "SELECT coalesce(sum(waiting), 0) FROM outbox_counts");
-  const insert = query(
-    db,
-    `INSERT OR IGNORE INTO outbox (id, turn_id, channel, chat_id, content, media, metadata, event,
-       state, created_at, expires_at, error, piece)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const selectState = query<[OutboxRow["state"], expiresAt: number]>(
-    db,
-    "SELECT state, expires_at FROM outbox WHERE id = ?",
-  );
-  const markSent = query(db, "UPDATE outbox SET state = 'sent' WHERE id = ?");
-  const markWithdrawn = query(
-    db,
-    `UPDATE outbox SET state = 'expired', expires_at = min(expires_at, ?2)
-     WHERE id = ?1 AND state = 'pending'`,
-  );
-  const markExpired = query(
-    db,
-    `UPDATE outbox SET state = 'expired' WHERE message IN
-       (SELECT message FROM outbox WHERE state IN ('pending', 'sending') AND expires_at <= ?
-        ORDER BY expires_at LIMIT ${TIDIED_AT_ONCE}) AND state = 'pending'`,
-  );
-  const removeOld = ["('sent', 'expired')", "('unknown', 'dead')"].map((states) =>
-    query(
-      db,
-      `DELETE FROM outbox WHERE message IN
-         (SELECT message FROM outbox WHERE state IN ${states} AND expires_at <= ?
-          ORDER BY expires_at LIMIT ${TIDIED_AT_ONCE})`,
-    )
-  );
-  // One that has expired is shown so, whether it was marked yet or not.
-  const shown = `${OUTBOX_COLUMNS},
-     CASE WHEN state = 'pending' AND expires_at <= ? THEN 'expired' ELSE state END`;
-  const selectPage = query<OutboxColumns>(
-    db,
-    `SELECT ${shown} FROM outbox WHERE message > ? ORDER BY message LIMIT ?`,
-  );
-  const selectOne = query<OutboxColumns>(db, `SELECT ${shown} FROM outbox WHERE id = ?`);
-  /** When it was found that nothing was to be tidied. */
-  let quietSince = -Infinity;
-
-  function tidy(time: number): void {
-    // A clock that was set back has a look too.
-    if (time >= quietSince && time < quietSince + QUIET_MS) return;
-    const done = markExpired.run(time) + removeOld[0]!.run(time - KEPT_MS) +
-      removeOld[1]!.run(time - UNDECIDED_MS);
-    quietSince = done === 0 ? time : -Infinity;
+  sent(message: OutboxMessage): boolean {
+    const found = this.#selectState.get(message.id);
+    if (found === undefined) return this.#add(message, "sent");
+    const [state, expiresAt] = found;
+    if (state !== "pending" || expiresAt <= this.#now()) return false;
+    this.#markSent.run(message.id);
+    return true;
   }
 
-  function mayHaveBeenSent(id: string): boolean {
-    const [state] = selectState.get(id) ?? [];
+  /** Adds what a turn has said, which no queue refuses, unless its id is on record. */
+  add({ message, state = "pending", after, ...rest }: AddedMessage): void {
+    if (after === undefined || this.#mayHaveBeenSent(after)) this.#add(message, state, rest);
+  }
+
+  /** Ends the wait of a message that nobody needs any more. */
+  withdraw(id: string): void {
+    this.#markWithdrawn.run(id, this.#now());
+  }
+
+  tidy(): void {
+    const time = this.#now();
+    // A clock that was set back has a look too.
+    if (time >= this.#quietSince && time < this.#quietSince + QUIET_MS) return;
+    const done = this.#markExpired.run(time) + this.#removeOver.run(time - KEPT_MS) +
+      this.#removeUndecided.run(time - UNDECIDED_MS);
+    this.#quietSince = done === 0 ? time : -Infinity;
+  }
+
+  /** How many wait; those that have expired may be among them until the next write. */
+  waiting(): number {
+    return this.#countAll.get()![0];
+  }
+
+  /** Rows after a place, in the order of delivery. */
+  list(afterRowid: number, limit: number): OutboxRow[] {
+    return this.#selectPage.all(this.#now(), afterRowid, limit);
+  }
+
+  /** The row of an id. */
+  find(id: string): OutboxRow | undefined {
+    return this.#selectOne.get(this.#now(), id);
+  }
+
+  #isFull(channel: string): boolean {
+    return (this.#countWaiting.get(channel)?.[0] ?? 0) >= MAX_WAITING;
+  }
+
+  #mayHaveBeenSent(id: string): boolean {
+    const [state] = this.#selectState.get(id) ?? [];
     return state === "sending" || state === "sent" || state === "unknown";
   }
 
-  const isFull = (channel: string) => (countWaiting.get(channel)?.[0] ?? 0) >= MAX_WAITING;
-
-  function add(
-    { id, turnId = "", channel, chatId, content, media, metadata, event }: OutboxMessage,
+  #add(
+    { id, turnId = "", channel, chatId, content, media = [], metadata, event }: OutboxMessage,
     state: OutboxRow["state"],
     { error, expiresAt = Infinity, isPiece = false }: Omit<AddedMessage, "message"> = {},
   ): boolean {
-    const time = Math.floor(now());
-    tidy(time);
-    return insert.run(
+    this.tidy();
+    const time = this.#now();
+    return this.#insert.run(
       id,
       turnId,
       channel,
       chatId,
       JSON.stringify(content),
-      media === undefined || media.length === 0 ? null : JSON.stringify(media),
-      metadata === undefined ? null : JSON.stringify(metadata),
-      event === undefined ? null : JSON.stringify(event),
+      media.length === 0 ? null : JSON.stringify(media),
+      toJson(metadata),
+      toJson(event),
       state,
       time,
       Math.min(Math.floor(expiresAt), time + WAITS_MS),
@@ -147,53 +176,20 @@ export function createOutbox(db: DatabaseSync, now: () => number): Outbox {
       isPiece ? 1 : 0,
     ) > 0;
   }
+}
 
-  return {
-    enqueue(message) {
-      const { id, channel } = message;
-      if (isFull(channel)) {
-        // Those that have expired do not count.
-        quietSince = -Infinity;
-        tidy(Math.floor(now()));
-        if (isFull(channel)) {
-          if (selectState.get(id) !== undefined) return false;
-          return new Refused(
-            new ServiceError(
-              "overloaded",
-              `Cannot queue a message for the channel ${JSON.stringify(channel)}: ` +
-                `${MAX_WAITING} wait to be delivered`,
-            ),
-          );
-        }
-      }
-      return add(message, "pending");
-    },
-    has: (id) => selectState.get(id) !== undefined,
-    sent(message) {
-      const found = selectState.get(message.id);
-      if (found === undefined) return add(message, "sent");
-      const [state, expiresAt] = found;
-      if (state !== "pending" || expiresAt <= Math.floor(now())) return false;
-      markSent.run(message.id);
-      return true;
-    },
-    add({ message, state = "pending", after, ...rest }) {
-      if (after === undefined || mayHaveBeenSent(after)) add(message, state, rest);
-    },
-    withdraw(id) {
-      markWithdrawn.run(id, Math.floor(now()));
-    },
-    tidy() {
-      tidy(Math.floor(now()));
-    },
-    waiting: () => countAll.get()![0],
-    list: (afterRowid, limit) =>
-      selectPage.all(Math.floor(now()), afterRowid, limit).map(toOutboxRow),
-    find(id) {
-      const row = selectOne.get(Math.floor(now()), id);
-      return row && toOutboxRow(row);
-    },
-  };
+/** The rows in these states whose time is over first. */
+function oldestOf(states: string): string {
+  return `SELECT message FROM outbox WHERE state IN ${states} AND expires_at <= ?
+    ORDER BY expires_at LIMIT ${TIDIED_AT_ONCE}`;
+}
+
+function tooManyWait(channel: string): ServiceError {
+  return new ServiceError(
+    "overloaded",
+    `Cannot queue a message for the channel ${JSON.stringify(channel)}: ` +
+      `${MAX_WAITING} wait to be delivered`,
+  );
 }
 
 /** Throws `invalid_request` for a message that cannot be kept as it is. */

@@ -5,8 +5,12 @@ export const OUTBOX_COLUMNS =
   `message, id, turn_id, channel, chat_id, content, media, metadata, event, created_at, expires_at,
    attempts, not_before, error, piece`;
 
+/** The same with the state; one that has expired is shown so, whether it was marked yet or not. */
+export const SHOWN_COLUMNS = `${OUTBOX_COLUMNS},
+  CASE WHEN state = 'pending' AND expires_at <= ? THEN 'expired' ELSE state END`;
+
 /** A row, the state last. */
-export type OutboxColumns = [
+type OutboxColumns = [
   rowid: number,
   id: string,
   turnId: string,

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
 import { ServiceError } from "../base/errors.ts";
 import type { Durability } from "../contract/journal.ts";
@@ -27,32 +27,6 @@ export class Refused {
   constructor(readonly error: Error) {}
 }
 
-/** What {@linkcode createWriter} needs. */
-export interface WriterDependencies {
-  db: DatabaseSync;
-  /** Calls back when the present turn of the event loop is over. Default: `setImmediate`. */
-  schedule?: (flush: () => void) => void;
-}
-
-/** The one way in to the database for everything that changes it. */
-export interface Writer {
-  /**
-   * Puts a write into the batch of this turn of the event loop and resolves with its result once the
-   * batch is committed; `full`: once it is on the disk. Writes run in their order. When one throws
-   * (instead of returning a {@linkcode Refused}),
-   * the batch is undone, it is tried again alone and the others without it; when the commit fails,
-   * each is tried alone. So `run` may be called more than once, and only those reject that fail by
-   * themselves. `chars`: about how much text it carries.
-   */
-  write<T>(durability: Durability, run: () => T | Refused, chars?: number): Promise<T>;
-  /** Who is told of batches; given once, before the first write. */
-  participate(participant: BatchParticipant): void;
-  /** Writes that are not committed yet. */
-  pending(): number;
-  /** Commits what is waiting; later writes reject. */
-  close(): void;
-}
-
 interface PendingWrite {
   durability: Durability;
   run: () => unknown;
@@ -65,29 +39,90 @@ function answer(write: PendingWrite, value: unknown): void {
   else write.resolve(value);
 }
 
-/** A {@linkcode Writer} over a database that nobody else writes. */
-export function createWriter({ db, schedule = setImmediate }: WriterDependencies): Writer {
-  let queue: PendingWrite[] = [];
-  let queuedChars = 0;
-  let scheduled = false;
-  let closed = false;
-  let synchronous: Durability | undefined;
-  let participant: BatchParticipant | undefined;
-  const begin = db.prepare("BEGIN IMMEDIATE");
-  const commit = db.prepare("COMMIT");
+type Attempt =
+  | { ok: true; values: unknown[] }
+  /** `failedAt`: index of the write that threw; past the last one when the commit failed. */
+  | { ok: false; began: boolean; failedAt: number; error: unknown };
 
-  function flush(): void {
-    const batch = queue;
-    queue = [];
-    queuedChars = 0;
-    settle(batch);
+/** The one way in to a database, which nobody else writes, for everything that changes it. */
+export class Writer {
+  readonly #db: DatabaseSync;
+  readonly #schedule: (flush: () => void) => void;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  #queue: PendingWrite[] = [];
+  #queuedChars = 0;
+  #scheduled = false;
+  #closed = false;
+  #synchronous: Durability | undefined;
+  #participant: BatchParticipant | undefined;
+
+  /** `schedule` calls back when the present turn of the event loop is over. */
+  constructor(
+    db: DatabaseSync,
+    { schedule = setImmediate }: { schedule?: (flush: () => void) => void } = {},
+  ) {
+    this.#db = db;
+    this.#schedule = schedule;
+    this.#begin = db.prepare("BEGIN IMMEDIATE");
+    this.#commit = db.prepare("COMMIT");
+  }
+
+  /**
+   * Puts a write into the batch of this turn of the event loop and resolves with its result once the
+   * batch is committed; `full`: once it is on the disk. Writes run in their order. When one throws
+   * (instead of returning a {@linkcode Refused}),
+   * the batch is undone, it is tried again alone and the others without it; when the commit fails,
+   * each is tried alone. So `run` may be called more than once, and only those reject that fail by
+   * themselves. `chars`: about how much text it carries.
+   */
+  write<T>(durability: Durability, run: () => T | Refused, chars = 0): Promise<T> {
+    if (this.#closed) {
+      return Promise.reject(new ServiceError("draining", "The journal is closed"));
+    }
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ durability, run, resolve: resolve as (value: unknown) => void, reject });
+      this.#queuedChars += chars;
+      if (this.#queue.length >= MAX_BATCH_WRITES || this.#queuedChars >= MAX_BATCH_CHARS) {
+        this.#flush();
+      } else if (!this.#scheduled) {
+        this.#scheduled = true;
+        this.#schedule(() => {
+          this.#scheduled = false;
+          this.#flush();
+        });
+      }
+    });
+  }
+
+  /** Who is told of batches; given once, before the first write. */
+  participate(participant: BatchParticipant): void {
+    this.#participant = participant;
+  }
+
+  /** Writes that are not committed yet. */
+  pending(): number {
+    return this.#queue.length;
+  }
+
+  /** Commits what is waiting; later writes reject. */
+  close(): void {
+    this.#flush();
+    this.#closed = true;
+  }
+
+  #flush(): void {
+    const batch = this.#queue;
+    this.#queue = [];
+    this.#queuedChars = 0;
+    this.#settle(batch);
   }
 
   /** Commits the writes, together if that works, and answers each. Never changes their order. */
-  function settle(writes: readonly PendingWrite[]): void {
+  #settle(writes: readonly PendingWrite[]): void {
     let rest = writes;
     while (rest.length > 0) {
-      const outcome = attempt(rest);
+      const outcome = this.#attempt(rest);
       if (outcome.ok) {
         rest.forEach((write, index) => answer(write, outcome.values[index]));
         return;
@@ -97,82 +132,46 @@ export function createWriter({ db, schedule = setImmediate }: WriterDependencies
         for (const write of rest) write.reject(outcome.error);
         return;
       }
-      if (outcome.failedAt === undefined) {
-        for (const write of rest) settle([write]);
+      if (outcome.failedAt === rest.length) {
+        for (const write of rest) this.#settle([write]);
         return;
       }
-      settle(rest.slice(0, outcome.failedAt));
-      settle(rest.slice(outcome.failedAt, outcome.failedAt + 1));
+      this.#settle(rest.slice(0, outcome.failedAt));
+      this.#settle(rest.slice(outcome.failedAt, outcome.failedAt + 1));
       rest = rest.slice(outcome.failedAt + 1);
     }
   }
 
-  type Attempt =
-    | { ok: true; values: unknown[] }
-    /** `failedAt`: index of the write that threw; undefined when the commit failed. */
-    | { ok: false; began: boolean; failedAt: number | undefined; error: unknown };
-
-  function attempt(writes: readonly PendingWrite[]): Attempt {
+  #attempt(writes: readonly PendingWrite[]): Attempt {
     const values: unknown[] = [];
     let began = false;
-    let ran = false;
     try {
       const durability = writes.some((write) => write.durability === "full") ? "full" : "normal";
-      if (synchronous !== durability) {
-        db.exec(`PRAGMA synchronous = ${durability}`);
-        synchronous = durability;
+      if (this.#synchronous !== durability) {
+        this.#db.exec(`PRAGMA synchronous = ${durability}`);
+        this.#synchronous = durability;
       }
-      begin.run();
+      this.#begin.run();
       began = true;
       for (const write of writes) values.push(write.run());
-      ran = true;
-      participant?.beforeCommit();
-      commit.run();
+      this.#participant?.beforeCommit();
+      this.#commit.run();
     } catch (error) {
-      undo();
-      participant?.afterRollback();
-      return { ok: false, began, failedAt: began && !ran ? values.length : undefined, error };
+      this.#undo();
+      this.#participant?.afterRollback();
+      return { ok: false, began, failedAt: values.length, error };
     }
-    participant?.afterCommit();
+    this.#participant?.afterCommit();
     return { ok: true, values };
   }
 
-  function undo(): void {
+  #undo(): void {
     // Some failures, such as a full disk, have ended the transaction already.
-    if (!db.isTransaction) return;
+    if (!this.#db.isTransaction) return;
     try {
-      db.exec("ROLLBACK");
+      this.#db.exec("ROLLBACK");
     } catch {
       // The write's own error says more; the next attempt cannot begin and comes here again.
     }
   }
-
-  return {
-    write<T>(durability: Durability, run: () => T | Refused, chars = 0) {
-      if (closed) {
-        return Promise.reject(new ServiceError("draining", "The journal is closed"));
-      }
-      return new Promise<T>((resolve, reject) => {
-        queue.push({ durability, run, resolve: resolve as (value: unknown) => void, reject });
-        queuedChars += chars;
-        if (queue.length >= MAX_BATCH_WRITES || queuedChars >= MAX_BATCH_CHARS) {
-          flush();
-        } else if (!scheduled) {
-          scheduled = true;
-          schedule(() => {
-            scheduled = false;
-            flush();
-          });
-        }
-      });
-    },
-    participate(added) {
-      participant = added;
-    },
-    pending: () => queue.length,
-    close() {
-      flush();
-      closed = true;
-    },
-  };
 }

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
 import { ServiceError } from "../base/errors.ts";
 import { query } from "./query.ts";
-import { createWriter, Refused } from "./writer.ts";
+import { Refused, Writer } from "./writer.ts";
 
 /** A writer whose batches end when the test says so. */
 function setUp() {
@@ -14,7 +14,7 @@ function setUp() {
   const insertRow = query(db, "INSERT INTO rows (id, parent) VALUES (?, ?)");
   const selectIds = query<[number]>(db, "SELECT id FROM rows ORDER BY id");
   const flushes: (() => void)[] = [];
-  const writer = createWriter({ db, schedule: (flush) => flushes.push(flush) });
+  const writer = new Writer(db, { schedule: (flush) => flushes.push(flush) });
   const batches: string[] = [];
   writer.participate({
     beforeCommit: () => {},
@@ -52,7 +52,7 @@ Deno.test("write() commits everything of a turn of the event loop at once", asyn
 
 Deno.test("write() resolves by itself when nobody flushes", async () => {
   const db = new DatabaseSync(":memory:");
-  assertEquals(await createWriter({ db }).write("full", () => 7), 7);
+  assertEquals(await new Writer(db).write("full", () => 7), 7);
 });
 
 Deno.test("write() rejects the one that throws, and the others are committed in their order", async () => {
@@ -149,7 +149,7 @@ Deno.test("write() waits for the end of the present turn of the event loop and f
   db.exec("CREATE TABLE rows (id INTEGER PRIMARY KEY)");
   const insert = query(db, "INSERT INTO rows VALUES (NULL)");
   const count = query<[number]>(db, "SELECT count(*) FROM rows");
-  const writer = createWriter({ db });
+  const writer = new Writer(db);
   for (let n = 1; n <= 5; n++) {
     const written = writer.write("normal", () => insert.run());
     await Promise.resolve();

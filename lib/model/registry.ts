@@ -6,13 +6,13 @@
 
 import type { Config } from "../config/schema.ts";
 import { ServiceError } from "../base/errors.ts";
-import { checkModelName, chooseModel, whyNot } from "./choose_model.ts";
+import { checkModelName, type Choice, chooseModel, whyNot } from "./choose_model.ts";
 import { withFallbacks } from "./fallback.ts";
 import { importProvider, loadLanguageModel } from "./load_language_model.ts";
 import { createOfflineModel, OFFLINE } from "./offline.ts";
 import type { Model } from "./port.ts";
 import { createProviderModel, type ModelSettings } from "./provider_model.ts";
-import { readProviders, splitModelName } from "./provider_spec.ts";
+import { type ProviderSpec, readProviders, splitModelName } from "./provider_spec.ts";
 import { RETRY_POLICY, type RetryPolicy, sleep } from "./retry.ts";
 
 /** A line of `service models`. */
@@ -57,6 +57,9 @@ export interface RegistryDeps {
   retry?: RetryPolicy;
 }
 
+/** What is configured of providers, by name. */
+type Providers = ReadonlyMap<string, ProviderSpec>;
+
 /**
  * Reads the configuration. Throws `config_invalid` when what it names as preset, model or fallback
  * does not exist. Imports and connects nothing.
@@ -68,33 +71,13 @@ export function resolveModels(deps: RegistryDeps): ModelRegistry {
   for (const [index, name] of agent.fallbacks.entries()) {
     checkModelName(config, name, `agent.fallbacks.${index}`);
   }
-  const providers = new Map(readProviders(config).map((spec) => [spec.name, spec]));
+  const providers: Providers = new Map(readProviders(config).map((spec) => [spec.name, spec]));
   const made = new Map<string, Model>();
-  const retry = {
-    policy: deps.retry ?? RETRY_POLICY,
-    random: deps.random ?? Math.random,
-    sleep: deps.sleep ?? sleep,
-  };
+  const make = modelMaker(deps, providers);
   const fallbackModels = agent.fallbacks.map((name) => make(name, agent));
   const main = choice.preset === undefined
     ? guarded(make(choice.name, agent))
     : pickPreset(choice.preset)!;
-
-  function make(name: string, settings: ModelSettings): Model {
-    const { contextTokens } = agent;
-    if (name === OFFLINE) return createOfflineModel({ contextTokens });
-    const { provider, id } = splitModelName(name)!;
-    return createProviderModel({
-      spec: providers.get(provider)!,
-      id,
-      settings: { temperature: settings.temperature, maxOutputTokens: settings.maxOutputTokens },
-      contextTokens,
-      retry,
-      fetch: deps.fetch ?? fetch,
-      now: deps.now ?? Date.now,
-      load: loadLanguageModel,
-    });
-  }
 
   function guarded(model: Model): Model {
     return withFallbacks(model, fallbackModels.filter(({ name }) => name !== model.name));
@@ -110,82 +93,101 @@ export function resolveModels(deps: RegistryDeps): ModelRegistry {
     }));
   }
 
-  function pick(nameOrPreset: string): Model {
-    if (nameOrPreset === main.name && !Object.hasOwn(agent.presets, nameOrPreset)) return main;
-    const known = made.get(nameOrPreset);
-    if (known !== undefined) return known;
-    const model = pickPreset(nameOrPreset) ?? pickByName(nameOrPreset);
-    // Names of models come from callers, so what is kept of them is bounded.
-    if (made.size < 100) made.set(nameOrPreset, model);
-    return model;
-  }
-
   function pickByName(name: string): Model {
-    const provider = splitModelName(name)?.provider;
-    const spec = provider === undefined ? undefined : providers.get(provider);
-    if (name !== OFFLINE && (spec === undefined || spec.missing !== undefined)) {
-      const missing = spec?.missing === undefined ? "" : ` (${spec.missing})`;
-      throw new ServiceError(
-        "model_not_found",
-        `There is no model "${name}"${missing}; there are ${whatThereIs()}`,
-        { param: "model" },
-      );
+    if (name === main.name) return main;
+    const parts = splitModelName(name);
+    const spec = parts && providers.get(parts.provider);
+    if (name === OFFLINE || (spec !== undefined && spec.missing === undefined)) {
+      return make(name, agent);
     }
-    return make(name, agent);
-  }
-
-  function whatThereIs(): string {
-    const usable = [...providers.values()].filter(({ missing }) => missing === undefined);
-    return [
-      ...Object.keys(agent.presets).map((name) => `the preset ${name}`),
-      ...usable.map(({ name }) => `${name}/<model id>`),
-      OFFLINE,
-    ].join(", ");
-  }
-
-  function list(): ModelListing[] {
-    const listings: ModelListing[] = [{
-      name: choice.name,
-      provider: providerOf(choice.name),
-      ...(choice.preset !== undefined && { preset: choice.preset }),
-      used: true,
-      reason: choice.reason,
-    }];
-    const add = (name: string, reason: string, preset?: string) =>
-      listings.push({
-        name,
-        provider: providerOf(name),
-        ...(preset !== undefined && { preset }),
-        used: false,
-        reason,
-      });
-    for (const [index, name] of agent.fallbacks.entries()) {
-      add(name, `fallback ${index + 1}: asked when the model before it cannot answer`);
-    }
-    for (const [name, { model }] of Object.entries(agent.presets)) {
-      if (name !== choice.preset) add(model, `preset "${name}": used when it is asked for`, name);
-    }
-    for (const spec of providers.values()) {
-      const reason = whyNot(spec);
-      const name = spec.model === "" ? spec.name : `${spec.name}/${spec.model}`;
-      if (listings.some((listing) => listing.name === name)) continue;
-      if (reason === undefined) add(name, "its provider is configured; used when it is asked for");
-      else add(name, reason);
-    }
-    if (choice.name !== OFFLINE) add(OFFLINE, "built in; used when it is asked for");
-    return listings;
+    const missing = spec === undefined ? "" : ` (${spec.missing})`;
+    const message = `There is no model "${name}"${missing}; there are ${usable(config, providers)}`;
+    throw new ServiceError("model_not_found", message, { param: "model" });
   }
 
   return {
     default: main,
     reason: choice.reason,
-    pick,
-    list,
+    pick(nameOrPreset) {
+      const known = made.get(nameOrPreset);
+      if (known !== undefined) return known;
+      const model = pickPreset(nameOrPreset) ?? pickByName(nameOrPreset);
+      // Names of models come from callers, so what is kept of them is bounded.
+      if (made.size < 100) made.set(nameOrPreset, model);
+      return model;
+    },
+    list: () => listModels(config, choice, providers),
     async preload() {
       const spec = providers.get(providerOf(choice.name));
       if (spec !== undefined) await importProvider(spec.type);
     },
   };
+}
+
+/** What makes a model of a name whose provider is there. */
+function modelMaker(
+  { config: { agent: { contextTokens } }, ...deps }: RegistryDeps,
+  providers: Providers,
+): (name: string, settings: ModelSettings) => Model {
+  const retry = {
+    policy: deps.retry ?? RETRY_POLICY,
+    random: deps.random ?? Math.random,
+    sleep: deps.sleep ?? sleep,
+  };
+  return (name, { temperature, maxOutputTokens }) => {
+    if (name === OFFLINE) return createOfflineModel({ contextTokens });
+    const { provider, id } = splitModelName(name)!;
+    return createProviderModel({
+      spec: providers.get(provider)!,
+      id,
+      settings: { temperature, maxOutputTokens },
+      contextTokens,
+      retry,
+      fetch: deps.fetch ?? fetch,
+      now: deps.now ?? Date.now,
+      load: loadLanguageModel,
+    });
+  };
+}
+
+/** The names that can be picked, for people. */
+function usable({ agent }: RegistryDeps["config"], providers: Providers): string {
+  const specs = [...providers.values()].filter(({ missing }) => missing === undefined);
+  return [
+    ...Object.keys(agent.presets).map((name) => `the preset ${name}`),
+    ...specs.map(({ name }) => `${name}/<model id>`),
+    OFFLINE,
+  ].join(", ");
+}
+
+function listModels(
+  { agent }: RegistryDeps["config"],
+  choice: Choice,
+  providers: Providers,
+): ModelListing[] {
+  const listings: ModelListing[] = [];
+  const add = (name: string, reason: string, preset?: string) =>
+    listings.push({
+      name,
+      provider: providerOf(name),
+      ...preset !== undefined && { preset },
+      used: listings.length === 0,
+      reason,
+    });
+  add(choice.name, choice.reason, choice.preset);
+  for (const [index, name] of agent.fallbacks.entries()) {
+    add(name, `fallback ${index + 1}: asked when the model before it cannot answer`);
+  }
+  for (const [name, { model }] of Object.entries(agent.presets)) {
+    if (name !== choice.preset) add(model, `preset "${name}": used when it is asked for`, name);
+  }
+  for (const spec of providers.values()) {
+    const name = spec.model === "" ? spec.name : `${spec.name}/${spec.model}`;
+    if (listings.some((listing) => listing.name === name)) continue;
+    add(name, whyNot(spec) ?? "its provider is configured; used when it is asked for");
+  }
+  if (choice.name !== OFFLINE) add(OFFLINE, "built in; used when it is asked for");
+  return listings;
 }
 
 function providerOf(name: string): string {
