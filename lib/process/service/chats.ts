@@ -7,7 +7,7 @@
 
 import { basename } from "@std/path";
 import type { Clock } from "../../base/clock.ts";
-import type { OwnedTurns } from "../../agent/create_turns.ts";
+import type { AgentTurns } from "../../agent/agent_turns.ts";
 import type { InputPart } from "../../contract/messages.ts";
 import { CHAT_CHANNEL, chatSessionKey } from "../../contract/chat_session.ts";
 import type { ChatMessage, Chats } from "../../contract/chats.ts";
@@ -28,8 +28,7 @@ const MAX_KEY_CHARS = 128;
 
 /** What chats are made of. */
 export interface ChatsDeps {
-  /** Scrubbed (`scrubbedTurns`): what people send is on record without secrets. */
-  turns: Pick<OwnedTurns, "submit" | "repeated" | "command" | "open" | "cancelRunning">;
+  turns: Pick<AgentTurns, "submit" | "repeated" | "command" | "open" | "cancelRunning">;
   journal: Pick<Journal, "session" | "epoch" | "whenMade" | "followKey" | "say" | "forkSession">;
   documents: DocumentReader;
   /** Takes secrets out of a text that will be on record. */

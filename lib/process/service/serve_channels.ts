@@ -6,7 +6,7 @@
  */
 
 import { systemClock } from "../../base/clock.ts";
-import type { OwnedTurns } from "../../agent/create_turns.ts";
+import type { AgentTurns } from "../../agent/agent_turns.ts";
 import type { ChannelSpec } from "../../channel/channel_spec.ts";
 import type { ChannelStatus } from "../../channel/channel_status.ts";
 import type { Published } from "../../contract/inbound_message.ts";
@@ -29,8 +29,7 @@ import { createPlaceFiles } from "./channels/place_files.ts";
 
 /** What channels are run with. */
 export interface ServeChannelsDeps {
-  /** Scrubbed. */
-  turns: OwnedTurns;
+  turns: AgentTurns;
   journal: Journal;
   media: Pick<MediaStore, "read">;
   documents: DocumentReader;

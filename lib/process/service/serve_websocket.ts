@@ -6,7 +6,7 @@
  */
 
 import { systemClock } from "../../base/clock.ts";
-import type { OwnedTurns } from "../../agent/create_turns.ts";
+import type { AgentTurns } from "../../agent/agent_turns.ts";
 import type { SocketChannelClass } from "../../channel/socket_channel.ts";
 import type { SocketHost } from "../../channel/socket_host.ts";
 import { upgradePath } from "../../base/upgrade_path.ts";
@@ -44,8 +44,7 @@ import type { ServedChannels } from "./serve_channels.ts";
 export interface ServeWebsocketDeps {
   boot: ServiceBoot;
   module: ChannelModule;
-  /** Scrubbed. */
-  turns: OwnedTurns;
+  turns: AgentTurns;
   journal: Journal;
   media: MediaStore;
   automations: Automations;
@@ -105,7 +104,7 @@ export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWe
     media: deps.media,
     mediaDir,
     links,
-    isRunning: turns.isRunning,
+    isRunning: (sessionKey) => turns.isRunning(sessionKey),
     automations: deps.automations,
     commission: deps.commission,
     models: () => models,

@@ -5,8 +5,7 @@
  */
 
 import { systemClock } from "../../base/clock.ts";
-import { createTurns } from "../../agent/create_turns.ts";
-import { scrubbedTurns } from "../../agent/scrubbed_turns.ts";
+import { AgentTurns } from "../../agent/agent_turns.ts";
 import { copyPaths } from "../../config/copy_paths.ts";
 import { toErrorData } from "../../base/errors.ts";
 import { openJournal } from "../../journal/open.ts";
@@ -121,7 +120,7 @@ export async function startService(
   const link = linkAuthority(authority, Date.now);
   const storage = new StorageRoom();
   storage.update(boot.checks.storage);
-  const ownTurns = createTurns({
+  const turns = new AgentTurns({
     journal,
     media,
     models,
@@ -131,10 +130,12 @@ export async function startService(
     instructions: link.instructions,
     operate: link.operate,
     config: () => config,
+    scrubber,
     storage,
+    clock: systemClock,
+    randomId: () => crypto.randomUUID(),
     log,
   });
-  const turns = scrubbedTurns(ownTurns, scrubber);
   /** What the authority has found out by now. */
   let walls = boot.checks;
   let specs = boot.specs;

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { OwnedTurns } from "../../../agent/create_turns.ts";
+import type { AgentTurns } from "../../../agent/agent_turns.ts";
 import type { InputPart } from "../../../contract/messages.ts";
 import { inputChars } from "../../../agent/room.ts";
 import type { Deliveries } from "../../../channel/deliveries.ts";
@@ -33,8 +33,7 @@ const WAITS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["queue_full", "storage
 
 /** What taking messages in takes. */
 export interface InboundDeps {
-  /** Scrubbed (`scrubbedTurns`): what people send is on record without secrets. */
-  turns: Pick<OwnedTurns, "submit" | "repeated" | "command" | "room">;
+  turns: Pick<AgentTurns, "submit" | "repeated" | "command" | "room">;
   journal: Pick<Journal, "enqueue" | "hasMessage">;
   deliveries: Pick<Deliveries, "follow" | "wake">;
   late: Pick<LateMessages, "isLate" | "take">;
