@@ -6,6 +6,7 @@
  */
 
 import { ServiceError } from "../base/errors.ts";
+import { InOrder } from "../base/in_order.ts";
 import type { RequestKey, Turn } from "../contract/journal.ts";
 import type { Verdict } from "../contract/life.ts";
 import type { Answer, CommandRequest, TurnHandle, TurnRequest, Turns } from "../contract/turns.ts";
@@ -20,7 +21,6 @@ import { readCommand } from "./chat_commands.ts";
 import { checkRequest } from "./check_request.ts";
 import { keepInput } from "./keep_input.ts";
 import { Lanes, type Place } from "./lane.ts";
-import { Repeats } from "./repeats.ts";
 import { inputChars, Room } from "./room.ts";
 import { scrubbedInput, scrubbedRequest } from "./scrubbed_request.ts";
 import { scrubbedError } from "./scrubbed_model.ts";
@@ -71,7 +71,8 @@ export class AgentTurns implements Turns {
   readonly #lanes: Lanes<AcceptedTurn>;
   readonly #asides: Asides;
   readonly #commandPorts: CommandPorts;
-  readonly #repeats = new Repeats({ find: (key) => this.repeated(key) });
+  /** Requests of one key: a repeat waits for the first and takes no place in its lane. */
+  readonly #repeats = new InOrder();
   /** The turns of this process that have not ended, by id. */
   readonly #live = new Map<string, AcceptedTurn>();
   /** Ends of turns that never ran, while they are being committed. */
@@ -109,7 +110,11 @@ export class AgentTurns implements Turns {
     const { requestKey } = request;
     try {
       if (requestKey === undefined) return await this.#accept(request);
-      return await this.#repeats.submit(requestKey, () => this.#accept(request));
+      const { scope, key } = requestKey;
+      return await this.#repeats.run(
+        JSON.stringify([scope, key]),
+        async () => this.repeated(requestKey) ?? await this.#accept(request),
+      );
     } catch (error) {
       throw scrubbedError(error, scrubber);
     }
