@@ -15,7 +15,7 @@ import { connectionRoom } from "../../listen/connection_room.ts";
 import { LocalUserCheck } from "../../http/local_user_check.ts";
 import { listen } from "../../listen/listen.ts";
 import { portLog } from "../../listen/port_log.ts";
-import { createAdmission } from "../../http/web/admission/create_admission.ts";
+import { Admission } from "../../http/web/admission/admission.ts";
 import { withHandshakeLog } from "../../http/web/admission/handshake_log.ts";
 import { posture } from "../../http/web/admission/posture.ts";
 import { createWebApp, type WebApp } from "../../http/web/app.ts";
@@ -63,7 +63,7 @@ export async function serveWebsocket(
     ? undefined
     : createTrustedProxy(trustedProxyAuth, { clock, log, network });
   log.info(`Let in at the WebSocket port: ${posture(section, proxy)}`);
-  const admission = createAdmission({ config: section, operate, proxy, clock, log });
+  const admission = new Admission({ config: section, operate, proxy, clock, log });
   const accessLog = createAccessLog({
     format: config.log.format,
     write: core.writeLine,
@@ -103,7 +103,16 @@ export async function serveWebsocket(
     scrubber,
     now: Date.now,
   });
-  const app = createWebApp({ ...admission, routes, accessLog, scrubber, log, clock });
+  const app = createWebApp({
+    routes,
+    callerOf: (request, arrival) => admission.callerOf(request, arrival),
+    failures: admission.failures,
+    guard: admission.guard,
+    accessLog,
+    scrubber,
+    log,
+    clock,
+  });
 
   const host: SocketHost = {
     chats: createChats({ ...core, documents, transcribe: channels.transcribe }),
