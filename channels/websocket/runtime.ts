@@ -16,11 +16,7 @@ import type { FrameSource } from "./protocol/chat_frames.ts";
 import { ClientSession } from "./protocol/client_session.ts";
 import type { Connection } from "./socket/connection.ts";
 import { OutFrame } from "./socket/out_frame.ts";
-import {
-  createSocketServer,
-  type SocketCounts,
-  type SocketServer,
-} from "./socket/socket_server.ts";
+import { type SocketCounts, SocketServer } from "./socket/socket_server.ts";
 
 /** `channels.websocket`, with every flag set (`withChannelFlags`). */
 export type WebsocketChannelConfig =
@@ -56,7 +52,7 @@ export class WebsocketChannel extends Channel<WebsocketChannelConfig> {
       signMedia: (path, name) => host.media.sign(path, name),
       made: new WeakMap<StoredEvent, OutFrame>(),
     };
-    this.#server = createSocketServer({
+    this.#server = new SocketServer({
       admission: host.admission,
       path: config.path,
       maxMessageBytes: config.maxMessageBytes,

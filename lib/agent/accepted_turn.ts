@@ -5,12 +5,14 @@
  */
 
 import type { ServiceError } from "../base/errors.ts";
-import type { FollowOptions, Turn } from "../contract/journal.ts";
+import type { Journal, Turn } from "../contract/journal.ts";
 import type { Model } from "../model/port.ts";
 import type { StoredEvent } from "../contract/events.ts";
 import type { Life } from "../contract/life.ts";
 import type { SessionModel } from "./session_model.ts";
 import type { TurnHandle } from "../contract/turns.ts";
+import type { Place } from "./lane.ts";
+import { cancellation } from "./verdicts.ts";
 
 /**
  * Who could answer for a turn: a person who is there; one who was there before a restart and may come
@@ -21,19 +23,20 @@ export type Requester = "present" | "expected" | "none";
 /** What an accepted turn needs. */
 export interface AcceptedTurnDeps {
   turn: Turn;
+  journal: Pick<Journal, "follow">;
   /** Asked once, when the turn begins: what is chosen until then counts. */
   pickModel: () => SessionModel;
   /** As the caller said; undefined for no bound of its own. */
   timeoutMs?: number;
   requester: Requester;
-  follow: (sessionId: number, options: FollowOptions) => AsyncIterable<StoredEvent>;
-  /** Gives up the place of a turn that waits. False when it does not wait. */
-  leave: () => boolean;
-  /** Ends, as cancelled, a turn that has left its place. */
-  endCancelled: (turn: AcceptedTurn) => void;
-  /** Ends, as cancelled, a turn that runs. */
-  stopCancelled: (life: Life) => void;
+  /** Where it waits or runs; absent for one that has ended. */
+  place?: Pick<Place<AcceptedTurn>, "leave">;
+  /** Called when it is cancelled while it waits, once it has left its place. */
+  onCancelled?: () => void;
 }
+
+/** Whether the person who opened a turn is there, as it is now. */
+export type Presence = Pick<AcceptedTurn, "attended" | "left" | "returning">;
 
 /** A turn that is on record. */
 export class AcceptedTurn {
@@ -97,7 +100,7 @@ export class AcceptedTurn {
   }
 
   /** It as its callers hold it; `turn` as it is on record now. */
-  handle({ turn, repeated }: Pick<TurnHandle, "turn" | "repeated">): TurnHandle {
+  handle(turn: Turn, repeated: boolean): TurnHandle {
     return {
       id: turn.id,
       acceptedAt: turn.acceptedAt,
@@ -140,14 +143,14 @@ export class AcceptedTurn {
 
   /** Gives up its place. False when it does not wait any more. */
   leave(): boolean {
-    return this.#deps.leave();
+    return this.#deps.place?.leave() === true;
   }
 
   cancel(): void {
     if (this.#over || this.#cancelled) return;
     this.#cancelled = true;
-    if (this.life !== undefined) this.#deps.stopCancelled(this.life);
-    else if (this.leave()) this.#deps.endCancelled(this);
+    if (this.life !== undefined) this.life.end(cancellation());
+    else if (this.leave()) this.#deps.onCancelled?.();
   }
 
   async *events(signal?: AbortSignal): AsyncGenerator<StoredEvent> {
@@ -167,7 +170,8 @@ export class AcceptedTurn {
       const { id, sessionId } = this.turn;
       // A turn that has ended has all its events on record; to wait for more would be for ever.
       const live = !this.#over;
-      const all = this.#deps.follow(sessionId, { afterSeq, signal: stopping.signal, live });
+      const options = { afterSeq, signal: stopping.signal, live };
+      const all = this.#deps.journal.follow(sessionId, options);
       for await (const stored of all) {
         if (stored.turnId !== id) continue;
         yield stored;

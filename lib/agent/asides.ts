@@ -19,8 +19,10 @@ const MAX_ASIDES = 64;
 
 /** What asides share. */
 export interface AsidesDeps {
-  /** Asked for each time, so that it may change. */
-  model: () => Model;
+  models: {
+    /** Read for each, so that it may change. */
+    readonly default: Model;
+  };
   /** Shared with the turns that wait or run. */
   room: Room;
   clock: Clock;
@@ -44,7 +46,7 @@ export class Asides {
 
   /** Opens one. Throws `queue_full`. */
   open(input: readonly InputPart[], limits: LifeLimits): Aside {
-    const { model, room, clock, log, randomId } = this.#deps;
+    const { models, room, clock, log, randomId } = this.#deps;
     const leaveRoom = this.size < MAX_ASIDES ? room.take(inputChars(input)) : undefined;
     if (leaveRoom === undefined) {
       throw new ServiceError(
@@ -55,7 +57,7 @@ export class Asides {
     }
     const aside: Aside = new Aside({
       id: randomId(),
-      model: model(),
+      model: models.default,
       parts: promptParts(input),
       limits,
       clock,

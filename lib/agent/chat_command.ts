@@ -39,8 +39,7 @@ export interface CommandCall {
 
 /** What is going on in a session. */
 export interface SessionWork {
-  /** Ends the turn that runs; absent when none does. */
-  cancelRunning?: () => void;
+  running?: { cancel(): void };
   waiting: number;
 }
 

@@ -8,7 +8,7 @@
 import type { Said } from "../contract/turns.ts";
 import { ServiceError } from "../base/errors.ts";
 import { APPROVAL_COMMANDS } from "./approval_commands.ts";
-import type { ChatCommand } from "./chat_command.ts";
+import type { ChatCommand, SessionWork } from "./chat_command.ts";
 import { isOwn } from "../contract/text_part.ts";
 import { describeModel, MODEL_COMMAND } from "./model_command.ts";
 
@@ -27,8 +27,7 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
       } catch (error) {
         // In the journal alone this is decided together with what is accepted at the same time.
         if (!(error instanceof ServiceError) || error.code !== "invalid_request") throw error;
-        const { cancelRunning, waiting } = work(sessionKey);
-        return `Not begun anew: ${describeTurns(cancelRunning !== undefined, waiting)} here; ` +
+        return `Not begun anew: ${describeTurns(work(sessionKey))} here; ` +
           "/stop ends the one that runs.";
       }
     },
@@ -38,10 +37,10 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
     summary: "End the turn that runs",
     rule: "chat",
     run({ sessionKey }, { work }) {
-      const { cancelRunning, waiting } = work(sessionKey);
+      const { running, waiting } = work(sessionKey);
       const others = waiting === 0 ? "" : ` ${waiting} more ${waiting === 1 ? "waits" : "wait"}.`;
-      if (cancelRunning === undefined) return `Nothing runs here.${others}`;
-      cancelRunning();
+      if (running === undefined) return `Nothing runs here.${others}`;
+      running.cancel();
       return `Stopped.${others}`;
     },
   },
@@ -52,7 +51,6 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
     run({ sessionKey }, { journal, modelOf, contextTokens, work }) {
       const session = journal.session(sessionKey);
       const used = modelOf(session?.modelPreset);
-      const { cancelRunning, waiting } = work(sessionKey);
       const tokens = session === undefined ? 0 : journal.contextTokens(session.id);
       const most = Math.min(contextTokens(), used.model.contextTokens);
       const title = session === undefined || session.title === "" ? "" : ` (${session.title})`;
@@ -60,7 +58,7 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
         `Model: ${describeModel(used)}`,
         ...used.notice === undefined ? [] : [used.notice],
         `Session: ${sessionKey}${title}`,
-        `Turns: ${describeTurns(cancelRunning !== undefined, waiting)}`,
+        `Turns: ${describeTurns(work(sessionKey))}`,
         `Context: about ${grouped(tokens)} of ${grouped(most)} tokens`,
       ].join("\n");
     },
@@ -102,8 +100,8 @@ export function written({ name, args }: ChatCommand): string {
   return args === undefined ? `/${name}` : `/${name} ${args}`;
 }
 
-function describeTurns(runs: boolean, waiting: number): string {
-  return `${runs ? 1 : 0} running, ${waiting} waiting`;
+function describeTurns({ running, waiting }: SessionWork): string {
+  return `${running === undefined ? 0 : 1} running, ${waiting} waiting`;
 }
 
 /** The number with its thousands apart. */

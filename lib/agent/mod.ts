@@ -17,10 +17,9 @@
  *
  * Entries:
  * - `accepted_turn.ts`: the types of a turn, from its acceptance to its end
- * - `create_turns.ts`: the agent itself, made once for each service
+ * - `agent_turns.ts`: the agent itself, made once for each service; scrubs what people send
  * - `room.ts`: how many characters an input takes up of the memory bound
  * - `scrubbed_model.ts`: a model whose output holds no secret
- * - `scrubbed_turns.ts`: the agent, with secrets taken out of what people send
  * - `toolbox.ts`: the tools as a turn needs them
  *
  * @module

@@ -21,7 +21,7 @@ Deno.test("submit() with a key gives the same turn again, live and finished, and
   assertEquals([third.repeated, third.turn.status], [true, "done"]);
   assertEquals(textOf(await eventsOf(third)), "one");
   assertEquals(model.requests.length, 1);
-  assertEquals(agent.turns.busySessions(), 0);
+  assertEquals(agent.turns.counts(), { running: 0, queued: 0 });
 });
 
 Deno.test("submit() refuses a key that was used with another request", async () => {
@@ -29,7 +29,7 @@ Deno.test("submit() refuses a key that was used with another request", async () 
   await eventsOf(await agent.submit("hi", { requestKey }));
   const error = await assertRejects(() => agent.submit("ho", { requestKey: other }), ServiceError);
   assertEquals(error.code, "idempotency_conflict");
-  assertEquals(agent.turns.busySessions(), 0);
+  assertEquals(agent.turns.counts(), { running: 0, queued: 0 });
 });
 
 Deno.test("submit() finds a repeat before it looks for a place", async () => {

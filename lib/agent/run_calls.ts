@@ -18,6 +18,7 @@ import type { Log } from "../base/log.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Life, settlesWithin } from "../contract/life.ts";
 import type { ToolCall } from "../contract/messages.ts";
+import type { Presence } from "./accepted_turn.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Toolbox } from "./toolbox.ts";
 
@@ -47,8 +48,7 @@ export interface RunCallsDeps {
   log: Log;
   /** What the gate is told of the turn, for this call. */
   context: (call: ToolCall) => ActionContext;
-  /** Aborts when whoever opened the turn has left. */
-  left: () => AbortSignal;
+  presence: Pick<Presence, "left">;
 }
 
 /**
@@ -114,7 +114,7 @@ async function runCall(deps: RunCallsDeps, call: ToolCall): Promise<CallOutcome>
           if (open) tellProgress(deps, call, text);
         },
         onApproval: (event) => open && approvals.take(event),
-        left: deps.left(),
+        left: deps.presence.left,
       }))();
   try {
     return toOutcome(await life.wait(acting));

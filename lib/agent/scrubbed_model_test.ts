@@ -5,7 +5,6 @@ import { printsOf } from "../secrets/prints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { NO_USAGE } from "../contract/events.ts";
 import { scrubbedModel } from "./scrubbed_model.ts";
-import { scrubbedTurns } from "./scrubbed_turns.ts";
 import { eventsOf, only, testAgent, textOf } from "./testing/test_agent.ts";
 
 const KEY = "sk-live-0123456789abcdef";
@@ -134,15 +133,15 @@ Deno.test("scrubbedModel() sends no secret of a history that is older than it", 
   assert(!JSON.stringify(rest).includes(KEY));
 });
 
-Deno.test("scrubbedTurns() puts no secret on record, and the deltas are the answer", async () => {
+Deno.test("AgentTurns puts no secret on record, and the deltas are the answer", async () => {
   const model = modelOf(function* ({ messages }) {
     const asked = JSON.stringify(messages);
     assert(!asked.includes(KEY), asked);
     for (const text of `said ${KEY}!`.match(/.{1,3}/g)!) yield { type: "text", text };
     yield FINISH;
   });
-  await using agent = testAgent({ model: scrubbedModel(model, scrubber) });
-  const turns = scrubbedTurns(agent.turns, scrubber);
+  await using agent = testAgent({ model: scrubbedModel(model, scrubber), scrubber });
+  const { turns } = agent;
   const handle = await turns.submit({
     sessionKey: "test:one",
     channel: "test",

@@ -14,6 +14,7 @@ import type { Journal, Turn } from "../contract/journal.ts";
 import type { Log } from "../base/log.ts";
 import type { MediaStore } from "../media/types.ts";
 import type { Model, ModelRequest } from "../model/port.ts";
+import type { Presence } from "./accepted_turn.ts";
 import { actionContext } from "./action_context.ts";
 import { askModel, type Draft, type Finish, newDraft } from "./ask_model.ts";
 import type { Clock } from "../base/clock.ts";
@@ -42,7 +43,6 @@ export interface TurnPorts {
   media: Pick<MediaStore, "read">;
   imageRoom: ImageRoom;
   actions: ActionPort;
-  toolbox: Toolbox;
   scale: TokenScale;
   clock: Clock;
   log: Log;
@@ -55,17 +55,13 @@ export interface TurnRun {
   /** Said first: what people are to know about the model. */
   notice?: string;
   life: Life;
+  toolbox: Toolbox;
+  presence: Presence;
   /** The system prompt. Rejections end the turn. */
   system: () => Promise<string>;
   maxSteps: number;
   contextTokens: number;
   reserveTokens: number;
-  /** A person opened the turn and is still there. */
-  attended: () => boolean;
-  /** Aborts when that person leaves. */
-  left: () => AbortSignal;
-  /** Settles once it is known whether that person has come back; undefined when it is known. */
-  returning: () => Promise<void> | undefined;
 }
 
 /** How a run came out, for the journal. */
@@ -77,6 +73,11 @@ export interface Ending {
   ranTool: boolean;
   /** Some text was said. */
   spoke: boolean;
+}
+
+/** The ending of a turn that has said and done nothing. */
+export function unrun(verdict: Verdict): Ending {
+  return { verdict, finishReason: "stop", usage: NO_USAGE, ranTool: false, spoke: false };
 }
 
 /**
@@ -174,8 +175,8 @@ class TurnLoop {
   }
 
   #openContext(system: string): ContextWindow {
-    const { journal, toolbox, scale } = this.#ports;
-    const { turn, model, life, contextTokens, reserveTokens } = this.#run;
+    const { journal, scale } = this.#ports;
+    const { turn, model, life, toolbox, contextTokens, reserveTokens } = this.#run;
     return new ContextWindow({
       journal,
       turnId: turn.id,
@@ -267,10 +268,9 @@ class TurnLoop {
     finish: Finish,
     isLast: boolean,
   ): Promise<void> {
-    const { toolbox } = this.#ports;
-    const { life, returning } = this.#run;
+    const { turn, life, toolbox, presence } = this.#run;
     // Before the calls are on record: another crash in this wait leaves none of unknown outcome.
-    const back = returning();
+    const back = presence.returning;
     if (back !== undefined) await this.#waitFor(back);
     const calls = draft.calls = draft.calls.map((call) => this.#calls.make(call));
     const asked = toMessage(draft, finish);
@@ -302,15 +302,18 @@ class TurnLoop {
         `Not run: the turn has reached its limit of ${this.#run.maxSteps} model calls.`;
       for (const call of calls) onOutcome(call, { status: "failed", output, ran: false });
     } else {
-      const { turn, attended, left } = this.#run;
       const messages = () => context.messages;
       await runCalls(
         {
           ...this.#ports,
           recorder: this.#recorder,
           life,
-          left,
-          context: (call) => actionContext({ turn, attended: attended(), toolbox, messages, call }),
+          toolbox,
+          presence,
+          context(call) {
+            const { attended } = presence;
+            return actionContext({ turn, attended, toolbox, messages, call });
+          },
         },
         calls,
         onOutcome,

@@ -120,7 +120,7 @@ function watched(journal: Journal, onWrite: (count: number) => boolean): Journal
   });
 }
 
-Deno.test("createTurns() ends every turn once, by the grammar, and frees its lane", async () => {
+Deno.test("AgentTurns ends every turn once, by the grammar, and frees its lane", async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (one) => {
       const raw = openJournal({ path: ":memory:" });

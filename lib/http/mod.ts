@@ -23,7 +23,7 @@
  * - `access_log.ts`: one log line for each request
  * - `api/app.ts`: the HTTP API
  * - `local_user_check.ts`: lets in the service's own user without a secret
- * - `web/admission/create_admission.ts`: who is let in at the WebSocket port
+ * - `web/admission/admission.ts`: who is let in at the WebSocket port
  * - `web/admission/handshake_log.ts`: one log line for each handshake
  * - `web/admission/posture.ts`: who is let in, in one line
  * - `web/app.ts`: the routes of the WebSocket port

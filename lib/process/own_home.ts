@@ -25,7 +25,6 @@ import {
 } from "../authority/jwks/signing_key_fetch.ts";
 import { openLocalUsers } from "../authority/local_users.ts";
 import { maxOpenFiles } from "../authority/open_files.ts";
-import type { ServiceBoot } from "../authority/protocol.ts";
 import { makeWorkspace, takeHome } from "../authority/take_home.ts";
 import { watchConfig } from "../authority/watch_config.ts";
 import type { Executor } from "../executor/executor.ts";
@@ -65,24 +64,6 @@ export interface OwnOptions {
   stays?: boolean;
   /** Entry of the gateway; another one only in tests. */
   entry?: URL;
-}
-
-/** A home that this process owns, with its service running. */
-export interface OwnedHome {
-  authority: Authority;
-  /** Answers approvals for a terminal of this process. */
-  operator: Pick<Operator, "attachTerminal">;
-  loaded: Loaded;
-  log: Log;
-  /**
-   * Ends the service in order, and gives the home back. Rejects with `internal` when that takes much
-   * longer than `graceMs`, its children killed; but for `afterGuests`, which may stay for any time.
-   */
-  leave(options: { graceMs: number; afterGuests?: boolean }): Promise<{ interrupted: number }>;
-  /** Waits, for a bounded time, until the log is written; before the process exits. */
-  flushLog(): Promise<void>;
-  /** Kills every child; for the moment before an exit that waits for nothing. */
-  killChildren(): void;
 }
 
 /**
@@ -141,145 +122,189 @@ interface Taken {
   release(): void;
 }
 
-async function openHome(options: OwnOptions, taken: Taken): Promise<OwnedHome> {
-  const { paths } = options;
-  const { loaded, homeLog, table, denoDir, sandboxes, launcher } = taken;
-  const { config } = loaded;
-  const { log, known, output } = homeLog;
-  const { scrubber } = known;
-  const journalMark = await openJournalMark(paths, { newJournal: options.newJournal ?? false });
-  const workspace = await makeWorkspace(config.agent.workspace, paths.home);
-  const records = await openRecords(options, config, homeLog);
-  const { audit, health, state } = records;
-  const watched: { reload?: () => Promise<void> } = {};
-  const reload = async () => await watched.reload?.();
-  const shared = { ...records, ...homeLog, config, denoDir, sandboxes };
-  const opened = await openOperator(options, { ...shared, table, reload });
-  const { channels, operator } = opened;
-  const ports = new GatewayPorts(scrubber);
-  const served: { apiUrl?: string; wsUrl?: string } = {};
-  const work = await openActions(options, { ...shared, ...opened, workspace, ports, served });
-  const { actions, executor } = work;
-  const api = options.api ?? config.api.enabled;
-  // A warning that commands run without a sandbox is not to wait for the first of them.
-  health.add(await actions.checks({ test: config.executor.allowUnconfined }));
-  const files = options.channels !== undefined || api ? await maxOpenFiles() : undefined;
-  let isUntouched = journalMark.isUntouched;
-  const boot = (): ServiceBoot => ({
-    version: options.version,
-    pid: Deno.pid,
-    config: serviceConfig(config),
-    paths: {
-      database: paths.database,
-      mediaDir: paths.mediaDir,
-      dataDir: paths.dataDir,
-      socket: paths.socket,
-    },
-    journalUntouched: isUntouched,
-    api,
-    stays: channels !== undefined,
-    channels: channels?.served ?? [],
-    specs: channels?.specs() ?? [],
-    secretPrints: known.prints,
-    maxOpenFiles: files,
-    checks: health.checks,
-  });
-  // The gateway imports them itself, and would miss them for as long as it runs.
-  if (api && config.api.mcp) {
-    await work.fetcher.ensure({ user: "api.mcp", param: "api.mcp", dependencies: MCP });
-  }
-  const authority = await startAuthority({
-    run: launcher.run,
-    boot,
-    restarts: launcher.restarts,
-    onStarted(started) {
-      // Who dies has not closed it.
-      isUntouched = false;
-      Object.assign(served, started);
-    },
-    ...work,
-    operator,
-    health,
-    signingKeys: openSigningKeys(config.channels.websocket, executor),
-    localUsers: openLocalUsers({ trusted: config.gates.trustedUids, log }),
-    ports,
-    places: channels?.places,
-    workspace,
-    scrubber,
-    log,
-  });
-  await journalMark.opened();
-  known.onChange(authority.setSecretPrints);
-  // Between the boot and now.
-  authority.setSecretPrints(known.prints);
-  const watching = watchHealth({ actions, health, authority, tries: api, log });
-  const watcher = options.watch && watchConfig({
-    configFile: paths.configFile,
-    secrets: state.secrets,
-    config,
-    load: () => loadOwn(options),
-    apply(next, changed) {
-      homeLog.learn(next);
-      authority.configure(serviceConfig(next), changed);
-      if (channels && changed.some(isOfChannels)) authority.setChannels(channels.specs());
-    },
-    log,
-  });
-  if (watcher) watched.reload = () => watcher.reload();
+/** A home that this process owns, with its service running. */
+export class OwnedHome {
+  readonly #parts: Parts;
+  readonly #watching: Watching;
+  readonly #finishMs: number;
+  readonly authority: Authority;
+  /** Answers approvals for a terminal of this process. */
+  readonly operator: Pick<Operator, "attachTerminal">;
+  readonly loaded: Loaded;
+  readonly log: Log;
 
-  async function leaveInOrder(how: Parameters<OwnedHome["leave"]>[0]) {
-    if (watcher) watcher.close();
-    watching.stop();
-    try {
-      const drained = await authority.drain(how);
-      await journalMark.closed();
-      return drained;
-    } finally {
-      await opened.approvals.close();
-      // Before the walls around them go, so that their end is on record as what it is.
-      await work.mcp.shutdown();
-      await channels?.shutdown();
-      await work.fetcher.shutdown();
-      await Promise.all([
-        ...[actions, executor, work.documents, launcher].map((each) => each.shutdown()),
-        watching.tried(),
-      ]);
-      known.close();
-      await state.close();
-      await audit.close();
-      taken.release();
-    }
+  constructor(parts: Parts, authority: Authority, watching: Watching, finishMs = FINISH_MS) {
+    this.#parts = parts;
+    this.#watching = watching;
+    this.#finishMs = finishMs;
+    this.authority = authority;
+    this.operator = parts.operator;
+    this.loaded = parts.loaded;
+    this.log = parts.log;
   }
 
-  function killChildren(): void {
-    authority.kill();
-    const { fetcher, documents } = work;
+  /**
+   * Ends the service in order, and gives the home back. Rejects with `internal` when that takes much
+   * longer than `graceMs`, its children killed; but for `afterGuests`, which may stay for any time.
+   */
+  async leave(how: { graceMs: number; afterGuests?: boolean }): Promise<{ interrupted: number }> {
+    const leaving = this.#leaveInOrder(how);
+    if (how.afterGuests) return await leaving;
+    const late = Promise.withResolvers<never>();
+    const limitMs = how.graceMs + this.#finishMs;
+    const timer = setTimeout(() => {
+      this.killChildren();
+      const message = `The service did not stop within ${limitMs / 1_000} s and was ended; ` +
+        "the next start puts in order what is left";
+      late.reject(new ServiceError("internal", message));
+    }, limitMs);
+    return await Promise.race([leaving, late.promise]).finally(() => clearTimeout(timer));
+  }
+
+  /** Waits, for a bounded time, until the log is written; before the process exits. */
+  flushLog(): Promise<void> {
+    return this.#parts.output.flush(LOG_FLUSH_MS);
+  }
+
+  /** Kills every child; for the moment before an exit that waits for nothing. */
+  killChildren(): void {
+    this.authority.kill();
+    const { channels, fetcher, actions, executor, documents, launcher } = this.#parts;
     for (const each of [channels, fetcher, actions, executor, documents, launcher]) {
       void each?.shutdown();
     }
   }
 
-  return {
-    authority,
-    operator,
-    loaded,
-    log,
-    async leave(how) {
-      const leaving = leaveInOrder(how);
-      if (how.afterGuests) return await leaving;
-      const late = Promise.withResolvers<never>();
-      const limitMs = how.graceMs + (options.finishMs ?? FINISH_MS);
-      const timer = setTimeout(() => {
-        killChildren();
-        const message = `The service did not stop within ${limitMs / 1_000} s and was ended; ` +
-          "the next start puts in order what is left";
-        late.reject(new ServiceError("internal", message));
-      }, limitMs);
-      return await Promise.race([leaving, late.promise]).finally(() => clearTimeout(timer));
-    },
-    flushLog: () => output.flush(LOG_FLUSH_MS),
-    killChildren,
+  async #leaveInOrder(how: { graceMs: number; afterGuests?: boolean }) {
+    const { approvals, channels, mcp, fetcher, actions, executor, documents, launcher } =
+      this.#parts;
+    this.#watching.stop();
+    try {
+      const drained = await this.authority.drain(how);
+      await this.#parts.journalMark.closed();
+      return drained;
+    } finally {
+      await approvals.close();
+      // Before the walls around them go, so that their end is on record as what it is.
+      await mcp.shutdown();
+      await channels?.shutdown();
+      await fetcher.shutdown();
+      await Promise.all([
+        ...[actions, executor, documents, launcher].map((each) => each.shutdown()),
+        this.#watching.tried(),
+      ]);
+      this.#parts.known.close();
+      await this.#parts.state.close();
+      await this.#parts.audit.close();
+      this.#parts.release();
+    }
+  }
+}
+
+async function openHome(options: OwnOptions, taken: Taken): Promise<OwnedHome> {
+  const parts = await openParts(options, taken);
+  const { actions, health, known, log } = parts;
+  const authority = await startGateway(options, parts);
+  await parts.journalMark.opened();
+  known.onChange(authority.setSecretPrints);
+  // Between the boot and now.
+  authority.setSecretPrints(known.prints);
+  const watching = watchHealth({ actions, health, authority, tries: parts.api, log });
+  const watcher = options.watch ? watchOwnConfig(options, parts, authority) : undefined;
+  if (watcher) parts.watched.reload = () => watcher.reload();
+  const stop = () => {
+    watcher?.close();
+    watching.stop();
   };
+  return new OwnedHome(parts, authority, { ...watching, stop }, options.finishMs);
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+/** Opens what the gateway asks for: records, operators, actions. */
+async function openParts(options: OwnOptions, { homeLog, ...taken }: Taken) {
+  const { paths } = options;
+  const { config } = taken.loaded;
+  const journalMark = await openJournalMark(paths, { newJournal: options.newJournal ?? false });
+  const workspace = await makeWorkspace(config.agent.workspace, paths.home);
+  const records = await openRecords(options, config, homeLog);
+  const watched: { reload?: () => Promise<void> } = {};
+  const reload = async () => await watched.reload?.();
+  const shared = { ...taken, ...homeLog, ...records, config, workspace };
+  const opened = await openOperator(options, { ...shared, reload });
+  const ports = new GatewayPorts(homeLog.known.scrubber);
+  const served: { apiUrl?: string; wsUrl?: string } = {};
+  const work = await openActions(options, { ...shared, ...opened, ports, served });
+  const api = options.api ?? config.api.enabled;
+  return { ...shared, ...opened, ...work, journalMark, watched, ports, served, api };
+}
+
+/** Starts the gateway, once what it needs from the first moment on is there. */
+async function startGateway(options: OwnOptions, parts: Parts): Promise<Authority> {
+  const { config, api, actions, channels, executor, health, known, launcher, log } = parts;
+  // A warning that commands run without a sandbox is not to wait for the first of them.
+  health.add(await actions.checks({ test: config.executor.allowUnconfined }));
+  const maxFiles = options.channels !== undefined || api ? await maxOpenFiles() : undefined;
+  let isUntouched = parts.journalMark.isUntouched;
+  // The gateway imports them itself, and would miss them for as long as it runs.
+  if (api && config.api.mcp) {
+    await parts.fetcher.ensure({ user: "api.mcp", param: "api.mcp", dependencies: MCP });
+  }
+  const { database, mediaDir, dataDir, socket } = options.paths;
+  return await startAuthority({
+    ...parts,
+    run: launcher.run,
+    restarts: launcher.restarts,
+    boot: () => ({
+      version: options.version,
+      pid: Deno.pid,
+      config: serviceConfig(config),
+      paths: { database, mediaDir, dataDir, socket },
+      journalUntouched: isUntouched,
+      api,
+      stays: channels !== undefined,
+      channels: channels?.served ?? [],
+      specs: channels?.specs() ?? [],
+      secretPrints: known.prints,
+      maxOpenFiles: maxFiles,
+      checks: health.checks,
+    }),
+    onStarted(started) {
+      // Who dies has not closed it.
+      isUntouched = false;
+      Object.assign(parts.served, started);
+    },
+    signingKeys: openSigningKeys(config.channels.websocket, executor),
+    localUsers: openLocalUsers({ trusted: config.gates.trustedUids, log }),
+    places: channels?.places,
+    scrubber: known.scrubber,
+  });
+}
+
+/** Takes up what is edited in the configuration file. */
+function watchOwnConfig(
+  options: OwnOptions,
+  { state, config, channels, learn, log }: Parts,
+  authority: Authority,
+) {
+  return watchConfig({
+    configFile: options.paths.configFile,
+    secrets: state.secrets,
+    config,
+    load: () => loadOwn(options),
+    apply(next, changed) {
+      learn(next);
+      authority.configure(serviceConfig(next), changed);
+      if (channels && changed.some(isOfChannels)) authority.setChannels(channels.specs());
+    },
+    log,
+  });
+}
+
+/** What is looked after while the gateway runs. */
+interface Watching {
+  stop(): void;
+  tried(): Promise<void>;
 }
 
 /** Tells the gateway how the sandbox of commands is, tried once, and whether there is room on the disk. */
@@ -292,7 +317,7 @@ function watchHealth(
     tries: boolean;
     log: Log;
   },
-): { stop(): void; tried(): Promise<void> } {
+): Watching {
   let isOver = false;
   let trial: Promise<void> | undefined;
   const trying = !tries ? undefined : setTimeout(() => {

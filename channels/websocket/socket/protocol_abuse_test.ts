@@ -104,7 +104,7 @@ function deflated(bytes: Uint8Array): Uint8Array {
 const OFFER = "Sec-WebSocket-Extensions: permessage-deflate\r\n";
 
 for (const [name, { frames, code, deflate }] of Object.entries(ABUSES)) {
-  Deno.test(`createSocketServer() answers ${name} with ${code}, and ends`, async () => {
+  Deno.test(`SocketServer answers ${name} with ${code}, and ends`, async () => {
     await using test = await openTestSocket();
     const client = await RawClient.upgraded(test.port, deflate && OFFER);
     const { closed } = test.connections[0]!;
@@ -119,7 +119,7 @@ for (const [name, { frames, code, deflate }] of Object.entries(ABUSES)) {
   });
 }
 
-Deno.test("createSocketServer() reads frames at every cut, however small the pieces", async () => {
+Deno.test("SocketServer reads frames at every cut, however small the pieces", async () => {
   await using test = await openTestSocket();
   const client = await RawClient.upgraded(test.port);
   client.socket.setNoDelay(true);
@@ -144,7 +144,7 @@ Deno.test("createSocketServer() reads frames at every cut, however small the pie
   client.socket.destroy();
 });
 
-Deno.test("createSocketServer() takes every close code that a client may send", async () => {
+Deno.test("SocketServer takes every close code that a client may send", async () => {
   await using test = await openTestSocket();
   for (const code of [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 3000, 3999, 4999]) {
     const client = await RawClient.upgraded(test.port);
@@ -159,7 +159,7 @@ Deno.test("createSocketServer() takes every close code that a client may send", 
   assertEquals(test.server.counts().troubles.protocol_error, 0);
 });
 
-Deno.test("createSocketServer() answers empty messages, pongs that nobody asked for, and max pings", async () => {
+Deno.test("SocketServer answers empty messages, pongs that nobody asked for, and max pings", async () => {
   await using test = await openTestSocket();
   const client = await RawClient.upgraded(test.port);
   client.frame({ opcode: PONG, payload: "unasked" });
@@ -170,7 +170,7 @@ Deno.test("createSocketServer() answers empty messages, pongs that nobody asked 
   client.socket.destroy();
 });
 
-Deno.test("createSocketServer() answers more than maxMessageBytes with 1009, whole, in fragments and announced", async () => {
+Deno.test("SocketServer answers more than maxMessageBytes with 1009, whole, in fragments and announced", async () => {
   await using test = await openTestSocket({ maxMessageBytes: 2_000 });
   const whole = await RawClient.upgraded(test.port);
   whole.frame({ opcode: TEXT, payload: "x".repeat(2_001) });
@@ -188,7 +188,7 @@ Deno.test("createSocketServer() answers more than maxMessageBytes with 1009, who
   for (const client of [whole, fragments, announced, exact]) client.socket.destroy();
 });
 
-Deno.test("createSocketServer() takes what a client compresses, and answers more than maxMessageBytes in it with 1009", async () => {
+Deno.test("SocketServer takes what a client compresses, and answers more than maxMessageBytes in it with 1009", async () => {
   await using test = await openTestSocket({ maxMessageBytes: 2_000 });
   const client = await RawClient.upgraded(test.port, OFFER);
   for (const length of [2_000, 1_999]) {
@@ -208,7 +208,7 @@ Deno.test("createSocketServer() takes what a client compresses, and answers more
   inFragments.socket.destroy();
 });
 
-Deno.test("createSocketServer() survives random bytes after the handshake", async () => {
+Deno.test("SocketServer survives random bytes after the handshake", async () => {
   await using test = await openTestSocket();
   for (let round = 0; round < 60; round++) {
     const client = await RawClient.upgraded(test.port, round % 2 ? OFFER : "");

@@ -68,85 +68,116 @@ export interface SocketCounts {
 
 type LetIn = Extract<Awaited<ReturnType<SocketAdmission["admit"]>>, { peer: unknown }>;
 
-export interface SocketServer {
-  /** For a listener's upgrades. Never throws. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Uint8Array): void;
-  counts(): SocketCounts;
-  /** Takes nothing new, says 1001 to everybody, and cuts those who are still there after `graceMs`. */
-  close(graceMs?: number): Promise<void>;
-}
-
-/** Makes a server. */
-export function createSocketServer(options: SocketServerOptions): SocketServer {
-  const { admission, maxMessageBytes, clock, log, limits } = options;
-  const path = upgradePath(options.path);
-  const protocols = new WeakMap<IncomingMessage, string>();
-  const connections = new Set<WsConnection>();
-  const watches = new Map<WsConnection, () => void>();
-  const admitting = new Map<Duplex, () => boolean>();
-  const troubles: Record<Trouble, number> = {
+/** A server, for the upgrades of a listener. */
+export class SocketServer {
+  readonly #options: SocketServerOptions;
+  readonly #path: string;
+  readonly #deps: ConnectionDeps;
+  readonly #server: WebSocketServer;
+  readonly #protocols = new WeakMap<IncomingMessage, string>();
+  readonly #connections = new Set<WsConnection>();
+  readonly #watches = new Map<WsConnection, () => void>();
+  /** What is being decided about, with what ends that. */
+  readonly #admitting = new Map<Duplex, () => boolean>();
+  readonly #troubles: Record<Trouble, number> = {
     slow_reader: 0,
     dead_peer: 0,
     protocol_error: 0,
     overloaded: 0,
     failed: 0,
   };
-  let opened = 0;
-  let refused = 0;
-  let closing: Promise<void> | undefined;
+  #opened = 0;
+  #refused = 0;
+  #closing: Promise<void> | undefined;
 
-  const deps: ConnectionDeps = {
-    clock,
-    log,
-    heartbeat: new Heartbeat(clock, options),
-    maxMessageBytes,
-    inbound: new InboundBytes(limits?.maxInboundBytes ?? 512 * 1024 * 1024),
-    onTrouble: (trouble) => troubles[trouble]++,
-    onEnd: (connection) => {
-      connections.delete(connection);
-      watches.get(connection)?.();
-      watches.delete(connection);
-    },
-  };
-  const server = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    maxPayload: maxMessageBytes,
-    skipUTF8Validation: false,
-    // What clients compress is taken, each message by itself; nothing is compressed for them.
-    perMessageDeflate: { clientNoContextTakeover: true, serverNoContextTakeover: true },
-    handleProtocols: (_offered, request) => protocols.get(request) ?? false,
-    // Newer than its types.
-    ...{ closeTimeout: CLOSE_TIMEOUT_MS },
-  });
-  server.on("wsClientError", (error, socket) => refuse(socket, refusal(400, error.message)));
-
-  function refuse(socket: Duplex, answer: UpgradeRefusal): void {
-    refused++;
-    refuseUpgrade(socket, answer, clock);
+  constructor(options: SocketServerOptions) {
+    const { maxMessageBytes, clock, log, limits } = options;
+    this.#options = options;
+    this.#path = upgradePath(options.path);
+    this.#deps = {
+      clock,
+      log,
+      heartbeat: new Heartbeat(clock, options),
+      maxMessageBytes,
+      inbound: new InboundBytes(limits?.maxInboundBytes ?? 512 * 1024 * 1024),
+      onTrouble: (trouble) => this.#troubles[trouble]++,
+      onEnd: (connection) => {
+        this.#connections.delete(connection);
+        this.#watches.get(connection)?.();
+        this.#watches.delete(connection);
+      },
+    };
+    this.#server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      maxPayload: maxMessageBytes,
+      skipUTF8Validation: false,
+      // What clients compress is taken, each message by itself; nothing is compressed for them.
+      perMessageDeflate: { clientNoContextTakeover: true, serverNoContextTakeover: true },
+      handleProtocols: (_offered, request) => this.#protocols.get(request) ?? false,
+      // Newer than its types.
+      ...{ closeTimeout: CLOSE_TIMEOUT_MS },
+    });
+    this.#server.on(
+      "wsClientError",
+      (error, socket) => this.#refuse(socket, refusal(400, error.message)),
+    );
   }
 
-  function upgrade(request: IncomingMessage, socket: Duplex, head: Uint8Array): void {
-    if (closing !== undefined) return refuse(socket, stopping());
-    const fault = checkUpgrade(request, path);
-    if (fault !== undefined) return refuse(socket, fault);
-    const decide = awaitDecision(socket);
+  /** Never throws. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Uint8Array): void {
+    if (this.#closing !== undefined) return this.#refuse(socket, stopping());
+    const fault = checkUpgrade(request, this.#path);
+    if (fault !== undefined) return this.#refuse(socket, fault);
+    const { admission, log } = this.#options;
+    const decide = this.#awaitDecision(socket);
     Promise.resolve(request).then((opening) => admission.admit(opening)).then((answer) => {
       if (!decide()) return;
-      if (!("peer" in answer)) return refuse(socket, answer);
-      if (closing !== undefined) return refuse(socket, stopping());
-      if (answer.protocol !== undefined) protocols.set(request, answer.protocol);
-      accept(request, socket, head, answer);
+      if (!("peer" in answer)) return this.#refuse(socket, answer);
+      if (this.#closing !== undefined) return this.#refuse(socket, stopping());
+      if (answer.protocol !== undefined) this.#protocols.set(request, answer.protocol);
+      this.#accept(request, socket, head, answer);
     }, (error) => {
       log.error("A WebSocket handshake could not be decided about", { reason: messageOf(error) });
-      if (decide()) refuse(socket, refusal(500, "Internal error"));
+      if (decide()) this.#refuse(socket, refusal(500, "Internal error"));
     });
   }
 
+  counts(): SocketCounts {
+    return {
+      open: this.#connections.size,
+      admitting: this.#admitting.size,
+      inboundBytes: this.#deps.inbound.bytes,
+      opened: this.#opened,
+      refused: this.#refused,
+      troubles: { ...this.#troubles },
+    };
+  }
+
+  /** Takes nothing new, says 1001 to everybody, and cuts those who are still there after `graceMs`. */
+  close(graceMs = 0): Promise<void> {
+    const cut = () => this.#connections.forEach((connection) => connection.terminate());
+    this.#closing ??= this.#end();
+    const cancel = this.#options.clock.after(graceMs, cut);
+    return this.#closing.finally(cancel);
+  }
+
+  async #end(): Promise<void> {
+    for (const [socket, decide] of this.#admitting) if (decide()) this.#refuse(socket, stopping());
+    for (const connection of this.#connections) connection.close(1001, "The service is stopping");
+    await Promise.all([...this.#connections].map(({ closed }) => aborted(closed)));
+  }
+
+  #refuse(socket: Duplex, answer: UpgradeRefusal): void {
+    this.#refused++;
+    refuseUpgrade(socket, answer, this.#options.clock);
+  }
+
   /** A function that is true once: when nothing was decided before, and somebody is there to hear it. */
-  function awaitDecision(socket: Duplex): () => boolean {
+  #awaitDecision(socket: Duplex): () => boolean {
+    const { clock, limits, log } = this.#options;
     const decide = () => {
-      if (!admitting.delete(socket)) return false;
+      if (!this.#admitting.delete(socket)) return false;
       cancel();
       socket.off("close", decide);
       socket.off("end", decide);
@@ -155,60 +186,32 @@ export function createSocketServer(options: SocketServerOptions): SocketServer {
     const cancel = clock.after(limits?.admissionTimeoutMs ?? 15_000, () => {
       log.warning("A WebSocket handshake took too long to decide about");
       if (decide()) {
-        refuse(socket, refusal(503, "The handshake took too long", { "Retry-After": "5" }));
+        this.#refuse(socket, refusal(503, "The handshake took too long", { "Retry-After": "5" }));
       }
     });
-    admitting.set(socket, decide);
+    this.#admitting.set(socket, decide);
     socket.once("close", decide);
     socket.once("end", decide);
     return decide;
   }
 
-  function accept(
+  #accept(
     request: IncomingMessage,
     socket: Duplex,
     head: Uint8Array,
     { peer, onRevoked }: LetIn,
   ): void {
     const peerAddress = request.socket.remoteAddress ?? "unix";
-    server.handleUpgrade(
-      request,
-      socket,
-      head as Parameters<typeof server.handleUpgrade>[2],
-      (ws) => {
-        const connection = new WsConnection(ws, { peer, peerAddress, socket }, deps);
-        connections.add(connection);
-        opened++;
-        const leave = () => connection.close(1008, "The token was revoked");
-        if (onRevoked !== undefined) watches.set(connection, onRevoked(leave));
-        options.onConnection(connection);
-      },
-    );
+    type Head = Parameters<WebSocketServer["handleUpgrade"]>[2];
+    this.#server.handleUpgrade(request, socket, head as Head, (ws) => {
+      const connection = new WsConnection(ws, { peer, peerAddress, socket }, this.#deps);
+      this.#connections.add(connection);
+      this.#opened++;
+      const leave = () => connection.close(1008, "The token was revoked");
+      if (onRevoked !== undefined) this.#watches.set(connection, onRevoked(leave));
+      this.#options.onConnection(connection);
+    });
   }
-
-  async function end(): Promise<void> {
-    for (const [socket, decide] of admitting) if (decide()) refuse(socket, stopping());
-    for (const connection of connections) connection.close(1001, "The service is stopping");
-    await Promise.all([...connections].map(({ closed }) => aborted(closed)));
-  }
-
-  return {
-    upgrade,
-    counts: () => ({
-      open: connections.size,
-      admitting: admitting.size,
-      inboundBytes: deps.inbound.bytes,
-      opened,
-      refused,
-      troubles: { ...troubles },
-    }),
-    close(graceMs = 0) {
-      const cut = () => connections.forEach((connection) => connection.terminate());
-      closing ??= end();
-      const cancel = clock.after(graceMs, cut);
-      return closing.finally(cancel);
-    },
-  };
 }
 
 function stopping(): UpgradeRefusal {

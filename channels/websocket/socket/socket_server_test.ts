@@ -28,7 +28,7 @@ function heldAdmission() {
   return { admit, asked: asked.promise, answer };
 }
 
-Deno.test("createSocketServer() lets a client in, hears it and answers", async () => {
+Deno.test("SocketServer lets a client in, hears it and answers", async () => {
   await using test = await openTestSocket();
   const client = await openClient(test.url);
   client.send("hällo 🙂");
@@ -44,7 +44,7 @@ Deno.test("createSocketServer() lets a client in, hears it and answers", async (
   assertEquals(test.server.counts().open, 0);
 });
 
-Deno.test("createSocketServer() selects the subprotocol of the admission, and no other", async () => {
+Deno.test("SocketServer selects the subprotocol of the admission, and no other", async () => {
   for (const protocol of ["service.v1", undefined]) {
     await using test = await openTestSocket({
       admit: () => Promise.resolve({ peer: PEER, protocol }),
@@ -59,7 +59,7 @@ Deno.test("createSocketServer() selects the subprotocol of the admission, and no
   }
 });
 
-Deno.test("createSocketServer() refuses over the socket as the admission says", async () => {
+Deno.test("SocketServer refuses over the socket as the admission says", async () => {
   const body = JSON.stringify({ error: { message: "nö" } });
   await using test = await openTestSocket({
     admit: () => Promise.resolve({ status: 401, body, headers: { "WWW-Authenticate": "Bearer" } }),
@@ -78,7 +78,7 @@ Deno.test("createSocketServer() refuses over the socket as the admission says", 
   assertEquals(test.server.counts().refused, 1);
 });
 
-Deno.test("createSocketServer() hears what a client sent before it was let in, in order", async () => {
+Deno.test("SocketServer hears what a client sent before it was let in, in order", async () => {
   const { admit, asked, answer } = heldAdmission();
   await using test = await openTestSocket({ admit });
   const client = await RawClient.open(test.port);
@@ -98,7 +98,7 @@ Deno.test("createSocketServer() hears what a client sent before it was let in, i
 });
 
 for (const leave of ["end", "destroy", "resetAndDestroy"] as const) {
-  Deno.test(`createSocketServer() forgets a client that leaves by ${leave} before it is let in`, async () => {
+  Deno.test(`SocketServer forgets a client that leaves by ${leave} before it is let in`, async () => {
     const { admit, asked, answer } = heldAdmission();
     await using test = await openTestSocket({ admit });
     const client = await RawClient.open(test.port);
@@ -113,7 +113,7 @@ for (const leave of ["end", "destroy", "resetAndDestroy"] as const) {
   });
 }
 
-Deno.test("createSocketServer() gives an admission 15 s, then 503, and ignores what it says later", async () => {
+Deno.test("SocketServer gives an admission 15 s, then 503, and ignores what it says later", async () => {
   const clock = new ManualClock();
   const { admit, asked, answer } = heldAdmission();
   await using test = await openTestSocket({ admit, clock });
@@ -128,7 +128,7 @@ Deno.test("createSocketServer() gives an admission 15 s, then 503, and ignores w
   assertEquals([test.connections.length, test.server.counts().admitting], [0, 0]);
 });
 
-Deno.test("createSocketServer() answers 500 without the reason when an admission fails", async () => {
+Deno.test("SocketServer answers 500 without the reason when an admission fails", async () => {
   for (
     const admit of [() => Promise.reject(new Error("secret")), () => {
       throw new Error("secret");
@@ -196,7 +196,7 @@ Deno.test("close() of a connection sends what was queued, then the code, and cut
   await until(() => connection!.closed.aborted);
 });
 
-Deno.test("createSocketServer() closes with 1011 when a message cannot be worked on, and says why in the log alone", async () => {
+Deno.test("SocketServer closes with 1011 when a message cannot be worked on, and says why in the log alone", async () => {
   for (const isLate of [true, false]) {
     await using test = await openTestSocket({
       onConnection: (connection) =>
@@ -213,7 +213,7 @@ Deno.test("createSocketServer() closes with 1011 when a message cannot be worked
   }
 });
 
-Deno.test("createSocketServer() cuts a client that says goodbye and does not go", async () => {
+Deno.test("SocketServer cuts a client that says goodbye and does not go", async () => {
   await using test = await openTestSocket();
   const client = await RawClient.upgraded(test.port);
   client.socket.allowHalfOpen = true;

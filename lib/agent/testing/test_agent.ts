@@ -11,7 +11,7 @@ import type { Journal } from "../../contract/journal.ts";
 import { ServiceError } from "../../base/errors.ts";
 import type { LogFields } from "../../base/log.ts";
 import type { Model } from "../../model/port.ts";
-import { createTurns, type OwnedTurns, type TurnsDeps } from "../create_turns.ts";
+import { AgentTurns, type AgentTurnsDeps } from "../agent_turns.ts";
 import type { AgentEvent, StoredEvent } from "../../contract/events.ts";
 import type { AgentTool } from "../toolbox.ts";
 import type { TurnHandle, TurnRequest } from "../../contract/turns.ts";
@@ -26,7 +26,7 @@ export interface TestAgentOptions {
   /** Further models by name. */
   models?: Record<string, Model>;
   /** Instead of both. */
-  source?: TurnsDeps["models"];
+  source?: AgentTurnsDeps["models"];
   act?: ActionPort["act"];
   tools?: readonly AgentTool[];
   /** Section `agent` of the configuration. */
@@ -34,6 +34,8 @@ export interface TestAgentOptions {
   instructions?: () => Promise<string>;
   operate?: Operate;
   journal?: Journal;
+  /** Default: one that knows no secret. */
+  scrubber?: AgentTurnsDeps["scrubber"];
   /** What ids begin with; another one for a second agent over the same journal. */
   idPrefix?: string;
   maxInputChars?: number;
@@ -42,7 +44,7 @@ export interface TestAgentOptions {
 
 /** The agent and what it is made of. */
 export interface TestAgent {
-  turns: OwnedTurns;
+  turns: AgentTurns;
   journal: Journal;
   media: MemoryMedia;
   clock: FakeClock;
@@ -94,7 +96,7 @@ export function testAgent(options: TestAgentOptions = {}): TestAgent {
   const note = (message: string, fields?: LogFields) => void logs.push({ message, fields });
   const config = agentConfig(options.agent);
   let ids = 0;
-  const turns = createTurns({
+  const turns = new AgentTurns({
     journal,
     media,
     models: options.source ?? {
@@ -116,6 +118,7 @@ export function testAgent(options: TestAgentOptions = {}): TestAgent {
     instructions: options.instructions ?? (() => Promise.resolve("")),
     operate: options.operate ??
       (() => Promise.reject(new ServiceError("insufficient_scope", "Nobody may answer here"))),
+    scrubber: options.scrubber ?? { text: (text) => text, value: (value) => value },
     log: { debug: () => {}, info: () => {}, warning: note, error: note },
     clock,
     randomId: () => `${options.idPrefix ?? "id"}${++ids}`,

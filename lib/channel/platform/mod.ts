@@ -4,7 +4,7 @@
  * @module
  */
 
-export { abortable } from "./abortable.ts";
+export { abortable } from "../../base/abortable.ts";
 export { backoffMs, type BackoffOptions } from "./backoff.ts";
 export { EditedStreams, type EditedStreamsDeps, type StreamPlace } from "./edited_streams.ts";
 export { type HeardVoice, hearVoice } from "./hear_voice.ts";

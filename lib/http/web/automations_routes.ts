@@ -38,24 +38,18 @@ const changes = z.unknown().describe(
   "Fields of an automation that change; those absent stay, and null takes one away.",
 );
 
-export function createAutomationRoutes(
-  { automations, scrubber }: AutomationsRoutesDeps,
-): WebRoute[] {
-  const json = (value: unknown) => Response.json(scrubber.value(value));
-  const off = () => automations.off();
-  const id = (params: Readonly<Record<string, string>>) => params["id"]!;
+export function createAutomationRoutes(deps: AutomationsRoutesDeps): WebRoute[] {
+  const routes = [
+    ...listRoutes(deps),
+    ...oneRoutes(deps),
+    switchRoute(deps, "enable", "Switch an automation on"),
+    switchRoute(deps, "disable", "Switch an automation off"),
+    ...runRoutes(deps),
+  ];
+  return routes.map((route) => ({ ...route, off: () => deps.automations.off() }));
+}
 
-  const setEnabled = (word: "enable" | "disable"): WebRoute => ({
-    method: "POST",
-    path: `${ONE}/${word}`,
-    summary: word === "enable" ? "Switch an automation on" : "Switch an automation off",
-    docs: { answer: automationRow, errors: ["not_found", "conflict"] },
-    off,
-    async handle({ params }) {
-      return json(toAutomationRow(await automations.setEnabled(id(params), word === "enable")));
-    },
-  });
-
+function listRoutes({ automations, scrubber }: AutomationsRoutesDeps): WebRoute[] {
   return [
     {
       method: "GET",
@@ -69,15 +63,14 @@ export function createAutomationRoutes(
           after: z.string().optional().describe("Cursor of the next page; absent on the last."),
         }),
       },
-      off,
       async handle({ query }) {
         const { after = "", limit = DEFAULT_PAGE } = readQuery(automationsQuery, query);
         const views = await automations.list({ after, limit: limit + 1 });
         const page = views.slice(0, limit);
-        return json({
+        return Response.json(scrubber.value({
           automations: page.map(toAutomationRow),
           ...views.length > limit && { after: page.at(-1)!.id },
-        });
+        }));
       },
     },
     {
@@ -86,20 +79,24 @@ export function createAutomationRoutes(
       summary: "Create an automation",
       docs: { body: written, answer: automationRow, errors: ["overloaded"] },
       maxBodyBytes: MAX_BODY_BYTES,
-      off,
       async handle({ body }) {
-        return json(toAutomationRow(await automations.create(await body(written))));
+        const made = await automations.create(await body(written));
+        return Response.json(scrubber.value(toAutomationRow(made)));
       },
     },
+  ];
+}
+
+function oneRoutes({ automations, scrubber }: AutomationsRoutesDeps): WebRoute[] {
+  return [
     {
       method: "GET",
       path: ONE,
       scope: "read",
       summary: "Show an automation",
       docs: { answer: automationRow, errors: ["not_found"] },
-      off,
-      async handle({ params }) {
-        return json(toAutomationRow(await automations.get(id(params))));
+      async handle({ params: { id } }) {
+        return Response.json(scrubber.value(toAutomationRow(await automations.get(id!))));
       },
     },
     {
@@ -108,10 +105,9 @@ export function createAutomationRoutes(
       summary: "Change fields of an automation",
       docs: { body: changes, answer: automationRow, errors: ["not_found", "conflict"] },
       maxBodyBytes: MAX_BODY_BYTES,
-      off,
-      async handle({ params, body }) {
-        const change = await body(changes);
-        return json(toAutomationRow(await automations.update(id(params), change)));
+      async handle({ params: { id }, body }) {
+        const changed = await automations.update(id!, await body(changes));
+        return Response.json(scrubber.value(toAutomationRow(changed)));
       },
     },
     {
@@ -122,24 +118,42 @@ export function createAutomationRoutes(
         answer: z.object({ id: z.string(), deleted: z.literal(true) }),
         errors: ["not_found"],
       },
-      off,
-      async handle({ params }) {
-        await automations.remove(id(params));
-        return json({ id: id(params), deleted: true });
+      async handle({ params: { id } }) {
+        await automations.remove(id!);
+        return Response.json(scrubber.value({ id, deleted: true }));
       },
     },
-    setEnabled("enable"),
-    setEnabled("disable"),
+  ];
+}
+
+function switchRoute(
+  { automations, scrubber }: AutomationsRoutesDeps,
+  word: "enable" | "disable",
+  summary: string,
+): WebRoute {
+  return {
+    method: "POST",
+    path: `${ONE}/${word}`,
+    summary,
+    docs: { answer: automationRow, errors: ["not_found", "conflict"] },
+    async handle({ params: { id } }) {
+      const changed = await automations.setEnabled(id!, word === "enable");
+      return Response.json(scrubber.value(toAutomationRow(changed)));
+    },
+  };
+}
+
+function runRoutes({ automations, scrubber }: AutomationsRoutesDeps): WebRoute[] {
+  return [
     {
       method: "POST",
       path: `${ONE}/run`,
       summary: "Run an automation now",
       docs: { body: runBody, answer: runRow, errors: ["not_found", "queue_full"] },
-      off,
-      async handle({ request, params, body }) {
+      async handle({ request, params: { id }, body }) {
         const hasBody = request.headers.has("content-type");
         const { request_id: requestId } = hasBody ? await body(runBody) : {};
-        return json(toRunRow(await automations.run(id(params), { requestId })));
+        return Response.json(scrubber.value(toRunRow(await automations.run(id!, { requestId }))));
       },
     },
     {
@@ -155,15 +169,14 @@ export function createAutomationRoutes(
         }),
         errors: ["not_found"],
       },
-      off,
-      async handle({ params, query }) {
+      async handle({ params: { id }, query }) {
         const { before, limit = DEFAULT_PAGE } = readQuery(runsQuery, query);
-        const runs = await automations.history(id(params), { before, limit: limit + 1 });
+        const runs = await automations.history(id!, { before, limit: limit + 1 });
         const page = runs.slice(0, limit);
-        return json({
+        return Response.json(scrubber.value({
           runs: page.map(toRunRow),
           ...runs.length > limit && { before: page.at(-1)!.id },
-        });
+        }));
       },
     },
   ];

@@ -11,7 +11,7 @@ import type { IssuedToken } from "../../contract/credentials.ts";
 import { upgradePath } from "../../base/upgrade_path.ts";
 import type { WebsocketConfig } from "../../config/schema.ts";
 import { MAX_TEXT_BYTES, MEDIA_LIMITS } from "../../contract/wire/envelopes.ts";
-import type { Admission } from "./admission/create_admission.ts";
+import type { Admission } from "./admission/admission.ts";
 import {
   ISSUE_ERRORS,
   type IssueAccessDeps,

@@ -80,66 +80,13 @@ export const channelsQuery = z.object({
     .describe("A language such as `de`; what a channel does not have in it is English."),
 });
 
-const connectErrors = ["not_found", "conflict"] as const;
+const changeErrors = ["not_found", "refused", "overloaded"] as const;
+
+type Changed = Extract<OperatorAnswer, { channel: unknown }>;
 
 /** The routes. */
-export function createChannelsRoutes(
-  { operate, statuses }: ChannelsRoutesDeps,
-): WebRoute[] {
-  type Changed = Extract<OperatorAnswer, { channel: unknown }>;
-  const changedToWire = ({ channel, findings }: Changed) =>
-    Response.json({
-      channel: channelToWire(channel, statuses()),
-      findings: findings.map(findingToWire),
-    });
-
-  const switchRoute = (action: "enable" | "disable", summary: string): WebRoute => ({
-    method: "POST",
-    path: `${CHANNELS_PATH}/:name/${action}`,
-    scope: "operate",
-    summary,
-    docs: {
-      body: channelSwitchBody,
-      answer: changedChannelAnswer,
-      errors: ["not_found", "refused", "overloaded"],
-    },
-    async handle(call) {
-      const { instance_id } = await bodyOr(call, channelSwitchBody, {});
-      const changed = await operate(
-        { op: `channels.${action}`, name: call.params.name!, instanceId: instance_id },
-        call.caller.credential,
-      );
-      return changedToWire(changed as Changed);
-    },
-  });
-
-  const connectRoute = (
-    method: "GET" | "POST",
-    action: "start" | "poll" | "cancel",
-    summary: string,
-  ): WebRoute => ({
-    method,
-    path: `${CHANNELS_PATH}/:name/connect/${action}`,
-    // A code that is shown connects whoever has it first, so nobody else sees one.
-    scope: "operate",
-    summary,
-    docs: {
-      ...method === "POST" && { body: connectBody },
-      answer: connectAnswer,
-      errors: connectErrors,
-    },
-    async handle(call) {
-      const more = method === "GET" ? {} : await bodyOr(call, connectBody, {});
-      const query = { ...textsOf(call.query), ...more };
-      const { connect } = await operate(
-        { op: "channels.connect", name: call.params.name!, action, query },
-        call.caller.credential,
-      ) as Extract<OperatorAnswer, { connect: unknown }>;
-      const { state, message, show } = connect;
-      return Response.json({ state, message, ...show !== undefined && { show } });
-    },
-  });
-
+export function createChannelsRoutes(deps: ChannelsRoutesDeps): WebRoute[] {
+  const { operate, statuses } = deps;
   return [
     {
       method: "GET",
@@ -156,6 +103,19 @@ export function createChannelsRoutes(
         return Response.json({ channels: channels.map((each) => channelToWire(each, now)) });
       },
     },
+    ...valueRoutes(deps),
+    switchRoute(deps, "enable", "Switch a channel, or one instance of it, on"),
+    switchRoute(deps, "disable", "Switch a channel, or one instance of it, off"),
+    connectRoute(deps, "POST", "start", "Begin to connect a channel interactively"),
+    connectRoute(deps, "GET", "poll", "How far the connection is; one that succeeds is written"),
+    connectRoute(deps, "POST", "poll", "The same, with more to say to the connector"),
+    connectRoute(deps, "POST", "cancel", "End the connection"),
+  ];
+}
+
+/** What to try, and what to set, of a channel. */
+function valueRoutes({ operate, statuses }: ChannelsRoutesDeps): WebRoute[] {
+  return [
     {
       method: "POST",
       path: `${CHANNELS_PATH}/:name/validate`,
@@ -165,7 +125,7 @@ export function createChannelsRoutes(
       docs: {
         body: channelValuesBody,
         answer: z.object({ findings: z.array(findingAnswer) }),
-        errors: ["not_found", "refused", "overloaded"],
+        errors: changeErrors,
       },
       async handle({ caller, params, body }) {
         const { values, instance_id } = checkSilently(channelValuesBody, await body(z.unknown()));
@@ -182,27 +142,79 @@ export function createChannelsRoutes(
       scope: "operate",
       summary: "Set values of a channel",
       maxBodyBytes: MAX_BODY_BYTES,
-      docs: {
-        body: channelValuesBody,
-        answer: changedChannelAnswer,
-        errors: ["not_found", "refused", "overloaded"],
-      },
+      docs: { body: channelValuesBody, answer: changedChannelAnswer, errors: changeErrors },
       async handle({ caller, params, body }) {
         const { values, instance_id } = checkSilently(channelValuesBody, await body(z.unknown()));
         const changed = await operate(
           { op: "channels.set", name: params.name!, values, instanceId: instance_id },
           caller.credential,
         );
-        return changedToWire(changed as Changed);
+        return changedToWire(changed as Changed, statuses());
       },
     },
-    switchRoute("enable", "Switch a channel, or one instance of it, on"),
-    switchRoute("disable", "Switch a channel, or one instance of it, off"),
-    connectRoute("POST", "start", "Begin to connect a channel interactively"),
-    connectRoute("GET", "poll", "How far the connection is; one that succeeds is written"),
-    connectRoute("POST", "poll", "The same, with more to say to the connector"),
-    connectRoute("POST", "cancel", "End the connection"),
   ];
+}
+
+function switchRoute(
+  { operate, statuses }: ChannelsRoutesDeps,
+  action: "enable" | "disable",
+  summary: string,
+): WebRoute {
+  return {
+    method: "POST",
+    path: `${CHANNELS_PATH}/:name/${action}`,
+    scope: "operate",
+    summary,
+    docs: { body: channelSwitchBody, answer: changedChannelAnswer, errors: changeErrors },
+    async handle(call) {
+      const { instance_id } = await bodyOr(call, channelSwitchBody, {});
+      const changed = await operate(
+        { op: `channels.${action}`, name: call.params.name!, instanceId: instance_id },
+        call.caller.credential,
+      );
+      return changedToWire(changed as Changed, statuses());
+    },
+  };
+}
+
+function connectRoute(
+  { operate }: ChannelsRoutesDeps,
+  method: "GET" | "POST",
+  action: "start" | "poll" | "cancel",
+  summary: string,
+): WebRoute {
+  return {
+    method,
+    path: `${CHANNELS_PATH}/:name/connect/${action}`,
+    // A code that is shown connects whoever has it first, so nobody else sees one.
+    scope: "operate",
+    summary,
+    docs: {
+      ...method === "POST" && { body: connectBody },
+      answer: connectAnswer,
+      errors: ["not_found", "conflict"],
+    },
+    async handle(call) {
+      const more = method === "GET" ? {} : await bodyOr(call, connectBody, {});
+      const query = { ...textsOf(call.query), ...more };
+      const { connect } = await operate(
+        { op: "channels.connect", name: call.params.name!, action, query },
+        call.caller.credential,
+      ) as Extract<OperatorAnswer, { connect: unknown }>;
+      const { state, message, show } = connect;
+      return Response.json({ state, message, ...show !== undefined && { show } });
+    },
+  };
+}
+
+function changedToWire(
+  { channel, findings }: Changed,
+  statuses: readonly ChannelStatus[],
+): Response {
+  return Response.json({
+    channel: channelToWire(channel, statuses),
+    findings: findings.map(findingToWire),
+  });
 }
 
 /** The body, checked, or what stands for none. */

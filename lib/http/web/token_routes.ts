@@ -11,7 +11,7 @@ import type { OperatorAnswer, OperatorRequest } from "../../operations/operator.
 import { type IssuedToken, type Scope, SCOPES } from "../../contract/credentials.ts";
 import type { WebsocketConfig } from "../../config/schema.ts";
 import { ServiceError } from "../../base/errors.ts";
-import type { Admission } from "./admission/create_admission.ts";
+import type { Admission } from "./admission/admission.ts";
 import {
   ISSUE_ERRORS,
   type IssueAccessDeps,

@@ -6,7 +6,7 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import type { OwnedTurns } from "../../agent/create_turns.ts";
+import type { AgentTurns } from "../../agent/agent_turns.ts";
 import type { TurnHandle } from "../../contract/turns.ts";
 import { CHAT_CHANNEL } from "../../contract/chat_session.ts";
 
@@ -15,7 +15,7 @@ const GONE_MS = 60_000;
 
 /** What presence needs. */
 export interface ChatPresenceDeps {
-  turns: Pick<OwnedTurns, "open">;
+  turns: Pick<AgentTurns, "open">;
   clock: Clock;
 }
 

@@ -7,7 +7,7 @@
 
 import { basename } from "@std/path";
 import type { Clock } from "../../base/clock.ts";
-import type { OwnedTurns } from "../../agent/create_turns.ts";
+import type { AgentTurns } from "../../agent/agent_turns.ts";
 import type { InputPart } from "../../contract/messages.ts";
 import { CHAT_CHANNEL, chatSessionKey } from "../../contract/chat_session.ts";
 import type { ChatMessage, Chats } from "../../contract/chats.ts";
@@ -28,8 +28,7 @@ const MAX_KEY_CHARS = 128;
 
 /** What chats are made of. */
 export interface ChatsDeps {
-  /** Scrubbed (`scrubbedTurns`): what people send is on record without secrets. */
-  turns: Pick<OwnedTurns, "submit" | "repeated" | "command" | "open" | "cancelRunning">;
+  turns: Pick<AgentTurns, "submit" | "repeated" | "command" | "open" | "cancelRunning">;
   journal: Pick<Journal, "session" | "epoch" | "whenMade" | "followKey" | "say" | "forkSession">;
   documents: DocumentReader;
   /** Takes secrets out of a text that will be on record. */
@@ -44,27 +43,6 @@ export function createChats(deps: ChatsDeps): Chats {
   const { turns, journal, documents, scrub, clock } = deps;
   const presence = new ChatPresence({ turns, clock });
   const answered = new AnsweredCommands();
-
-  async function readInput(
-    { text, files }: ChatMessage,
-    signal: AbortSignal,
-  ): Promise<InputPart[]> {
-    const input: InputPart[] = [];
-    if (text.trim() !== "" || files.length === 0) input.push({ type: "text", text });
-    for (const [at, { name, bytes }] of files.entries()) {
-      try {
-        const upload = { param: `media[${at}]`, name, bytes, expects: "any" as const };
-        input.push(await readUpload(upload, documents, signal));
-      } catch (error) {
-        if (!signal.aborted) throw error;
-        throw new ServiceError(
-          "turn_cancelled",
-          "The connection was closed before the message was accepted",
-        );
-      }
-    }
-    return input;
-  }
 
   return {
     head(place) {
@@ -94,7 +72,7 @@ export function createChats(deps: ChatsDeps): Chats {
             sessionKey,
             channel: CHAT_CHANNEL,
             actor: sender.actor,
-            input: await readInput(message, signal),
+            input: await readInput(message, documents, signal),
             durable: true,
             attended: true,
             requestKey,
@@ -106,27 +84,7 @@ export function createChats(deps: ChatsDeps): Chats {
       }
     },
     cancel: (place) => turns.cancelRunning(chatSessionKey(place)),
-    async fork({ sourceChatId, beforeUserIndex, ...target }) {
-      const sourceKey = chatSessionKey({ ...target, chatId: sourceChatId });
-      const targetKey = chatSessionKey(target);
-      try {
-        await forkSession(journal, { sourceKey, targetKey, beforeUserIndex });
-      } catch (error) {
-        // In words of chats: keys of sessions are nothing that a client knows.
-        if (!(error instanceof ServiceError)) throw error;
-        if (error.code === "not_found") {
-          const message = `There is no chat ${JSON.stringify(sourceChatId)}`;
-          throw new ServiceError("not_found", message, { param: "source_chat_id" });
-        }
-        if (error.details.param === "targetKey") {
-          const message = `Cannot fork into chat ${
-            JSON.stringify(target.chatId)
-          }: it exists already`;
-          throw new ServiceError("invalid_request", message, { param: "chat_id" });
-        }
-        throw error;
-      }
-    },
+    fork: (asked) => fork(journal, asked),
     join: (place) => presence.join(chatSessionKey(place)),
     async say({ id, text, media, ...place }) {
       const sessionKey = chatSessionKey(place);
@@ -140,6 +98,51 @@ export function createChats(deps: ChatsDeps): Chats {
       return await deps.transcribe(dataUrl, signal);
     },
   };
+}
+
+async function readInput(
+  { text, files }: ChatMessage,
+  documents: DocumentReader,
+  signal: AbortSignal,
+): Promise<InputPart[]> {
+  const input: InputPart[] = [];
+  if (text.trim() !== "" || files.length === 0) input.push({ type: "text", text });
+  for (const [at, { name, bytes }] of files.entries()) {
+    try {
+      const upload = { param: `media[${at}]`, name, bytes, expects: "any" as const };
+      input.push(await readUpload(upload, documents, signal));
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw new ServiceError(
+        "turn_cancelled",
+        "The connection was closed before the message was accepted",
+      );
+    }
+  }
+  return input;
+}
+
+async function fork(
+  journal: ChatsDeps["journal"],
+  { sourceChatId, beforeUserIndex, ...target }: Parameters<Chats["fork"]>[0],
+): Promise<void> {
+  const sourceKey = chatSessionKey({ ...target, chatId: sourceChatId });
+  const targetKey = chatSessionKey(target);
+  try {
+    await forkSession(journal, { sourceKey, targetKey, beforeUserIndex });
+  } catch (error) {
+    // In words of chats: keys of sessions are nothing that a client knows.
+    if (!(error instanceof ServiceError)) throw error;
+    if (error.code === "not_found") {
+      const message = `There is no chat ${JSON.stringify(sourceChatId)}`;
+      throw new ServiceError("not_found", message, { param: "source_chat_id" });
+    }
+    if (error.details.param === "targetKey") {
+      const message = `Cannot fork into chat ${JSON.stringify(target.chatId)}: it exists already`;
+      throw new ServiceError("invalid_request", message, { param: "chat_id" });
+    }
+    throw error;
+  }
 }
 
 /** Throws `too_large`, naming the file or the field, past the bounds of attachments. */

@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers";
 import type { StoredEvent } from "../../contract/events.ts";
-import { scrubbedTurns } from "../../agent/scrubbed_turns.ts";
 import { calls, hangs, says, scriptedModel } from "../../agent/testing/scripted_model.ts";
 import {
   type TestAgent,
@@ -28,7 +27,7 @@ const scrubber = { text: clean, value: (value: unknown) => value } as unknown as
 
 function chatsOf(agent: TestAgent): Chats {
   return createChats({
-    turns: scrubbedTurns(agent.turns, scrubber),
+    turns: agent.turns,
     journal: agent.journal,
     documents: fakeDocuments,
     scrub: clean,
@@ -37,7 +36,7 @@ function chatsOf(agent: TestAgent): Chats {
 }
 
 function world(options: TestAgentOptions = {}): { agent: TestAgent; chats: Chats } {
-  const agent = testAgent(options);
+  const agent = testAgent({ scrubber, ...options });
   return { agent, chats: chatsOf(agent) };
 }
 

@@ -5,6 +5,7 @@
  */
 
 import { z } from "zod";
+import type { StoredEvent } from "../../contract/events.ts";
 import type { InputPart } from "../../contract/messages.ts";
 import { PROVENANCES } from "../../contract/text_part.ts";
 import type { TurnRequest, Turns } from "../../contract/turns.ts";
@@ -83,10 +84,60 @@ const forkParams = z.object({
 const atThisMachine = () => ({ actor: "cli:local", attended: true });
 
 /** The handlers; each checks its parameters and names what is wrong with them. */
-export function createOperations(
-  { turns, journal, documents, operate, mcp, scrub, status, requester = atThisMachine }:
-    OperationDeps,
-): OperationHandlers {
+export function createOperations(deps: OperationDeps): OperationHandlers {
+  const { turns, operate, mcp, status } = deps;
+  return {
+    turn: (params, signal) => runTurn(deps, params, signal),
+    ...sessionOperations(deps),
+    async operate(params) {
+      const { token, request } = checkParams(operateParams, params);
+      return await operate(request, { kind: "token", token });
+    },
+    async *mcp(params) {
+      yield* await mcp(checkParams(mcpParams, params));
+    },
+    status() {
+      const { running, queued } = turns.counts();
+      return Promise.resolve({ ...status(), runningTurns: running, queuedTurns: queued });
+    },
+  };
+}
+
+async function* runTurn(
+  { turns, documents, requester = atThisMachine }: OperationDeps,
+  params: unknown,
+  signal: AbortSignal,
+): AsyncGenerator<StoredEvent> {
+  const { sessionKey, input, model } = checkParams(turnParams, params);
+  const by = requester();
+  const answer = turns.command({ sessionKey, input, actor: by.actor });
+  if (answer !== undefined) return yield* answer.events();
+  const parts: InputPart[] = [];
+  for (const part of input) {
+    parts.push(part.type === "text" ? part : await readFile(part, documents, signal));
+  }
+  const handle = await turns.submit({
+    sessionKey,
+    channel: sessionKey.slice(0, sessionKey.indexOf(":")),
+    ...by,
+    input: parts,
+    durable: false,
+    model,
+  });
+  // The caller going away cancels the turn, and the loop goes on to its end, so that a command
+  // that cancels still sees how it ended.
+  const cancel = () => handle.cancel();
+  if (signal.aborted) cancel();
+  signal.addEventListener("abort", cancel);
+  try {
+    yield* handle.events();
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    handle.cancel();
+  }
+}
+
+function sessionOperations({ journal, scrub }: Pick<OperationDeps, "journal" | "scrub">) {
   function find(key: string): Session {
     const session = journal.session(key);
     if (session === undefined) throw notFound(key);
@@ -102,40 +153,7 @@ export function createOperations(
     }
   }
 
-  async function readInput(parts: AskedPart[], signal: AbortSignal): Promise<InputPart[]> {
-    const input: InputPart[] = [];
-    for (const part of parts) {
-      input.push(part.type === "text" ? part : await readFile(part, documents, signal));
-    }
-    return input;
-  }
-
   return {
-    async *turn(params, signal) {
-      const { sessionKey, input, model } = checkParams(turnParams, params);
-      const by = requester();
-      const answer = turns.command({ sessionKey, input, actor: by.actor });
-      if (answer !== undefined) return yield* answer.events();
-      const handle = await turns.submit({
-        sessionKey,
-        channel: sessionKey.slice(0, sessionKey.indexOf(":")),
-        ...by,
-        input: await readInput(input, signal),
-        durable: false,
-        model,
-      });
-      // The caller going away cancels the turn, and the loop goes on to its end, so that a command
-      // that cancels still sees how it ended.
-      const cancel = () => handle.cancel();
-      if (signal.aborted) cancel();
-      signal.addEventListener("abort", cancel);
-      try {
-        yield* handle.events();
-      } finally {
-        signal.removeEventListener("abort", cancel);
-        handle.cancel();
-      }
-    },
     async *sessions(params) {
       yield* journal.sessions(checkParams(pageParams, params));
     },
@@ -172,18 +190,7 @@ export function createOperations(
     async delete(params) {
       return { deleted: await journal.deleteSession(checkParams(keyParams, params).key) };
     },
-    async operate(params) {
-      const { token, request } = checkParams(operateParams, params);
-      return await operate(request, { kind: "token", token });
-    },
-    async *mcp(params) {
-      yield* await mcp(checkParams(mcpParams, params));
-    },
-    status() {
-      const { running, queued } = turns.counts();
-      return Promise.resolve({ ...status(), runningTurns: running, queuedTurns: queued });
-    },
-  };
+  } satisfies Partial<OperationHandlers>;
 }
 
 function notFound(key: string): ServiceError {

@@ -7,10 +7,10 @@
 import { setImmediate } from "node:timers";
 import { z } from "zod";
 import { CHAT_CHANNEL } from "../../contract/chat_session.ts";
-import { ServiceError } from "../../base/errors.ts";
 import { OUTBOX_STATES } from "../../contract/outbox_states.ts";
 import type { Journal, OutboxRow } from "../../contract/journal.ts";
 import type { OperationHandlers } from "../../local/server.ts";
+import { checkParams } from "./check_params.ts";
 
 /** Rows that are read at once. */
 const PAGE = 256;
@@ -38,7 +38,7 @@ export function createOutboxOperations(
 ): Pick<OperationHandlers, "outbox" | "outbox_resend" | "outbox_drop"> {
   return {
     async *outbox(params, signal) {
-      const { after, limit, states, channel } = check(listParams, params);
+      const { after, limit, states, channel } = checkParams(listParams, params);
       const wanted = (row: OutboxRow) =>
         (states === undefined || states.includes(row.state)) &&
         (channel === undefined || row.channel === channel);
@@ -57,24 +57,16 @@ export function createOutboxOperations(
       }
     },
     async outbox_resend(params) {
-      const row = await journal.deliveries.resend(check(messageParams, params).message);
+      const row = await journal.deliveries.resend(checkParams(messageParams, params).message);
       if (row.channel === CHAT_CHANNEL) await sayWaiting?.();
       else wake(row.channel, row.chatId);
       return row;
     },
     async outbox_drop(params) {
-      const row = await journal.deliveries.drop(check(messageParams, params).message);
+      const row = await journal.deliveries.drop(checkParams(messageParams, params).message);
       // What it held up may go out.
       wake(row.channel, row.chatId);
       return row;
     },
   };
-}
-
-function check<T>(schema: z.ZodType<T>, params: unknown): T {
-  const result = schema.safeParse(params);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0]!;
-  const param = issue.path.join(".");
-  throw new ServiceError("invalid_request", `${param}: ${issue.message}`, { param });
 }

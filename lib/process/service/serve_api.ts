@@ -5,8 +5,6 @@
  * @module
  */
 
-import type { Turns } from "../../contract/turns.ts";
-import type { DocumentReader } from "../../contract/documents.ts";
 import { createAccessLog, unreadableLog } from "../../http/access_log.ts";
 import { createApi } from "../../http/api/app.ts";
 import { connectionRoom } from "../../listen/connection_room.ts";
@@ -14,34 +12,9 @@ import { listenersOf } from "./listeners_of.ts";
 import { LocalUserCheck } from "../../http/local_user_check.ts";
 import { listen } from "../../listen/listen.ts";
 import { portLog } from "../../listen/port_log.ts";
-import type { Journal } from "../../contract/journal.ts";
 import type { AgentAccess } from "../../mcp/serve/agent_access.ts";
-import type { Log } from "../../base/log.ts";
-import type { Scrubber } from "../../secrets/scrubber.ts";
-import type { ServiceBoot } from "../../authority/protocol.ts";
-import type { AuthorityLink } from "./link_authority.ts";
-
-/** What the API is served with. */
-export interface ServeApiDeps {
-  boot: ServiceBoot;
-  turns: Turns;
-  documents: DocumentReader;
-  /** Asks the authority for what approvers may do. */
-  operate: AuthorityLink["operate"];
-  responses: Journal["responses"];
-  /** Tells connections of the service's user from those of others. */
-  localUser: AuthorityLink["localUser"];
-  /** The agent for POST /mcp. */
-  agent: AgentAccess;
-  /** Id of the one model; read at each request, so that a getter may stand here. */
-  readonly model: string;
-  checks: () => Promise<ServiceBoot["checks"]>;
-  /** Takes secrets out of errors. */
-  scrubber: Pick<Scrubber, "value">;
-  /** Takes the lines of the access log. */
-  writeLine: (line: string) => void;
-  log: Log;
-}
+import type { GatewayChecks } from "./gateway_checks.ts";
+import type { Core } from "./open_core.ts";
 
 /** The API on its port. */
 export interface ServedApi {
@@ -58,30 +31,37 @@ export interface ServedApi {
 }
 
 /** Opens the port. Throws `config_invalid` when it cannot. */
-export async function serveApi(deps: ServeApiDeps): Promise<ServedApi> {
-  const { boot, turns, documents, operate, responses, agent, checks, scrubber, log } = deps;
+export async function serveApi(
+  core: Core,
+  { agent, checks }: {
+    /** For POST /mcp. */
+    agent: AgentAccess;
+    checks: Pick<GatewayChecks, "fresh">;
+  },
+): Promise<ServedApi> {
+  const { boot, turns, link, journal, models, scrubber, log } = core;
   const { config } = boot;
-  let model = { id: deps.model, createdAt: Date.now() };
+  let model = { id: models.current.name, createdAt: Date.now() };
   const accessLog = createAccessLog({
     format: config.log.format,
-    write: deps.writeLine,
+    write: core.writeLine,
     now: Date.now,
   });
   const api = createApi({
     turns,
-    documents,
-    operate,
-    localUsers: new LocalUserCheck(deps.localUser),
-    responses,
+    documents: link.documents,
+    operate: link.operate,
+    localUsers: new LocalUserCheck(link.localUser),
+    responses: journal.responses,
     agent,
     model() {
-      const { model: id } = deps;
+      const { name: id } = models.current;
       if (id !== model.id) model = { id, createdAt: Date.now() };
       return model;
     },
     config: config.api,
     version: boot.version,
-    checks,
+    checks: () => checks.fresh(),
     scrubber,
     accessLog,
     log,

@@ -5,42 +5,19 @@
  * @module
  */
 
-import { systemClock } from "../../base/clock.ts";
-import type { OwnedTurns } from "../../agent/create_turns.ts";
 import type { ChannelSpec } from "../../channel/channel_spec.ts";
 import type { ChannelStatus } from "../../channel/channel_status.ts";
 import type { Published } from "../../contract/inbound_message.ts";
 import { createDeliveries } from "../../delivery/create_deliveries.ts";
 import { createChannelManager } from "../../delivery/manager/create_channel_manager.ts";
 import { buildChannel } from "../../place/build_channel.ts";
-import type { OpenPlace } from "../../place/open_place.ts";
 import { channelStateDir } from "../../base/state_dir.ts";
-import type { TranscriptionConfig } from "../../config/schema.ts";
-import type { DocumentReader } from "../../contract/documents.ts";
-import type { Journal } from "../../contract/journal.ts";
-import type { Log } from "../../base/log.ts";
-import type { MediaStore } from "../../media/types.ts";
-import type { Scrubber } from "../../secrets/scrubber.ts";
 import { createTranscriber } from "../../transcription/create_transcriber.ts";
 import { answerMissed } from "./channels/answer_missed.ts";
 import { createInbound } from "./channels/create_inbound.ts";
 import { LateMessages } from "./channels/late_messages.ts";
 import { createPlaceFiles } from "./channels/place_files.ts";
-
-/** What channels are run with. */
-export interface ServeChannelsDeps {
-  /** Scrubbed. */
-  turns: OwnedTurns;
-  journal: Journal;
-  media: Pick<MediaStore, "read">;
-  documents: DocumentReader;
-  transcription: TranscriptionConfig;
-  /** Where the folders of channels are. */
-  dataDir: string;
-  openPlace: OpenPlace;
-  scrubber: Scrubber;
-  log: Log;
-}
+import type { Core } from "./open_core.ts";
 
 /** Channels that run. */
 export interface ServedChannels {
@@ -57,38 +34,25 @@ export interface ServedChannels {
   stop(graceMs: number): Promise<void>;
 }
 
-export function serveChannels(deps: ServeChannelsDeps): ServedChannels {
-  const { turns, journal, documents, dataDir, scrubber, log } = deps;
-  const clock = systemClock;
-  const transcriber = createTranscriber({ config: deps.transcription, fetch, clock, log });
-  const scrub = (text: string) => scrubber.text(text);
-  const randomId = () => crypto.randomUUID();
-  const placeFiles = createPlaceFiles({ media: deps.media, dataDir, randomId, log });
+export function serveChannels(core: Core): ServedChannels {
+  const { boot, journal, media, link, clock, scrub, randomId, log } = core;
+  const { dataDir } = boot.paths;
+  const transcriber = createTranscriber({ config: boot.config.transcription, fetch, clock, log });
+  const placeFiles = createPlaceFiles({ media, dataDir, randomId, log });
   const deliveries = createDeliveries({ journal, log, clock, placeFiles });
-  const late = new LateMessages({
-    missed: journal.missed,
-    deliveries,
-    scrub,
-    randomId,
-    clock,
-    log,
-  });
+  const { missed } = journal;
+  const late = new LateMessages({ missed, deliveries, scrub, randomId, clock, log });
   const inbound = createInbound({
-    turns,
-    journal,
+    ...core,
     deliveries,
     late,
-    documents,
+    documents: link.documents,
     dataDir,
-    scrub,
-    randomId,
-    log,
   });
-  let specs: readonly ChannelSpec[] = [];
   const manager = createChannelManager({
     build: (spec) => {
       const stateDir = channelStateDir(dataDir, spec.runtimeName);
-      return buildChannel(deps.openPlace, {
+      return buildChannel(link.openPlace, {
         spec,
         inbound,
         transcribe: (path, signal) => transcriber.ofFile({ path, folder: stateDir }, signal),
@@ -103,19 +67,16 @@ export function serveChannels(deps: ServeChannelsDeps): ServedChannels {
     log,
   });
   return {
-    configure(wanted) {
-      specs = wanted;
-      manager.configure(wanted);
-    },
+    configure: manager.configure,
     status: () =>
       manager.status().map((status) => ({
         ...status,
-        missed: journal.missed.count(status.runtimeName),
+        missed: missed.count(status.runtimeName),
       })),
     answerMissed: (rowid, signal) =>
-      answerMissed(rowid, { missed: journal.missed, specs, inbound, signal }),
+      answerMissed(rowid, { missed, specs: core.specs, inbound, signal }),
     transcribe: (dataUrl, signal) => transcriber.ofDataUrl(dataUrl, signal),
-    wake: (runtimeName, chatId) => deliveries.wake(runtimeName, chatId),
+    wake: deliveries.wake,
     async stop(graceMs) {
       late.stop();
       await deliveries.stop(graceMs);

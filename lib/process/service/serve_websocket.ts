@@ -5,8 +5,6 @@
  * @module
  */
 
-import { systemClock } from "../../base/clock.ts";
-import type { OwnedTurns } from "../../agent/create_turns.ts";
 import type { SocketChannelClass } from "../../channel/socket_channel.ts";
 import type { SocketHost } from "../../channel/socket_host.ts";
 import { upgradePath } from "../../base/upgrade_path.ts";
@@ -17,7 +15,7 @@ import { connectionRoom } from "../../listen/connection_room.ts";
 import { LocalUserCheck } from "../../http/local_user_check.ts";
 import { listen } from "../../listen/listen.ts";
 import { portLog } from "../../listen/port_log.ts";
-import { createAdmission } from "../../http/web/admission/create_admission.ts";
+import { Admission } from "../../http/web/admission/admission.ts";
 import { withHandshakeLog } from "../../http/web/admission/handshake_log.ts";
 import { posture } from "../../http/web/admission/posture.ts";
 import { createWebApp, type WebApp } from "../../http/web/app.ts";
@@ -25,40 +23,17 @@ import { arrivalOf } from "../../http/web/arrival.ts";
 import { createMediaLinks } from "../../http/web/media_links.ts";
 import { createWebRoutes } from "../../http/web/routes.ts";
 import { readStartPage } from "../../http/web/start_page.ts";
-import type { Journal } from "../../contract/journal.ts";
 import type { Log } from "../../base/log.ts";
-import type { MediaStore } from "../../media/types.ts";
-import type { Scrubber } from "../../secrets/scrubber.ts";
 import { createTrustedProxy } from "../../trusted_proxy/create_trusted_proxy.ts";
 import type { Automations } from "../../automation/automations.ts";
 import type { ChannelModule } from "../../channel/channel_spec.ts";
 import type { ServiceBoot } from "../../authority/protocol.ts";
 import { createChats } from "./chats.ts";
 import type { Commission } from "../../operations/commission.ts";
+import type { GatewayChecks } from "./gateway_checks.ts";
 import { listenersOf } from "./listeners_of.ts";
-import type { LiveModels } from "./live_models.ts";
-import type { AuthorityLink } from "./link_authority.ts";
+import type { Core } from "./open_core.ts";
 import type { ServedChannels } from "./serve_channels.ts";
-
-/** What the port is served with. */
-export interface ServeWebsocketDeps {
-  boot: ServiceBoot;
-  module: ChannelModule;
-  /** Scrubbed. */
-  turns: OwnedTurns;
-  journal: Journal;
-  media: MediaStore;
-  automations: Automations;
-  commission: Commission;
-  link: AuthorityLink;
-  models: LiveModels;
-  channels: Pick<ServedChannels, "status" | "transcribe">;
-  checks: () => Promise<ServiceBoot["checks"]>;
-  scrubber: Scrubber;
-  /** Takes the lines of the access log. */
-  writeLine: (line: string) => void;
-  log: Log;
-}
 
 /** The port, open. */
 export interface ServedWebsocket {
@@ -69,91 +44,86 @@ export interface ServedWebsocket {
 }
 
 /** Opens the port. Throws `config_invalid` when it cannot. */
-export async function serveWebsocket(deps: ServeWebsocketDeps): Promise<ServedWebsocket> {
-  const { boot, module, turns, journal, link, models, scrubber, log } = deps;
+export async function serveWebsocket(
+  module: ChannelModule,
+  core: Core,
+  { automations, commission, channels, checks }: {
+    automations: Automations;
+    commission: Commission;
+    channels: Pick<ServedChannels, "status" | "transcribe">;
+    checks: Pick<GatewayChecks, "fresh">;
+  },
+): Promise<ServedWebsocket> {
+  const { boot, turns, journal, link, models, scrub, scrubber, clock, randomId, log } = core;
   const { config } = boot;
   const section = config.channels.websocket;
   const { trustedProxyAuth } = section;
-  const proxy = trustedProxyAuth === null ? undefined : createTrustedProxy(trustedProxyAuth, {
-    clock: systemClock,
-    log,
-    network: link.signingKeys,
-  });
+  const { operate, documents, signingKeys: network } = link;
+  const proxy = trustedProxyAuth === null
+    ? undefined
+    : createTrustedProxy(trustedProxyAuth, { clock, log, network });
   log.info(`Let in at the WebSocket port: ${posture(section, proxy)}`);
-  const admission = createAdmission({
-    config: section,
-    operate: link.operate,
-    proxy,
-    clock: systemClock,
-    log,
-  });
+  const admission = new Admission({ config: section, operate, proxy, clock, log });
   const accessLog = createAccessLog({
     format: config.log.format,
-    write: deps.writeLine,
+    write: core.writeLine,
     now: Date.now,
   });
   const { mediaDir } = boot.paths;
   const links = createMediaLinks({ mediaDir, now: Date.now });
-  const startedAt = systemClock.elapsed();
+  const startedAt = clock.elapsed();
   const routes = createWebRoutes({
     version: boot.version,
     config: section,
     admission,
     localUsers: new LocalUserCheck(link.localUser),
-    operate: link.operate,
+    operate,
     journal,
-    media: deps.media,
+    media: core.media,
     mediaDir,
     links,
-    isRunning: turns.isRunning,
-    automations: deps.automations,
-    commission: deps.commission,
+    isRunning: (sessionKey) => turns.isRunning(sessionKey),
+    automations,
+    commission,
     models: () => models,
     model: () => models.current.name,
     presets: () => Object.keys(config.agent.presets),
     showReasoning: () => section.showReasoning ?? config.channels.showReasoning,
-    statuses: deps.channels.status,
+    statuses: channels.status,
     missed: journal.missed,
-    checks: deps.checks,
+    checks: () => checks.fresh(),
     counts: () => ({
       connections: channel.counts().open,
       chats: channel.counts().chats,
       turns: turns.counts(),
       outbox: journal.counts().outbox,
     }),
-    uptimeMs: () => systemClock.elapsed() - startedAt,
+    uptimeMs: () => clock.elapsed() - startedAt,
     page: await readStartPage(),
     scrubber,
     now: Date.now,
   });
   const app = createWebApp({
     routes,
-    callerOf: admission.callerOf,
+    callerOf: (request, arrival) => admission.callerOf(request, arrival),
     failures: admission.failures,
     guard: admission.guard,
     accessLog,
     scrubber,
     log,
-    clock: systemClock,
+    clock,
   });
 
   const host: SocketHost = {
-    chats: createChats({
-      turns,
-      journal,
-      documents: link.documents,
-      scrub: (text) => scrubber.text(text),
-      transcribe: deps.channels.transcribe,
-      clock: systemClock,
-    }),
-    admission: withHandshakeLog(admission, { accessLog, clock: systemClock }),
+    chats: createChats({ ...core, documents, transcribe: channels.transcribe }),
+    admission: withHandshakeLog(admission, { accessLog, clock }),
     media: links,
     openPort: portOf(boot, app, accessLog, log),
     onModelChange: models.onModelChange,
-    scrub: (text) => scrubber.text(text),
-    clock: systemClock,
+    scrub,
+    clock,
     log,
-    random: () => crypto.randomUUID(),
+    random: randomId,
   };
   const Channel = await loadRuntime(module);
   const channel = new Channel(withChannelFlags(section, config.channels), host);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { abortable } from "../../base/abortable.ts";
 import { ServiceError } from "../../base/errors.ts";
 
 /** How long whoever is refused may wait before trying again. */
@@ -33,13 +34,6 @@ export class StorageRoom {
 
   /** Resolves when there is room. Rejects with the signal's reason. */
   async free(signal: AbortSignal): Promise<void> {
-    while (this.#isFull) {
-      signal.throwIfAborted();
-      const aborted = Promise.withResolvers<never>();
-      const abort = () => aborted.reject(signal.reason);
-      signal.addEventListener("abort", abort, { once: true });
-      await Promise.race([this.#freed.promise, aborted.promise])
-        .finally(() => signal.removeEventListener("abort", abort));
-    }
+    while (this.#isFull) await abortable(this.#freed.promise, signal);
   }
 }

@@ -5,14 +5,14 @@
  */
 
 import type { Requester } from "../../agent/accepted_turn.ts";
-import type { OwnedTurns } from "../../agent/create_turns.ts";
+import type { AgentTurns } from "../../agent/agent_turns.ts";
 import type { AutomationStore } from "../../contract/automation_store.ts";
 import type { DeliveryStore } from "../../contract/delivery_store.ts";
 import type { Turn } from "../../contract/journal.ts";
 
 /** What {@linkcode takeUp} works with. */
 export interface TakeUpDeps {
-  turns: Pick<OwnedTurns, "recovered" | "find">;
+  turns: Pick<AgentTurns, "recovered" | "find">;
   /** `journal.automations`. */
   store: Pick<AutomationStore, "find">;
   /** `journal.deliveries`. */

@@ -217,7 +217,7 @@ Deno.test("takeUp() leaves chats and background responses to the service that se
     const runs = async (options: Partial<TakeUpDeps>) => {
       await using world = new AutomationWorld({ path, model: scriptedModel([hangs(), hangs()]) });
       await takeUpIn(world, false, options);
-      return ["api:a", "websocket:a"].filter(world.agent.turns.isRunning);
+      return ["api:a", "websocket:a"].filter((key) => world.agent.turns.isRunning(key));
     };
     assertEquals(await runs({}), []);
     assertEquals(await runs({ servesApi: true }), ["api:a"]);

@@ -14,11 +14,7 @@ import type { Peer, SocketAdmission } from "../../../../lib/channel/socket_host.
 import { listen, type Listener, type ListenOptions } from "../../../../lib/listen/listen.ts";
 import type { Log } from "../../../../lib/base/log.ts";
 import type { Connection } from "../connection.ts";
-import {
-  createSocketServer,
-  type SocketServer,
-  type SocketServerOptions,
-} from "../socket_server.ts";
+import { SocketServer, type SocketServerOptions } from "../socket_server.ts";
 
 /** Somebody who is let in. */
 export const PEER: Peer = { clientId: "tester", actor: "websocket:tester" };
@@ -71,7 +67,7 @@ export async function openTestSocket(options: TestSocketOptions = {}): Promise<T
   const connections: Connection[] = [];
   const awaited: ((connection: Connection) => void)[] = [];
   const { admit = () => Promise.resolve({ peer: PEER }), onConnection = echo } = options;
-  const server = createSocketServer({
+  const server = new SocketServer({
     path: "/",
     maxMessageBytes: 1_048_576,
     pingIntervalMs: 60_000,

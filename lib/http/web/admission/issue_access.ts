@@ -11,7 +11,7 @@ import { type ErrorCode, ServiceError } from "../../../base/errors.ts";
 import { bearer } from "../../auth.ts";
 import type { LocalUserCheck } from "../../local_user_check.ts";
 import type { Arrival } from "../web_route.ts";
-import type { Admission } from "./create_admission.ts";
+import type { Admission } from "./admission.ts";
 import { foreignReason } from "./local_browser.ts";
 import { sameSecret } from "./same_secret.ts";
 

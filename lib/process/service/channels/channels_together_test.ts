@@ -1,6 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Clock, systemClock } from "../../../base/clock.ts";
-import { scrubbedTurns } from "../../../agent/scrubbed_turns.ts";
 import { says } from "../../../agent/testing/scripted_model.ts";
 import { testAgent } from "../../../agent/testing/test_agent.ts";
 import { PlaceFixture } from "../../../operations/channels/testing/place_fixture.ts";
@@ -41,12 +40,12 @@ function lastText({ messages }: ModelRequest): string {
 Deno.test("three channels in places that die at any moment: each message has one turn, each answer arrives once or is known to be unsure (W1)", async () => {
   const COUNT = rounds(60, 20);
   const fixture = await PlaceFixture.open();
-  const agent = testAgent({ model: echo });
+  const agent = testAgent({ model: echo, scrubber });
   const { journal } = agent;
   const deliveries = createDeliveries({ journal, log: fixture.log, clock: hurried });
   const inbound = createInbound({
     late: { isLate: () => false, take: () => Promise.resolve() },
-    turns: scrubbedTurns(agent.turns, scrubber),
+    turns: agent.turns,
     journal,
     deliveries,
     documents: fakeDocuments,

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { OwnedTurns } from "../../../agent/create_turns.ts";
+import type { AgentTurns } from "../../../agent/agent_turns.ts";
 import type { InputPart } from "../../../contract/messages.ts";
 import { inputChars } from "../../../agent/room.ts";
 import type { Deliveries } from "../../../channel/deliveries.ts";
@@ -14,6 +14,8 @@ import { checkInbound } from "../../../channel/check_inbound.ts";
 import { channelStateDir } from "../../../base/state_dir.ts";
 import type { DocumentReader } from "../../../contract/documents.ts";
 import { type ErrorCode, ServiceError } from "../../../base/errors.ts";
+import { InOrder } from "../../../base/in_order.ts";
+import { Slots } from "../../../rpc/slots.ts";
 import type { Journal, RequestKey } from "../../../contract/journal.ts";
 import type { Log } from "../../../base/log.ts";
 import { requestDigest } from "../../../base/request_digest.ts";
@@ -23,7 +25,6 @@ import type { Inbound, InboundSpec } from "./inbound.ts";
 import { readInboundFiles } from "./inbound_files.ts";
 import { inboundSessionKey } from "./inbound_session_key.ts";
 import type { LateMessages } from "./late_messages.ts";
-import { InOrder, orAborted, Places } from "./waiting.ts";
 
 /** Messages whose files are in memory at the same time; each has 24 MiB of them at most. */
 const MAX_READING = 4;
@@ -33,8 +34,7 @@ const WAITS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["queue_full", "storage
 
 /** What taking messages in takes. */
 export interface InboundDeps {
-  /** Scrubbed (`scrubbedTurns`): what people send is on record without secrets. */
-  turns: Pick<OwnedTurns, "submit" | "repeated" | "command" | "room">;
+  turns: Pick<AgentTurns, "submit" | "repeated" | "command" | "room">;
   journal: Pick<Journal, "enqueue" | "hasMessage">;
   deliveries: Pick<Deliveries, "follow" | "wake">;
   late: Pick<LateMessages, "isLate" | "take">;
@@ -56,11 +56,13 @@ interface Arrival {
   actor: string;
   /** Of what answers it, if it is a command. */
   replyId: string;
-  requestKey?: RequestKey;
-  /** By which a repeat is known; absent where the platform has no id for it. */
-  name?: string;
   signal: AbortSignal;
+  /** By which a repeat is known; both are absent where the platform has no id for it. */
+  name?: string;
+  requestKey?: RequestKey;
 }
+
+type NamedArrival = Arrival & { requestKey: RequestKey };
 
 /** What a message says, as parts of an input. */
 function textsOf({ content, parts = [{ text: content }] }: InboundMessage) {
@@ -69,26 +71,68 @@ function textsOf({ content, parts = [{ text: content }] }: InboundMessage) {
 
 /** Makes the way in. */
 export function createInbound(deps: InboundDeps): Inbound {
-  const { turns, journal, deliveries, late, documents, dataDir, scrub, randomId, log } = deps;
-  const inOrder = new InOrder();
-  const reading = new Places(MAX_READING);
-  const answered = new AnsweredCommands();
-  /** Messages that are on no record yet, by their name. */
-  const arriving = new Map<string, Promise<Published>>();
+  const intake = new Intake(deps);
+  return (spec, value, signal) => intake.publish(spec, value, signal);
+}
+
+class Intake {
+  readonly #deps: InboundDeps;
+  /** What comes under one name: a repeat waits for the first, and finds what became of it. */
+  readonly #repeats = new InOrder();
+  readonly #sessions = new InOrder();
+  readonly #reading = new Slots(MAX_READING, Infinity);
+  readonly #answered = new AnsweredCommands();
+
+  constructor(deps: InboundDeps) {
+    this.#deps = deps;
+  }
+
+  async publish(...[spec, value, signal]: Parameters<Inbound>): Promise<Published> {
+    signal.throwIfAborted();
+    const { runtimeName } = spec;
+    const stateDir = channelStateDir(this.#deps.dataDir, runtimeName);
+    const message = checkInbound(value, { runtimeName, stateDir });
+    const { chatId, messageId } = message;
+    const arrival: Arrival = {
+      spec,
+      message,
+      sessionKey: inboundSessionKey(runtimeName, message),
+      actor: `${spec.channel}:${message.senderId}`,
+      replyId: this.#deps.randomId(),
+      signal,
+    };
+    if (messageId === undefined) return await this.#take(arrival);
+    // A platform that sends it again may have it edited: the first one counts, whatever it says.
+    const name = requestDigest([runtimeName, chatId, messageId]);
+    const named: NamedArrival = {
+      ...arrival,
+      name,
+      replyId: `command-${name}`,
+      requestKey: {
+        scope: `channel ${runtimeName} ${chatId}`,
+        key: messageId,
+        digest: "any",
+        outlivesCancel: true,
+      },
+    };
+    const take = async () => this.#onRecord(named) ?? await this.#take(named);
+    return await this.#repeats.run(name, take, signal);
+  }
 
   /** What became of a message that came before; of one that was changed since, too. */
-  function onRecord({ replyId, requestKey }: Arrival): Published | undefined {
-    if (requestKey === undefined) return undefined;
+  #onRecord({ replyId, requestKey }: NamedArrival): Published | undefined {
+    const { journal, turns } = this.#deps;
     if (journal.hasMessage(replyId)) return { kind: "command" };
     const turn = turns.repeated(requestKey);
     return turn && { kind: "turn", turnId: turn.id, repeated: true };
   }
 
-  async function take(arrival: Arrival): Promise<Published> {
+  async #take(arrival: Arrival): Promise<Published> {
+    const { turns, late } = this.#deps;
     const { spec, message, sessionKey, actor, replyId, requestKey, name, signal } = arrival;
     // Done before, while its answer could not be kept.
-    const known = requestKey && answered.find(replyId);
-    if (known !== undefined) return await reply(arrival, known);
+    const known = requestKey && this.#answered.find(replyId);
+    if (known !== undefined) return await this.#reply(arrival, known);
     // Neither a turn nor a command: what it asked for may be the last thing that is wanted by now.
     if (late.isLate(spec, message, name)) {
       await late.take(spec, message, name);
@@ -100,43 +144,43 @@ export function createInbound(deps: InboundDeps): Inbound {
     // Commands wait for nothing: one of them may be what frees the lane.
     if (command !== undefined) {
       const answer = answerText(command);
-      if (requestKey !== undefined) answered.keep(replyId, answer);
-      return await reply(arrival, answer);
+      if (requestKey !== undefined) this.#answered.keep(replyId, answer);
+      return await this.#reply(arrival, answer);
     }
-    return await inOrder.run(sessionKey, signal, () => submit(arrival));
+    return await this.#sessions.run(sessionKey, () => this.#submit(arrival), signal);
   }
 
-  async function reply(
-    { spec, message, replyId }: Arrival,
+  async #reply(
+    { spec: { runtimeName: channel }, message: { chatId, metadata }, replyId }: Arrival,
     answer: Promise<string>,
   ): Promise<Published> {
-    const { runtimeName } = spec;
-    const { chatId, metadata } = message;
+    const { journal, deliveries, scrub, log } = this.#deps;
     const content = scrub(await answer);
     try {
-      await journal.enqueue({ id: replyId, channel: runtimeName, chatId, content, metadata });
+      await journal.enqueue({ id: replyId, channel, chatId, content, metadata });
     } catch (error) {
       // It is done; whoever sent it again would have it done twice.
       if (!(error instanceof ServiceError) || error.code !== "overloaded") throw error;
       log.warning("The answer to a command is dropped: too much waits for the channel", {
-        channel: runtimeName,
+        channel,
       });
     }
-    deliveries.wake(runtimeName, chatId);
+    deliveries.wake(channel, chatId);
     return { kind: "command" };
   }
 
-  async function submit(arrival: Arrival): Promise<Published> {
+  async #submit(arrival: Arrival): Promise<Published> {
+    const { turns, deliveries } = this.#deps;
     const { spec: { runtimeName, channel }, sessionKey, actor, requestKey, signal } = arrival;
     const { chatId, content, media = [], metadata = {}, streaming } = arrival.message;
     let chars = content.length;
     for (;;) {
       await turns.room({ sessionKey, chars }, signal);
       // Not before there is room for them: what waits holds no files.
-      const leave = media.length === 0 ? () => {} : await reading.take(signal);
+      const leave = media.length === 0 ? undefined : await this.#reading.take(signal);
       try {
         signal.throwIfAborted();
-        const input = await readInput(arrival);
+        const input = await this.#readInput(arrival);
         chars = inputChars(input);
         const turn = await turns.submit({
           sessionKey,
@@ -154,12 +198,13 @@ export function createInbound(deps: InboundDeps): Inbound {
       } catch (error) {
         if (!(error instanceof ServiceError) || !WAITS.has(error.code)) throw error;
       } finally {
-        leave();
+        leave?.();
       }
     }
   }
 
-  async function readInput({ spec, message, signal }: Arrival): Promise<InputPart[]> {
+  async #readInput({ spec, message, signal }: Arrival): Promise<InputPart[]> {
+    const { dataDir, documents } = this.#deps;
     const { media = [] } = message;
     const texts = textsOf(message);
     const folder = channelStateDir(dataDir, spec.runtimeName);
@@ -167,45 +212,4 @@ export function createInbound(deps: InboundDeps): Inbound {
     const isBlank = texts.every(({ text }) => text.trim() === "");
     return [...isBlank && files.length > 0 ? [] : texts, ...files];
   }
-
-  return async (spec, value, signal) => {
-    signal.throwIfAborted();
-    const { runtimeName } = spec;
-    const stateDir = channelStateDir(dataDir, runtimeName);
-    const message = checkInbound(value, { runtimeName, stateDir });
-    const { chatId, messageId } = message;
-    const arrival: Arrival = {
-      spec,
-      message,
-      sessionKey: inboundSessionKey(runtimeName, message),
-      actor: `${spec.channel}:${message.senderId}`,
-      replyId: randomId(),
-      signal,
-    };
-    if (messageId === undefined) return await take(arrival);
-    // A platform that sends it again may have it edited: the first one counts, whatever it says.
-    const name = requestDigest([runtimeName, chatId, messageId]);
-    arrival.name = name;
-    arrival.replyId = `command-${name}`;
-    arrival.requestKey = {
-      scope: `channel ${runtimeName} ${chatId}`,
-      key: messageId,
-      digest: "any",
-      outlivesCancel: true,
-    };
-    for (;;) {
-      const known = onRecord(arrival);
-      if (known !== undefined) return known;
-      const ahead = arriving.get(name);
-      if (ahead === undefined) break;
-      await orAborted(ahead.then(() => {}, () => {}), signal);
-    }
-    const taken = take(arrival);
-    arriving.set(name, taken);
-    try {
-      return await taken;
-    } finally {
-      arriving.delete(name);
-    }
-  };
 }

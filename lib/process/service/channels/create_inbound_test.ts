@@ -8,7 +8,6 @@ import {
 import { join } from "@std/path";
 import { setImmediate } from "node:timers";
 import { makePipe } from "../../../../tests/support/make_pipe.ts";
-import { scrubbedTurns } from "../../../agent/scrubbed_turns.ts";
 import { hangs, says, scriptedModel } from "../../../agent/testing/scripted_model.ts";
 import {
   type TestAgent,
@@ -51,7 +50,7 @@ function world(
     dataDir?: string;
   } = {},
 ): World {
-  const own = testAgent(agent);
+  const own = testAgent({ scrubber, ...agent });
   const told: string[] = [];
   const deliveries = {
     follow: (turnId: string) => void told.push(`follow ${turnId}`),
@@ -66,7 +65,7 @@ function world(
     log: { info: () => {}, warning: () => {} },
   });
   const inbound = createInbound({
-    turns: scrubbedTurns(own.turns, scrubber),
+    turns: own.turns,
     journal: own.journal,
     deliveries,
     late,

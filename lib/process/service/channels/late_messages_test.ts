@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { scrubbedTurns } from "../../../agent/scrubbed_turns.ts";
 import { type FakeClock, fakeClock } from "../../../agent/testing/fake_clock.ts";
 import { type TestAgent, testAgent } from "../../../agent/testing/test_agent.ts";
 import type { InboundMessage, Published } from "../../../contract/inbound_message.ts";
@@ -37,7 +36,7 @@ interface World {
 }
 
 function world({ journal, clock = fakeClock() }: { journal: Journal; clock?: FakeClock }): World {
-  const agent = testAgent({ journal, idPrefix: crypto.randomUUID() });
+  const agent = testAgent({ journal, scrubber, idPrefix: crypto.randomUUID() });
   const woken: string[] = [];
   const deliveries = {
     follow: () => {},
@@ -52,7 +51,7 @@ function world({ journal, clock = fakeClock() }: { journal: Journal; clock?: Fak
   });
   const inbound = createInbound({
     ...shared,
-    turns: scrubbedTurns(agent.turns, scrubber),
+    turns: agent.turns,
     journal,
     late,
     documents: fakeDocuments,

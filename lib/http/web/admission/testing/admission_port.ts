@@ -6,7 +6,7 @@
  */
 
 import { connect } from "node:net";
-import { createSocketServer } from "../../../../../channels/websocket/socket/socket_server.ts";
+import { SocketServer } from "../../../../../channels/websocket/socket/socket_server.ts";
 import { systemClock } from "../../../../base/clock.ts";
 import { Operator } from "../../../../operations/operate.ts";
 import type { Scope } from "../../../../contract/credentials.ts";
@@ -26,7 +26,7 @@ import { createWebApp } from "../../app.ts";
 import { arrivalOf } from "../../arrival.ts";
 import { createBootstrapRoutes } from "../../bootstrap_routes.ts";
 import { createTokenRoutes } from "../../token_routes.ts";
-import { type Admission, createAdmission } from "../create_admission.ts";
+import { Admission } from "../admission.ts";
 
 /** The key of RFC 6455, 1.3. */
 const KEY = "dGhlIHNhbXBsZSBub25jZQ==";
@@ -112,7 +112,7 @@ export async function openAdmissionPort(
       },
     });
   const { operate } = operator;
-  const admission = createAdmission({ config, operate, proxy, clock, log });
+  const admission = new Admission({ config, operate, proxy, clock, log });
   const localUsers = { require: () => Promise.resolve() };
   const app = createWebApp({
     routes: [
@@ -134,14 +134,14 @@ export async function openAdmissionPort(
       },
     ],
     guard: admission.guard,
-    callerOf: admission.callerOf,
+    callerOf: (request, arrival) => admission.callerOf(request, arrival),
     failures: admission.failures,
     clock: systemClock,
     accessLog: (entry) => lines.push(JSON.stringify(entry)),
     log,
   });
   const peers: Peer[] = [];
-  const server = createSocketServer({
+  const server = new SocketServer({
     path: config.path,
     maxMessageBytes: config.maxMessageBytes,
     pingIntervalMs: 60_000,

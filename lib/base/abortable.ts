@@ -1,12 +1,6 @@
 /**
- * Waits for others that end with the channel.
- *
- * @module
- */
-
-/**
- * As the promise, but that it rejects with the signal's reason as soon as that is aborted: a service that
- * has too much to do keeps no channel from stopping. What comes of the promise then is nobody's business.
+ * As the promise, but that it rejects with the signal's reason as soon as that is aborted: what
+ * waits for another is not kept from stopping. What comes of the promise then is nobody's business.
  */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
@@ -14,7 +8,7 @@ export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Pr
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
   try {
-    return await Promise.race([promise, aborted.promise]);
+    return await Promise.race([aborted.promise, promise]);
   } finally {
     signal.removeEventListener("abort", end);
     promise.catch(() => {});

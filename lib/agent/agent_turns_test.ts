@@ -73,7 +73,7 @@ Deno.test("submit() runs turns of a session one at a time, in the order of submi
   assertEquals((await all).map(textOf), ["one", "two", "three"]);
   // Each was given the answer before it, and no question after it.
   assertEquals(model.requests.map(({ messages }) => messages.length), [1, 3, 5]);
-  assertEquals(agent.turns.busySessions(), 0);
+  assertEquals(agent.turns.counts(), { running: 0, queued: 0 });
 });
 
 Deno.test("submit() runs turns of different sessions beside each other", async () => {
@@ -141,7 +141,7 @@ Deno.test("submit() refuses what cannot be a turn before anything is stored, nam
   }
   await assertRejects(() => agent.submit("hi", { model: "nobody" }), Error, "No model nobody");
   assertEquals(agent.journal.sessions({ limit: 10 }), []);
-  assertEquals(agent.turns.busySessions(), 0);
+  assertEquals(agent.turns.counts(), { running: 0, queued: 0 });
   const image = { type: "image" as const, mediaType: "image/png", bytes: new Uint8Array(3) };
   assertEquals(textOf(await agent.ask("", { input: [image] })), "ok");
 });
@@ -151,7 +151,7 @@ Deno.test("submit() gives its place back when the turn could not be accepted", a
   const journal = faulty(["accept"], () => broken);
   await using agent = testAgent({ journal });
   await assertRejects(() => agent.submit("hi"), Error, "disk full");
-  assertEquals(agent.turns.busySessions(), 0);
+  assertEquals(agent.turns.counts(), { running: 0, queued: 0 });
   broken = false;
   assertEquals(textOf(await agent.ask("hi")), "ok");
   await journal.close();

@@ -21,3 +21,17 @@ Deno.test("abortable() ends with its signal, whatever the promise comes to", asy
     "before",
   );
 });
+
+Deno.test("abortable() gives the outcome, or the signal's reason if that comes first", async () => {
+  assertEquals(await abortable(Promise.resolve(1), new AbortController().signal), 1);
+  await assertRejects(
+    () => abortable(Promise.reject(new Error("no")), new AbortController().signal),
+    Error,
+    "no",
+  );
+  const gone = new AbortController();
+  const left = abortable(new Promise(() => {}), gone.signal);
+  gone.abort(new Error("gone"));
+  await assertRejects(() => left, Error, "gone");
+  await assertRejects(() => abortable(Promise.resolve(1), gone.signal), Error, "gone");
+});
