@@ -7,6 +7,7 @@
 
 import type { APIApplication } from "discord.js";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { systemClock } from "../../lib/channel/system_clock.ts";
 import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
 import { problemsOf } from "./settings.ts";
 import { DiscordApi, isSnowflake } from "./rest/discord_api.ts";
@@ -21,15 +22,6 @@ const MAY_READ = (1 << 18) | (1 << 19);
  * SEND_MESSAGES_IN_THREADS.
  */
 const PERMISSIONS = "309237746752";
-
-/** A check has no host, whose clock a runtime has. */
-const CLOCK = {
-  elapsed: () => performance.now(),
-  after(ms: number, run: () => void) {
-    const timer = setTimeout(run, ms);
-    return () => clearTimeout(timer);
-  },
-};
 
 /** The findings; none where everything is right. */
 export async function validate(
@@ -55,7 +47,7 @@ export async function validate(
   }
   const token = String(values.token ?? "").trim().replace(/^Bot\s+/, "");
   if (token === "") return findings;
-  const rest = new DiscordRest({ apiUrl, token, clock: CLOCK, signal });
+  const rest = new DiscordRest({ apiUrl, token, clock: systemClock, signal });
   try {
     return [...findings, ...await ask(new DiscordApi(rest))];
   } finally {
