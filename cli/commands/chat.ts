@@ -27,7 +27,7 @@ export interface ChatCommandDeps {
 }
 
 /** Runs the command. */
-export async function runChat(invocation: Invocation, deps: ChatCommandDeps): Promise<ExitCode> {
+async function runChat(invocation: Invocation, deps: ChatCommandDeps): Promise<ExitCode> {
   const { globals, options, out } = invocation;
   const wanted = options["chat"] as string | undefined;
   if (wanted !== undefined) checkChatId(wanted);
