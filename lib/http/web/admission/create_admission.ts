@@ -39,8 +39,6 @@ export interface AdmissionDeps {
   proxy?: Pick<TrustedProxy, "authenticate">;
   clock: Clock;
   log: Pick<Log, "error">;
-  /** At least 12 letters and digits, another text each time; default: random. */
-  random?: () => string;
 }
 
 export interface Admission extends SocketAdmission {
@@ -62,7 +60,7 @@ const MAX_TOKEN_CHARS = 1_000;
 
 /** Makes one for a port. */
 export function createAdmission(deps: AdmissionDeps): Admission {
-  const { config, operate, proxy, clock, log, random = randomText } = deps;
+  const { config, operate, proxy, clock, log } = deps;
   const guard = createOwnGuard(config);
   const failures = new AuthFailures({
     perMinute: config.authFailuresPerMinute,
@@ -142,7 +140,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     if (!mayComeIn(offered.clientId)) {
       throw new ServiceError("forbidden_client", "This client_id is not let in here");
     }
-    const clientId = offered.clientId ?? `anon-${random().slice(0, 12)}`;
+    const clientId = offered.clientId ?? `anon-${randomText()}`;
     return {
       peer: {
         actor: identity?.actor ?? `websocket:${clientId}`,
