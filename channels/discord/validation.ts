@@ -7,7 +7,7 @@
 
 import type { APIApplication } from "discord.js";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
-import { systemClock } from "../../lib/channel/system_clock.ts";
+import { systemClock } from "../../lib/base/clock.ts";
 import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
 import { problemsOf } from "./settings.ts";
 import { DiscordApi, isSnowflake } from "./rest/discord_api.ts";

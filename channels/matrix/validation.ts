@@ -7,7 +7,7 @@
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
 import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
-import { systemClock } from "../../lib/channel/system_clock.ts";
+import { systemClock } from "../../lib/base/clock.ts";
 import { boundedFetch } from "./api/bounded_fetch.ts";
 import { readFault } from "./api/faults.ts";
 import { MatrixApi } from "./api/matrix_api.ts";

@@ -6,7 +6,7 @@
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
 import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
-import { systemClock } from "../../lib/channel/system_clock.ts";
+import { systemClock } from "../../lib/base/clock.ts";
 import { ApiError } from "./api/api_error.ts";
 import { MattermostClient } from "./api/mattermost_client.ts";
 import { openHttpClient } from "./api/open_http_client.ts";

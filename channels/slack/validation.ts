@@ -4,7 +4,7 @@
  * @module
  */
 
-import { systemClock } from "../../lib/channel/system_clock.ts";
+import { systemClock } from "../../lib/base/clock.ts";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
 import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
 import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";

@@ -13,7 +13,7 @@ import {
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage, StreamDelta } from "../../lib/contract/outbound_message.ts";
 import { backoffMs, sleep } from "../../lib/channel/platform/mod.ts";
-import { systemClock } from "../../lib/channel/system_clock.ts";
+import { systemClock } from "../../lib/base/clock.ts";
 import { TelegramApi } from "./api/telegram_api.ts";
 import { TelegramFault } from "./api/telegram_fault.ts";
 import { TelegramBot } from "./bot.ts";

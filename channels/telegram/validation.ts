@@ -7,7 +7,7 @@
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
 import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
-import { systemClock } from "../../lib/channel/system_clock.ts";
+import { systemClock } from "../../lib/base/clock.ts";
 import { TelegramApi } from "./api/telegram_api.ts";
 import { TelegramFault } from "./api/telegram_fault.ts";
 import { apiRootOf, problemsOf } from "./settings.ts";

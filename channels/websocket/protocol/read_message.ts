@@ -6,8 +6,8 @@
  */
 
 import type { z } from "zod";
-import { isBlank } from "../../../lib/channel/is_blank.ts";
-import { requireJsonBounds } from "../../../lib/channel/json_bounds.ts";
+import { isBlank } from "../../../lib/base/is_blank.ts";
+import { requireJsonBounds } from "../../../lib/base/json_bounds.ts";
 import { ServiceError } from "../../../lib/base/errors.ts";
 import type { ErrorPlace } from "../../../lib/listen/error_frame.ts";
 import {

@@ -6,7 +6,7 @@
 
 import type { IncomingMessage } from "node:http";
 import type { UpgradeRefusal } from "../../../lib/listen/refuse_upgrade.ts";
-import { upgradePath } from "../../../lib/channel/upgrade_path.ts";
+import { upgradePath } from "../../../lib/base/upgrade_path.ts";
 
 /** What of a request is looked at. */
 export type UpgradeHead = Pick<IncomingMessage, "method" | "url" | "httpVersion" | "headers">;

@@ -14,7 +14,7 @@ import { WebSocketServer } from "ws";
 import type { Clock } from "../../../lib/base/clock.ts";
 import { refuseUpgrade, type UpgradeRefusal } from "../../../lib/listen/refuse_upgrade.ts";
 import type { SocketAdmission } from "../../../lib/channel/socket_host.ts";
-import { upgradePath } from "../../../lib/channel/upgrade_path.ts";
+import { upgradePath } from "../../../lib/base/upgrade_path.ts";
 import type { Log } from "../../../lib/base/log.ts";
 import { checkUpgrade, refusal } from "./check_upgrade.ts";
 import type { Connection } from "./connection.ts";

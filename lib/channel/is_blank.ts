@@ -1,3 +1,0 @@
-/** For channels, which see nothing of the agent. @module */
-
-export { isBlank } from "../base/is_blank.ts";
