@@ -71,7 +71,7 @@ export function createMatrixLink(deps: MatrixLinkDeps): MatrixLink {
   const { clock, log } = host;
   const { api, userId } = session;
   const words = wordsOf(config.language);
-  const rooms = new Rooms(userId);
+  const rooms = new Rooms();
   const foreign = new ForeignWriters();
   const transactions = new Transactions(memory);
   const writer = new RoomWriter({ api, rooms, foreign });
