@@ -17,7 +17,6 @@ export const CHANNELS: readonly ChannelPackage[] = [
     loadManifest: () => import("./discord/manifest.ts"),
     modules: {
       "discord_bot.ts": moduleUrl("channels/discord/discord_bot.ts").href,
-      "instances.ts": moduleUrl("channels/discord/instances.ts").href,
       "runtime.ts": moduleUrl("channels/discord/runtime.ts").href,
       "settings.ts": moduleUrl("channels/discord/settings.ts").href,
       "validation.ts": moduleUrl("channels/discord/validation.ts").href,
@@ -33,7 +32,6 @@ export const CHANNELS: readonly ChannelPackage[] = [
     folder: "email",
     loadManifest: () => import("./email/manifest.ts"),
     modules: {
-      "instances.ts": moduleUrl("channels/email/instances.ts").href,
       "runtime.ts": moduleUrl("channels/email/runtime.ts").href,
       "validation.ts": moduleUrl("channels/email/validation.ts").href,
     },
@@ -51,7 +49,6 @@ export const CHANNELS: readonly ChannelPackage[] = [
     loadManifest: () => import("./matrix/manifest.ts"),
     modules: {
       "chat_id.ts": moduleUrl("channels/matrix/chat_id.ts").href,
-      "instances.ts": moduleUrl("channels/matrix/instances.ts").href,
       "matrix_link.ts": moduleUrl("channels/matrix/matrix_link.ts").href,
       "runtime.ts": moduleUrl("channels/matrix/runtime.ts").href,
       "settings.ts": moduleUrl("channels/matrix/settings.ts").href,
@@ -69,7 +66,6 @@ export const CHANNELS: readonly ChannelPackage[] = [
     loadManifest: () => import("./mattermost/manifest.ts"),
     modules: {
       "chat_address.ts": moduleUrl("channels/mattermost/chat_address.ts").href,
-      "instances.ts": moduleUrl("channels/mattermost/instances.ts").href,
       "runtime.ts": moduleUrl("channels/mattermost/runtime.ts").href,
       "settings.ts": moduleUrl("channels/mattermost/settings.ts").href,
       "validation.ts": moduleUrl("channels/mattermost/validation.ts").href,
@@ -86,7 +82,6 @@ export const CHANNELS: readonly ChannelPackage[] = [
     loadManifest: () => import("./slack/manifest.ts"),
     modules: {
       "app_manifest.ts": moduleUrl("channels/slack/app_manifest.ts").href,
-      "instances.ts": moduleUrl("channels/slack/instances.ts").href,
       "runtime.ts": moduleUrl("channels/slack/runtime.ts").href,
       "settings.ts": moduleUrl("channels/slack/settings.ts").href,
       "slack_session.ts": moduleUrl("channels/slack/slack_session.ts").href,
@@ -104,7 +99,6 @@ export const CHANNELS: readonly ChannelPackage[] = [
     loadManifest: () => import("./telegram/manifest.ts"),
     modules: {
       "bot.ts": moduleUrl("channels/telegram/bot.ts").href,
-      "instances.ts": moduleUrl("channels/telegram/instances.ts").href,
       "runtime.ts": moduleUrl("channels/telegram/runtime.ts").href,
       "settings.ts": moduleUrl("channels/telegram/settings.ts").href,
       "validation.ts": moduleUrl("channels/telegram/validation.ts").href,
@@ -136,7 +130,6 @@ export const CHANNELS: readonly ChannelPackage[] = [
     loadManifest: () => import("./xmpp/manifest.ts"),
     modules: {
       "connection.ts": moduleUrl("channels/xmpp/connection.ts").href,
-      "instances.ts": moduleUrl("channels/xmpp/instances.ts").href,
       "runtime.ts": moduleUrl("channels/xmpp/runtime.ts").href,
       "settings.ts": moduleUrl("channels/xmpp/settings.ts").href,
       "validation.ts": moduleUrl("channels/xmpp/validation.ts").href,

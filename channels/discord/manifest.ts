@@ -58,7 +58,7 @@ const manifest: ChannelDescriptor = {
     ],
     validator: "channels/discord/validation.ts:validate",
   },
-  management: { multiInstance: true, adapter: "channels/discord/instances.ts:instances" },
+  management: { multiInstance: true },
   capabilities: [
     "streaming",
     "progress",

@@ -7,6 +7,8 @@
 
 import type { APIApplication } from "discord.js";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { systemClock } from "../../lib/base/clock.ts";
+import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
 import { problemsOf } from "./settings.ts";
 import { DiscordApi, isSnowflake } from "./rest/discord_api.ts";
 import { DiscordRest } from "./rest/discord_rest.ts";
@@ -21,15 +23,6 @@ const MAY_READ = (1 << 18) | (1 << 19);
  */
 const PERMISSIONS = "309237746752";
 
-/** A check has no host, whose clock a runtime has. */
-const CLOCK = {
-  elapsed: () => performance.now(),
-  after(ms: number, run: () => void) {
-    const timer = setTimeout(run, ms);
-    return () => clearTimeout(timer);
-  },
-};
-
 /** The findings; none where everything is right. */
 export async function validate(
   values: Readonly<Record<string, unknown>>,
@@ -41,20 +34,20 @@ export async function validate(
   if (findings.some(({ level }) => level === "error")) return findings;
   const apiUrl = String(values.apiUrl).replace(/\/+$/, "");
   const { hostname, protocol } = new URL(apiUrl);
-  if (isLocal(hostname) && !allowLocalServiceAccess) {
+  if (isLocalHost(hostname) && !allowLocalServiceAccess) {
     return [
       ...findings,
       error("apiUrl", "apiUrl names this machine, and channels.allowLocalServiceAccess is off"),
     ];
   }
-  if (protocol === "http:" && !isLocal(hostname)) {
+  if (protocol === "http:" && !isLocalHost(hostname)) {
     findings.push(
       warning("apiUrl", "The connection is not encrypted: the token is read on the way"),
     );
   }
   const token = String(values.token ?? "").trim().replace(/^Bot\s+/, "");
   if (token === "") return findings;
-  const rest = new DiscordRest({ apiUrl, token, clock: CLOCK, signal });
+  const rest = new DiscordRest({ apiUrl, token, clock: systemClock, signal });
   try {
     return [...findings, ...await ask(new DiscordApi(rest))];
   } finally {
@@ -107,19 +100,4 @@ function checkAllowFrom({ allowFrom }: Readonly<Record<string, unknown>>): Setup
     }, which is no id: they have 17 to 20 digits ` +
       "(Copy User ID, with the developer mode on)",
   )];
-}
-
-function isLocal(host: string): boolean {
-  const plain = host.replace(/^\[|\]$/g, "").toLowerCase();
-  return /^(localhost|.*\.(localhost|local)|0\.0\.0\.0|::1?)$/.test(plain) ||
-    /^(?:10|127)\.|^192\.168\.|^169\.254\.|^172\.(?:1[6-9]|2\d|3[01])\./.test(plain) ||
-    /^f[cde]/.test(plain) && plain.includes(":");
-}
-
-function error(field: string, message: string): SetupFinding {
-  return { level: "error", field, message };
-}
-
-function warning(field: string, message: string): SetupFinding {
-  return { level: "warning", field, message };
 }

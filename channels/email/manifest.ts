@@ -91,7 +91,7 @@ const manifest: ChannelDescriptor = {
     ],
     validator: "channels/email/validation.ts:validate",
   },
-  management: { multiInstance: true, adapter: "channels/email/instances.ts:instances" },
+  management: { multiInstance: true },
   capabilities: ["media", "replies", "catch_up"],
   defaultActivation: false,
   permissions: {

@@ -6,11 +6,12 @@
  */
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { imapOptions, isLoginRefused } from "./imap/imap_session.ts";
 import { loadImapFlow } from "./imap/load_imapflow.ts";
 import { reasonOf } from "./imap/watch_mailbox.ts";
-import { isThisMachine, type MailServer, readSettings } from "./account/settings.ts";
+import { type MailServer, readSettings } from "./account/settings.ts";
 import { createMailTransport } from "./smtp/mail_transport.ts";
 import { type TlsOptions, tlsOptions } from "./account/tls_options.ts";
 
@@ -26,30 +27,27 @@ export async function validate(
     for (
       const [field, { host }] of [["imapHost", settings.imap], ["smtpHost", settings.smtp]] as const
     ) {
-      if (!isLocal(host)) continue;
-      findings.push({
-        level: "error",
+      if (!isLocalHost(host)) continue;
+      findings.push(error(
         field,
-        message:
-          `${field} is ${JSON.stringify(host)}, which is on this machine or in its network: ` +
+        `${field} is ${JSON.stringify(host)}, which is on this machine or in its network: ` +
           "channels.allowLocalServiceAccess does not allow that",
-      });
+      ));
     }
     if (findings.length > 0) return findings;
   }
   let tls: TlsOptions;
   try {
     tls = await tlsOptions(settings.tlsCaFile);
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return [{ level: "error", field: "tlsCaFile", message: error.message }];
+  } catch (reason) {
+    if (!(reason instanceof ServiceError)) throw reason;
+    return [error("tlsCaFile", reason.message)];
   }
   if (!settings.requireAuthentication) {
-    findings.push({
-      level: "warning",
-      field: "requireAuthentication",
-      message: "requireAuthentication is off: whoever writes an allowed address into From is heard",
-    });
+    findings.push(warning(
+      "requireAuthentication",
+      "requireAuthentication is off: whoever writes an allowed address into From is heard",
+    ));
   }
   const { maxMessageBytes: maxBytes } = settings;
   const [imap, smtp] = await Promise.all([
@@ -100,24 +98,15 @@ async function probe(
   try {
     await Promise.race([run(signal), late.promise]);
     return [];
-  } catch (error) {
+  } catch (reason) {
     const at = `${which === "imap" ? "IMAP" : "SMTP"} at ${host}:${port}`;
-    if (isLoginRefused(error) || (error as { code?: unknown }).code === "EAUTH") {
+    if (isLoginRefused(reason) || (reason as { code?: unknown }).code === "EAUTH") {
       const field = which === "imap" ? "password" : "smtpPassword";
-      return [{ level: "error", field, message: `${at} refuses the name or the password` }];
+      return [error(field, `${at} refuses the name or the password`)];
     }
-    const field = `${which}Host`;
-    return [{ level: "warning", field, message: `${at} cannot be used: ${reasonOf(error)}` }];
+    return [warning(`${which}Host`, `${at} cannot be used: ${reasonOf(reason)}`)];
   } finally {
     signal.removeEventListener("abort", stop);
     late.promise.catch(() => {});
   }
-}
-
-/** By its name or number alone: a place asks no name server. */
-function isLocal(host: string): boolean {
-  const plain = host.replace(/^\[|\]$/g, "").toLowerCase();
-  return isThisMachine(host) || plain.endsWith(".localhost") || plain.endsWith(".local") ||
-    /^(?:0|10|127)\.|^192\.168\.|^169\.254\.|^172\.(?:1[6-9]|2\d|3[01])\./.test(plain) ||
-    (plain.includes(":") && !/^2|^3/.test(plain));
 }

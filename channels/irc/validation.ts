@@ -5,6 +5,7 @@
  */
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
 import { connectToServer } from "./connection/irc_transport.ts";
 
 /** How long the server has for a word, milliseconds. */
@@ -27,13 +28,13 @@ export async function validate(
     }
     return findings;
   }
-  if (isLocal(host) && !allowLocalServiceAccess) {
+  if (isLocalHost(host) && !allowLocalServiceAccess) {
     return [
       ...findings,
       error("host", "host names this machine, and channels.allowLocalServiceAccess is off"),
     ];
   }
-  if (values.tls === false && !isLocal(host)) {
+  if (values.tls === false && !isLocalHost(host)) {
     findings.push(
       warning("tls", "The connection is not encrypted: passwords and messages are read on the way"),
     );
@@ -121,18 +122,6 @@ async function readCerts(path: string): Promise<string[]> {
   return await Deno.readTextFile(path).then((pem) => [pem], () => []);
 }
 
-function isLocal(host: string): boolean {
-  return /^(localhost|.*\.localhost|127(\.\d+){3}|\[?::1\]?|0\.0\.0\.0|\[?::\]?)$/i.test(host);
-}
-
 function text(value: unknown): string {
   return typeof value === "string" ? value : "";
-}
-
-function error(field: string, message: string): SetupFinding {
-  return { level: "error", field, message };
-}
-
-function warning(field: string, message: string): SetupFinding {
-  return { level: "warning", field, message };
 }

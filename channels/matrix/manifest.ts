@@ -65,7 +65,7 @@ const manifest: ChannelDescriptor = {
       "Switch the channel on, and invite the bot to a room without encryption.",
     ],
   },
-  management: { multiInstance: true, adapter: "channels/matrix/instances.ts:instances" },
+  management: { multiInstance: true },
   capabilities: [
     "streaming",
     "progress",

@@ -73,7 +73,7 @@ export class MatrixLink {
     const now = () => clock.now();
     this.#deps = deps;
     this.session = session;
-    const rooms = this.rooms = new Rooms(me);
+    const rooms = this.rooms = new Rooms();
     const transactions = this.#transactions = new Transactions(memory);
     const writer = this.#writer = new RoomWriter({ api, rooms, foreign });
     const sender = this.sender = new MessageSender({ api, writer, transactions, words });

@@ -6,6 +6,7 @@
  */
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
 import { systemClock } from "../../lib/base/clock.ts";
 import { boundedFetch } from "./api/bounded_fetch.ts";
 import { readFault } from "./api/faults.ts";
@@ -32,7 +33,7 @@ export async function validate(
       "https://matrix.org, without a user, a query or a fragment";
     return [...findings, error("homeserver", message)];
   }
-  const isOwn = isLocal(url.hostname);
+  const isOwn = isLocalHost(url.hostname);
   if (isOwn && !allowLocalServiceAccess) {
     const message = "homeserver names this machine or its network, and " +
       "channels.allowLocalServiceAccess is off";
@@ -169,26 +170,10 @@ function isUserId(id: string): boolean {
   return id.length <= 255 && /^@[^\s:]*:[^\s]+$/.test(id);
 }
 
-/** By its name or number alone: a place asks no name server. */
-function isLocal(host: string): boolean {
-  const plain = host.replace(/^\[|\]$/g, "").toLowerCase();
-  return plain === "localhost" || plain.endsWith(".localhost") || plain.endsWith(".local") ||
-    /^(?:0|10|127)\.|^192\.168\.|^169\.254\.|^172\.(?:1[6-9]|2\d|3[01])\./.test(plain) ||
-    (plain.includes(":") && !/^2|^3/.test(plain));
-}
-
 function text(value: unknown): string {
   return typeof value === "string" ? value.trim() : "";
 }
 
 function shown(value: string): string {
   return JSON.stringify(value.slice(0, 80));
-}
-
-function error(field: string, message: string): SetupFinding {
-  return { level: "error", field, message };
-}
-
-function warning(field: string, message: string): SetupFinding {
-  return { level: "warning", field, message };
 }

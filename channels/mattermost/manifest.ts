@@ -59,7 +59,7 @@ const manifest: ChannelDescriptor = {
     ],
     validator: "channels/mattermost/validation.ts:validate",
   },
-  management: { multiInstance: true, adapter: "channels/mattermost/instances.ts:instances" },
+  management: { multiInstance: true },
   capabilities: [
     "streaming",
     "progress",

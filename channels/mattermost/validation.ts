@@ -5,6 +5,7 @@
  */
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
 import { systemClock } from "../../lib/base/clock.ts";
 import { ApiError } from "./api/api_error.ts";
 import { MattermostClient } from "./api/mattermost_client.ts";
@@ -19,17 +20,19 @@ export async function validate(
   const { settings, problems } = readSettings(values);
   if (problems.length > 0) return problems.map((one) => ({ level: "error", ...one }));
   const { hostname, protocol } = new URL(settings.url);
-  if (!allowLocalServiceAccess && isLocal(hostname)) {
+  if (!allowLocalServiceAccess && isLocalHost(hostname)) {
     return [error(
       "url",
       "url is on this machine or in its network: channels.allowLocalServiceAccess does not allow that",
     )];
   }
   const findings: SetupFinding[] = [];
-  if (protocol === "http:" && !isLocal(hostname)) {
+  if (protocol === "http:" && !isLocalHost(hostname)) {
     findings.push(warning("url", "The connection is not encrypted: the token is read on the way"));
   }
-  if (settings.actions !== undefined && settings.actions.publicUrl === "" && !isLocal(hostname)) {
+  if (
+    settings.actions !== undefined && settings.actions.publicUrl === "" && !isLocalHost(hostname)
+  ) {
     findings.push(warning(
       "actionsUrl",
       "actionsUrl is not set: clicks arrive only where the server reaches actionsHost itself",
@@ -94,20 +97,4 @@ function findingOf(failure: unknown, url: string): SetupFinding {
   }
   if (status === 404) return error("url", `${url} does not answer as a Mattermost server`);
   return warning("url", `${url} cannot be used now: ${message}`);
-}
-
-/** By its name or number alone: a place asks no name server. */
-function isLocal(host: string): boolean {
-  const plain = host.replace(/^\[|\]$/g, "").toLowerCase();
-  return plain === "localhost" || /\.(?:localhost|local|internal)$/.test(plain) ||
-    /^(?:0|10|127)\.|^192\.168\.|^169\.254\.|^172\.(?:1[6-9]|2\d|3[01])\./.test(plain) ||
-    (plain.includes(":") && !/^[23]/.test(plain));
-}
-
-function error(field: string, message: string): SetupFinding {
-  return { level: "error", field, message };
-}
-
-function warning(field: string, message: string): SetupFinding {
-  return { level: "warning", field, message };
 }

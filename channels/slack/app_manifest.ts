@@ -24,14 +24,5 @@ export const BOT_SCOPES = [
   "users:read",
 ] as const;
 
-/** Events that the app subscribes to. */
-export const BOT_EVENTS = [
-  "app_mention",
-  "message.channels",
-  "message.groups",
-  "message.im",
-  "message.mpim",
-] as const;
-
 /** Path of the mode http, for events and for clicks. */
 export const HTTP_PATH = "/slack/events";

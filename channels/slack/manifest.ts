@@ -63,7 +63,7 @@ const manifest: ChannelDescriptor = {
       "Switch the channel on, and invite the app in channels with /invite.",
     ],
   },
-  management: { multiInstance: true, adapter: "channels/slack/instances.ts:instances" },
+  management: { multiInstance: true },
   capabilities: [
     "streaming",
     "progress",

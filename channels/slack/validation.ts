@@ -6,16 +6,13 @@
 
 import { systemClock } from "../../lib/base/clock.ts";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
 import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import { WebClient } from "@slack/web-api";
 import { clientOptions } from "./api/slack_api.ts";
 import { slackFault, SlackRefusal } from "./api/slack_fault.ts";
 import { BOT_SCOPES } from "./app_manifest.ts";
 import { isToken, notToken, readApiUrl, readEmoji } from "./settings.ts";
-
-/** This machine and networks that are no part of the internet. */
-const LOCAL_HOST =
-  /^(?:127\.|10\.|0\.|192\.168\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.|\[(?:::1?\]|::ffff:|f[cd]|fe[89ab]))|(?:^|\.)(?:localhost|local|internal)$/i;
 
 /** The findings; none where everything is right. */
 export async function validate(
@@ -50,7 +47,7 @@ export async function validate(
   if (apiUrl === undefined) {
     return [...findings, error("apiUrl", "apiUrl is wrong: expected https://slack.com/api/")];
   }
-  if (!allowLocalServiceAccess && LOCAL_HOST.test(apiUrl.hostname)) {
+  if (!allowLocalServiceAccess && isLocalHost(apiUrl.hostname)) {
     return [...findings, error("apiUrl", "apiUrl names a service of this network, which is off")];
   }
   if (findings.some(({ level }) => level === "error")) return findings;
@@ -119,12 +116,4 @@ function checkPrefix(field: string, value: unknown, prefix: string): SetupFindin
 
 function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
-}
-
-function error(field: string, message: string): SetupFinding {
-  return { level: "error", field, message };
-}
-
-function warning(field: string, message: string): SetupFinding {
-  return { level: "warning", field, message };
 }

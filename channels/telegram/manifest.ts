@@ -65,7 +65,7 @@ const manifest: ChannelDescriptor = {
       "For groups: add the bot to the group, and mention it there.",
     ],
   },
-  management: { multiInstance: true, adapter: "channels/telegram/instances.ts:instances" },
+  management: { multiInstance: true },
   capabilities: [
     "streaming",
     "progress",

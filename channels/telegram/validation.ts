@@ -6,6 +6,7 @@
  */
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
 import { systemClock } from "../../lib/base/clock.ts";
 import { TelegramApi } from "./api/telegram_api.ts";
 import { TelegramFault } from "./api/telegram_fault.ts";
@@ -22,7 +23,7 @@ export async function validate(
   const problems = problemsOf(values);
   if (problems.length > 0) return problems;
   const apiUrl = apiRootOf({ apiUrl: String(values.apiUrl).trim() });
-  if (!allowLocalServiceAccess && isLocal(apiUrl)) {
+  if (!allowLocalServiceAccess && isLocalHost(new URL(apiUrl).hostname)) {
     return [error(
       "apiUrl",
       `apiUrl is ${JSON.stringify(apiUrl)}, which is on this machine or in its network: ` +
@@ -84,20 +85,4 @@ async function webhookFindings(
     `Another program may use this bot: a webhook to ${host} is set, and is removed when this ` +
       "channel starts",
   )];
-}
-
-/** By its name or number alone: a place asks no name server. */
-function isLocal(url: string): boolean {
-  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
-  return /^(?:localhost|.*\.(?:localhost|local))$/.test(host) ||
-    /^(?:0|10|127)\.|^192\.168\.|^169\.254\.|^172\.(?:1[6-9]|2\d|3[01])\./.test(host) ||
-    (host.includes(":") && !/^[23]/.test(host));
-}
-
-function error(field: string, message: string): SetupFinding {
-  return { level: "error", field, message };
-}
-
-function warning(field: string, message: string): SetupFinding {
-  return { level: "warning", field, message };
 }

@@ -5,6 +5,7 @@
  */
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
 import { readSecrets, secretProblem } from "./protocol/signature.ts";
 
 /** How long the URL has for an answer, milliseconds. */
@@ -59,9 +60,9 @@ function checkUrl(
   if (url.username !== "" || url.password !== "") {
     return [error("url", "url holds a name or a password: receivers check the signature instead")];
   }
-  const local = isLocal(url.hostname);
+  const local = isLocalHost(url.hostname);
   const ownPort = Number(url.port || (url.protocol === "https:" ? 443 : 80));
-  if (ownPort === Number(port) && (url.hostname === host || local)) {
+  if (ownPort === Number(port) && (url.hostname === host || isThisMachine(url.hostname))) {
     return [error("url", "url leads back to this channel: set it to where answers belong")];
   }
   if (local && !allowLocal) {
@@ -97,14 +98,6 @@ function isLoopback(host: string): boolean {
 }
 
 /** Also the address that means every address of this machine. */
-function isLocal(host: string): boolean {
+function isThisMachine(host: string): boolean {
   return isLoopback(host) || /^(0\.0\.0\.0|\[?::\]?)$/.test(host);
-}
-
-function error(field: string, message: string): SetupFinding {
-  return { level: "error", field, message };
-}
-
-function warning(field: string, message: string): SetupFinding {
-  return { level: "warning", field, message };
 }

@@ -57,7 +57,7 @@ const manifest: ChannelDescriptor = {
       "Add the agent as a contact in your program and write to it, without end-to-end encryption.",
     ],
   },
-  management: { multiInstance: true, adapter: "channels/xmpp/instances.ts:instances" },
+  management: { multiInstance: true },
   capabilities: [
     "streaming",
     "progress",

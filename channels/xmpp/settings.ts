@@ -185,7 +185,7 @@ function readRooms(
 }
 
 /** By its name or number alone. */
-export function isThisMachine(host: string): boolean {
+function isThisMachine(host: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 }
 

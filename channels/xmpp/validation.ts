@@ -8,8 +8,9 @@
 import { systemClock } from "../../lib/base/clock.ts";
 import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
-import { areRoomPasswords, isThisMachine, readSettings, type XmppSettings } from "./settings.ts";
+import { areRoomPasswords, readSettings, type XmppSettings } from "./settings.ts";
 import { readCaCerts } from "./client/ca_certs.ts";
 import { NS } from "./client/namespaces.ts";
 import { StanzaError } from "./client/stanza_error.ts";
@@ -28,7 +29,7 @@ export async function validate(
   if (!areRoomPasswords(String(values.roomPasswords ?? ""))) {
     const message =
       "roomPasswords is no list such as room@conference.example.org password, other@…";
-    findings.push({ level: "error", field: "roomPasswords", message });
+    findings.push(error("roomPasswords", message));
   }
   if (!allowLocalServiceAccess) {
     for (
@@ -37,33 +38,33 @@ export async function validate(
         settings.uploadUrl?.hostname ?? "",
       ]] as const
     ) {
-      if (host === "" || !isLocal(host)) continue;
+      if (host === "" || !isLocalHost(host)) continue;
       const message = `${host} is in the network of this machine, which channels may not use`;
-      findings.push({ level: "error", field, message });
+      findings.push(error(field, message));
     }
   }
   if (findings.length > 0) return findings;
   let caCerts: string[];
   try {
     caCerts = await readCaCerts(settings.caFile);
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return [{ level: "error", field: "caFile", message: error.message }];
+  } catch (reason) {
+    if (!(reason instanceof ServiceError)) throw reason;
+    return [error("caFile", reason.message)];
   }
   let session: XmppSession;
   try {
     session = await openProbe(settings, caCerts, signal);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    if (error instanceof LoginRefusedError) return [{ level: "error", field: "password", message }];
+  } catch (reason) {
+    const message = reason instanceof Error ? reason.message : String(reason);
+    if (reason instanceof LoginRefusedError) return [error("password", message)];
     const at = `${settings.host}:${settings.port}`;
-    return [{ level: "warning", field: "host", message: `${at} cannot be used: ${message}` }];
+    return [warning("host", `${at} cannot be used: ${message}`)];
   }
   try {
     return await look(session, settings);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return [{ level: "warning", field: "host", message: `It cannot be looked at: ${message}` }];
+  } catch (reason) {
+    const message = reason instanceof Error ? reason.message : String(reason);
+    return [warning("host", `It cannot be looked at: ${message}`)];
   } finally {
     await session.close();
   }
@@ -94,48 +95,32 @@ async function look(session: XmppSession, settings: XmppSettings): Promise<Setup
   const findings: SetupFinding[] = [];
   const { hasArchive } = await accountFeatures(session);
   if (!hasArchive) {
-    findings.push({
-      level: "warning",
-      field: "host",
-      message:
-        "The server keeps no archive (XEP-0313): what is written while the service is down " +
+    findings.push(warning(
+      "host",
+      "The server keeps no archive (XEP-0313): what is written while the service is down " +
         "is heard only where the server keeps it otherwise",
-    });
+    ));
   }
   for (const { jid } of settings.rooms) {
     try {
       await session.request("get", jid, xml("query", { xmlns: NS.discoInfo }));
-    } catch (error) {
-      const isThere = error instanceof StanzaError &&
+    } catch (reason) {
+      const isThere = reason instanceof StanzaError &&
         !["item-not-found", "remote-server-not-found", "service-unavailable"].includes(
-          error.condition,
+          reason.condition,
         );
       if (isThere) continue;
-      const reason = error instanceof Error ? error.message : String(error);
-      findings.push({
-        level: "warning",
-        field: "rooms",
-        message: `The room ${jid} cannot be found: ${reason}`,
-      });
+      const said = reason instanceof Error ? reason.message : String(reason);
+      findings.push(warning("rooms", `The room ${jid} cannot be found: ${said}`));
     }
   }
   if (settings.uploadUrl !== undefined) {
     const upload = await findUpload(session, settings.jid.domain);
     if (upload === undefined) {
-      findings.push({
-        level: "warning",
-        field: "uploadUrl",
-        message: "The server keeps no files (XEP-0363), and uploadUrl is set",
-      });
+      findings.push(
+        warning("uploadUrl", "The server keeps no files (XEP-0363), and uploadUrl is set"),
+      );
     }
   }
   return findings;
-}
-
-/** By its name or number alone: a place asks no name server. */
-function isLocal(host: string): boolean {
-  const plain = host.replace(/^\[|\]$/g, "").toLowerCase();
-  return isThisMachine(host) || plain.endsWith(".localhost") || plain.endsWith(".local") ||
-    /^(?:0|10|127)\.|^192\.168\.|^169\.254\.|^172\.(?:1[6-9]|2\d|3[01])\./.test(plain) ||
-    (plain.includes(":") && !/^2|^3/.test(plain));
 }

@@ -19,8 +19,6 @@ export interface ReadPipedOptions {
   onWait(): void;
   /** Default 2,000. */
   noteAfterMs?: number;
-  /** Default {@linkcode MAX_PIPED_BYTES}; exactly that many are accepted. */
-  maxBytes?: number;
 }
 
 /**
@@ -29,7 +27,7 @@ export interface ReadPipedOptions {
  * when the input has a NUL byte, which no text has.
  */
 export async function readPiped(options: ReadPipedOptions): Promise<string> {
-  const { stdin, onWait, noteAfterMs = NOTE_AFTER_MS, maxBytes = MAX_PIPED_BYTES } = options;
+  const { stdin, onWait, noteAfterMs = NOTE_AFTER_MS } = options;
   const decoder = new TextDecoder();
   const timer = setTimeout(onWait, noteAfterMs);
   let text = "";
@@ -37,10 +35,10 @@ export async function readPiped(options: ReadPipedOptions): Promise<string> {
   try {
     for await (const chunk of stdin) {
       bytes += chunk.length;
-      if (bytes > maxBytes) {
+      if (bytes > MAX_PIPED_BYTES) {
         throw new ServiceError(
           "too_large",
-          `Standard input is larger than ${maxBytes} bytes, the most that a message takes`,
+          `Standard input is larger than ${MAX_PIPED_BYTES} bytes, the most that a message takes`,
           { param: "stdin" },
         );
       }

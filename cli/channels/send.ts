@@ -50,7 +50,7 @@ function tellRetry(out: Output, { state, attempts, error }: OutboxRow): void {
 }
 
 /** What became of it, and what to do next. */
-export function outcomeOf({ rowid, state, attempts, channel, chatId, error }: OutboxRow): string {
+function outcomeOf({ rowid, state, attempts, channel, chatId, error }: OutboxRow): string {
   const where = `${visibleLine(channel)} ${visibleLine(chatId)}`;
   const why = error === undefined ? "" : `: ${visibleLine(error)}`;
   switch (state) {

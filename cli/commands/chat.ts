@@ -29,7 +29,7 @@ export interface ChatCommandDeps {
 const CANCELLING = "Cancelling; Ctrl-C again leaves at once";
 
 /** Runs the command. */
-export async function runChat(invocation: Invocation, deps: ChatCommandDeps): Promise<ExitCode> {
+async function runChat(invocation: Invocation, deps: ChatCommandDeps): Promise<ExitCode> {
   const asked = await readAsked(invocation, deps);
   const wire = new Wire(asked, invocation.out);
   try {

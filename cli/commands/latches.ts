@@ -13,7 +13,7 @@ import { jsonLine, type Output } from "../output.ts";
 import { printTable } from "../table.ts";
 
 /** Runs the command. */
-export async function runLatches(invocation: Invocation, deps: OperatorDeps): Promise<ExitCode> {
+async function runLatches(invocation: Invocation, deps: OperatorDeps): Promise<ExitCode> {
   const { subcommand = "list", options, globals, out } = invocation;
   if (options["yes"] !== undefined && subcommand !== "reset") {
     throw new ServiceError("usage", `service latches ${subcommand} takes no --yes`, {

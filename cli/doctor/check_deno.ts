@@ -5,7 +5,7 @@
 import type { Finding } from "./check.ts";
 
 /** The least version that has what this program uses. */
-export const LEAST_DENO = "2.9.0";
+const LEAST_DENO = "2.9.0";
 
 /** Whether the runtime is new enough. */
 export function checkDeno(version: string, standalone: boolean): Finding {

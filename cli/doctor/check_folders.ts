@@ -5,7 +5,8 @@
  */
 
 import type { HomePaths } from "../../lib/config/paths.ts";
-import { isInside, realPathOf } from "../../lib/base/real_path.ts";
+import { isInside } from "../../lib/base/inside.ts";
+import { realPathOf } from "../../lib/base/real_path.ts";
 import type { Finding } from "./check.ts";
 
 /** Checks owner and mode of the home, its folders and its configuration file. */

@@ -78,7 +78,7 @@ export interface AuditOptions {
 }
 
 /** Default of `audit.rotateBytes`. */
-export const DEFAULT_ROTATE_BYTES = 64 * 1024 * 1024;
+const DEFAULT_ROTATE_BYTES = 64 * 1024 * 1024;
 
 /** Timers that keep no process alive. */
 const PROCESS_TIMERS: AuditTimers = {

@@ -7,7 +7,7 @@
 import { canonicalJson, sha256Hex } from "../base/canonical_json.ts";
 
 /** Version of the format. */
-export const AUDIT_VERSION = 1;
+const AUDIT_VERSION = 1;
 
 /** `prev` of the first record. */
 export const GENESIS = "0".repeat(64);

@@ -15,7 +15,7 @@ export const MAX_CHANNEL_CHARS = 128;
 export const MAX_CHAT_ID_CHARS = 256;
 
 /** Stands for every chat of a channel in a list of targets, and so for no chat. */
-export const ANY_CHAT = "*";
+const ANY_CHAT = "*";
 
 /** What a target in a list has to look like, for messages. */
 export const TARGET_FORM = "<channel>:<chat_id> or <channel>:*, such as telegram:12345";

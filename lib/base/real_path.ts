@@ -21,9 +21,3 @@ export function realPathOf(path: string): string {
     }
   }
 }
-
-/** Whether a real path is a folder's, or inside of it. */
-export function isInside(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(/[/\\]$/.test(folder) ? folder : `${folder}/`) ||
-    path.startsWith(`${folder}\\`);
-}

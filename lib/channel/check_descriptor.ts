@@ -128,9 +128,6 @@ export function checkDescriptor(value: unknown, folder: string): ChannelDescript
       ["management.adapter", data.management?.adapter],
     ] as const
   ) if (target !== undefined) requireTarget(folder, key, target);
-  if (data.management?.multiInstance && data.management.adapter === undefined) {
-    throw fault(folder, "management.adapter", "management.multiInstance needs management.adapter");
-  }
   requireSetup(folder, data.setup);
   requirePlaceholders(folder, data.setup, data.permissions);
   requireWildcards(folder, data.permissions);

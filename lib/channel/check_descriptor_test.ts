@@ -52,7 +52,6 @@ Deno.test("checkDescriptor() says of what is wrong what to change (C3, C4, C5, C
     [{ ...GOOD, connector: "channels/a_1/deep/x.ts:x" }, "connector"],
     [{ ...GOOD, dependencies: ["npm:grammy"] }, "npm:<package>@<version>"],
     [{ ...GOOD, dependencies: ["https://x/y.ts"] }, "dependencies.0"],
-    [{ ...GOOD, management: { multiInstance: true } }, "management.adapter"],
     [{ ...GOOD, capabilities: ["fly"] }, "capabilities.0"],
     [{ ...GOOD, webui: "index.ts" }, "webui"],
     [{ ...GOOD, permissions: undefined }, "permissions"],

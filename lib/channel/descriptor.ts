@@ -78,7 +78,7 @@ export interface SetupContract {
 /** How a channel with several instances is told apart. */
 export interface ManagementSpec {
   multiInstance: boolean;
-  /** Module of the adapter, `channels/<name>/<file>.ts:<export>`; with `multiInstance`. */
+  /** Module of the adapter, `channels/<name>/<file>.ts:<export>`; absent: `accountsAdapter` of this manifest. */
   adapter?: string;
 }
 

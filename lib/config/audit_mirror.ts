@@ -6,7 +6,8 @@
  */
 
 import { expandHome, type HomePaths, isAbsolutePath, normalize } from "./paths.ts";
-import { isInside, realPathOf } from "../base/real_path.ts";
+import { isInside } from "../base/inside.ts";
+import { realPathOf } from "../base/real_path.ts";
 
 /** `audit.mirror` as an absolute path, empty for none; or why it cannot be used. */
 export function auditMirror(

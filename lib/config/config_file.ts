@@ -7,7 +7,7 @@
 import { ServiceError } from "../base/errors.ts";
 
 /** Longest configuration, bytes. */
-export const MAX_CONFIG_BYTES = 1_000_000;
+const MAX_CONFIG_BYTES = 1_000_000;
 
 /**
  * The text of a file, or undefined if there is none. Throws `config_invalid` for a file that cannot

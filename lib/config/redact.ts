@@ -59,16 +59,12 @@ export function redact(
 }
 
 /** Whether a secret stands in a file itself, and not as a reference. */
-export function hasLiteralSecret(
-  written: unknown,
-  schema: Schema,
-  channels?: ChannelSecrets,
-): boolean {
+export function hasLiteralSecret(written: unknown, schema: Schema): boolean {
   let found = false;
   mapTexts(written, schema, (value, secret) => {
     found ||= secret && value !== "" && !isReference(value);
     return value;
-  }, channels);
+  });
   return found;
 }
 

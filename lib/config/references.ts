@@ -14,12 +14,6 @@ import { isObject, type KeyPath } from "../base/key_path.ts";
 import type { Problem } from "./problem.ts";
 import { childNode, rootNode, type Schema, type SchemaNode } from "./schema_tree.ts";
 
-/** A reference in the configuration. */
-export interface EnvReference {
-  path: KeyPath;
-  variable: string;
-}
-
 /** A reference to a secret that was replaced by its value. */
 export interface SecretReference {
   path: KeyPath;
@@ -29,7 +23,6 @@ export interface SecretReference {
 /** A configuration with its references replaced. */
 export interface Resolved {
   value: unknown;
-  references: EnvReference[];
   secrets: SecretReference[];
   /** Every reference to a secret, also to one that is not there. */
   secretNames: { path: KeyPath; name: string }[];
@@ -51,11 +44,10 @@ export function resolveReferences(
   schema: Schema,
   { env, reveal }: { env: Env; reveal: RevealSecret },
 ): Resolved {
-  const references: EnvReference[] = [];
   const secrets: SecretReference[] = [];
   const secretNames: Resolved["secretNames"] = [];
   const problems: Problem[] = [];
-  return { value: walk(raw, rootNode(schema), []), references, secrets, secretNames, problems };
+  return { value: walk(raw, rootNode(schema), []), secrets, secretNames, problems };
 
   function walk(value: unknown, node: SchemaNode | undefined, path: KeyPath): unknown {
     if (typeof value === "string") return replace(value, node?.meta.secret === true, path);
@@ -73,7 +65,7 @@ export function resolveReferences(
       if (found.startsWith("$$")) return found.slice(1);
       try {
         if (name !== undefined) return secretValue(name, path);
-        if (variable !== undefined) return variableValue(variable, secret, path);
+        if (variable !== undefined) return variableValue(variable, secret);
         throw new Unresolved(
           '"${" begins no reference such as ${NAME} or ${secret:NAME}; for the characters, write $${',
         );
@@ -85,8 +77,7 @@ export function resolveReferences(
     });
   }
 
-  function variableValue(variable: string, secret: boolean, path: KeyPath): string {
-    references.push({ path, variable });
+  function variableValue(variable: string, secret: boolean): string {
     const value = env(variable);
     const named = `the environment variable ${variable}`;
     if (value === undefined) throw new Unresolved(`${named} is not set`);

@@ -40,25 +40,18 @@ Deno.test("loadConfig() puts secrets where ${secret:NAME} stands, and keeps the 
       openai: { apiKey: "${secret:OPENAI}", headers: { A: "Bearer ${secret:OPENAI}" } },
     },
   });
-  const { config, raw, secretRefs, warnings } = await loadConfig(home);
+  const { config, warnings } = await loadConfig(home);
   assertEquals(config.providers.openai!.apiKey, VALUE);
   assertEquals(config.providers.openai!.headers, { A: `Bearer ${VALUE}` });
   assertEquals(config.agent.instructions, `say ${VALUE} or \${secret:OPENAI}`);
-  assertEquals(secretRefs, [
-    { path: "agent.instructions", name: "OPENAI" },
-    { path: "providers.openai.apiKey", name: "OPENAI" },
-    { path: "providers.openai.headers.A", name: "OPENAI" },
-  ]);
   assertEquals(warnings, []);
   assertEquals(secretsIn(config, configSchema)[0], {
     name: "providers.openai.apiKey",
     value: VALUE,
   });
   const kept = await Deno.readTextFile(home.paths.lastGoodFile);
-  for (const text of [kept, JSON.stringify(raw)]) {
-    assertEquals(text.includes("s3cr3t"), false);
-    assertStringIncludes(text, "${secret:OPENAI}");
-  }
+  assertEquals(kept.includes("s3cr3t"), false);
+  assertStringIncludes(kept, "${secret:OPENAI}");
 });
 
 Deno.test("loadConfig() takes the secrets' key from the environment that it was given", async () => {

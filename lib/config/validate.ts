@@ -95,7 +95,7 @@ function toProblem(issue: Issue, written: unknown, schema: Schema): Problem {
 }
 
 /** What a key may hold, such as `an integer from 0 to 65535`. */
-export function expectation(node: SchemaNode): string {
+function expectation(node: SchemaNode): string {
   const wanted = expectationOf(
     z.toJSONSchema(node.inner, { io: "input", unrepresentable: "any" }),
   );

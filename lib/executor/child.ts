@@ -61,8 +61,8 @@ const EXIT_USAGE = 2;
 const KINDS = ["read", "write", "net", "env", "run", "sys", "ffi", "import"] as const;
 
 /** Serves as the child that the arguments name, until the authority ends it. */
-export function runAsChild(args: readonly string[] = Deno.args): Promise<never> {
-  const [, tool, permissionsJson] = args;
+export function runAsChild(): Promise<never> {
+  const [, tool, permissionsJson] = Deno.args;
   if (tool === RELAY_ARGUMENT && permissionsJson !== undefined) return runRelay(permissionsJson);
   if (tool === PROBE_ARGUMENT) return runProbe();
   const isChannel = tool === "channel";

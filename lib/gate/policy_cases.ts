@@ -17,7 +17,7 @@ import type { Tool } from "../contract/tool.ts";
 import type { Workspace } from "../policy/resolve/resolve.ts";
 
 /** Most cases in a file. */
-export const MAX_CASES = 1_000;
+const MAX_CASES = 1_000;
 
 const text = z.string().min(1).max(256);
 

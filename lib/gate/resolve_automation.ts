@@ -18,7 +18,6 @@ import { answerChat, type Sender } from "./resolve_chat.ts";
 export function resolveAutomation(
   { spec, deliver }: ScheduledTouch,
   from: Sender,
-  now: number = Date.now(),
 ): AutomationTarget | UnresolvedTarget {
   const unresolved = (reason: string): UnresolvedTarget => ({
     kind: "unresolved",
@@ -28,7 +27,7 @@ export function resolveAutomation(
   const delivery = deliver && deliveryOf(deliver, from);
   if (delivery !== undefined && "problem" in delivery) return unresolved(delivery.problem);
   try {
-    const whole = checkAutomation({ ...spec, ...delivery && { delivery } }, { now });
+    const whole = checkAutomation({ ...spec, ...delivery && { delivery } }, { now: Date.now() });
     return { kind: "automation", spec: whole };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

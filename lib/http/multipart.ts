@@ -13,7 +13,7 @@ import { type PartHeader, readPartHeader } from "./part_header.ts";
 export const MAX_PARTS = 100;
 
 /** Bytes of the header section of one part. */
-export const MAX_PART_HEADER_BYTES = 16 * 1024;
+const MAX_PART_HEADER_BYTES = 16 * 1024;
 
 /** A part of a form: the text of a field, or a file. */
 export type FormEntry =

@@ -76,7 +76,7 @@ function refuse(error: unknown, request: Request, context: RequestContext): Resp
 }
 
 /** The path as it was sent. By hand: a Host that is no host makes `new URL` throw. */
-export function pathOf(url: string): string {
+function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("://") + 3);
   if (start === -1) return "/";
   const end = url.slice(start).search(/[?#]/);

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { changedAutomation, newAutomation } from "../schedule/automation_record.ts";
 import type { AutomationStore } from "../contract/automation_store.ts";
-import { MemoryAutomationStore } from "../automation/memory_automation_store.ts";
+import { MemoryAutomationStore } from "../automation/testing/memory_automation_store.ts";
 import { runNowKey, slotKey } from "../automation/slot_key.ts";
 import { START, testSpec } from "../automation/testing/test_spec.ts";
 import { openJournal } from "./open.ts";

@@ -12,8 +12,10 @@ import { connectClient, type LocalClient } from "./client.ts";
 export type Endpoint = { kind: "unix"; file: string } | { kind: "tcp"; file: string };
 
 /** The endpoint for the path that the home has for it. */
-export function endpointAt(file: string, os: string = Deno.build.os): Endpoint {
-  return os === "windows" ? { kind: "tcp", file: `${file}.json` } : { kind: "unix", file };
+export function endpointAt(file: string): Endpoint {
+  return Deno.build.os === "windows"
+    ? { kind: "tcp", file: `${file}.json` }
+    : { kind: "unix", file };
 }
 
 /** What a service listens on. */

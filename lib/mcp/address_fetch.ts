@@ -10,7 +10,7 @@ import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 
 /** Of one answer, and of one event of a stream. */
-export const MAX_ANSWER_BYTES = 10 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 10 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 8_000;
 /** Addresses that are tried in turn. */
 const MAX_TRIES = 3;

@@ -11,7 +11,7 @@ import type { McpServerStatus, OfferedTool } from "./mcp_servers.ts";
 import { toolNames } from "./tool_names.ts";
 
 /** Tools of one server that a model is told of. */
-export const MAX_TOOLS = 128;
+const MAX_TOOLS = 128;
 /** Resources, and prompts, that are listed. */
 const MAX_LISTED = 1_000;
 const MAX_TOOL_NAME_CHARS = 128;

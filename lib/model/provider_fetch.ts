@@ -23,7 +23,7 @@ export interface AnswerBounds {
 }
 
 /** Far beyond what 128,000 tokens take on any of the wires. */
-export const ANSWER_BOUNDS: AnswerBounds = {
+const ANSWER_BOUNDS: AnswerBounds = {
   maxLineBytes: 16 * 1024 * 1024,
   maxBytes: 256 * 1024 * 1024,
 };

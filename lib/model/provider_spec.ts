@@ -27,7 +27,7 @@ export interface ProviderSpec {
 }
 
 /** Where a provider is when its section gives no `baseUrl`. */
-export const USUAL_BASE_URLS: Readonly<Record<ProviderType, string>> = {
+const USUAL_BASE_URLS: Readonly<Record<ProviderType, string>> = {
   openai: "https://api.openai.com/v1",
   anthropic: "https://api.anthropic.com/v1",
   "openai-compatible": "",

@@ -34,7 +34,7 @@ export async function readHead(
 }
 
 /** Text of bytes, one character each. */
-export function latin1(bytes: Uint8Array): string {
+function latin1(bytes: Uint8Array): string {
   let text = "";
   for (const byte of bytes) text += String.fromCharCode(byte);
   return text;

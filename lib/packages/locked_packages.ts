@@ -35,7 +35,7 @@ export function projectFiles(root: URL): ProjectFiles {
 }
 
 /** Those of this program; undefined where it doesn't run from source. */
-export function ownFiles(): ProjectFiles | undefined {
+function ownFiles(): ProjectFiles | undefined {
   return HOLDS_PACKAGES || ROOT.protocol !== "file:" ? undefined : projectFiles(ROOT);
 }
 

@@ -231,7 +231,7 @@ function isUrl(said: string, { url, host }: { url: string; host: string }): bool
  * since a workspace may lie in a home or in a clone of the program. Names are compared as the most
  * forgiving file system would: one too many does no harm here.
  */
-export function liesIn(real: string, folders: readonly string[], { workspace }: Policy): boolean {
+function liesIn(real: string, folders: readonly string[], { workspace }: Policy): boolean {
   let nearest = -1;
   let names: string[] | undefined;
   for (const [index, folder] of folders.entries()) {

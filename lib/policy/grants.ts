@@ -69,10 +69,10 @@ export function isHeldBy(
 const AUTOMATION = "automation:";
 
 /** Longest target of a grant, characters. */
-export const MAX_GRANT_TARGET_CHARS = 8_000;
+const MAX_GRANT_TARGET_CHARS = 8_000;
 
 /** Longest note of a grant, characters. */
-export const MAX_GRANT_NOTE_CHARS = 500;
+const MAX_GRANT_NOTE_CHARS = 500;
 
 /** Throws `invalid_request` for what could never hold, naming the field, its value and what is expected. */
 export function checkGrant({ subject, capability, target, note }: GrantFields): void {

@@ -79,7 +79,7 @@ export const PATTERN_FORMS: Readonly<Record<PatternKind, string>> = {
 };
 
 /** Longest pattern, characters. */
-export const MAX_PATTERN_CHARS = 8_192;
+const MAX_PATTERN_CHARS = 8_192;
 
 /** The kind of patterns for a capability. */
 export function patternKind(capability: Capability): PatternKind | undefined {

@@ -41,9 +41,6 @@ export interface OpenActionsDeps
   served: { apiUrl?: string; wsUrl?: string };
 }
 
-/** See {@linkcode openActions}. */
-export type OpenedActions = Awaited<ReturnType<typeof openActions>>;
-
 /** Opens them; nothing is started yet. */
 export async function openActions({ paths, env, version }: OwnOptions, deps: OpenActionsDeps) {
   const { config, workspace, denoDir, sandboxes, audit, state, ports, served, log } = deps;

@@ -9,6 +9,7 @@ import { toErrorData } from "../base/errors.ts";
 import type { ChannelPackage } from "../channel/channel_package.ts";
 import { checkDescriptor } from "../channel/check_descriptor.ts";
 import type { ManagementAdapter } from "../channel/management.ts";
+import { accountsAdapter } from "../channel/management/accounts_adapter.ts";
 import type {
   BrokenChannel,
   ChannelRegistry,
@@ -77,7 +78,6 @@ async function judge(
     const { runtime, setup, connector, management, webui } = descriptor;
     const target = (key: string, text: string) => findTarget(folder, modules, key, text);
     if (webui !== undefined) requireFile(folder, modules, "webui", webui);
-    const adapter = management?.adapter;
     return {
       folder,
       descriptor,
@@ -86,8 +86,11 @@ async function judge(
       ...connector !== undefined && { connector: target("connector", connector) },
       ...setup.validator !== undefined &&
         { validator: target("setup.validator", setup.validator) },
-      ...management?.multiInstance && adapter !== undefined &&
-        { adapter: await loadAdapter(folder, target("management.adapter", adapter), loader) },
+      ...management?.multiInstance && {
+        adapter: management.adapter === undefined
+          ? accountsAdapter(descriptor)
+          : await loadAdapter(folder, target("management.adapter", management.adapter), loader),
+      },
     };
   } catch (error) {
     const { message } = toErrorData(error);

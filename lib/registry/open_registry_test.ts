@@ -125,6 +125,15 @@ Deno.test("openRegistry() refuses targets outside of the package, and files that
   }
 });
 
+Deno.test("openRegistry() gives accounts to a manifest with several instances and no adapter", async () => {
+  const { usable } = await openRegistry([
+    packageOf("a", manifest("a", { management: { multiInstance: true } })),
+  ]);
+  const section = { enabled: true, accounts: { work: {}, old: { enabled: false } } };
+  const specs = usable.get("a")!.adapter!.instanceSpecs(section);
+  assertEquals(specs.map(({ instanceId }) => instanceId), ["default", "work"]);
+});
+
 Deno.test("openRegistry() loads adapters, and refuses what is none", async () => {
   const multi = packageOf("a", manifest("a", { management: MULTI }), [
     "runtime.ts",

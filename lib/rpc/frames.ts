@@ -59,11 +59,6 @@ export class FrameReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes of a frame that has begun and is not complete. */
-  get pendingBytes(): number {
-    return this.#held;
-  }
-
   /** Frames are read when they are asked for. */
   *push(chunk: Uint8Array): Iterable<unknown> {
     if (this.#held === 0) [this.#chunks, this.#at] = [[], 0];

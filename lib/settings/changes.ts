@@ -12,7 +12,6 @@ import {
   keysOf,
   kindOf,
   rootNode,
-  type Schema,
   type SchemaNode,
 } from "../config/schema_tree.ts";
 import { hasSameProviders } from "./same_providers.ts";
@@ -31,14 +30,10 @@ type Takes = NonNullable<KeyMeta["takes"]>;
  * Every key that differs and has an effect, in the order of the schema. Names no values. What depends
  * on providers takes what it would in a service that runs with `current`.
  */
-export function classifyChanges(
-  current: Config,
-  next: Config,
-  schema: Schema = configSchema,
-): Change[] {
+export function classifyChanges(current: Config, next: Config): Change[] {
   const changes: Change[] = [];
   let sameProviders: boolean | undefined;
-  compare(current, next, rootNode(schema), "live", []);
+  compare(current, next, rootNode(configSchema), "live", []);
   return changes;
 
   function compare(

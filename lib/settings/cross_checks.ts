@@ -13,7 +13,8 @@ import { isLoopbackHost } from "../base/loopback_host.ts";
 import { nearestKey } from "../config/nearest.ts";
 import { expandHome, type HomePaths, isAbsolutePath, normalize } from "../config/paths.ts";
 import type { Problem, Warning } from "../config/problem.ts";
-import { isInside, realPathOf } from "../base/real_path.ts";
+import { isInside } from "../base/inside.ts";
+import { realPathOf } from "../base/real_path.ts";
 import type { Config } from "../config/schema.ts";
 import { tlsFiles, websocketProblems, websocketWarnings } from "../config/websocket_problems.ts";
 import {

@@ -25,12 +25,7 @@ import type { KeyPath } from "../base/key_path.ts";
 import { migrate, type Migration, MIGRATIONS } from "../config/migrations.ts";
 import type { HomePaths } from "../config/paths.ts";
 import type { Problem, Warning } from "../config/problem.ts";
-import {
-  type Env,
-  type EnvReference,
-  resolveReferences,
-  type RevealSecret,
-} from "../config/references.ts";
+import { type Env, resolveReferences, type RevealSecret } from "../config/references.ts";
 import { type Config, configSchema } from "../config/schema.ts";
 import { hideSecrets } from "../config/hide_secrets.ts";
 import { checkSecretScopes } from "./secret_scopes.ts";
@@ -43,8 +38,6 @@ export interface ExamineInputs {
   text: string | undefined;
   paths: HomePaths;
   env: Env;
-  /** Instead of the secrets of the home. */
-  reveal?: RevealSecret;
   migrations?: readonly Migration[];
 }
 
@@ -63,7 +56,6 @@ export interface Examined {
   /** Every problem, as they stand in the file. Without one the configuration may be used. */
   problems: Problem[];
   warnings: Warning[];
-  references: EnvReference[];
   /** Which key refers to which secret, also to one that is not there. */
   secretReferences: { path: KeyPath; name: string }[];
   environmentProviders: EnvironmentProvider[];
@@ -75,7 +67,7 @@ export interface Examined {
  */
 export function examine(inputs: ExamineInputs): Examined {
   const { text = "{}", paths, env, migrations = MIGRATIONS } = inputs;
-  const reveal = inputs.reveal ?? revealFromHome(inputs);
+  const reveal = revealFromHome(inputs);
   let tree: JsonNode;
   try {
     tree = parseJsonc(text);
@@ -122,7 +114,6 @@ export function examine(inputs: ExamineInputs): Examined {
       ...withEnv?.warnings ?? [],
       ...checked?.warnings ?? [],
     ]),
-    references: resolved.references,
     secretReferences: resolved.secretNames,
     environmentProviders: withEnv?.environmentProviders ?? [],
   };
@@ -153,7 +144,6 @@ function broken(message: string, position?: { line: number; column: number }): E
     canonical: undefined,
     problems: [problem],
     warnings: [],
-    references: [],
     secretReferences: [],
     environmentProviders: [],
   };

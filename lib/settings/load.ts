@@ -7,9 +7,7 @@
 import { ServiceError } from "../base/errors.ts";
 import { writeFileAtomic } from "../base/atomic_write.ts";
 import { readConfigText } from "../config/config_file.ts";
-import type { EnvironmentProvider } from "../config/environment_providers.ts";
 import { examine } from "./examine.ts";
-import { formatPath } from "../base/key_path.ts";
 import type { HomePaths } from "../config/paths.ts";
 import { requirePinnedCases } from "./pinned_cases.ts";
 import { configError, formatProblem } from "../config/problem.ts";
@@ -25,8 +23,6 @@ export interface LoadInputs {
   lastGood?: boolean;
   /** Keep a copy of what loaded; by default yes. */
   keepLastGood?: boolean;
-  /** The text of a file, or undefined if there is none. */
-  readFile?: (path: string) => Promise<string | undefined>;
 }
 
 /** A configuration that may be used. */
@@ -36,17 +32,9 @@ export interface Loaded {
    * others.
    */
   config: Config;
-  /** The value as it stands in the file, references unresolved; an empty object without a file. */
-  raw: unknown;
   /** One line each. */
   warnings: string[];
   source: "file" | "defaults" | "last-good";
-  /** Which key took which variable. */
-  envRefs: { path: string; variable: string }[];
-  /** Which key took which secret. */
-  secretRefs: { path: string; name: string }[];
-  /** Providers that the file does not configure and the environment does. */
-  environmentProviders: EnvironmentProvider[];
 }
 
 /**
@@ -54,17 +42,17 @@ export interface Loaded {
  * Throws `config_invalid`, naming every problem, or every case of `policy.test.json` that it breaks.
  */
 export async function loadConfig(inputs: LoadInputs): Promise<Loaded> {
-  const { paths, env, readFile = readConfigText } = inputs;
+  const { paths, env } = inputs;
   const { file, text } = await readConfig(inputs);
   const examined = examine({ text, paths, env });
   if (examined.problems.length > 0 || examined.config === undefined) {
     throw configError(
       `Cannot load ${file}`,
       examined.problems,
-      await lastGoodHint(inputs, readFile),
+      await lastGoodHint(inputs),
     );
   }
-  await requirePinnedCases(`Cannot load ${file}`, { config: examined.config, paths, readFile });
+  await requirePinnedCases(`Cannot load ${file}`, { config: examined.config, paths });
   const warnings = examined.warnings.map(formatProblem);
   if (text !== undefined) {
     const readable = await readableByOthers(file);
@@ -80,18 +68,8 @@ export async function loadConfig(inputs: LoadInputs): Promise<Loaded> {
   }
   return {
     config: examined.config,
-    raw: examined.raw,
     warnings,
     source: text === undefined ? "defaults" : inputs.lastGood ? "last-good" : "file",
-    envRefs: examined.references.map(({ path, variable }) => ({
-      path: formatPath(path),
-      variable,
-    })),
-    secretRefs: examined.secretReferences.map(({ path, name }) => ({
-      path: formatPath(path),
-      name,
-    })),
-    environmentProviders: examined.environmentProviders,
   };
 }
 
@@ -100,13 +78,10 @@ export async function loadConfig(inputs: LoadInputs): Promise<Loaded> {
  * `config_invalid` where somebody named a file that is not there.
  */
 export async function readConfig(
-  { paths, lastGood, readFile = readConfigText }: Pick<
-    LoadInputs,
-    "paths" | "lastGood" | "readFile"
-  >,
+  { paths, lastGood }: Pick<LoadInputs, "paths" | "lastGood">,
 ): Promise<{ file: string; text: string | undefined }> {
   const file = lastGood ? paths.lastGoodFile : paths.configFile;
-  const text = await readFile(file);
+  const text = await readConfigText(file);
   if (text === undefined && lastGood) {
     throw new ServiceError(
       "config_invalid",
@@ -122,12 +97,9 @@ export async function readConfig(
   return { file, text };
 }
 
-async function lastGoodHint(
-  { paths, lastGood }: LoadInputs,
-  readFile: (path: string) => Promise<string | undefined>,
-): Promise<string | undefined> {
+async function lastGoodHint({ paths, lastGood }: LoadInputs): Promise<string | undefined> {
   if (lastGood) return undefined;
-  const kept = await readFile(paths.lastGoodFile).catch(() => undefined);
+  const kept = await readConfigText(paths.lastGoodFile).catch(() => undefined);
   return kept === undefined
     ? undefined
     : "To start with the last configuration that loaded, add --last-good";

@@ -8,7 +8,8 @@ import { PROGRAM_ROOTS } from "../policy/resolve/resolve_command.ts";
 import { resolveUrl } from "../policy/resolve/resolve.ts";
 import type { KeyPath } from "../base/key_path.ts";
 import { type HomePaths, isAbsolutePath, normalize } from "../config/paths.ts";
-import { isInside, realPathOf } from "../base/real_path.ts";
+import { isInside } from "../base/inside.ts";
+import { realPathOf } from "../base/real_path.ts";
 import type { Config, McpServerConfig } from "../config/schema.ts";
 
 /** What is wrong, and where below `mcp.servers`. */

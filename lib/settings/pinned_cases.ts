@@ -18,7 +18,6 @@ export interface PinnedInputs {
   paths: HomePaths;
   /** Instead of the file beside the configuration. */
   file?: string;
-  readFile?: (path: string) => Promise<string | undefined>;
 }
 
 /**
@@ -26,9 +25,9 @@ export interface PinnedInputs {
  * since targets are resolved in it. Throws `config_invalid` for a file that holds no cases.
  */
 export async function runPinnedCases(
-  { config, paths, file = policyTestFile(paths), readFile = readConfigText }: PinnedInputs,
+  { config, paths, file = policyTestFile(paths) }: PinnedInputs,
 ): Promise<{ file: string; results: CaseResult[] } | undefined> {
-  const text = await readFile(file);
+  const text = await readConfigText(file);
   if (text === undefined) return undefined;
   const [{ parsePolicyCases, runPolicyCases }, { policySettings }, { createTools }] = await Promise
     .all([

@@ -52,7 +52,7 @@ export interface AutomationGrants {
 }
 
 /** Grants that may be in force at once. */
-export const MAX_GRANTS = 1_000;
+const MAX_GRANTS = 1_000;
 
 const grantsSchema = z.array(z.strictObject({
   id: z.string(),

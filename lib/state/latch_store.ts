@@ -39,7 +39,7 @@ export interface LatchStore {
 }
 
 /** Latches that may hold at once. */
-export const MAX_LATCHES = 10_000;
+const MAX_LATCHES = 10_000;
 
 /** Characters of a denial's words that are kept. */
 const MAX_REASON_CHARS = 1_000;

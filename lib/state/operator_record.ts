@@ -5,7 +5,7 @@
  */
 
 /** Kinds of such records. */
-export const OPERATOR_RECORD_KINDS = [
+const OPERATOR_RECORD_KINDS = [
   "token.issued",
   "token.revoked",
   "grant.added",

@@ -30,7 +30,7 @@ export interface PendingStore {
 }
 
 /** Approvals that may wait at once. */
-export const MAX_PENDING_APPROVALS = 1_000;
+const MAX_PENDING_APPROVALS = 1_000;
 
 /** Characters of a target that are kept; the whole of it is in the record of the request. */
 const MAX_TARGET_CHARS = 2_000;

@@ -10,7 +10,7 @@ import type { Damaged } from "./damaged.ts";
 import type { Seal } from "./state_key.ts";
 
 /** Version of the format. */
-export const STATE_VERSION = 1;
+const STATE_VERSION = 1;
 
 /** What a sealed text holds. */
 export interface Sealed {

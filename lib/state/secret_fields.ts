@@ -18,7 +18,7 @@ export interface SecretFields {
 }
 
 /** Least characters of a value; shorter ones would stand in texts by chance. */
-export const MIN_SECRET_CHARS = 8;
+const MIN_SECRET_CHARS = 8;
 
 /** Shorter values may be words of a command by chance. */
 const MIN_TOLD_CHARS = 12;
@@ -27,7 +27,7 @@ const MIN_TOLD_CHARS = 12;
 export const MAX_SECRET_BYTES = 64 * 1024;
 
 /** Most hosts, and most commands, of one secret. */
-export const MAX_SCOPES = 100;
+const MAX_SCOPES = 100;
 
 /** Throws `invalid_request`, naming the field and what is expected; never repeats the value. */
 export function checkSecret({ value, ...place }: SecretFields): void {

@@ -53,7 +53,7 @@ export interface SecretStore {
 }
 
 /** Secrets that there may be at once. */
-export const MAX_SECRETS = 1_000;
+const MAX_SECRETS = 1_000;
 
 /** What a {@linkcode SecretStore} is made of. */
 export interface SecretStoreDeps {

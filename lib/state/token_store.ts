@@ -57,7 +57,7 @@ export interface TokenStore {
 export const MAX_TOKENS = 10_000;
 
 /** Longest name of a token, characters. */
-export const MAX_TOKEN_NAME_CHARS = 100;
+const MAX_TOKEN_NAME_CHARS = 100;
 
 /** Uses are written to the disk this often at most. */
 const USES_WRITTEN_MS = 60_000;

@@ -22,7 +22,7 @@ export interface KeySource {
 }
 
 /** Why a token is refused whose key is not there. */
-export const UNKNOWN_KID = "no signing key has the kid of the assertion";
+const UNKNOWN_KID = "no signing key has the kid of the assertion";
 
 /** Keys that do not change. */
 export class KeySet implements KeySource {

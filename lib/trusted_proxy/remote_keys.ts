@@ -13,9 +13,9 @@ import type { JwksUrl } from "./jwks_address.ts";
 import { type FoundKey, type KeyName, type KeySet, type KeySource } from "./key_set.ts";
 
 /** How long keys are used. */
-export const JWKS_CACHE_MS = 600_000;
+const JWKS_CACHE_MS = 600_000;
 /** Between the beginnings of two fetches, failed ones too. */
-export const JWKS_MIN_GAP_MS = 60_000;
+const JWKS_MIN_GAP_MS = 60_000;
 
 /** What the keys of a URL work with. */
 export interface RemoteKeysDeps extends FetchJwksDeps {

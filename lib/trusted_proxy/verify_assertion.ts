@@ -13,9 +13,9 @@ import type { KeyName, KeySource } from "./key_set.ts";
 import { ASSERTION_ALGORITHMS, isKid } from "./signing_key.ts";
 
 /** Longest token that is looked at, characters. */
-export const MAX_ASSERTION_CHARS = 16_384;
+const MAX_ASSERTION_CHARS = 16_384;
 /** Allowed difference between two clocks. */
-export const CLOCK_SKEW_S = 60;
+const CLOCK_SKEW_S = 60;
 
 /** What a verification works with. */
 export interface VerifyDeps {

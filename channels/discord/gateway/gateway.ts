@@ -36,7 +36,6 @@ export interface GatewayDeps {
   clock: Clock;
   log: Pick<Log, "info">;
   signal: AbortSignal;
-  random?: () => number;
 }
 
 /** Between two logins (developer documentation, "Rate Limiting" of the gateway). */
@@ -61,7 +60,7 @@ export class Gateway {
 
   /** Until the signal says so; rejects with LoginRefusedError where another try is of no use. */
   async run(): Promise<void> {
-    const { signal, say, log, clock, random } = this.#deps;
+    const { signal, say, log, clock } = this.#deps;
     const close = () => void this.#shard?.close();
     signal.addEventListener("abort", close, { once: true });
     try {
@@ -71,7 +70,7 @@ export class Gateway {
         this.#failures = this.#isReady ? 0 : this.#failures + 1;
         if (this.#isReady) this.#vainResumes = 0;
         this.#isReady = false;
-        const againMs = waitMs ?? backoffMs(this.#failures, { random });
+        const againMs = waitMs ?? backoffMs(this.#failures);
         say(`not connected: ${this.#problem}; again in ${Math.ceil(againMs / 1_000)} s`);
         log.info("The connection to Discord is gone", { reason: this.#problem, waitMs: againMs });
         await sleep(againMs, clock, signal);

@@ -8,7 +8,7 @@
 import { DiscordAPIError, RateLimitError, type RawFile, REST } from "discord.js";
 import type { Clock } from "../../../lib/base/clock.ts";
 import { NotConnectedError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
-import { neverSent, readBounded, sleep } from "../../../lib/channel/platform/mod.ts";
+import { fetchWhole, neverSent, sleep } from "../../../lib/channel/platform/mod.ts";
 import { isLoginRefused, loginRefused } from "./delivery_fault.ts";
 import { CutOffError } from "./cut_off_error.ts";
 
@@ -155,27 +155,16 @@ function rateLimited(waitMs: number): RetryLaterError {
 /** The whole answer, so that nothing of it is left open whatever becomes of it. */
 async function readWhole(url: string, init: RequestInit, stopping: AbortSignal): Promise<Response> {
   const signal = AbortSignal.any([init.signal!, stopping]);
-  let isAnswered = false;
   try {
-    const response = await fetch(url, {
-      method: init.method,
-      headers: init.headers,
-      body: init.body ?? undefined,
-      // Whoever redirects would be given the token.
-      redirect: "manual",
-      signal,
-    });
-    isAnswered = true;
-    const bytes = await readBounded(response, MAX_ANSWER_BYTES, signal);
-    if (bytes === undefined) throw new CutOffError("The answer of Discord is too long");
-    const { status, statusText, headers } = response;
-    const isEmpty = [204, 205, 304].includes(status);
-    return new Response(isEmpty ? null : bytes, { status, statusText, headers });
+    const { method, headers, body } = init;
+    const answer = await fetchWhole(url, { method, headers, body, signal }, MAX_ANSWER_BYTES);
+    if (answer === undefined) throw new CutOffError("The answer of Discord is too long");
+    return answer;
   } catch (error) {
     stopping.throwIfAborted();
     if (error instanceof CutOffError) throw error;
     // The words of fetch hold the whole address, and some addresses hold a token.
-    if (!isAnswered && neverSent(error)) {
+    if (neverSent(error)) {
       throw new NotConnectedError(`Discord cannot be reached, ${reasonOf(error)}`);
     }
     throw new CutOffError(

@@ -152,7 +152,7 @@ export function readSettings(
 }
 
 /** Whether a host is this machine by its very name. */
-export function isThisMachine(host: string): boolean {
+function isThisMachine(host: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i.test(host);
 }
 

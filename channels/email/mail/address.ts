@@ -8,7 +8,7 @@ const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~
 const LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
 
 /** Characters of an address: with its thread it is the id of a chat, which has 256. */
-export const MAX_ADDRESS_CHARS = 239;
+const MAX_ADDRESS_CHARS = 239;
 
 /** Whether a text is one address and nothing else: no name, no quotes, no comment, no other alphabet. */
 export function isAddress(text: string): boolean {

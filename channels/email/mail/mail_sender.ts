@@ -59,7 +59,7 @@ function shownName(phrase: string): string | undefined {
 }
 
 /** Fields are read byte by byte; names are in UTF-8 where they are not encoded. */
-export function fromLatin1(text: string): string {
+function fromLatin1(text: string): string {
   // deno-lint-ignore no-control-regex
   if (/^[\x00-\x7f]*$/.test(text)) return text;
   return new TextDecoder().decode(Uint8Array.from(text, (char) => char.charCodeAt(0)));

@@ -6,7 +6,7 @@
  */
 
 import type { Clock } from "../../../lib/base/clock.ts";
-import { readBounded, withDeadline } from "../../../lib/channel/platform/mod.ts";
+import { fetchWhole, withDeadline } from "../../../lib/channel/platform/mod.ts";
 
 /** Answers of the API; a first sync of a large account is the longest. */
 const MAX_JSON_BYTES = 64 * 1024 * 1024;
@@ -43,21 +43,11 @@ export function boundedFetch(
     const late = () => new Error("The homeserver did not answer in time");
     return await withDeadline({ timeoutMs, late, signal, clock }, async (ending) => {
       const either = init.signal ? AbortSignal.any([ending, init.signal]) : ending;
-      const response = await fetch(url, {
-        method: init.method,
-        headers: init.headers,
-        body: init.body,
-        redirect: "manual",
-        signal: either,
-      });
-      const { status, headers } = response;
-      const body = await readBounded(response, maxBytes, either);
-      if (body === undefined) {
-        const error = `The answer has more than ${maxBytes} bytes`;
-        return Response.json({ errcode: "M_TOO_LARGE", error }, { status: 413 });
-      }
-      const hasNoBody = status === 204 || status === 205 || status === 304;
-      return new Response(hasNoBody ? null : body, { status, headers });
+      const { method, headers, body } = init;
+      const answer = await fetchWhole(url, { method, headers, body, signal: either }, maxBytes);
+      if (answer !== undefined) return answer;
+      const error = `The answer has more than ${maxBytes} bytes`;
+      return Response.json({ errcode: "M_TOO_LARGE", error }, { status: 413 });
     });
   };
 }

@@ -45,13 +45,13 @@ export class MatrixApi {
     return { userId: user_id, deviceId: device_id };
   }
 
-  async versions(signal?: AbortSignal): Promise<readonly string[]> {
+  async versions(): Promise<readonly string[]> {
     const { versions } = await this.#client.http.request<Json>(
       Method.Get,
       "/_matrix/client/versions",
       undefined,
       undefined,
-      { prefix: "", abortSignal: signal },
+      { prefix: "" },
     );
     if (!Array.isArray(versions)) throw new Error("it does not say which versions it speaks");
     return versions.filter((version) => typeof version === "string");

@@ -19,14 +19,9 @@ interface RoomFacts {
 }
 
 export class Rooms {
-  readonly #me: string;
   readonly #rooms = new Map<string, RoomFacts>();
   readonly #names = new Map<string, string>();
   #direct: ReadonlySet<string> = new Set();
-
-  constructor(me: string) {
-    this.#me = me;
-  }
 
   /** Takes in what an answer says of a room. True where the account was not in it before. */
   take({ roomId, state, timeline, summary }: JoinedRoom): boolean {

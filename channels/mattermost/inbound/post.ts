@@ -25,7 +25,6 @@ export interface MattermostPost {
   type: string;
   /** Milliseconds since 1970, by the server's clock. */
   createAt: number;
-  editAt: number;
   deleteAt: number;
   /** A row of the history of edits, where it is not empty. */
   originalId: string;
@@ -66,7 +65,6 @@ export function readPost(value: unknown): MattermostPost | undefined {
     message: text(value.message).slice(0, MAX_MESSAGE_CHARS).toWellFormed(),
     type: text(value.type),
     createAt: number(create_at),
-    editAt: number(value.edit_at),
     deleteAt: number(value.delete_at),
     originalId: text(value.original_id),
     props: isRecord(value.props) ? value.props : {},

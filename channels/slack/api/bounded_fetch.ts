@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from "../../../lib/base/clock.ts";
-import { readBounded, withDeadline } from "../../../lib/channel/platform/mod.ts";
+import { fetchWhole, withDeadline } from "../../../lib/channel/platform/mod.ts";
 
 /** Bytes of an answer of the Web API. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -28,20 +28,9 @@ export function boundedFetch(
     signal.throwIfAborted();
     const late = () => new Error("It took too long");
     return await withDeadline({ timeoutMs, late, signal, clock }, async (ending) => {
-      // Redirects are not followed: a token would go along.
-      const response = await fetch(input, { ...init, redirect: "manual", signal: ending });
-      const bytes = await readBounded(response, maxBytes, ending);
-      if (bytes === undefined) throw new RangeError(`More than ${maxBytes} bytes came`);
-      const { status, statusText, headers } = response;
-      return new Response(isBodiless(status) ? null : bytes, {
-        status: status === 0 ? 502 : status,
-        statusText,
-        headers,
-      });
+      const answer = await fetchWhole(input, { ...init, signal: ending }, maxBytes);
+      if (answer === undefined) throw new RangeError(`More than ${maxBytes} bytes came`);
+      return answer;
     });
   };
-}
-
-function isBodiless(status: number): boolean {
-  return status === 204 || status === 205 || status === 304;
 }

@@ -124,6 +124,6 @@ function sharedWords(shared: unknown): { text: string; author: string } {
 }
 
 /** Whether a text names a member, in either form that Slack writes. */
-export function mentions(text: string, userId: string): boolean {
+function mentions(text: string, userId: string): boolean {
   return text.includes(`<@${userId}>`) || text.includes(`<@${userId}|`);
 }

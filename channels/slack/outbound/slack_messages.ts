@@ -101,9 +101,9 @@ export class SlackMessages {
     return postedAt(answer, channel);
   }
 
-  /** Gives a message another text; what stood behind it goes, or becomes `more`. */
-  async update(ref: SlackRef, part: string, more: Blocks = []): Promise<void> {
-    await this.#write("chat.update", { ...ref }, part, more);
+  /** Gives a message another text; what stood behind it goes. */
+  async update(ref: SlackRef, part: string): Promise<void> {
+    await this.#write("chat.update", { ...ref }, part, []);
   }
 
   async updateNote(ref: SlackRef, text: string): Promise<void> {

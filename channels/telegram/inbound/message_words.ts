@@ -140,7 +140,7 @@ function otherWords(message: Message): string {
 }
 
 /** How whoever wrote a message is called. */
-export function nameOf({ from, sender_chat: chat }: Message): string {
+function nameOf({ from, sender_chat: chat }: Message): string {
   if (chat !== undefined) return titleOf(chat);
   return from === undefined ? "somebody" : nameOfUser(from);
 }

@@ -68,7 +68,7 @@ export async function postSigned(
 }
 
 /** No dot: it would stand between the parts that are signed. */
-export function webhookId(id: string): string {
+function webhookId(id: string): string {
   return id.replace(/[^\x21-\x2D\x2F-\x7E]/g, "_").slice(0, 256);
 }
 
@@ -86,7 +86,7 @@ function throwUnlessTaken({ status, headers }: Response, url: string, nowMs: num
 }
 
 /** Seconds or a date (RFC 9110, 10.2.3), as milliseconds from now; undefined for neither. */
-export function retryAfterMs(value: string | null, nowMs: number): number | undefined {
+function retryAfterMs(value: string | null, nowMs: number): number | undefined {
   if (value === null) return undefined;
   const text = value.trim();
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;

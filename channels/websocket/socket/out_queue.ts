@@ -17,14 +17,8 @@ export interface Sink {
   bufferedBytes(): number;
 }
 
-/** Bounds of a queue. */
-export interface QueueBounds {
-  maxFrames: number;
-  maxBytes: number;
-}
-
 /** What a slow reader may be behind; then it is cut off (docs/websocket.md). */
-const QUEUE_BOUNDS: QueueBounds = { maxFrames: 256, maxBytes: 8 * 1024 * 1024 };
+const QUEUE_BOUNDS = { maxFrames: 256, maxBytes: 8 * 1024 * 1024 };
 
 /** Frames and bytes beyond which nothing is written: what is still here can merge. */
 const MAX_FLYING_FRAMES = 32;
@@ -44,7 +38,6 @@ interface Entry {
 
 export class OutQueue {
   readonly #sink: Sink;
-  readonly #bounds: QueueBounds;
   readonly #entries: Entry[] = [];
   /** The entry that was queued last, of each chat that has one; absent until one is. */
   #lastOfChat: Map<string, Entry> | undefined;
@@ -58,9 +51,8 @@ export class OutQueue {
   #oversizeBytes = 0;
   #ended = false;
 
-  constructor(sink: Sink, bounds: QueueBounds = QUEUE_BOUNDS) {
+  constructor(sink: Sink) {
     this.#sink = sink;
-    this.#bounds = bounds;
   }
 
   /** Frames that wait, written ones included. */
@@ -87,7 +79,7 @@ export class OutQueue {
   push(frame: OutFrame): boolean {
     if (this.#ended) return true;
     if (this.#entries.length === 0 && (!this.#isAwaited || this.#hasRoom())) {
-      if (frame.wire.length > this.#bounds.maxBytes) this.#oversizeBytes = frame.wire.length;
+      if (frame.wire.length > QUEUE_BOUNDS.maxBytes) this.#oversizeBytes = frame.wire.length;
       this.#write(frame.wire);
       return true;
     }
@@ -119,8 +111,8 @@ export class OutQueue {
   }
 
   #isWithinBounds(moreFrames: number, moreBytes: number): boolean {
-    return this.frames + moreFrames <= this.#bounds.maxFrames &&
-      this.bytes + moreBytes <= this.#bounds.maxBytes + this.#oversizeBytes;
+    return this.frames + moreFrames <= QUEUE_BOUNDS.maxFrames &&
+      this.bytes + moreBytes <= QUEUE_BOUNDS.maxBytes + this.#oversizeBytes;
   }
 
   #hasRoom(): boolean {

@@ -49,7 +49,7 @@ export async function fetchFile(
 }
 
 /** The last part of an address, without anything that leads elsewhere. */
-export function fileName(url: URL): string {
+function fileName(url: URL): string {
   const last = url.pathname.split("/").at(-1) ?? "";
   let name: string;
   try {

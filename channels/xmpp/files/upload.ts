@@ -5,6 +5,7 @@
  */
 
 import { basename } from "@std/path";
+import { mediaTypeOf } from "../../../lib/channel/platform/mod.ts";
 import { NS } from "../client/namespaces.ts";
 import { StanzaError } from "../client/stanza_error.ts";
 import { xml, type XmlElement } from "../client/xmpp_library.ts";
@@ -34,26 +35,6 @@ const MAX_SERVICES = 30;
 
 /** The ones of a server that a place for files may want to have (XEP-0363, 5). */
 const HEADERS: readonly string[] = ["authorization", "cookie", "expires"];
-
-const TYPES: Readonly<Record<string, string>> = {
-  csv: "text/csv",
-  gif: "image/gif",
-  jpeg: "image/jpeg",
-  jpg: "image/jpeg",
-  json: "application/json",
-  m4a: "audio/mp4",
-  md: "text/markdown",
-  mp3: "audio/mpeg",
-  mp4: "video/mp4",
-  ogg: "audio/ogg",
-  pdf: "application/pdf",
-  png: "image/png",
-  svg: "image/svg+xml",
-  txt: "text/plain",
-  wav: "audio/wav",
-  webp: "image/webp",
-  zip: "application/zip",
-};
 
 /** Looks for it among the services of a domain; undefined where there is none. */
 export async function findUpload(
@@ -101,8 +82,7 @@ export async function uploadFile(
   const filename = basename(path);
   const { size } = await Deno.stat(path);
   if (size > service.maxBytes) throw new UploadError("It is too large", "uploadTooLarge");
-  const type = TYPES[/\.([A-Za-z0-9]+)$/.exec(filename)?.[1]?.toLowerCase() ?? ""] ??
-    "application/octet-stream";
+  const type = mediaTypeOf(filename);
   const slot = await askSlot(session, service.jid, { filename, size, type });
   const put = URL.parse(slot.getChild("put")?.attrs.url ?? "");
   const get = slot.getChild("get")?.attrs.url ?? "";

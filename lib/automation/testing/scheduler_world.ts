@@ -9,7 +9,7 @@ import { type FakeClock, fakeClock } from "../../agent/testing/fake_clock.ts";
 import { newAutomation } from "../../schedule/automation_record.ts";
 import type { Automation } from "../../contract/automation.ts";
 import type { AutomationStore } from "../../contract/automation_store.ts";
-import { MemoryAutomationStore } from "../memory_automation_store.ts";
+import { MemoryAutomationStore } from "./memory_automation_store.ts";
 import { Scheduler } from "../scheduler.ts";
 import { FakeTurns } from "./fake_turns.ts";
 import { START, testSpec } from "./test_spec.ts";

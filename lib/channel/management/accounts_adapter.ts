@@ -1,6 +1,7 @@
 /**
  * The management adapter of sections such as
- * `{ "enabled": true, …fields, "accounts": { "work": { …fields } } }`, for packages to use.
+ * `{ "enabled": true, …fields, "accounts": { "work": { …fields } } }`: what a
+ * manifest with `multiInstance` and no adapter of its own gets.
  *
  * The top level is the instance `default`, and each account one of its own; fields that an account does not
  * set come from the top level. `enabled` at the top is the switch of the whole channel; that of an account

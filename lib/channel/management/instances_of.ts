@@ -98,7 +98,7 @@ function runtimeNameOf(name: string, adapter: ManagementAdapter, instanceId: str
 }
 
 /** The instance `default` is called like its channel, any other `<name>.<id>`. */
-export function standardRuntimeName(channelName: string, instanceId: string): string {
+function standardRuntimeName(channelName: string, instanceId: string): string {
   return instanceId === "default" ? channelName : `${channelName}.${instanceId}`;
 }
 

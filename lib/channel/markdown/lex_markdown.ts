@@ -140,7 +140,7 @@ function codeOf({ fence, lines }: CodePiece): MarkedToken[] {
 }
 
 /** What belongs to the quote or the list's item around a block of code. */
-export function withoutPrefix(line: string, prefix: string): string {
+function withoutPrefix(line: string, prefix: string): string {
   let rest = line;
   for (const mark of prefix) {
     if (mark === ">") {

@@ -4,6 +4,7 @@
  * @module
  */
 
+export { htmlRenderer } from "./html_renderer.ts";
 export { lexMarkdown, type MarkdownToken } from "./lex_markdown.ts";
 export { type InlineFormat, isSafeLink, renderInline } from "./render_markdown.ts";
 export { splitMarkdown } from "./split_markdown.ts";

@@ -7,6 +7,7 @@
 export { abortable } from "../../base/abortable.ts";
 export { backoffMs, type BackoffOptions } from "./backoff.ts";
 export { EditedStreams, type EditedStreamsDeps, type StreamPlace } from "./edited_streams.ts";
+export { fetchWhole } from "./fetch_whole.ts";
 export { type HeardVoice, hearVoice } from "./hear_voice.ts";
 export {
   InboundFiles,
@@ -16,6 +17,7 @@ export {
   removeLeftFiles,
 } from "./inbound_files.ts";
 export { Intake, type IntakeDeps, type IntakeEntry, type IntakeLimits } from "./intake.ts";
+export { mediaTypeOf } from "./media_type_of.ts";
 export { Memory } from "./memory.ts";
 export { messageCatalog, type Messages } from "./message_catalog.ts";
 export { neverSent } from "./never_sent.ts";

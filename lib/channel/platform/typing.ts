@@ -11,8 +11,6 @@ export interface TypingDeps {
   clock: Pick<Clock, "after">;
   /** The platform forgets a sign after a little more than this, milliseconds. */
   everyMs: number;
-  /** After so long nobody believes it any more, milliseconds; default ten minutes. */
-  maxMs?: number;
   /** Shows it. What rejects is not tried again before the next time. */
   show: (chatId: string) => Promise<unknown>;
   /** Takes it back, where the platform does not by itself when a message comes. */
@@ -43,13 +41,12 @@ export class Typing {
     // What was handed on while the channel was ending.
     if (this.#isClosed) return;
     const signs = this.#chats.get(chatId);
-    const leftMs = this.#deps.maxMs ?? MAX_MS;
     if (signs !== undefined) {
       signs.turns += 1;
-      signs.leftMs = leftMs;
+      signs.leftMs = MAX_MS;
       return;
     }
-    const first: Signs = { turns: 1, leftMs, isShowing: false };
+    const first: Signs = { turns: 1, leftMs: MAX_MS, isShowing: false };
     this.#chats.set(chatId, first);
     this.#show(chatId, first);
   }

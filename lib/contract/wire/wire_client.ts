@@ -34,7 +34,6 @@ export interface WireClientDeps {
   onBack?(): void;
   /** Default: that of this runtime. */
   open?: (url: string, protocols: string[]) => WebSocket;
-  randomId?: () => string;
 }
 
 /** What became of a message. */
@@ -138,7 +137,7 @@ export class WireClient {
     if (this.#sending.size >= MAX_PENDING) {
       return Promise.reject(new WireError(`${MAX_PENDING} messages wait already`, "overloaded"));
     }
-    const id = (this.#deps.randomId ?? (() => crypto.randomUUID()))();
+    const id = crypto.randomUUID();
     const envelope = clientEnvelope.parse({
       type: "message",
       chat_id: chatId,

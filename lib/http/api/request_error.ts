@@ -40,7 +40,7 @@ export function checkEach<Schema extends z.ZodType>(
  * The first issue as `invalid_request`. Each schema's own message says what is expected. `at` is
  * where in the request the checked value stands.
  */
-export function requestError(error: z.ZodError, value: unknown, at: Path = []): ServiceError {
+function requestError(error: z.ZodError, value: unknown, at: Path = []): ServiceError {
   const issue = deepest(error.issues, []);
   const param = show([...at, ...issue.path]);
   const found = issue.path.reduce<unknown>(

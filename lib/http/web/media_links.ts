@@ -24,8 +24,6 @@ export interface MediaLinksDeps {
   mediaDir: string;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Fills with random bytes. Default: Web Crypto. */
-  random?: (bytes: Uint8Array) => void;
   /** Whether there is a file itself (no link to one) at a path. Default: asks the file system. */
   isFile?: (path: string) => boolean;
 }
@@ -43,11 +41,10 @@ export interface SignedMediaLinks extends MediaLinks {
 
 /** Makes the signer, with a key of its own. */
 export function createMediaLinks(
-  { mediaDir, now, random = (bytes) => void crypto.getRandomValues(bytes), isFile = isPlainFile }:
-    MediaLinksDeps,
+  { mediaDir, now, isFile = isPlainFile }: MediaLinksDeps,
 ): SignedMediaLinks {
   const key = new Uint8Array(KEY_BYTES);
-  random(key);
+  crypto.getRandomValues(key);
 
   function mac(sha256: string, expiresS: number, name: string): string {
     return createHmac("sha256", key).update(JSON.stringify([sha256, expiresS, name]))

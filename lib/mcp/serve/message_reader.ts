@@ -8,7 +8,7 @@
 import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
 
 /** Bytes of a line. */
-export const MAX_LINE_BYTES = 8 * 1024 * 1024;
+const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 /** Codes of JSON-RPC 2.0, section 5.1. */
 export const PARSE_ERROR = -32700;
@@ -52,7 +52,7 @@ export async function* readMessages(
 }
 
 /** What one text says; undefined for a blank one. */
-export function readMessage(text: string): ReadMessage | undefined {
+function readMessage(text: string): ReadMessage | undefined {
   if (text.trim() === "") return undefined;
   let value: unknown;
   try {

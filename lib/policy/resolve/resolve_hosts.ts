@@ -11,7 +11,7 @@ import { joinHostPort, parseHostPattern } from "../../base/host_pattern.ts";
 const DEFAULT_PORTS = [80, 443];
 
 /** Most hosts that one command may name. */
-export const MAX_COMMAND_HOSTS = 20;
+const MAX_COMMAND_HOSTS = 20;
 
 /** `<host>:<port>`, lower case, sorted, each once; or why that cannot be said. */
 export function resolveHosts(named: readonly string[]): { hosts: string[] } | { problem: string } {

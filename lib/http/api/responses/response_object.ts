@@ -136,7 +136,7 @@ export function responseObject(
 }
 
 /** `usage` of this shape. */
-export function responseUsage(usage: Usage) {
+function responseUsage(usage: Usage) {
   return {
     input_tokens: usage.inputTokens,
     // What a provider wrote into its cache is not on record.

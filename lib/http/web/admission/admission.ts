@@ -39,8 +39,6 @@ export interface AdmissionDeps {
   proxy?: Pick<TrustedProxy, "authenticate">;
   clock: Clock;
   log: Pick<Log, "error">;
-  /** At least 12 letters and digits, another text each time; default: random. */
-  random?: () => string;
 }
 
 /** A token for a route is no longer; what is, is not sent on. */
@@ -126,7 +124,7 @@ export class Admission implements SocketAdmission {
 
   async #letIn(request: IncomingMessage): Promise<LetIn> {
     const { method = "GET", url = "/" } = request;
-    const { proxy, random = randomText } = this.#deps;
+    const { proxy } = this.#deps;
     const arrival = arrivalOf(request);
     this.guard.check({
       method,
@@ -150,7 +148,7 @@ export class Admission implements SocketAdmission {
     if (!this.#mayComeIn(offered.clientId)) {
       throw new ServiceError("forbidden_client", "This client_id is not let in here");
     }
-    const clientId = offered.clientId ?? `anon-${random().slice(0, 12)}`;
+    const clientId = offered.clientId ?? `anon-${randomText()}`;
     return {
       peer: {
         actor: identity?.actor ?? `websocket:${clientId}`,

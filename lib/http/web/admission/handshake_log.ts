@@ -13,14 +13,12 @@ import type { AccessEntry } from "../../access_log.ts";
 export interface HandshakeLogDeps {
   accessLog: (entry: AccessEntry) => void;
   clock: Pick<Clock, "elapsed">;
-  /** Default: random. */
-  newRequestId?: () => string;
 }
 
 /** The same admission, which tells of what it decides. */
 export function withHandshakeLog(
   admission: SocketAdmission,
-  { accessLog, clock, newRequestId = randomRequestId }: HandshakeLogDeps,
+  { accessLog, clock }: HandshakeLogDeps,
 ): SocketAdmission {
   return {
     isAllowed: (peer) => admission.isAllowed(peer),
@@ -32,7 +30,7 @@ export function withHandshakeLog(
       const decided = await admission.admit(request);
       const refusal = "peer" in decided ? undefined : decided;
       accessLog({
-        requestId: newRequestId(),
+        requestId: randomRequestId(),
         peer,
         method,
         path: url.replace(/[?#].*$/s, ""),

@@ -20,8 +20,6 @@ export interface SocketTokensOptions {
   ttlS: number;
   /** Milliseconds since some moment; never jumps. */
   elapsed: () => number;
-  /** Default 10,000. */
-  maxOutstanding?: number;
 }
 
 /** What a token stands for. */
@@ -36,13 +34,12 @@ export class SocketTokens {
   readonly ttlS: number;
   readonly #tokens: ExpiringTokens<SocketGrant>;
 
-  constructor({ ttlS, elapsed, maxOutstanding }: SocketTokensOptions) {
+  constructor({ ttlS, elapsed }: SocketTokensOptions) {
     this.ttlS = ttlS;
     this.#tokens = new ExpiringTokens({
       prefix: "swt_",
       ttlMs: ttlS * 1_000,
       elapsed,
-      maxOutstanding,
     });
   }
 

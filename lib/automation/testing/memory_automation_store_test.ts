@@ -1,5 +1,5 @@
 import { MemoryAutomationStore } from "./memory_automation_store.ts";
-import { testAutomationStore } from "./testing/store_contract.ts";
+import { testAutomationStore } from "./store_contract.ts";
 
 testAutomationStore("MemoryAutomationStore", () => {
   const store = new MemoryAutomationStore();

@@ -4,16 +4,16 @@
  * @module
  */
 
-import { ServiceError } from "../base/errors.ts";
-import type { RequestKey } from "../contract/journal.ts";
-import type { AutomationRecord, AutomationRun } from "../contract/automation_record.ts";
+import { ServiceError } from "../../base/errors.ts";
+import type { RequestKey } from "../../contract/journal.ts";
+import type { AutomationRecord, AutomationRun } from "../../contract/automation_record.ts";
 import {
   MAX_AHEAD_MS,
   MAX_AUTOMATIONS,
   MAX_HISTORY,
   MAX_WAITING,
-} from "../schedule/automation_record.ts";
-import type { AutomationStore, Claim, Settlement } from "../contract/automation_store.ts";
+} from "../../schedule/automation_record.ts";
+import type { AutomationStore, Claim, Settlement } from "../../contract/automation_store.ts";
 
 interface Entry {
   record: AutomationRecord;

@@ -1,0 +1,28 @@
+/**
+ * What every channel's check of its settings needs: findings, and which hosts are local.
+ *
+ * @module
+ */
+
+import type { SetupFinding } from "../descriptor.ts";
+
+/** Settings with it cannot be stored. */
+export function error(field: string, message: string): SetupFinding {
+  return { level: "error", field, message };
+}
+
+/** Settings with it can be stored. */
+export function warning(field: string, message: string): SetupFinding {
+  return { level: "warning", field, message };
+}
+
+/**
+ * Whether a host is this machine or in its network, which `channels.allowLocalServiceAccess` is about. By
+ * its name or number alone: a sandboxed worker asks no name server.
+ */
+export function isLocalHost(host: string): boolean {
+  const plain = host.replace(/^\[|\]$/g, "").toLowerCase();
+  return /^(?:.*\.)?(?:localhost|local|internal)$/.test(plain) ||
+    /^(?:0|10|127)\.|^192\.168\.|^169\.254\.|^172\.(?:1[6-9]|2\d|3[01])\./.test(plain) ||
+    (plain.includes(":") && !/^[23]/.test(plain));
+}
