@@ -1,9 +1,8 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { TextLineStream } from "@std/streams/text-line-stream";
 import { startModelServer } from "./fakes/model_server.ts";
-import { makeHome, RUN_FLAGS, type TestHome } from "./support/home.ts";
+import { makeHome, programArgs, type TestHome } from "./support/home.ts";
 
-const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
 const KEY = "key-of-the-api-0123456789";
 const INITIALIZE = {
   jsonrpc: "2.0",
@@ -29,7 +28,7 @@ type Answer = any;
 /** The command with its streams as they are. */
 function spawnServe(home: TestHome, more: string[] = []) {
   const child = new Deno.Command(Deno.execPath(), {
-    args: [...RUN_FLAGS, MAIN, "mcp", "serve", ...more],
+    args: [...programArgs(), "mcp", "serve", ...more],
     cwd: home.dir,
     clearEnv: true,
     env: {

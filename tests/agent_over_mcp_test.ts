@@ -4,9 +4,8 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { CallToolResult, ContentBlock, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { type Behaviour, type RecordedRequest, startModelServer } from "./fakes/model_server.ts";
-import { makeHome, RUN_FLAGS, type Running, type TestHome } from "./support/home.ts";
+import { makeHome, programArgs, type Running, type TestHome } from "./support/home.ts";
 
-const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
 const KEY = "key-of-the-api-0123456789";
 
 interface Setup extends AsyncDisposable {
@@ -67,7 +66,7 @@ async function connect(
 function stdio(home: TestHome): StdioClientTransport {
   return new StdioClientTransport({
     command: Deno.execPath(),
-    args: [...RUN_FLAGS, MAIN, "mcp", "serve"],
+    args: [...programArgs(), "mcp", "serve"],
     cwd: home.dir,
     env: {
       HOME: home.dir,

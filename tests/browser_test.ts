@@ -1,4 +1,4 @@
-import { chromium } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
@@ -14,16 +14,16 @@ const ARGS = [
   "--disable-sync",
 ];
 
-async function openBrowser() {
-  const browser = await chromium.launch({ executablePath: programPath("chromium"), args: ARGS });
-  return {
-    page: async (url: string) => {
-      const page = await browser.newPage();
-      await page.goto(url);
-      return page;
-    },
-    [Symbol.asyncDispose]: () => browser.close(),
-  };
+/** One for all tests; each page has storage of its own. */
+let browser: Browser | undefined;
+
+Deno.test.afterAll(() => browser?.close());
+
+async function openPage(url: string): Promise<Page & AsyncDisposable> {
+  browser ??= await chromium.launch({ executablePath: programPath("chromium"), args: ARGS });
+  const page = await browser.newPage();
+  await page.goto(url);
+  return page;
 }
 
 Deno.test({
@@ -40,8 +40,7 @@ Deno.test({
       providers: { local: { baseUrl: model.baseUrl } },
     });
     await using gateway = await home.start(["gateway", "--json"]);
-    await using browser = await openBrowser();
-    const page = await browser.page(httpOf(gateway.wsUrl).href);
+    await using page = await openPage(httpOf(gateway.wsUrl).href);
     const errors: string[] = [];
     page.on("pageerror", (error) => errors.push(error.message));
     await page.getByText("local/fake").waitFor();
@@ -79,8 +78,7 @@ Deno.test({
       channels: { sendToolHints: true, sendProgress: true },
     });
     await using gateway = await home.start(["gateway", "--json"]);
-    await using browser = await openBrowser();
-    const page = await browser.page(`${httpOf(gateway.wsUrl).href}#no%20chat`);
+    await using page = await openPage(`${httpOf(gateway.wsUrl).href}#no%20chat`);
     await page.setViewportSize({ width: 320, height: 568 });
     await page.getByText("local/fake").waitFor();
     const box = page.getByLabel("Message");
@@ -112,8 +110,7 @@ Deno.test({
       channels: { websocket: { tokenIssueSecret: "the-port-secret" } },
     });
     await using gateway = await home.start(["gateway", "--json"]);
-    await using browser = await openBrowser();
-    const page = await browser.page("about:blank");
+    await using page = await openPage("about:blank");
     const given: (string | undefined)[] = ["wrong", undefined, "the-port-secret"];
     let asked = 0;
     page.on("dialog", (dialog) => {
@@ -145,8 +142,7 @@ Deno.test({
       () => new Response("<p>foreign</p>", { headers: { "content-type": "text/html" } }),
     );
     const origin = `http://127.0.0.1:${_foreign.addr.port}`;
-    await using browser = await openBrowser();
-    const page = await browser.page(origin);
+    await using page = await openPage(origin);
     const outcome = await page.evaluate(async (port) => {
       const tell = (error: unknown) => String(error);
       const get = await fetch(`http://127.0.0.1:${port}/webui/bootstrap`)
@@ -170,7 +166,7 @@ Deno.test({
     assertEquals([outcome.blind, outcome.post], ["opaque", "opaque"]);
     // What the page could not see was refused as well.
     assert(!gateway.log().includes(" 200 "), gateway.log());
-    const own = await browser.page(`http://127.0.0.1:${port}/`);
+    await using own = await openPage(`http://127.0.0.1:${port}/`);
     await own.getByText("offline").waitFor();
   },
 });
@@ -192,8 +188,7 @@ Deno.test({
       providers: { local: { baseUrl: model.baseUrl } },
     });
     await using gateway = await home.start(["gateway", "--json"]);
-    await using browser = await openBrowser();
-    const page = await browser.page(httpOf(gateway.wsUrl).href);
+    await using page = await openPage(httpOf(gateway.wsUrl).href);
     await page.getByText("local/fake").waitFor();
     // Clicks each button in the very moment in which it comes.
     await page.evaluate(`

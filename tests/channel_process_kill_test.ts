@@ -8,7 +8,7 @@ import { makeHome } from "./support/home.ts";
 import { needs } from "./support/needs.ts";
 import { channelStatuses, outboxOf } from "./support/outbox_of.ts";
 import { said } from "./support/said.ts";
-import { happeningsOf, talkProject, talkSection, textsOf } from "./support/talk_channels.ts";
+import { happeningsOf, talkSection, testProject, textsOf } from "./support/talk_channels.ts";
 
 const ROUNDS = 3;
 
@@ -18,7 +18,7 @@ Deno.test({
     "Linux",
   ),
   async fn() {
-    await using project = await talkProject([{ name: "talk" }, { name: "chat" }]);
+    await using project = await testProject();
     await using model = startModelServer({
       script: (request) => ({ text: `re ${said(request)}` }),
     });

@@ -6,14 +6,14 @@ import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
 import { channelStatuses, outboxOf } from "./support/outbox_of.ts";
 import { said } from "./support/said.ts";
-import { happeningsOf, talkProject, talkSection, textsOf } from "./support/talk_channels.ts";
+import { happeningsOf, talkSection, testProject, textsOf } from "./support/talk_channels.ts";
 import { WebhookSide } from "./support/webhook_side.ts";
 import { rounds } from "./support/rounds.ts";
 
 const ROUNDS = rounds(15, 6);
 
 Deno.test("(C24) a platform that refuses connections, hangs or answers 500 delays no other channel and no other chat", async () => {
-  await using project = await talkProject([{ name: "talk" }]);
+  await using project = await testProject();
   await using model = startModelServer({ script: (request) => ({ text: `re ${said(request)}` }) });
   await using side = await WebhookSide.open();
   await using platform = new LinePlatform();

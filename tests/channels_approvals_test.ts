@@ -5,7 +5,7 @@ import { LinePlatform } from "../lib/delivery/manager/testing/line_platform.ts";
 import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
 import { said } from "./support/said.ts";
-import { happeningsOf, talkProject, talkSection, textsOf } from "./support/talk_channels.ts";
+import { happeningsOf, talkSection, testProject, textsOf } from "./support/talk_channels.ts";
 import { WebhookSide } from "./support/webhook_side.ts";
 
 /** The command that a person is told to type. */
@@ -16,11 +16,7 @@ function commandIn(text: string): string {
 }
 
 Deno.test("an approval is answered by a listed sender that the channel vouches for, and on no other channel", async () => {
-  await using project = await talkProject([
-    { name: "vouched", senderVerified: true },
-    { name: "unlisted", senderVerified: true },
-    { name: "talk" },
-  ]);
+  await using project = await testProject();
   await using home = await makeHome(undefined, project.root);
   await using model = startModelServer({
     script(request) {
@@ -118,7 +114,7 @@ Deno.test("an approval is answered by a listed sender that the channel vouches f
 });
 
 Deno.test("a chat approves nothing that it cannot show whole, and shows the facts of it all the same", async () => {
-  await using project = await talkProject([{ name: "vouched", senderVerified: true }]);
+  await using project = await testProject();
   await using home = await makeHome(undefined, project.root);
   const path = `${home.dir}/written`;
   await using model = startModelServer({

@@ -7,22 +7,16 @@ import { ChannelSettings } from "./support/channel_settings.ts";
 import { editSection } from "./support/edit_section.ts";
 import { makeHome } from "./support/home.ts";
 import { outboxOf, turnsOf } from "./support/outbox_of.ts";
-import type { ProjectCopy } from "./support/project_copy.ts";
 import { said } from "./support/said.ts";
-import { happeningsOf, talkProject, talkSection, textsOf } from "./support/talk_channels.ts";
+import { happeningsOf, talkSection, testProject, textsOf } from "./support/talk_channels.ts";
 import { WEBHOOK_SECRET, WebhookSide } from "./support/webhook_side.ts";
 
 const OTHER_SECRET = `whsec_${btoa("x".repeat(32))}`;
 
-let project: ProjectCopy;
+let project: Awaited<ReturnType<typeof testProject>>;
 
 Deno.test.beforeAll(async () => {
-  project = await talkProject([
-    { name: "talk" },
-    { name: "chat" },
-    { name: "unlucky", startsWith: 'return Promise.reject(new Error("no luck today"));' },
-    { name: "exits", startsWith: "Deno.exit(1);" },
-  ]);
+  project = await testProject();
 });
 
 Deno.test.afterAll(async () => await project[Symbol.asyncDispose]());

@@ -5,15 +5,14 @@ import { LinePlatform } from "../lib/delivery/manager/testing/line_platform.ts";
 import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
 import { outboxOf, turnsOf } from "./support/outbox_of.ts";
-import type { ProjectCopy } from "./support/project_copy.ts";
 import { said } from "./support/said.ts";
-import { happeningsOf, talkProject, talkSection, textsOf } from "./support/talk_channels.ts";
+import { happeningsOf, talkSection, testProject, textsOf } from "./support/talk_channels.ts";
 import { WebhookSide } from "./support/webhook_side.ts";
 
-let project: ProjectCopy;
+let project: Awaited<ReturnType<typeof testProject>>;
 
 Deno.test.beforeAll(async () => {
-  project = await talkProject([{ name: "talk" }]);
+  project = await testProject();
 });
 
 Deno.test.afterAll(async () => await project[Symbol.asyncDispose]());

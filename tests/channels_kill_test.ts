@@ -7,7 +7,7 @@ import { Happenings } from "./support/happenings.ts";
 import { makeHome } from "./support/home.ts";
 import { channelStatuses, outboxOf, turnsOf } from "./support/outbox_of.ts";
 import { said } from "./support/said.ts";
-import { talkProject, talkSection } from "./support/talk_channels.ts";
+import { talkSection, testProject } from "./support/talk_channels.ts";
 import { WebhookSide } from "./support/webhook_side.ts";
 import { rounds } from "./support/rounds.ts";
 
@@ -22,13 +22,10 @@ const MAX_BETWEEN = rounds(90, 40);
 
 /** Which of two channels of lines may be sent a message twice. */
 const CAREFUL = "talk";
-const REPEATABLE = "chat";
+const REPEATABLE = "repeatable";
 
 Deno.test("kill -9 at random instants of deliveries on three channels: nothing accepted is lost, and what came twice is known", async () => {
-  await using project = await talkProject([
-    { name: CAREFUL },
-    { name: REPEATABLE, capabilities: ["idempotent_send"] },
-  ]);
+  await using project = await testProject();
   await using model = startModelServer({ script: (request) => ({ text: `re ${said(request)}` }) });
   const happenings = new Happenings();
   await using side = await WebhookSide.open(happenings);

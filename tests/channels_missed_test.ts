@@ -5,12 +5,12 @@ import { LinePlatform } from "../lib/delivery/manager/testing/line_platform.ts";
 import { startModelServer } from "./fakes/model_server.ts";
 import { makeHome } from "./support/home.ts";
 import { said } from "./support/said.ts";
-import { happeningsOf, talkProject, talkSection, textsOf } from "./support/talk_channels.ts";
+import { happeningsOf, talkSection, testProject, textsOf } from "./support/talk_channels.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
 Deno.test("messages that are older than catchUpS are listed and not answered, until somebody wants that", async () => {
-  await using project = await talkProject([{ name: "talk" }]);
+  await using project = await testProject();
   await using home = await makeHome(undefined, project.root);
   await using model = startModelServer({ script: (request) => ({ text: `re ${said(request)}` }) });
   await using talk = new LinePlatform();

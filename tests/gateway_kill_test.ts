@@ -9,14 +9,14 @@ import { makeHome } from "./support/home.ts";
 import { needs } from "./support/needs.ts";
 import { outboxOf } from "./support/outbox_of.ts";
 import { said } from "./support/said.ts";
-import { happeningsOf, talkProject, talkSection, textsOf } from "./support/talk_channels.ts";
+import { happeningsOf, talkSection, testProject, textsOf } from "./support/talk_channels.ts";
 
 const ROUNDS = 3;
 
 Deno.test({
   ...needs("a gateway that is killed comes back, and with its launcher everything ends", "Linux"),
   async fn() {
-    await using project = await talkProject([{ name: "talk" }]);
+    await using project = await testProject();
     await using model = startModelServer({
       script: (request) => ({ text: `re ${said(request)}` }),
     });

@@ -4,6 +4,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { CHANNELS } from "../channels/mod.ts";
 import { openRegistry } from "../lib/registry/open_registry.ts";
 import { bareHome } from "./support/bare_home.ts";
+import { until } from "./support/process_facts.ts";
 
 const { usable } = await openRegistry(CHANNELS);
 
@@ -31,12 +32,11 @@ Deno.test("packages that cannot be had keep their channel from starting, plainly
     assertEquals(code, 0, stderr);
     return JSON.parse(stdout) as { state: string; problem?: string };
   };
-  let irc = await statusOf("irc");
-  while (irc.state !== "failed") irc = await statusOf("irc");
-  assertStringIncludes(irc.problem!, "for the channel irc: make sure that this machine reaches");
-  assert(!/error|npm package|127\.0\.0\.1/i.test(irc.problem!), irc.problem);
-  let webhook = await statusOf("webhook");
-  while (webhook.state !== "running") webhook = await statusOf("webhook");
+  await until(async () => (await statusOf("irc")).state === "failed");
+  const { problem } = await statusOf("irc");
+  assertStringIncludes(problem!, "for the channel irc: make sure that this machine reaches");
+  assert(!/error|npm package|127\.0\.0\.1/i.test(problem!), problem);
+  await until(async () => (await statusOf("webhook")).state === "running");
   assertEquals(await gateway.stop(), 0);
 });
 

@@ -4,10 +4,9 @@ import { assertEquals } from "@std/assert";
 import { TextLineStream } from "@std/streams/text-line-stream";
 import { connect, type Socket } from "node:net";
 import { freePort } from "./support/free_port.ts";
-import { makeHome, RUN_FLAGS } from "./support/home.ts";
+import { makeHome, programArgs } from "./support/home.ts";
 import { needs } from "./support/needs.ts";
 
-const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
 const MAX_FILES = 240;
 const FLOOD = 400;
 /** More than both ports let in at once, of so few files. */
@@ -97,8 +96,7 @@ Deno.test({
         `ulimit -n ${MAX_FILES}; exec "$@"`,
         "sh",
         Deno.execPath(),
-        ...RUN_FLAGS,
-        MAIN,
+        ...programArgs(),
         "gateway",
         "--json",
       ],

@@ -22,6 +22,7 @@ import { batchesOf, findTests } from "./gate/find_tests.ts";
 import { Report } from "./gate/report.ts";
 import { runTests } from "./gate/run_tests.ts";
 import { readModules } from "./support/module_graph.ts";
+import { testProject } from "./support/talk_channels.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
 
@@ -103,9 +104,12 @@ if (import.meta.main) {
   // Short: the built form, which starts in two thirds of the time. Full, or by name: the sources.
   const isShort = !flags.full && !flags.changed && flags._.length === 0;
   const built = isShort ? await buildOnce(report) : undefined;
+  // Where it cannot be made, each test that needs it says why.
+  const project = flags._.length === 0 ? await testProject().catch(() => undefined) : undefined;
   const env: Record<string, string> = {
     ...flags.full ? { SERVICE_TEST_FULL: "1" } : {},
     ...built === undefined ? {} : { SERVICE_TEST_BUILT: built },
+    ...project === undefined ? {} : { SERVICE_TEST_PROJECT: project.root },
   };
   const options = { root: ROOT, env };
   const unstable: string[] = [];
@@ -135,5 +139,6 @@ if (import.meta.main) {
     await Deno.writeTextFile(String(flags.timings), report.timings());
   }
   if (built !== undefined) await Deno.remove(built, { recursive: true });
+  await project?.[Symbol.asyncDispose]();
   Deno.exit(report.close() ? 0 : 1);
 }

@@ -7,6 +7,8 @@
 import type { Running } from "./home.ts";
 import { bootstrap, httpOf } from "./wire_socket.ts";
 
+const PATIENCE_MS = 60_000;
+
 /** How a request was answered. */
 export interface SettingsReply {
   status: number;
@@ -59,11 +61,15 @@ export class ChannelSettings {
     );
   }
 
-  /** Asks until it holds of one; what it is then. */
+  /** Asks until it holds of one; what it is then. Throws when it has waited too long. */
   async until(name: string, holds: (status: WireStatus) => boolean): Promise<WireStatus> {
+    const giveUpAt = performance.now() + PATIENCE_MS;
     for (;;) {
       const status = (await this.statuses()).get(name);
       if (status !== undefined && holds(status)) return status;
+      if (performance.now() > giveUpAt) {
+        throw new Error(`Waited in vain for ${holds} of ${name}: ${JSON.stringify(status)}`);
+      }
       await new Promise((again) => setTimeout(again, 20));
     }
   }

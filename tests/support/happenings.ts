@@ -11,8 +11,17 @@ export class Happenings {
     this.#next = Promise.withResolvers();
   }
 
-  /** Resolves when it holds; it is asked now and after each happening. */
-  async until(holds: () => boolean): Promise<void> {
-    while (!holds()) await this.#next.promise;
+  /** Resolves when it holds; it is asked now and after each happening. Rejects where that takes too long. */
+  async until(holds: () => boolean, patienceMs = 60_000): Promise<void> {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => late.reject(new Error(`Waited in vain for ${holds}`)),
+      patienceMs,
+    );
+    try {
+      while (!holds()) await Promise.race([this.#next.promise, late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }

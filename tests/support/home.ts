@@ -23,8 +23,8 @@ function runFlags(root: string): string[] {
   return ["run", "-q", "--no-prompt", "--cached-only", ...locked, "-P=service"];
 }
 
-/** What Deno is given to run the program. */
-function programArgs(root = BUILT === undefined ? ROOT : undefined): string[] {
+/** What Deno is given to run the program, as homes run it. */
+export function programArgs(root = BUILT === undefined ? ROOT : undefined): string[] {
   if (root !== undefined) return [...runFlags(root), `${root}cli/main.ts`];
   const flags = ["run", "-q", "--no-prompt", "--no-remote", "--no-npm", "--no-lock"];
   return [...flags, "--config", `${BUILT}/deno.json`, "-P=service", `${BUILT}/cli/main.js`];

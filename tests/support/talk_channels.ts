@@ -20,7 +20,28 @@ export interface TalkPackage {
   startsWith?: string;
 }
 
-/** Makes the copy; removed when disposed. */
+/** The channels of the tests. */
+const PACKAGES: readonly TalkPackage[] = [
+  { name: "talk" },
+  { name: "chat" },
+  { name: "repeatable", capabilities: ["idempotent_send"] },
+  { name: "vouched", senderVerified: true },
+  { name: "unlisted", senderVerified: true },
+  { name: "unlucky", startsWith: 'return Promise.reject(new Error("no luck today"));' },
+  { name: "exits", startsWith: "Deno.exit(1);" },
+];
+
+/**
+ * A copy with the channels of all tests. The gate makes one for all of its files, since Deno compiles each
+ * copy anew.
+ */
+export async function testProject(): Promise<Pick<ProjectCopy, "root"> & AsyncDisposable> {
+  const root = Deno.env.get("SERVICE_TEST_PROJECT");
+  if (root === undefined) return await talkProject(PACKAGES);
+  return { root, [Symbol.asyncDispose]: () => Promise.resolve() };
+}
+
+/** Makes a copy; removed when disposed. */
 export async function talkProject(packages: readonly TalkPackage[]): Promise<ProjectCopy> {
   const project = await copyProject();
   for (const each of packages) {
