@@ -24,6 +24,14 @@ interface CallOptions {
 
 type Script = Behaviour | Behaviour[] | ((request: RecordedRequest) => Behaviour);
 
+/** `fetch` whose answer surely ends with its signal: Deno loses an abort now and then. */
+const leavingFetch: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  const signal = init?.signal ?? undefined;
+  const body = response.body?.pipeThrough(new TransformStream(), { signal }) ?? null;
+  return new Response(body, response);
+};
+
 /** The official client over one of the two ways. */
 async function connect(
   transport: "stdio" | "http",
@@ -45,7 +53,9 @@ async function connect(
     service = await home.start();
     const url = new URL(`${service.apiUrl}/mcp`);
     const requestInit = { headers: { authorization: `Bearer ${KEY}` } };
-    await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+    await client.connect(
+      new StreamableHTTPClientTransport(url, { requestInit, fetch: leavingFetch }),
+    );
   }
   return {
     home,
