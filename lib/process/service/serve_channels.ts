@@ -76,7 +76,7 @@ export function serveChannels(core: Core): ServedChannels {
     answerMissed: (rowid, signal) =>
       answerMissed(rowid, { missed, specs: core.specs, inbound, signal }),
     transcribe: (dataUrl, signal) => transcriber.ofDataUrl(dataUrl, signal),
-    wake: deliveries.wake,
+    wake: (runtimeName, chatId) => deliveries.wake(runtimeName, chatId),
     async stop(graceMs) {
       late.stop();
       await deliveries.stop(graceMs);
