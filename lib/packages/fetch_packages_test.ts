@@ -39,7 +39,9 @@ async function fetchWith(script: string, options: Partial<FetchOptions> = {}) {
 const ALL = "mkdir -p $P/a/1.0.0 $P/b/1.0.0 $P/c/1.0.0";
 
 Deno.test("fetchPackages() tells how many have come, and how large they are", async () => {
-  const { failure, seen } = await fetchWith(`${ALL}; printf 12345 > $P/b/1.0.0/file`);
+  // As Deno does, a package comes whole: the folder is looked at while it comes.
+  const whole = "mkdir -p $P/new $P/b; printf 12345 > $P/new/file; mv $P/new $P/b/1.0.0";
+  const { failure, seen } = await fetchWith(`${whole}; ${ALL}`);
   assertEquals(failure, undefined);
   assertEquals(seen[0], { fetched: 0, total: 3, bytes: 0 });
   assertEquals(seen.at(-1), { fetched: 3, total: 3, bytes: 5 });
