@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import fc from "fast-check";
 import { toolNames } from "./tool_names.ts";
+import { anyString } from "../../tests/support/any_string.ts";
 
 Deno.test("toolNames() keeps a name that fits", () => {
   assertEquals(toolNames("files", ["read_file", "get-env"]), [
@@ -27,7 +28,7 @@ Deno.test("toolNames() lets no tool take the name of another by being called lik
 
 Deno.test("toolNames() makes names within the bounds, no two alike, for any names", () => {
   const servers = fc.stringMatching(/^[a-z][a-z0-9-]{0,31}$/);
-  const tools = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 130, unit: "binary" }), {
+  const tools = fc.uniqueArray(anyString({ minLength: 1, maxLength: 130 }), {
     maxLength: 40,
   });
   fc.assert(fc.property(servers, tools, (server, tools) => {

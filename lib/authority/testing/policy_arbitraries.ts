@@ -25,6 +25,7 @@ import { grantTarget } from "../../policy/grant_target.ts";
 import type { Grant } from "../../policy/grants.ts";
 import type { ExecMode, Policy, Rule } from "../../policy/policy.ts";
 import type { SecretScope } from "../../policy/secret_scope.ts";
+import { anyString } from "../../../tests/support/any_string.ts";
 
 export const CONTEXT: ActionContext = {
   sessionKey: "cli:test",
@@ -108,8 +109,8 @@ export const somePath = fc.oneof(
     "/proc/self",
     "",
   ),
-  fc.string({ unit: "binary" }).map((name) => `${POLICY.workspace}/${name}`),
-  fc.string({ unit: "binary" }),
+  anyString().map((name) => `${POLICY.workspace}/${name}`),
+  anyString(),
 );
 export const pathTarget: fc.Arbitrary<Target> = fc.record({
   kind: fc.constant("path" as const),

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { MAX_INBOUND_CHARS, MAX_INBOUND_PARTS } from "../../contract/inbound_message.ts";
 import { checkInbound } from "../check_inbound.ts";
 import { inPieces, others, piecesOf, splitQuotes } from "./text_pieces.ts";
+import { anyString } from "../../../tests/support/any_string.ts";
 
 const quoted = (text: string) => ({ text, provenance: "quoted" as const });
 
@@ -50,7 +51,7 @@ Deno.test("inPieces() keeps the bounds of the service, and makes nobody's words 
   );
   const long = [{ text: "x".repeat(MAX_INBOUND_CHARS - 1) }, quoted("y".repeat(9)), { text: "z" }];
   const any = fc.array(fc.record({
-    text: fc.string({ unit: "binary" }),
+    text: anyString(),
     provenance: fc.constantFrom("own" as const, "quoted" as const, "file" as const, undefined),
   }));
   const check = (pieces: typeof many | typeof long) => {
