@@ -10,7 +10,6 @@ import type { InputPart } from "../../../contract/messages.ts";
 import { inputChars } from "../../../agent/room.ts";
 import type { Deliveries } from "../../../channel/deliveries.ts";
 import type { InboundMessage, Published } from "../../../contract/inbound_message.ts";
-import { checkInbound } from "../../../channel/check_inbound.ts";
 import { channelStateDir } from "../../../base/state_dir.ts";
 import type { DocumentReader } from "../../../contract/documents.ts";
 import { type ErrorCode, ServiceError } from "../../../base/errors.ts";
@@ -72,7 +71,7 @@ function textsOf({ content, parts = [{ text: content }] }: InboundMessage) {
 /** Makes the way in. */
 export function createInbound(deps: InboundDeps): Inbound {
   const intake = new Intake(deps);
-  return (spec, value, signal) => intake.publish(spec, value, signal);
+  return (spec, message, signal) => intake.publish(spec, message, signal);
 }
 
 class Intake {
@@ -87,11 +86,9 @@ class Intake {
     this.#deps = deps;
   }
 
-  async publish(...[spec, value, signal]: Parameters<Inbound>): Promise<Published> {
+  async publish(...[spec, message, signal]: Parameters<Inbound>): Promise<Published> {
     signal.throwIfAborted();
     const { runtimeName } = spec;
-    const stateDir = channelStateDir(this.#deps.dataDir, runtimeName);
-    const message = checkInbound(value, { runtimeName, stateDir });
     const { chatId, messageId } = message;
     const arrival: Arrival = {
       spec,

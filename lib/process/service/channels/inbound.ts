@@ -14,7 +14,7 @@ export type InboundSpec =
   & Partial<Pick<ChannelSpec, "catchUpS">>;
 
 /**
- * Accepts a message of an instance: resolves when its turn is on the disk, its command is answered, or it
+ * Accepts a message of an instance, which was checked where it came in: resolves when its turn is on the disk, its command is answered, or it
  * is listed as one that came too late.
  * Waits while its session has too much to do; rejects with a ServiceError for what can never be accepted.
  */
