@@ -276,7 +276,7 @@ async function startGateway(options: OwnOptions, parts: Parts): Promise<Authorit
     },
     signingKeys: openSigningKeys(config.channels.websocket, executor),
     localUsers: openLocalUsers({ trusted: config.gates.trustedUids, log }),
-    places: channels?.places,
+    channelWorkers: channels?.workers,
     scrubber: known.scrubber,
   });
 }
