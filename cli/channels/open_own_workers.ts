@@ -12,7 +12,7 @@ import type { HomePaths } from "../../lib/config/paths.ts";
 import { secretsIn } from "../../lib/config/redact.ts";
 import { configSchema } from "../../lib/config/schema.ts";
 import type { Log } from "../../lib/base/log.ts";
-import { newSalt, printsOf } from "../../lib/secrets/prints_of.ts";
+import { fingerprintsOf, newSalt } from "../../lib/secrets/fingerprints_of.ts";
 import { createScrubber } from "../../lib/secrets/scrubber.ts";
 import { findOwnDenoDir } from "../../lib/packages/deno_dir.ts";
 
@@ -28,7 +28,7 @@ export function openOwnWorkers(
     paths,
     denoDir: findOwnDenoDir(env),
     env,
-    scrubber: createScrubber(secrets.flatMap((secret) => printsOf(secret, salt))),
+    scrubber: createScrubber(secrets.flatMap((secret) => fingerprintsOf(secret, salt))),
     log,
   });
 }

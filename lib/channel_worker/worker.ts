@@ -14,7 +14,7 @@ import type { Handlers } from "../rpc/endpoint.ts";
 import { Peer } from "../rpc/peer.ts";
 import { READY } from "../rpc/child_transport.ts";
 import { streamTransport } from "../rpc/stream_transport.ts";
-import { newSalt, printsOf } from "../secrets/prints_of.ts";
+import { fingerprintsOf, newSalt } from "../secrets/fingerprints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { loadExport } from "./load_export.ts";
 import { setNeutralFacts } from "./neutral_facts.ts";
@@ -72,7 +72,7 @@ async function run(boot: WorkerBoot): Promise<void> {
   const salt = newSalt();
   const name = `channels.${boot.runtimeName}`;
   const scrubber = createScrubber(
-    boot.secrets.flatMap((value) => printsOf({ name, value }, salt)),
+    boot.secrets.flatMap((value) => fingerprintsOf({ name, value }, salt)),
   );
   const words = (error: unknown) => messageOf(error, scrubber.text);
   const handlers = Promise.withResolvers<Handlers<ChannelEndpoint>>();

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { ManualClock } from "../http/testing/manual_clock.ts";
-import { newSalt, printsOf } from "../secrets/prints_of.ts";
+import { fingerprintsOf, newSalt } from "../secrets/fingerprints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { createWorkerLog, redirectConsole } from "./worker_log.ts";
 import { CHANNEL_NEWS, type ChannelLine, LOG_RATE } from "./protocol.ts";
@@ -9,7 +9,7 @@ import { Rate } from "../base/rate.ts";
 
 const SECRET = "hunter22";
 const scrubber = createScrubber(
-  printsOf({ name: `channels.${"x".repeat(100)}`, value: SECRET }, newSalt()),
+  fingerprintsOf({ name: `channels.${"x".repeat(100)}`, value: SECRET }, newSalt()),
 );
 
 function open(clock = new ManualClock(), limit = LOG_RATE) {

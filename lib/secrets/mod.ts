@@ -12,10 +12,10 @@
  *
  * Entries:
  * - `forms_of.ts`: the forms in which a secret appears in texts
- * - `prints_of.ts`: from a value to its fingerprints
+ * - `fingerprints_of.ts`: from a value to its fingerprints
  * - `scrubber.ts`: replaces secrets by placeholders
  * - `secret_name.ts`: what a secret may be called
- * - `secret_print.ts`: the type of a fingerprint
+ * - `secret_fingerprint.ts`: the type of a fingerprint
  *
  * @module
  */

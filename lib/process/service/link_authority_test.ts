@@ -13,7 +13,7 @@ import { NO_ENDPOINT } from "../../rpc/endpoint.ts";
 import { Peer } from "../../rpc/peer.ts";
 import { portTransport } from "../../rpc/port_transport.ts";
 import { serviceErrors } from "../../rpc/service_errors.ts";
-import { printsOf } from "../../secrets/prints_of.ts";
+import { fingerprintsOf } from "../../secrets/fingerprints_of.ts";
 import { createScrubber } from "../../secrets/scrubber.ts";
 import { fetchJwks } from "../../trusted_proxy/fetch_jwks.ts";
 import { parseJwksUrl } from "../../trusted_proxy/jwks_address.ts";
@@ -35,7 +35,7 @@ function linked(parts: Partial<GatewayAnswers>) {
     error: (m: string) => void lines.push(m),
   };
   const deps = {
-    scrubber: createScrubber(printsOf({ name: "KEY", value: "a-secret-token" })),
+    scrubber: createScrubber(fingerprintsOf({ name: "KEY", value: "a-secret-token" })),
     log,
     ...parts,
   } as GatewayAnswers;

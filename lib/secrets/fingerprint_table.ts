@@ -8,7 +8,7 @@
  */
 
 import { codeSeed, hashForm, shortCode } from "./form_hash.ts";
-import type { SecretPrint } from "./secret_print.ts";
+import type { SecretFingerprint } from "./secret_fingerprint.ts";
 import { mayBreak, unwrap } from "./unwrap.ts";
 
 /** What is known of a place. */
@@ -18,19 +18,19 @@ export type Finding =
   /** To be asked again when the text has at least so many characters more. */
   | { missing: number };
 
-/** Prints that begin alike and are looked at together. */
+/** Fingerprints that begin alike and are looked at together. */
 interface Group {
   salt: string;
   seed: number;
   wrapped: boolean;
-  prints: SecretPrint[];
+  fingerprints: SecretFingerprint[];
 }
 
 const PAIRS = 1 << 14;
 const BREAKS = [0x0a, 0x0d, 0x5c];
 
-/** Prints, sorted for looking up. Never changes. */
-export class PrintTable {
+/** Fingerprints, sorted for looking up. Never changes. */
+export class FingerprintTable {
   readonly #plain = new Map<string, Group[]>();
   readonly #wrapped = new Map<string, Group[]>();
   /** What prefixes begin with, without being whole. */
@@ -42,13 +42,13 @@ export class PrintTable {
   readonly #pairs = new Uint8Array(PAIRS);
   readonly isEmpty: boolean;
 
-  constructor(prints: readonly SecretPrint[]) {
-    this.isEmpty = prints.length === 0;
+  constructor(fingerprints: readonly SecretFingerprint[]) {
+    this.isEmpty = fingerprints.length === 0;
     const lengths = new Set<number>();
-    for (const print of prints) {
-      const { prefix, wrapped } = print;
+    for (const fingerprint of fingerprints) {
+      const { prefix, wrapped } = fingerprint;
       lengths.add(prefix.length);
-      addTo(wrapped ? this.#wrapped : this.#plain, print);
+      addTo(wrapped ? this.#wrapped : this.#plain, fingerprint);
       const beginnings = wrapped ? this.#wrappedBeginnings : this.#beginnings;
       for (let length = 1; length < prefix.length; length++) {
         beginnings.add(prefix.slice(0, length));
@@ -119,12 +119,12 @@ class Look {
     for (const group of groups ?? []) this.#atGroup(group);
   }
 
-  #atGroup({ salt, seed, wrapped, prints }: Group): void {
+  #atGroup({ salt, seed, wrapped, fingerprints }: Group): void {
     const codes = new Map<number, number>();
     const hashes = new Map<number, string>();
     const read = (length: number) =>
       wrapped ? unwrap(this.text, this.from, length) : this.#slice(length);
-    next: for (const { name, length, checks, hash } of prints) {
+    next: for (const { name, length, checks, hash } of fingerprints) {
       for (const check of checks) {
         let code = codes.get(check.length);
         if (code === undefined) {
@@ -157,13 +157,14 @@ class Look {
   }
 }
 
-function addTo(map: Map<string, Group[]>, print: SecretPrint): void {
-  const { prefix, salt, wrapped } = print;
+function addTo(map: Map<string, Group[]>, fingerprint: SecretFingerprint): void {
+  const { prefix, salt, wrapped } = fingerprint;
   const groups = map.get(prefix) ?? [];
   map.set(prefix, groups);
   const group = groups.find((one) => one.salt === salt);
-  if (group === undefined) groups.push({ salt, seed: codeSeed(salt), wrapped, prints: [print] });
-  else group.prints.push(print);
+  if (group === undefined) {
+    groups.push({ salt, seed: codeSeed(salt), wrapped, fingerprints: [fingerprint] });
+  } else group.fingerprints.push(fingerprint);
 }
 
 function pairOf(first: number, second: number): number {

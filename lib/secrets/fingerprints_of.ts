@@ -6,7 +6,7 @@
 
 import { codeSeed, hashForm, shortCode } from "./form_hash.ts";
 import { formsOf } from "./forms_of.ts";
-import type { SecretPrint } from "./secret_print.ts";
+import type { SecretFingerprint } from "./secret_fingerprint.ts";
 
 /** Characters of a prefix at most, and the part of a form that it may be. */
 const MAX_PREFIX_CHARS = 4;
@@ -17,16 +17,16 @@ const MIN_CHECKED_CHARS = 24;
 const FIRST_CHECK_CHARS = 32;
 const CHECK_GROWTH = 4;
 
-/** A salt for prints that are made together: texts are then hashed once for all of them. */
+/** A salt for fingerprints that are made together: texts are then hashed once for all of them. */
 export function newSalt(): string {
   return crypto.getRandomValues(new Uint8Array(16)).toBase64();
 }
 
-/** Prints of every form of a value; none of a value of fewer than 8 characters. */
-export function printsOf(
+/** Fingerprints of every form of a value; none of a value of fewer than 8 characters. */
+export function fingerprintsOf(
   { name, value }: { name: string; value: string },
   salt: string = newSalt(),
-): SecretPrint[] {
+): SecretFingerprint[] {
   return formsOf(value).map(({ text, wrapped }) => ({
     name,
     length: text.length,
@@ -39,7 +39,7 @@ export function printsOf(
 }
 
 /** None of short forms: what is known of them stays little. */
-function checksOf(form: string, salt: string): SecretPrint["checks"] {
+function checksOf(form: string, salt: string): SecretFingerprint["checks"] {
   const seed = codeSeed(salt);
   const check = (length: number, bits: number) => ({
     length,
@@ -49,7 +49,7 @@ function checksOf(form: string, salt: string): SecretPrint["checks"] {
   if (form.length < 2 * FIRST_CHECK_CHARS) {
     return form.length < MIN_CHECKED_CHARS ? [] : [check(Math.floor(form.length / 2), 8)];
   }
-  const checks: SecretPrint["checks"][number][] = [];
+  const checks: SecretFingerprint["checks"][number][] = [];
   for (let length = FIRST_CHECK_CHARS; length * 2 <= form.length; length *= CHECK_GROWTH) {
     checks.push(check(length, 16));
   }

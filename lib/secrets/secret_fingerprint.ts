@@ -8,7 +8,7 @@
  * One form in which a value may stand in a text: as it is, in JSON, in a URL, in base64. Its first
  * characters let a stream hold back only what may begin it; the rest is compared by hash.
  */
-export interface SecretPrint {
+export interface SecretFingerprint {
   /** The secret's name, for the placeholder `[secret NAME]`. */
   name: string;
   /** Of the form, in UTF-16 code units. */
