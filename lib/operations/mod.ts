@@ -1,6 +1,6 @@
 /**
  * What operators and approvers ask for: approvals, tokens, secrets, settings, audit, channels, dry
- * runs. Each is checked and done here, whichever door it came through.
+ * runs. Each is checked and done here, whichever interface it came through.
  *
  * Stands alone: HTTP, local socket, chat and command line only pass requests on.
  *

@@ -1,7 +1,7 @@
 /**
  * Takes the values of secrets out of texts and streams.
  *
- * Stands alone: the same scrubber stands at every door: what the authority sends, the audit log,
+ * Stands alone: the same scrubber is used at every exit: what the authority sends, the audit log,
  * both logs, what people send, and the models.
  *
  * Invariants:

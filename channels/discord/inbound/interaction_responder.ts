@@ -19,7 +19,7 @@ const NOTHING_NEW = 6;
 const EPHEMERAL = 1 << 6;
 
 /** What it works with. */
-export interface InteractionDeskDeps {
+export interface InteractionResponderDeps {
   api: Pick<DiscordApi, "answerInteraction">;
   approvals: Pick<Approvals, "refuse">;
   words: Words;
@@ -29,10 +29,10 @@ export interface InteractionDeskDeps {
   log: Pick<Log, "info">;
 }
 
-export class InteractionDesk {
-  readonly #deps: InteractionDeskDeps;
+export class InteractionResponder {
+  readonly #deps: InteractionResponderDeps;
 
-  constructor(deps: InteractionDeskDeps) {
+  constructor(deps: InteractionResponderDeps) {
     this.#deps = deps;
   }
 

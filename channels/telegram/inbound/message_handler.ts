@@ -30,7 +30,7 @@ import { type FetchDeps, fetchFiles, type FileWords } from "./fetch_files.ts";
 import type { FileRef, Heard, HeardClick, HeardMessage } from "./heard.ts";
 
 /** What it works with. */
-export interface TakeMessageDeps {
+export interface MessageHandlerDeps {
   api: TelegramApi;
   chats: Chats;
   albums: Albums;
@@ -53,11 +53,11 @@ export interface TakeMessageDeps {
 /** Attempts to fetch the files of one message; without them it is worth more than never. */
 const MAX_FETCHES = 6;
 
-export class TakeMessage {
-  readonly #deps: TakeMessageDeps;
+export class MessageHandler {
+  readonly #deps: MessageHandlerDeps;
   readonly #tries = new Tries(MAX_FETCHES);
 
-  constructor(deps: TakeMessageDeps) {
+  constructor(deps: MessageHandlerDeps) {
     this.#deps = deps;
   }
 

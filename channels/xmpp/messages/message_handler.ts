@@ -27,7 +27,7 @@ import type { HeardMessage } from "./heard_message.ts";
 import type { XmlElement } from "../client/xmpp_library.ts";
 
 /** What it works with. */
-export interface TakerDeps {
+export interface MessageHandlerDeps {
   stateDir: string;
   memory: Memory;
   words: Words;
@@ -45,10 +45,10 @@ export interface TakerDeps {
   log: Pick<Log, "info" | "warning">;
 }
 
-export class Taker {
-  readonly #deps: TakerDeps;
+export class MessageHandler {
+  readonly #deps: MessageHandlerDeps;
 
-  constructor(deps: TakerDeps) {
+  constructor(deps: MessageHandlerDeps) {
     this.#deps = deps;
   }
 
