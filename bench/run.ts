@@ -18,7 +18,7 @@ const BENCHES = [
   "history",
   "documents",
   "memory",
-  "place",
+  "channel_worker",
   "file_action",
 ];
 

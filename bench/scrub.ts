@@ -4,7 +4,7 @@
  * as JSON, and with plain text of the same length.
  */
 
-import { newSalt, printsOf } from "../lib/secrets/prints_of.ts";
+import { fingerprintsOf, newSalt } from "../lib/secrets/fingerprints_of.ts";
 import { createScrubber } from "../lib/secrets/scrubber.ts";
 import { type Figure, median, report } from "./report.ts";
 
@@ -21,8 +21,10 @@ const PEM = `-----BEGIN PRIVATE KEY-----\n${
 const VALUES = [...Array.from({ length: 40 }, () => `sk-proj-${random(48)}`), PEM, random(65_536)];
 // As the authority makes them, together.
 const SALT = newSalt();
-const PRINTS = VALUES.flatMap((value, at) => printsOf({ name: `SECRET_${at}`, value }, SALT));
-const scrubber = createScrubber(PRINTS);
+const FINGERPRINTS = VALUES.flatMap((value, at) =>
+  fingerprintsOf({ name: `SECRET_${at}`, value }, SALT)
+);
+const scrubber = createScrubber(FINGERPRINTS);
 
 const WORDS =
   "The agent reads the file `notes.md`, finds 3 of 17 entries and writes them to /tmp/out.json. ";
@@ -87,7 +89,7 @@ const figures: Figure[] = [
   hostile("1 MiB of a long value without its end", VALUES.at(-1)!.slice(0, -1)),
 ];
 
-const ok = report(`scrub (${PRINTS.length} prints)`, figures, {
+const ok = report(`scrub (${FINGERPRINTS.length} fingerprints)`, figures, {
   json: Deno.args.includes("--json"),
 });
 // What was measured was done.

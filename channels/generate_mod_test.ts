@@ -88,7 +88,7 @@ Deno.test("manifests name the versions that imports.json has", async () => {
   }
 });
 
-Deno.test("what a manifest names is what a place would load, and nothing starts unasked", async () => {
+Deno.test("what a manifest names is what a worker would load, and nothing starts unasked", async () => {
   const { usable } = await openRegistry(CHANNELS);
   for (const { folder, descriptor, validator, connector } of usable.values()) {
     // Only the port that the service itself serves is there where nothing is configured.
@@ -127,7 +127,7 @@ Deno.test("manifests and adapters bring no runtime and no package with them, by 
   }
 });
 
-Deno.test("what a place loads brings no package that its manifest does not name, but the service's own (C9)", async () => {
+Deno.test("what a worker loads brings no package that its manifest does not name, but the service's own (C9)", async () => {
   const { usable } = await openRegistry(CHANNELS);
   const own = (await Promise.all(
     ["cli/main.ts", "lib/channel/mod.ts"].map(async (file) =>

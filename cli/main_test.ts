@@ -87,7 +87,7 @@ Deno.test("W14 service agent loads neither channels nor the web part", async () 
     "lib/process/service/service.ts",
   );
   const heavy = [...loaded].filter((name) =>
-    /^(channels|webui|lib\/(http|channel|place|delivery(?!\/outbox))|cli\/(doctor|completions))\//
+    /^(channels|webui|lib\/(http|channel|channel_worker|delivery(?!\/outbox))|cli\/(doctor|completions))\//
       .test(
         name,
       ) ||

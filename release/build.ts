@@ -53,7 +53,7 @@ export async function build(folder: string): Promise<void> {
     const processes = [
       ["cli/main.ts"],
       ["lib/process/service/worker.ts", ...channelModules(true)],
-      ["lib/place/worker.ts", ...channelModules(false)],
+      ["lib/channel_worker/worker.ts", ...channelModules(false)],
     ];
     const bundleProcess = (paths: readonly string[]) =>
       bundle(paths, [

@@ -76,7 +76,7 @@ Deno.test("a channel is set up over the port, tried from the command line, and s
   const told = JSON.parse(status.stdout);
   assertEquals([told.state, told.deliveries.sent], ["running", 1]);
 
-  // In a place of this process, beside the one that runs.
+  // In a worker of this process, beside the one that runs.
   const loggedIn = await home.run(["channels", "login", "webhook", "--force", "--json"]);
   assertEquals(JSON.parse(loggedIn.stdout), { channel: "webhook", loggedIn: true });
 

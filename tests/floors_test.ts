@@ -19,7 +19,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["packages", "secrets", "listen"],
   ["network", "config"],
   ["schedule", "channel", "model", "media"],
-  ["journal", "place"],
+  ["journal", "channel_worker"],
   ["delivery", "registry", "policy"],
   ["state"],
   ["audit", "trusted_proxy"],

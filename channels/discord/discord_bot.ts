@@ -19,7 +19,7 @@ import { AnswerThreads } from "./inbound/answer_threads.ts";
 import { catchUp } from "./inbound/catch_up.ts";
 import { handOver } from "./inbound/hand_over.ts";
 import type { InboundItem } from "./inbound/inbound_item.ts";
-import { InteractionDesk } from "./inbound/interaction_desk.ts";
+import { InteractionResponder } from "./inbound/interaction_responder.ts";
 import { type ReceivedEvent, Receiver } from "./inbound/receiver.ts";
 import { Outbound } from "./outbound/outbound.ts";
 import { DiscordApi } from "./rest/discord_api.ts";
@@ -58,7 +58,7 @@ export class DiscordBot {
   readonly #receiver: Receiver;
   readonly #queue: EventQueue<ReceivedEvent>;
   readonly #gateway: Gateway;
-  readonly #desk: InteractionDesk;
+  readonly #responder: InteractionResponder;
   readonly #status: BotStatus;
   #closing: Promise<void> | undefined;
 
@@ -91,7 +91,7 @@ export class DiscordBot {
     const kept = { session: intake.cursor("session"), seen: intake.cursor("seen") };
     this.#bookmark = new Bookmark(key, kept);
     const threads = new AnswerThreads({ api, memory, log });
-    this.#desk = new InteractionDesk({
+    this.#responder = new InteractionResponder({
       api,
       approvals: out.approvals,
       words,
@@ -219,7 +219,7 @@ export class DiscordBot {
   /** An interaction has to be answered within 3 seconds, whatever else waits. */
   #onDispatch(payload: GatewayDispatchPayload): void {
     const isInteraction = payload.t as string === "INTERACTION_CREATE";
-    const interaction = isInteraction ? this.#desk.answer(payload.d) : undefined;
+    const interaction = isInteraction ? this.#responder.answer(payload.d) : undefined;
     const event = { payload: bareEvent(payload) };
     this.#queue.push({ ...event, ...interaction !== undefined && { interaction } });
   }

@@ -232,7 +232,7 @@ slackTest("slack has a flood of one chat delay no other", async (slack) => {
   }
   await slack.say("D0BOB000002", { text: "beside it", user: BOB });
   await app.until(() => slack.acknowledged().length === 201);
-  // Both chats are at the service's door, one message of each.
+  // The service is offered both chats, one message of each.
   await app.until(() => app.host.offered.length === 2);
   assertEquals(
     app.host.offered.map(({ chatId }) => chatId).sort(),

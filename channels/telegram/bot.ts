@@ -34,7 +34,7 @@ import type { BotIdentity } from "./inbound/is_addressed.ts";
 import { pollUpdates } from "./inbound/poll_updates.ts";
 import { receiveUpdates } from "./inbound/receive_updates.ts";
 import { serveWebhook } from "./inbound/serve_webhook.ts";
-import { TakeMessage } from "./inbound/take_message.ts";
+import { MessageHandler } from "./inbound/message_handler.ts";
 import type { Words } from "./words.ts";
 
 /** What a bot works with. */
@@ -64,7 +64,7 @@ export class TelegramBot {
   readonly #notes: StatusNotes<SentNote>;
   readonly #typing: Typing;
   readonly #albums: Albums;
-  readonly #taker: TakeMessage;
+  readonly #messageHandler: MessageHandler;
   readonly #streams: Streams;
   #intake!: Intake<Heard>;
   #detail = "";
@@ -93,7 +93,7 @@ export class TelegramBot {
       onFault: (error) =>
         log.warning("An album could not be kept", { reason: (error as Error).message }),
     });
-    this.#taker = new TakeMessage({
+    this.#messageHandler = new MessageHandler({
       api,
       chats,
       albums: this.#albums,
@@ -121,7 +121,7 @@ export class TelegramBot {
     try {
       bot.#intake = await Intake.open<Heard>({
         stateDir,
-        take: (heard, signal) => bot.#taker.take(heard, signal),
+        take: (heard, signal) => bot.#messageHandler.take(heard, signal),
         note: (text) => deps.host.setNote(text),
         clock,
         log,

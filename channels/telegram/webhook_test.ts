@@ -140,10 +140,10 @@ Deno.test("telegram says what is wrong with the settings of a webhook", async ()
   }
 });
 
-Deno.test("telegram works with its webhook in a place that may reach nothing else", async () => {
+Deno.test("telegram works with its webhook in a worker that may reach nothing else", async () => {
   const openPlatform = async () => {
     const telegram = await FakeTelegram.open();
-    // A place may listen at the port of its section alone.
+    // A worker may listen at the port of its section alone.
     using free = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const { port } = free.addr;
     const webhookUrl = `http://127.0.0.1:${port}/telegram`;

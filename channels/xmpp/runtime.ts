@@ -30,7 +30,7 @@ import { approvalId, composeState, readMetadata } from "./messages/compose_messa
 import type { HeardMessage } from "./messages/heard_message.ts";
 import { Outbox, type PostedMessage } from "./messages/outbox.ts";
 import { statusLine } from "./messages/status_line.ts";
-import { Taker } from "./messages/taker.ts";
+import { MessageHandler } from "./messages/message_handler.ts";
 import { messageParts } from "./text/message_parts.ts";
 import { wordsOf } from "./words.ts";
 
@@ -132,10 +132,10 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
     await removeLeftFiles(stateDir);
     const memory = new Memory(stateDir);
     try {
-      const taker = this.#taker(memory);
+      const handler = this.#messageHandler(memory);
       const intake = await Intake.open<HeardMessage>({
         stateDir,
-        take: (heard, signal) => taker.take(heard, signal),
+        take: (heard, signal) => handler.take(heard, signal),
         note: (text) => this.host.setNote(text),
         clock,
         log,
@@ -222,9 +222,9 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
     );
   }
 
-  #taker(memory: Memory): Taker {
+  #messageHandler(memory: Memory): MessageHandler {
     const { stateDir, log } = this.host;
-    return new Taker({
+    return new MessageHandler({
       stateDir,
       memory,
       words: wordsOf(this.#settings.language),

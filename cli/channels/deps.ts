@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { PlaceSource } from "../../lib/place/place_source.ts";
-import type { ConfiguredChannels } from "../../lib/registry/place_source_of.ts";
+import type { WorkerSource } from "../../lib/channel_worker/worker_source.ts";
+import type { ConfiguredChannels } from "../../lib/registry/worker_source_of.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Globals } from "../command.ts";
 import type { Output } from "../output.ts";
@@ -16,9 +16,9 @@ export interface ChannelsDeps {
   withRunning<T>(globals: Globals, use: (client: LocalClient) => Promise<T>): Promise<T>;
   /** Channels as they are configured; rejects with `config_invalid`. */
   configured(globals: Globals): Promise<ConfiguredChannels>;
-  /** Logs an instance in, in a place of its own in this process. */
+  /** Logs an instance in, in a worker of its own in this process. */
   login(
-    asked: { configured: ConfiguredChannels; source: PlaceSource; force: boolean },
+    asked: { configured: ConfiguredChannels; source: WorkerSource; force: boolean },
     globals: Globals,
     out: Output,
   ): Promise<boolean>;
@@ -47,8 +47,8 @@ export const processChannelsDeps: ChannelsDeps = {
     return { registry: await loadChannels(), config, dataDir: paths.dataDir };
   },
   async login(asked, globals, out) {
-    const { loginInPlace } = await import("./login_in_place.ts");
-    return await loginInPlace(asked, globals, out);
+    const { loginInWorker } = await import("./login_in_worker.ts");
+    return await loginInWorker(asked, globals, out);
   },
   now: Date.now,
 };

@@ -6,7 +6,7 @@
 
 import { findChannel } from "../../lib/operations/channels/find_channel.ts";
 import { instancesOf } from "../../lib/channel/management/instances_of.ts";
-import { placeSource, sectionOf } from "../../lib/registry/place_source_of.ts";
+import { sectionOf, workerSource } from "../../lib/registry/worker_source_of.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type ExitCode, type Globals } from "../command.ts";
 import type { Output } from "../output.ts";
@@ -46,7 +46,7 @@ export async function login(
   const loggedIn = needsNone || await deps.login(
     {
       configured,
-      source: placeSource(configured, channel, instance, "runtime"),
+      source: workerSource(configured, channel, instance, "runtime"),
       force,
     },
     globals,

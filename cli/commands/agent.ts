@@ -55,7 +55,7 @@ export async function runAgent(invocation: Invocation, deps: AgentDeps): Promise
     (signal) =>
       deps.withService(globals, async (client, operator) => {
         const key = sessionKey(options.session);
-        const desk = openDesk({ yes: options.yes, json: globals.json }, out, deps, {
+        const approvals = openApprovals({ yes: options.yes, json: globals.json }, out, deps, {
           client,
           operator,
           sessionKey: () => key,
@@ -68,18 +68,18 @@ export async function runAgent(invocation: Invocation, deps: AgentDeps): Promise
             json: globals.json,
             stream: options.stream,
             verbose: globals.verbose,
-            approvals: desk.prompt(),
+            approvals: approvals.prompt(),
             signal,
           });
         } finally {
-          desk.close();
+          approvals.close();
         }
       }),
   );
 }
 
 /** Where the actions of a command's turns are asked about. */
-function openDesk(
+function openApprovals(
   { yes, json }: { yes: boolean; json: boolean },
   out: Output,
   { signals, sources, env }: AgentDeps,
@@ -151,7 +151,7 @@ async function startChat(
     const history = await PromptHistory.load(`${homePaths(globals).home}/history`);
     const reader = terminalReader(history.entries);
     let key = sessionKey(options.session);
-    const desk = openDesk(
+    const approvals = openApprovals(
       { yes: options.yes, json: false },
       out,
       deps,
@@ -165,14 +165,14 @@ async function startChat(
           out,
           reader,
           signals,
-          approvals: desk.prompt,
+          approvals: approvals.prompt,
           onSession: (session) => key = session,
           remember: (entry) => history.add(entry),
         },
         { ...options, verbose: globals.verbose },
       );
     } finally {
-      desk.close();
+      approvals.close();
       reader.close();
     }
   });

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
-import type { PlaceSource } from "../../lib/place/place_source.ts";
+import type { WorkerSource } from "../../lib/channel_worker/worker_source.ts";
 import { configSchema } from "../../lib/config/schema.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { MissedRow } from "../../lib/contract/journal.ts";
@@ -19,7 +19,7 @@ interface Played {
   statuses?: ChannelStatus[];
   rows?: OutboxRow[];
   section?: Record<string, unknown>;
-  login?: (asked: { source: PlaceSource; force: boolean }) => Promise<boolean>;
+  login?: (asked: { source: WorkerSource; force: boolean }) => Promise<boolean>;
   isRunning?: boolean;
 }
 
@@ -239,7 +239,7 @@ Deno.test("channels takes each option where it belongs, and values in their rang
 });
 
 Deno.test("channels login fails when the channel is not logged in, and names the channels (C32)", async () => {
-  const asked: { source: PlaceSource; force: boolean }[] = [];
+  const asked: { source: WorkerSource; force: boolean }[] = [];
   const section = { server: "irc.example", botToken: "s3cret-token" };
   let answer = false;
   const { run } = play({

@@ -8,7 +8,7 @@
 import { instancesOf } from "../../lib/channel/management/instances_of.ts";
 import { channelSpecs } from "../../lib/registry/channel_specs.ts";
 import type { ChannelRegistry, UsableChannel } from "../../lib/registry/channel_registry.ts";
-import { sectionOf } from "../../lib/registry/place_source_of.ts";
+import { sectionOf } from "../../lib/registry/worker_source_of.ts";
 import { unknownChannelKeys } from "../../lib/registry/unknown_channel_keys.ts";
 import { readSection } from "../../lib/channel/setup/read_section.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";

@@ -71,7 +71,7 @@ Deno.test("checkChannels() says what it can without a configuration", () => {
   assertEquals(check(CHAT).map(({ status }) => status), ["fail", "ok"]);
 });
 
-Deno.test("checkChannels() calls none startable that no place can be started with", () => {
+Deno.test("checkChannels() calls none startable that no worker can be started with", () => {
   const chat = { enabled: true, server: "10.0.0.0/8", botToken: "t0ken" };
   const [, finding, rest] = check(CHAT, { chat });
   assertEquals(finding!.status, "fail");

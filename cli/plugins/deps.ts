@@ -12,7 +12,7 @@ import type { PackageFetcher } from "../../lib/packages/package_fetcher.ts";
 import type { Globals } from "../command.ts";
 import { ensurePackages } from "../ensure_packages.ts";
 import type { Output } from "../output.ts";
-import type { CheckAsked } from "./check_in_place.ts";
+import type { CheckAsked } from "./check_in_worker.ts";
 
 /** The HTTP API's section, which is switched like a channel; no channel may have the name. */
 export const API = "api";
@@ -40,12 +40,12 @@ export async function pluginsDeps(globals: Globals, out: Output): Promise<Plugin
     channels: loadChannels,
     packages: { ensure: ensurePackages },
     async check(asked) {
-      const [{ checkInPlace }, { noteLog }] = await Promise.all([
-        import("./check_in_place.ts"),
+      const [{ checkInWorker }, { noteLog }] = await Promise.all([
+        import("./check_in_worker.ts"),
         import("../channels/note_log.ts"),
       ]);
       // What it finds is told; how it went about it is of no use here.
-      return await checkInPlace(asked, { paths, log: { ...noteLog(out), debug() {}, info() {} } });
+      return await checkInWorker(asked, { paths, log: { ...noteLog(out), debug() {}, info() {} } });
     },
   };
 }

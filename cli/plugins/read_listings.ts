@@ -14,7 +14,7 @@ import { readConfig } from "../../lib/settings/load.ts";
 import { formatProblem } from "../../lib/config/problem.ts";
 import { secretsIn } from "../../lib/config/redact.ts";
 import { configSchema } from "../../lib/config/schema.ts";
-import { newSalt, printsOf } from "../../lib/secrets/prints_of.ts";
+import { fingerprintsOf, newSalt } from "../../lib/secrets/fingerprints_of.ts";
 import { createScrubber } from "../../lib/secrets/scrubber.ts";
 import type { PluginsDeps } from "./deps.ts";
 
@@ -35,7 +35,7 @@ export async function readListings(
   const examined = examine({ text, paths, env });
   const salt = newSalt();
   const secrets = secretsIn(examined.config ?? {}, configSchema, channelSecrets(registry));
-  const scrubber = createScrubber(secrets.flatMap((secret) => printsOf(secret, salt)));
+  const scrubber = createScrubber(secrets.flatMap((secret) => fingerprintsOf(secret, salt)));
   return {
     registry,
     listings: scrubber.value(

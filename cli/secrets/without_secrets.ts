@@ -9,7 +9,7 @@ import { readSecrets } from "../../lib/state/operator_state.ts";
 import { SECRETS_KEY_VARIABLE } from "../../lib/state/secret_key.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Env } from "../../lib/config/references.ts";
-import { newSalt, printsOf } from "../../lib/secrets/prints_of.ts";
+import { fingerprintsOf, newSalt } from "../../lib/secrets/fingerprints_of.ts";
 import { createScrubber } from "../../lib/secrets/scrubber.ts";
 
 /** The same plain data with `[secret NAME]` in the place of values. */
@@ -20,6 +20,6 @@ export function withoutSecrets<T>(
   const secretsKey = env(SECRETS_KEY_VARIABLE);
   const secrets = readSecrets({ dir: paths.operatorDir, keysDir: paths.keysDir, secretsKey });
   const salt = newSalt();
-  const prints = secrets.revealAll().flatMap((secret) => printsOf(secret, salt));
-  return createScrubber(prints).value(value);
+  const fingerprints = secrets.revealAll().flatMap((secret) => fingerprintsOf(secret, salt));
+  return createScrubber(fingerprints).value(value);
 }

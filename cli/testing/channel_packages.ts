@@ -10,7 +10,7 @@ import type { ChannelRegistry } from "../../lib/registry/channel_registry.ts";
 import { openRegistry } from "../../lib/registry/open_registry.ts";
 import { testDescriptor } from "../../lib/channel/setup/testing/test_descriptor.ts";
 
-const THROWS = new URL("../../lib/place/testing/throwing_module.ts", import.meta.url).href;
+const THROWS = new URL("../../lib/channel_worker/testing/throwing_module.ts", import.meta.url).href;
 
 const modules = { "runtime.ts": THROWS };
 

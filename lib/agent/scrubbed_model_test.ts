@@ -1,14 +1,14 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ServiceError } from "../base/errors.ts";
 import type { Model, ModelEvent, ModelRequest } from "../model/port.ts";
-import { printsOf } from "../secrets/prints_of.ts";
+import { fingerprintsOf } from "../secrets/fingerprints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { NO_USAGE } from "../contract/events.ts";
 import { scrubbedModel } from "./scrubbed_model.ts";
 import { eventsOf, only, testAgent, textOf } from "./testing/test_agent.ts";
 
 const KEY = "sk-live-0123456789abcdef";
-const scrubber = createScrubber(printsOf({ name: "KEY", value: KEY }));
+const scrubber = createScrubber(fingerprintsOf({ name: "KEY", value: KEY }));
 const FINISH: ModelEvent = { type: "finish", model: "m/1", reason: "stop", usage: NO_USAGE };
 
 function modelOf(say: (request: ModelRequest) => Iterable<ModelEvent>): Model {

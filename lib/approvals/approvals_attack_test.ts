@@ -40,7 +40,7 @@ function action(over: Partial<ResolvedAction> = {}): ResolvedAction {
   };
 }
 
-interface Desk {
+interface Setup {
   approvals: Approvals;
   operator: Operator;
   clock: ReturnType<typeof fakeClock>;
@@ -55,14 +55,14 @@ interface Desk {
 }
 
 /** Where approvals are answered, with a disk that is the test's own. */
-function desk(
+function setup(
   { independentApprover = false, onAppend = () => Promise.resolve() }: {
     independentApprover?: boolean;
     onAppend?: (kind: string) => Promise<void>;
   } = {},
-): Desk {
+): Setup {
   const clock = fakeClock();
-  const records: Desk["records"] = [];
+  const records: Setup["records"] = [];
   const latches: Latch[] = [];
   const log = { error: () => {} };
   const approvals = new Approvals({
@@ -148,7 +148,7 @@ const approve = (id: string, digest: string): OperatorRequest => ({
 const deny = (id: string, reason = "no"): OperatorRequest => ({ op: "approvals.deny", id, reason });
 
 Deno.test("G5 an approval of anything but the whole digest is refused, and it still waits", async () => {
-  const { ask, token, sender, records, approvals } = desk();
+  const { ask, token, sender, records, approvals } = setup();
   const first = await ask();
   const other = await ask({ action: { digest: "b2".repeat(32) } });
   const { id, digest } = first.view;
@@ -205,7 +205,7 @@ Deno.test("G5 an approval of anything but the whole digest is refused, and it st
 });
 
 Deno.test("G6 only whoever is listed answers, in no other spelling, and each try is on record", async () => {
-  const { ask, sender, token, records, approvals } = desk();
+  const { ask, sender, token, records, approvals } = setup();
   const { view: { id, digest }, leave } = await ask();
   const strangers = [
     "",
@@ -260,7 +260,7 @@ Deno.test("G6 whoever opened the turn does not answer where independence is set,
       "sender:telegram:12345",
     ]
   ) {
-    const { ask, sender, records, approvals } = desk({ independentApprover: true });
+    const { ask, sender, records, approvals } = setup({ independentApprover: true });
     const { view: { id, digest }, answered } = await ask({ context: { actor } });
     assertEquals(
       [actor, await sender("telegram:12345", approve(id, digest))],
@@ -274,7 +274,7 @@ Deno.test("G6 whoever opened the turn does not answer where independence is set,
 });
 
 Deno.test("G14 a credential that only a terminal of this process has is worth nothing from elsewhere", async () => {
-  const { ask, operator, approvals } = desk();
+  const { ask, operator, approvals } = setup();
   const { view: { id, digest }, leave } = await ask();
   for (
     const credential of [
@@ -298,7 +298,7 @@ Deno.test("G14 a credential that only a terminal of this process has is worth no
 });
 
 Deno.test("G7 an answer after the time is up, and one at that very moment, runs nothing and is told so", async () => {
-  const { ask, token, clock, records } = desk();
+  const { ask, token, clock, records } = setup();
   const { view: { id, digest, createdAt, expiresAt }, answered } = await ask();
   assertEquals(expiresAt - createdAt, TIMEOUT_MS);
   clock.tick(TIMEOUT_MS);
@@ -309,7 +309,7 @@ Deno.test("G7 an answer after the time is up, and one at that very moment, runs 
 });
 
 Deno.test("G8 an approval after the requester has left releases nothing, and before only once", async () => {
-  const { ask, token, records } = desk();
+  const { ask, token, records } = setup();
   const gone = await ask();
   gone.leave();
   assertEquals(
@@ -326,7 +326,7 @@ Deno.test("answers, departures and the end of time at one moment come to one out
     fc.asyncProperty(
       fc.array(fc.constantFrom(...moves), { minLength: 2, maxLength: 8 }),
       async (moves) => {
-        const { ask, token, clock, records, latches, approvals } = desk();
+        const { ask, token, clock, records, latches, approvals } = setup();
         const { view: { id, digest }, leave, answered } = await ask();
         const said = await Promise.all(moves.map((move) => {
           switch (move) {
@@ -368,7 +368,7 @@ Deno.test("answers, departures and the end of time at one moment come to one out
 });
 
 Deno.test("G15 an approval that cannot be put on record releases nothing", async () => {
-  const { ask, token } = desk({
+  const { ask, token } = setup({
     onAppend: (kind) =>
       kind === "approval.answered"
         ? Promise.reject(new Error("the disk is full"))
@@ -381,7 +381,7 @@ Deno.test("G15 an approval that cannot be put on record releases nothing", async
 });
 
 Deno.test("a denial holds as a denial when its record or latch fails", async () => {
-  const { ask, token } = desk({
+  const { ask, token } = setup({
     onAppend: (kind) =>
       kind === "approval.answered"
         ? Promise.reject(new Error("the disk is full"))
@@ -393,7 +393,7 @@ Deno.test("a denial holds as a denial when its record or latch fails", async () 
 });
 
 Deno.test("a chat approves nothing that it cannot show whole, by no digits and no sender", async () => {
-  const { ask, sender, token, records } = desk();
+  const { ask, sender, token, records } = setup();
   const hidden: [string, Partial<ResolvedAction>][] = [
     ["a long text", { args: { url: `https://example.com/${"x".repeat(3_000)}` } }],
     ["many short ones", {

@@ -12,7 +12,7 @@ import type { Scrubber } from "../secrets/scrubber.ts";
 import type { Operator } from "../operations/operate.ts";
 import type { LocalUsers } from "./local_users.ts";
 import { readInstructions } from "./instructions.ts";
-import type { ChannelPlaces } from "../operations/channels/channel_places.ts";
+import type { ChannelWorkers } from "../operations/channels/channel_workers.ts";
 import type { Health } from "./health.ts";
 import type { SigningKeyFetch } from "./jwks/signing_key_fetch.ts";
 import type { McpServers } from "../mcp_servers/mcp_servers.ts";
@@ -37,7 +37,7 @@ export interface GatewayAnswers {
   /** Tells connections of the service's user from those of others. */
   localUsers: LocalUsers;
   /** Where channels run; absent where none does. */
-  places?: Pick<ChannelPlaces, "open">;
+  channelWorkers?: Pick<ChannelWorkers, "open">;
   /** Real path. */
   workspace: string;
   /** Takes secrets out of everything that the gateway is told. */
@@ -66,7 +66,7 @@ export function scrubbedErrors(
 
 /** What the gateway may ask of the authority. */
 export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> {
-  const { actions, documents, mcp, signingKeys, places, scrubber, log } = deps;
+  const { actions, documents, mcp, signingKeys, channelWorkers, scrubber, log } = deps;
   const scrub = <T>(value: T): T => scrubber.value(value);
   /** Of actions whose requester may leave. */
   const leaving = new Map<string, AbortController>();
@@ -130,21 +130,23 @@ export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> 
         return scrub(await documents.extract({ name, bytes }, { signal }));
       },
       async channel({ runtimeName, id }, { signal, progress }) {
-        if (places === undefined) throw new ServiceError("not_enabled", "No channels run here");
+        if (channelWorkers === undefined) {
+          throw new ServiceError("not_enabled", "No channels run here");
+        }
         if (inputs.size >= MAX_CHANNELS || inputs.has(id)) {
           throw new ServiceError("overloaded", `${inputs.size} channels run already`);
         }
         inputs.set(id, undefined);
         try {
-          const place = await places.open(runtimeName);
+          const worker = await channelWorkers.open(runtimeName);
           const closed = new Promise<string>((resolve) => {
-            const close = () => (place.close(), resolve("it was closed"));
+            const close = () => (worker.close(), resolve("it was closed"));
             if (signal.aborted) close();
             else signal.addEventListener("abort", close, { once: true });
           });
-          inputs.set(id, place.streams.writable.getWriter());
-          const said = tellAll(place.streams.readable, progress);
-          const reason = await Promise.race([place.ended, closed]);
+          inputs.set(id, worker.streams.writable.getWriter());
+          const said = tellAll(worker.streams.readable, progress);
+          const reason = await Promise.race([worker.ended, closed]);
           // What it said last goes before its end.
           if (!signal.aborted) await withinMoments(said);
           return scrub(reason);

@@ -8,7 +8,7 @@
 import type { Config } from "../config/schema.ts";
 import type { ChannelSpec } from "../channel/channel_spec.ts";
 import { ServiceError, toErrorData } from "../base/errors.ts";
-import type { SecretPrint } from "../secrets/secret_print.ts";
+import type { SecretFingerprint } from "../secrets/secret_fingerprint.ts";
 import { Peer } from "../rpc/peer.ts";
 import { answerGateway, type GatewayAnswers, scrubbedErrors } from "./answer_gateway.ts";
 import type { GatewayPorts } from "./gateway_ports.ts";
@@ -45,8 +45,8 @@ export interface Authority {
   readonly died: Promise<never>;
   /** A connection to the gateway for a command of this process. */
   connectGuest(): ByteStreams;
-  /** Gives the gateway other prints of secrets. */
-  setSecretPrints(prints: readonly SecretPrint[]): void;
+  /** Gives the gateway other fingerprints of secrets. */
+  setSecretFingerprints(fingerprints: readonly SecretFingerprint[]): void;
   /** Tells the gateway how what the authority holds is now, for GET /ready. */
   setChecks(checks: Checks): void;
   /** Tells the gateway how channels are configured from now on. */
@@ -130,7 +130,7 @@ export async function startAuthority(deps: AuthorityDeps): Promise<Authority> {
       return { readable: toGuest.readable, writable: toGateway.writable };
     },
     setChecks: (checks) => newest.notify("checks", scrubber.value(checks)),
-    setSecretPrints: (prints) => newest.notify("secret_prints", prints),
+    setSecretFingerprints: (fingerprints) => newest.notify("secret_fingerprints", fingerprints),
     setChannels: (specs) => newest.notify("channels", specs),
     configure: (config, paths) => newest.notify("configure", { config, paths }),
     async drain({ graceMs, afterGuests = false }) {

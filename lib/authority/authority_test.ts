@@ -7,7 +7,7 @@ import { serviceErrors } from "../rpc/service_errors.ts";
 import { GatewayPorts } from "./gateway_ports.ts";
 import { AUTHORITY, GATEWAY, type ServiceBoot, type Started } from "./protocol.ts";
 import { type AuthorityDeps, startAuthority } from "./authority.ts";
-import { printsOf } from "../secrets/prints_of.ts";
+import { fingerprintsOf } from "../secrets/fingerprints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { gateFixture } from "./testing/gate_fixture.ts";
 
@@ -48,7 +48,7 @@ Deno.test("startAuthority() fails what waits for the outbox, on record, when the
     ports,
     workspace: gate.workspace,
     // The words with which the Worker dies.
-    scrubber: createScrubber(printsOf({ name: "WORDS", value: "died of hi" })),
+    scrubber: createScrubber(fingerprintsOf({ name: "WORDS", value: "died of hi" })),
     log: { debug: silent, info: silent, warning: silent, error: silent },
   });
   await assertRejects(() => authority.died, ServiceError, "[secret WORDS]");
@@ -94,7 +94,7 @@ Deno.test("startAuthority() starts a gateway again that died, and tells it what 
         },
         notices: {
           channels: silent,
-          secret_prints: (prints) => void heard.push(prints),
+          secret_fingerprints: (fingerprints) => void heard.push(fingerprints),
           checks: silent,
           configure: silent,
         },
@@ -121,7 +121,7 @@ Deno.test("startAuthority() starts a gateway again that died, and tells it what 
     boot: () => ({ version: `${++version}` }) as ServiceBoot,
     restarts: true,
     onStarted: silent,
-    scrubber: createScrubber(printsOf({ name: "WORDS", value: "secret words" })),
+    scrubber: createScrubber(fingerprintsOf({ name: "WORDS", value: "secret words" })),
     log: {
       debug: silent,
       info: silent,
@@ -137,11 +137,11 @@ Deno.test("startAuthority() starts a gateway again that died, and tells it what 
   const authority = await starting;
   ends[0]!.resolve("it said secret words");
   await until(() => told[1]?.length === 1);
-  const prints = printsOf({ name: "NEW", value: "another secret" });
-  authority.setSecretPrints(prints);
+  const fingerprints = fingerprintsOf({ name: "NEW", value: "another secret" });
+  authority.setSecretFingerprints(fingerprints);
   starts[1]!.resolve({ ...up, apiUrl: "again" });
   await until(() => authority.started.apiUrl === "again");
-  assertEquals(told[1], ["2", prints]);
+  assertEquals(told[1], ["2", fingerprints]);
   assertEquals(lines, ["The gateway has ended and is started again: it said [secret WORDS]"]);
   assertEquals(await authority.drain({ graceMs: 0 }), { interrupted: 7 });
   assertEquals(starts.length, 2);

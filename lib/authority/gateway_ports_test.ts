@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { ServiceError } from "../base/errors.ts";
-import { printsOf } from "../secrets/prints_of.ts";
+import { fingerprintsOf } from "../secrets/fingerprints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import type { Enqueued } from "../contract/ports.ts";
 import { NO_ENDPOINT } from "../rpc/endpoint.ts";
@@ -32,7 +32,9 @@ function connected(enqueue: (message: SentMessage) => Promise<Enqueued>) {
     handlers: { calls: {}, notices: {} },
     errors,
   });
-  const ports = new GatewayPorts(createScrubber(printsOf({ name: "KEY", value: "sk-0123456789" })));
+  const ports = new GatewayPorts(
+    createScrubber(fingerprintsOf({ name: "KEY", value: "sk-0123456789" })),
+  );
   ports.connect(peer);
   return {
     outbox: ports.outbox,

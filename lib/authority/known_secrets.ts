@@ -1,5 +1,6 @@
 /**
- * The secrets that this process knows of: those in the store and those in the configuration, as prints.
+ * The secrets that this process knows of, as fingerprints: those in the store and those in the
+ * configuration.
  * Whatever leaves the authority, and whatever the service says, is scrubbed by them.
  *
  * @module
@@ -7,30 +8,30 @@
 
 import type { NamedSecret } from "../config/redact.ts";
 import { MIN_SECRET_CHARS } from "../secrets/forms_of.ts";
-import { newSalt, printsOf } from "../secrets/prints_of.ts";
+import { fingerprintsOf, newSalt } from "../secrets/fingerprints_of.ts";
 import { createScrubber, type Scrubber } from "../secrets/scrubber.ts";
-import type { SecretPrint } from "../secrets/secret_print.ts";
+import type { SecretFingerprint } from "../secrets/secret_fingerprint.ts";
 import { isPlainSetting } from "./plain_setting.ts";
 import type { SecretStore } from "../state/secret_store.ts";
 
-/** Prints of earlier values that are kept; the oldest go first. */
-const MAX_FORMER_PRINTS = 20_000;
+/** Fingerprints of earlier values that are kept; the oldest go first. */
+const MAX_FORMER_FINGERPRINTS = 20_000;
 
 /** What is known of secrets, as it changes. */
 export class KnownSecrets {
   /** Follows every change. */
   readonly scrubber: Scrubber = createScrubber();
   readonly #salt = newSalt();
-  readonly #listeners = new Set<(prints: readonly SecretPrint[]) => void>();
+  readonly #listeners = new Set<(fingerprints: readonly SecretFingerprint[]) => void>();
   #configured: readonly NamedSecret[] = [];
   #names: readonly string[] = [];
   #store: Pick<SecretStore, "revealAll"> | undefined;
   #stop = () => {};
-  #prints = new Map<string, SecretPrint>();
+  #fingerprints = new Map<string, SecretFingerprint>();
 
   /** Of every secret that is known, and of former values: they may be about still, and good elsewhere. */
-  get prints(): readonly SecretPrint[] {
-    return [...this.#prints.values()];
+  get fingerprints(): readonly SecretFingerprint[] {
+    return [...this.#fingerprints.values()];
   }
 
   /** Names of secrets that are not hidden, as their values stand in names that everybody sees. */
@@ -52,8 +53,8 @@ export class KnownSecrets {
     this.#refresh();
   }
 
-  /** Called with all prints after each change. */
-  onChange(listener: (prints: readonly SecretPrint[]) => void): void {
+  /** Called with all fingerprints after each change. */
+  onChange(listener: (fingerprints: readonly SecretFingerprint[]) => void): void {
     this.#listeners.add(listener);
   }
 
@@ -64,19 +65,19 @@ export class KnownSecrets {
   }
 
   #refresh(): void {
-    const former = this.#prints;
-    this.#prints = new Map();
+    const former = this.#fingerprints;
+    this.#fingerprints = new Map();
     for (const { name, value } of this.#named()) {
       if (this.#isName({ value })) continue;
-      for (const print of printsOf({ name, value }, this.#salt)) this.#add(print);
+      for (const fingerprint of fingerprintsOf({ name, value }, this.#salt)) this.#add(fingerprint);
     }
-    const isNew = [...this.#prints].some(([key, { name }]) => former.get(key)?.name !== name);
-    const gone = [...former].filter(([key]) => !this.#prints.has(key));
-    for (const [, print] of gone.slice(0, MAX_FORMER_PRINTS)) this.#add(print);
+    const isNew = [...this.#fingerprints].some(([key, { name }]) => former.get(key)?.name !== name);
+    const gone = [...former].filter(([key]) => !this.#fingerprints.has(key));
+    for (const [, fingerprint] of gone.slice(0, MAX_FORMER_FINGERPRINTS)) this.#add(fingerprint);
     if (!isNew) return;
-    const { prints } = this;
-    this.scrubber.update(prints);
-    for (const listener of this.#listeners) listener(prints);
+    const { fingerprints } = this;
+    this.scrubber.update(fingerprints);
+    for (const listener of this.#listeners) listener(fingerprints);
   }
 
   /** The store's first: its names are the ones that people gave. */
@@ -85,13 +86,13 @@ export class KnownSecrets {
   }
 
   #isName({ value }: Pick<NamedSecret, "value">): boolean {
-    // Of shorter values there are no prints in any case.
+    // Of shorter values there are no fingerprints in any case.
     return value.length >= MIN_SECRET_CHARS && this.#names.some((name) => name.includes(value));
   }
 
-  #add(print: SecretPrint): void {
-    const key = `${print.wrapped}:${print.hash}`;
-    if (!this.#prints.has(key)) this.#prints.set(key, print);
+  #add(fingerprint: SecretFingerprint): void {
+    const key = `${fingerprint.wrapped}:${fingerprint.hash}`;
+    if (!this.#fingerprints.has(key)) this.#fingerprints.set(key, fingerprint);
   }
 }
 

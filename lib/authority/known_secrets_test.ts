@@ -62,7 +62,7 @@ Deno.test("KnownSecrets follows the store and the configuration, and forgets no 
   known.configure([{ name: "api.apiKey", value: "next-of-the-api" }]);
   const scrubbed = "[secret api.apiKey] [secret ONE] [secret TWO] [secret api.apiKey]";
   assertEquals(scrubber.text(text), scrubbed);
-  assertEquals(createScrubber(known.prints).text(text), scrubbed);
+  assertEquals(createScrubber(known.fingerprints).text(text), scrubbed);
   assertEquals(told, 4);
   store.set({ TWO: "value-of-two" });
   assertEquals(told, 4, "nothing was new");
@@ -79,10 +79,10 @@ Deno.test("KnownSecrets names a secret as the store does when the configuration 
   assertEquals(known.scrubber.text("<sk-value-of-both>"), "<[secret OPENAI]>");
 });
 
-Deno.test("KnownSecrets.prints hold no value", () => {
+Deno.test("KnownSecrets.fingerprints hold no value", () => {
   const known = new KnownSecrets();
   known.configure([{ name: "k", value: "correct-horse-battery-staple" }]);
-  const text = JSON.stringify(known.prints);
+  const text = JSON.stringify(known.fingerprints);
   for (const part of ["correct", "horse", "battery", "staple"]) assert(!text.includes(part), part);
 });
 

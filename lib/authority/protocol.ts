@@ -17,7 +17,7 @@ import type { McpServerStatus, OfferedTool } from "../mcp_servers/mcp_servers.ts
 import type { Automation } from "../contract/automation.ts";
 import type { Config } from "../config/schema.ts";
 import type { ExtractedText } from "../contract/documents.ts";
-import type { SecretPrint } from "../secrets/secret_print.ts";
+import type { SecretFingerprint } from "../secrets/secret_fingerprint.ts";
 import { call, type Check, notice } from "../rpc/endpoint.ts";
 import type { Peer } from "../rpc/peer.ts";
 import type { ByteStreams } from "../rpc/stream_transport.ts";
@@ -55,7 +55,7 @@ export interface ServiceBoot {
   /** Channels that have workers of their own, those that are switched off too. */
   specs: readonly ChannelSpec[];
   /** By what values of secrets are known, without being them. */
-  secretPrints: readonly SecretPrint[];
+  secretFingerprints: readonly SecretFingerprint[];
   /** How many files this process may have open at once; undefined: any number. */
   maxOpenFiles: number | undefined;
   /** Health of what the authority holds; it says more as it finds out more. */
@@ -196,7 +196,7 @@ export const GATEWAY = {
     /** How channels are configured from now on. */
     channels: notice<readonly ChannelSpec[]>(),
     /** Secrets were set or removed. */
-    secret_prints: notice<readonly SecretPrint[]>(),
+    secret_fingerprints: notice<readonly SecretFingerprint[]>(),
     checks: notice<Checks>(),
     /** The keys at these dotted paths have new values from now on. */
     configure: notice<{ config: Config; paths: readonly string[] }>(),

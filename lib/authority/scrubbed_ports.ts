@@ -1,5 +1,5 @@
 /**
- * Doors through which words come to lie on the disk or before people, with secrets taken out.
+ * Ports through which text reaches the disk or people, with secrets taken out.
  *
  * @module
  */

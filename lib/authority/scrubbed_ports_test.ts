@@ -1,12 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
-import { printsOf } from "../secrets/prints_of.ts";
+import { fingerprintsOf } from "../secrets/fingerprints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { scrubbedApprovals, scrubbedAudit } from "./scrubbed_ports.ts";
 import type { ApprovalRequest } from "../approvals/approval_request.ts";
 import { gateFixture } from "./testing/gate_fixture.ts";
 
 const KEY = "sk-live-0123456789abcdef";
-const scrubber = createScrubber(printsOf({ name: "KEY", value: KEY }));
+const scrubber = createScrubber(fingerprintsOf({ name: "KEY", value: KEY }));
 
 Deno.test("scrubbedAudit() writes no secret, and keeps what else a record holds", async () => {
   await using gate = await gateFixture();

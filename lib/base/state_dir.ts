@@ -1,5 +1,5 @@
 /**
- * The folder of an instance of a channel: the only one that its place may write to.
+ * The folder of an instance of a channel: the only one that its worker may write to.
  *
  * @module
  */

@@ -190,7 +190,7 @@ function requireSetup(folder: string, { fields, required }: SetupContract): void
   }
 }
 
-/** What a place may reach is shown to whoever asks, so no secret may be a part of it. */
+/** What a worker may reach is shown to whoever asks, so no secret may be a part of it. */
 function requirePlaceholders(
   folder: string,
   { fields }: SetupContract,

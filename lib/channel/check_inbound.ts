@@ -1,6 +1,6 @@
 /**
- * Whether what a runtime publishes is a message: asked in its place, where the runtime is told what is
- * wrong, and again by the service, which believes no place.
+ * Whether what a runtime publishes is a message: asked in its worker, where the runtime is told what is
+ * wrong, and again by the service, which believes no worker.
  *
  * @module
  */
@@ -30,14 +30,14 @@ const MAX_PATH_CHARS = 4_096;
 const SESSION_ID = /^[^\s\p{Cc}\p{Cf}\p{Cs}]+$/u;
 
 /** Whose message it is. */
-export interface InboundPlace {
+export interface InboundSource {
   runtimeName: string;
   /** Where its files have to lie. */
   stateDir: string;
 }
 
 /** A clean copy of a message. Throws `invalid_request`, naming the field and what is expected. */
-export function checkInbound(value: unknown, place: InboundPlace): InboundMessage {
+export function checkInbound(value: unknown, source: InboundSource): InboundMessage {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw fault("message", value, "an object");
   }
@@ -62,12 +62,12 @@ export function checkInbound(value: unknown, place: InboundPlace): InboundMessag
   }
   if (typeof streaming !== "boolean") throw fault("streaming", streaming, "true or false");
   const key = optionalId("sessionKey", sessionKey);
-  if (key !== undefined && !key.startsWith(`${place.runtimeName}:`)) {
-    throw fault("sessionKey", key, `a text that begins with ${place.runtimeName}:`);
+  if (key !== undefined && !key.startsWith(`${source.runtimeName}:`)) {
+    throw fault("sessionKey", key, `a text that begins with ${source.runtimeName}:`);
   }
   // It is shown in lists of sessions.
-  if (key !== undefined && !SESSION_ID.test(key.slice(place.runtimeName.length + 1))) {
-    throw fault("sessionKey", key, `${place.runtimeName}: and visible characters without spaces`);
+  if (key !== undefined && !SESSION_ID.test(key.slice(source.runtimeName.length + 1))) {
+    throw fault("sessionKey", key, `${source.runtimeName}: and visible characters without spaces`);
   }
   const message: InboundMessage = { senderId: sender, chatId: chat, content, streaming };
   if (parts !== undefined) {
@@ -75,7 +75,7 @@ export function checkInbound(value: unknown, place: InboundPlace): InboundMessag
     // Marks make it longer than the texts, which have the bound.
     message.content = message.parts.map(markedText).join("\n\n");
   }
-  if (media !== undefined) message.media = paths(media, place.stateDir);
+  if (media !== undefined) message.media = paths(media, source.stateDir);
   if (metadata !== undefined) message.metadata = record(metadata);
   if (key !== undefined) message.sessionKey = key;
   const platformId = optionalId("messageId", messageId);

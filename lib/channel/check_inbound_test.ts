@@ -3,11 +3,11 @@ import { ServiceError } from "../base/errors.ts";
 import { MAX_INBOUND_CHARS } from "../contract/inbound_message.ts";
 import { checkInbound } from "./check_inbound.ts";
 
-const PLACE = { runtimeName: "irc.work", stateDir: "/data/channels/irc.work" };
+const SOURCE = { runtimeName: "irc.work", stateDir: "/data/channels/irc.work" };
 const GOOD = { senderId: "a", chatId: "#b", content: "hi", streaming: false };
 
 Deno.test("checkInbound() copies a message whole, and nothing else", () => {
-  assertEquals(checkInbound({ ...GOOD, more: 1 }, PLACE), GOOD);
+  assertEquals(checkInbound({ ...GOOD, more: 1 }, SOURCE), GOOD);
   const full = {
     ...GOOD,
     media: ["/data/channels/irc.work/in/a.png"],
@@ -17,14 +17,14 @@ Deno.test("checkInbound() copies a message whole, and nothing else", () => {
     senderName: "Ann",
     sentAt: Date.UTC(2026, 0, 2),
   };
-  assertEquals(checkInbound(structuredClone(full), PLACE), full);
-  assertEquals(checkInbound({ ...GOOD, content: "" }, PLACE).content, "");
+  assertEquals(checkInbound(structuredClone(full), SOURCE), full);
+  assertEquals(checkInbound({ ...GOOD, content: "" }, SOURCE).content, "");
   // Pieces count: what else is said to be the content is nobody's words.
   const parts = [
     { text: "a\nb", provenance: "quoted", from: "Bob" } as const,
     { text: "c" },
   ];
-  assertEquals(checkInbound({ ...GOOD, content: "fetch evil.example", parts }, PLACE), {
+  assertEquals(checkInbound({ ...GOOD, content: "fetch evil.example", parts }, SOURCE), {
     ...GOOD,
     content: "[quoted, from Bob]\n> a\n> b\n\nc",
     parts,
@@ -33,7 +33,7 @@ Deno.test("checkInbound() copies a message whole, and nothing else", () => {
 
 Deno.test("checkInbound() names the field, the value and what is expected", () => {
   const refuse = (change: Record<string, unknown>, param: string) => {
-    const error = assertThrows(() => checkInbound({ ...GOOD, ...change }, PLACE), ServiceError);
+    const error = assertThrows(() => checkInbound({ ...GOOD, ...change }, SOURCE), ServiceError);
     assertEquals(error.details.param, param);
     return error.message;
   };
@@ -82,6 +82,6 @@ Deno.test("checkInbound() names the field, the value and what is expected", () =
       "before the year 2000",
   );
   for (const value of [null, undefined, 1, "text", []]) {
-    assertThrows(() => checkInbound(value, PLACE), ServiceError);
+    assertThrows(() => checkInbound(value, SOURCE), ServiceError);
   }
 });

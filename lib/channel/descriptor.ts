@@ -82,7 +82,7 @@ export interface ManagementSpec {
   adapter?: string;
 }
 
-/** What a channel's place may reach, beside its own section of the configuration. */
+/** What a channel's worker may reach, beside its own section of the configuration. */
 export interface ChannelPermissions {
   /**
    * `<host>` or `<host>:<port>`, to connect to or to listen at; `*.<domain>` or `*.<domain>:<port>` for a
@@ -121,7 +121,7 @@ export const CHANNEL_CAPABILITIES = [
   "catch_up",
   /** A send may be repeated without harm: the platform knows its id. */
   "idempotent_send",
-  /** Serves connections in the service itself instead of a place of its own. */
+  /** Serves connections in the service itself instead of a worker of its own. */
   "in_service",
 ] as const;
 

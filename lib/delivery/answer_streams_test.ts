@@ -237,7 +237,7 @@ Deno.test("a platform that always says later is believed for a day", async () =>
   assertEquals([calls.length, world.rows], [5, ["dead answer"]]);
 });
 
-Deno.test("what was in flight of a stream when its place was lost is unknown, the rest a message of its own", async () => {
+Deno.test("what was in flight of a stream when its worker was lost is unknown, the rest a message of its own", async () => {
   await using world = new DeliveryWorld();
   const { link, detach } = world.attach("irc", STREAMS);
   await world.begin("t1", { streaming: true });
@@ -248,7 +248,7 @@ Deno.test("what was in flight of a stream when its place was lost is unknown, th
   await world.say("t1", text("s", "two "));
   await settled();
   await world.say("t1", text("s", "three "));
-  gone.reject(new UncertainDeliveryError("the place is gone"));
+  gone.reject(new UncertainDeliveryError("the worker is gone"));
   await detach();
   const next = world.attach("irc", STREAMS).link;
   await world.say("t1", text("s", "four"));

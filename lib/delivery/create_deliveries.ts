@@ -132,9 +132,9 @@ class JournalDeliveries implements Deliveries {
       reader = new SessionReader({
         sessionId,
         follow: (id, options) => journal.follow(id, options),
-        onEnd: (takers) => {
+        onEnd: (consumers) => {
           this.#readers.delete(sessionId);
-          for (const { turnId } of takers) {
+          for (const { turnId } of consumers) {
             this.#cursors.get(turnId)?.stop();
             this.#cursors.delete(turnId);
           }

@@ -367,7 +367,7 @@ Deno.test("what may have arrived is unknown and not sent again, unless the chann
     });
     let lost = true;
     link.answer = () => {
-      if (lost) throw new UncertainDeliveryError("the place is gone");
+      if (lost) throw new UncertainDeliveryError("the worker is gone");
     };
     await world.enqueue(["hi"]);
     await settled();

@@ -9,8 +9,8 @@ import type { Clock } from "../base/clock.ts";
 import type { StoredEvent } from "../contract/events.ts";
 import type { FollowOptions } from "../contract/journal.ts";
 
-/** What takes events of a turn. */
-export interface EventTaker {
+/** What consumes the events of a turn. */
+export interface EventConsumer {
   readonly turnId: string;
   /** Whether it takes more now; `wake` is called when it does again. */
   readonly hasRoom: boolean;
@@ -22,7 +22,7 @@ export interface SessionReaderDeps {
   sessionId: number;
   follow: (sessionId: number, options: FollowOptions) => AsyncIterable<StoredEvent>;
   /** The session is gone, or its journal is closed: nothing more comes for these. */
-  onEnd: (takers: readonly EventTaker[]) => void;
+  onEnd: (consumers: readonly EventConsumer[]) => void;
   /** It cannot be read at the moment; it is tried again. */
   onError: (error: unknown) => void;
   clock: Pick<Clock, "after">;
@@ -33,7 +33,7 @@ const AGAIN_MS = 1_000;
 
 export class SessionReader {
   readonly #deps: SessionReaderDeps;
-  readonly #takers = new Map<string, EventTaker>();
+  readonly #consumers = new Map<string, EventConsumer>();
   #reading: AbortController | undefined;
   #seq = 0;
   #roomMade: (() => void) | undefined;
@@ -45,15 +45,15 @@ export class SessionReader {
   }
 
   get isEmpty(): boolean {
-    return this.#takers.size === 0;
+    return this.#consumers.size === 0;
   }
 
   /**
-   * Gives the taker the turn's events after one. Others are given some of theirs again then, which they
+   * Gives the consumer the turn's events after one. Others are given some of theirs again then, which they
    * know by their numbers. `isLive`: what is on record by now happens now, too.
    */
-  add(taker: EventTaker, afterSeq: number, isLive: boolean): void {
-    this.#takers.set(taker.turnId, taker);
+  add(consumer: EventConsumer, afterSeq: number, isLive: boolean): void {
+    this.#consumers.set(consumer.turnId, consumer);
     if (this.#reading !== undefined && this.#seq <= afterSeq) return;
     this.#reading?.abort();
     const reading = this.#reading = new AbortController();
@@ -61,15 +61,15 @@ export class SessionReader {
     this.#readOn(reading.signal, isLive).finally(() => {
       if (reading.signal.aborted) return;
       this.#reading = undefined;
-      const takers = [...this.#takers.values()];
-      this.#takers.clear();
-      this.#deps.onEnd(takers);
+      const consumers = [...this.#consumers.values()];
+      this.#consumers.clear();
+      this.#deps.onEnd(consumers);
     });
   }
 
   remove(turnId: string): void {
-    this.#takers.delete(turnId);
-    if (this.#takers.size === 0) this.stop();
+    this.#consumers.delete(turnId);
+    if (this.#consumers.size === 0) this.stop();
   }
 
   /** Somebody takes more again. */
@@ -120,10 +120,10 @@ export class SessionReader {
     if (signal.aborted) return;
     this.#seq = stored.seq;
     this.#isReported = false;
-    const taker = this.#takers.get(stored.turnId);
-    if (taker === undefined) return;
-    taker.feed(stored, isLive);
-    while (!taker.hasRoom && !signal.aborted) {
+    const consumer = this.#consumers.get(stored.turnId);
+    if (consumer === undefined) return;
+    consumer.feed(stored, isLive);
+    while (!consumer.hasRoom && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#roomMade = resolve;
       await promise;

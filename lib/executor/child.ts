@@ -39,7 +39,7 @@ const CHILDREN: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** What runs a channel; it speaks for itself over standard input and output (`spawn_child.ts`). */
-const CHANNEL = "lib/place/worker.ts";
+const CHANNEL = "lib/channel_worker/worker.ts";
 
 /** The relay of a sandbox's network; it speaks no frames. */
 const RELAY = "lib/network/relay/child.ts";

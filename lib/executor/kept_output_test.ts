@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import { printsOf } from "../secrets/prints_of.ts";
+import { fingerprintsOf } from "../secrets/fingerprints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { KeptOutput } from "./kept_output.ts";
 
@@ -61,7 +61,7 @@ Deno.test("KeptOutput makes bytes that are no text readable, and splits no chara
 
 Deno.test("KeptOutput shows no part of a secret that a cut goes through, wherever it is", () => {
   const secret = "sk-live-0123456789abcdefghijklmnopqrstuv";
-  const scrubber = createScrubber(printsOf({ name: "KEY", value: secret }));
+  const scrubber = createScrubber(fingerprintsOf({ name: "KEY", value: secret }));
   const parts = (length: number) =>
     Array.from({ length: secret.length - length }, (_, at) => secret.slice(at, at + length));
   for (const size of [610, 660, 1_000, 9_000]) {

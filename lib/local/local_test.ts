@@ -5,7 +5,7 @@ import { encodeFrame } from "../rpc/frames.ts";
 import { Peer } from "../rpc/peer.ts";
 import { serviceErrors } from "../rpc/service_errors.ts";
 import { streamTransport } from "../rpc/stream_transport.ts";
-import { printsOf } from "../secrets/prints_of.ts";
+import { fingerprintsOf } from "../secrets/fingerprints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { connectClient } from "./client.ts";
 import { connectLocal, type Endpoint, listenLocal } from "./endpoint.ts";
@@ -96,7 +96,7 @@ Deno.test("serveGuest() ends every operation when the guest goes away", async ()
 });
 
 Deno.test("serveGuest() takes secrets out of answers, of what is streamed, and of errors", async () => {
-  const scrubber = createScrubber(printsOf({ name: "KEY", value: "s3cret-value" }));
+  const scrubber = createScrubber(fingerprintsOf({ name: "KEY", value: "s3cret-value" }));
   await using guest = await openGuest({
     delete: () => Promise.reject(new ServiceError("not_found", "no s3cret-value")),
     rename: ({ title }) => Promise.resolve({ title } as never),

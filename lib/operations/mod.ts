@@ -1,6 +1,6 @@
 /**
  * What operators and approvers ask for: approvals, tokens, secrets, settings, audit, channels, dry
- * runs. Each is checked and done here, whichever door it came through.
+ * runs. Each is checked and done here, whichever interface it came through.
  *
  * Stands alone: HTTP, local socket, chat and command line only pass requests on.
  *
@@ -10,20 +10,20 @@
  *   then written. The package's own check runs outside of the lock; if the section changed
  *   meanwhile, it is asked again.
  * - A channel's process is started with the permissions of that channel alone
- *   (`channels/start_place.ts`).
+ *   (`channels/start_worker.ts`).
  *
  * Runs in: launcher, one-shot commands. `commission.ts` runs in the gateway.
  *
  * Entries:
  * - `channels/channel_permission_table.ts`: permissions of channels, for people
- * - `channels/channel_places.ts`: starts the processes of channels
+ * - `channels/channel_workers.ts`: starts the processes of channels
  * - `channels/channel_request.ts`: the requests about channels, as data
  * - `channels/check_channel_request.ts`: checks such a request
  * - `channels/find_channel.ts`: a channel by its name
  * - `channels/home_channels.ts`: the channels of a home
  * - `channels/list_channels.ts`: channels as a settings page shows them
  * - `channels/localized_listing.ts`: the same in a language
- * - `channels/open_channel_places.ts`: the processes of a home's channels
+ * - `channels/open_channel_workers.ts`: the processes of a home's channels
  * - `channels/plan_section.ts`: plans a change of a section
  * - `channels/plan_switch.ts`: plans switching a channel on or off
  * - `channels/section_findings.ts`: what is wrong with an instance

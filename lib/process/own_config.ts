@@ -45,7 +45,7 @@ export function ownTable({ paths, api, channels }: OwnOptions, loaded: Loaded): 
   });
 }
 
-/** What the service is given: keys of tools, MCP servers and places are not its business. */
+/** What the service is given: keys of tools, MCP servers and channels are not its business. */
 export function serviceConfig(config: Config): Config {
   const { tools, mcp } = configSchema.parse({});
   return { ...withoutChannelSections(config), tools, mcp };

@@ -206,9 +206,9 @@ async function openHome(options: OwnOptions, taken: Taken): Promise<OwnedHome> {
   const { actions, health, known, log } = parts;
   const authority = await startGateway(options, parts);
   await parts.journalMark.opened();
-  known.onChange(authority.setSecretPrints);
+  known.onChange(authority.setSecretFingerprints);
   // Between the boot and now.
-  authority.setSecretPrints(known.prints);
+  authority.setSecretFingerprints(known.fingerprints);
   const watching = watchHealth({ actions, health, authority, tries: parts.api, log });
   const watcher = options.watch ? watchOwnConfig(options, parts, authority) : undefined;
   if (watcher) parts.watched.reload = () => watcher.reload();
@@ -265,7 +265,7 @@ async function startGateway(options: OwnOptions, parts: Parts): Promise<Authorit
       stays: channels !== undefined,
       channels: channels?.served ?? [],
       specs: channels?.specs() ?? [],
-      secretPrints: known.prints,
+      secretFingerprints: known.fingerprints,
       maxOpenFiles: maxFiles,
       checks: health.checks,
     }),
@@ -276,7 +276,7 @@ async function startGateway(options: OwnOptions, parts: Parts): Promise<Authorit
     },
     signingKeys: openSigningKeys(config.channels.websocket, executor),
     localUsers: openLocalUsers({ trusted: config.gates.trustedUids, log }),
-    places: channels?.places,
+    channelWorkers: channels?.workers,
     scrubber: known.scrubber,
   });
 }

@@ -6,7 +6,7 @@
  */
 
 import { channelSpecs } from "./channel_specs.ts";
-import type { ConfiguredChannels } from "./place_source_of.ts";
+import type { ConfiguredChannels } from "./worker_source_of.ts";
 import { unknownChannelKeys } from "./unknown_channel_keys.ts";
 
 /** One line each. */

@@ -15,17 +15,17 @@ export interface UsableChannel {
   /** Of `management.adapter`; absent: one instance. */
   adapter?: ManagementAdapter;
   /** URL and export of the runtime. */
-  runtime: PlaceTarget;
+  runtime: WorkerTarget;
   /** Of a `Connector`. */
-  connector?: PlaceTarget;
+  connector?: WorkerTarget;
   /** Its languages beside English, to be loaded when somebody asks for one. */
   locales?: Readonly<Record<string, LocaleLoader>>;
   /** Of a `SetupValidator`. */
-  validator?: PlaceTarget;
+  validator?: WorkerTarget;
 }
 
-/** What a place loads. */
-export interface PlaceTarget {
+/** What a worker loads. */
+export interface WorkerTarget {
   module: string;
   exportName: string;
 }

@@ -5,7 +5,7 @@
  */
 
 import { createHmac } from "node:crypto";
-import { placePermissions } from "../place/place_permissions.ts";
+import { channelWorkerPermissions } from "../channel_worker/worker_permissions.ts";
 import { canonicalJson } from "../base/canonical_json.ts";
 import { toErrorData } from "../base/errors.ts";
 import type { ChannelSpec } from "../channel/channel_spec.ts";
@@ -16,11 +16,11 @@ import type { UsableChannel } from "./channel_registry.ts";
 import { sharedTokenProblem } from "./shared_token.ts";
 import {
   type ConfiguredChannels,
-  placeSource,
   sectionOf,
   strangeSections,
   unknownChannel,
-} from "./place_source_of.ts";
+  workerSource,
+} from "./worker_source_of.ts";
 
 /** What specs are made of. */
 export interface SpecInputs extends ConfiguredChannels {
@@ -32,7 +32,7 @@ export interface SpecInputs extends ConfiguredChannels {
 }
 
 /**
- * A spec for each instance that has a place of its own, switched on or not, in the order of the channels.
+ * A spec for each instance that has a worker of its own, switched on or not, in the order of the channels.
  * What is broken is there with its problem, and hurts no other.
  */
 export function channelSpecs(inputs: SpecInputs): ChannelSpec[] {
@@ -103,9 +103,9 @@ function specOf(
     fingerprint: "",
   };
   try {
-    const source = placeSource(inputs, channel, instance, "runtime");
-    // What no place can be started with is told before one is tried.
-    placePermissions({ ...source.boot, permissions: source.permissions });
+    const source = workerSource(inputs, channel, instance, "runtime");
+    // What no worker can be started with is told before one is tried.
+    channelWorkerPermissions({ ...source.boot, permissions: source.permissions });
     return { ...spec, fingerprint: fingerprint(inputs, source) };
   } catch (error) {
     const { message: problem } = toErrorData(error);

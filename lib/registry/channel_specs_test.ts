@@ -19,7 +19,7 @@ import { channelSecrets } from "./channel_defaults.ts";
 import { channelSpecs } from "./channel_specs.ts";
 import type { ChannelRegistry } from "./channel_registry.ts";
 import { openRegistry } from "./open_registry.ts";
-import { type PlaceAsked, placeSourceOf } from "./place_source_of.ts";
+import { type WorkerAsked, workerSourceOf } from "./worker_source_of.ts";
 import { testChannel, testRegistry } from "./testing/test_registry.ts";
 
 const CHAT = testDescriptor();
@@ -50,15 +50,15 @@ function inputs(
   };
 }
 
-function source(channels: Record<string, unknown>, asked: PlaceAsked) {
-  return placeSourceOf(inputs(channels), asked);
+function source(channels: Record<string, unknown>, asked: WorkerAsked) {
+  return workerSourceOf(inputs(channels), asked);
 }
 
-function errorOf(channels: Record<string, unknown>, asked: PlaceAsked): ServiceError {
+function errorOf(channels: Record<string, unknown>, asked: WorkerAsked): ServiceError {
   return assertThrows(() => source(channels, asked), ServiceError);
 }
 
-Deno.test("channelSpecs() has each instance with a place of its own, and no secret", () => {
+Deno.test("channelSpecs() has each instance with a worker of its own, and no secret", () => {
   const specs = channelSpecs(inputs({
     show_reasoning: false,
     sendToolHints: false,
@@ -119,7 +119,7 @@ Deno.test("channelSpecs() has what is wrong with a channel disable that one alon
   assertEquals("mial" in strange, false);
 });
 
-Deno.test("channelSpecs() has another fingerprint for everything that a place is given", () => {
+Deno.test("channelSpecs() has another fingerprint for everything that a worker is given", () => {
   const of = (section: object, more: object = {}, key?: number) =>
     channelSpecs(inputs({ chat: { ...GOOD, ...section }, ...more }, { key }))[0]!.fingerprint;
   const same = of({});
@@ -139,7 +139,7 @@ Deno.test("channelSpecs() has another fingerprint for everything that a place is
   ) assert(other !== same);
 });
 
-Deno.test("placeSourceOf() gives a place what its section and its manifest say", () => {
+Deno.test("workerSourceOf() gives a worker what its section and its manifest say", () => {
   const { boot, permissions, dependencies } = source(
     { mail: { ...GOOD, accounts: { work: { bot_token: "an0ther-secret", tokenFile: "/t" } } } },
     { runtimeName: "mail.work" },
@@ -177,7 +177,7 @@ Deno.test("placeSourceOf() gives a place what its section and its manifest say",
   assertEquals(dependencies, []);
 });
 
-Deno.test("placeSourceOf() refuses what has no place, and says why", () => {
+Deno.test("workerSourceOf() refuses what has no worker, and says why", () => {
   const off = { chat: { ...GOOD, enabled: false } };
   assertEquals(errorOf(off, { runtimeName: "chat" }).code, "not_enabled");
   assertEquals(source(off, { runtimeName: "chat", mayBeOff: true }).boot.runtimeName, "chat");
@@ -193,12 +193,12 @@ Deno.test("placeSourceOf() refuses what has no place, and says why", () => {
   assertStringIncludes(none.message, "The channel chat has no connector");
 });
 
-Deno.test("placeSourceOf() gives a check what there is so far", () => {
+Deno.test("workerSourceOf() gives a check what there is so far", () => {
   const channel = {
     ...testChannel(CHAT),
     validator: { module: "test:/chat/validation.ts", exportName: "validate" },
   };
-  const { boot, permissions } = placeSourceOf(
+  const { boot, permissions } = workerSourceOf(
     inputs({ chat: { server: "::1" } }, { registry: testRegistry([channel]) }),
     { runtimeName: "chat", kind: "validator" },
   );
@@ -234,12 +234,12 @@ Deno.test("a channel is listed, configured and switched off while its runtime th
   assertEquals(states, [[[true, undefined]], [[false, undefined]]]);
 });
 
-Deno.test("a place is given what references stand for, and nothing else is told of it", async () => {
+Deno.test("a worker is given what references stand for, and nothing else is told of it", async () => {
   await using home = await tempHome({ CHAT_TOKEN: "from-the-environment", CHAT_PORT: "7001" });
   const chat = { ...GOOD, botToken: "${CHAT_TOKEN}", port: "${CHAT_PORT}" };
   const { config, canonical } = examine({ ...home, text: JSON.stringify({ channels: { chat } }) });
   const configured = { registry: REGISTRY, config: config!, dataDir: "/home/data" };
-  const { boot, permissions } = placeSourceOf(configured, { runtimeName: "chat" });
+  const { boot, permissions } = workerSourceOf(configured, { runtimeName: "chat" });
   assertEquals([boot.config.port, boot.secrets], [7001, ["from-the-environment"]]);
   assertEquals(permissions.hosts[0], "irc.example:7001");
   assertEquals(secretsIn(config, configSchema, channelSecrets(REGISTRY)), [

@@ -18,7 +18,7 @@
  * - `locales/common_labels.ts`: labels that every channel has
  * - `locales/load_locale.ts`: a channel's words in a language
  * - `open_registry.ts`: loads manifests
- * - `place_source_of.ts`: what a channel process is made of, from the configuration
+ * - `worker_source_of.ts`: what a channel process is made of, from the configuration
  * - `unknown_channel_keys.ts`: keys that no contract names
  *
  * @module

@@ -13,8 +13,8 @@ import { accountsAdapter } from "../channel/management/accounts_adapter.ts";
 import type {
   BrokenChannel,
   ChannelRegistry,
-  PlaceTarget,
   UsableChannel,
+  WorkerTarget,
 } from "./channel_registry.ts";
 
 /** Milliseconds in which a manifest, or an adapter, has to be loaded. */
@@ -98,13 +98,13 @@ async function judge(
   }
 }
 
-/** A target that was checked, as a place loads it. The file is looked up and not imported. */
+/** A target that was checked, as a worker loads it. The file is looked up and not imported. */
 function findTarget(
   folder: string,
   modules: ChannelPackage["modules"],
   key: string,
   target: string,
-): PlaceTarget {
+): WorkerTarget {
   const [path = "", exportName = ""] = target.split(":");
   const file = path.slice(`channels/${folder}/`.length);
   return { module: requireFile(folder, modules, key, file), exportName };
@@ -126,7 +126,7 @@ function requireFile(
 
 async function loadAdapter(
   folder: string,
-  { module, exportName }: PlaceTarget,
+  { module, exportName }: WorkerTarget,
   loader: Loader,
 ): Promise<ManagementAdapter> {
   const file = `channels/${folder}/${module.slice(module.lastIndexOf("/") + 1)}`;

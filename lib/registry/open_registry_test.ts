@@ -45,7 +45,7 @@ async function problemOf(one: ChannelPackage, load?: (url: string) => Promise<ob
   return broken[0]!.problem;
 }
 
-Deno.test("openRegistry() gives targets as places load them, and imports none of them (C5, C6)", async () => {
+Deno.test("openRegistry() gives targets as workers load them, and imports none of them (C5, C6)", async () => {
   const { usable, broken } = await openRegistry([
     packageOf(
       "a",

@@ -10,7 +10,7 @@ import { instancesOf } from "../channel/management/instances_of.ts";
 import { sectionFields } from "../channel/setup/common_fields.ts";
 import { readSection } from "../channel/setup/read_section.ts";
 import type { UsableChannel } from "./channel_registry.ts";
-import { type ConfiguredChannels, sectionOf } from "./place_source_of.ts";
+import { type ConfiguredChannels, sectionOf } from "./worker_source_of.ts";
 
 /** Keys that are named for one section; more are hardly a slip. */
 const MAX_NAMED = 20;

@@ -14,7 +14,7 @@ import { nextSlot } from "./next_slot.ts";
 const MAX_SHOWN_CHARS = 60;
 const MAX_NAMED = 10;
 
-/** Compiling the schema to code would need a permission that no place of this program has. */
+/** Compiling the schema to code would need a permission that no process of this program has. */
 const PARSING = { jitless: true };
 
 /** What a check needs to know beside the automation. */

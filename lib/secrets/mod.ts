@@ -1,7 +1,7 @@
 /**
  * Takes the values of secrets out of texts and streams.
  *
- * Stands alone: the same scrubber stands at every door: what the authority sends, the audit log,
+ * Stands alone: the same scrubber is used at every exit: what the authority sends, the audit log,
  * both logs, what people send, and the models.
  *
  * Invariants:
@@ -12,10 +12,10 @@
  *
  * Entries:
  * - `forms_of.ts`: the forms in which a secret appears in texts
- * - `prints_of.ts`: from a value to its fingerprints
+ * - `fingerprints_of.ts`: from a value to its fingerprints
  * - `scrubber.ts`: replaces secrets by placeholders
  * - `secret_name.ts`: what a secret may be called
- * - `secret_print.ts`: the type of a fingerprint
+ * - `secret_fingerprint.ts`: the type of a fingerprint
  *
  * @module
  */

@@ -8,12 +8,12 @@
  * @module
  */
 
-import type { PrintTable } from "./print_table.ts";
+import type { FingerprintTable } from "./fingerprint_table.ts";
 
 /** One text on its way. */
 export class ScrubStream {
-  readonly #table: () => PrintTable;
-  #looked: PrintTable | undefined;
+  readonly #table: () => FingerprintTable;
+  #looked: FingerprintTable | undefined;
   /** From the first place that is not decided on. */
   #held = "";
   /** Characters of it that a found secret covers already. */
@@ -22,8 +22,8 @@ export class ScrubStream {
   /** Length from which on more can be said. */
   #enough = 0;
 
-  /** `table` gives the prints in force. */
-  constructor(table: () => PrintTable) {
+  /** `table` gives the fingerprints in force. */
+  constructor(table: () => FingerprintTable) {
     this.#table = table;
   }
 
@@ -55,7 +55,7 @@ export class ScrubStream {
     return rest;
   }
 
-  #scan(table: PrintTable, isWhole: boolean): string {
+  #scan(table: FingerprintTable, isWhole: boolean): string {
     const text = this.#held;
     let out = "";
     // Where what is neither said nor covered begins.

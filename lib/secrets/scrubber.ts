@@ -1,13 +1,13 @@
 /**
  * Takes the values of secrets out of whatever leaves, and puts a placeholder that names the secret:
  * `[secret NAME]`. One implementation for the authority and the service; the
- * latter has prints and never a value.
+ * latter has fingerprints and never a value.
  *
  * @module
  */
 
-import { PrintTable } from "./print_table.ts";
-import type { SecretPrint } from "./secret_print.ts";
+import { FingerprintTable } from "./fingerprint_table.ts";
+import type { SecretFingerprint } from "./secret_fingerprint.ts";
 import { ScrubStream } from "./scrub_stream.ts";
 
 /** A text that comes in pieces. */
@@ -32,8 +32,8 @@ export interface Scrubber {
    * text. Only what may begin a secret is held back, and together the same comes out as from `text`.
    */
   pieces(emit: (text: string) => void): ScrubbedPieces;
-  /** The prints in force from here on, also for streams that are under way. */
-  update(prints: readonly SecretPrint[]): void;
+  /** The fingerprints in force from here on, also for streams that are under way. */
+  update(fingerprints: readonly SecretFingerprint[]): void;
 }
 
 /** A text that is a secret by itself, with nothing around it. */
@@ -42,9 +42,9 @@ const WHOLE = /^\[secret [^\]]+\]$/;
 const MAX_DEPTH = 500;
 const TOO_DEEP = `[left out: more than ${MAX_DEPTH} levels deep]`;
 
-/** A scrubber of the secrets of these prints. */
-export function createScrubber(prints: readonly SecretPrint[] = []): Scrubber {
-  let table = new PrintTable(prints);
+/** A scrubber of the secrets of these fingerprints. */
+export function createScrubber(fingerprints: readonly SecretFingerprint[] = []): Scrubber {
+  let table = new FingerprintTable(fingerprints);
 
   function scrubText(text: string): string {
     if (table.isEmpty || text === "") return text;
@@ -88,7 +88,7 @@ export function createScrubber(prints: readonly SecretPrint[] = []): Scrubber {
       };
     },
     update(next) {
-      table = new PrintTable(next);
+      table = new FingerprintTable(next);
     },
   };
 }

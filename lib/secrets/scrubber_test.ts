@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import { newSalt, printsOf } from "./prints_of.ts";
+import { fingerprintsOf, newSalt } from "./fingerprints_of.ts";
 import { createScrubber } from "./scrubber.ts";
 import { rounds } from "../../tests/support/rounds.ts";
 
 const SALT = newSalt();
 const scrubberOf = (secrets: Record<string, string>) =>
   createScrubber(
-    Object.entries(secrets).flatMap(([name, value]) => printsOf({ name, value }, SALT)),
+    Object.entries(secrets).flatMap(([name, value]) => fingerprintsOf({ name, value }, SALT)),
   );
 
 const KEY = "sk-proj-7Hq+2/fLw9==Zx?a b&c%d";
@@ -116,7 +116,7 @@ Deno.test("pieces() follows update() in the middle of a text", () => {
   let out = "";
   const stream = scrubber.pieces((text) => out += text);
   stream.push("one sk-aaaaaaaa ");
-  scrubber.update(printsOf({ name: "k", value: "sk-aaaaaaaa" }));
+  scrubber.update(fingerprintsOf({ name: "k", value: "sk-aaaaaaaa" }));
   stream.push("two sk-aaaa");
   scrubber.update([]);
   stream.push("aaaa three");
@@ -142,7 +142,7 @@ Deno.test("pieces() holds back only what may begin a secret", () => {
 
 Deno.test("pieces() holds back no more than the longest form, whatever comes, and works off what it has once", () => {
   const value = Array.from({ length: 8_000 }, (_, at) => `${at}`).join("-").slice(0, 20_000);
-  const salted = printsOf({ name: "k", value }, SALT);
+  const salted = fingerprintsOf({ name: "k", value }, SALT);
   const longest = Math.max(...salted.map(({ length }) => length));
   const scrubber = createScrubber(salted);
   for (const hostile of [value.slice(0, -1), value.slice(0, 40), "0-1-", "MC0xLTIt\n", "0"]) {
@@ -201,8 +201,8 @@ function anyText(values: readonly string[]) {
 const withText = fc.array(secretValue, { minLength: 1, maxLength: 4 }).chain((values) =>
   fc.record({ values: fc.constant(values), text: anyText(values) })
 );
-const prints = (values: readonly string[]) =>
-  values.flatMap((value, at) => printsOf({ name: `S${at}`, value }, SALT));
+const fingerprints = (values: readonly string[]) =>
+  values.flatMap((value, at) => fingerprintsOf({ name: `S${at}`, value }, SALT));
 
 Deno.test("pieces() gives the same as text() for any cut of a text", () => {
   fc.assert(
@@ -210,7 +210,7 @@ Deno.test("pieces() gives the same as text() for any cut of a text", () => {
       withText,
       fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
       ({ values, text }, sizes) => {
-        const scrubber = createScrubber(prints(values));
+        const scrubber = createScrubber(fingerprints(values));
         let out = "";
         const stream = scrubber.pieces((piece) => out += piece);
         for (let at = 0, turn = 0; at < text.length; turn++) {
@@ -229,7 +229,7 @@ Deno.test("pieces() gives the same as text() for any cut of a text", () => {
 Deno.test("text() leaves no secret, and nothing else is other than it was", () => {
   fc.assert(
     fc.property(withText, ({ values, text }) => {
-      const out = createScrubber(prints(values)).text(text);
+      const out = createScrubber(fingerprints(values)).text(text);
       const between = out.split(/\[secret S\d\]/);
       // The rest stands in the text, in this order.
       let from = 0;
@@ -248,8 +248,8 @@ Deno.test("text() leaves no secret, and nothing else is other than it was", () =
 Deno.test("text() knows a secret as HTML, shells, programs and names of hosts spell it", () => {
   const value = `pa$s"w'o&rd<1> \\ x,!\`{`;
   const { text } = createScrubber([
-    ...printsOf({ name: "A", value }),
-    ...printsOf({ name: "B", value: "AbCdEfGh-12345678" }),
+    ...fingerprintsOf({ name: "A", value }),
+    ...fingerprintsOf({ name: "B", value: "AbCdEfGh-12345678" }),
   ]);
   const html = value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   const json = JSON.stringify({ key: value });
@@ -273,22 +273,22 @@ Deno.test("text() knows a secret as HTML, shells, programs and names of hosts sp
 });
 
 Deno.test("text() takes no word for a short value that is spelt with other letters", () => {
-  const { text } = createScrubber(printsOf({ name: "A", value: "Password" }));
+  const { text } = createScrubber(fingerprintsOf({ name: "A", value: "Password" }));
   assertEquals(text("the password is Password"), "the password is [secret A]");
 });
 
-Deno.test("printsOf() keeps a value of many lines within bounds, and knows its longest ones", () => {
+Deno.test("fingerprintsOf() keeps a value of many lines within bounds, and knows its longest ones", () => {
   const long = Array.from({ length: 200 }, (_, at) => `long-line-of-a-key-${at}-${"k".repeat(20)}`);
   const short = Array.from({ length: 3_000 }, (_, at) => `"a": "short-${at}",`);
-  const prints = printsOf({ name: "A", value: [...short, ...long].join("\n") });
-  assert(prints.length < 10_000, String(prints.length));
-  const { text } = createScrubber(prints);
+  const fingerprints = fingerprintsOf({ name: "A", value: [...short, ...long].join("\n") });
+  assert(fingerprints.length < 10_000, String(fingerprints.length));
+  const { text } = createScrubber(fingerprints);
   for (const line of long) assertEquals(text(line), "[secret A]");
   assertEquals(text([...short, ...long].join("\n")), "[secret A]");
 });
 
 Deno.test("value() takes JSON of any depth, and says where it stopped", () => {
-  const { value } = createScrubber(printsOf({ name: "A", value: "hunter2-hunter2" }));
+  const { value } = createScrubber(fingerprintsOf({ name: "A", value: "hunter2-hunter2" }));
   const nested = (levels: number) => JSON.parse("[".repeat(levels) + "1" + "]".repeat(levels));
   const shallow = nested(500);
   assertEquals(value(shallow) === shallow, true);

@@ -61,7 +61,7 @@ export class SealedFile<T> {
   readonly #path: string;
   /** Says what the file's counter was at least, in the key's folder: an older file, or none, is damage. */
   readonly #anchor: string;
-  #known: { print: string; state: State<T> | Damaged; readAt: number } | undefined;
+  #known: { fingerprint: string; state: State<T> | Damaged; readAt: number } | undefined;
   /** Highest counter that this process has seen. */
   #seen = 0;
 
@@ -180,14 +180,14 @@ export class SealedFile<T> {
   }
 
   #read(): State<T> | Damaged {
-    const print = fingerprint(this.#path);
+    const current = fingerprint(this.#path);
     const known = this.#known;
-    if (known !== undefined && known.print === print) {
+    if (known !== undefined && known.fingerprint === current) {
       const isFresh = performance.now() - known.readAt < DAMAGE_HOLDS_MS;
       if (isFresh || !isDamaged(known.state)) return known.state;
     }
     const state = this.#load();
-    this.#known = { print, state, readAt: performance.now() };
+    this.#known = { fingerprint: current, state, readAt: performance.now() };
     if (!isDamaged(state)) {
       this.#seen = Math.max(this.#seen, state.counter);
       if (state.records.length > 0) void this.#options.onRecords?.();
@@ -278,7 +278,7 @@ export class SealedFile<T> {
     }
     this.#seen = Math.max(this.#seen, counter);
     this.#known = {
-      print: fingerprint(this.#path),
+      fingerprint: fingerprint(this.#path),
       state: { counter, value, records },
       readAt: performance.now(),
     };

@@ -6,7 +6,7 @@
  */
 
 /** From source, and where it narrows itself. */
-const IS_CHANNEL = /(\/lib\/place\/worker\.[jt]s\0|\0__child\0channel\0)/;
+const IS_CHANNEL = /(\/lib\/channel_worker\/worker\.[jt]s\0|\0__child\0channel\0)/;
 
 const IS_GATEWAY = /\/lib\/process\/service\/worker\.[jt]s\0/;
 

@@ -1,6 +1,6 @@
 /**
  * A copy of the program with channels of tests in it: each talks lines with a platform that a test is
- * (`LinePlatform`), and its runtime is loaded in a place as any other.
+ * (`LinePlatform`), and its runtime is loaded in a worker as any other.
  *
  * @module
  */

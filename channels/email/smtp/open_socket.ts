@@ -1,5 +1,5 @@
 /**
- * Opens the connection to an SMTP server by its very name: a place may reach that name and port, and may
+ * Opens the connection to an SMTP server by its very name: a worker may reach that name and port, and may
  * ask no name server for an address.
  *
  * @module

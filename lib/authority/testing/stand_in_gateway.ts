@@ -35,7 +35,7 @@ export function standInGateway(
       },
       notices: {
         channels: onNotice,
-        secret_prints: onNotice,
+        secret_fingerprints: onNotice,
         checks: onNotice,
         configure: onNotice,
       },

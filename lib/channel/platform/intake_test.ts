@@ -7,7 +7,7 @@ import { Intake, type IntakeDeps } from "./intake.ts";
 import { rounds } from "../../../tests/support/rounds.ts";
 
 /** Hands out what was taken as it comes. */
-class Taker {
+class Consumer {
   readonly taken: string[] = [];
   readonly #held = new Map<string, PromiseWithResolvers<void>>();
   #changed = Promise.withResolvers<void>();
@@ -44,7 +44,7 @@ async function withIntake(
   run: (
     world: {
       open: (more?: Partial<IntakeDeps<string>>) => Promise<Intake<string>>;
-      taker: Taker;
+      consumer: Consumer;
       clock: ReturnType<typeof fakeClock>;
       lines: string[];
       /** Opens its file beside it. */
@@ -53,7 +53,7 @@ async function withIntake(
   ) => Promise<void>,
 ): Promise<void> {
   const stateDir = await Deno.makeTempDir();
-  const taker = new Taker();
+  const consumer = new Consumer();
   const clock = fakeClock();
   const lines: string[] = [];
   const opened: Intake<string>[] = [];
@@ -61,11 +61,11 @@ async function withIntake(
   try {
     await run({
       async open(more = {}) {
-        const intake = await Intake.open({ stateDir, take: taker.take, clock, log, ...more });
+        const intake = await Intake.open({ stateDir, take: consumer.take, clock, log, ...more });
         opened.push(intake);
         return intake;
       },
-      taker,
+      consumer,
       clock,
       lines,
       file(change) {
@@ -87,7 +87,7 @@ async function untilEmpty(intake: Intake<string>): Promise<void> {
 const entry = (lane: string, id: string) => ({ lane, id, data: `${lane}${id}` });
 
 Deno.test("add() keeps messages and cursors for the process after one that was killed (W1)", () =>
-  withIntake(async ({ open, taker }) => {
+  withIntake(async ({ open, consumer }) => {
     const first = await open();
     await first.add([entry("a", "1"), entry("a", "2"), entry("b", "1")], { offset: "7" });
     // Never closed, as after a kill.
@@ -95,80 +95,80 @@ Deno.test("add() keeps messages and cursors for the process after one that was k
     assertEquals(second.cursor("offset"), "7");
     assertEquals(second.cursor("other"), undefined);
     second.start();
-    assertEquals((await taker.until(3)).toSorted(), ["a1", "a2", "b1"]);
+    assertEquals((await consumer.until(3)).toSorted(), ["a1", "a2", "b1"]);
     await untilEmpty(second);
   }));
 
 Deno.test("a lane that is held up holds up no other, however much waits in it", () =>
-  withIntake(async ({ open, taker }) => {
+  withIntake(async ({ open, consumer }) => {
     const intake = await open();
-    const release = taker.hold("a0");
+    const release = consumer.hold("a0");
     intake.start();
     await intake.add(Array.from({ length: 500 }, (_, at) => entry("a", String(at))));
     await intake.add([entry("b", "1")]);
-    assertEquals(await taker.until(1), ["b1"]);
+    assertEquals(await consumer.until(1), ["b1"]);
     release();
-    await taker.until(501);
-    assertEquals(taker.taken.slice(1), Array.from({ length: 500 }, (_, at) => `a${at}`));
+    await consumer.until(501);
+    assertEquals(consumer.taken.slice(1), Array.from({ length: 500 }, (_, at) => `a${at}`));
   }));
 
 Deno.test("an id that waits already is a repeat in its lane alone (W2)", () =>
-  withIntake(async ({ open, taker }) => {
+  withIntake(async ({ open, consumer }) => {
     const intake = await open();
     await intake.add([entry("a", "1"), entry("a", "1"), entry("b", "1")]);
     await intake.add([{ lane: "a", id: "1", data: "another" }]);
     assertEquals(intake.size, 2);
     intake.start();
-    assertEquals((await taker.until(2)).toSorted(), ["a1", "b1"]);
+    assertEquals((await consumer.until(2)).toSorted(), ["a1", "b1"]);
   }));
 
 Deno.test("what cannot be taken is tried again after 1, 2, 4 … 60 s, and its lane alone waits", () =>
-  withIntake(async ({ open, taker, clock, lines }) => {
-    taker.failures.set("a1", Array.from({ length: 8 }, () => new Error("the disk is full")));
+  withIntake(async ({ open, consumer, clock, lines }) => {
+    consumer.failures.set("a1", Array.from({ length: 8 }, () => new Error("the disk is full")));
     const intake = await open();
     intake.start();
     await intake.add([entry("a", "1"), entry("a", "2")]);
     for (const [index, waitS] of [1, 2, 4, 8, 16, 32, 60, 60].entries()) {
       while (lines.length <= index) await new Promise((resolve) => setTimeout(resolve, 0));
       await intake.add([entry("b", String(index))]);
-      await taker.until(index + 1);
+      await consumer.until(index + 1);
       clock.tick(waitS * 1_000 - 1);
       assertEquals(clock.timers(), 1);
       clock.tick(1);
     }
-    await taker.until(10);
-    assertEquals(taker.taken.slice(-2), ["a1", "a2"]);
+    await consumer.until(10);
+    assertEquals(consumer.taken.slice(-2), ["a1", "a2"]);
   }));
 
 Deno.test("what no repeat mends is logged and dropped, and the next is taken", () =>
-  withIntake(async ({ open, taker, lines }) => {
-    taker.failures.set("a1", [new ServiceError("invalid_request", "content is a number")]);
+  withIntake(async ({ open, consumer, lines }) => {
+    consumer.failures.set("a1", [new ServiceError("invalid_request", "content is a number")]);
     const intake = await open();
     intake.start();
     await intake.add([entry("a", "1"), entry("a", "2")]);
-    assertEquals(await taker.until(1), ["a2"]);
+    assertEquals(await consumer.until(1), ["a2"]);
     assertEquals(lines, ["A message cannot be taken, and is dropped"]);
   }));
 
 Deno.test("close() ends what is being taken, and leaves it for the next", () =>
-  withIntake(async ({ open, taker }) => {
-    taker.hold("a1");
+  withIntake(async ({ open, consumer }) => {
+    consumer.hold("a1");
     const first = await open();
     first.start();
     await first.add([entry("a", "1"), entry("b", "1")]);
-    await taker.until(1);
+    await consumer.until(1);
     await first.close();
     await first.close();
     await assertRejects(() => first.add([entry("a", "2")]), DOMException);
-    const second = await open({ take: (text) => Promise.resolve(void taker.taken.push(text)) });
+    const second = await open({ take: (text) => Promise.resolve(void consumer.taken.push(text)) });
     second.start();
     await untilEmpty(second);
-    assertEquals(taker.taken, ["b1", "a1"]);
+    assertEquals(consumer.taken, ["b1", "a1"]);
   }));
 
 Deno.test("add() waits while there is no room, and close() ends the wait", () =>
-  withIntake(async ({ open, taker }) => {
-    const release = taker.hold("a1");
+  withIntake(async ({ open, consumer }) => {
+    const release = consumer.hold("a1");
     const intake = await open({ limits: { maxEntries: 2 } });
     intake.start();
     await intake.add([entry("a", "1"), entry("a", "2")]);
@@ -178,8 +178,8 @@ Deno.test("add() waits while there is no room, and close() ends the wait", () =>
     assert(!isAdded);
     release();
     await adding;
-    await taker.until(3);
-    taker.hold("c1");
+    await consumer.until(3);
+    consumer.hold("c1");
     await intake.add([entry("c", "1"), entry("c", "2")]);
     const late = assertRejects(() => intake.add([entry("d", "1")]), DOMException);
     await intake.close();
@@ -196,7 +196,7 @@ Deno.test("add() leaves out what is too long, and takes what stands beside it", 
   }));
 
 Deno.test("add() waits while too much waits, whoever has put it there", () =>
-  withIntake(async ({ open, taker }) => {
+  withIntake(async ({ open, consumer }) => {
     const limits = { maxBytes: 1_000 };
     const intake = await open({ limits });
     const big = (lane: string) => ({ lane, id: "1", data: "x".repeat(600) });
@@ -207,23 +207,23 @@ Deno.test("add() waits while too much waits, whoever has put it there", () =>
     assert(!isAdded);
     intake.start();
     await adding;
-    await taker.until(3);
+    await consumer.until(3);
     await untilEmpty(intake);
     // One that was replaced has taken what this one has counted.
     const [first, second] = [await open({ limits }), await open({ limits })];
     await first.add([big("d"), big("e")]);
     second.start();
-    await taker.until(5);
+    await consumer.until(5);
     await untilEmpty(second);
     await first.add([big("f")]);
     assertEquals(first.size, 1);
   }));
 
 Deno.test("a message that cannot be taken lets its chat go on after a quarter of an hour", () =>
-  withIntake(async ({ open, taker, clock, lines }) => {
+  withIntake(async ({ open, consumer, clock, lines }) => {
     const notes: string[] = [];
     const note = (text: string) => void notes.push(text);
-    taker.failures.set("a1", Array.from({ length: 80 }, () => new Error("no such file")));
+    consumer.failures.set("a1", Array.from({ length: 80 }, () => new Error("no such file")));
     const intake = await open({ note });
     await intake.add([entry("a", "1"), entry("a", "2")]);
     intake.start();
@@ -237,8 +237,8 @@ Deno.test("a message that cannot be taken lets its chat go on after a quarter of
       }
     };
     while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 0));
-    await failed(60_000, () => taker.taken.length > 0);
-    assertEquals([taker.taken, clock.elapsed()], [["a2"], 15 * 60_000]);
+    await failed(60_000, () => consumer.taken.length > 0);
+    assertEquals([consumer.taken, clock.elapsed()], [["a2"], 15 * 60_000]);
     assertEquals(notes, ["", "1 message could not be taken so far, the log says why"]);
     while (intake.size > 1) await new Promise((resolve) => setTimeout(resolve, 0));
     await intake.close();
@@ -251,27 +251,27 @@ Deno.test("a message that cannot be taken lets its chat go on after a quarter of
     assertEquals(notes.at(-1), "");
     assertEquals(lines.at(-1), "A message could not be taken for six days, and is dropped");
     assert(clock.elapsed() > 6 * 24 * 60 * 60_000);
-    assertEquals(taker.taken, ["a2"]);
+    assertEquals(consumer.taken, ["a2"]);
   }));
 
 Deno.test("a message that was set aside is taken when it can be", () =>
-  withIntake(async ({ open, taker, clock, lines }) => {
+  withIntake(async ({ open, consumer, clock, lines }) => {
     const notes: string[] = [];
-    taker.failures.set("a1", [new Error("away"), new Error("away")]);
+    consumer.failures.set("a1", [new Error("away"), new Error("away")]);
     const intake = await open({ note: (text) => void notes.push(text) });
     intake.start();
     await intake.add([entry("a", "1"), entry("a", "2")]);
     while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 0));
     clock.tick(15 * 60_000);
-    await taker.until(1);
+    await consumer.until(1);
     clock.tick(60_000);
-    assertEquals(await taker.until(2), ["a2", "a1"]);
+    assertEquals(await consumer.until(2), ["a2", "a1"]);
     await untilEmpty(intake);
     assertEquals(notes.at(-1), "");
   }));
 
 Deno.test("what was taken and cannot be removed is handed on again, and kills nobody", () =>
-  withIntake(async ({ open, taker, clock, lines, file }) => {
+  withIntake(async ({ open, consumer, clock, lines, file }) => {
     const intake = await open();
     file((database) =>
       database.exec(
@@ -284,30 +284,30 @@ Deno.test("what was taken and cannot be removed is handed on again, and kills no
     while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 0));
     file((database) => database.exec("DROP TRIGGER full"));
     clock.tick(1_000);
-    assertEquals(await taker.until(2), ["a1", "a1"]);
+    assertEquals(await consumer.until(2), ["a1", "a1"]);
     await untilEmpty(intake);
   }));
 
 Deno.test("a message that is damaged on the disk holds up nothing", () =>
-  withIntake(async ({ open, taker, lines, file }) => {
+  withIntake(async ({ open, consumer, lines, file }) => {
     const intake = await open();
     await intake.add([entry("a", "1"), entry("a", "2")]);
     file((database) => database.exec("UPDATE entries SET data = '{' WHERE id = '1'"));
     intake.start();
-    assertEquals(await taker.until(1), ["a2"]);
+    assertEquals(await consumer.until(1), ["a2"]);
     assertEquals(lines, ["A message on the disk is damaged, and is dropped"]);
   }));
 
 Deno.test("start() finds every lane again, whatever stands in its name", () =>
-  withIntake(async ({ open, taker }) => {
+  withIntake(async ({ open, consumer }) => {
     const first = await open();
     const names = ["a\0b", "a\0c", "\ud800", "a\u0001", "", "'; DROP TABLE entries", "عربي"];
     await first.add(names.map((lane) => ({ lane, id: "\0", data: lane })));
     await first.close();
     const second = await open();
     second.start();
-    await taker.until(names.length);
-    assertEquals(taker.taken.toSorted(), names.toSorted());
+    await consumer.until(names.length);
+    assertEquals(consumer.taken.toSorted(), names.toSorted());
     await untilEmpty(second);
   }));
 
@@ -336,7 +336,7 @@ Deno.test("every message is taken once and in its lane's order, however often a 
     fc.asyncProperty(
       fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.boolean()), { maxLength: 30 }),
       (steps) =>
-        withIntake(async ({ open, taker }) => {
+        withIntake(async ({ open, consumer }) => {
           let intake = await open();
           intake.start();
           const counts = [0, 0, 0, 0];
@@ -349,7 +349,7 @@ Deno.test("every message is taken once and in its lane's order, however often a 
           }
           const total = counts.reduce((sum, count) => sum + count, 0);
           await untilEmpty(intake);
-          const inOrder = [...new Set(taker.taken)];
+          const inOrder = [...new Set(consumer.taken)];
           assertEquals(inOrder.length, total);
           for (const [lane, count] of counts.entries()) {
             assertEquals(

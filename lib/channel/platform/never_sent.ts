@@ -20,7 +20,7 @@ const SYSCALLS: readonly unknown[] = ["connect", "getaddrinfo", "queryA", "query
 export function neverSent(error: unknown): boolean {
   for (let one = error, depth = 0; depth < MAX_DEPTH; depth++) {
     if (!(one instanceof Error)) return false;
-    // A permission that a place has not.
+    // A permission that a channel worker does not have.
     if (one.name === "NotCapable" || WORDS.test(one.message)) return true;
     const { code, syscall } = one as { code?: unknown; syscall?: unknown };
     if (code === "ECONNREFUSED" || SYSCALLS.includes(syscall)) return true;

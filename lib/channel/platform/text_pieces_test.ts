@@ -56,8 +56,8 @@ Deno.test("inPieces() keeps the bounds of the service, and makes nobody's words 
   }));
   const check = (pieces: typeof many | typeof long) => {
     const said = inPieces(pieces);
-    const place = { runtimeName: "a", stateDir: "/a" };
-    const checked = checkInbound({ senderId: "a", chatId: "b", streaming: false, ...said }, place);
+    const source = { runtimeName: "a", stateDir: "/a" };
+    const checked = checkInbound({ senderId: "a", chatId: "b", streaming: false, ...said }, source);
     assertEquals(checked.content, said.content);
     for (const { text, provenance } of said.parts ?? []) {
       if ((provenance ?? "own") === "own") assert(!text.includes("other") && !text.includes("y"));

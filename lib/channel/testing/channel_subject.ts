@@ -7,7 +7,7 @@
 import type { ChannelPackage } from "../channel_package.ts";
 import type { ChannelDescriptor } from "../descriptor.ts";
 import type { Section } from "../management.ts";
-import { loadExport, type RuntimeClass } from "../../place/load_export.ts";
+import { loadExport, type RuntimeClass } from "../../channel_worker/load_export.ts";
 import type { UsableChannel } from "../../registry/channel_registry.ts";
 import { openRegistry } from "../../registry/open_registry.ts";
 import { Broken, wordsOf } from "./channel_check.ts";
@@ -60,7 +60,7 @@ export class ChannelSubject {
     return (await this.usable()).descriptor;
   }
 
-  /** Its runtime. Rejects with {@linkcode Broken}: in the words of a place. */
+  /** Its runtime. Rejects with {@linkcode Broken}: in the words of a worker. */
   async runtime(): Promise<RuntimeClass> {
     const { runtime } = await this.usable();
     const loaded = await loadExport({ ...runtime, kind: "runtime" }, LOADING).catch(broken);
@@ -79,7 +79,7 @@ export class ChannelSubject {
   }
 }
 
-/** How a place loads modules and says what went wrong. */
+/** How a worker loads modules and says what went wrong. */
 export const LOADING = { load: (module: string) => import(module), words: wordsOf };
 
 function broken(error: unknown): never {

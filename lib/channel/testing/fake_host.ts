@@ -11,7 +11,7 @@ import type { Log, LogFields } from "../../base/log.ts";
 import type { ChannelHost, ChannelListener } from "../channel_host.ts";
 import type { InboundMessage, Published } from "../../contract/inbound_message.ts";
 import { checkInbound } from "../check_inbound.ts";
-import { placeListen } from "../../place/place_listen.ts";
+import { workerListen } from "../../channel_worker/worker_listen.ts";
 import { isInside } from "../../base/state_dir.ts";
 
 /** A line that a channel has logged. */
@@ -146,7 +146,7 @@ export class FakeHost<C extends Clock = FakeClock> implements ChannelHost {
     address: { host: string; port: number },
     handler: (request: Request) => Promise<Response>,
   ): Promise<ChannelListener> {
-    return placeListen(address, handler, { runtimeName: this.name, log: this.log });
+    return workerListen(address, handler, { runtimeName: this.name, log: this.log });
   }
 
   /** Removes its folder, where it made it. */

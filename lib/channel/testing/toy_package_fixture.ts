@@ -125,7 +125,7 @@ export async function findingsOf(
     return await checkChannel({
       folder: toFileUrl(`${folder}/`),
       openPlatform: openPlatform ?? (() => Promise.resolve(new ToyPlatform())),
-      // A platform in memory runs in no Worker; tests/example_channel_test.ts tries places.
+      // A platform in memory runs in no Worker; tests/example_channel_test.ts tries channel workers.
       exempt: { place: "in memory" },
       patienceMs,
     }, only);

@@ -59,7 +59,7 @@ export function createChannelManager(deps: ChannelManagerDeps): ChannelManager {
         for (const runner of all) runner.retire(graceMs);
         const ended = Promise.all(all.map(({ done }) => done));
         if (await settlesWithin(clock, ended, graceMs)) return;
-        // What cannot be ended in time (a place that is being loaded, say) is ended when it can be.
+        // What cannot be ended in time (a worker that is being loaded, say) is ended when it can be.
         for (const runner of all) runner.hurry();
       })();
       return stopping;

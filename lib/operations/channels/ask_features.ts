@@ -6,21 +6,21 @@
  */
 
 import type { FeatureMetadata } from "../../channel/base_channel.ts";
-import type { PlaceSource } from "../../place/place_source.ts";
+import type { WorkerSource } from "../../channel_worker/worker_source.ts";
 import { toErrorData } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { FeatureStore } from "./feature_store.ts";
 
 /** What asking needs. */
 export interface AskFeaturesDeps {
-  refresh(source: PlaceSource, instanceId?: string): Promise<FeatureMetadata | undefined>;
+  refresh(source: WorkerSource, instanceId?: string): Promise<FeatureMetadata | undefined>;
   store: FeatureStore;
   log: Pick<Log, "warning">;
 }
 
 /** An instance whose settings were changed. */
 export interface ChangedInstance {
-  source: PlaceSource;
+  source: WorkerSource;
   instanceId?: string;
   /** Of every instance that there is. */
   runtimeNames: ReadonlySet<string>;

@@ -19,7 +19,7 @@ import {
   type WriteSettingsDeps,
 } from "../../settings/write_settings.ts";
 import { requireEditable, requireStillReady, sortValues } from "./change_guards.ts";
-import type { ChannelPlaces } from "./channel_places.ts";
+import type { ChannelWorkers } from "./channel_workers.ts";
 import type { ChannelRequest } from "./channel_request.ts";
 import { findChannel } from "./find_channel.ts";
 import { type PlannedSection, planSection } from "./plan_section.ts";
@@ -31,7 +31,7 @@ import { contractFindings, instanceIn, packageFindings } from "./section_finding
 export interface ChannelChangesDeps extends WriteSettingsDeps {
   registry: ChannelRegistry;
   env: Env;
-  places: Pick<ChannelPlaces, "validate">;
+  workers: Pick<ChannelWorkers, "validate">;
 }
 
 /** A change that is in the file. */
@@ -175,8 +175,8 @@ export class ChannelChanges {
     planned: PlannedSection,
     instance: ReturnType<typeof instanceIn>,
   ): Promise<SetupFinding[]> {
-    const { places, paths } = this.#deps;
-    return packageFindings(channel, instance, { next: planned.next, places, paths });
+    const { workers, paths } = this.#deps;
+    return packageFindings(channel, instance, { next: planned.next, workers, paths });
   }
 
   async #write(

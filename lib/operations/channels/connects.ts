@@ -7,9 +7,9 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { ConnectAnswer } from "../../channel/descriptor.ts";
-import type { PlaceSource } from "../../place/place_source.ts";
+import type { WorkerSource } from "../../channel_worker/worker_source.ts";
 import { ServiceError, toErrorData } from "../../base/errors.ts";
-import type { ChannelPlaces, OpenConnector } from "./channel_places.ts";
+import type { ChannelWorkers, OpenConnector } from "./channel_workers.ts";
 import { withoutValues } from "./without_values.ts";
 
 /** How a connection stands, for whoever asks. */
@@ -17,9 +17,9 @@ export type ShownConnection = Omit<ConnectAnswer, "values">;
 
 /** What connections are made with. */
 export interface ConnectsDeps {
-  places: Pick<ChannelPlaces, "connector">;
+  workers: Pick<ChannelWorkers, "connector">;
   /** Of a channel's connector, as it is configured now. Rejects with a ServiceError. */
-  sourceOf(name: string, instanceId: string | undefined): Promise<PlaceSource>;
+  sourceOf(name: string, instanceId: string | undefined): Promise<WorkerSource>;
   /** Writes what a connector has brought. */
   apply(asked: {
     name: string;
@@ -171,7 +171,7 @@ class Connection {
     const { name, query } = this.#request;
     const source = await this.#deps.sourceOf(name, query.instance_id);
     this.#scrub = withoutValues(source.boot.secrets);
-    const connector = await this.#deps.places.connector(source);
+    const connector = await this.#deps.workers.connector(source);
     if (this.#isOver) {
       connector.close();
       return undefined;

@@ -1,12 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { ConnectAnswer } from "../../channel/descriptor.ts";
-import type { PlaceSource } from "../../place/place_source.ts";
+import type { WorkerSource } from "../../channel_worker/worker_source.ts";
 import { ManualClock } from "../../http/testing/manual_clock.ts";
 import { CONNECT_LIMIT_MS, Connects, type ShownConnection } from "./connects.ts";
 import { rounds } from "../../../tests/support/rounds.ts";
 
-const SOURCE = { boot: { secrets: [] as string[] } } as unknown as PlaceSource;
+const SOURCE = { boot: { secrets: [] as string[] } } as unknown as WorkerSource;
 
 const step = fc.oneof(
   fc.constantFrom("start", "poll", "cancel", "late", "fails").map((kind) => ({ kind })),
@@ -29,7 +29,7 @@ Deno.test("Connects: whatever comes when, an end is for ever, and nothing is wri
       const connects = new Connects({
         clock,
         sourceOf: () => Promise.resolve(SOURCE),
-        places: {
+        workers: {
           connector: () => {
             open++;
             let isOpen = true;

@@ -59,7 +59,7 @@ Deno.test("a connection that succeeds writes what it brings, and shows none of i
   assertEquals(queries, [{ phone: "1" }, { phone: "1" }, { phone: "1" }]);
   assertEquals(JSON.parse(await fixture.home.read()).channels.chat, CONNECTED.values);
   assertEquals((await fixture.listing()).configured, true);
-  // One place from start to end, and the same path as any change: the check is asked, too.
+  // One worker from start to end, and the same path as any change: the check is asked, too.
   assertEquals(fixture.asked, ["connector chat", "start", "poll", "poll", "validate chat"]);
   assertEquals([fixture.closed, fixture.reloads], [1, 1]);
   const records = JSON.stringify(await fixture.records());
@@ -90,7 +90,7 @@ Deno.test("a poll after cancel stays cancelled, though the platform says yes lat
   assertEquals((await ask("start")).state, "waiting");
 });
 
-Deno.test("a cancel while the place is being opened closes it, and nothing is asked", async () => {
+Deno.test("a cancel while the worker is being opened closes it, and nothing is asked", async () => {
   await using fixture = await settingsFixture({ handle: () => WAITING });
   const ask = connect(fixture);
   const starting = ask("start");

@@ -7,8 +7,8 @@
 
 import { createExecutor, type Executor, type ExecutorOptions } from "../../executor/executor.ts";
 
-/** Places that a service may have; it has one a channel, and two while it changes. */
-export const MAX_PLACES = 256;
+/** Workers that a service may have; it has one a channel, and two while it changes. */
+export const MAX_WORKERS = 256;
 
 /** A channel that serves HTTP has a file open for each connection. */
 const MAX_OPEN_FILES = 1_024;
@@ -26,7 +26,7 @@ export function createChannelExecutor(
     ...options,
     unconfined: "Deno's permissions alone hold channels",
     staysRoot: true,
-    maxSessions: MAX_PLACES,
+    maxSessions: MAX_WORKERS,
     maxOpenFiles: MAX_OPEN_FILES,
     maxHeapMiB: MAX_HEAP_MIB,
     maxNewMiB: MAX_NEW_MIB,

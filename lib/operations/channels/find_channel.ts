@@ -5,7 +5,7 @@
  */
 
 import type { ChannelRegistry, UsableChannel } from "../../registry/channel_registry.ts";
-import { unknownChannel } from "../../registry/place_source_of.ts";
+import { unknownChannel } from "../../registry/worker_source_of.ts";
 import { ServiceError } from "../../base/errors.ts";
 import { nearest } from "../../base/nearest.ts";
 

@@ -1,5 +1,5 @@
 /**
- * The channels of a home, where authority is: which there are, how they are configured, and the places
+ * The channels of a home, where authority is: which there are, how they are configured, and the workers
  * that they run in. Loaded only where channels are run.
  *
  * @module
@@ -17,9 +17,9 @@ import type { Log } from "../../base/log.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import type { ChannelModule } from "../../channel/channel_spec.ts";
 import type { AuditLog } from "../../audit/log.ts";
-import type { ChannelPlaces } from "./channel_places.ts";
+import type { ChannelWorkers } from "./channel_workers.ts";
 import { ChannelOperator } from "./operate_channels.ts";
-import { openChannelPlaces } from "./open_channel_places.ts";
+import { openChannelWorkers } from "./open_channel_workers.ts";
 
 /** What they are opened with. */
 export interface HomeChannelsDeps {
@@ -39,15 +39,15 @@ export interface HomeChannelsDeps {
 }
 
 export interface HomeChannels {
-  readonly places: Pick<ChannelPlaces, "open">;
+  readonly workers: Pick<ChannelWorkers, "open">;
   readonly operator: Pick<ChannelOperator, "answer">;
   /** Those that the service runs itself, switched on. */
   readonly served: readonly ChannelModule[];
-  /** Those that have places of their own, as they are configured now; what has no effect is logged. */
+  /** Those that have workers of their own, as they are configured now; what has no effect is logged. */
   specs(): ChannelSpec[];
   /** Whether senders of a channel are vouched for. */
   verifiesSenders(channel: string): boolean;
-  /** Ends all places, and resolves when nothing is asked of any of them. */
+  /** Ends all workers, and resolves when nothing is asked of any of them. */
   shutdown(): Promise<void>;
 }
 
@@ -57,14 +57,14 @@ export function openHomeChannels(deps: HomeChannelsDeps): HomeChannels {
   const configured = () => ({ registry, config, dataDir: paths.dataDir });
   const fingerprintKey = crypto.getRandomValues(new Uint8Array(32));
   const usable = [...registry.usable.values()];
-  const places = openChannelPlaces({ ...deps, configured });
-  const operator = new ChannelOperator({ ...deps, places, clock: systemClock });
+  const workers = openChannelWorkers({ ...deps, configured });
+  const operator = new ChannelOperator({ ...deps, workers, clock: systemClock });
   for (const { folder, problem } of registry.broken) {
     // One that is switched on is told of by whoever wants to start it.
     if (!isEnabled(config, folder)) log.warning("A channel is left out", { folder, problem });
   }
   return {
-    places,
+    workers,
     operator,
     served: usable.filter((channel) =>
       isServed(channel) && isEnabled(config, channel.descriptor.name)
@@ -84,7 +84,7 @@ export function openHomeChannels(deps: HomeChannelsDeps): HomeChannels {
     },
     verifiesSenders: (channel) => registry.usable.get(channel)?.descriptor.senderVerified === true,
     async shutdown() {
-      await Promise.all([operator.shutdown(), places.shutdown()]);
+      await Promise.all([operator.shutdown(), workers.shutdown()]);
     },
   };
 }

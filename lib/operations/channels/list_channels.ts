@@ -11,13 +11,13 @@ import { type InstanceView, instanceViews } from "../../channel/management/insta
 import type { Section } from "../../channel/management.ts";
 import { stateFiles } from "../../base/state_dir.ts";
 import type { ChannelRegistry, UsableChannel } from "../../registry/channel_registry.ts";
-import { strangeSections, unknownChannel } from "../../registry/place_source_of.ts";
+import { strangeSections, unknownChannel } from "../../registry/worker_source_of.ts";
 import { sectionFields } from "../../channel/setup/common_fields.ts";
 import { sectionView } from "../../channel/setup/section_view.ts";
 import type { Examined } from "../../settings/examine.ts";
 import { toErrorData } from "../../base/errors.ts";
 import type { ChannelInstanceListing, ChannelListing } from "./channel_request.ts";
-import { placeProblems } from "./place_problems.ts";
+import { workerProblems } from "./worker_problems.ts";
 import { sectionsIn } from "./plan_section.ts";
 
 /** What listings are made of. */
@@ -80,7 +80,7 @@ export function listChannel(
     const { config } = examined;
     const impossible = config === undefined
       ? new Map<string, string>()
-      : placeProblems(channel, resolved, { config, dataDir });
+      : workerProblems(channel, resolved, { config, dataDir });
     views = instanceViews(channel, resolved, written).map((view) => {
       const problem = impossible.get(view.runtimeName);
       return problem === undefined

@@ -49,7 +49,7 @@ Deno.test("a listing says nothing of a login where the adapter does not tell, an
   assertStringIncludes(problem!, "localStatePresent of its adapter says: no such state");
 });
 
-Deno.test("a listing says of settings that no place can be started with, as of any that are wrong", async () => {
+Deno.test("a listing says of settings that no worker can be started with, as of any that are wrong", async () => {
   const good = { enabled: true, server: "irc.example", botToken: "t0ken" };
   await using fixture = await settingsFixture({
     config: {

@@ -7,8 +7,8 @@
 
 import { instancesOf } from "../../channel/management/instances_of.ts";
 import type { UsableChannel } from "../../registry/channel_registry.ts";
-import type { PlaceSource } from "../../place/place_source.ts";
-import { placeSource, sectionOf, unknownChannel } from "../../registry/place_source_of.ts";
+import type { WorkerSource } from "../../channel_worker/worker_source.ts";
+import { sectionOf, unknownChannel, workerSource } from "../../registry/worker_source_of.ts";
 import type { Clock } from "../../base/clock.ts";
 import { examine, type Examined } from "../../settings/examine.ts";
 import { readConfigText } from "../../config/config_file.ts";
@@ -18,7 +18,7 @@ import { ServiceError, toErrorData } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { AskFeatures } from "./ask_features.ts";
 import { type ChangedChannel, ChannelChanges, type ChannelChangesDeps } from "./channel_changes.ts";
-import type { ChannelPlaces } from "./channel_places.ts";
+import type { ChannelWorkers } from "./channel_workers.ts";
 import type { ChannelAnswer, ChannelListing, ChannelRequest } from "./channel_request.ts";
 import { checkChannelRequest } from "./check_channel_request.ts";
 import { Connects } from "./connects.ts";
@@ -31,7 +31,7 @@ import { instanceIn, instancesIn, isReady } from "./section_findings.ts";
 
 /** What it works on. */
 export interface ChannelOperatorDeps extends Omit<ChannelChangesDeps, "log"> {
-  places: Pick<ChannelPlaces, "validate" | "connector" | "refresh">;
+  workers: Pick<ChannelWorkers, "validate" | "connector" | "refresh">;
   /** Takes up the file now; absent: only the next start does. */
   reload?: () => Promise<void>;
   clock: Clock;
@@ -50,17 +50,17 @@ export class ChannelOperator {
   #waiting = 0;
 
   constructor(deps: ChannelOperatorDeps) {
-    const { places, clock, paths, log } = deps;
+    const { workers, clock, paths, log } = deps;
     this.#deps = deps;
     this.#changes = new ChannelChanges(deps);
     this.#store = createFeatureStore({ file: `${paths.dataDir}/channel_features.json`, log });
     this.#features = new AskFeatures({
-      refresh: (source, instanceId) => places.refresh(source, instanceId),
+      refresh: (source, instanceId) => workers.refresh(source, instanceId),
       store: this.#store,
       log,
     });
     this.#connects = new Connects({
-      places,
+      workers,
       clock,
       sourceOf: (name, instanceId) => this.#connectorOf(name, instanceId),
       apply: async ({ by, ...asked }) => {
@@ -124,12 +124,12 @@ export class ChannelOperator {
     }
   }
 
-  async #connectorOf(name: string, instanceId: string | undefined): Promise<PlaceSource> {
+  async #connectorOf(name: string, instanceId: string | undefined): Promise<WorkerSource> {
     const { registry, paths: { dataDir } } = this.#deps;
     const channel = findChannel(registry, name);
     const examined = await this.#readSettings();
     const instance = instanceIn(channel, sectionsIn(examined, name), instanceId);
-    return placeSource({ config: examined.config!, dataDir }, channel, instance, "connector");
+    return workerSource({ config: examined.config!, dataDir }, channel, instance, "connector");
   }
 
   /** As the file has them; while it is broken, as they loaded last. */
@@ -191,7 +191,7 @@ export class ChannelOperator {
     { next, after }: ChangedChannel["planned"],
     instanceId: string | undefined,
   ): void {
-    // One in the service has no place to be asked in, and one that is off is never loaded.
+    // One in the service has no worker to be asked in, and one that is off is never loaded.
     if (channel.descriptor.capabilities.includes("in_service")) return;
     const { dataDir } = this.#deps.paths;
     const runtimeNames = this.#namesIn(next);
@@ -199,7 +199,7 @@ export class ChannelOperator {
       const { instanceId: id, enabled } = instance;
       const isMeant = instanceId === undefined || instanceId === id;
       if (!isMeant || !enabled || !isReady(channel, instance)) continue;
-      const source = placeSource({ config: next, dataDir }, channel, instance, "runtime");
+      const source = workerSource({ config: next, dataDir }, channel, instance, "runtime");
       this.#features.ask({ source, ...id !== undefined && { instanceId: id }, runtimeNames });
     }
   }

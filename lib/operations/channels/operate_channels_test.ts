@@ -144,7 +144,7 @@ Deno.test("set is refused for what the package's own check finds, and asks it be
   assertEquals(fixture.asked, []);
 });
 
-Deno.test("set refuses what no place can be started with, and asks the package nothing", async () => {
+Deno.test("set refuses what no worker can be started with, and asks the package nothing", async () => {
   await using fixture = await settingsFixture({ config: { channels: { chat: GOOD } } });
   for (
     const [values, words] of [
@@ -326,7 +326,7 @@ Deno.test("channels that are broken or gone are listed with why, and can be swit
   assertEquals(fixture.asked, []);
 });
 
-Deno.test("list asks no place, and names are asked for once after set or enable", async () => {
+Deno.test("list asks no worker, and names are asked for once after set or enable", async () => {
   let fails = true;
   await using fixture = await settingsFixture({
     refresh: () =>

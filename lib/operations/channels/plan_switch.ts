@@ -9,7 +9,7 @@ import type { SetupFinding } from "../../channel/descriptor.ts";
 import type { Section } from "../../channel/management.ts";
 import { switchSection } from "../../channel/management/update_section.ts";
 import type { ChannelRegistry, UsableChannel } from "../../registry/channel_registry.ts";
-import { strangeSections } from "../../registry/place_source_of.ts";
+import { strangeSections } from "../../registry/worker_source_of.ts";
 import { examine } from "../../settings/examine.ts";
 import { switchedOnFindings } from "./change_guards.ts";
 import { findChannel, requireKnown } from "./find_channel.ts";

@@ -8,14 +8,17 @@
 import type { SetupFinding } from "../../channel/descriptor.ts";
 import { type ChannelInstance, instancesOf } from "../../channel/management/instances_of.ts";
 import type { UsableChannel } from "../../registry/channel_registry.ts";
-import { placeSource } from "../../registry/place_source_of.ts";
+import { workerSource } from "../../registry/worker_source_of.ts";
 import { missingRequirements } from "../../channel/setup/missing_requirements.ts";
 import { readSection } from "../../channel/setup/read_section.ts";
 import type { HomePaths } from "../../config/paths.ts";
 import { ServiceError } from "../../base/errors.ts";
-import type { ChannelPlaces } from "./channel_places.ts";
+import type { ChannelWorkers } from "./channel_workers.ts";
 import { ownFolders } from "./own_folders.ts";
-import { checkPlacePaths, placePermissions } from "../../place/place_permissions.ts";
+import {
+  channelWorkerPermissions,
+  checkWorkerPaths,
+} from "../../channel_worker/worker_permissions.ts";
 import type { PlannedSection, ReadSections } from "./plan_section.ts";
 import { withoutValues } from "./without_values.ts";
 
@@ -79,8 +82,8 @@ export function isReady(channel: UsableChannel, instance: FoundInstance): boolea
   return contractFindings(channel, instance, "error").length === 0;
 }
 
-/** What no place can be started with, such as a range of hosts where one host belongs. */
-async function placeFindings(
+/** What no worker can be started with, such as a range of hosts where one host belongs. */
+async function workerFindings(
   channel: UsableChannel,
   instance: FoundInstance,
   { next, paths }: Pick<PlannedSection, "next"> & { paths: HomePaths },
@@ -88,10 +91,10 @@ async function placeFindings(
   if (channel.descriptor.capabilities.includes("in_service")) return [];
   try {
     const { dataDir } = paths;
-    const source = placeSource({ config: next, dataDir }, channel, instance, "runtime");
+    const source = workerSource({ config: next, dataDir }, channel, instance, "runtime");
     const owner = { ...source.boot, permissions: source.permissions };
-    placePermissions(owner);
-    await checkPlacePaths(owner, ownFolders(paths));
+    channelWorkerPermissions(owner);
+    await checkWorkerPaths(owner, ownFolders(paths));
     return [];
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== "config_invalid") throw error;
@@ -100,25 +103,25 @@ async function placeFindings(
 }
 
 /**
- * What the package's own check finds, unless there could be no place for it. Nothing is asked about an
+ * What the package's own check finds, unless there could be no worker for it. Nothing is asked about an
  * instance that is not whole.
  */
 export async function packageFindings(
   channel: UsableChannel,
   instance: FoundInstance,
-  { next, places, paths }: Pick<PlannedSection, "next"> & {
-    places: Pick<ChannelPlaces, "validate">;
+  { next, workers, paths }: Pick<PlannedSection, "next"> & {
+    workers: Pick<ChannelWorkers, "validate">;
     paths: HomePaths;
   },
 ): Promise<SetupFinding[]> {
   if (!isReady(channel, instance)) return [];
-  const impossible = await placeFindings(channel, instance, { next, paths });
+  const impossible = await workerFindings(channel, instance, { next, paths });
   if (impossible.length > 0 || channel.validator === undefined) return impossible;
   const { values } = readSection(instance.section, channel.descriptor);
   const { dataDir } = paths;
-  const source = placeSource({ config: next, dataDir }, channel, instance, "validator");
+  const source = workerSource({ config: next, dataDir }, channel, instance, "validator");
   const scrub = withoutValues(source.boot.secrets);
-  const found = await places.validate(source, values);
+  const found = await workers.validate(source, values);
   return found.map(({ level, field, message }) => ({
     level,
     ...field !== undefined && { field: scrub(field) },

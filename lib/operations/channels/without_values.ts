@@ -6,7 +6,7 @@
  */
 
 import { MIN_SECRET_CHARS } from "../../secrets/forms_of.ts";
-import { newSalt, printsOf } from "../../secrets/prints_of.ts";
+import { fingerprintsOf, newSalt } from "../../secrets/fingerprints_of.ts";
 import { createScrubber } from "../../secrets/scrubber.ts";
 
 /** Shorter ones are parts of words. */
@@ -16,7 +16,7 @@ const MIN_CHARS = 4;
 export function withoutValues(secrets: readonly string[]): (text: string) => string {
   const salt = newSalt();
   const scrubber = createScrubber(
-    secrets.flatMap((value) => printsOf({ name: "of the channel", value }, salt)),
+    secrets.flatMap((value) => fingerprintsOf({ name: "of the channel", value }, salt)),
   );
   const short = secrets.filter(({ length }) => length >= MIN_CHARS && length < MIN_SECRET_CHARS);
   return (text) =>

@@ -13,7 +13,7 @@ import type { DocumentReader } from "../../contract/documents.ts";
 import { ServiceError } from "../../base/errors.ts";
 import type { JwksNetwork } from "../../trusted_proxy/fetch_jwks.ts";
 import type { AuthorityPeer, ChannelRun, Checks } from "../../authority/protocol.ts";
-import type { OpenedPlace, OpenPlace } from "../../place/open_place.ts";
+import type { ChannelWorker, OpenChannelWorker } from "../../channel_worker/open_channel_worker.ts";
 
 /** Requests of approvers and operators that are answered at the same time. */
 const MAX_OPERATING = 256;
@@ -45,7 +45,7 @@ export interface AuthorityLink {
   /** Health of what the authority holds. Rejects after `timeoutMs`. */
   probe(timeoutMs: number): Promise<Checks>;
   /** Has the worker of a channel started. */
-  openPlace: OpenPlace;
+  openChannelWorker: OpenChannelWorker;
 }
 
 /** Links to the authority. `now` in milliseconds. */
@@ -107,7 +107,7 @@ export function linkAuthority(
     },
     localUser: (connection) => peer.call("local_user", connection),
     probe: (timeoutMs) => peer.call("probe", null, { timeoutMs }),
-    openPlace: (runtimeName) => openChannel(peer, { runtimeName, id: ++lastChannel }),
+    openChannelWorker: (runtimeName) => openChannel(peer, { runtimeName, id: ++lastChannel }),
   };
 }
 
@@ -131,12 +131,12 @@ function limiter(max: number, what: string): <T>(run: () => Promise<T>) => Promi
 function openChannel(
   peer: Pick<AuthorityPeer, "call">,
   run: ChannelRun,
-): Promise<OpenedPlace> {
-  const opened = Promise.withResolvers<OpenedPlace>();
+): Promise<ChannelWorker> {
+  const opened = Promise.withResolvers<ChannelWorker>();
   const closing = new AbortController();
   const said = new TransformStream<Uint8Array, Uint8Array>();
   const output = said.writable.getWriter();
-  const place = {
+  const worker = {
     streams: {
       readable: said.readable,
       writable: new WritableStream<Uint8Array>({
@@ -152,7 +152,7 @@ function openChannel(
   const ended: Promise<string> = peer.call("channel", run, {
     signal: closing.signal,
     onProgress(bytes) {
-      if (bytes.length === 0) return opened.resolve({ ...place, ended });
+      if (bytes.length === 0) return opened.resolve({ ...worker, ended });
       return output.write(bytes);
     },
   });

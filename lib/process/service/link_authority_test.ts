@@ -13,12 +13,12 @@ import { NO_ENDPOINT } from "../../rpc/endpoint.ts";
 import { Peer } from "../../rpc/peer.ts";
 import { portTransport } from "../../rpc/port_transport.ts";
 import { serviceErrors } from "../../rpc/service_errors.ts";
-import { printsOf } from "../../secrets/prints_of.ts";
+import { fingerprintsOf } from "../../secrets/fingerprints_of.ts";
 import { createScrubber } from "../../secrets/scrubber.ts";
 import { fetchJwks } from "../../trusted_proxy/fetch_jwks.ts";
 import { parseJwksUrl } from "../../trusted_proxy/jwks_address.ts";
 import { makeSigner } from "../../trusted_proxy/testing/issuer.ts";
-import type { OpenedPlace } from "../../place/open_place.ts";
+import type { ChannelWorker } from "../../channel_worker/open_channel_worker.ts";
 import { linkAuthority } from "./link_authority.ts";
 
 const JWKS_URL = "https://keys.example/jwks";
@@ -35,7 +35,7 @@ function linked(parts: Partial<GatewayAnswers>) {
     error: (m: string) => void lines.push(m),
   };
   const deps = {
-    scrubber: createScrubber(printsOf({ name: "KEY", value: "a-secret-token" })),
+    scrubber: createScrubber(fingerprintsOf({ name: "KEY", value: "a-secret-token" })),
     log,
     ...parts,
   } as GatewayAnswers;
@@ -168,12 +168,12 @@ Deno.test("act() tells the authority that whoever asked has left, of that action
 });
 
 /** A channel's process, and how often it was closed. */
-function place() {
+function worker() {
   const ended = Promise.withResolvers<string>();
   const input = new TransformStream<Uint8Array, Uint8Array>();
   const output = new TransformStream<Uint8Array, Uint8Array>();
   const made = { closed: 0, end: ended.resolve, heard: input.readable, output: output.writable };
-  const opened: OpenedPlace = {
+  const opened: ChannelWorker = {
     streams: { readable: output.readable, writable: input.writable },
     ended: ended.promise,
     close() {
@@ -183,14 +183,14 @@ function place() {
   return Object.assign(made, { opened });
 }
 
-function withPlaces() {
-  const openings: PromiseWithResolvers<OpenedPlace>[] = [];
+function withWorkers() {
+  const openings: PromiseWithResolvers<ChannelWorker>[] = [];
   const asked: string[] = [];
   const side = linked({
-    places: {
+    channelWorkers: {
       open(runtimeName) {
         asked.push(runtimeName);
-        const opening = Promise.withResolvers<OpenedPlace>();
+        const opening = Promise.withResolvers<ChannelWorker>();
         openings.push(opening);
         return opening.promise;
       },
@@ -204,10 +204,10 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-Deno.test("openPlace() gives the worker of a channel, which closing ends once", async () => {
-  const { link, openings, asked, close } = withPlaces();
-  const opening = link.openPlace("irc");
-  const made = place();
+Deno.test("openChannelWorker() gives the worker of a channel, which closing ends once", async () => {
+  const { link, openings, asked, close } = withWorkers();
+  const opening = link.openChannelWorker("irc");
+  const made = worker();
   await until(() => openings.length === 1);
   openings[0]!.resolve(made.opened);
   const opened = await opening;
@@ -219,22 +219,22 @@ Deno.test("openPlace() gives the worker of a channel, which closing ends once", 
   close();
 });
 
-Deno.test("openPlace() hears why a worker has ended, and rejects without secrets", async () => {
-  const { link, openings, lines, close } = withPlaces();
-  const opening = link.openPlace("irc");
+Deno.test("openChannelWorker() hears why a worker has ended, and rejects without secrets", async () => {
+  const { link, openings, lines, close } = withWorkers();
+  const opening = link.openChannelWorker("irc");
   await until(() => openings.length === 1);
-  const made = place();
+  const made = worker();
   openings[0]!.resolve(made.opened);
   const { ended } = await opening;
   made.end("it threw: a-secret-token");
   assertEquals([await ended, made.closed], ["it threw: [secret KEY]", 0]);
 
-  const refused = link.openPlace("irc");
+  const refused = link.openChannelWorker("irc");
   await until(() => openings.length === 2);
   openings[1]!.reject(new ServiceError("not_enabled", "irc is off", { param: "channel" }));
   const error = await assertRejects(() => refused, ServiceError, "irc is off");
   assertEquals([error.code, error.details.param], ["not_enabled", "channel"]);
-  const broken = link.openPlace("irc");
+  const broken = link.openChannelWorker("irc");
   await until(() => openings.length === 3);
   openings[2]!.reject(new Error("a-secret-token broke"));
   await assertRejects(() => broken, ServiceError, "[secret KEY] broke");
@@ -243,13 +243,13 @@ Deno.test("openPlace() hears why a worker has ended, and rejects without secrets
 });
 
 Deno.test("a worker that comes after the gateway has gone is closed, and so is one that runs", async () => {
-  const { link, openings, close } = withPlaces();
-  const [open, late] = [place(), place()];
-  const first = link.openPlace("a");
+  const { link, openings, close } = withWorkers();
+  const [open, late] = [worker(), worker()];
+  const first = link.openChannelWorker("a");
   await until(() => openings.length === 1);
   openings[0]!.resolve(open.opened);
   (await first).ended.catch(() => {});
-  const second = assertRejects(() => link.openPlace("b"), ServiceError);
+  const second = assertRejects(() => link.openChannelWorker("b"), ServiceError);
   await until(() => openings.length === 2);
   close();
   await second;
@@ -258,8 +258,8 @@ Deno.test("a worker that comes after the gateway has gone is closed, and so is o
   assertEquals([open.closed, late.closed], [1, 1]);
 });
 
-Deno.test("openPlace() opens only so many", async () => {
-  const { gateway, openings, close } = withPlaces();
+Deno.test("openChannelWorker() opens only so many", async () => {
+  const { gateway, openings, close } = withWorkers();
   const refused = Array.from(
     { length: 300 },
     (_, id) =>
@@ -275,10 +275,10 @@ Deno.test("openPlace() opens only so many", async () => {
   close();
 });
 
-Deno.test("openPlace() carries bytes both ways, in their order, no faster than they are read", async () => {
-  const { link, openings, close } = withPlaces();
-  const opening = link.openPlace("irc");
-  const made = place();
+Deno.test("openChannelWorker() carries bytes both ways, in their order, no faster than they are read", async () => {
+  const { link, openings, close } = withWorkers();
+  const opening = link.openChannelWorker("irc");
+  const made = worker();
   await until(() => openings.length === 1);
   openings[0]!.resolve(made.opened);
   const { streams, ended } = await opening;

@@ -34,7 +34,7 @@ export async function openCore(
   authority: Pick<AuthorityPeer, "call" | "notify">,
 ) {
   const { config } = boot;
-  const scrubber = createScrubber(boot.secretPrints);
+  const scrubber = createScrubber(boot.secretFingerprints);
   const { log, writeLine, flushLog } = openGatewayLog(config, scrubber);
   const { journal, media } = await openStore(boot, log);
   const { interrupted, resume } = await journal.recover();

@@ -1,5 +1,5 @@
 /**
- * Puts together what runs channels in places of their own: the way in, deliveries and the manager. A
+ * Puts together what runs channels in workers of their own: the way in, deliveries and the manager. A
  * module of its own so that commands that run none do not load it (W14).
  *
  * @module
@@ -10,7 +10,7 @@ import type { ChannelStatus } from "../../channel/channel_status.ts";
 import type { Published } from "../../contract/inbound_message.ts";
 import { createDeliveries } from "../../delivery/create_deliveries.ts";
 import { createChannelManager } from "../../delivery/manager/create_channel_manager.ts";
-import { buildChannel } from "../../place/build_channel.ts";
+import { buildChannel } from "../../channel_worker/build_channel.ts";
 import { channelStateDir } from "../../base/state_dir.ts";
 import { createTranscriber } from "../../transcription/create_transcriber.ts";
 import { answerMissed } from "./channels/answer_missed.ts";
@@ -30,7 +30,7 @@ export interface ServedChannels {
   answerMissed(rowid: number, signal: AbortSignal): Promise<Published>;
   /** A message waits in the outbox. */
   wake(runtimeName: string, chatId?: string): void;
-  /** Lets nobody in any more, delivers what can be within `graceMs`, and ends all places. */
+  /** Lets nobody in any more, delivers what can be within `graceMs`, and ends all workers. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function serveChannels(core: Core): ServedChannels {
   const manager = createChannelManager({
     build: (spec) => {
       const stateDir = channelStateDir(dataDir, spec.runtimeName);
-      return buildChannel(link.openPlace, {
+      return buildChannel(link.openChannelWorker, {
         spec,
         inbound,
         transcribe: (path, signal) => transcriber.ofFile({ path, folder: stateDir }, signal),

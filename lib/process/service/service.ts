@@ -151,8 +151,8 @@ export class Service {
     this.#parts.channels?.configure(specs);
   }
 
-  setSecretPrints(prints: DataOf<Gateway, "secret_prints">): void {
-    this.#core.scrubber.update(prints);
+  setSecretFingerprints(fingerprints: DataOf<Gateway, "secret_fingerprints">): void {
+    this.#core.scrubber.update(fingerprints);
   }
 
   setChecks(checks: Checks): void {

@@ -39,8 +39,8 @@ const peer = new Peer({
     },
     notices: {
       channels: (specs) => void running.promise.then((service) => service.setChannels(specs)),
-      secret_prints: (prints) =>
-        void running.promise.then((service) => service.setSecretPrints(prints)),
+      secret_fingerprints: (fingerprints) =>
+        void running.promise.then((service) => service.setSecretFingerprints(fingerprints)),
       checks: (checks) => void running.promise.then((service) => service.setChecks(checks)),
       configure: (change) => void running.promise.then((service) => service.configure(change)),
     },

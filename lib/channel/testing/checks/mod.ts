@@ -9,7 +9,7 @@ import { ABILITY_CHECKS } from "./ability_checks.ts";
 import { FAULT_CHECKS } from "./fault_checks.ts";
 import { LIFECYCLE_CHECKS } from "./lifecycle_checks.ts";
 import { PACKAGE_CHECKS } from "./package_checks.ts";
-import { PLACE_CHECKS } from "./place_check.ts";
+import { WORKER_CHECKS } from "./worker_check.ts";
 import { RECEIVE_CHECKS } from "./receive_checks.ts";
 import { SEND_CHECKS } from "./send_checks.ts";
 import { SETUP_CHECKS } from "./setup_checks.ts";
@@ -26,5 +26,5 @@ export const CHANNEL_CHECKS: readonly ChannelCheck[] = [
   ...STREAM_CHECKS,
   ...TEXT_CHECKS,
   ...ABILITY_CHECKS,
-  ...PLACE_CHECKS,
+  ...WORKER_CHECKS,
 ];

@@ -9,8 +9,8 @@ import { type ChannelLocale, checkLocale } from "../../../registry/locales/chann
 import { instancesOf } from "../../management/instances_of.ts";
 import { switchSection, updateSection } from "../../management/update_section.ts";
 import type { Section } from "../../management.ts";
-import { loadExport } from "../../../place/load_export.ts";
-import { makeRuntime } from "../../../place/make_runtime.ts";
+import { loadExport } from "../../../channel_worker/load_export.ts";
+import { makeRuntime } from "../../../channel_worker/make_runtime.ts";
 import { readSection } from "../../setup/read_section.ts";
 import { Broken, type ChannelCheck, expect, wordsOf } from "../channel_check.ts";
 import { type ChannelSubject, LOADING } from "../channel_subject.ts";

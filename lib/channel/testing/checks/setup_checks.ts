@@ -5,8 +5,8 @@
  */
 
 import type { SetupFinding } from "../../descriptor.ts";
-import { loadExport } from "../../../place/load_export.ts";
-import { setupResults } from "../../../place/setup_results.ts";
+import { loadExport } from "../../../channel_worker/load_export.ts";
+import { setupResults } from "../../../channel_worker/setup_results.ts";
 import { Broken, type ChannelCheck, expect, wordsOf } from "../channel_check.ts";
 import type { ChannelPlatform } from "../channel_platform.ts";
 import { type ChannelSubject, LOADING } from "../channel_subject.ts";

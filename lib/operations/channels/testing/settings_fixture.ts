@@ -1,5 +1,5 @@
 /**
- * A home with its configuration and its audit, and channels whose places are played; for tests.
+ * A home with its configuration and its audit, and channels whose workers are played; for tests.
  *
  * @module
  */
@@ -15,27 +15,27 @@ import type {
 } from "../../../registry/channel_registry.ts";
 import { testChannel, testRegistry } from "../../../registry/testing/test_registry.ts";
 import { testDescriptor } from "../../../channel/setup/testing/test_descriptor.ts";
-import type { PlaceSource } from "../../../place/place_source.ts";
+import type { WorkerSource } from "../../../channel_worker/worker_source.ts";
 import { type TempHome, tempHome } from "../../../config/testing/temp_home.ts";
 import { AUDIT_FILE, openAudit } from "../../../audit/log.ts";
 import type { AuditRecord } from "../../../audit/record.ts";
 import type { ChannelAnswer, ChannelListing, ChannelRequest } from "../channel_request.ts";
-import type { ChannelPlaces } from "../channel_places.ts";
+import type { ChannelWorkers } from "../channel_workers.ts";
 import { ChannelOperator } from "../operate_channels.ts";
 
 /** What is played. */
-export interface PlayedPlaces {
-  validate?: (values: Readonly<Record<string, unknown>>, source: PlaceSource) => SetupFinding[];
+export interface PlayedWorkers {
+  validate?: (values: Readonly<Record<string, unknown>>, source: WorkerSource) => SetupFinding[];
   /** Answers of a connector, by what it is asked. */
   handle?: (
     action: "start" | "poll" | "cancel",
     query: Readonly<Record<string, string>>,
   ) => ConnectAnswer | Promise<ConnectAnswer>;
-  refresh?: ChannelPlaces["refresh"];
+  refresh?: ChannelWorkers["refresh"];
 }
 
 /** How a fixture differs from the default. */
-export interface SettingsFixtureOptions extends PlayedPlaces {
+export interface SettingsFixtureOptions extends PlayedWorkers {
   config?: unknown;
   env?: Record<string, string>;
   channels?: UsableChannel[];
@@ -47,7 +47,7 @@ export interface SettingsFixture extends AsyncDisposable {
   home: TempHome;
   registry: ChannelRegistry;
   operator: ChannelOperator;
-  /** What places were asked, such as `validate chat`. */
+  /** What workers were asked, such as `validate chat`. */
   asked: string[];
   /** Connectors that were closed. */
   closed: number;
@@ -103,7 +103,7 @@ export async function settingsFixture(
       fixture.reloads++;
       return Promise.resolve();
     },
-    places: {
+    workers: {
       validate(source, values) {
         fixture.asked.push(`validate ${source.boot.runtimeName}`);
         return Promise.resolve(validate?.(values, source) ?? []);

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { type Clock, systemClock } from "../../../base/clock.ts";
 import { says } from "../../../agent/testing/scripted_model.ts";
 import { testAgent } from "../../../agent/testing/test_agent.ts";
-import { PlaceFixture } from "../../../operations/channels/testing/place_fixture.ts";
+import { WorkerFixture } from "../../../operations/channels/testing/worker_fixture.ts";
 import { createDeliveries } from "../../../delivery/create_deliveries.ts";
 import { createChannelManager } from "../../../delivery/manager/create_channel_manager.ts";
 import { testSpec } from "../../../delivery/manager/testing/channel_world.ts";
@@ -37,9 +37,9 @@ function lastText({ messages }: ModelRequest): string {
   return part?.type === "text" ? part.text : "?";
 }
 
-Deno.test("three channels in places that die at any moment: each message has one turn, each answer arrives once or is known to be unsure (W1)", async () => {
+Deno.test("three channels in workers that die at any moment: each message has one turn, each answer arrives once or is known to be unsure (W1)", async () => {
   const COUNT = rounds(60, 20);
-  const fixture = await PlaceFixture.open();
+  const fixture = await WorkerFixture.open();
   const agent = testAgent({ model: echo, scrubber });
   const { journal } = agent;
   const deliveries = createDeliveries({ journal, log: fixture.log, clock: hurried });
@@ -79,7 +79,7 @@ Deno.test("three channels in places that die at any moment: each message has one
   const all = [...platforms.values()];
   const over = Promise.withResolvers<void>();
   const settled = (name: string, { given, acked, connections }: LinePlatform) => {
-    // A place that was replaced or died comes back.
+    // A worker that was replaced or died comes back.
     if (acked < COUNT || connections < 2) return false;
     const unsure = journal.outbox(0, 10_000).filter(({ channel, state }) =>
       channel === name && (state === "unknown" || state === "dead")

@@ -15,7 +15,7 @@ import {
   type TestAgentOptions,
 } from "../../../agent/testing/test_agent.ts";
 import type { InboundMessage, Published } from "../../../contract/inbound_message.ts";
-import { PublishQueue } from "../../../place/publish_queue.ts";
+import { PublishQueue } from "../../../channel_worker/publish_queue.ts";
 import { channelStateDir } from "../../../base/state_dir.ts";
 import { ServiceError } from "../../../base/errors.ts";
 import { fakeDocuments } from "../../../http/testing/fake_documents.ts";

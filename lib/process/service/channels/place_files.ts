@@ -1,5 +1,5 @@
 /**
- * Files of messages for channels: copies in the channel's own folder, the only one that its place reads,
+ * Files of messages for channels: copies in the channel's own folder, the only one that its worker reads,
  * for as long as the message is being sent.
  *
  * @module

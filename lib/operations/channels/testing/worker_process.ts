@@ -1,0 +1,22 @@
+/** What starts the processes of workers in tests. */
+
+import { findOwnDenoDir } from "../../../packages/deno_dir.ts";
+import { lockedPackages } from "../../../packages/locked_packages.ts";
+import type { ChannelWorkersDeps } from "../channel_workers.ts";
+import { createChannelExecutor } from "../create_channel_executor.ts";
+
+const silent = { debug() {}, info() {}, warning() {}, error() {} };
+const env = (name: string) => Deno.env.get(name);
+
+/** `cacheDir`: a folder that is the test's own. */
+export function workerProcess(
+  cacheDir: string,
+  { sandbox }: { sandbox?: "auto" | "off" } = {},
+): Pick<ChannelWorkersDeps, "locked" | "executor" | "cacheDir" | "env"> {
+  return {
+    locked: lockedPackages(findOwnDenoDir(env)),
+    executor: createChannelExecutor({ cacheDir, log: silent, sandbox }),
+    cacheDir: `${cacheDir}/channels`,
+    env,
+  };
+}
