@@ -21,33 +21,33 @@ const LOSSES: Record<string, (database: string) => Promise<void>> = {
     Deno.remove(database.replace(/\/[^/]*$/, ""), { recursive: true }),
 };
 
-for (const [what, lose] of Object.entries(LOSSES)) {
-  Deno.test(`a database that ${what} stops the start, until a new one is asked for`, async () => {
-    await using home = await makeHome({});
-    const database = `${home.dir}/home/data/service.db`;
-    {
-      await using service = await home.start();
-      // As after a crash: nothing of the home was put in order.
-      await service.kill();
-    }
-    await lose(database);
-    const size = await exists(database) ? 0 : undefined;
-    for (const args of [SERVE, ["agent", "-m", "hi"]]) {
-      const { code, stderr } = await home.run(args);
-      assertEquals(code, 1);
-      assertStringIncludes(stderr, database);
-      assertStringIncludes(stderr, "--new-journal");
-    }
-    assertEquals(await exists(database) ? (await Deno.stat(database)).size : undefined, size);
-    const doctor = await home.run(["doctor"]);
-    assertStringIncludes(doctor.stdout, "--new-journal");
-    {
+Deno.test("a database that is lost stops the start, until a new one is asked for", async (t) => {
+  await using home = await makeHome({});
+  const database = `${home.dir}/home/data/service.db`;
+  {
+    await using service = await home.start();
+    // As after a crash: nothing of the home was put in order.
+    await service.kill();
+  }
+  for (const [what, lose] of Object.entries(LOSSES)) {
+    await t.step(what, async () => {
+      await lose(database);
+      const size = await exists(database) ? 0 : undefined;
+      for (const args of [SERVE, ["agent", "-m", "hi"]]) {
+        const { code, stderr } = await home.run(args);
+        assertEquals(code, 1);
+        assertStringIncludes(stderr, database);
+        assertStringIncludes(stderr, "--new-journal");
+      }
+      assertEquals(await exists(database) ? (await Deno.stat(database)).size : undefined, size);
+      const doctor = await home.run(["doctor"]);
+      assertStringIncludes(doctor.stdout, "--new-journal");
       await using service = await home.start([...SERVE, "--new-journal"]);
-      assertEquals(await service.stop(), 0, service.log());
-    }
-    await say(home, "hi");
-  });
-}
+      await service.kill();
+    });
+  }
+  await say(home, "hi");
+});
 
 Deno.test("a database that is damaged stops the start, which points to the doctor", async () => {
   await using home = await makeHome({});

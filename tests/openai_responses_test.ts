@@ -10,6 +10,8 @@ import { type Behaviour, startModelServer } from "./fakes/model_server.ts";
 import { conversation } from "./support/conversation.ts";
 import { dataUrl, makePdf, PNG } from "./support/documents.ts";
 import { makeHome, type Running } from "./support/home.ts";
+import { until } from "./support/process_facts.ts";
+import { shareService } from "./support/shared_service.ts";
 
 const KEY = "a-key-of-some-length";
 const MODEL = "local/fake";
@@ -19,6 +21,8 @@ const configFor = (baseUrl: string, more: Record<string, unknown> = {}) => ({
   providers: { local: { baseUrl } },
   ...more,
 });
+
+const shared = shareService((baseUrl) => configFor(baseUrl));
 
 /** `session_id` is a field of this API's own. */
 const inSession = (session_id: string) => ({ session_id }) as object;
@@ -35,6 +39,16 @@ function clientOf(service: Running, apiKey = KEY) {
     },
   });
   return { client, sent };
+}
+
+/** A response in the background, once it runs no more. */
+async function ended(client: OpenAI, id: string): Promise<OpenAI.Responses.Response> {
+  let response = await client.responses.retrieve(id);
+  await until(async () => {
+    response = await client.responses.retrieve(id);
+    return response.status !== "queued" && response.status !== "in_progress";
+  });
+  return response;
 }
 
 for (const apiKey of ["", KEY]) {
@@ -128,17 +142,15 @@ for (const apiKey of ["", KEY]) {
 }
 
 Deno.test("openai responses: store false leaves no id, and one session has one conversation", async () => {
-  await using model = startModelServer({ script: [{ text: "one" }, { text: "two" }] });
-  await using home = await makeHome(configFor(model.baseUrl));
-  await using service = await home.start();
-  const { client } = clientOf(service);
+  await using model = shared.startModel([{ text: "one" }, { text: "two" }]);
+  const { client } = clientOf(shared.service);
   const unstored = await client.responses.create({
     input: "first",
     store: false,
-    ...inSession("a"),
+    ...inSession("unstored"),
   });
   await assertRejects(() => client.responses.retrieve(unstored.id), OpenAI.NotFoundError);
-  const stored = await client.responses.create({ input: "second", ...inSession("a") });
+  const stored = await client.responses.create({ input: "second", ...inSession("unstored") });
   assertEquals(stored.output_text, "two");
   assertEquals(conversation(await model.request(1)), [
     ["user", "first"],
@@ -150,7 +162,7 @@ Deno.test("openai responses: store false leaves no id, and one session has one c
       client.responses.create({
         input: "x",
         previous_response_id: stored.id,
-        ...inSession("b"),
+        ...inSession("mixed"),
       }),
     OpenAI.BadRequestError,
   );
@@ -158,7 +170,7 @@ Deno.test("openai responses: store false leaves no id, and one session has one c
   const chat = await client.chat.completions.create({
     model: MODEL,
     messages: [{ role: "user", content: "third" }],
-    ...inSession("a"),
+    ...inSession("unstored"),
   });
   assertEquals(chat.choices[0]!.message.content, "two", "the last of the script again and again");
   assertEquals(conversation(await model.request(2)).length, 5, "chat goes on with it");
@@ -167,15 +179,11 @@ Deno.test("openai responses: store false leaves no id, and one session has one c
 Deno.test("openai responses: one in the background is polled, resumed by number, and cancelled", async () => {
   const release = Promise.withResolvers<void>();
   const words = ["so ", "far ", "so ", "good"];
-  await using model = startModelServer({
-    script: async ({ index }): Promise<Behaviour> => {
-      if (index === 0) await release.promise;
-      return index === 0 ? { text: words } : { text: words, hang: 3 };
-    },
+  await using model = shared.startModel(async ({ index }): Promise<Behaviour> => {
+    if (index === 0) await release.promise;
+    return index === 0 ? { text: words } : { text: words, hang: 3 };
   });
-  await using home = await makeHome(configFor(model.baseUrl));
-  await using service = await home.start();
-  const { client } = clientOf(service);
+  const { client } = clientOf(shared.service);
 
   const started = await client.responses.create({ input: "take your time", background: true });
   assert(["queued", "in_progress"].includes(started.status!), started.status);
@@ -183,10 +191,7 @@ Deno.test("openai responses: one in the background is polled, resumed by number,
   await model.request(0);
   assertEquals((await client.responses.retrieve(started.id)).status, "in_progress");
   release.resolve();
-  let polled = started;
-  while (polled.status === "queued" || polled.status === "in_progress") {
-    polled = await client.responses.retrieve(started.id);
-  }
+  const polled = await ended(client, started.id);
   assertEquals([polled.status, polled.output_text], ["completed", "so far so good"]);
 
   const seen: OpenAI.Responses.ResponseStreamEvent[] = [];
@@ -215,11 +220,9 @@ Deno.test("openai responses: one in the background is polled, resumed by number,
 });
 
 Deno.test("openai responses: a client that leaves a foreground one ends it, one in the background goes on", async () => {
-  await using model = startModelServer({ script: { text: ["one ", "two ", "three"], hang: 3 } });
-  await using home = await makeHome(configFor(model.baseUrl));
-  await using service = await home.start();
-  const { client } = clientOf(service);
-  const foreground = client.responses.stream({ input: "hi", ...inSession("a") });
+  await using model = shared.startModel({ text: ["one ", "two ", "three"], hang: 3 });
+  const { client } = clientOf(shared.service);
+  const foreground = client.responses.stream({ input: "hi", ...inSession("foreground") });
   for await (const { type } of foreground) if (type === "response.output_text.delta") break;
   foreground.abort();
   const request = await model.request(0);
@@ -230,7 +233,7 @@ Deno.test("openai responses: a client that leaves a foreground one ends it, one 
     input: "hi",
     background: true,
     stream: true,
-    ...inSession("b"),
+    ...inSession("background"),
   });
   let id = "";
   for await (const event of background) {
@@ -244,10 +247,8 @@ Deno.test("openai responses: a client that leaves a foreground one ends it, one 
 });
 
 Deno.test("openai responses: images and files reach the model", async () => {
-  await using model = startModelServer({ script: { text: "seen" } });
-  await using home = await makeHome(configFor(model.baseUrl));
-  await using service = await home.start();
-  const { client } = clientOf(service);
+  await using model = shared.startModel({ text: "seen" });
+  const { client } = clientOf(shared.service);
   const pdf = await makePdf("The secret word is xylophone");
   await client.responses.create({
     input: [{
@@ -410,10 +411,8 @@ Deno.test("openai sees every refusal and failure of both routes as its own class
 });
 
 Deno.test("W6 openai sees a stream that fails in the middle as failed, and so it is on record", async () => {
-  await using model = startModelServer({ script: { text: "one two three four", resetAfter: 3 } });
-  await using home = await makeHome(configFor(model.baseUrl));
-  await using service = await home.start();
-  const { client } = clientOf(service);
+  await using _model = shared.startModel({ text: "one two three four", resetAfter: 3 });
+  const { client } = clientOf(shared.service);
   const types: string[] = [];
   let failed: OpenAI.Responses.Response | undefined;
   for await (const event of await client.responses.create({ input: "hi", stream: true })) {
@@ -452,10 +451,7 @@ Deno.test("W1 a background response goes on after kill -9, and a foreground one 
   }
   await using service = await home.start();
   const { client } = clientOf(service);
-  let response = await client.responses.retrieve(background);
-  while (response.status === "in_progress" || response.status === "queued") {
-    response = await client.responses.retrieve(background);
-  }
+  const response = await ended(client, background);
   assertEquals(response.status, "completed");
   assertStringIncludes(response.output_text, "all of it");
   const cut = await client.responses.retrieve(foreground);

@@ -3,6 +3,7 @@ import { startModelServer } from "./fakes/model_server.ts";
 import { processTree } from "./support/channel_processes.ts";
 import { needs } from "./support/needs.ts";
 import { makeHome, RUN_FLAGS, type TestHome } from "./support/home.ts";
+import { until } from "./support/process_facts.ts";
 
 const ask = (apiUrl: string) =>
   fetch(`${apiUrl}/v1/chat/completions`, {
@@ -38,7 +39,7 @@ for (
       const processes = ofAll === undefined ? [] : processTree(service.process.pid);
       for (const pid of processes) Deno.kill(pid, signal);
       service.process.kill(signal);
-      while (!service.log().includes("Stopping")) await new Promise((done) => setTimeout(done, 10));
+      await until(() => service.log().includes("Stopping"));
       const late = await ask(service.apiUrl).then((response) => response.status, () => "refused");
       assert(late === "refused" || late === 503, String(late));
       hold.resolve();
@@ -61,7 +62,7 @@ Deno.test("a second signal ends at once, while a model hangs", async () => {
   const asking = assertRejects(() => ask(service.apiUrl).then((response) => response.text()));
   await (await model.request(0)).hanging;
   service.process.kill("SIGTERM");
-  while (!service.log().includes("Stopping")) await new Promise((done) => setTimeout(done, 10));
+  await until(() => service.log().includes("Stopping"));
   service.process.kill("SIGTERM");
   assertEquals((await service.process.status).code, 130);
   await asking;
@@ -164,7 +165,7 @@ Deno.test("SIGHUP lets a running turn end, as often as it comes, and exits with 
   await model.request(0);
   // A shell that is closed sends one, and the kernel another.
   service.process.kill("SIGHUP");
-  while (!service.log().includes("Stopping")) await new Promise((done) => setTimeout(done, 10));
+  await until(() => service.log().includes("Stopping"));
   service.process.kill("SIGHUP");
   hold.resolve();
   const answer = await (await asking).json();
