@@ -21,6 +21,7 @@ import { progressLine } from "../lib/packages/progress_line.ts";
 import { batchesOf, findTests } from "./gate/find_tests.ts";
 import { Report } from "./gate/report.ts";
 import { runTests } from "./gate/run_tests.ts";
+import { gatewayCacheOf } from "./support/gateway_cache.ts";
 import { readModules } from "./support/module_graph.ts";
 import { testProject } from "./support/talk_channels.ts";
 
@@ -138,7 +139,10 @@ if (import.meta.main) {
   if (flags.timings !== undefined) {
     await Deno.writeTextFile(String(flags.timings), report.timings());
   }
-  if (built !== undefined) await Deno.remove(built, { recursive: true });
+  if (built !== undefined) {
+    await Deno.remove(built, { recursive: true });
+    await Deno.remove(gatewayCacheOf(built), { recursive: true }).catch(() => {});
+  }
   await project?.[Symbol.asyncDispose]();
   Deno.exit(report.close() ? 0 : 1);
 }

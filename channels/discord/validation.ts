@@ -37,7 +37,10 @@ export async function validate(
   if (isLocalHost(hostname) && !allowLocalServiceAccess) {
     return [
       ...findings,
-      error("apiUrl", "apiUrl names this machine, and channels.allowLocalServiceAccess is off"),
+      error(
+        "apiUrl",
+        "apiUrl names this machine or its network, and channels.allowLocalServiceAccess is off",
+      ),
     ];
   }
   if (protocol === "http:" && !isLocalHost(hostname)) {

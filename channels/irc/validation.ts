@@ -5,7 +5,7 @@
  */
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
-import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
+import { error, isLocalHost, isLoopback, warning } from "../../lib/channel/setup/findings.ts";
 import { connectToServer } from "./connection/irc_transport.ts";
 
 /** How long the server has for a word, milliseconds. */
@@ -31,10 +31,13 @@ export async function validate(
   if (isLocalHost(host) && !allowLocalServiceAccess) {
     return [
       ...findings,
-      error("host", "host names this machine, and channels.allowLocalServiceAccess is off"),
+      error(
+        "host",
+        "host names this machine or its network, and channels.allowLocalServiceAccess is off",
+      ),
     ];
   }
-  if (values.tls === false && !isLocalHost(host)) {
+  if (values.tls === false && !isLoopback(host)) {
     findings.push(
       warning("tls", "The connection is not encrypted: passwords and messages are read on the way"),
     );

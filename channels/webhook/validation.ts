@@ -5,7 +5,7 @@
  */
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
-import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
+import { error, isLocalHost, isLoopback, warning } from "../../lib/channel/setup/findings.ts";
 import { readSecrets, secretProblem } from "./protocol/signature.ts";
 
 /** How long the URL has for an answer, milliseconds. */
@@ -66,9 +66,14 @@ function checkUrl(
     return [error("url", "url leads back to this channel: set it to where answers belong")];
   }
   if (local && !allowLocal) {
-    return [error("url", "url names this machine, and channels.allowLocalServiceAccess is off")];
+    return [
+      error(
+        "url",
+        "url names this machine or its network, and channels.allowLocalServiceAccess is off",
+      ),
+    ];
   }
-  if (url.protocol === "http:" && !local) {
+  if (url.protocol === "http:" && !isThisMachine(url.hostname)) {
     return [warning("url", "url is not encrypted: whoever is on the way reads the answers")];
   }
   return [];
@@ -91,10 +96,6 @@ async function probe(url: string, signal: AbortSignal): Promise<SetupFinding[]> 
   } catch {
     return [warning("url", "url cannot be reached now: answers are tried again until it can")];
   }
-}
-
-function isLoopback(host: string): boolean {
-  return /^(localhost|.*\.localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host);
 }
 
 /** Also the address that means every address of this machine. */

@@ -84,11 +84,11 @@ export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> 
         const key = keyOf(request.context);
         leaving.set(key, left);
         try {
-          // The gate and the approvals have taken secrets out of all that these say.
+          // The gate has taken secrets out of results and progress; an approval joins an action's parts.
           return await actions.act(request, {
             signal,
             onProgress: (text) => void progress({ type: "progress", text }),
-            onApproval: (event) => void progress({ type: "approval", event }),
+            onApproval: (event) => void progress(scrub({ type: "approval", event })),
             left: left.signal,
           });
         } catch (error) {

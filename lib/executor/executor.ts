@@ -258,7 +258,10 @@ class ChildExecutor {
     const kinds = staysRoot && Deno.uid() === 0 ? ["root" as const, undefined] : [user.user];
     let problem = "";
     for (const rights of kinds) {
-      const sandbox = await this.#sandboxes.of(rights);
+      // One that could not be tried out is none for these children alone.
+      const sandbox = await this.#sandboxes.of(rights).catch(({ message }) => ({
+        problem: message,
+      }));
       if (!("problem" in sandbox)) return { sandbox, user, reason };
       problem = sandbox.problem;
     }

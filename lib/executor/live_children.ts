@@ -78,6 +78,7 @@ export class LiveChildren {
   /** Resolves when all are gone. */
   async shutdown(): Promise<void> {
     this.#closing.abort(new Error("the service is stopping"));
-    await Promise.all(this.#live);
+    // One that was about to start is there only now.
+    while (this.#live.size > 0) await Promise.all(this.#live);
   }
 }

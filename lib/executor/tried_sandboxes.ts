@@ -45,7 +45,10 @@ export class TriedSandboxes {
       : findConfinement();
   }
 
-  /** The one for children of these rights, or why there is none. */
+  /**
+   * The one for children of these rights, or why there is none. Rejects where it could not be tried out,
+   * which says nothing of the next time.
+   */
   of(rights: ChildRights): Promise<TriedSandbox | { problem: string }> {
     const key = JSON.stringify(rights) ?? "own";
     const known = this.#tried.get(key);
@@ -73,20 +76,18 @@ export class TriedSandboxes {
   }
 }
 
-/** Why a program does not run, or undefined when it does. */
+/** Why a program does not run, or undefined when it does. Rejects when it does not start or end. */
 async function tryOut(path: string, args: string[]): Promise<string | undefined> {
-  try {
-    const { success, stderr } = await new Deno.Command(path, {
-      args,
-      clearEnv: true,
-      stdin: "null",
-      stdout: "null",
-      stderr: "piped",
-      signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
-    }).output();
-    if (success) return undefined;
-    return new TextDecoder().decode(stderr).trim().split("\n").at(-1) || "it failed without a word";
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
+  const late = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+  const { success, stderr } = await new Deno.Command(path, {
+    args,
+    clearEnv: true,
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+    signal: late,
+  }).output();
+  if (success) return undefined;
+  if (late.aborted) throw new Error(`the trial took longer than ${PROBE_TIMEOUT_MS / 1_000} s`);
+  return new TextDecoder().decode(stderr).trim().split("\n").at(-1) || "it failed without a word";
 }

@@ -98,8 +98,7 @@ async function killAfter(lines: number, home: string): Promise<string[]> {
     if (printed.length === lines) child.kill("SIGKILL");
   }
   await child.status;
-  // The last line may be cut off in its middle.
-  return printed.slice(0, -1);
+  return printed;
 }
 
 async function checkFolder(home: string, printed: readonly string[]): Promise<void> {
@@ -120,7 +119,8 @@ async function checkFolder(home: string, printed: readonly string[]): Promise<vo
   const deleted = new Set(
     printed.filter((line) => line.startsWith("deleting")).map((line) => line.split(" ")[1]!),
   );
-  for (const line of printed) {
+  // The last line may be cut off in its middle; what it says may have been begun all the same.
+  for (const line of printed.slice(0, -1)) {
     const [kind, id, sha256] = line.split(" ");
     if (kind !== "accepted") continue;
     const [lane, n] = id!.split("-");

@@ -7,6 +7,7 @@
 
 import { toFileUrl } from "@std/path";
 import { TextLineStream } from "@std/streams/text-line-stream";
+import { gatewayCacheOf, giveGatewayCache, keepGatewayCache } from "./gateway_cache.ts";
 import { lockedFlags, projectFiles } from "../../lib/packages/locked_packages.ts";
 
 /** Folder of the checkout. */
@@ -88,6 +89,7 @@ function exists(path: string): Promise<boolean> {
 export async function makeHome(config?: unknown, root?: string): Promise<TestHome> {
   const dir = await Deno.makeTempDir({ prefix: "service-test-" });
   const children = new Set<Deno.ChildProcess>();
+  const cache = root === undefined && BUILT !== undefined ? gatewayCacheOf(BUILT) : undefined;
 
   function command(args: string[], { stdin, env }: RunOptions): Deno.Command {
     return new Deno.Command(Deno.execPath(), {
@@ -135,6 +137,7 @@ export async function makeHome(config?: unknown, root?: string): Promise<TestHom
       if (args[0] === "gateway" && !await exists(`${dir}/home/config.json`)) {
         await home.configure({});
       }
+      if (cache !== undefined) await giveGatewayCache(cache, `${dir}/home`);
       const child = spawn(args, options);
       let log = "";
       const logged = (async () => {
@@ -164,7 +167,9 @@ export async function makeHome(config?: unknown, root?: string): Promise<TestHom
         log: () => log,
         async stop() {
           child.kill("SIGTERM");
-          return await ended();
+          const code = await ended();
+          if (cache !== undefined) await keepGatewayCache(cache, `${dir}/home`);
+          return code;
         },
         async kill() {
           child.kill("SIGKILL");

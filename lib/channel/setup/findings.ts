@@ -16,6 +16,12 @@ export function warning(field: string, message: string): SetupFinding {
   return { level: "warning", field, message };
 }
 
+/** Whether what is sent to a host stays on this machine, by its name or number alone. */
+export function isLoopback(host: string): boolean {
+  const plain = host.replace(/^\[|\]$/g, "").toLowerCase();
+  return /^(?:(?:.*\.)?localhost|127(?:\.\d+){3}|::1)$/.test(plain);
+}
+
 /**
  * Whether a host is this machine or in its network, which `channels.allowLocalServiceAccess` is about. By
  * its name or number alone: a sandboxed worker asks no name server.

@@ -125,6 +125,38 @@ Deno.test("signingKeys does not wait on after its time", async () => {
   close();
 });
 
+const CONTEXT = {
+  sessionKey: "s",
+  turnId: "t",
+  channel: "cli",
+  actor: "a",
+  attended: true,
+  personHosts: [],
+  toolUrls: [],
+};
+
+Deno.test("an approval on its way to the gateway holds no secret, however its parts were joined", async () => {
+  const { link, close } = linked({
+    actions: {
+      act(_request, { onApproval }) {
+        const outcome = "a-secret-token" as never;
+        onApproval!({ type: "resolved", approvalId: "apr_1", outcome });
+        return Promise.resolve({ status: "ok", output: "" });
+      },
+    },
+  });
+  const seen: unknown[] = [];
+  const context = { ...CONTEXT, callId: "1" };
+  await link.actions.act({ tool: "x", args: {}, context }, {
+    signal: new AbortController().signal,
+    onProgress: () => {},
+    onApproval: (event) => void seen.push(event),
+    left: new AbortController().signal,
+  });
+  assertEquals(seen, [{ type: "resolved", approvalId: "apr_1", outcome: "[secret KEY]" }]);
+  close();
+});
+
 Deno.test("act() tells the authority that whoever asked has left, of that action alone", async () => {
   const left: string[] = [];
   const { link, close } = linked({
@@ -139,20 +171,11 @@ Deno.test("act() tells the authority that whoever asked has left, of that action
         }),
     },
   });
-  const context = {
-    sessionKey: "s",
-    turnId: "t",
-    channel: "cli",
-    actor: "a",
-    attended: true,
-    personHosts: [],
-    toolUrls: [],
-  };
   const { signal } = new AbortController();
   const leaving = new AbortController();
   const told: string[] = [];
   const act = (callId: string, gone: AbortSignal) =>
-    link.actions.act({ tool: "x", args: {}, context: { ...context, callId } }, {
+    link.actions.act({ tool: "x", args: {}, context: { ...CONTEXT, callId } }, {
       signal,
       onProgress: (text) => void told.push(text),
       left: gone,
