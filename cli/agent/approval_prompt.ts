@@ -5,8 +5,7 @@
  * @module
  */
 
-import type { ApprovalView } from "../../lib/contract/actions.ts";
-import type { OperatorAnswer } from "../../lib/operations/operator.ts";
+import type { OperationResult } from "../../lib/operations/operations.ts";
 import { toErrorData } from "../../lib/base/errors.ts";
 import { approvalLines } from "../operator/print_approval.ts";
 import type { Output } from "../output.ts";
@@ -69,8 +68,7 @@ export class ApprovalPrompt {
       out.note({ text: `  Answer it with: service approvals approve ${id}`, style: "yellow" });
       return;
     }
-    const found = await approver.operate({ op: "approvals.get", id }, turnId);
-    const { approval } = found as Extract<OperatorAnswer, { approval: unknown }>;
+    const approval = await approver.operate({ op: "approvals.get", id }, turnId);
     if (openReader === undefined) return await this.#approve(approver, approval, turnId);
     const reader = await openReader();
     if (this.#isOver(id)) return;
@@ -86,7 +84,7 @@ export class ApprovalPrompt {
   async #readAnswer(
     approver: Approver,
     reader: Pick<LineReader, "read">,
-    approval: ApprovalView,
+    approval: OperationResult<"approvals.get">,
     turnId: string,
   ): Promise<void> {
     const { out, interrupt, now } = this.#deps;
@@ -123,7 +121,7 @@ export class ApprovalPrompt {
 
   async #approve(
     approver: Approver,
-    { id, digest }: ApprovalView,
+    { id, digest }: OperationResult<"approvals.get">,
     turnId: string,
   ): Promise<void> {
     await approver.operate({ op: "approvals.approve", id, digest }, turnId);

@@ -5,15 +5,15 @@
  * @module
  */
 
-import type { Operator, Terminal } from "../../lib/operations/operate.ts";
-import type { OperatorAnswer, OperatorRequest } from "../../lib/operations/operator.ts";
+import type { Operator, Terminal } from "../../lib/operations/operator.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import { TOKEN_VARIABLE } from "../operator/approver_token.ts";
+import { operateWith } from "../operator/operate_with.ts";
 
 /** Answers approvals of turns that this command opened. */
 export interface Approver {
   /** Rejects with the authority's ServiceError. */
-  operate(request: OperatorRequest, turnId: string): Promise<OperatorAnswer>;
+  operate: Terminal["operate"];
 }
 
 /** Where the right may come from. */
@@ -41,7 +41,7 @@ export function openApprover(
   const token = env(TOKEN_VARIABLE)?.trim() ?? "";
   return token === "" ? nothing : {
     approver: {
-      operate: (request) => client.call("operate", { token, request }),
+      operate: operateWith(client, token),
     },
     detach: () => {},
   };

@@ -6,7 +6,7 @@
 
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
-import type { Operator } from "../../lib/operations/operate.ts";
+import type { Operator } from "../../lib/operations/operator.ts";
 import { ApprovalPrompt } from "../agent/approval_prompt.ts";
 import { type ApproverSources, openApprover } from "../agent/approver.ts";
 import { ask } from "../agent/ask.ts";

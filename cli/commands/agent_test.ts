@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import type { Operator } from "../../lib/operations/operate.ts";
+import type { Operator } from "../../lib/operations/operator.ts";
 import type { OperatorAnswer, OperatorRequest } from "../../lib/operations/operator.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type Invocation } from "../command.ts";

@@ -4,8 +4,7 @@
  * @module
  */
 
-import type { ApprovalView } from "../../lib/contract/actions.ts";
-import type { OperatorAnswer, OperatorRequest } from "../../lib/operations/operator.ts";
+import type { OperationResult } from "../../lib/operations/operations.ts";
 import { shellWord } from "../../lib/policy/shell_word.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
@@ -13,6 +12,7 @@ import { processSignals, type Signals, withInterrupts } from "../agent/interrupt
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { type ConfirmDeps, processConfirm } from "../confirm.ts";
 import { approverToken, processTokenSource, type TokenSource } from "../operator/approver_token.ts";
+import { type Ask, operateWith } from "../operator/operate_with.ts";
 import { approvalLines } from "../operator/print_approval.ts";
 import { jsonLine, type Output } from "../output.ts";
 import { printTable } from "../table.ts";
@@ -31,8 +31,8 @@ export interface ApprovalsDeps {
 /** Milliseconds between two looks of `watch`. */
 const WATCH_MS = 1_000;
 
-/** Asks the authority with the token. */
-type Ask = (request: OperatorRequest) => Promise<OperatorAnswer>;
+type Approval = OperationResult<"approvals.get">;
+type Summary = OperationResult<"approvals.list">["approvals"][number];
 
 /** Runs the command. */
 export async function runApprovals(
@@ -43,7 +43,7 @@ export async function runApprovals(
   refuseOthers(subcommand, options);
   const token = await approverToken(deps.token(out));
   return await deps.withService(globals, async (client) => {
-    const ask: Ask = (request) => client.call("operate", { token, request });
+    const ask = operateWith(client, token);
     switch (subcommand) {
       case "show":
         return await show(await find(ask, args[0]!), invocation, deps);
@@ -59,18 +59,16 @@ export async function runApprovals(
   });
 }
 
-async function listAll(ask: Ask): Promise<ApprovalView[]> {
-  const answer = await ask({ op: "approvals.list" });
-  return (answer as Extract<OperatorAnswer, { approvals: unknown }>).approvals;
+async function listAll(ask: Ask): Promise<Summary[]> {
+  return (await ask({ op: "approvals.list" })).approvals;
 }
 
-async function find(ask: Ask, id: string): Promise<ApprovalView> {
-  const answer = await ask({ op: "approvals.get", id });
-  return (answer as Extract<OperatorAnswer, { approval: unknown }>).approval;
+async function find(ask: Ask, id: string): Promise<Approval> {
+  return await ask({ op: "approvals.get", id });
 }
 
 async function list(
-  approvals: ApprovalView[],
+  approvals: Summary[],
   json: boolean,
   out: Output,
   { now }: ApprovalsDeps,
@@ -83,9 +81,9 @@ async function list(
     printTable(
       out,
       ["APPROVAL", "WAITS", "SESSION", "CAPABILITY", "TARGET"],
-      approvals.map(({ id, expiresAt, session, capability, target }) => [
+      approvals.map(({ id, expires_at: expiresAt, session, capability, target }) => [
         id,
-        `${Math.max(0, Math.ceil((expiresAt - now()) / 1000))} s`,
+        `${Math.max(0, Math.ceil(expiresAt - now() / 1000))} s`,
         session,
         capability,
         target,
@@ -96,7 +94,7 @@ async function list(
 }
 
 function show(
-  view: ApprovalView,
+  view: Approval,
   { globals, out }: Invocation,
   { now }: ApprovalsDeps,
 ): ExitCode {
@@ -106,7 +104,7 @@ function show(
 }
 
 async function approve(
-  view: ApprovalView,
+  view: Approval,
   ask: Ask,
   { options, globals, out }: Invocation,
   { terminal, now }: ApprovalsDeps,
@@ -144,7 +142,7 @@ async function approve(
 }
 
 async function deny(
-  { id, session, capability }: ApprovalView,
+  { id, session, capability }: Approval,
   ask: Ask,
   { options, globals, out }: Invocation,
 ): Promise<ExitCode> {
@@ -164,20 +162,22 @@ async function watch(
   { globals, out }: Invocation,
   { signals, now, sleep }: ApprovalsDeps,
 ): Promise<ExitCode> {
-  const known = new Map<string, ApprovalView>();
+  const known = new Set<string>();
   return await withInterrupts(signals, () => {}, async (signal) => {
     while (!signal.aborted) {
       const waiting = await listAll(ask);
       const ids = new Set(waiting.map(({ id }) => id));
-      for (const id of known.keys()) {
+      for (const id of known) {
         if (ids.has(id)) continue;
         known.delete(id);
         if (globals.json) await out.stream(jsonLine({ type: "gone", id }) + "\n");
         else out.note({ text: `${id} does not wait any more`, style: "dim" });
       }
-      for (const approval of waiting) {
-        if (known.has(approval.id)) continue;
-        known.set(approval.id, approval);
+      for (const { id } of waiting) {
+        if (known.has(id)) continue;
+        known.add(id);
+        const approval = await find(ask, id).catch(unlessGone);
+        if (approval === undefined) continue;
         if (globals.json) await out.stream(jsonLine({ type: "waits", approval }) + "\n");
         else for (const line of approvalLines(approval, now())) await out.stream(...line, "\n");
       }
@@ -185,6 +185,12 @@ async function watch(
     }
     return EXIT.interrupted;
   });
+}
+
+/** It may be answered between two looks. */
+function unlessGone(error: unknown): undefined {
+  if (error instanceof ServiceError && error.code.startsWith("approval_")) return undefined;
+  throw error;
 }
 
 /** An option of another subcommand was meant to do something. */

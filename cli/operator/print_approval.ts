@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { ApprovalView } from "../../lib/contract/actions.ts";
+import type { OperationResult } from "../../lib/operations/operations.ts";
 import { lineEnds } from "../../lib/base/visible_text.ts";
 import type { Span } from "../output.ts";
 
@@ -16,9 +16,12 @@ const MAX_HEADLINE_CHARS = 300;
 const MANY_LINES = 20;
 
 /** The lines of an approval; `nowMs` for how long it still waits. */
-export function approvalLines(view: ApprovalView, nowMs: number): (string | Span)[][] {
-  const { id, digest, capability, tool, target, details, isWhole, session, channel, actor } = view;
-  const leftS = Math.max(0, Math.ceil((view.expiresAt - nowMs) / 1000));
+export function approvalLines(
+  view: OperationResult<"approvals.get">,
+  nowMs: number,
+): (string | Span)[][] {
+  const { id, digest, capability, tool, target, details, session, channel, actor } = view;
+  const leftS = Math.max(0, Math.ceil(view.expires_at - nowMs / 1000));
   const headline: Span[] = [{
     text: `${capability} of ${lineEnds(target, MAX_HEADLINE_CHARS)}`,
     style: "bold",
@@ -30,9 +33,6 @@ export function approvalLines(view: ApprovalView, nowMs: number): (string | Span
     [`  asked by  ${tool} in ${session} (${channel}, ${actor})`],
     ...lines,
     ...target.length > MAX_HEADLINE_CHARS ? [[`  target    ${target}`]] : [],
-    ...isWhole
-      ? []
-      : [[`  Not all of it is shown here. See it with: service approvals show ${id}`]],
     ...lines.length > MANY_LINES ? [headline] : [],
     [`  digest    ${digest.slice(0, 8)} ${digest.slice(8)}`],
   ];

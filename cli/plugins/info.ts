@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ChannelListing } from "../../lib/operations/channels/channel_request.ts";
+import type { ChannelListing } from "../../lib/operations/channels/channel_listing.ts";
 import { localizedListing } from "../../lib/operations/channels/localized_listing.ts";
 import { visibleLine } from "../../lib/base/visible_text.ts";
 import { ABILITIES } from "../../lib/channel/docs/capability_words.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ChannelListing } from "../../lib/operations/channels/channel_request.ts";
+import type { ChannelListing } from "../../lib/operations/channels/channel_listing.ts";
 import { jsonLine, type Output } from "../output.ts";
 import { printTable } from "../table.ts";
 import type { PluginsDeps } from "./deps.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ChannelListing } from "../../lib/operations/channels/channel_request.ts";
+import type { ChannelListing } from "../../lib/operations/channels/channel_listing.ts";
 import { requireKnown } from "../../lib/operations/channels/find_channel.ts";
 import { listChannels } from "../../lib/operations/channels/list_channels.ts";
 import { channelSecrets } from "../../lib/registry/channel_defaults.ts";

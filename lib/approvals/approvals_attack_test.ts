@@ -11,7 +11,7 @@ import type {
 import { type Answered, Approvals } from "./approvals.ts";
 import { approvalView } from "./approval_view.ts";
 import type { AuditRecord } from "../audit/record.ts";
-import { Operator } from "../operations/operate.ts";
+import { Operator } from "../operations/operator.ts";
 import type { Credential, Latch } from "../contract/credentials.ts";
 import type { OperatorRequest } from "../operations/operator.ts";
 import { CONTEXT } from "../authority/testing/gate_fixture.ts";

@@ -12,7 +12,7 @@ import {
 import type { OperatorRequest } from "../operations/operator.ts";
 import { createIssuedTokens } from "../state/issued_tokens.ts";
 import type { Answer } from "./approval_request.ts";
-import { Operator } from "../operations/operate.ts";
+import { Operator } from "../operations/operator.ts";
 
 const LASTING: Record<string, { id: string; scopes: Scope[]; expiresAt?: number }> = {
   lasting_operator: { id: "tok_o", scopes: ["operate"] },

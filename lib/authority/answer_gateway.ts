@@ -9,7 +9,7 @@ import type { DocumentReader } from "../contract/documents.ts";
 import { ServiceError, toErrorData } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
-import type { Operator } from "../operations/operate.ts";
+import type { Operator } from "../operations/operator.ts";
 import type { LocalUsers } from "./local_users.ts";
 import { readInstructions } from "./instructions.ts";
 import type { ChannelWorkers } from "../operations/channels/channel_workers.ts";

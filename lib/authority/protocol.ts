@@ -11,7 +11,7 @@ import type { AllowedMessage, CreatedAutomation, Enqueued } from "../contract/po
 import type { ActionRequest, ActionResult, ApprovalEvent } from "../contract/actions.ts";
 import type { LocalConnection, LocalUser } from "./local_users.ts";
 import type { Credential } from "../contract/credentials.ts";
-import type { OperatorAnswer, OperatorRequest } from "../operations/operator.ts";
+import type { OperationRequest, OperationResult } from "../operations/operations.ts";
 import type { SigningKeyAnswer } from "./jwks/signing_key_fetch.ts";
 import type { McpServerStatus, OfferedTool } from "../mcp_servers/mcp_servers.ts";
 import type { Automation } from "../contract/automation.ts";
@@ -135,7 +135,7 @@ export const AUTHORITY = {
       })),
     }),
     /** Something that only an approver or operator may do; the authority checks the credential. */
-    operate: call<{ request: OperatorRequest; credential: Credential }, OperatorAnswer>({
+    operate: call<{ request: OperationRequest; credential: Credential }, OperationResult>({
       params: shape(z.object({
         request: z.object({ op: NAME }),
         credential: z.object({ kind: z.enum(["token", "sender", "identity", "issue_secret"]) }),

@@ -10,7 +10,7 @@ import type { Turns } from "../contract/turns.ts";
 import type { Granted } from "../approvals/commission/commissions.ts";
 import type { CommissionOutcome, Finding } from "../contract/finding.ts";
 import type { Credential } from "../contract/credentials.ts";
-import type { Operate, OperatorAnswer } from "./operator.ts";
+import type { Operate } from "./operations.ts";
 import { automationDigest } from "../automation/automation_digest.ts";
 import type { AutomationRecord } from "../contract/automation_record.ts";
 import type { AutomationStore } from "../contract/automation_store.ts";
@@ -68,12 +68,10 @@ export class Commission {
   ): Promise<CommissionReport> {
     const record = await this.#find(id);
     const digest = automationDigest(record.spec);
-    const begun = await this.#deps.operate(
+    const { id: rehearsal } = await this.#deps.operate(
       { op: "automations.commission.begin", automationId: id, digest },
       credential,
     );
-    const { commission } = begun as Extract<OperatorAnswer, { commission: unknown }>;
-    const rehearsal = commission.id;
     let isFinished = false;
     try {
       if (signal.aborted) throw cancelled();
@@ -98,7 +96,7 @@ export class Commission {
   async finding(id: string, { credential }: Asked): Promise<CurrentFinding> {
     const { spec } = await this.#find(id);
     const request = { op: "automations.finding", automationId: id } as const;
-    const { finding } = await this.#deps.operate(request, credential) as { finding: Finding };
+    const finding = await this.#deps.operate(request, credential);
     return { finding, isCurrent: finding.automationDigest === automationDigest(spec) };
   }
 
@@ -111,13 +109,12 @@ export class Commission {
     { credential, digest }: Asked & { digest: string },
   ): Promise<Granted> {
     const { spec } = await this.#find(id);
-    const answer = await this.#deps.operate({
+    return await this.#deps.operate({
       op: "automations.grant",
       automationId: id,
       digest,
       automationDigest: automationDigest(spec),
     }, credential);
-    return (answer as Extract<OperatorAnswer, { granted: unknown }>).granted;
   }
 
   async #find(id: string): Promise<AutomationRecord> {
@@ -137,7 +134,7 @@ export class Commission {
     credential: Credential,
   ): Promise<Finding | undefined> {
     const request = { op: "automations.commission.finish", id, outcome } as const;
-    return (await this.#deps.operate(request, credential) as { finding?: Finding }).finding;
+    return await this.#deps.operate(request, credential);
   }
 
   async #drop(id: string, credential: Credential): Promise<void> {

@@ -8,9 +8,10 @@
 import { ServiceError } from "../base/errors.ts";
 import type { ActionContext } from "../contract/actions.ts";
 import { type Credential, includesScope, type Scope } from "../contract/credentials.ts";
-import type { OperatorAnswer, OperatorRequest } from "./operator.ts";
+import type { OperationRequest, OperationResult } from "./operations.ts";
+import type { TOKENS } from "./tokens.ts";
 import type { TokenOwner } from "../state/token_store.ts";
-import type { OperatorDeps } from "./operate.ts";
+import type { OperatorDeps } from "./operator.ts";
 
 /** Somebody who has shown who he is. */
 export interface Known {
@@ -54,15 +55,15 @@ export class Credentials {
 
   /** What is asked about a credential itself. */
   answerOfTokens(
-    request: Extract<OperatorRequest, { op: `tokens.${string}` }>,
+    request: OperationRequest<keyof typeof TOKENS>,
     credential: Credential,
-  ): OperatorAnswer {
+  ): OperationResult<keyof typeof TOKENS> {
     if (request.op === "tokens.check") {
       if (credential.kind !== "token") {
         throw new ServiceError("invalid_token", "Only a token can be checked");
       }
       const { id, scopes, expiresAt } = this.#ownerOf(String(credential.token));
-      return { token: { id, scopes, ...expiresAt !== undefined && { expiresAt } } };
+      return { id, scopes, ...expiresAt !== undefined && { expiresAt } };
     }
     const { port } = this.#deps;
     if (port === undefined) throw new ServiceError("not_enabled", "No tokens are issued here");
@@ -73,7 +74,7 @@ export class Credentials {
       );
     }
     const secret = credential.secret === undefined ? undefined : String(credential.secret);
-    return { issued: port.tokens.issue({ scopes: request.scopes, secret }) };
+    return port.tokens.issue({ scopes: request.scopes, secret });
   }
 
   /** Why somebody may not answer an approval of that turn; undefined when he may. */

@@ -5,7 +5,12 @@
  */
 
 import type { Permission } from "../base/permission.ts";
-import type { PermissionDifference } from "./upkeep_request.ts";
+
+/** Permissions that the service would have after a restart and has not now, and the reverse. */
+export interface PermissionDifference {
+  added: Permission[];
+  removed: Permission[];
+}
 
 /** Permissions that only one of two tables has, whoever asked for them. */
 export function permissionDifference(

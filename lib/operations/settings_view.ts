@@ -13,7 +13,24 @@ import { hasReference } from "../config/references.ts";
 import { configSchema } from "../config/schema.ts";
 import { childNode, keysOf, kindOf, rootNode, type SchemaNode } from "../config/schema_tree.ts";
 import { isEditable } from "../settings/editable_keys.ts";
-import type { Setting } from "./upkeep_request.ts";
+import type { Change } from "../settings/changes.ts";
+
+/** A key of the configuration, as it may be shown. */
+export interface Setting {
+  path: string;
+  /** In force after the next start; a secret as `********`, a reference as it is written. */
+  value?: unknown;
+  default?: unknown;
+  description?: string;
+  takes: Change["takes"];
+  secret: boolean;
+  /** Whether it has a value; for a secret all that is said of it. */
+  isSet: boolean;
+  /** Where the value comes from. */
+  source: "default" | "file" | "environment" | "secret";
+  /** Whether `settings.change` takes it. */
+  editable: boolean;
+}
 
 /** Every key that there is or could be, in the order of the schema. */
 export function viewSettings(

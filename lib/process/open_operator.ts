@@ -11,8 +11,10 @@ import type { Config } from "../config/schema.ts";
 import { Approvals } from "../approvals/approvals.ts";
 import { Commissions } from "../approvals/commission/commissions.ts";
 import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
-import { Operator } from "../operations/operate.ts";
-import { createUpkeep } from "../operations/upkeep.ts";
+import { auditPages } from "../operations/audit_pages.ts";
+import { Operator } from "../operations/operator.ts";
+import { SecretKeeper } from "../operations/secret_keeper.ts";
+import { settingsKeeper } from "../operations/settings_keeper.ts";
 import { createIssuedTokens } from "../state/issued_tokens.ts";
 import type { HomeLog } from "./open_log.ts";
 import type { Records } from "./open_records.ts";
@@ -41,13 +43,12 @@ export async function openOperator(options: OwnOptions, deps: OpenOperatorDeps) 
   const channels = options.channels && (await import("../operations/channels/home_channels.ts"))
     .openHomeChannels({ ...deps, registry: options.channels, paths, env, scrubber });
   const commissions = new Commissions({ audit, findings: state.findings, grants: state.grants });
-  const upkeep = createUpkeep({
+  const settings = settingsKeeper({
     paths,
     env,
     running: config,
     permissions: table,
     secrets: state.secrets,
-    mirror: config.audit.mirror,
     load: () => loadOwn(options, { keepLastGood: false }),
     permissionsOf: (next) => ownTable(options, next),
     reload: deps.reload,
@@ -88,7 +89,10 @@ export async function openOperator(options: OwnOptions, deps: OpenOperatorDeps) 
           trustsProxy,
         }
         : undefined,
-      upkeep,
+      secrets: new SecretKeeper({ secrets: state.secrets, paths, env }),
+      audit: auditPages({ ...paths, mirror: config.audit.mirror }),
+      permissions: table,
+      settings,
       channels: channels?.operator,
       commissions,
       log,

@@ -30,7 +30,7 @@ import { watchConfig } from "../authority/watch_config.ts";
 import type { Executor } from "../executor/executor.ts";
 import { TriedSandboxes } from "../executor/tried_sandboxes.ts";
 import type { Actions } from "../gate/gate.ts";
-import type { Operator } from "../operations/operate.ts";
+import type { Operator } from "../operations/operator.ts";
 import { type GatewayLauncher, launchGateway } from "./launch_gateway.ts";
 import { openActions } from "./open_actions.ts";
 import { type HomeLog, openLog } from "./open_log.ts";

@@ -26,7 +26,7 @@ import { KnownSecrets } from "../known_secrets.ts";
 import type { McpServers } from "../../mcp_servers/mcp_servers.ts";
 import { openMcpServers } from "../../mcp_servers/open_mcp_servers.ts";
 import { openNetwork } from "../../executor/network/open_network.ts";
-import { Operator } from "../../operations/operate.ts";
+import { Operator } from "../../operations/operator.ts";
 import { openOperatorState, type OperatorState } from "../../state/operator_state.ts";
 
 /** How a fixture differs from the default. */

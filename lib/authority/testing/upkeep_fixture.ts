@@ -9,7 +9,7 @@ import type { Config } from "../../config/schema.ts";
 import { type TempHome, tempHome } from "../../config/testing/temp_home.ts";
 import { providerHosts } from "../../model/hosts.ts";
 import { Approvals } from "../../approvals/approvals.ts";
-import { Operator, type OperatorDeps } from "../../operations/operate.ts";
+import { Operator, type OperatorDeps } from "../../operations/operator.ts";
 import { systemClock } from "../../base/clock.ts";
 import { AUDIT_FILE, type AuditLog, openAudit } from "../../audit/log.ts";
 import type { AuditRecord } from "../../audit/record.ts";

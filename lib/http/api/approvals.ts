@@ -7,24 +7,16 @@
 
 import type { Hono } from "hono";
 import type { Clock } from "../../base/clock.ts";
-import type { Credential } from "../../contract/credentials.ts";
-import type { OperatorAnswer, OperatorRequest } from "../../operations/operator.ts";
+import { APPROVALS } from "../../operations/approvals.ts";
+import type { Operate } from "../../operations/operations.ts";
 import { ServiceError } from "../../base/errors.ts";
 import { bearer } from "../auth.ts";
 import type { AuthFailures } from "../auth_failures.ts";
 import { Bodies } from "../body.ts";
-import { APPROVALS_PATH, createApprovalsRoutes } from "../web/approvals_routes.ts";
+import { operationRoutes } from "../web/operation_routes.ts";
 import { readBody } from "../web/read_body.ts";
 import type { Caller } from "../web/web_route.ts";
 import type { RequestContext } from "./request_context.ts";
-
-export { APPROVALS_PATH };
-
-/** Asks the authority; rejects with its ServiceError. */
-export type Operate = (
-  request: OperatorRequest,
-  credential: Credential,
-) => Promise<OperatorAnswer>;
 
 /** What the routes need. */
 export interface ApprovalsDeps {
@@ -40,11 +32,14 @@ export function addApprovalRoutes(
   { operate, failures, clock }: ApprovalsDeps,
 ): void {
   const bodies = new Bodies({ clock });
-  for (const route of createApprovalsRoutes({ operate })) {
+  for (const route of operationRoutes(APPROVALS, { operate })) {
     routes.on(route.method, [route.path], async (c) => {
       const request = c.req.raw;
       const context = c.env;
       try {
+        const caller = callerOf(request);
+        // A body is for those alone whose token is in force.
+        await operate({ op: "tokens.check" }, caller.credential);
         return await route.handle({
           request,
           params: c.req.param() as Record<string, string>,
@@ -52,7 +47,7 @@ export function addApprovalRoutes(
           // No proxy is trusted on this port.
           arrival: { peerAddress: context.peer, headerValues: () => [] },
           context,
-          caller: callerOf(request),
+          caller,
           body: readBody(bodies, request, route.maxBodyBytes),
         });
       } catch (error) {

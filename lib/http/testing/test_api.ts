@@ -10,7 +10,7 @@ import type { DocumentReader } from "../../contract/documents.ts";
 import type { AccessEntry } from "../access_log.ts";
 import { ServiceError } from "../../base/errors.ts";
 import { type Api, type ApiDeps, createApi } from "../api/app.ts";
-import type { Operate } from "../api/approvals.ts";
+import type { Operate } from "../../operations/operations.ts";
 import type { Checks } from "../api/health.ts";
 import { listen, type Listener } from "../../listen/listen.ts";
 import { fakeDocuments } from "./fake_documents.ts";

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { Credential } from "../../contract/credentials.ts";
 import type { OperatorRequest } from "../../operations/operator.ts";
 import { ServiceError } from "../../base/errors.ts";
-import type { Operate } from "../api/approvals.ts";
+import type { Operate } from "../../operations/operations.ts";
 import { createApprovalsRoutes } from "./approvals_routes.ts";
 import { createLatchesRoutes } from "./latches_routes.ts";
 import { createTestWebApp, refusal } from "./testing/test_web_app.ts";

@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import type { Credential } from "../../contract/credentials.ts";
-import type { OperatorAnswer, OperatorRequest } from "../../operations/operator.ts";
+import type { Operate } from "../../operations/operations.ts";
 import type { IssuedToken } from "../../contract/credentials.ts";
 import { upgradePath } from "../../base/upgrade_path.ts";
 import type { WebsocketConfig } from "../../config/schema.ts";
@@ -28,7 +28,7 @@ export interface BootstrapDeps {
   config: WebsocketConfig;
   admission: Pick<Admission, "refuseSecret" | "proxiedCaller" | "socketTokens">;
   localUsers: IssueAccessDeps["localUsers"];
-  operate(request: OperatorRequest, credential: Credential): Promise<OperatorAnswer>;
+  operate: Operate;
   /** Name of the default model now. */
   model: () => string;
 }
@@ -93,8 +93,10 @@ export function createBootstrapRoutes(deps: BootstrapDeps): WebRoute[] {
       }
       const { credential, isOpen } = requireIssueSecret(request, arrival, deps);
       if (isOpen) await requireLocal(request, arrival, deps);
-      const issued = await operate({ op: "tokens.issue_api", scopes: ["operate"] }, credential);
-      const { issued: { token: apiToken } } = issued as { issued: IssuedToken };
+      const { token: apiToken } = await operate(
+        { op: "tokens.issue_api", scopes: ["operate"] },
+        credential,
+      );
       return Response.json({
         token: admission.socketTokens.issue(["operate"]),
         api_token: apiToken,

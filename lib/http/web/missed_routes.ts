@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import type { MissedMessages, MissedRow } from "../../contract/journal.ts";
-import { CHANNELS_PATH } from "./channels_routes.ts";
+import { CHANNELS_PATH } from "../../operations/channels.ts";
 import { readQuery, wholeNumber } from "./query_params.ts";
 import type { WebRoute } from "./web_route.ts";
 

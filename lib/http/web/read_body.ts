@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { ServiceError } from "../../base/errors.ts";
-import { check } from "../api/request_error.ts";
+import { check } from "../../listen/request_error.ts";
 import type { Bodies } from "../body.ts";
 import { bodyType } from "../guard.ts";
 

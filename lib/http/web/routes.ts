@@ -5,20 +5,20 @@
  */
 
 import { ServiceError } from "../../base/errors.ts";
-import type { Operate } from "../api/approvals.ts";
-import { createApprovalsRoutes } from "./approvals_routes.ts";
-import { createAuditRoutes } from "./audit_routes.ts";
+import { APPROVALS, BLOCKS } from "../../operations/approvals.ts";
+import { AUDIT } from "../../operations/audit.ts";
+import { PERMISSIONS } from "../../operations/permissions.ts";
+import { SECRETS } from "../../operations/secrets.ts";
+import { SETTINGS } from "../../operations/settings.ts";
 import { type AutomationsRoutesDeps, createAutomationRoutes } from "./automations_routes.ts";
 import { type BootstrapDeps, createBootstrapRoutes } from "./bootstrap_routes.ts";
 import { type ChannelsRoutesDeps, createChannelsRoutes } from "./channels_routes.ts";
 import { type CommissionRoutesDeps, createCommissionRoutes } from "./commission_routes.ts";
-import { createLatchesRoutes } from "./latches_routes.ts";
 import { createMissedRoutes, type MissedRoutesDeps } from "./missed_routes.ts";
 import { createMediaRoutes, type MediaRoutesDeps } from "./media_routes.ts";
+import { operationRoutes, type OperationRoutesDeps } from "./operation_routes.ts";
 import { createModelsRoutes, type ModelsRoutesDeps } from "./models_routes.ts";
 import { createOpenApiRoutes } from "./openapi_routes.ts";
-import { createPermissionsRoutes } from "./permissions_routes.ts";
-import { createSecretsRoutes } from "./secrets_routes.ts";
 import { createSessionsRoutes, type SessionsRoutesDeps } from "./sessions_routes.ts";
 import { createSettingsRoutes } from "./settings_routes.ts";
 import { createStartPageRoutes } from "./start_page.ts";
@@ -38,9 +38,8 @@ export type WebRoutesDeps =
   & StatusRoutesDeps
   & ChannelsRoutesDeps
   & MissedRoutesDeps
+  & OperationRoutesDeps
   & {
-    /** Asks the authority. */
-    operate: Operate;
     /** Text of the page at the root (`readStartPage`). */
     page: string;
   };
@@ -53,17 +52,18 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...createTokenRoutes(deps),
     ...createSessionsRoutes(deps),
     ...createMediaRoutes(deps),
-    ...createApprovalsRoutes(deps),
-    ...createLatchesRoutes(deps),
+    ...operationRoutes(APPROVALS, deps),
+    ...operationRoutes(BLOCKS, deps),
     ...createAutomationRoutes(deps),
     ...createCommissionRoutes(deps),
     ...createModelsRoutes(deps),
-    ...createSettingsRoutes(deps),
+    ...operationRoutes(SETTINGS, deps),
+    ...createSettingsRoutes(),
     ...createChannelsRoutes(deps),
     ...createMissedRoutes(deps),
-    ...createSecretsRoutes(deps),
-    ...createPermissionsRoutes(deps),
-    ...createAuditRoutes(deps),
+    ...operationRoutes(SECRETS, deps),
+    ...operationRoutes(PERMISSIONS, deps),
+    ...operationRoutes(AUDIT, deps),
     ...createStatusRoutes(deps),
   ];
   checkIssuePath(deps.config.tokenIssuePath, routes);

@@ -7,7 +7,7 @@
 
 import { z } from "zod";
 import type { Credential } from "../../contract/credentials.ts";
-import type { OperatorAnswer, OperatorRequest } from "../../operations/operator.ts";
+import type { Operate } from "../../operations/operations.ts";
 import { type IssuedToken, type Scope, SCOPES } from "../../contract/credentials.ts";
 import type { WebsocketConfig } from "../../config/schema.ts";
 import { ServiceError } from "../../base/errors.ts";
@@ -28,7 +28,7 @@ export interface TokenRoutesDeps {
   config: WebsocketConfig;
   admission: Pick<Admission, "refuseSecret" | "socketTokens">;
   localUsers: IssueAccessDeps["localUsers"];
-  operate(request: OperatorRequest, credential: Credential): Promise<OperatorAnswer>;
+  operate: Operate;
   /** Milliseconds since 1970. */
   now: () => number;
 }
@@ -69,8 +69,8 @@ export function createTokenRoutes(deps: TokenRoutesDeps): WebRoute[] {
       }
       // It could approve actions: without a secret that is for who sits at this machine alone.
       if (isOpen) await requireLocal(request, arrival, deps);
-      const answer = await operate({ op: "tokens.issue_api", scopes }, credential);
-      return Response.json({ token: (answer as { issued: IssuedToken }).issued.token, ...expires });
+      const { token } = await operate({ op: "tokens.issue_api", scopes }, credential);
+      return Response.json({ token, ...expires });
     },
   };
 

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Scope } from "../../contract/credentials.ts";
 import { type UpkeepFixture, upkeepFixture } from "../../authority/testing/upkeep_fixture.ts";
 import { configJsonSchema } from "../../config/json_schema.ts";
-import type { Operate } from "../api/approvals.ts";
+import type { Operate } from "../../operations/operations.ts";
 import { createAuditRoutes } from "./audit_routes.ts";
 import { createPermissionsRoutes } from "./permissions_routes.ts";
 import { createSecretsRoutes } from "./secrets_routes.ts";

@@ -20,7 +20,7 @@ import {
 } from "../../settings/write_settings.ts";
 import { requireEditable, requireStillReady, sortValues } from "./change_guards.ts";
 import type { ChannelWorkers } from "./channel_workers.ts";
-import type { ChannelRequest } from "./channel_request.ts";
+import type { ChannelValues } from "./channel_listing.ts";
 import { findChannel } from "./find_channel.ts";
 import { type PlannedSection, planSection } from "./plan_section.ts";
 import { planSwitch } from "./plan_switch.ts";
@@ -44,7 +44,6 @@ export interface ChangedChannel {
   findings: SetupFinding[];
 }
 
-type Asked<Op extends ChannelRequest["op"]> = Omit<Extract<ChannelRequest, { op: Op }>, "op">;
 
 export class ChannelChanges {
   readonly #deps: ChannelChangesDeps;
@@ -58,7 +57,7 @@ export class ChannelChanges {
 
   /** What the settings, with these values, lack or get wrong. Nothing is written. */
   async validate(
-    { name, values, instanceId }: Asked<"channels.validate">,
+    { name, values, instanceId }: ChannelValues,
   ): Promise<SetupFinding[]> {
     const channel = findChannel(this.#deps.registry, name);
     const { right, wrong } = sortValues(channel, values);
@@ -72,7 +71,7 @@ export class ChannelChanges {
 
   /** Writes values. `by` stands in the record. */
   async set(
-    { name, values, instanceId }: Asked<"channels.set">,
+    { name, values, instanceId }: ChannelValues,
     by: string,
   ): Promise<ChangedChannel> {
     const channel = findChannel(this.#deps.registry, name);
@@ -116,7 +115,7 @@ export class ChannelChanges {
   /** Switches the channel, or one instance, on or off. */
   async switchTo(
     enabled: boolean,
-    { name, instanceId }: Asked<"channels.enable">,
+    { name, instanceId }: Omit<ChannelValues, "values">,
     by: string,
   ): Promise<ChangedChannel> {
     return await this.#inTurn(
@@ -127,7 +126,7 @@ export class ChannelChanges {
 
   async #switch(
     enabled: boolean,
-    { name, instanceId }: Asked<"channels.enable">,
+    { name, instanceId }: Omit<ChannelValues, "values">,
     by: string,
   ): Promise<ChangedChannel | undefined> {
     const { registry, paths, env } = this.#deps;
@@ -159,7 +158,7 @@ export class ChannelChanges {
   #planValues(
     channel: UsableChannel,
     text: string | undefined,
-    { values, instanceId }: Pick<Asked<"channels.set">, "values" | "instanceId">,
+    { values, instanceId }: Pick<ChannelValues, "values" | "instanceId">,
   ): PlannedSection {
     const { paths, env } = this.#deps;
     const { descriptor: { name } } = channel;

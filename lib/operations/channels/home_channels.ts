@@ -40,7 +40,7 @@ export interface HomeChannelsDeps {
 
 export interface HomeChannels {
   readonly workers: Pick<ChannelWorkers, "open">;
-  readonly operator: Pick<ChannelOperator, "answer">;
+  readonly operator: ChannelOperator;
   /** Those that the service runs itself, switched on. */
   readonly served: readonly ChannelModule[];
   /** Those that have workers of their own, as they are configured now; what has no effect is logged. */

@@ -16,7 +16,7 @@ import { sectionFields } from "../../channel/setup/common_fields.ts";
 import { sectionView } from "../../channel/setup/section_view.ts";
 import type { Examined } from "../../settings/examine.ts";
 import { toErrorData } from "../../base/errors.ts";
-import type { ChannelInstanceListing, ChannelListing } from "./channel_request.ts";
+import type { ChannelInstanceListing, ChannelListing } from "./channel_listing.ts";
 import { workerProblems } from "./worker_problems.ts";
 import { sectionsIn } from "./plan_section.ts";
 

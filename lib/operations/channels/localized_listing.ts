@@ -7,7 +7,7 @@
 import { commonLabels } from "../../registry/locales/common_labels.ts";
 import { loadLocale } from "../../registry/locales/load_locale.ts";
 import type { ChannelRegistry } from "../../registry/channel_registry.ts";
-import type { ChannelListing } from "./channel_request.ts";
+import type { ChannelListing } from "./channel_listing.ts";
 
 /** With what the channel has in that language; as it is, where it has none or cannot use it. */
 export async function localizedListing(

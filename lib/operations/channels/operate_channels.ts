@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { SetupFinding } from "../../channel/descriptor.ts";
 import { instancesOf } from "../../channel/management/instances_of.ts";
 import type { UsableChannel } from "../../registry/channel_registry.ts";
 import type { WorkerSource } from "../../channel_worker/worker_source.ts";
@@ -19,11 +20,10 @@ import type { Log } from "../../base/log.ts";
 import { AskFeatures } from "./ask_features.ts";
 import { type ChangedChannel, ChannelChanges, type ChannelChangesDeps } from "./channel_changes.ts";
 import type { ChannelWorkers } from "./channel_workers.ts";
-import type { ChannelAnswer, ChannelListing, ChannelRequest } from "./channel_request.ts";
-import { checkChannelRequest } from "./check_channel_request.ts";
-import { Connects } from "./connects.ts";
+import type { ChangedListing, ChannelListing, ChannelValues } from "./channel_listing.ts";
+import { type ConnectRequest, Connects, type ShownConnection } from "./connects.ts";
 import { createFeatureStore, type FeatureStore } from "./feature_store.ts";
-import { findChannel, requireKnown } from "./find_channel.ts";
+import { findChannel } from "./find_channel.ts";
 import { brokenListing, listChannels } from "./list_channels.ts";
 import { localizedListing } from "./localized_listing.ts";
 import { sectionsIn } from "./plan_section.ts";
@@ -37,6 +37,10 @@ export interface ChannelOperatorDeps extends Omit<ChannelChangesDeps, "log"> {
   clock: Clock;
   log: Pick<Log, "warning" | "error">;
 }
+
+/** Entries of values, and of a query, that one request may hold, and their characters as JSON. */
+const MAX_ENTRIES = 200;
+const MAX_CHARS = 256 * 1024;
 
 /** Changes, and checks of settings, that are under way at the same time. */
 const MAX_WAITING = 16;
@@ -69,25 +73,46 @@ export class ChannelOperator {
     });
   }
 
-  /** `by` stands in the record of a change. Rejects with a ServiceError. */
-  async answer(asked: ChannelRequest, by: string): Promise<ChannelAnswer> {
-    const request = checkChannelRequest(asked);
-    // A poll holds nobody up, and a cancellation is not to be held up.
-    const { op } = request;
-    if (op === "channels.list" || op === "channels.connect") {
-      return await visible(() => this.#run(request, by));
-    }
-    if (this.#waiting >= MAX_WAITING) {
-      throw new ServiceError("overloaded", `${MAX_WAITING} changes of channels are under way`, {
-        retryAfterS: 1,
-      });
-    }
-    this.#waiting++;
-    try {
-      return await visible(() => this.#run(request, by));
-    } finally {
-      this.#waiting--;
-    }
+  /** All of them; in another language, where they have it. */
+  list(locale?: string): Promise<ChannelListing[]> {
+    return visible(() => this.#list(locale));
+  }
+
+  /** What the settings, with these values, lack or get wrong. Writes nothing. */
+  validate(asked: ChannelValues): Promise<SetupFinding[]> {
+    checkSize(asked.values, "values");
+    return this.#change(() => this.#changes.validate(asked));
+  }
+
+  /** Writes values: a blank secret keeps the stored one, null clears one. `by` is for the audit log. */
+  set(asked: ChannelValues, by: string): Promise<ChangedListing> {
+    checkSize(asked.values, "values");
+    return this.#change(async () =>
+      await this.#changed(asked, await this.#changes.set(asked, by), true)
+    );
+  }
+
+  switchTo(
+    enabled: boolean,
+    asked: Pick<ChannelValues, "name" | "instanceId">,
+    by: string,
+  ): Promise<ChangedListing> {
+    return this.#change(async () =>
+      await this.#changed(asked, await this.#changes.switchTo(enabled, asked, by), enabled)
+    );
+  }
+
+  /** A poll holds nobody up, and a cancellation isn't to be held up. */
+  connect(asked: ConnectRequest): Promise<ShownConnection> {
+    checkSize(asked.query, "query");
+    return visible(async () => {
+      if (findChannel(this.#deps.registry, asked.name).connector === undefined) {
+        throw new ServiceError("not_found", `${asked.name} is not connected interactively`, {
+          param: "name",
+        });
+      }
+      return await this.#connects.answer(asked);
+    });
   }
 
   /** Ends what is being connected, and resolves when nothing is asked any more. */
@@ -96,32 +121,27 @@ export class ChannelOperator {
     await this.#features.close();
   }
 
-  async #run(request: ChannelRequest, by: string): Promise<ChannelAnswer> {
-    switch (request.op) {
-      case "channels.list":
-        return { channels: await this.#list(request) };
-      case "channels.validate":
-        return { findings: await this.#changes.validate(request) };
-      case "channels.set":
-      case "channels.enable":
-      case "channels.disable": {
-        const { op, name, instanceId } = request;
-        const changed = op === "channels.set"
-          ? await this.#changes.set(request, by)
-          : await this.#changes.switchTo(op === "channels.enable", request, by);
-        await this.#finish(changed, instanceId, op !== "channels.disable");
-        return { channel: await this.#listOne(name), findings: changed.findings };
-      }
-      case "channels.connect": {
-        const { name, action, query } = request;
-        if (findChannel(this.#deps.registry, name).connector === undefined) {
-          throw new ServiceError("not_found", `${name} is not connected interactively`, {
-            param: "name",
-          });
-        }
-        return { connect: await this.#connects.answer({ name, action, query, by }) };
-      }
+  async #change<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#waiting >= MAX_WAITING) {
+      throw new ServiceError("overloaded", `${MAX_WAITING} changes of channels are under way`, {
+        retryAfterS: 1,
+      });
     }
+    this.#waiting++;
+    try {
+      return await visible(run);
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  async #changed(
+    { name, instanceId }: Pick<ChannelValues, "name" | "instanceId">,
+    changed: ChangedChannel,
+    asks: boolean,
+  ): Promise<ChangedListing> {
+    await this.#finish(changed, instanceId, asks);
+    return { channel: await this.#listOne(name), findings: changed.findings };
   }
 
   async #connectorOf(name: string, instanceId: string | undefined): Promise<WorkerSource> {
@@ -149,15 +169,10 @@ export class ChannelOperator {
     return { all: listChannels({ registry, examined, features, dataDir }), examined };
   }
 
-  async #list(
-    { name, locale }: { name?: string; locale?: string },
-  ): Promise<ChannelListing[]> {
-    const { registry } = this.#deps;
+  async #list(locale: string | undefined): Promise<ChannelListing[]> {
     const { all } = await this.#listAll();
-    const found = name === undefined ? all : all.filter((each) => each.name === name);
-    if (name !== undefined && found.length === 0) requireKnown(registry, name, []);
-    if (locale === undefined) return found;
-    return await Promise.all(found.map((each) => localizedListing(each, registry, locale)));
+    if (locale === undefined) return all;
+    return await Promise.all(all.map((each) => localizedListing(each, this.#deps.registry, locale)));
   }
 
   /** After a change; what is left of a channel that is gone has no place in the list once it is off. */
@@ -217,6 +232,16 @@ export class ChannelOperator {
       }),
     );
   }
+}
+
+function checkSize(held: Readonly<Record<string, unknown>>, param: string): void {
+  const tooLarge = Object.keys(held).length > MAX_ENTRIES
+    ? `${MAX_ENTRIES} entries`
+    : JSON.stringify(held).length > MAX_CHARS
+    ? `${MAX_CHARS} characters together`
+    : undefined;
+  if (tooLarge === undefined) return;
+  throw new ServiceError("too_large", `${param} must have at most ${tooLarge}`, { param });
 }
 
 /** What is wrong with the configuration is for whoever asked to change it. */

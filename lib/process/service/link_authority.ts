@@ -8,7 +8,7 @@ import type { ActionPort } from "../../contract/actions.ts";
 import type { McpServerStatus, OfferedTool } from "../../mcp_servers/mcp_servers.ts";
 import type { LocalConnection, LocalUser } from "../../authority/local_users.ts";
 import type { Credential } from "../../contract/credentials.ts";
-import type { OperatorAnswer, OperatorRequest } from "../../operations/operator.ts";
+import type { Operate, OperationRequest } from "../../operations/operations.ts";
 import type { DocumentReader } from "../../contract/documents.ts";
 import { ServiceError } from "../../base/errors.ts";
 import type { JwksNetwork } from "../../trusted_proxy/fetch_jwks.ts";
@@ -31,7 +31,7 @@ export interface AuthorityLink {
   /** Reads documents in children of the authority. */
   readonly documents: DocumentReader;
   /** Asks for what only approvers and operators may do; rejects with the authority's ServiceError. */
-  operate(request: OperatorRequest, credential: Credential): Promise<OperatorAnswer>;
+  readonly operate: Operate;
   /** The workspace's AGENTS.md, or an empty text. */
   instructions(): Promise<string>;
   /** What MCP servers offer; the authority bounds how long that takes. */
@@ -79,8 +79,8 @@ export function linkAuthority(
       extract: ({ name, bytes }, { signal }) =>
         peer.call("extract", { name }, { bytes: bytes.slice(), signal }),
     },
-    operate: (request, credential) =>
-      operating(() => peer.call("operate", { request, credential })),
+    operate: ((request: OperationRequest, credential: Credential) =>
+      operating(() => peer.call("operate", { request, credential }))) as Operate,
     instructions() {
       if (cached === undefined || now() - cached.at > INSTRUCTIONS_AGE_MS) {
         cached = { at: now(), text: peer.call("instructions", null) };

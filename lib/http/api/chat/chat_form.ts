@@ -10,7 +10,7 @@ import { isBlank } from "../../../base/is_blank.ts";
 import { ServiceError } from "../../../base/errors.ts";
 import type { FormEntry } from "../../multipart.ts";
 import type { ChatRequest } from "./chat_request.ts";
-import { check } from "../request_error.ts";
+import { check } from "../../../listen/request_error.ts";
 import { chooseSession, DEFAULT_SESSION_ID, sessionIdSchema } from "../session_id.ts";
 import { type RequestPart, turnParts } from "../tail.ts";
 

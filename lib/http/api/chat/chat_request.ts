@@ -9,7 +9,7 @@
 
 import { z } from "zod";
 import { readDataUrl } from "../data_url.ts";
-import { check, checkEach } from "../request_error.ts";
+import { check, checkEach } from "../../../listen/request_error.ts";
 import { chooseSession, DEFAULT_SESSION_ID, sessionIdSchema } from "../session_id.ts";
 import { type RequestPart, tailStart, turnParts } from "../tail.ts";
 

@@ -5,15 +5,9 @@
  */
 
 import type { z } from "zod";
-import { approveSchema, denySchema } from "../../web/approvals_routes.ts";
+import { APPROVALS } from "../../../operations/approvals.ts";
 import { contentSchema } from "../chat/chat_request.ts";
 import { inputContentSchema } from "../responses/input_messages.ts";
-import {
-  approvalListSchema,
-  approvalOutcomeSchema,
-  approvalSchema,
-  approvalSummarySchema,
-} from "../../web/approval_schemas.ts";
 import {
   chatChunkSchema,
   chatCompletionRequestSchema,
@@ -44,6 +38,10 @@ import {
   readinessSchema,
 } from "./service_schemas.ts";
 
+const listed = APPROVALS["approvals.list"].output;
+const { input: approve, output: outcome } = APPROVALS["approvals.approve"];
+const deny = APPROVALS["approvals.deny"].input;
+
 /** Schemas by the name under which the document has them. */
 const COMPONENTS = {
   ChatCompletionRequest: chatCompletionRequestSchema,
@@ -65,12 +63,12 @@ const COMPONENTS = {
   MessageItem: messageItemSchema,
   ReasoningItem: reasoningItemSchema,
   DeletedResponse: deletedResponseSchema,
-  Approval: approvalSchema,
-  ApprovalSummary: approvalSummarySchema,
-  ApprovalList: approvalListSchema,
-  ApprovalOutcome: approvalOutcomeSchema,
-  Approve: approveSchema,
-  Deny: denySchema,
+  Approval: APPROVALS["approvals.get"].output,
+  ApprovalSummary: listed.shape.approvals.element,
+  ApprovalList: listed,
+  ApprovalOutcome: outcome,
+  Approve: approve.omit({ id: true }).describe(approve.description!),
+  Deny: deny.omit({ id: true }).describe(deny.description!),
   Model: modelSchema,
   ModelList: modelListSchema,
   Health: healthSchema,

@@ -8,7 +8,7 @@
 import { z } from "zod";
 import { ServiceError } from "../../../base/errors.ts";
 import { readDataUrl } from "../data_url.ts";
-import { check, checkEach } from "../request_error.ts";
+import { check, checkEach } from "../../../listen/request_error.ts";
 import type { RequestPart, TailMessage } from "../tail.ts";
 
 const textPart = z.looseObject({

@@ -9,7 +9,7 @@
 
 import { z } from "zod";
 import { ServiceError } from "../../../base/errors.ts";
-import { check } from "../request_error.ts";
+import { check } from "../../../listen/request_error.ts";
 import { chooseSession, sessionIdSchema } from "../session_id.ts";
 import { type RequestPart, tailStart, turnParts } from "../tail.ts";
 import { inputMessages, inputSchema, outerInputSchema } from "./input_messages.ts";

@@ -11,7 +11,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../base/clock.ts";
 import type { CheckedToken, Credential } from "../../../contract/credentials.ts";
-import type { OperatorAnswer, OperatorRequest } from "../../../operations/operator.ts";
+import type { Operate } from "../../../operations/operations.ts";
 import type { Peer, SocketAdmission } from "../../../channel/socket_host.ts";
 import type { WebsocketConfig } from "../../../config/schema.ts";
 import { ServiceError, toErrorData } from "../../../base/errors.ts";
@@ -34,7 +34,7 @@ export interface AdmissionDeps {
   /** `allowFrom` is read each time. */
   config: WebsocketConfig;
   /** Asks the authority, which alone knows tokens for routes. */
-  operate(request: OperatorRequest, credential: Credential): Promise<OperatorAnswer>;
+  operate: Operate;
   /** Absent while `trustedProxyAuth` is not set. */
   proxy?: Pick<TrustedProxy, "authenticate">;
   clock: Clock;
@@ -192,8 +192,7 @@ export class Admission implements SocketAdmission {
   /** What the authority knows of a token for routes; undefined for one that is not in force. */
   async #check(credential: Credential): Promise<CheckedToken | undefined> {
     try {
-      const answer = await this.#deps.operate({ op: "tokens.check" }, credential);
-      return (answer as { token: CheckedToken }).token;
+      return await this.#deps.operate({ op: "tokens.check" }, credential);
     } catch (error) {
       if (error instanceof ServiceError && error.code === "invalid_token") return undefined;
       throw error;

@@ -8,7 +8,7 @@
 import { connect } from "node:net";
 import { SocketServer } from "../../../../../channels/websocket/socket/socket_server.ts";
 import { systemClock } from "../../../../base/clock.ts";
-import { Operator } from "../../../../operations/operate.ts";
+import { Operator } from "../../../../operations/operator.ts";
 import type { Scope } from "../../../../contract/credentials.ts";
 import { createIssuedTokens } from "../../../../state/issued_tokens.ts";
 import type { Peer } from "../../../../channel/socket_host.ts";

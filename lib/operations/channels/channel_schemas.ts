@@ -5,10 +5,7 @@
  */
 
 import { z } from "zod";
-import type {
-  ChannelInstanceListing,
-  ChannelListing,
-} from "../../operations/channels/channel_request.ts";
+import type { ChannelInstanceListing, ChannelListing } from "./channel_listing.ts";
 import type { ChannelStatus } from "../../channel/channel_status.ts";
 import type { SetupFinding } from "../../channel/descriptor.ts";
 
@@ -62,7 +59,7 @@ const instanceAnswer = z.object({
 });
 
 /** A channel. */
-export const channelAnswer = z.object({
+export const channelSchema = z.object({
   name: z.string(),
   display_name: z.string(),
   enabled: z.boolean(),
@@ -86,20 +83,20 @@ export const channelAnswer = z.object({
 }).describe("A channel; no secret is in it.");
 
 /** What is wrong with settings. */
-export const findingAnswer = z.object({
+export const findingSchema = z.object({
   level: z.enum(["error", "warning"]),
   field: z.string().optional(),
   message: z.string(),
 });
 
 /** What became of a change. */
-export const changedChannelAnswer = z.object({
-  channel: channelAnswer,
-  findings: z.array(findingAnswer).describe("Warnings about what was written."),
+export const changedChannelSchema = z.object({
+  channel: channelSchema,
+  findings: z.array(findingSchema).describe("Warnings about what was written."),
 });
 
 /** How a connection stands. */
-export const connectAnswer = z.object({
+export const connectSchema = z.object({
   state: z.enum(["waiting", "connected", "failed", "cancelled"]),
   message: z.string().describe("For people: what to do next, or what went wrong."),
   show: z.object({
@@ -109,14 +106,11 @@ export const connectAnswer = z.object({
   }).optional(),
 }).describe("What it brought is written, and never shown.");
 
-type ById = ReadonlyMap<string, ChannelStatus>;
+/** A channel on the wire. */
+export type WireChannel = z.infer<typeof channelSchema>;
 
-/** A listing with how its instances are at the moment. */
-export function channelToWire(
-  listing: ChannelListing,
-  statuses: readonly ChannelStatus[],
-): z.infer<typeof channelAnswer> {
-  const byName: ById = new Map(statuses.map((each) => [each.runtimeName, each]));
+/** A listing; how its instances are at the moment is not in it yet. */
+export function channelToWire(listing: ChannelListing): WireChannel {
   return {
     name: listing.name,
     display_name: listing.displayName,
@@ -134,8 +128,7 @@ export function channelToWire(
     multi_instance: listing.multiInstance,
     config_values: listing.configValues,
     configured_fields: [...listing.configuredFields],
-    instances: listing.instances.map((one) => instanceToWire(one, byName)),
-    ...statusOf(listing.name, byName),
+    instances: listing.instances.map(instanceToWire),
   };
 }
 
@@ -146,7 +139,6 @@ export function findingToWire({ level, field, message }: SetupFinding) {
 
 function instanceToWire(
   { id, runtimeName, enabled, configured, missing, problem, ...more }: ChannelInstanceListing,
-  byName: ById,
 ): z.infer<typeof instanceAnswer> {
   const { configValues, configuredFields, localStatePresent, name, displayName, avatarUrl } = more;
   return {
@@ -162,27 +154,33 @@ function instanceToWire(
     ...name !== undefined && { name },
     ...displayName !== undefined && { display_name: displayName },
     ...avatarUrl !== undefined && { avatar_url: avatarUrl },
-    ...statusOf(runtimeName, byName),
   };
 }
 
-function statusOf(
-  runtimeName: string,
-  byName: ById,
-): { status?: z.infer<typeof statusAnswer> } {
-  const found = byName.get(runtimeName);
-  if (found === undefined) return {};
-  const { state, detail, problem, since, restarts, deliveries, missed = 0 } = found;
+/** The channel with how its instances are at the moment. */
+export function withStatus(channel: WireChannel, statuses: readonly ChannelStatus[]): WireChannel {
+  const statusOf = (runtimeName: string) => {
+    const status = statuses.find((each) => each.runtimeName === runtimeName);
+    return status && { status: statusToWire(status) };
+  };
+  return {
+    ...channel,
+    instances: channel.instances.map((one) => ({ ...one, ...statusOf(one.runtime_name) })),
+    ...statusOf(channel.name),
+  };
+}
+
+function statusToWire(
+  { state, detail, problem, since, restarts, deliveries, missed = 0 }: ChannelStatus,
+): z.infer<typeof statusAnswer> {
   const { waiting, retrying, sent, unknown, dead } = deliveries;
   return {
-    status: {
-      state,
-      ...detail !== undefined && { detail },
-      ...problem !== undefined && { problem },
-      since: Math.floor(since / 1_000),
-      restarts,
-      deliveries: { waiting, retrying, sent, unknown, dead },
-      missed,
-    },
+    state,
+    ...detail !== undefined && { detail },
+    ...problem !== undefined && { problem },
+    since: Math.floor(since / 1_000),
+    restarts,
+    deliveries: { waiting, retrying, sent, unknown, dead },
+    missed,
   };
 }

@@ -5,12 +5,13 @@
  */
 
 import { ServiceError } from "../base/errors.ts";
-import { judgeAudit } from "../audit/judge.ts";
+import { judgeAudit, type Verdict } from "../audit/judge.ts";
 import { pageRecords } from "../audit/page_records.ts";
-import type { UpkeepAnswer, UpkeepRequest } from "./upkeep_request.ts";
+import type { AuditFilter } from "../audit/record_filter.ts";
+import type { AuditRecord } from "../audit/record.ts";
 
 /** What it reads. */
-export interface AuditUpkeepDeps {
+export interface AuditPagesDeps {
   auditDir: string;
   keysDir: string;
   /** `audit.mirror`. */
@@ -19,9 +20,26 @@ export interface AuditUpkeepDeps {
   verifyMs?: number;
 }
 
-export interface AuditUpkeep {
-  list(request: Extract<UpkeepRequest, { op: "audit.list" }>): Promise<UpkeepAnswer>;
-  verify(): Promise<UpkeepAnswer>;
+/** The newest `limit` records below the number `before`. */
+export interface AuditPageRequest {
+  filter: AuditFilter;
+  limit: number;
+  before?: number;
+}
+
+/** Records of the audit, oldest first. */
+export interface AuditPage {
+  records: AuditRecord[];
+  /** Where earlier ones may be: the next page's `before`. Absent: there are none. */
+  nextBefore?: number;
+  /** Lines that cannot be read; verifying says what is wrong. */
+  damages: number;
+}
+
+/** Reads the audit log for operators. */
+export interface AuditPages {
+  list(request: AuditPageRequest): Promise<AuditPage>;
+  verify(): Promise<Verdict>;
 }
 
 /** Pages that are read at the same time. */
@@ -30,7 +48,7 @@ const MAX_PAGES = 4;
 const VERIFY_MS = 60_000;
 
 /** Reading gives way to everything else after each piece of a file. */
-export function createAuditUpkeep(deps: AuditUpkeepDeps): AuditUpkeep {
+export function auditPages(deps: AuditPagesDeps): AuditPages {
   const { auditDir: dir, keysDir, mirror, verifyMs = VERIFY_MS } = deps;
   let pages = 0;
   let verifying = false;
@@ -39,7 +57,7 @@ export function createAuditUpkeep(deps: AuditUpkeepDeps): AuditUpkeep {
       if (pages >= MAX_PAGES) throw overloaded(`${MAX_PAGES} pages of the audit are being read`);
       pages++;
       try {
-        return { page: await pageRecords({ dir, filter, limit, before }) };
+        return await pageRecords({ dir, filter, limit, before });
       } finally {
         pages--;
       }
@@ -58,7 +76,7 @@ export function createAuditUpkeep(deps: AuditUpkeepDeps): AuditUpkeep {
           ),
         ), verifyMs);
       try {
-        const verdict = await judgeAudit({
+        return await judgeAudit({
           dir,
           keysDir,
           publicKeys: [],
@@ -66,7 +84,6 @@ export function createAuditUpkeep(deps: AuditUpkeepDeps): AuditUpkeep {
           knownLosses: new Set(),
           signal: late.signal,
         });
-        return { verdict };
       } finally {
         clearTimeout(timer);
         verifying = false;

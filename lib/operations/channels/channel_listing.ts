@@ -1,38 +1,17 @@
 /**
- * What operators may ask about channels, as plain data. The authority writes the
- * configuration, so it answers; how a channel is at the moment only the service knows.
+ * Channels as settings pages show them. How a channel is at the moment only the gateway knows.
  *
  * @module
  */
 
-import type { ConnectAnswer, SetupField, SetupFinding } from "../../channel/descriptor.ts";
+import type { SetupField, SetupFinding } from "../../channel/descriptor.ts";
 
-/** Values are of the contract's fields; `null` clears one. */
-export type ChannelRequest =
-  /** All, or one; in another language, where they have it. */
-  | { op: "channels.list"; name?: string; locale?: string }
-  /** What the settings, with these values, lack or get wrong. Writes nothing. */
-  | {
-    op: "channels.validate";
-    name: string;
-    values: Readonly<Record<string, unknown>>;
-    instanceId?: string;
-  }
-  /** Writes values: a blank secret keeps the stored one. */
-  | {
-    op: "channels.set";
-    name: string;
-    values: Readonly<Record<string, unknown>>;
-    instanceId?: string;
-  }
-  | { op: "channels.enable"; name: string; instanceId?: string }
-  | { op: "channels.disable"; name: string; instanceId?: string }
-  | {
-    op: "channels.connect";
-    name: string;
-    action: "start" | "poll" | "cancel";
-    query: Readonly<Record<string, string>>;
-  };
+/** Values of a channel, or of one instance of it, by field. */
+export interface ChannelValues {
+  name: string;
+  instanceId?: string;
+  values: Readonly<Record<string, unknown>>;
+}
 
 /** A channel as a settings page shows it. No value of a secret is in it. */
 export interface ChannelListing {
@@ -85,10 +64,8 @@ export interface ChannelInstanceListing {
   avatarUrl?: string;
 }
 
-/** What is answered. */
-export type ChannelAnswer =
-  | { channels: ChannelListing[] }
-  | { findings: SetupFinding[] }
-  /** As it is now; `findings` of what was written. */
-  | { channel: ChannelListing; findings: SetupFinding[] }
-  | { connect: Omit<ConnectAnswer, "values"> };
+/** A channel as it is after a change; `findings` of what was written. */
+export interface ChangedListing {
+  channel: ChannelListing;
+  findings: SetupFinding[];
+}

@@ -5,7 +5,7 @@
  */
 
 import type { z } from "zod";
-import { ServiceError } from "../../base/errors.ts";
+import { ServiceError } from "../base/errors.ts";
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];

@@ -20,15 +20,14 @@ import type { Log } from "../base/log.ts";
 import type { AuditLog } from "../audit/log.ts";
 import type { Permission } from "../base/permission.ts";
 import type { SecretStore } from "../state/secret_store.ts";
-import { permissionDifference } from "./permission_difference.ts";
+import { type PermissionDifference, permissionDifference } from "./permission_difference.ts";
 import { planChange } from "../settings/plan_change.ts";
-import { viewSettings } from "./settings_view.ts";
+import { type Setting, viewSettings } from "./settings_view.ts";
 import type { SettingChange } from "../settings/setting_change.ts";
-import type { SettingsChanged, SettingsView } from "./upkeep_request.ts";
 import { untilWritten, writeSettings } from "../settings/write_settings.ts";
 
 /** What it works on. */
-export interface SettingsUpkeepDeps {
+export interface SettingsKeeperDeps {
   paths: HomePaths;
   env: Env;
   /** In force; live keys of it follow the file. */
@@ -46,7 +45,28 @@ export interface SettingsUpkeepDeps {
   log: Pick<Log, "error">;
 }
 
-export interface SettingsUpkeep {
+/** The configuration as it stands in the file. */
+export interface SettingsView {
+  file: string;
+  settings: Setting[];
+  /** Keys whose value in the file waits for a restart. */
+  waiting: string[];
+  /** Why the file would not load, a line each; the settings are then those that loaded last. */
+  problems: string[];
+}
+
+/** What became of a change. */
+export interface SettingsChanged {
+  /** False: the file held all of it already. */
+  written: boolean;
+  /** Keys that are in force. */
+  live: string[];
+  /** Keys that wait for a restart of the service, and what that would change. */
+  restartRequired?: { keys: string[]; permissions: PermissionDifference };
+}
+
+/** Reads and changes the configuration for operators. */
+export interface SettingsKeeper {
   get(): Promise<SettingsView>;
   /** One at a time. `by` stands in the record. */
   change(changes: readonly SettingChange[], by: string): Promise<SettingsChanged>;
@@ -56,7 +76,7 @@ export interface SettingsUpkeep {
 const MAX_WAITING = 16;
 
 /** Reads and changes the configuration of a home. */
-export function createSettingsUpkeep(deps: SettingsUpkeepDeps): SettingsUpkeep {
+export function settingsKeeper(deps: SettingsKeeperDeps): SettingsKeeper {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   return {
@@ -83,7 +103,7 @@ export function createSettingsUpkeep(deps: SettingsUpkeepDeps): SettingsUpkeep {
   };
 }
 
-async function getSettings(deps: SettingsUpkeepDeps): Promise<SettingsView> {
+async function getSettings(deps: SettingsKeeperDeps): Promise<SettingsView> {
   const { paths, env } = deps;
   const { text, problems: unread } = await readConfig({ paths }).then(
     ({ text }) => ({ text, problems: [] }),
@@ -111,7 +131,7 @@ async function getSettings(deps: SettingsUpkeepDeps): Promise<SettingsView> {
 async function changeSettings(
   changes: readonly SettingChange[],
   by: string,
-  deps: SettingsUpkeepDeps,
+  deps: SettingsKeeperDeps,
 ): Promise<SettingsChanged> {
   const keys = await untilWritten(async () => {
     const { text: before } = await readConfig(deps).catch(asRequestFault);
@@ -133,7 +153,7 @@ function asRequestFault(error: unknown): never {
 /** Which of the keys are in force by now, and what the others would change. */
 async function report(
   keys: readonly KeyPath[],
-  { running, permissions, load, permissionsOf, reload }: SettingsUpkeepDeps,
+  { running, permissions, load, permissionsOf, reload }: SettingsKeeperDeps,
 ): Promise<SettingsChanged> {
   await reload?.();
   const loaded = await load();

@@ -1,0 +1,175 @@
+/**
+ * The inbox of approvers, and what a denial blocks from then on.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { ServiceError } from "../base/errors.ts";
+import { type ApprovalView, CAPABILITIES } from "../contract/actions.ts";
+import { operation } from "./operation.ts";
+
+/** Where approvals are. */
+export const APPROVALS_PATH = "/api/webui/approvals";
+const BLOCKS_PATH = "/api/webui/latches";
+
+const seconds = z.int().describe("Seconds since 1970.");
+const id = z.string("an id").max(100, "at most 100 characters");
+const capability = z.enum(CAPABILITIES, `one of ${CAPABILITIES.join(", ")}`);
+const digestForm = "the 64 hex digits of the approval's digest";
+
+const summary = z.object({
+  id: z.string().regex(/^apr_/),
+  digest: z.string().regex(/^[0-9a-f]{64}$/).describe("Of the action; an answer repeats it."),
+  capability,
+  target: z.string().describe("What the action is about, resolved; hidden characters as \\u{…}."),
+  session: z.string(),
+  created_at: seconds,
+  expires_at: seconds,
+}).describe("A pending approval.");
+
+const approval = summary.extend({
+  tool: z.string(),
+  details: z.string().describe("Everything else that the action depends on, whole: facts first."),
+  channel: z.string(),
+  actor: z.string().describe("Who opened the turn."),
+}).describe("A pending approval, with everything to decide by.");
+
+const outcome = z.object({ id: z.string(), outcome: z.enum(["approved", "denied"]) })
+  .describe("The answer counts.");
+
+const ERRORS = [
+  "approval_not_found",
+  "approval_answered",
+  "approval_expired",
+  "approval_void",
+  "approval_stopped",
+] as const;
+
+/** Operations on approvals. */
+export const APPROVALS = {
+  "approvals.list": operation({
+    summary: "List pending approvals",
+    scope: "approve",
+    input: z.object({}),
+    output: z.object({ approvals: z.array(summary).describe("Oldest first.") })
+      .describe("Pending approvals."),
+    route: { method: "GET", path: APPROVALS_PATH },
+    run: (_, { approvals }) => ({ approvals: approvals.list().map(summaryOf) }),
+  }),
+  "approvals.get": operation({
+    summary: "Show a pending approval, with everything to decide by",
+    scope: "approve",
+    input: z.object({ id }),
+    output: approval,
+    route: { method: "GET", path: `${APPROVALS_PATH}/:id`, errors: ERRORS },
+    run({ id }, { approvals }) {
+      const view = approvals.get(id);
+      const { tool, details, channel, actor } = view;
+      return { ...summaryOf(view), tool, details, channel, actor };
+    },
+  }),
+  "approvals.approve": operation({
+    summary: "Let the action run, once",
+    scope: "approve",
+    input: z.object({
+      id,
+      digest: z.string(digestForm).regex(/^[0-9a-f]{8,64}$/i, digestForm)
+        .describe("The digest of the approval; another one is a 409, and it still waits."),
+    }, "an object").describe("Approve."),
+    output: outcome,
+    route: {
+      method: "POST",
+      path: `${APPROVALS_PATH}/:id/approve`,
+      errors: [...ERRORS, "approval_mismatch", "audit_unavailable"],
+    },
+    async run({ id, digest }, { approvals }, { isChat, ...asking }) {
+      if (!isChat && digest.length !== 64) {
+        throw new ServiceError("invalid_request", `digest must be ${digestForm}`, {
+          param: "digest",
+        });
+      }
+      await approvals.answer({ ...asking, id, isChat, verdict: { approve: { digest } } });
+      return { id, outcome: "approved" as const };
+    },
+  }),
+  "approvals.deny": operation({
+    summary: "Refuse the action, and block the capability in the session",
+    scope: "approve",
+    input: z.object({
+      id,
+      reason: z.string("text of at most 1,000 characters")
+        .max(10_000, "text of at most 1,000 characters")
+        .default("").describe("Told to the turn."),
+    }, "an object").describe("Deny; this also blocks the capability in the session."),
+    output: outcome,
+    route: {
+      method: "POST",
+      path: `${APPROVALS_PATH}/:id/deny`,
+      errors: [...ERRORS, "audit_unavailable"],
+    },
+    async run({ id, reason }, { approvals }, asking) {
+      await approvals.answer({ ...asking, id, verdict: { deny: { reason } } });
+      return { id, outcome: "denied" as const };
+    },
+  }),
+};
+
+/** Operations on capabilities that a denial has blocked. */
+export const BLOCKS = {
+  "latches.list": operation({
+    summary: "List the capabilities that are blocked in sessions",
+    scope: "approve",
+    input: z.object({}),
+    output: z.object({
+      latches: z.array(z.object({
+        session: z.string(),
+        capability,
+        since: seconds,
+        reason: z.string().describe("Why it was denied."),
+      })),
+    }).describe("Oldest first."),
+    route: { method: "GET", path: BLOCKS_PATH },
+    run: (_, { latches }) => ({
+      latches: latches.list().map(({ sessionKey, capability, since, reason }) => ({
+        session: sessionKey,
+        capability,
+        since: inSeconds(since),
+        reason,
+      })),
+    }),
+  }),
+  "latches.clear": operation({
+    summary: "Unblock a capability in a session",
+    scope: "operate",
+    input: z.object({ session: z.string().max(300, "at most 300 characters"), capability }),
+    output: z.object({ session: z.string(), capability, cleared: z.literal(true) }),
+    route: { method: "DELETE", path: `${BLOCKS_PATH}/:session/:capability`, errors: ["not_found"] },
+    async run({ session, capability }, { latches }) {
+      if (!await latches.clear(session, capability)) {
+        throw new ServiceError(
+          "not_found",
+          `${capability} isn't blocked in the session ${JSON.stringify(session)}`,
+        );
+      }
+      return { session, capability, cleared: true as const };
+    },
+  }),
+};
+
+function summaryOf(view: ApprovalView) {
+  const { id, digest, capability, target, session, createdAt, expiresAt } = view;
+  return {
+    id,
+    digest,
+    capability,
+    target,
+    session,
+    created_at: inSeconds(createdAt),
+    expires_at: inSeconds(expiresAt),
+  };
+}
+
+function inSeconds(ms: number): number {
+  return Math.floor(ms / 1_000);
+}

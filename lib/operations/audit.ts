@@ -1,0 +1,139 @@
+/**
+ * The audit log: pages of records, and whether all of it holds.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import type { Verdict } from "../audit/judge.ts";
+import { KIND_FORM } from "../audit/record_filter.ts";
+import { operation } from "./operation.ts";
+import { enabled } from "./parts.ts";
+
+/** Records of a page. */
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 500;
+
+/** Seconds since 1970, up to the year 9999. */
+const MAX_TIME_S = 253_402_300_799;
+
+const kind = (form: string) => z.string(form).max(100, form).regex(KIND_FORM, form).optional();
+const name = (form: string) => z.string(form).min(1, form).max(300, form).optional();
+const whole = (min: number, max: number) => {
+  const form = `a whole number from ${min} to ${max}`;
+  return z.int(form).min(min, form).max(max, form).optional();
+};
+
+const record = z.object({
+  seq: z.int(),
+  ts: z.number().describe("Seconds since 1970, to the millisecond"),
+  kind: z.string(),
+  data: z.record(z.string(), z.unknown()),
+  hash: z.string(),
+});
+
+const verdict = z.object({
+  ok: z.boolean(),
+  problem: z.string().optional().describe("What is wrong; absent when nothing is"),
+  message: z.string().optional(),
+  file: z.string().optional(),
+  line: z.int().optional(),
+  records: z.int().optional(),
+  files: z.int().optional(),
+  first_seq: z.int().optional(),
+  head_hash: z.string().optional(),
+  signed_seq: z.int().nullable().optional().describe("Last record that a signature covers"),
+  signed_at: z.number().nullable().optional(),
+  torn_bytes: z.int().optional().describe("At the end: being written, or cut off by a crash"),
+  unknown: z.array(z.object({
+    seq: z.int(),
+    ts: z.number(),
+    data: z.record(z.string(), z.unknown()),
+    crashed: z.boolean().describe("It cannot be running any more"),
+  })).optional().describe("Actions that began and whose end is not on record"),
+  unknown_more: z.int().optional(),
+  mirror: z.string().nullable(),
+  keys: z.array(z.object({ fingerprint: z.string(), public_key: z.string() })),
+  keys_from: z.string().describe("Why these keys count"),
+});
+
+/** Operations on the audit log. */
+export const AUDIT = {
+  "audit.list": operation({
+    summary: "Records of the audit log, the newest page first",
+    scope: "operate",
+    input: z.object({
+      limit: whole(1, MAX_LIMIT),
+      before: whole(1, Number.MAX_SAFE_INTEGER),
+      since: whole(0, MAX_TIME_S),
+      until: whole(0, MAX_TIME_S),
+      kind: kind("a kind such as action or action.end"),
+      capability: kind("a capability such as fs.write"),
+      tool: name("the name of a tool"),
+      session: name("the key of a session"),
+    }),
+    output: z.object({
+      records: z.array(record).describe("Oldest first"),
+      next_before: z.int().nullable().describe(
+        "before of the page with earlier records; null: there are none",
+      ),
+      damages: z.int().describe("Lines that cannot be read; verify says what is wrong"),
+    }),
+    confidential: true,
+    route: { method: "GET", path: "/api/webui/audit", errors: ["overloaded"] },
+    async run({ limit = DEFAULT_LIMIT, before, since, until, ...names }, parts) {
+      const page = await enabled(parts.audit).list({
+        filter: {
+          ...names,
+          ...since !== undefined && { since: since * 1_000 },
+          // To the end of that second.
+          ...until !== undefined && { until: until * 1_000 + 999 },
+        },
+        limit,
+        before,
+      });
+      return {
+        records: page.records.map(({ seq, ts, kind, data, hash }) => ({
+          seq,
+          ts: ts / 1_000,
+          kind,
+          data,
+          hash,
+        })),
+        next_before: page.nextBefore ?? null,
+        damages: page.damages,
+      };
+    },
+  }),
+  "audit.verify": operation({
+    summary: "Check every record, link and signature of the audit log",
+    scope: "operate",
+    input: z.object({}),
+    output: verdict,
+    route: { method: "POST", path: "/api/webui/audit/verify", errors: ["overloaded"] },
+    run: async (_, parts) => verdictToWire(await enabled(parts.audit).verify()),
+  }),
+};
+
+function verdictToWire(
+  { firstSeq, headHash, signedSeq, signedAt, tornBytes, unknown, unknownMore, keys, keysFrom, ...rest }:
+    Verdict,
+): z.infer<typeof verdict> {
+  return {
+    ...rest,
+    first_seq: firstSeq,
+    head_hash: headHash,
+    signed_seq: signedSeq,
+    signed_at: typeof signedAt === "string" ? Date.parse(signedAt) / 1_000 : signedAt,
+    torn_bytes: tornBytes,
+    unknown: unknown?.map(({ seq, ts, data, crashed }) => ({
+      seq,
+      ts: ts / 1_000,
+      data,
+      crashed,
+    })),
+    unknown_more: unknownMore,
+    keys: keys.map(({ fingerprint, publicKey }) => ({ fingerprint, public_key: publicKey })),
+    keys_from: keysFrom,
+  };
+}

@@ -1,0 +1,64 @@
+/**
+ * What an operation is. Everything that operators can ask for is defined once, in this folder: its name,
+ * the scope that it takes, what goes in and comes out, and what it does. The routes of the ports, their
+ * OpenAPI document and what crosses to the authority are read from that.
+ *
+ * Fields have the names of the wire, and times are in seconds since 1970.
+ *
+ * @module
+ */
+
+import type { z } from "zod";
+import type { ErrorCode } from "../base/errors.ts";
+import type { ActionContext } from "../contract/actions.ts";
+import type { Scope } from "../contract/credentials.ts";
+import type { Parts } from "./parts.ts";
+
+/** Where an operation is found over HTTP. What the path doesn't name is in the query, or the body. */
+export interface OperationRoute {
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  /** `:name` is the field of that name. */
+  path: string;
+  /** Beside those that every route has. */
+  errors?: readonly ErrorCode[];
+  /** Default: 64 KiB. */
+  maxBodyBytes?: number;
+}
+
+/** Who asks, checked. */
+export interface Asking {
+  /** For the audit log, such as `token:tok_…`. */
+  by: string;
+  /** A chat shows only the first digits of a digest. */
+  isChat: boolean;
+  /** Why this one may not answer an action of that turn; undefined: may. */
+  objection(context: ActionContext): string | undefined;
+}
+
+/** One operation. */
+export interface Operation<
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodType = z.ZodType,
+> {
+  /** In a few words, for the docs. */
+  summary: string;
+  /** `gateway`: it only ends or takes away what the gateway began, so its word is enough. */
+  scope: Scope | "gateway";
+  input: Input;
+  output: Output;
+  /** What was sent may be a secret, so errors repeat nothing of it. */
+  confidential?: boolean;
+  route?: OperationRoute;
+  run(
+    input: z.output<Input>,
+    parts: Parts,
+    asking: Asking,
+  ): z.input<Output> | Promise<z.input<Output>>;
+}
+
+/** Types one. */
+export function operation<Input extends z.ZodObject, Output extends z.ZodType>(
+  it: Operation<Input, Output>,
+): Operation<Input, Output> {
+  return it;
+}

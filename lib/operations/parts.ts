@@ -1,0 +1,34 @@
+/**
+ * What operations work on, in the process that owns the home.
+ *
+ * @module
+ */
+
+import type { Approvals } from "../approvals/approvals.ts";
+import type { Commissions } from "../approvals/commission/commissions.ts";
+import type { Permission } from "../base/permission.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { LatchStore } from "../state/latch_store.ts";
+import type { AuditPages } from "./audit_pages.ts";
+import type { ChannelOperator } from "./channels/operate_channels.ts";
+import type { SecretKeeper } from "./secret_keeper.ts";
+import type { SettingsKeeper } from "./settings_keeper.ts";
+
+/** What is absent isn't enabled here. */
+export interface Parts {
+  approvals: Approvals;
+  latches: Pick<LatchStore, "list" | "clear">;
+  secrets?: SecretKeeper;
+  audit?: AuditPages;
+  /** Of the running gateway. */
+  permissions?: readonly Permission[];
+  settings?: SettingsKeeper;
+  channels?: Pick<ChannelOperator, "list" | "validate" | "set" | "switchTo" | "connect">;
+  commissions?: Commissions;
+}
+
+/** The part. Throws `not_enabled` where it is absent. */
+export function enabled<T>(part: T | undefined): T {
+  if (part !== undefined) return part;
+  throw new ServiceError("not_enabled", "This isn't enabled here");
+}
