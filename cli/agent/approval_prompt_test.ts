@@ -1,24 +1,23 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import type { ApprovalView } from "../../lib/contract/actions.ts";
-import type { OperatorRequest } from "../../lib/operations/operator.ts";
+import type { OperationRequest, OperationResult } from "../../lib/operations/operations.ts";
+import type { Approver } from "./approver.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import { ApprovalPrompt } from "./approval_prompt.ts";
 import type { Line } from "./line_reader.ts";
 
-const view = (id: string): ApprovalView => ({
+const view = (id: string): OperationResult<"approvals.get"> => ({
   id,
   digest: "12345678".repeat(8),
   capability: "fs.write",
   tool: "write_file",
   target: "/etc/motd",
   details: "access: write (a file)\ncontent:\n  | hello",
-  isWhole: true,
   session: "cli:default",
   channel: "cli",
   actor: "cli:local",
-  createdAt: 0,
-  expiresAt: 60_000,
+  created_at: 0,
+  expires_at: 60,
 });
 
 /**
@@ -28,23 +27,23 @@ const view = (id: string): ApprovalView => ({
 function sit(lines: (string | Line | { typedAhead: string })[]) {
   let time = 0;
   const { out, stderr } = memoryOutput();
-  const asked: OperatorRequest[] = [];
+  const asked: OperationRequest[] = [];
   const reads: string[] = [];
   const waits = Promise.withResolvers<void>();
   let abandoned: ((line: Line) => void) | undefined;
   let interrupts = 0;
   const prompt = new ApprovalPrompt({
     approver: {
-      operate(request) {
+      operate: ((request: OperationRequest) => {
         asked.push(request);
         if (request.op === "approvals.get") {
           if (request.id === "gone") {
             return Promise.reject(new ServiceError("approval_void", "The approval gone is void"));
           }
-          return Promise.resolve({ approval: view(request.id) });
+          return Promise.resolve(view(request.id));
         }
-        return Promise.resolve({ done: true });
-      },
+        return Promise.resolve({ id: "apr", outcome: "approved" });
+      }) as Approver["operate"],
     },
     reader: () =>
       Promise.resolve({

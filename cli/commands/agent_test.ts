@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import type { Operator } from "../../lib/operations/operator.ts";
-import type { OperatorAnswer, OperatorRequest } from "../../lib/operations/operator.ts";
+import type { Operator, Terminal } from "../../lib/operations/operator.ts";
+import type { OperationRequest, OperationResult } from "../../lib/operations/operations.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type Invocation } from "../command.ts";
 import { answering, FakeClient, type Script, stored, turnEnd } from "../testing/fake_client.ts";
@@ -124,11 +124,13 @@ function waitingTurn() {
     createdAt: 0,
     expiresAt: 120_000,
   };
-  const operate = (request: OperatorRequest): Promise<OperatorAnswer> => {
+  const { createdAt: _, expiresAt: __, isWhole: ___, ...same } = approval;
+  const shown = { ...same, created_at: 0, expires_at: 120 };
+  const operate = (request: OperationRequest): Promise<OperationResult> => {
     asked.push(request);
-    if (request.op === "approvals.get") return Promise.resolve({ approval });
+    if (request.op === "approvals.get") return Promise.resolve(shown);
     answered.resolve();
-    return Promise.resolve({ done: true });
+    return Promise.resolve({ id: approval.id, outcome: "approved" });
   };
   async function* turn() {
     const callId = "c";
@@ -158,10 +160,10 @@ Deno.test("runAgent() approves what the turn asks for with --yes, as the termina
     attachTerminal(session) {
       sessions.push(session());
       return {
-        operate(request, turnId) {
+        operate: ((request: OperationRequest, turnId: string) => {
           turns.push(turnId);
           return operate(request);
-        },
+        }) as Terminal["operate"],
         detach: () => void detached++,
       };
     },
@@ -200,7 +202,7 @@ Deno.test("runAgent() as a guest approves with --yes and an approver's token alo
   const { turn, operate, asked, answered } = waitingTurn();
   const tokens: string[] = [];
   const script = {
-    operate({ token, request }: { token: string; request: OperatorRequest }) {
+    operate({ token, request }: { token: string; request: OperationRequest }) {
       tokens.push(token);
       return operate(request);
     },

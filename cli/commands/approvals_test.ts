@@ -1,6 +1,5 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import type { ApprovalView } from "../../lib/contract/actions.ts";
-import type { OperatorAnswer, OperatorRequest } from "../../lib/operations/operator.ts";
+import type { OperationRequest, OperationResult } from "../../lib/operations/operations.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type Invocation } from "../command.ts";
 import { typed } from "../operator/read_hidden.ts";
@@ -9,19 +8,18 @@ import { FakeSignals } from "../testing/fake_signals.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import { runApprovals } from "./approvals.ts";
 
-const VIEW: ApprovalView = {
+const VIEW: OperationResult<"approvals.get"> = {
   id: "apr_1",
   digest: "12345678".repeat(8),
   capability: "fs.write",
   tool: "write_file",
   target: "/etc/motd",
   details: "content: hello",
-  isWhole: true,
   session: "api:s",
   channel: "api",
   actor: "api:key",
-  createdAt: 0,
-  expiresAt: 60_000,
+  created_at: 0,
+  expires_at: 60,
 };
 
 function setUp(
@@ -31,19 +29,19 @@ function setUp(
     env?: Record<string, string>;
     hidden?: string;
     /** What each look of `watch` finds. */
-    lists?: ApprovalView[][];
+    lists?: OperationResult<"approvals.get">[][];
     session?: string;
   } = {},
 ) {
   const { out, stdout, stderr } = memoryOutput();
-  const seen: { token: string; request: OperatorRequest }[] = [];
+  const seen: { token: string; request: OperationRequest }[] = [];
   const signals = new FakeSignals();
   const client = new FakeClient({
     operate({ token, request }) {
       seen.push({ token, request });
-      let answer: OperatorAnswer = { done: true };
+      let answer: OperationResult = { id: VIEW.id, outcome: "approved" };
       if (request.op === "approvals.list") answer = { approvals: lists?.shift() ?? [VIEW] };
-      if (request.op === "approvals.get") answer = { approval: { ...VIEW, session } };
+      if (request.op === "approvals.get") answer = { ...VIEW, id: request.id, session };
       return answer;
     },
   });

@@ -13,7 +13,7 @@ import { approvalView } from "./approval_view.ts";
 import type { AuditRecord } from "../audit/record.ts";
 import { Operator } from "../operations/operator.ts";
 import type { Credential, Latch } from "../contract/credentials.ts";
-import type { OperatorRequest } from "../operations/operator.ts";
+import type { OperationRequest } from "../operations/operations.ts";
 import { CONTEXT } from "../authority/testing/gate_fixture.ts";
 import { rounds } from "../../tests/support/rounds.ts";
 
@@ -50,8 +50,8 @@ interface Setup {
   ask(
     over?: { action?: Partial<ResolvedAction>; context?: Partial<ActionContext> },
   ): Promise<{ view: ApprovalView; leave: () => void; answered: Promise<Answered> }>;
-  token(token: string, request: OperatorRequest): Promise<string>;
-  sender(sender: string, request: OperatorRequest): Promise<string>;
+  token(token: string, request: OperationRequest): Promise<string>;
+  sender(sender: string, request: OperationRequest): Promise<string>;
 }
 
 /** Where approvals are answered, with a disk that is the test's own. */
@@ -106,7 +106,7 @@ function setup(
     verifiesSenders: (channel) => channel === "telegram" || channel === "webui",
     log,
   });
-  const outcome = async (request: OperatorRequest, credential: Credential) => {
+  const outcome = async (request: OperationRequest, credential: Credential) => {
     try {
       await operator.operate(request, credential);
       return "done";
@@ -140,12 +140,16 @@ function setup(
   };
 }
 
-const approve = (id: string, digest: string): OperatorRequest => ({
+const approve = (id: string, digest: string): OperationRequest => ({
   op: "approvals.approve",
   id,
   digest,
 });
-const deny = (id: string, reason = "no"): OperatorRequest => ({ op: "approvals.deny", id, reason });
+const deny = (id: string, reason = "no"): OperationRequest => ({
+  op: "approvals.deny",
+  id,
+  reason,
+});
 
 Deno.test("G5 an approval of anything but the whole digest is refused, and it still waits", async () => {
   const { ask, token, sender, records, approvals } = setup();

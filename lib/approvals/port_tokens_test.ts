@@ -9,7 +9,7 @@ import {
   type Scope,
   SCOPES,
 } from "../contract/credentials.ts";
-import type { OperatorRequest } from "../operations/operator.ts";
+import type { OperationRequest } from "../operations/operations.ts";
 import { createIssuedTokens } from "../state/issued_tokens.ts";
 import type { Answer } from "./approval_request.ts";
 import { Operator } from "../operations/operator.ts";
@@ -55,7 +55,7 @@ function world(
     verifiesSenders: (channel) => channel === "webui" && trustsProxy,
     log: { error: () => {} },
   });
-  const outcome = (request: OperatorRequest, credential: Credential) =>
+  const outcome = (request: OperationRequest, credential: Credential) =>
     operator.operate(request, credential).then(() => "done", (error) => {
       assert(error instanceof ServiceError, String(error));
       return error.code;
@@ -71,11 +71,11 @@ function world(
         kind: "issue_secret",
         ...shown !== undefined && { secret: shown },
       });
-      return (answer as { issued: IssuedToken }).issued;
+      return answer;
     },
     async check(token: string): Promise<CheckedToken> {
       const answer = await operator.operate({ op: "tokens.check" }, { kind: "token", token });
-      return (answer as { token: CheckedToken }).token;
+      return answer;
     },
     approve: (credential: Credential) =>
       outcome({ op: "approvals.approve", id: "a", digest: "d" }, credential),
@@ -98,7 +98,7 @@ Deno.test("tokens.issue_api gives a token with its scopes for the secret alone, 
 
 Deno.test("tokens.issue_api refuses every secret but the one in force, also for operate", async () => {
   const { outcome } = world({ secret: "let-me-in" });
-  const request: OperatorRequest = { op: "tokens.issue_api", scopes: ["operate"] };
+  const request: OperationRequest = { op: "tokens.issue_api", scopes: ["operate"] };
   for (
     const secret of [undefined, "", "let-me-i", "let-me-in ", "LET-ME-IN", "l".repeat(100_000)]
   ) {
@@ -148,7 +148,7 @@ Deno.test("tokens.check knows lasting tokens too, and nothing that is no token",
 
 Deno.test("an issued token answers approvals and clears latches as its scopes say", async () => {
   const { issue, approve, outcome, answered } = world();
-  const clear: OperatorRequest = { op: "latches.clear", sessionKey: "s", capability: "exec" };
+  const clear: OperationRequest = { op: "latches.clear", session: "s", capability: "exec" };
   const expected: [Scope[], string, string][] = [
     [["operate"], "done", "done"],
     [["approve"], "done", "insufficient_scope"],

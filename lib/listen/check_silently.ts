@@ -28,7 +28,9 @@ function knownPath(schema: z.core.$ZodType, path: readonly PropertyKey[]): Prope
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) {
     return knownPath(schema.unwrap(), path);
   }
-  if (schema instanceof z.ZodObject && typeof key === "string" && Object.hasOwn(schema.shape, key)) {
+  if (
+    schema instanceof z.ZodObject && typeof key === "string" && Object.hasOwn(schema.shape, key)
+  ) {
     return [key, ...knownPath(schema.shape[key], rest)];
   }
   if (schema instanceof z.ZodArray && typeof key === "number") {

@@ -15,6 +15,7 @@
  * Runs in: gateway; channel process where a channel listens.
  *
  * Entries:
+ * - `check_silently.ts`: checks what may hold a secret
  * - `connection_room.ts`: how many connections a process takes
  * - `error_frame.ts`: an error as a WebSocket frame
  * - `error_table.ts`: status and type of each error code
@@ -22,6 +23,7 @@
  * - `listen.ts`: listens
  * - `port_log.ts`: log lines of a full port
  * - `refuse_upgrade.ts`: refuses an upgrade on the raw socket
+ * - `request_error.ts`: checks a request against a schema
  *
  * @module
  */

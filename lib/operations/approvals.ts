@@ -16,6 +16,7 @@ const BLOCKS_PATH = "/api/webui/latches";
 const seconds = z.int().describe("Seconds since 1970.");
 const id = z.string("an id").max(100, "at most 100 characters");
 const capability = z.enum(CAPABILITIES, `one of ${CAPABILITIES.join(", ")}`);
+const reasonForm = "text of at most 1,000 characters";
 const digestForm = "the 64 hex digits of the approval's digest";
 
 const summary = z.object({
@@ -34,6 +35,19 @@ const approval = summary.extend({
   channel: z.string(),
   actor: z.string().describe("Who opened the turn."),
 }).describe("A pending approval, with everything to decide by.");
+
+/** Of the route. */
+export const approveInput = z.object({
+  id,
+  digest: z.string(digestForm).regex(/^[0-9a-f]{64}$/, digestForm)
+    .describe("The digest of the approval; another one is a 409, and it still waits."),
+}, "an object").describe("Approve.");
+
+/** Of the route. */
+export const denyInput = z.object({
+  id,
+  reason: z.string(reasonForm).max(1_000, reasonForm).optional().describe("Told to the turn."),
+}, "an object").describe("Deny; this also blocks the capability in the session.");
 
 const outcome = z.object({ id: z.string(), outcome: z.enum(["approved", "denied"]) })
   .describe("The answer counts.");
@@ -72,24 +86,17 @@ export const APPROVALS = {
   "approvals.approve": operation({
     summary: "Let the action run, once",
     scope: "approve",
-    input: z.object({
-      id,
-      digest: z.string(digestForm).regex(/^[0-9a-f]{8,64}$/i, digestForm)
-        .describe("The digest of the approval; another one is a 409, and it still waits."),
-    }, "an object").describe("Approve."),
+    // A chat says the first digits alone; what is another digest is for the audit log.
+    input: z.object({ id, digest: z.string(digestForm).max(100, digestForm) }),
     output: outcome,
     route: {
       method: "POST",
       path: `${APPROVALS_PATH}/:id/approve`,
+      input: approveInput,
       errors: [...ERRORS, "approval_mismatch", "audit_unavailable"],
     },
-    async run({ id, digest }, { approvals }, { isChat, ...asking }) {
-      if (!isChat && digest.length !== 64) {
-        throw new ServiceError("invalid_request", `digest must be ${digestForm}`, {
-          param: "digest",
-        });
-      }
-      await approvals.answer({ ...asking, id, isChat, verdict: { approve: { digest } } });
+    async run({ id, digest }, { approvals }, asking) {
+      await approvals.answer({ ...asking, id, verdict: { approve: { digest } } });
       return { id, outcome: "approved" as const };
     },
   }),
@@ -98,14 +105,13 @@ export const APPROVALS = {
     scope: "approve",
     input: z.object({
       id,
-      reason: z.string("text of at most 1,000 characters")
-        .max(10_000, "text of at most 1,000 characters")
-        .default("").describe("Told to the turn."),
-    }, "an object").describe("Deny; this also blocks the capability in the session."),
+      reason: z.string(reasonForm).max(10_000, reasonForm).default(""),
+    }),
     output: outcome,
     route: {
       method: "POST",
       path: `${APPROVALS_PATH}/:id/deny`,
+      input: denyInput,
       errors: [...ERRORS, "audit_unavailable"],
     },
     async run({ id, reason }, { approvals }, asking) {

@@ -116,8 +116,18 @@ export const AUDIT = {
 };
 
 function verdictToWire(
-  { firstSeq, headHash, signedSeq, signedAt, tornBytes, unknown, unknownMore, keys, keysFrom, ...rest }:
-    Verdict,
+  {
+    firstSeq,
+    headHash,
+    signedSeq,
+    signedAt,
+    tornBytes,
+    unknown,
+    unknownMore,
+    keys,
+    keysFrom,
+    ...rest
+  }: Verdict,
 ): z.infer<typeof verdict> {
   return {
     ...rest,

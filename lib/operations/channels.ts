@@ -104,7 +104,11 @@ export const CHANNELS = {
     "poll",
     "How far the connection is; one that succeeds is written",
   ),
-  "channels.connect.answer": connecting("POST", "poll", "The same, with more to say to the connector"),
+  "channels.connect.answer": connecting(
+    "POST",
+    "poll",
+    "The same, with more to say to the connector",
+  ),
   "channels.connect.cancel": connecting("POST", "cancel", "End the connection"),
 };
 

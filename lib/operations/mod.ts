@@ -15,10 +15,13 @@
  * Runs in: launcher, one-shot commands. `commission.ts` runs in the gateway.
  *
  * Entries:
+ * - `approvals.ts`: operations on approvals and blocked capabilities
+ * - `audit.ts`: operations on the audit log
+ * - `audit_pages.ts`: pages of the audit log, and its verdict
+ * - `channels/channel_listing.ts`: channels as settings pages show them
  * - `channels/channel_permission_table.ts`: permissions of channels, for people
+ * - `channels/channel_schemas.ts`: channels on the wire
  * - `channels/channel_workers.ts`: starts the processes of channels
- * - `channels/channel_request.ts`: the requests about channels, as data
- * - `channels/check_channel_request.ts`: checks such a request
  * - `channels/find_channel.ts`: a channel by its name
  * - `channels/home_channels.ts`: the channels of a home
  * - `channels/list_channels.ts`: channels as a settings page shows them
@@ -27,11 +30,16 @@
  * - `channels/plan_section.ts`: plans a change of a section
  * - `channels/plan_switch.ts`: plans switching a channel on or off
  * - `channels/section_findings.ts`: what is wrong with an instance
- * - `commission.ts`: rehearses an automation as a turn
- * - `operate.ts`: checks and does a request
- * - `operator.ts`: the requests of operators and approvers, as data
- * - `upkeep.ts`: does the admin operations
- * - `upkeep_request.ts`: the admin operations, as data
+ * - `channels.ts`: operations on channels
+ * - `commission.ts`: does the dry run of an automation as a turn
+ * - `operation.ts`: what an operation is
+ * - `operations.ts`: the table of operations
+ * - `operator.ts`: checks who asks, and runs an operation
+ * - `permissions.ts`: operations on permissions
+ * - `secret_keeper.ts`: sets and removes secrets
+ * - `secrets.ts`: operations on secrets
+ * - `settings.ts`: operations on the configuration
+ * - `settings_keeper.ts`: reads and changes the configuration
  *
  * @module
  */

@@ -23,6 +23,8 @@ export interface OperationRoute {
   errors?: readonly ErrorCode[];
   /** Default: 64 KiB. */
   maxBodyBytes?: number;
+  /** Instead of the operation's, where chats may say less than a route. */
+  input?: z.ZodObject;
 }
 
 /** Who asks, checked. */

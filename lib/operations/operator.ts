@@ -97,8 +97,9 @@ export class Operator {
     this.#terminals.set(seat, sessionKey);
     const known: Known = { by: "terminal", scopes: ["approve"], isChat: false, isTerminal: true };
     return {
-      operate: ((request: OperationRequest, turnId: string) =>
-        this.#run(request, { ...known, turnId })) as Terminal["operate"],
+      operate:
+        ((request: OperationRequest, turnId: string) =>
+          this.#run(request, { ...known, turnId })) as Terminal["operate"],
       detach: () => void this.#terminals.delete(seat),
     };
   }

@@ -33,7 +33,10 @@ export class SecretKeeper {
     return { secrets: secrets.list(), damaged: secrets.damaged() };
   }
 
-  async set(secret: SecretChange, by: string): Promise<{ secret: SecretInfo; uses: ConfiguredUses }> {
+  async set(
+    secret: SecretChange,
+    by: string,
+  ): Promise<{ secret: SecretInfo; uses: ConfiguredUses }> {
     const info = await this.#deps.secrets.set(secret, by);
     return { secret: info, uses: await configuredUses(secret.name, this.#deps) };
   }

@@ -6,10 +6,9 @@ import { saveConfig } from "../config/save.ts";
 import { configSchema } from "../config/schema.ts";
 import { tempHome } from "../config/testing/temp_home.ts";
 import { ServiceError } from "../base/errors.ts";
-import type { OperatorAnswer } from "./operator.ts";
+import type { OperationResult } from "./operations.ts";
 import { type UpkeepFixture, upkeepFixture } from "../authority/testing/upkeep_fixture.ts";
 import type { SettingChange } from "../settings/setting_change.ts";
-import type { SettingsChanged, SettingsView } from "./upkeep_request.ts";
 import { lockedFlags } from "../packages/locked_packages.ts";
 
 const KEY = "sk-hunter2-hunter2";
@@ -19,21 +18,13 @@ const LOCAL = { type: "openai-compatible", baseUrl: "http://127.0.0.1:9/v1" };
 async function change(
   home: UpkeepFixture,
   changes: Record<string, unknown>,
-): Promise<SettingsChanged> {
+): Promise<OperationResult<"settings.change">> {
   const list: SettingChange[] = Object.entries(changes).map(([path, value]) => ({ path, value }));
-  const answer = await home.ask({ op: "settings.change", changes: list }) as Extract<
-    OperatorAnswer,
-    { changed: unknown }
-  >;
-  return answer.changed;
+  return await home.ask({ op: "settings.change", changes: list as never });
 }
 
-async function get(home: UpkeepFixture): Promise<SettingsView> {
-  const answer = await home.ask({ op: "settings.get" }, ["read"]) as Extract<
-    OperatorAnswer,
-    { settings: unknown }
-  >;
-  return answer.settings;
+async function get(home: UpkeepFixture): Promise<OperationResult<"settings.get">> {
+  return await home.ask({ op: "settings.get" }, ["read"]);
 }
 
 async function fails(promise: Promise<unknown>, code: string): Promise<ServiceError> {
@@ -56,7 +47,7 @@ Deno.test("settings.get says of each key what stands there, where it comes from 
   assertEquals(JSON.stringify(view).includes("hunter2"), false);
   const byPath = new Map(view.settings.map((each) => [each.path, each]));
   const steps = byPath.get("agent.maxSteps")!;
-  assertEquals([steps.value, steps.default, steps.takes, steps.source, steps.isSet], [
+  assertEquals([steps.value, steps.default, steps.takes, steps.source, steps.is_set], [
     7,
     50,
     "live",
@@ -67,7 +58,7 @@ Deno.test("settings.get says of each key what stands there, where it comes from 
   const words = byPath.get("agent.instructions")!;
   assertEquals([words.value, words.source], ["${WORDS}", "environment"]);
   const key = byPath.get("providers.a.apiKey")!;
-  assertEquals([key.value, key.secret, key.isSet, key.default, key.editable], [
+  assertEquals([key.value, key.secret, key.is_set, key.default, key.editable], [
     "********",
     true,
     true,
@@ -78,11 +69,11 @@ Deno.test("settings.get says of each key what stands there, where it comes from 
   const taken = byPath.get("providers.openai.apiKey")!;
   assertEquals([taken.value, taken.source], ["${OPENAI_API_KEY}", "environment"]);
   const websocket = byPath.get("channels.websocket.token")!;
-  assertEquals([websocket.value, websocket.isSet, websocket.editable], ["", false, false]);
+  assertEquals([websocket.value, websocket.is_set, websocket.editable], ["", false, false]);
   const foreign = byPath.get("channels.telegram")!;
   assertEquals([foreign.value, foreign.secret, foreign.editable], ["********", true, false]);
   assertEquals(byPath.get("api.port")!.takes, "restart");
-  assertEquals(byPath.get("agent.temperature")!.isSet, false);
+  assertEquals(byPath.get("agent.temperature")!.is_set, false);
 });
 
 Deno.test("settings.change writes all of it, keeps comments, and says what is in force", async () => {
@@ -98,7 +89,7 @@ Deno.test("settings.change writes all of it, keeps comments, and says what is in
   assertEquals(answer, {
     written: true,
     live: ["agent.maxSteps", "agent.instructions"],
-    restartRequired: { keys: ["log.level"], permissions: { added: [], removed: [] } },
+    restart_required: { keys: ["log.level"], permissions: { added: [], removed: [] } },
   });
   assertEquals(
     await home.home.read(),
@@ -107,7 +98,11 @@ Deno.test("settings.change writes all of it, keeps comments, and says what is in
   );
   assertEquals([home.running.agent.maxSteps, home.running.agent.instructions], [8, "be brief"]);
   assertEquals((await get(home)).waiting, ["log.level"]);
-  assertEquals(await change(home, { "agent.max_steps": 8 }), { written: false, live: [] });
+  assertEquals(await change(home, { "agent.max_steps": 8 }), {
+    written: false,
+    live: [],
+    restart_required: null,
+  });
   const cleared = await change(home, { "agent.maxSteps": null, "log.level": null });
   assertEquals(cleared.live.toSorted(), ["agent.maxSteps", "log.level"]);
   assertEquals(home.running.agent.maxSteps, 50);
@@ -131,7 +126,11 @@ Deno.test("settings.change answers restart_required with the hosts that a provid
     config: { providers: { a: { ...LOCAL, model: "m" } }, agent: { model: "a/m" } },
   });
   const live = await change(home, { "agent.model": "a/other", "agent.temperature": 0.5 });
-  assertEquals(live, { written: true, live: ["agent.model", "agent.temperature"] });
+  assertEquals(live, {
+    written: true,
+    live: ["agent.model", "agent.temperature"],
+    restart_required: null,
+  });
   assertEquals(home.running.agent.model, "a/other");
 
   const answer = await change(home, {
@@ -139,17 +138,17 @@ Deno.test("settings.change answers restart_required with the hosts that a provid
     "agent.model": "b/m",
   });
   assertEquals([answer.written, answer.live], [true, []]);
-  const { keys, permissions } = answer.restartRequired!;
+  const { keys, permissions } = answer.restart_required!;
   assert(keys.includes("agent.model") && keys.includes("providers.b.baseUrl"), keys.join());
   assertEquals(permissions, {
-    added: [{ kind: "net", value: "b.example:443", askedBy: "providers.b" }],
+    added: [{ kind: "net", value: "b.example:443", asked_by: "providers.b" }],
     removed: [],
   });
   assertEquals(home.running.agent.model, "a/other", "a host that it may not reach is not used");
   assertEquals(JSON.stringify([answer, home.logged, await home.records()]).includes(KEY), false);
   // Back again, nothing waits.
   const back = await change(home, { "agent.model": "a/other", "providers.b": null });
-  assertEquals(back.restartRequired, undefined);
+  assertEquals(back.restart_required, null);
 });
 
 Deno.test("settings.change keeps a secret that is sent blank, and null clears it (C11)", async () => {
@@ -177,7 +176,11 @@ Deno.test("settings shows no key in the query of an address, and an address that
   assertEquals(JSON.stringify(view).includes("hunter2"), false);
   const shown = view.settings.find(({ path }) => path === "providers.a.baseUrl")!.value;
   assertEquals(shown, "https://***@models.example/v1?v=1&api_key=***");
-  assertEquals(await change(home, { "providers.a.baseUrl": shown }), { written: false, live: [] });
+  assertEquals(await change(home, { "providers.a.baseUrl": shown }), {
+    written: false,
+    live: [],
+    restart_required: null,
+  });
   const section = { type: "openai-compatible", baseUrl: shown, model: "m" };
   assertEquals((await change(home, { "providers.a": section })).written, true);
   assertStringIncludes(await home.home.read(), baseUrl);
@@ -385,11 +388,7 @@ Deno.test("settings.change is on record after kill -9 between the file and the e
   assertEquals(records.map(({ kind, data }) => [kind, data.keys]), [
     ["settings.change", ["agent.maxSteps"]],
   ]);
-  const { verdict } = await after.ask({ op: "audit.verify" }) as Extract<
-    OperatorAnswer,
-    { verdict: unknown }
-  >;
-  assertEquals(verdict.ok, true);
+  assertEquals((await after.ask({ op: "audit.verify" })).ok, true);
   // No lock is left, and no half of a file.
   assertEquals((await change(after, { "agent.maxSteps": 7 })).live, ["agent.maxSteps"]);
   const files = [...Deno.readDirSync(home.paths.home)].map(({ name }) => name);
@@ -414,7 +413,7 @@ Deno.test("settings.change writes nothing when that cannot be on record", async 
 Deno.test("settings.change without a watching service says that all of it waits for a start", async () => {
   await using home = await upkeepFixture({ config: {}, watch: false });
   const answer = await change(home, { "agent.maxSteps": 6 });
-  assertEquals([answer.live, answer.restartRequired!.keys], [[], ["agent.maxSteps"]]);
+  assertEquals([answer.live, answer.restart_required!.keys], [[], ["agent.maxSteps"]]);
 });
 
 Deno.test("W11 a key of yesterday in the file stops neither a start nor a change of another", async () => {

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { ServiceError } from "../base/errors.ts";
 import type { Scope } from "../contract/credentials.ts";
-import type { OperatorAnswer } from "./operator.ts";
+import type { OperationRequest } from "./operations.ts";
 import { type UpkeepFixture, upkeepFixture } from "../authority/testing/upkeep_fixture.ts";
 
 const VALUE = "hunter2-hunter2";
@@ -14,16 +14,14 @@ async function fails(promise: Promise<unknown>, code: string): Promise<ServiceEr
   return error;
 }
 
-type Secrets = Extract<OperatorAnswer, { secrets: unknown }>;
-
-const set = { op: "secrets.set", name: "API", value: VALUE, hosts: ["a.example"] };
+const set = { op: "secrets.set" as const, name: "API", value: VALUE, hosts: ["a.example"] };
 
 Deno.test("upkeep takes a secret in and never gives it out, and records who set and removed it", async () => {
   await using home = await upkeepFixture({
     config: { providers: { a: { baseUrl: "https://a.example/v1", apiKey: "" } } },
   });
   const answer = await home.ask(set, ["secrets"]);
-  const { secrets } = await home.ask({ op: "secrets.list" }, ["secrets"]) as Secrets;
+  const { secrets } = await home.ask({ op: "secrets.list" }, ["secrets"]);
   assertEquals(secrets.map(({ name, hosts }) => [name, hosts]), [["API", ["a.example"]]]);
   // A value set anew keeps what it is for.
   await home.ask({ ...set, hosts: undefined, value: `${VALUE}-2` });
@@ -32,9 +30,8 @@ Deno.test("upkeep takes a secret in and never gives it out, and records who set 
   await home.ask({ op: "settings.change", changes: [change] });
   const removed = await home.ask({ op: "secrets.remove", name: "API" }, ["secrets"]);
   assertEquals(JSON.stringify([answer, secrets, removed, home.logged]).includes(VALUE), false);
-  const { uses } = removed as Extract<OperatorAnswer, { removedSecret: unknown }>;
-  assertEquals(uses.keys, ["providers.a.apiKey"]);
-  assertStringIncludes(uses.problems.join(), "there is no secret API");
+  assertEquals(removed.keys, ["providers.a.apiKey"]);
+  assertStringIncludes(removed.problems.join(), "there is no secret API");
 
   const records = await home.records("secret.");
   assertEquals(records.map(({ kind, data }) => [kind, data.name, data.replaced]), [
@@ -49,11 +46,11 @@ Deno.test("upkeep takes a secret in and never gives it out, and records who set 
 
 Deno.test("upkeep asks for the scope of each operation", async () => {
   await using home = await upkeepFixture();
-  const needed: [request: object, scope: Scope][] = [
+  const needed: [request: OperationRequest, scope: Scope][] = [
     [{ op: "secrets.list" }, "secrets"],
     [set, "secrets"],
     [{ op: "secrets.remove", name: "API" }, "secrets"],
-    [{ op: "audit.list", filter: {}, limit: 1 }, "operate"],
+    [{ op: "audit.list", limit: 1 }, "operate"],
     [{ op: "audit.verify" }, "operate"],
     [{ op: "permissions.list" }, "read"],
     [{ op: "settings.get" }, "read"],
@@ -81,17 +78,24 @@ Deno.test("upkeep refuses what has not its shape, without repeating it", async (
     { ...set, hunter2: true },
     { ...set, commands: Array(1_001).fill("x") },
     { op: "secrets.remove", name: VALUE },
-    { op: "audit.list", filter: { kind: VALUE }, limit: 1 },
-    { op: "audit.list", filter: { [VALUE]: "" }, limit: 1 },
-    { op: "audit.list", filter: {}, limit: 501 },
-    { op: "audit.list", filter: {}, limit: 1, before: 0 },
+    { op: "audit.list", kind: VALUE, limit: 1 },
+    { op: "audit.list", limit: 501 },
+    { op: "audit.list", limit: 1, before: 0 },
+    { op: "channels.other" },
+    { op: "channels.set", name: "chat" },
+    { op: "channels.set", name: "chat", values: [VALUE] },
+    { op: "channels.set", name: "x".repeat(200), values: {} },
+    { op: "channels.set", name: "chat", values: {}, [VALUE]: 1 },
+    { op: "channels.connect.poll", name: "chat", [VALUE]: 1 },
     { op: "settings.change", changes: VALUE },
     { op: "settings.change", changes: [] },
     { op: "settings.change", changes: [{ path: 1, value: VALUE }] },
     { op: "settings.change", changes: [{ path: "agent.maxSteps", value: 1, by: VALUE }] },
     { op: "settings.change", changes: Array(101).fill({ path: "agent.maxSteps", value: 1 }) },
   ];
-  for (const request of requests) await fails(home.ask(request), "invalid_request");
+  for (const request of requests) {
+    await fails(home.ask(request as OperationRequest), "invalid_request");
+  }
   const big = { path: "agent.instructions", value: "x".repeat(300_000) };
   await fails(home.ask({ op: "settings.change", changes: [big] }), "too_large");
   assertEquals(home.state.secrets.list(), []);
@@ -102,14 +106,11 @@ Deno.test("upkeep lists the permissions of the running service", async () => {
   await using home = await upkeepFixture({
     config: { providers: { a: { baseUrl: "http://127.0.0.1:9/v1" } } },
   });
-  const { permissions } = await home.ask({ op: "permissions.list" }, ["read"]) as Extract<
-    OperatorAnswer,
-    { permissions: unknown }
-  >;
+  const { permissions } = await home.ask({ op: "permissions.list" }, ["read"]);
   assertEquals(permissions[0], {
     kind: "net",
     value: "127.0.0.1:9",
-    askedBy: "providers.a",
+    asked_by: "providers.a",
   });
 });
 
@@ -119,7 +120,7 @@ Deno.test("upkeep pages the audit backwards, with filters", async () => {
   const all = await home.records();
   const seen = await pages(home, {}, 2);
   // Each question issues a token, which is on record, too.
-  assertEquals(seen.slice(0, all.length), all);
+  assertEquals(seen.slice(0, all.length).map(({ hash }) => hash), all.map(({ hash }) => hash));
   const sets = await pages(home, { kind: "secret" }, 2);
   assertEquals(sets.map(({ data }) => data.name), ["A", "B", "C"]);
 });
@@ -128,13 +129,10 @@ async function pages(home: UpkeepFixture, filter: object, limit: number) {
   const found = [];
   let before: number | undefined;
   do {
-    const { page } = await home.ask({ op: "audit.list", filter, limit, before }) as Extract<
-      OperatorAnswer,
-      { page: unknown }
-    >;
+    const page = await home.ask({ op: "audit.list", ...filter, limit, before });
     assert(page.records.length <= limit);
     found.unshift(...page.records);
-    before = page.nextBefore;
+    before = page.next_before ?? undefined;
   } while (before !== undefined);
   return found;
 }

@@ -4,7 +4,7 @@ import { ServiceError } from "../../base/errors.ts";
 import type { ActionContext, ActionResult } from "../../contract/actions.ts";
 import type { Executor } from "../../executor/executor.ts";
 import { createExecutor } from "../../executor/executor.ts";
-import type { OperatorRequest } from "../../operations/operator.ts";
+import type { OperationRequest } from "../../operations/operations.ts";
 import { VALUE } from "../../authority/testing/ask_gate.ts";
 import { CONTEXT, type GateFixture, gateFixture } from "../../authority/testing/gate_fixture.ts";
 import type { Finding } from "../../contract/finding.ts";
@@ -22,25 +22,24 @@ function turnOf(more: Partial<ActionContext> = {}): { context: Partial<ActionCon
 
 async function operatorOf(gate: GateFixture) {
   const { token } = await gate.state.tokens.issue({ name: "op", scopes: ["operate"] });
-  const operate = (request: OperatorRequest) =>
-    gate.operator.operate(request, { kind: "token", token });
+  const credential = { kind: "token", token } as const;
   return {
-    operate,
+    operate: (request: OperationRequest) => gate.operator.operate(request, credential),
     async begin(automationId = "aut_a", digest = DIGEST): Promise<string> {
-      const answer = await operate({ op: "automations.commission.begin", automationId, digest });
-      return (answer as { commission: { id: string } }).commission.id;
+      const request = { op: "automations.commission.begin", automationId, digest } as const;
+      return (await gate.operator.operate(request, credential)).id;
     },
     async finish(id: string): Promise<Finding> {
-      const answer = await operate({ op: "automations.commission.finish", id, outcome: "done" });
-      return (answer as { finding: Finding }).finding;
+      const request = { op: "automations.commission.finish", id, outcome: "done" } as const;
+      return (await gate.operator.operate(request, credential))!;
     },
     grant: (finding: Pick<Finding, "automationId" | "digest">, automationDigest = DIGEST) =>
-      operate({
+      gate.operator.operate({
         op: "automations.grant",
         automationId: finding.automationId,
         digest: finding.digest,
         automationDigest,
-      }),
+      }, credential),
   };
 }
 
@@ -320,7 +319,7 @@ Deno.test("operate() lets nobody begin, see or grant without the scope operate",
     scopes: ["read", "chat", "approve", "secrets"],
   });
   const automationId = "aut_a";
-  const requests: OperatorRequest[] = [
+  const requests: OperationRequest[] = [
     { op: "automations.commission.begin", automationId, digest: DIGEST },
     { op: "automations.finding", automationId },
     { op: "automations.grant", automationId, digest: finding.digest, automationDigest: DIGEST },

@@ -14,10 +14,16 @@ import { systemClock } from "../../base/clock.ts";
 import { AUDIT_FILE, type AuditLog, openAudit } from "../../audit/log.ts";
 import type { AuditRecord } from "../../audit/record.ts";
 import type { Scope } from "../../contract/credentials.ts";
-import type { OperatorAnswer, OperatorRequest } from "../../operations/operator.ts";
+import type {
+  OperationName,
+  OperationRequest,
+  OperationResult,
+} from "../../operations/operations.ts";
 import { computePermissions } from "../permissions.ts";
 import { openOperatorState, type OperatorState } from "../../state/operator_state.ts";
-import { createUpkeep, type UpkeepDeps } from "../../operations/upkeep.ts";
+import { auditPages } from "../../operations/audit_pages.ts";
+import { SecretKeeper } from "../../operations/secret_keeper.ts";
+import { settingsKeeper, type SettingsKeeperDeps } from "../../operations/settings_keeper.ts";
 import { watchConfig } from "../watch_config.ts";
 
 export interface UpkeepFixture extends AsyncDisposable {
@@ -30,7 +36,10 @@ export interface UpkeepFixture extends AsyncDisposable {
   /** Lines that were logged, with their fields. */
   logged: string[];
   /** Asks with a token of these scopes; by default operate. */
-  ask(request: OperatorRequest | object, scopes?: Scope[]): Promise<OperatorAnswer>;
+  ask<Name extends OperationName>(
+    request: OperationRequest<Name>,
+    scopes?: Scope[],
+  ): Promise<OperationResult<Name>>;
   records(kind?: string): Promise<AuditRecord[]>;
   /** Every file of the home that holds a text. */
   filesWith(text: string): Promise<string[]>;
@@ -43,7 +52,7 @@ export interface UpkeepFixtureOptions {
   /** Whether live keys are taken up; default true. */
   watch?: boolean;
   /** Over what the fixture hands in. */
-  deps?: (deps: UpkeepDeps) => Partial<UpkeepDeps>;
+  deps?: (deps: SettingsKeeperDeps) => Partial<SettingsKeeperDeps>;
   channels?: OperatorDeps["channels"];
   /** Over the audit. */
   audit?: (audit: AuditLog) => AuditLog;
@@ -85,7 +94,7 @@ export async function upkeepFixture(options: UpkeepFixtureOptions = {}): Promise
     apply: (_next, changed) => void applied.push(changed),
     log,
   });
-  const deps: UpkeepDeps = {
+  const deps: SettingsKeeperDeps = {
     paths,
     env,
     running,
@@ -95,7 +104,6 @@ export async function upkeepFixture(options: UpkeepFixtureOptions = {}): Promise
     permissionsOf: ({ config }) => tableOf(config),
     reload: watcher && (() => watcher.reload()),
     audit,
-    mirror: "",
     log,
   };
   const approvals = new Approvals({
@@ -113,7 +121,10 @@ export async function upkeepFixture(options: UpkeepFixtureOptions = {}): Promise
     gates: { approvers: [], independentApprover: false },
     verifiesSenders: () => false,
     channels: options.channels,
-    upkeep: createUpkeep({ ...deps, ...options.deps?.(deps) }),
+    secrets: new SecretKeeper({ secrets: state.secrets, paths, env }),
+    audit: auditPages({ ...paths, mirror: "" }),
+    permissions: deps.permissions,
+    settings: settingsKeeper({ ...deps, ...options.deps?.(deps) }),
     log,
   });
   return {
@@ -124,7 +135,7 @@ export async function upkeepFixture(options: UpkeepFixtureOptions = {}): Promise
     logged,
     async ask(request, scopes = ["operate"]) {
       const { token } = await state.tokens.issue({ name: "test", scopes });
-      return await operator.operate(request as OperatorRequest, { kind: "token", token });
+      return await operator.operate(request, { kind: "token", token });
     },
     async records(kind = "") {
       const text = await Deno.readTextFile(`${dir}/${AUDIT_FILE}`);

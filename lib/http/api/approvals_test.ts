@@ -1,7 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { ServiceError } from "../../base/errors.ts";
 import { createTestApi, jsonOf } from "../testing/test_api.ts";
-import type { Operate } from "./approvals.ts";
+import type { Credential } from "../../contract/credentials.ts";
+import type { Operate, OperationRequest } from "../../operations/operations.ts";
 
 const DIGEST = "ab".repeat(32);
 const KEY = "key-of-the-api";
@@ -12,18 +13,17 @@ const VIEW = {
   tool: "write_file",
   target: "/t",
   details: "content: x",
-  isWhole: true,
   session: "api:s",
   channel: "api",
   actor: "api:key",
-  createdAt: 1_700_000_000_999,
-  expiresAt: 1_700_000_120_999,
+  created_at: 1_700_000_000,
+  expires_at: 1_700_000_120,
 };
 
 /** The API over an authority that knows one token. */
 function setUp(config = {}) {
   const asked: unknown[] = [];
-  const operate: Operate = (request, credential) => {
+  const operate = ((request: OperationRequest, credential: Credential) => {
     if (credential.kind !== "token" || credential.token !== "sat_right") {
       return Promise.reject(new ServiceError("invalid_token", "The token is none"));
     }
@@ -31,10 +31,16 @@ function setUp(config = {}) {
     if ("id" in request && request.id !== VIEW.id) {
       return Promise.reject(new ServiceError("approval_not_found", "None", { param: "id" }));
     }
-    if (request.op === "approvals.list") return Promise.resolve({ approvals: [VIEW] });
-    if (request.op === "approvals.get") return Promise.resolve({ approval: VIEW });
-    return Promise.resolve({ done: true });
-  };
+    if (request.op === "approvals.list") {
+      const { tool: _, details: __, channel: ___, actor: ____, ...summary } = VIEW;
+      return Promise.resolve({ approvals: [summary] });
+    }
+    if (request.op === "approvals.get") return Promise.resolve(VIEW);
+    return Promise.resolve({
+      id: VIEW.id,
+      outcome: request.op === "approvals.deny" ? "denied" : "approved",
+    });
+  }) as Operate;
   const { api } = createTestApi({ operate, config: { apiKey: KEY, ...config } });
   const send = (path: string, init: RequestInit = {}, token = "sat_right") =>
     api.fetch(
@@ -42,7 +48,10 @@ function setUp(config = {}) {
         ...init,
         headers: {
           ...(token === "" ? {} : { authorization: `Bearer ${token}` }),
-          ...(init.body === undefined ? {} : { "content-type": "application/json" }),
+          ...(init.body === undefined ? {} : {
+            "content-type": "application/json",
+            "content-length": `${String(init.body).length}`,
+          }),
           host: "127.0.0.1",
           ...init.headers as Record<string, string>,
         },
@@ -56,9 +65,7 @@ function setUp(config = {}) {
 
 Deno.test("the routes of approvals answer in their documented shapes", async () => {
   const { send, post, asked } = setUp();
-  const { tool, details, isWhole: _, channel, actor, createdAt: __, expiresAt: ___, ...rest } =
-    VIEW;
-  const wire = { ...rest, created_at: 1_700_000_000, expires_at: 1_700_000_120 };
+  const { tool, details, channel, actor, ...wire } = VIEW;
   assertEquals(await jsonOf(await send("")), { approvals: [wire] });
   assertEquals(await jsonOf(await send("/apr_1")), { ...wire, tool, details, channel, actor });
   asked.length = 0;
@@ -71,10 +78,10 @@ Deno.test("the routes of approvals answer in their documented shapes", async () 
     outcome: "denied",
   });
   assertEquals((await post("/apr_1/deny", {})).status, 200);
-  assertEquals(asked.filter((one) => (one as { op: string }).op !== "approvals.get"), [
+  assertEquals(asked.filter((one) => (one as { op: string }).op !== "tokens.check"), [
     { op: "approvals.approve", id: "apr_1", digest: DIGEST },
     { op: "approvals.deny", id: "apr_1", reason: "no" },
-    { op: "approvals.deny", id: "apr_1", reason: "" },
+    { op: "approvals.deny", id: "apr_1" },
   ]);
 });
 
@@ -140,5 +147,6 @@ Deno.test("the routes of approvals refuse bad input, methods and pages of other 
   const origin = { origin: "https://evil.example" };
   assertEquals(await code(await send("", { headers: origin })), [403, "forbidden_origin"]);
   const answers = asked.filter((one) => /approve|deny/.test((one as { op: string }).op));
-  assertEquals(answers, []);
+  // The authority itself knows which approvals there are.
+  assertEquals(answers, [{ op: "approvals.deny", id: "apr_2" }]);
 });

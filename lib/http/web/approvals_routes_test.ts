@@ -1,10 +1,9 @@
 import { assertEquals } from "@std/assert";
 import type { Credential } from "../../contract/credentials.ts";
-import type { OperatorRequest } from "../../operations/operator.ts";
 import { ServiceError } from "../../base/errors.ts";
-import type { Operate } from "../../operations/operations.ts";
-import { createApprovalsRoutes } from "./approvals_routes.ts";
-import { createLatchesRoutes } from "./latches_routes.ts";
+import type { Operate, OperationRequest } from "../../operations/operations.ts";
+import { APPROVALS, BLOCKS } from "../../operations/approvals.ts";
+import { operationRoutes } from "./operation_routes.ts";
 import { createTestWebApp, refusal } from "./testing/test_web_app.ts";
 
 const DIGEST = "ab".repeat(32);
@@ -15,38 +14,40 @@ const VIEW = {
   tool: "write_file",
   target: "/t",
   details: "content: x",
-  isWhole: true,
   session: "websocket:a",
   channel: "websocket",
   actor: "websocket:ann",
-  createdAt: 1_700_000_000_999,
-  expiresAt: 1_700_000_120_999,
+  created_at: 1_700_000_000,
+  expires_at: 1_700_000_120,
 };
 
 /** The routes over an authority that answers everybody, and refuses `read` itself. */
 function setUp(refuses?: ServiceError) {
-  const asked: { request: OperatorRequest; credential: Credential }[] = [];
-  const operate: Operate = (request, credential) => {
+  const asked: { request: OperationRequest; credential: Credential }[] = [];
+  const operate = ((request: OperationRequest, credential: Credential) => {
     if (refuses !== undefined) return Promise.reject(refuses);
     asked.push({ request, credential });
     if (request.op === "approvals.list") return Promise.resolve({ approvals: [VIEW] });
     if (request.op === "approvals.get" && request.id !== VIEW.id) {
       return Promise.reject(new ServiceError("approval_not_found", "None", { param: "id" }));
     }
-    if (request.op === "approvals.get") return Promise.resolve({ approval: VIEW });
+    if (request.op === "approvals.get") return Promise.resolve(VIEW);
     if (request.op === "latches.list") {
       const latch = {
-        sessionKey: "api:a",
+        session: "api:a",
         capability: "exec" as const,
-        since: 1_999,
+        since: 1,
         reason: "no",
       };
       return Promise.resolve({ latches: [latch] });
     }
-    return Promise.resolve({ done: true });
-  };
+    if (request.op === "latches.clear") {
+      return Promise.resolve({ session: "api:a", capability: "exec", cleared: true });
+    }
+    return Promise.resolve({ id: VIEW.id, outcome: "approved" });
+  }) as Operate;
   const web = createTestWebApp(
-    [...createApprovalsRoutes({ operate }), ...createLatchesRoutes({ operate })],
+    [...operationRoutes(APPROVALS, { operate }), ...operationRoutes(BLOCKS, { operate })],
     {
       tokens: {
         approve: { scopes: ["approve"] },
@@ -125,7 +126,7 @@ Deno.test("latches are listed for approvers and cleared by operators", async () 
     cleared: true,
   });
   assertEquals(asked.map(({ request }) => request), [
-    { op: "latches.clear", sessionKey: "api:a", capability: "exec" },
+    { op: "latches.clear", session: "api:a", capability: "exec" },
   ]);
   for (const wrong of ["api:a/Exec", "api:a/__proto__", `${"x".repeat(301)}/exec`]) {
     const response = await ask(`/api/webui/latches/${wrong}`, {

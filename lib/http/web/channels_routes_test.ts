@@ -4,10 +4,11 @@ import {
   settingsFixture,
   type SettingsFixtureOptions,
 } from "../../operations/channels/testing/settings_fixture.ts";
+import type { OperationRequest } from "../../operations/operations.ts";
 import type { Scope } from "../../contract/credentials.ts";
 import { type UpkeepFixture, upkeepFixture } from "../../authority/testing/upkeep_fixture.ts";
 import type { ChannelStatus } from "../../channel/channel_status.ts";
-import { changedChannelAnswer, channelAnswer } from "./channel_schemas.ts";
+import { changedChannelSchema, channelSchema } from "../../operations/channels/channel_schemas.ts";
 import { createChannelsRoutes } from "./channels_routes.ts";
 import { createTestWebApp, refusal, type TestWebApp } from "./testing/test_web_app.ts";
 
@@ -80,9 +81,12 @@ Deno.test("channel routes want operate, but for the list, and the authority chec
   // The authority itself lets nobody in whose token does not cover it.
   await using home = await upkeepFixture({ channels: port.channels.operator });
   const codes = [];
-  for (const op of ["validate", "set", "enable", "disable", "connect"]) {
+  for (const op of ["validate", "set", "enable", "disable", "connect.poll"]) {
     codes.push(
-      await home.ask({ op: `channels.${op}`, name: "chat" }, ["read", "secrets"])
+      await home.ask(
+        { op: `channels.${op}`, name: "chat" } as OperationRequest,
+        ["read", "secrets"],
+      )
         .catch(({ code }) => code),
     );
   }
@@ -107,7 +111,7 @@ Deno.test("GET of channels shows settings and how each instance is, and no secre
   }, () => [status("team.work"), { ...status("bad"), state: "failed" }]);
   const [code, { channels }] = await port.ask("");
   assertEquals(code, 200);
-  assertEquals(channelAnswer.array().parse(channels).length, 3);
+  assertEquals(channelSchema.array().parse(channels).length, 3);
   const [chat, team, bad] = channels;
   assertEquals(chat.config_values.server, "irc.example");
   assert(chat.configured_fields.includes("botToken"));
@@ -136,7 +140,7 @@ Deno.test("PUT, enable and disable change a channel, and say how it is then", as
   const put = (body: unknown) => port.ask("/chat", { method: "PUT", body });
   const [status, changed] = await put({ values: GOOD });
   assertEquals(status, 200);
-  changedChannelAnswer.parse(changed);
+  changedChannelSchema.parse(changed);
   assertEquals([changed.channel.configured, changed.findings], [true, []]);
   // With a body, with none, and with an empty one.
   const post = (path: string, asked: object = {}) => port.ask(path, { method: "POST", ...asked });

@@ -65,9 +65,10 @@ export function operationRoutes<Name extends OperationName>(
 }
 
 /** The fields that the path names, and the others. */
-function inputParts({ input, route }: Operation) {
+function inputParts({ input: own, route }: Operation) {
+  const input = route!.input ?? own;
   const names = [...route!.path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
-  const mask = Object.fromEntries(names.map((name) => [name, true as const]));
+  const mask: Record<string, true> = Object.fromEntries(names.map((name) => [name, true]));
   const inPath = input.pick(mask);
   const rest = input.omit(mask).describe(input.description ?? "");
   return { inPath, rest, isEmpty: Object.keys(rest.shape).length === 0 && !isOpen(rest) };
@@ -84,8 +85,8 @@ async function givenRest(
   { rest, inBody }: { rest: z.ZodObject; inBody: boolean },
 ): Promise<Record<string, unknown>> {
   const texts = inBody && !isOpen(rest) ? {} : queryTexts(rest, call.query, isOpen(rest));
-  const isOptional = inBody && rest.safeParse({}).success;
-  const body = inBody && (!isOptional || hasBody(call.request)) ? await call.body(z.unknown()) : {};
+  const isAbsent = !inBody || (!hasBody(call.request) && rest.safeParse({}).success);
+  const body = isAbsent ? {} : await call.body(z.unknown());
   if (!isObject(body)) throw notAnObject(rest);
   const given = { ...texts, ...body };
   return confidential ? checkSilently(rest, given) : check(rest, given);

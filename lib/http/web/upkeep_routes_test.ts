@@ -3,9 +3,11 @@ import type { Scope } from "../../contract/credentials.ts";
 import { type UpkeepFixture, upkeepFixture } from "../../authority/testing/upkeep_fixture.ts";
 import { configJsonSchema } from "../../config/json_schema.ts";
 import type { Operate } from "../../operations/operations.ts";
-import { createAuditRoutes } from "./audit_routes.ts";
-import { createPermissionsRoutes } from "./permissions_routes.ts";
-import { createSecretsRoutes } from "./secrets_routes.ts";
+import { AUDIT } from "../../operations/audit.ts";
+import { PERMISSIONS } from "../../operations/permissions.ts";
+import { SECRETS } from "../../operations/secrets.ts";
+import { SETTINGS } from "../../operations/settings.ts";
+import { operationRoutes } from "./operation_routes.ts";
 import { createSettingsRoutes } from "./settings_routes.ts";
 import { createTestWebApp, refusal, type TestWebApp } from "./testing/test_web_app.ts";
 
@@ -16,10 +18,11 @@ function routesOf(home: UpkeepFixture): TestWebApp {
   const operate: Operate = (request, credential) =>
     home.ask(request, [credential.kind === "token" ? credential.token as Scope : "operate"]);
   return createTestWebApp([
-    ...createSecretsRoutes({ operate }),
-    ...createAuditRoutes({ operate }),
-    ...createPermissionsRoutes({ operate }),
-    ...createSettingsRoutes({ operate }),
+    ...operationRoutes(SECRETS, { operate }),
+    ...operationRoutes(AUDIT, { operate }),
+    ...operationRoutes(PERMISSIONS, { operate }),
+    ...operationRoutes(SETTINGS, { operate }),
+    ...createSettingsRoutes(),
   ]);
 }
 
@@ -37,8 +40,8 @@ Deno.test("upkeep routes state their scopes, and answer no other", async () => {
       "POST /api/webui/audit/verify operate",
       "GET /api/webui/permissions read",
       "GET /api/webui/settings read",
-      "GET /api/webui/settings/schema read",
       "PUT /api/webui/settings operate",
+      "GET /api/webui/settings/schema read",
     ],
   );
   for (const { method, path, scope } of web.app.routes) {

@@ -44,7 +44,6 @@ export interface ChangedChannel {
   findings: SetupFinding[];
 }
 
-
 export class ChannelChanges {
   readonly #deps: ChannelChangesDeps;
   /** By channel, the last change that came. */

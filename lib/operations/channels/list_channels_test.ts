@@ -3,7 +3,7 @@ import { accountsAdapter } from "../../channel/management/accounts_adapter.ts";
 import type { ManagementAdapter } from "../../channel/management.ts";
 import { testChannel } from "../../registry/testing/test_registry.ts";
 import { testDescriptor } from "../../channel/setup/testing/test_descriptor.ts";
-import { channelAnswer, channelToWire } from "../../http/web/channel_schemas.ts";
+import { channelSchema, channelToWire } from "./channel_schemas.ts";
 import { settingsFixture } from "./testing/settings_fixture.ts";
 
 const TEAM = testDescriptor({
@@ -31,7 +31,7 @@ Deno.test("a listing says where a login is kept, by the files of each instance's
   await Deno.mkdir(folder, { recursive: true });
   await Deno.writeTextFile(`${folder}/work.session`, "kept");
   assertEquals(await states(), [false, true, false]);
-  const wire = channelAnswer.parse(channelToWire(await fixture.listing("team"), []));
+  const wire = channelSchema.parse(channelToWire(await fixture.listing("team")));
   assertEquals(wire.instances[1]!.local_state_present, true);
 });
 

@@ -172,7 +172,9 @@ export class ChannelOperator {
   async #list(locale: string | undefined): Promise<ChannelListing[]> {
     const { all } = await this.#listAll();
     if (locale === undefined) return all;
-    return await Promise.all(all.map((each) => localizedListing(each, this.#deps.registry, locale)));
+    return await Promise.all(
+      all.map((each) => localizedListing(each, this.#deps.registry, locale)),
+    );
   }
 
   /** After a change; what is left of a channel that is gone has no place in the list once it is off. */

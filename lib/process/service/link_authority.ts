@@ -79,8 +79,9 @@ export function linkAuthority(
       extract: ({ name, bytes }, { signal }) =>
         peer.call("extract", { name }, { bytes: bytes.slice(), signal }),
     },
-    operate: ((request: OperationRequest, credential: Credential) =>
-      operating(() => peer.call("operate", { request, credential }))) as Operate,
+    operate:
+      ((request: OperationRequest, credential: Credential) =>
+        operating(() => peer.call("operate", { request, credential }))) as Operate,
     instructions() {
       if (cached === undefined || now() - cached.at > INSTRUCTIONS_AGE_MS) {
         cached = { at: now(), text: peer.call("instructions", null) };

@@ -5,7 +5,7 @@
  */
 
 import type { z } from "zod";
-import { APPROVALS } from "../../../operations/approvals.ts";
+import { APPROVALS, approveInput, denyInput } from "../../../operations/approvals.ts";
 import { contentSchema } from "../chat/chat_request.ts";
 import { inputContentSchema } from "../responses/input_messages.ts";
 import {
@@ -39,8 +39,6 @@ import {
 } from "./service_schemas.ts";
 
 const listed = APPROVALS["approvals.list"].output;
-const { input: approve, output: outcome } = APPROVALS["approvals.approve"];
-const deny = APPROVALS["approvals.deny"].input;
 
 /** Schemas by the name under which the document has them. */
 const COMPONENTS = {
@@ -66,9 +64,9 @@ const COMPONENTS = {
   Approval: APPROVALS["approvals.get"].output,
   ApprovalSummary: listed.shape.approvals.element,
   ApprovalList: listed,
-  ApprovalOutcome: outcome,
-  Approve: approve.omit({ id: true }).describe(approve.description!),
-  Deny: deny.omit({ id: true }).describe(deny.description!),
+  ApprovalOutcome: APPROVALS["approvals.approve"].output,
+  Approve: approveInput.omit({ id: true }).describe(approveInput.description!),
+  Deny: denyInput.omit({ id: true }).describe(denyInput.description!),
   Model: modelSchema,
   ModelList: modelListSchema,
   Health: healthSchema,

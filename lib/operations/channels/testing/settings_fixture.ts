@@ -19,7 +19,8 @@ import type { WorkerSource } from "../../../channel_worker/worker_source.ts";
 import { type TempHome, tempHome } from "../../../config/testing/temp_home.ts";
 import { AUDIT_FILE, openAudit } from "../../../audit/log.ts";
 import type { AuditRecord } from "../../../audit/record.ts";
-import type { ChannelAnswer, ChannelListing, ChannelRequest } from "../channel_request.ts";
+import type { ChannelListing, ChannelValues } from "../channel_listing.ts";
+import type { ConnectRequest } from "../connects.ts";
 import type { ChannelWorkers } from "../channel_workers.ts";
 import { ChannelOperator } from "../operate_channels.ts";
 
@@ -33,6 +34,12 @@ export interface PlayedWorkers {
   ) => ConnectAnswer | Promise<ConnectAnswer>;
   refresh?: ChannelWorkers["refresh"];
 }
+
+/** What an operator may do, as data. */
+export type ChannelRequest =
+  | ({ op: "channels.validate" | "channels.set" } & ChannelValues)
+  | ({ op: "channels.enable" | "channels.disable" } & Omit<ChannelValues, "values">)
+  | ({ op: "channels.connect" } & Omit<ConnectRequest, "by">);
 
 /** How a fixture differs from the default. */
 export interface SettingsFixtureOptions extends PlayedWorkers {
@@ -53,7 +60,7 @@ export interface SettingsFixture extends AsyncDisposable {
   closed: number;
   logged: string[];
   reloads: number;
-  answer(request: ChannelRequest): Promise<ChannelAnswer>;
+  answer(request: ChannelRequest): Promise<unknown>;
   set(values: Record<string, unknown>, instanceId?: string, name?: string): Promise<ChannelListing>;
   listing(name?: string): Promise<ChannelListing>;
   records(): Promise<AuditRecord[]>;
@@ -124,7 +131,19 @@ export async function settingsFixture(
       },
     },
   });
-  const answer = (request: ChannelRequest) => operator.answer(request, "token:test");
+  const answer = async (request: ChannelRequest): Promise<unknown> => {
+    const by = "token:test";
+    switch (request.op) {
+      case "channels.validate":
+        return { findings: await operator.validate(request) };
+      case "channels.set":
+        return await operator.set(request, by);
+      case "channels.connect":
+        return { connect: await operator.connect({ ...request, by }) };
+      default:
+        return await operator.switchTo(request.op === "channels.enable", request, by);
+    }
+  };
   return Object.assign(fixture, {
     home,
     registry,
@@ -136,8 +155,7 @@ export async function settingsFixture(
       return (await answer(request) as { channel: ChannelListing }).channel;
     },
     async listing(name = "chat") {
-      const listed = await answer({ op: "channels.list", name });
-      return (listed as { channels: ChannelListing[] }).channels[0]!;
+      return (await operator.list()).find((each) => each.name === name)!;
     },
     async records() {
       const text = await Deno.readTextFile(`${paths.auditDir}/${AUDIT_FILE}`);
