@@ -290,11 +290,11 @@ Deno.test("secrets set is on record at once, though the configuration waits for 
     providers: { a: { apiKey: "${secret:A}" }, b: { apiKey: "${secret:B}" } },
   });
   const { stderr } = await home.run(["set", "A"], { stdin: [VALUE] });
-  assertEquals(stderr.includes("Not in the audit yet"), false, stderr);
+  assertEquals(stderr.includes("Not in the audit log yet"), false, stderr);
   assertEquals((await home.temp.records()).map(({ data }) => data.name), ["A"]);
   await home.temp.home.write({ audit: { mirror: "${secret:B}" } });
   const mirrored = await home.run(["set", "C"], { stdin: [VALUE] });
-  assertStringIncludes(mirrored.stderr, "Not in the audit yet");
+  assertStringIncludes(mirrored.stderr, "Not in the audit log yet");
   await home.temp.home.write({});
   await home.run(["rm", "C"]);
   assertEquals((await home.temp.records()).map(({ data }) => data.name), ["A", "C", "C"]);

@@ -174,7 +174,7 @@ Deno.test("tokens issue says so when the audit cannot be used, and the next one 
   const first = await temp.run(["issue", "--scopes", "approve"]);
   assertEquals(first.exit, EXIT.done);
   assertMatch(first.stdout, TOKEN);
-  assertStringIncludes(first.stderr, "Not in the audit yet");
+  assertStringIncludes(first.stderr, "Not in the audit log yet");
   assertEquals(await temp.records(), []);
   await temp.home.write("{}");
   await temp.run(["issue", "--scopes", "approve"]);

@@ -14,13 +14,14 @@ import { formatPath, isObject, isWithin, type KeyPath, valueAt } from "../../lib
 import { requirePinnedCases } from "../../lib/settings/pinned_cases.ts";
 import { configError, formatProblem, type Problem } from "../../lib/config/problem.ts";
 import { isReference } from "../../lib/config/references.ts";
-import { configText, saveConfig } from "../../lib/config/save.ts";
+import { configText } from "../../lib/config/save.ts";
 import { configSchema } from "../../lib/config/schema.ts";
 import { kindOf, nodeAt } from "../../lib/config/schema_tree.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { Output } from "../output.ts";
 import { channelKey, isChannelKey, withPlainKeys } from "./channel_key.ts";
 import type { ConfigDeps } from "./deps.ts";
+import { saveSettings } from "./save_settings.ts";
 import { parseKey, requireKnown } from "./key.ts";
 
 /** What is to be set. */
@@ -74,7 +75,7 @@ export async function set(inputs: SetInputs, deps: ConfigDeps): Promise<void> {
     const { paths } = deps;
     await requirePinnedCases(`Cannot set ${formatPath(path)}`, { config: next.config, paths });
   }
-  await saveConfig({ paths: deps.paths, before, value: changed });
+  await saveSettings({ keys: [path], before, value: changed }, deps, out);
   for (const each of remarks) out.note(`${configFile}: ${formatProblem(each)}`);
   report(inputs, { path, old, next, written: text !== before, configFile });
 }

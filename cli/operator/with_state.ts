@@ -13,10 +13,16 @@ import type { Globals } from "../command.ts";
 import { type ConfirmDeps, processConfirm } from "../confirm.ts";
 import type { Output } from "../output.ts";
 
-/** What such a command reaches outside of itself. */
-export interface OperatorDeps {
+/** Whose state it is. */
+export interface StateDeps {
   paths: HomePaths;
   env: Env;
+  /** Default: the clock's. */
+  now?(): number;
+}
+
+/** What such a command reaches outside of itself. */
+export interface OperatorDeps extends StateDeps {
   now(): number;
   confirm(out: Output): ConfirmDeps;
 }
@@ -33,7 +39,7 @@ export function operatorDeps(globals: Globals): OperatorDeps {
 
 /** Gives `use` the state, to look at. */
 export async function readState<T>(
-  deps: OperatorDeps,
+  deps: StateDeps,
   use: (state: OperatorState) => T | Promise<T>,
 ): Promise<T> {
   const [{ openOperatorState }, { SECRETS_KEY_VARIABLE }] = await Promise.all([
@@ -55,23 +61,23 @@ export async function readState<T>(
  * that has the audit, the service does so, and so does the next one where the audit cannot be used now.
  */
 export async function changeState<T>(
-  deps: OperatorDeps,
+  deps: StateDeps,
   out: Output,
   use: (state: OperatorState) => Promise<T>,
 ): Promise<T> {
   return await readState(deps, async (state) => {
-    const result = await use(state);
     try {
-      await record(deps, state);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      out.note(`Not in the audit yet (${reason}); the service records it when it starts`);
+      return await use(state);
+    } finally {
+      await record(deps, state).catch((error) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        out.note(`Not in the audit log yet (${reason}); the service records it when it starts`);
+      });
     }
-    return result;
   });
 }
 
-async function record({ paths, env }: OperatorDeps, state: OperatorState): Promise<void> {
+async function record({ paths, env }: StateDeps, state: OperatorState): Promise<void> {
   const [{ acquireHome }, { openAudit }, { auditSettings }] = await Promise.all([
     import("../../lib/authority/home_lock.ts"),
     import("../../lib/audit/log.ts"),

@@ -13,7 +13,7 @@ import { examine } from "../../lib/settings/examine.ts";
 import { readConfig } from "../../lib/settings/load.ts";
 import { requirePinnedCases } from "../../lib/settings/pinned_cases.ts";
 import { readConfigText } from "../../lib/config/config_file.ts";
-import { saveConfig } from "../../lib/config/save.ts";
+import { saveSettings } from "../config/save_settings.ts";
 import { ServiceError, toErrorData } from "../../lib/base/errors.ts";
 import { channelPackages } from "../../lib/packages/package_fetcher.ts";
 import type { Section } from "../../lib/channel/management.ts";
@@ -44,7 +44,7 @@ export async function switchChannel(
     throw new ServiceError("usage", "The HTTP API has no instances", { param: "instance" });
   }
   const registry = await deps.channels();
-  const { made, restart } = await write(registry, deps, asked);
+  const { made, restart } = await write(registry, deps, asked, out);
   const written = made.planned.keys.length > 0;
   const unfetched = enabled ? await fetchPackages(made, deps) : [];
   // Without its packages it cannot be asked.
@@ -92,6 +92,7 @@ async function write(
   registry: ChannelRegistry,
   { paths, env }: PluginsDeps,
   { name, instanceId, enabled }: SwitchAsked,
+  out: Output,
 ): Promise<{ made: PlannedSwitch; restart: boolean }> {
   return await untilWritten(async () => {
     const { text } = await readConfig({ paths });
@@ -112,7 +113,7 @@ async function write(
     if (keys.length === 0) return { made, restart: false };
     await requirePinnedCases(`Cannot switch ${name}`, { config: next, paths });
     try {
-      await saveConfig({ paths, before: text, value });
+      await saveSettings({ keys, before: text, value }, { paths, env }, out);
     } catch (error) {
       if (await readConfigText(paths.configFile) !== text) return undefined;
       throw error;

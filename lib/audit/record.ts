@@ -65,8 +65,8 @@ export type AuditKind =
   | "secret.removed"
   /** An operator is about to change the configuration: which keys, never the values. */
   | "settings.change"
-  /** How that ended; `start` is the number of its record. */
-  | "settings.end"
+  /** The file could not be written; `start` is the number of the change's record. */
+  | "settings.failed"
   /** A credential was made: its number, scopes and owner, never the secret. */
   | "token.issued"
   /** A credential was taken back. */

@@ -1,5 +1,6 @@
 /**
- * Writes a change of the configuration between two records, so that one is there however this ends.
+ * Writes a change of the configuration after its audit record. A second record follows only where the
+ * file could not be written.
  *
  * @module
  */
@@ -37,23 +38,21 @@ export async function writeSettings(
     // Tells afterwards whether a file is the one that was to be written.
     text: audit.digest(text),
   });
-  const end = (data: Record<string, unknown>) =>
-    audit.append("settings.end", { start: seq, ...data }).catch((error) =>
-      log.error("How a change of the settings ended is not on record", {
-        start: seq,
-        reason: toErrorData(error).message,
-      })
-    );
   try {
     await saveConfig({ paths, before, value });
+    return true;
   } catch (error) {
-    await end({ status: "failed", code: toErrorData(error).code });
+    const { code } = toErrorData(error);
+    await audit.append("settings.failed", { start: seq, code }).catch((cause) =>
+      log.error("That a change of the settings failed is not on record", {
+        start: seq,
+        reason: toErrorData(cause).message,
+      })
+    );
     const now = await readConfigText(paths.configFile).catch(() => before);
     if (now !== before) return false;
     throw error;
   }
-  await end({ status: "written" });
-  return true;
 }
 
 /**

@@ -14,6 +14,10 @@ const OPERATOR_RECORD_KINDS = [
   "latch.cleared",
   "secret.set",
   "secret.removed",
+  /** A command changed the configuration: which keys, never the values. */
+  "settings.change",
+  /** The file could not be written then. */
+  "settings.failed",
   /** A rehearsal of an automation has ended, and what it found is kept. */
   "commission.finished",
   /** An approval was pending when its service stopped. */

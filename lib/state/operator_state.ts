@@ -20,7 +20,7 @@ import { createTokenStore, parseTokens, type TokenStore } from "./token_store.ts
 import { isDamaged } from "./damaged.ts";
 import { createSecretStore, type SecretStore, type SecretStoreDeps } from "./secret_store.ts";
 import { NO_SECRETS, parseSecrets } from "./stored_secrets.ts";
-import type { OperatorAudit } from "./operator_record.ts";
+import type { OperatorAudit, OperatorRecordKind } from "./operator_record.ts";
 import { createPendingStore, parsePending, type PendingStore } from "./pending_store.ts";
 import { SealedFile, type SealedFileOptions } from "./sealed_file.ts";
 import { StateLock } from "./state_lock.ts";
@@ -55,6 +55,8 @@ export interface OperatorState {
   readonly pending: PendingStore;
   readonly findings: FindingStore;
   readonly secrets: SecretStore;
+  /** Puts on record what a command is about to do, as itself changes nothing here. */
+  note(kind: OperatorRecordKind, data: Record<string, unknown>): Promise<void>;
   /** What is wrong with grants or latches, for people; actions that are not allowed are then refused. */
   damaged(): string | undefined;
   /**
@@ -152,6 +154,15 @@ async function open(options: OperatorStateOptions): Promise<OperatorState> {
     pending: createPendingStore(files.pending),
     findings: createFindingStore(files.findings),
     secrets,
+    async note(kind, data) {
+      // Nothing but records that wait is lost with a damaged one, and that is on record.
+      await files.notes.reset();
+      await files.notes.update(() => ({
+        value: null,
+        records: [{ kind, data }],
+        result: undefined,
+      }));
+    },
     damaged: () => latches.damaged() ?? grants.damaged(),
     async record(to = audit) {
       await passing;
@@ -236,6 +247,7 @@ function filesOf(deps: FileDeps) {
     latches: fileOf("latches", [], parseLatches),
     pending: fileOf("pending", [], parsePending),
     findings: fileOf("findings", [], parseFindings),
+    notes: fileOf("notes", null, () => null),
     secrets: fileOf("secrets", NO_SECRETS, parseSecrets, MAX_SECRETS_BYTES),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * A process that changes a setting and then waits before the end of that is on record, to be killed
- * there; for tests. Says on standard output when it has written the file.
+ * A process that changes a setting and then waits to be killed; for tests. Says on standard output when
+ * it has written the file.
  *
  * @module
  */
@@ -20,18 +20,10 @@ const fixture = await upkeepFixture({
     read: () => Deno.readTextFile(paths.configFile),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   },
-  audit: (audit) => ({
-    ...audit,
-    async append(kind, data) {
-      if (kind === "settings.end") {
-        Deno.stdout.writeSync(new TextEncoder().encode("written\n"));
-        await new Promise(() => {});
-      }
-      return await audit.append(kind, data);
-    },
-  }),
 });
 await fixture.ask({
   op: "settings.change",
   changes: [{ path: "agent.maxSteps", value: Number(steps) }],
 });
+Deno.stdout.writeSync(new TextEncoder().encode("written\n"));
+await new Promise(() => {});

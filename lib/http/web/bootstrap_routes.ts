@@ -5,9 +5,7 @@
  */
 
 import { z } from "zod";
-import type { Credential } from "../../contract/credentials.ts";
 import type { Operate } from "../../operations/operations.ts";
-import type { IssuedToken } from "../../contract/credentials.ts";
 import { upgradePath } from "../../base/upgrade_path.ts";
 import type { WebsocketConfig } from "../../config/schema.ts";
 import { MAX_TEXT_BYTES, MEDIA_LIMITS } from "../../contract/wire/envelopes.ts";

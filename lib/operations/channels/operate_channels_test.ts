@@ -80,7 +80,7 @@ Deno.test("set puts each change on record by its keys, and no value", async () =
   const change = records.find(({ kind }) => kind === "settings.change")!;
   assertEquals(change.data.by, "token:test");
   assertEquals(change.data.keys, ["channels.chat.server", "channels.chat.botToken"]);
-  assertEquals(records.find(({ kind }) => kind === "settings.end")!.data.status, "written");
+  assertEquals(records.filter(({ kind }) => kind.startsWith("settings.")).length, 1);
   assertFalse(JSON.stringify(records).includes(TOKEN));
   assertFalse(fixture.logged.join().includes(TOKEN));
   const count = records.length;
