@@ -4,7 +4,7 @@
  * @module
  */
 
-import { openDigestKey } from "../../lib/audit/key.ts";
+import { hasDigestKey, openDigestKey } from "../../lib/audit/key.ts";
 import { formatPath, type KeyPath } from "../../lib/base/key_path.ts";
 import { configText, saveConfig, type SaveInputs } from "../../lib/config/save.ts";
 import { changeState, type StateDeps } from "../operator/with_state.ts";
@@ -25,9 +25,12 @@ export async function saveSettings(
   const text = configText(anew ? undefined : before, value);
   if (text === before) return;
   await changeState(deps, out, async (state) => {
-    const digest = await openDigestKey(paths.keysDir);
     const change = { by: "cli", file: paths.configFile, keys: keys.map(formatPath) };
-    await state.note("settings.change", { ...change, text: digest(text) });
+    // The key is made with the audit log: one without a log means that the log was removed.
+    const digest = await hasDigestKey(paths.keysDir)
+      ? (await openDigestKey(paths.keysDir))(text)
+      : undefined;
+    await state.note("settings.change", { ...change, text: digest });
     try {
       await saveConfig({ paths, before, value, anew });
     } catch (error) {

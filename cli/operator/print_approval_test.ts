@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import type { OperationResult } from "../../lib/operations/operations.ts";
 import { approvalLines } from "./print_approval.ts";
 

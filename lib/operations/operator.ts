@@ -12,7 +12,7 @@ import { checkSilently } from "../listen/check_silently.ts";
 import { check } from "../listen/request_error.ts";
 import type { CanAsk } from "../contract/actions.ts";
 import { Credentials, type Known } from "./credentials.ts";
-import { type Credential, includesScope, type Scope } from "../contract/credentials.ts";
+import { type Credential, includesScope } from "../contract/credentials.ts";
 import {
   findOperation,
   type Operate,

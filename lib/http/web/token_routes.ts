@@ -6,9 +6,8 @@
  */
 
 import { z } from "zod";
-import type { Credential } from "../../contract/credentials.ts";
 import type { Operate } from "../../operations/operations.ts";
-import { type IssuedToken, type Scope, SCOPES } from "../../contract/credentials.ts";
+import { type Scope, SCOPES } from "../../contract/credentials.ts";
 import type { WebsocketConfig } from "../../config/schema.ts";
 import { ServiceError } from "../../base/errors.ts";
 import type { Admission } from "./admission/admission.ts";
