@@ -10,6 +10,7 @@ testWithServers(
   "EmailChannel reads once what came while it was down, and nothing from before its first start",
   async (servers) => {
     await deliver(servers, plainMail({ id: "<before@alice.test>" }));
+    await mailsArrived(servers, "agent", 1);
     const host = await openHost();
     {
       await using account = await startAccount(sectionOf(servers), { host });

@@ -70,6 +70,8 @@ testWithServers(
         text: `What is this?\n\n---------- Forwarded message ---------\nFrom: Bob\n\n${evil}`,
       }),
     );
+    // The server delivers each mail on its own, in any order.
+    await account.published(1);
     await deliver(
       servers,
       plainMail({ id: "<b@alice.test>", subject: "Mine", text: `See:\n> ${evil}\nWhy?` }),
