@@ -1,21 +1,17 @@
 import type { Output, Span } from "./output.ts";
-import { terminalWidth } from "./terminal_width.ts";
 import { wrapText } from "./wrap_text.ts";
 
 /**
- * Prints a text that may be longer than a line behind a head such as `1. `. A terminal gets lines that end
- * between words, each behind as many blanks; elsewhere it is one line.
+ * Prints a text that may be longer than a line after a head such as `1. `. On a terminal it wraps
+ * between words, indented; elsewhere it is one line.
  */
 export function printParagraph(
   out: Output,
   head: Span & { text: string },
   text: string,
-  { indent = 2, widthOf = terminalWidth }: {
-    indent?: number;
-    widthOf?: () => number | undefined;
-  } = {},
+  { indent = 2 }: { indent?: number } = {},
 ): void {
-  const width = out.isTerminal ? widthOf() : undefined;
+  const width = out.columns;
   if (width === undefined) return out.line(head, text);
   const whole = head.text + text;
   const [first = ""] = wrapText(whole, Math.max(20, width));

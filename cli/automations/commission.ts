@@ -15,7 +15,6 @@ import type { ConfirmDeps } from "../confirm.ts";
 import { approverToken, type TokenSource } from "../operator/approver_token.ts";
 import type { Output } from "../output.ts";
 import { automationId } from "./find_automation.ts";
-import { refuseOptions } from "./refuse_options.ts";
 
 /** What the subcommands reach outside of themselves. */
 export interface CommissionDeps {
@@ -32,8 +31,7 @@ export async function runCommission(
   invocation: Invocation,
   deps: CommissionDeps,
 ): Promise<ExitCode> {
-  const { subcommand, args, options, globals, out } = invocation;
-  refuseOptions(subcommand!, options);
+  const { subcommand, args, globals, out } = invocation;
   const token = await approverToken(deps.token(out), "operate");
   return await deps.withService(globals, async (client) => {
     const id = await automationId(client, args[0]!);

@@ -6,11 +6,11 @@ import type { Permission } from "../../lib/base/permission.ts";
 import { ownOptions } from "../open_service.ts";
 
 const command: Command = {
-  description: "Prints what each process of the service may reach, and which part of the " +
-    "configuration asked for it: the launcher, the gateway, and each channel that is switched on. " +
-    "What isn't listed is denied.",
+  description:
+    "Prints what each process of the service can access, and which setting asks for it: " +
+    "the launcher, the gateway, and each enabled channel. Everything else is denied.",
   examples: ["service permissions", "service permissions --serve --json"],
-  options: [{ name: "serve", summary: "As `service serve` would have it: the API, no channels" }],
+  options: [{ name: "serve", summary: "As service serve would have them: the API, no channels" }],
   async run({ options, globals, out }) {
     const own = ownOptions(globals);
     const [

@@ -256,9 +256,9 @@ function wholeNumber(
 
 const sessions: Command = {
   description:
-    "Shows, names, forks and removes conversations. KEY is <channel>:<id> as in the list; a name without a " +
-    "channel is a session of the command line. With --json each session, message or record is " +
-    "one line.",
+    "Lists, shows, renames, forks, exports and deletes conversations. KEY is <channel>:<id> as in " +
+    "the list; a name without a channel is a session of the command line. With --json each session, " +
+    "message or record is one line.",
   examples: [
     "service sessions list --limit 50",
     "service sessions show default --limit 10",
@@ -267,32 +267,43 @@ const sessions: Command = {
     "service sessions fork default --before 3 --as other",
     "service sessions delete cli:old --yes",
   ],
+  options: [],
+  defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "The latest sessions first (also without a subcommand)" },
-    { name: "show", args: "KEY", summary: "The messages of a session, oldest first" },
-    { name: "export", args: "KEY", summary: "Everything on record of a session as JSON lines" },
-    { name: "rename", args: "KEY TITLE", summary: "Give a session another title" },
+    {
+      name: "list",
+      summary: "List sessions, latest first",
+      options: [
+        { name: "limit", alias: "n", value: "N", summary: `Sessions to list (${DEFAULT_LIMIT})` },
+        { name: "before", value: "N", summary: "Only sessions updated before this (Unix ms)" },
+      ],
+    },
+    {
+      name: "show",
+      args: "KEY",
+      summary: "Print the messages of a session, oldest first",
+      options: [
+        { name: "limit", alias: "n", value: "N", summary: "Last messages to print (all)" },
+        { name: "before", value: "N", summary: "Only messages before this message id" },
+      ],
+    },
+    { name: "export", args: "KEY", summary: "Print all records of a session as JSON lines" },
+    { name: "rename", args: "KEY TITLE", summary: "Change the title of a session" },
     {
       name: "fork",
       args: "KEY",
-      summary: "Start a session with what stands before a message of yours, and print its key",
-    },
-    { name: "delete", args: "KEY", summary: "Remove a session for good" },
-  ],
-  options: [
-    {
-      name: "limit",
-      alias: "n",
-      value: "N",
-      summary: `Sessions to list (${DEFAULT_LIMIT}), or last messages to show (all)`,
+      summary: "Start a session from what precedes one of your messages, and print its key",
+      options: [
+        { name: "before", value: "N", summary: "Number of that message, counting yours from 0" },
+        { name: "as", value: "KEY", summary: "Key of the new session (KEY-2, KEY-3, …)" },
+      ],
     },
     {
-      name: "before",
-      value: "N",
-      summary: "Where a list (ms since 1970), shown messages (id) or a fork (your Nth, from 0) end",
+      name: "delete",
+      args: "KEY",
+      summary: "Delete a session for good",
+      options: [{ name: "yes", alias: "y", summary: "Delete without asking" }],
     },
-    { name: "as", value: "KEY", summary: "Key of the fork (KEY-2, KEY-3, …)" },
-    { name: "yes", alias: "y", summary: "Delete without asking" },
   ],
   run: (invocation) =>
     runSessions(invocation, {

@@ -8,7 +8,7 @@ import { type Command, EXIT } from "../command.ts";
 import { VERSION } from "../version.ts";
 
 const version: Command = {
-  description: "Prints the version of this program and what it runs on.",
+  description: "Prints the version of this program and of its runtime.",
   examples: ["service version", "service version --json"],
   options: [],
   run({ out, globals }) {

@@ -1,14 +1,17 @@
 /**
- * `service tokens reset`, and the same of grants, latches and secrets: a damaged file is set aside when an
- * operator says so, never by itself (spec 5, G11).
+ * `service tokens reset`, and the same for grants, blocks and secrets: a damaged file is set aside only
+ * when an operator asks for it.
  *
  * @module
  */
 
 import { ServiceError } from "../../lib/base/errors.ts";
-import { EXIT, type ExitCode, type Invocation } from "../command.ts";
+import { EXIT, type ExitCode, type Invocation, type OptionSpec } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { changeState, type OperatorDeps, readState } from "./with_state.ts";
+
+/** Of every `reset`. */
+export const YES: OptionSpec = { name: "yes", alias: "y", summary: "Reset without asking" };
 
 /** Asks, unless there is `--yes`, and begins with an empty file. */
 export async function reset(
