@@ -7,19 +7,21 @@ import { wrapText } from "./wrap_text.ts";
  */
 export function printParagraph(
   out: Output,
-  head: Span & { text: string },
+  head: Span | Span[],
   text: string,
   { indent = 2 }: { indent?: number } = {},
 ): void {
+  const spans = [head].flat();
   const width = out.columns;
-  if (width === undefined) return out.line(head, text);
-  const whole = head.text + text;
+  if (width === undefined) return out.line(...spans, text);
+  const start = spans.map((span) => span.text).join("");
+  const whole = start + text;
   const [first = ""] = wrapText(whole, Math.max(20, width));
-  const end = Math.max(first.length, head.text.length);
-  out.line(head, whole.slice(head.text.length, end));
+  const end = Math.max(first.length, start.length);
+  out.line(...spans, whole.slice(start.length, end));
   const rest = whole.slice(end).trimStart();
   if (rest === "") return;
-  for (const line of wrapText(rest, Math.max(20, width - indent))) {
+  for (const line of wrapText(rest, Math.max(20, width) - indent)) {
     out.line(" ".repeat(indent) + line);
   }
 }

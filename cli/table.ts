@@ -70,12 +70,15 @@ function stack(
   header: readonly string[],
   rows: readonly (readonly string[])[],
 ): void {
-  const [, ...titles] = header.map((title) => title[0] + title.slice(1).toLowerCase());
-  for (const [key = "", ...row] of rows) {
+  // A mark has no title, and belongs to what it marks.
+  const keys = header[0] === "" ? 2 : 1;
+  for (const row of rows) {
+    const key = row.slice(0, keys).filter((cell) => cell !== "").join(" ");
     for (const line of wrapText(key, out.columns!)) out.line({ text: line, style: "bold" });
     for (const [at, cell] of row.entries()) {
-      if (cell === "") continue;
-      for (const line of wrapText(`${titles[at]}: ${cell}`, Math.max(CUT, out.columns! - GAP))) {
+      if (at < keys || cell === "") continue;
+      const title = header[at]![0] + header[at]!.slice(1).toLowerCase();
+      for (const line of wrapText(`${title}: ${cell}`, Math.max(CUT, out.columns! - GAP))) {
         out.line(" ".repeat(GAP) + line);
       }
     }

@@ -188,10 +188,10 @@ Deno.test("G16 runAudit() verifies with 0, and ends with 1, the line and the rea
   const { mirror } = audit;
   const whole = await run(audit, "verify", {}, { mirror: () => Promise.resolve(mirror) });
   assertEquals(whole.exit, EXIT.done);
-  assertStringIncludes(whole.stdout, "The record holds: 8 records");
+  assertStringIncludes(whole.stdout, "The audit log is intact: 8 records");
   assertStringIncludes(whole.stdout, "Signed up to record 8");
-  assertStringIncludes(whole.stdout, `Nothing in ${mirror} contradicts it`);
-  assertStringIncludes(whole.stdout, "1 actions whose end is not on record");
+  assertStringIncludes(whole.stdout, `Matches the mirror ${mirror}`);
+  assertStringIncludes(whole.stdout, "1 action without a recorded end");
   const verdict = JSON.parse((await run(audit, "verify", {}, { json: true })).stdout);
   assertEquals([verdict.ok, verdict.records, verdict.signedSeq, verdict.keysFrom], [
     true,

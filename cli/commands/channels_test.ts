@@ -214,7 +214,7 @@ Deno.test("channels missed lists what came too late, drops it, and has one answe
     {},
     { message: 17 },
   ]);
-  assertStringIncludes((await play().run("missed")).stderr, "No message came too late");
+  assertStringIncludes((await play().run("missed")).stderr, "No missed messages");
 });
 
 Deno.test("channels takes each option where it belongs, and values in their range", async () => {

@@ -13,7 +13,10 @@ import type { Params } from "../../lib/local/protocol.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { confirm, type ConfirmDeps, processConfirm } from "../confirm.ts";
 import { jsonLine, type Output } from "../output.ts";
+import { plural } from "../plural.ts";
+import { printParagraph } from "../print_paragraph.ts";
 import { printTable } from "../table.ts";
+import { timeText } from "../time_text.ts";
 
 /** What the command reaches outside of itself. */
 export interface SessionsDeps {
@@ -97,13 +100,15 @@ async function list(
   }
   if (json) return EXIT.done;
   if (sessions.length === 0) {
-    out.note(before === undefined ? "There are no sessions yet" : "There are no earlier sessions");
+    out.note(before === undefined ? "No sessions yet" : "No earlier sessions");
     return EXIT.done;
   }
   printTable(
     out,
     ["SESSION", "TURNS", "UPDATED", "TITLE"],
-    sessions.map(({ key, turns, updatedAt, title }) => [key, `${turns}`, time(updatedAt), title]),
+    sessions.map((
+      { key, turns, updatedAt, title },
+    ) => [key, `${turns}`, timeText(out, updatedAt), title]),
   );
   if (sessions.length === limit) {
     out.note(`Earlier ones: service sessions list --before ${sessions.at(-1)!.updatedAt}`);
@@ -175,7 +180,7 @@ async function remove(
 ): Promise<ExitCode> {
   const { deleted } = await client.call("delete", { key });
   if (!deleted) {
-    throw new ServiceError("not_found", `There is no session "${key}"`, { param: "key" });
+    throw new ServiceError("not_found", `No session "${key}"`, { param: "key" });
   }
   if (json) out.json({ key, deleted });
   else out.note(`Deleted ${key}`);
@@ -183,8 +188,9 @@ async function remove(
 }
 
 function printHead(out: Output, { key, title, turns, createdAt, updatedAt }: Session): void {
-  out.line({ text: key, style: "bold" }, title === "" ? "" : `  ${title}`);
-  out.line(`${turns} turns, ${time(createdAt)} to ${time(updatedAt)}`);
+  printParagraph(out, { text: key, style: "bold" }, title === "" ? "" : `  ${title}`);
+  const span = `${timeText(out, createdAt)} to ${timeText(out, updatedAt)}`;
+  printParagraph(out, { text: `${plural(turns, "turn")}, ` }, span);
 }
 
 async function printMessage(out: Output, message: Message, verbose: boolean): Promise<void> {
@@ -229,11 +235,6 @@ function describePart(part: UserPart, shorten: (text: string) => string): string
 
 async function block(out: Output, head: string, lines: readonly string[]): Promise<void> {
   await out.stream("\n", { text: `${head}:`, style: "bold" }, `\n${lines.join("\n").trimEnd()}\n`);
-}
-
-/** ISO 8601 to the second, UTC. */
-function time(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 function wholeNumber(

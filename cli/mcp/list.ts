@@ -8,6 +8,7 @@ import type { McpServerStatus } from "../../lib/mcp_servers/mcp_servers.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import { EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
+import { printParagraph } from "../print_paragraph.ts";
 import { printTable } from "../table.ts";
 
 /** What the command reaches outside of itself. */
@@ -53,7 +54,9 @@ export async function listServers({ globals, out }: Invocation, deps: McpDeps): 
 function printDetails(servers: readonly McpServerStatus[], out: Output): void {
   const told = servers.filter(({ detail }) => detail !== "");
   if (told.length > 0) out.line("");
-  for (const { server, detail } of told) out.line(`${server}: ${detail}`);
+  for (const { server, detail } of told) {
+    printParagraph(out, { text: `${server}: ` }, detail);
+  }
 }
 
 /** What one server offers; with `verbose` resources and prompts too. */
