@@ -77,7 +77,7 @@ async function list(
   if (json) {
     for (const view of approvals) await out.stream(jsonLine(view) + "\n");
   } else if (approvals.length === 0) {
-    out.note("Nothing waits for a person");
+    out.note("No pending approvals");
   } else {
     printTable(
       out,
@@ -117,8 +117,8 @@ async function approve(
     if (!isTerminal || globals.json) {
       throw new ServiceError(
         "usage",
-        `What is approved has to be said: add --digest with the digest of ${id}, its first 8 digits ` +
-          "at least",
+        `Nobody to ask: add --digest with the digest of ${id}, at least its first 8 ` +
+          "digits",
         { param: "digest" },
       );
     }
@@ -126,15 +126,19 @@ async function approve(
     out.writeNote("Type the first 8 digits of the digest to approve exactly this: ");
     said = (await readLine())?.trim() ?? "";
     if (said === "") {
-      out.note("Not answered; it still waits");
+      out.note("Not answered; it is still pending");
       return EXIT.failed;
     }
   }
   const typed = said.trim().toLowerCase();
   if (!/^[0-9a-f]{8,64}$/.test(typed) || !digest.startsWith(typed)) {
-    throw new ServiceError("approval_mismatch", `That is not the digest of ${id}; it still waits`, {
-      param: "digest",
-    });
+    throw new ServiceError(
+      "approval_mismatch",
+      `That isn't the digest of ${id}, which is still pending`,
+      {
+        param: "digest",
+      },
+    );
   }
   await ask({ op: "approvals.approve", id, digest });
   if (globals.json) out.json({ id, outcome: "approved" });
@@ -151,7 +155,7 @@ async function deny(
   await ask({ op: "approvals.deny", id, reason });
   if (globals.json) out.json({ id, outcome: "denied" });
   else {
-    out.note(`Denied ${id}. Nothing more of ${capability} is asked about in ${session} until:`);
+    out.note(`Denied ${id}. ${capability} is blocked in ${session} until you run:`);
     out.note(`service blocks clear ${shellWord(session)} ${capability}`);
   }
   return EXIT.done;
@@ -172,7 +176,7 @@ async function watch(
         if (ids.has(id)) continue;
         known.delete(id);
         if (globals.json) await out.stream(jsonLine({ type: "gone", id }) + "\n");
-        else out.note({ text: `${id} does not wait any more`, style: "dim" });
+        else out.note({ text: `${id} is no longer pending`, style: "dim" });
       }
       for (const approval of waiting) {
         if (known.has(approval.id)) continue;

@@ -47,7 +47,7 @@ export async function runAutomations(
   const before = wholeNumber("before", options["before"], Number.MAX_SAFE_INTEGER);
   const requestId = options["request-id"] as string | undefined;
   if (subcommand === "delete" && options["yes"] !== true) {
-    const question = `Delete automation ${args[0]!}, and stop what runs of it?`;
+    const question = `Delete automation ${args[0]!} and stop its runs?`;
     if (!await confirm(question, deps.confirm(out))) {
       out.note("Nothing was deleted");
       return EXIT.failed;
@@ -81,7 +81,7 @@ export async function runAutomations(
       default: {
         const answer = await client.call("automation_delete", { id });
         if (globals.json) out.json(answer);
-        else out.note(`Deleted ${id}; what it said stays in the session automation:${id}`);
+        else out.note(`Deleted ${id}; its messages stay in the session automation:${id}`);
         return EXIT.done;
       }
     }
@@ -109,8 +109,9 @@ async function list(
     return EXIT.done;
   }
   const views = await Array.fromAsync(allAutomations(client));
-  if (views.length === 0) out.note("There are no automations yet: service automations create -h");
-  else printAutomations(out, views, timeZone);
+  if (views.length === 0) {
+    out.note("No automations yet. Create one with: service automations create");
+  } else printAutomations(out, views, timeZone);
   return EXIT.done;
 }
 
@@ -141,7 +142,7 @@ async function history(
     for (const run of runs) await out.stream(jsonLine(run) + "\n");
     return EXIT.done;
   }
-  if (runs.length === 0) out.note("It has no runs yet");
+  if (runs.length === 0) out.note("No runs yet");
   else printRuns(out, runs, timeZone);
   if (runs.length === params.limit) {
     out.note(`Earlier ones: service automations history ${params.id} --before ${runs.at(-1)!.id}`);
@@ -173,7 +174,7 @@ async function readText(path: string, out: Output): Promise<string> {
   try {
     return await Deno.readTextFile(path);
   } catch (cause) {
-    const why = cause instanceof Deno.errors.NotFound ? "there is no such file" : String(cause);
+    const why = cause instanceof Deno.errors.NotFound ? "no such file" : String(cause);
     const message = `Cannot read ${JSON.stringify(path)}: ${why}`;
     throw new ServiceError("usage", message, { param: "from" }, { cause });
   }

@@ -46,7 +46,7 @@ async function add(
   if (globals.json) out.json(grant);
   else {
     out.line(grant.id);
-    out.note(`${grant.subject} may ${grant.capability} exactly that, also when nobody is there`);
+    out.note(`Granted: ${grant.subject} may ${grant.capability} this target, even unattended`);
   }
   return EXIT.done;
 }
@@ -56,7 +56,7 @@ async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<Exi
   if (json) {
     for (const grant of grants) await out.stream(jsonLine(grant) + "\n");
   } else if (grants.length === 0) {
-    out.note("There are no standing grants; a refusal says how to make the one that it would take");
+    out.note("No grants. A refusal prints the command that grants the action");
   } else {
     printTable(
       out,

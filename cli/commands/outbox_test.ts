@@ -97,7 +97,7 @@ Deno.test("runOutbox() resends and drops one", async () => {
     params: { message: 17 },
     stop: undefined,
   }]);
-  assertStringIncludes(resend.stderr.text, "Message 17 waits again for irc #a");
+  assertStringIncludes(resend.stderr.text, "Message 17 for irc #a is pending again");
   const drop = setUp({ subcommand: "drop", args: ["17"] }, { json: true });
   await drop.run();
   assertEquals(drop.client.seen[0]!.op, "outbox_drop");

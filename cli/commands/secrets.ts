@@ -62,8 +62,8 @@ async function set(
   );
   if (isWord(value)) {
     out.note(
-      `The value of ${name} is a single word or number: wherever a text holds it, it is hidden there too. ` +
-        "A random one stands nowhere else",
+      `The value of ${name} is a single word or number, which is hidden wherever it appears in text. ` +
+        "A random value appears nowhere else",
     );
   }
   const uses = await usesOf(name, deps);
@@ -79,9 +79,9 @@ async function set(
 
 function noteUses(out: Output, { keys, restart }: ConfiguredUses): void {
   const now = keys.filter((key) => !restart.includes(key));
-  if (now.length > 0) out.note(`A running service takes it for ${now.join(", ")} now`);
+  if (now.length > 0) out.note(`A running gateway uses it for ${now.join(", ")} at once`);
   if (restart.length > 0) {
-    out.note(`A running service takes it for ${restart.join(", ")} when it is started again`);
+    out.note(`Restart the gateway to use it for ${restart.join(", ")}`);
   }
 }
 
@@ -92,13 +92,13 @@ function isWord(value: string): boolean {
 
 function scopeNote({ name, hosts, commands }: SecretInfo): string {
   const parts = [
-    ...hosts.length === 0 ? [] : [`to be sent to ${hosts.join(", ")}`],
-    ...commands.length === 0 ? [] : [`to be given to ${commands.map(visibleLine).join(", ")}`],
+    ...hosts.length === 0 ? [] : [`for hosts ${hosts.join(", ")}`],
+    ...commands.length === 0 ? [] : [`for commands ${commands.map(visibleLine).join(", ")}`],
   ];
   return parts.length > 0
     ? `, ${parts.join(" and ")}`
-    : `, for the configuration alone: it stands there as \${secret:${name}}. With --host or ` +
-      "--command tools may ask for it";
+    : `, for the configuration only, as \${secret:${name}}. To let tools use it, add --host or ` +
+      "--command";
 }
 
 async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<ExitCode> {
@@ -109,7 +109,7 @@ async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<Exi
   if (json) {
     for (const secret of secrets) await out.stream(jsonLine(secret) + "\n");
   } else if (secrets.length === 0) {
-    out.note("There are no secrets; set one with: service secrets set NAME");
+    out.note("No secrets. Set one with: service secrets set NAME");
   } else {
     printTable(
       out,
@@ -117,7 +117,7 @@ async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<Exi
       secrets.map((secret) => secretRow(secret, out, deps.now())),
     );
   }
-  if (damaged !== undefined) out.note(`Their values cannot be read. ${damaged}`);
+  if (damaged !== undefined) out.note(`Their values can't be read. ${damaged}`);
   return EXIT.done;
 }
 
@@ -144,12 +144,12 @@ async function remove(
 ): Promise<ExitCode> {
   // What was typed may be the value itself, so it is not repeated.
   if (!isSecretName(name)) {
-    throw new ServiceError("usage", `NAME is not one; it takes ${SECRET_NAME_FORM}`, {
+    throw new ServiceError("usage", `Invalid NAME: expected ${SECRET_NAME_FORM}`, {
       param: "NAME",
     });
   }
   if (!await changeState(deps, out, (state) => state.secrets.remove(name))) {
-    throw new ServiceError("not_found", `There is no secret ${name}`, { param: "NAME" });
+    throw new ServiceError("not_found", `No secret ${name}`, { param: "NAME" });
   }
   const uses = await usesOf(name, deps);
   if (json) out.json({ name, removed: true, ...uses });
@@ -166,7 +166,7 @@ async function usesOf(name: string, deps: OperatorDeps) {
 }
 
 function noteProblems(out: Output, problems: readonly string[]): void {
-  out.note("The service will not start with the configuration as it is:");
+  out.note("The gateway won't start with this configuration:");
   for (const problem of problems) out.note(`  ${problem}`);
 }
 

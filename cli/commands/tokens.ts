@@ -51,7 +51,9 @@ async function issue(
     const until = expiresAt === undefined
       ? "until it is revoked"
       : `until ${isoSeconds(expiresAt)}`;
-    out.note(`${info.id} may ${listed(info.scopes)} ${until}. It is shown this once only`);
+    out.note(
+      `${info.id} may ${listed(info.scopes)} ${until}. Copy the token now: it is not shown again`,
+    );
   }
   return EXIT.done;
 }
@@ -61,7 +63,7 @@ async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<Exi
   if (json) {
     for (const token of tokens) await out.stream(jsonLine(token) + "\n");
   } else if (tokens.length === 0) {
-    out.note("There are no tokens; make one with: service tokens issue --scopes approve");
+    out.note("No tokens. Issue one with: service tokens issue --scopes approve");
   } else {
     printTable(
       out,
@@ -91,8 +93,8 @@ async function revoke(
   if (!/^tok_[a-z0-9]{16}$/.test(id)) {
     throw new ServiceError(
       "usage",
-      "ID is not the id of a token; it takes tok_ and 16 letters and digits, as " +
-        "service tokens list shows it",
+      "Invalid ID: expected tok_ and 16 letters and digits, as " +
+        "service tokens list prints it",
       { param: "ID" },
     );
   }

@@ -27,7 +27,7 @@ export async function listServers({ globals, out }: Invocation, deps: McpDeps): 
   if (globals.json) {
     for (const server of servers) await out.stream(jsonLine(server) + "\n");
   } else if (servers.length === 0) {
-    out.note("There are no MCP servers: name them in mcp.servers of the configuration");
+    out.note("No MCP servers. Configure them in mcp.servers");
   } else {
     printTable(
       out,
@@ -45,7 +45,7 @@ export async function listServers({ globals, out }: Invocation, deps: McpDeps): 
     printDetails(servers, out);
     for (const server of servers) printOffers(server, out, globals.verbose);
     const isUnknown = servers.some(({ state, tools }) => state === "idle" && tools.length === 0);
-    if (isUnknown) out.note("A server that was never used is connected by: service mcp test NAME");
+    if (isUnknown) out.note("Connect an unused server with: service mcp test NAME");
   }
   return EXIT.done;
 }

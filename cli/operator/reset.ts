@@ -19,19 +19,20 @@ export async function reset(
   { options, globals, out }: Pick<Invocation, "options" | "globals" | "out">,
   deps: OperatorDeps,
 ): Promise<ExitCode> {
+  const what = name === "latches" ? "blocks" : name;
   const damaged = await readState(deps, (state) => state[name].damaged());
   if (damaged === undefined) {
-    throw new ServiceError("invalid_request", `The ${name} are not damaged; nothing was changed`);
+    throw new ServiceError("invalid_request", `The ${what} are not damaged; nothing was changed`);
   }
   if (options["yes"] !== true) {
     out.note(damaged);
-    if (!await confirm(`Set it aside and begin without any ${name}?`, deps.confirm(out))) {
+    if (!await confirm(`Set the file aside and start without any ${what}?`, deps.confirm(out))) {
       out.note("Nothing was changed");
       return EXIT.failed;
     }
   }
   const wasReset = await changeState(deps, out, (state) => state[name].reset());
   if (globals.json) out.json({ reset: wasReset, reason: damaged });
-  else out.note(`There are no ${name} any more; what was damaged is beside the file`);
+  else out.note(`Started without any ${what}; the damaged file is kept beside the new one`);
   return EXIT.done;
 }

@@ -34,7 +34,7 @@ export function decisionOf({ rowid, state, channel, chatId }: OutboxRow): string
   const where = `${visibleLine(channel)} ${visibleLine(chatId)}`;
   return state === "expired"
     ? `Dropped message ${rowid} for ${where}; its text stays in the outbox for a week`
-    : `Message ${rowid} waits again for ${where}, for 24 hours`;
+    : `Message ${rowid} for ${where} is pending again, for 24 hours`;
 }
 
 function textOf({ content, media = [] }: OutboxRow): string {
