@@ -39,11 +39,13 @@ export interface SubcommandSpec {
   /** Positional arguments as in the help, such as `KEY VALUE`. */
   args?: string;
   summary: string;
+  /** Its own options, beside those of the command: no other subcommand takes them. */
+  options?: readonly OptionSpec[];
 }
 
 /** What the user typed, parsed. */
 export interface Invocation {
-  /** The subcommand, if the command has some and one was given. */
+  /** The subcommand, if the command has some and one was given or is the default. */
   subcommand?: string;
   /** Positional arguments after it. */
   args: string[];
@@ -63,7 +65,7 @@ export interface Globals {
   verbose: boolean;
 }
 
-/** A command. `run` throws a ServiceError for what main.ts is to print and turn into an exit code. */
+/** A command. `run` throws a ServiceError, which becomes a message and an exit code. */
 export interface Command {
   /** Positional arguments as in the help. */
   args?: string;
@@ -71,8 +73,11 @@ export interface Command {
   description: string;
   /** Lines for `-h`, each a command line to try. */
   examples: readonly string[];
+  /** Options of every subcommand, or of a command without any. */
   options: readonly OptionSpec[];
   subcommands?: readonly SubcommandSpec[];
+  /** The subcommand that runs when none is given. */
+  defaultSubcommand?: string;
   /**
    * Where a value is to be given instead: somebody may type a secret where none belongs, so what is
    * wrong on the line is not repeated.

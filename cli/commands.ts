@@ -1,16 +1,22 @@
 /**
  * Every command, as a table that costs nothing to read: a command's module is loaded when it runs,
- * or when its help or the completions need its options. Dispatch, help, suggestions and completions
- * all come from here.
+ * or when its help or the completions need its options. Dispatch, help, suggestions, completions and
+ * `docs/cli.md` all come from here.
  *
  * @module
  */
 
 import type { Command } from "./command.ts";
 
+/** Sections of the overview, in order. */
+export const GROUPS = ["Chat", "Set up", "Run", "Operate", "Reference"] as const;
+
 /** A row of the table. */
 export interface CommandEntry {
   name: string;
+  /** Other names that run it; help and completions leave them out. */
+  aliases?: readonly string[];
+  group: typeof GROUPS[number];
   /** One line for the overview. */
   summary: string;
   load(): Promise<{ default: Command }>;
@@ -20,122 +26,148 @@ export interface CommandEntry {
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "agent",
-    summary: "Ask once with -m, or chat in the terminal",
+    group: "Chat",
+    summary: "Ask once, or chat in the terminal",
     load: () => import("./commands/agent.ts"),
   },
   {
     name: "chat",
-    summary: "Talk to a running service over its WebSocket port, here or far away",
+    group: "Chat",
+    summary: "Chat with a running gateway, on this machine or a remote one",
     load: () => import("./commands/chat.ts"),
   },
   {
-    name: "serve",
-    summary: "Serve the HTTP API alone",
-    load: () => import("./commands/serve.ts"),
-  },
-  {
-    name: "gateway",
-    summary: "Run the service with everything that is enabled",
-    load: () => import("./commands/gateway.ts"),
+    name: "sessions",
+    group: "Chat",
+    summary: "List, show, rename, fork, export and delete conversations",
+    load: () => import("./commands/sessions.ts"),
   },
   {
     name: "onboard",
-    summary: "Write a first configuration",
+    group: "Set up",
+    summary: "Create a first configuration",
     load: () => import("./commands/onboard.ts"),
   },
   {
     name: "config",
+    group: "Set up",
     summary: "Read, change and check the configuration",
     load: () => import("./commands/config.ts"),
   },
   {
-    name: "doctor",
-    summary: "Check that everything works, and say what to do where it does not",
-    load: () => import("./commands/doctor.ts"),
-  },
-  {
     name: "models",
-    summary: "List the models, and which one is used and why",
+    group: "Set up",
+    summary: "List models, and why one is in use",
     load: () => import("./commands/models.ts"),
   },
   {
-    name: "sessions",
-    summary: "List, show, export and delete conversations",
-    load: () => import("./commands/sessions.ts"),
-  },
-  {
     name: "plugins",
-    summary: "List, show, enable and disable channels",
+    group: "Set up",
+    summary: "List, enable and disable channels",
     load: () => import("./commands/plugins.ts"),
   },
   {
-    name: "channels",
-    summary: "Show how channels are, send a test message, log in",
-    load: () => import("./commands/channels.ts"),
-  },
-  {
-    name: "outbox",
-    summary: "Show what is not delivered, and decide what becomes of it",
-    load: () => import("./commands/outbox.ts"),
-  },
-  {
-    name: "automations",
-    summary: "Do work when it is due: create, run, watch and remove automations",
-    load: () => import("./commands/automations.ts"),
-  },
-  {
-    name: "policy",
-    summary: "Show, explain and test what the agent may do",
-    load: () => import("./commands/policy.ts"),
-  },
-  {
-    name: "approvals",
-    summary: "Show what waits for a person, and answer it",
-    load: () => import("./commands/approvals.ts"),
-  },
-  {
-    name: "latches",
-    summary: "Show what a person has denied, and clear it",
-    load: () => import("./commands/latches.ts"),
-  },
-  {
-    name: "tokens",
-    summary: "Make and take back tokens of approvers and operators",
-    load: () => import("./commands/tokens.ts"),
-  },
-  {
-    name: "grants",
-    summary: "Allow single actions in advance, and take that back",
-    load: () => import("./commands/grants.ts"),
-  },
-  {
     name: "secrets",
-    summary: "Keep keys and tokens encrypted, for the configuration and tools",
+    group: "Set up",
+    summary: "Store API keys and tokens encrypted",
     load: () => import("./commands/secrets.ts"),
   },
   {
     name: "mcp",
-    summary: "Show and test tool servers of the agent, or serve it as one",
+    group: "Set up",
+    summary: "List and test MCP servers, or serve this agent as one",
     load: () => import("./commands/mcp.ts"),
   },
   {
-    name: "permissions",
-    summary: "Show what the service may reach, and who asked for it",
-    load: () => import("./commands/permissions.ts"),
+    name: "doctor",
+    group: "Set up",
+    summary: "Find problems, and say how to fix them",
+    load: () => import("./commands/doctor.ts"),
+  },
+  {
+    name: "gateway",
+    group: "Run",
+    summary: "Run the service with everything that is enabled",
+    load: () => import("./commands/gateway.ts"),
+  },
+  {
+    name: "serve",
+    group: "Run",
+    summary: "Run the HTTP API alone",
+    load: () => import("./commands/serve.ts"),
+  },
+  {
+    name: "channels",
+    group: "Run",
+    summary: "Show channel state, send a test message, log in",
+    load: () => import("./commands/channels.ts"),
+  },
+  {
+    name: "automations",
+    group: "Run",
+    summary: "Schedule messages to the agent",
+    load: () => import("./commands/automations.ts"),
+  },
+  {
+    name: "outbox",
+    group: "Run",
+    summary: "List, resend and drop undelivered messages",
+    load: () => import("./commands/outbox.ts"),
+  },
+  {
+    name: "approvals",
+    group: "Operate",
+    summary: "Approve or deny pending actions",
+    load: () => import("./commands/approvals.ts"),
+  },
+  {
+    name: "blocks",
+    aliases: ["latches"],
+    group: "Operate",
+    summary: "List and clear blocked capabilities",
+    load: () => import("./commands/blocks.ts"),
+  },
+  {
+    name: "grants",
+    group: "Operate",
+    summary: "Allow single actions in advance",
+    load: () => import("./commands/grants.ts"),
+  },
+  {
+    name: "policy",
+    group: "Operate",
+    summary: "Show, explain and test the rules for actions",
+    load: () => import("./commands/policy.ts"),
+  },
+  {
+    name: "tokens",
+    group: "Operate",
+    summary: "Issue and revoke API tokens",
+    load: () => import("./commands/tokens.ts"),
   },
   {
     name: "audit",
-    summary: "Show, verify and export the record of every action",
+    group: "Operate",
+    summary: "List, verify and export the audit log",
     load: () => import("./commands/audit.ts"),
   },
   {
+    name: "permissions",
+    group: "Operate",
+    summary: "Show what each process of the service can access",
+    load: () => import("./commands/permissions.ts"),
+  },
+  {
     name: "completions",
+    aliases: ["completion"],
+    group: "Reference",
     summary: "Print a completion script for bash, zsh or fish",
     load: () => import("./commands/completions.ts"),
   },
   {
     name: "version",
-    summary: "Print the version and what it runs on",
+    group: "Reference",
+    summary: "Print the version and the runtime",
     load: () => import("./commands/version.ts"),
   },
 ];

@@ -1,6 +1,13 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
+import { ServiceError } from "../lib/base/errors.ts";
 import { COMMANDS } from "./commands.ts";
-import { GLOBAL_OPTIONS } from "./parse.ts";
+import {
+  commandOptions,
+  findSubcommand,
+  GLOBAL_OPTIONS,
+  parseCommand,
+  parseHead,
+} from "./parse.ts";
 
 Deno.test("COMMANDS has a row for each file of cli/commands, and no other", async () => {
   const files: string[] = [];
@@ -16,7 +23,7 @@ for (const { name, summary, load } of COMMANDS) {
     assertMatch(summary, /^[A-Z].*[^.]$/);
     assertMatch(command.description, /\.$/);
     for (const example of command.examples) assertMatch(example, new RegExp(`service ${name}\\b`));
-    const options = [...command.options, ...GLOBAL_OPTIONS];
+    const options = [...commandOptions(command), ...GLOBAL_OPTIONS];
     const spellings = options.flatMap(({ name, alias }) => [name, alias ?? []].flat());
     assertEquals(
       new Set(spellings).size,
@@ -28,6 +35,35 @@ for (const { name, summary, load } of COMMANDS) {
       assertMatch(alias ?? "x", /^[a-zA-Z]$/);
       assertMatch(value ?? "X", /^[A-Z_]+$/);
     }
-    for (const { name } of command.subcommands ?? []) assertMatch(name, /^[a-z][a-z-]*$/);
+    for (const { name, summary, options = [] } of command.subcommands ?? []) {
+      assertMatch(name, /^[a-z][a-z-]*$/);
+      assertMatch(summary, /^[A-Z].*[^.]$/);
+      assertEquals(findSubcommand(name, command.subcommands!)?.name, name);
+      // A line is read before it is known which subcommand it has: the same name is the same option.
+      for (const { name, alias, value, repeatable } of options) {
+        const read = commandOptions(command).find((each) => each.name === name)!;
+        assertEquals([read.alias, read.value, read.repeatable], [alias, value, repeatable]);
+      }
+    }
+    for (const { summary } of options) assertMatch(summary, /[^.]$/);
+    const { defaultSubcommand, subcommands = [] } = command;
+    if (defaultSubcommand !== undefined) findSubcommand(defaultSubcommand, subcommands)!.name;
+  });
+
+  Deno.test(`COMMANDS: each subcommand of ${name} refuses the options of others`, async () => {
+    const { default: command } = await load();
+    for (const { name: subcommand, options: own = [] } of command.subcommands ?? []) {
+      const taken = [...own, ...command.options].map((option) => option.name);
+      for (const { name: option, value } of commandOptions(command)) {
+        if (taken.includes(option)) continue;
+        const line = [name, subcommand, value === undefined ? `--${option}` : `--${option}=1`];
+        const error = assertThrows(
+          () => parseCommand(name, command, parseHead(line)),
+          ServiceError,
+        );
+        assertEquals([error.code, error.details.param], ["usage", option]);
+        assertStringIncludes(error.message, `service ${name} ${subcommand} takes no --${option}`);
+      }
+    }
   });
 }

@@ -21,7 +21,7 @@ export interface ConfirmDeps {
  */
 export async function confirm(question: string, deps: ConfirmDeps): Promise<boolean> {
   if (!deps.isTerminal) {
-    throw new ServiceError("usage", `${question} There is no terminal to ask at: add --yes`, {
+    throw new ServiceError("usage", `${question} No terminal to ask at: add --yes`, {
       param: "yes",
     });
   }

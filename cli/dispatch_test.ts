@@ -22,6 +22,8 @@ async function runLine(
   };
   const commands: CommandEntry[] = [{
     name: "greet",
+    aliases: ["hello"],
+    group: "Chat",
     summary: "Greet",
     load: () => {
       loaded++;
@@ -57,7 +59,7 @@ Deno.test("dispatch() prints help that was asked for to standard output", async 
   for (const line of [["-h"], ["--help"], ["help"]]) {
     const { code, stdout, stderr, loaded } = await runLine(line);
     assertEquals([code, stderr, loaded], [0, "", 0]);
-    assertStringIncludes(stdout, "Commands:\n  greet  Greet\n");
+    assertStringIncludes(stdout, "Chat:\n  greet  Greet\n");
   }
   for (const line of [["greet", "-h"], ["help", "greet"], ["-h", "greet"]]) {
     const { code, stdout } = await runLine(line);
@@ -69,13 +71,16 @@ Deno.test("dispatch() prints help that was asked for to standard output", async 
 Deno.test("dispatch() says what there is, as a usage error, when no command was given", async () => {
   const { code, stdout, stderr } = await runLine([]);
   assertEquals([code, stdout], [EXIT.usage, ""]);
-  assertStringIncludes(stderr, "Commands:");
+  assertStringIncludes(stderr, "Chat:");
 });
 
 Deno.test("dispatch() suggests the nearest command and exits with 2", async () => {
   const { code, stdout, stderr, loaded } = await runLine(["gret"]);
   assertEquals([code, stdout, loaded], [EXIT.usage, "", 0]);
-  assertEquals(stderr, `error: Unknown command: "gret"; did you mean greet?\n`);
+  assertEquals(
+    stderr,
+    `error: Unknown command: "gret"; did you mean greet?\n  See: service --help\n`,
+  );
 });
 
 Deno.test("dispatch() tells an error, what to do next, and its exit code", async () => {
@@ -120,4 +125,24 @@ Deno.test("dispatch() ends quietly when the reader of the output has gone", asyn
     stderr: "",
     loaded: 1,
   });
+});
+
+Deno.test("dispatch() ends a usage error with the help to read on", async () => {
+  for (
+    const [line, help] of [
+      [["--nonsense"], "service --help"],
+      [["greet", "--lod"], "service greet --help"],
+      [["hello", "a", "b"], "service greet --help"],
+    ] as const
+  ) {
+    const { code, stderr } = await runLine([...line]);
+    assertEquals([code, stderr.split("\n").slice(-2)], [EXIT.usage, [`  See: ${help}`, ""]]);
+  }
+  const { stderr } = await runLine(["greet", "--lod", "--json"]);
+  assertEquals(JSON.parse(stderr).error.next, "See: service greet --help");
+});
+
+Deno.test("dispatch() runs a command by its other name, and -V prints the version", async () => {
+  assertEquals((await runLine(["hello"])).code, EXIT.done);
+  assertEquals((await runLine(["-V"])).stdout, `service ${VERSION}\n`);
 });

@@ -5,84 +5,136 @@
  */
 
 import type { Command, OptionSpec } from "./command.ts";
-import type { CommandEntry } from "./commands.ts";
+import { type CommandEntry, GROUPS } from "./commands.ts";
+import { displayWidth } from "./display_width.ts";
 import type { Span } from "./output.ts";
 import { GLOBAL_OPTIONS } from "./parse.ts";
+import { wrapText } from "./wrap_text.ts";
 
 /** A line of help. */
 export type HelpLine = (string | Span)[];
 
-/** What `service --help` says. */
-export function overview(commands: readonly CommandEntry[]): HelpLine[] {
+/** Columns that a summary needs to be read beside its name; with fewer it stands below. */
+const READABLE = 24;
+
+/** What `service --help` prints, in lines of at most so many columns. */
+export function overview(commands: readonly CommandEntry[], width = 80): HelpLine[] {
   return [
-    ["A self-hosted agent: in the terminal, over HTTP, in your chats."],
+    ...paragraph("A self-hosted agent: in the terminal, over HTTP, in your chats.", width),
+    ...usage("service <command> [options]", width),
+    ...GROUPS.flatMap((group) => {
+      const rows = commands.filter((each) => each.group === group);
+      return section(group, rows.map(({ name, summary }) => [name, summary]), width);
+    }),
+    ...section("Global options", GLOBAL_OPTIONS.map(optionRow), width),
     [],
-    [heading("Usage:"), " service <command> [options]"],
-    [],
-    [heading("Commands:")],
-    ...columns(commands.map(({ name, summary }) => [name, summary])),
-    [],
-    [heading("Options of every command:")],
-    ...optionLines(GLOBAL_OPTIONS),
-    [],
-    ["More about a command: service <command> --help"],
+    ...paragraph("More about a command: service <command> --help", width),
   ];
 }
 
-/** What `service <name> --help` says. */
+/** What `service <name> --help` prints. */
 export function commandHelp(
   name: string,
-  { args, description, examples, options, subcommands }: Omit<Command, "run">,
+  command: Omit<Command, "run">,
+  width = 80,
 ): HelpLine[] {
-  const usage = ["service", name];
-  if (subcommands !== undefined) usage.push("<subcommand>");
-  if (args !== undefined) usage.push(args);
-  usage.push("[options]");
-  const lines: HelpLine[] = [...wrap(description, 80), [], [
-    heading("Usage:"),
-    " " + usage.join(" "),
-  ]];
-  if (subcommands !== undefined) {
-    lines.push([], [heading("Subcommands:")]);
-    lines.push(...columns(subcommands.map((each) => [
-      each.args === undefined ? each.name : `${each.name} ${each.args}`,
-      each.summary,
-    ])));
+  const { args, description, examples, subcommands = [], defaultSubcommand } = command;
+  const words = ["service", name];
+  if (subcommands.length > 0) {
+    words.push(defaultSubcommand === undefined ? "<subcommand>" : "[subcommand]");
   }
-  if (options.length > 0) lines.push([], [heading("Options:")], ...optionLines(options));
-  lines.push([], [heading("Options of every command:")], ...optionLines(GLOBAL_OPTIONS));
-  if (examples.length > 0) {
-    lines.push([], [heading("Examples:")], ...examples.map((line) => [`  ${line}`]));
-  }
-  return lines;
+  if (args !== undefined) words.push(args);
+  const rows = subcommands.map((each): [string, string] => [
+    each.args === undefined ? each.name : `${each.name} ${each.args}`,
+    each.name === defaultSubcommand ? `${each.summary} (default)` : each.summary,
+  ]);
+  return [
+    ...paragraph(description, width),
+    ...usage(`${words.join(" ")} [options]`, width),
+    ...section("Subcommands", rows, width),
+    ...section("Options", command.options.map(optionRow), width),
+    ...section("Global options", GLOBAL_OPTIONS.map(optionRow), width),
+    ...exampleLines(examples),
+    ...subcommands.length === 0
+      ? []
+      : [[], ...paragraph(`Options of a subcommand: service ${name} <subcommand> --help`, width)],
+  ];
 }
 
-function heading(text: string): Span {
-  return { text, style: "bold" };
+/** What `service <name> <subcommand> --help` prints: its own arguments and options alone. */
+export function subcommandHelp(
+  name: string,
+  { options, subcommands = [], examples }: Omit<Command, "run">,
+  subcommand: string,
+  width = 80,
+): HelpLine[] {
+  const { args, summary, options: own = [] } = subcommands.find((each) =>
+    each.name === subcommand
+  )!;
+  const line = `service ${name} ${subcommand}`;
+  return [
+    ...paragraph(`${summary}.`, width),
+    ...usage(`${args === undefined ? line : `${line} ${args}`} [options]`, width),
+    ...section("Options", [...own, ...options].map(optionRow), width),
+    ...section("Global options", GLOBAL_OPTIONS.map(optionRow), width),
+    ...exampleLines(examples.filter((example) => `${example} `.includes(`${line} `))),
+    [],
+    ...paragraph(`More: service ${name} --help`, width),
+  ];
 }
 
-function optionLines(options: readonly OptionSpec[]): HelpLine[] {
-  return columns(options.map(({ name, alias, value, repeatable, summary }) => [
+/** An option as help and the reference page show it. */
+export function optionRow({ name, alias, value, repeatable, summary }: OptionSpec): [
+  string,
+  string,
+] {
+  return [
     `${alias === undefined ? "    " : `-${alias}, `}--${name}` +
     (value === undefined ? "" : ` ${value}`),
     repeatable ? `${summary} (repeatable)` : summary,
-  ]));
+  ];
 }
 
-function columns(rows: readonly (readonly [string, string])[]): HelpLine[] {
-  const width = Math.max(0, ...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => [`  ${left.padEnd(width)}  ${right}`]);
+function usage(line: string, width: number): HelpLine[] {
+  const [first, ...rest] = wrapText(`Usage: ${line}`, width);
+  return [
+    [],
+    [{ text: "Usage:", style: "bold" }, first!.slice("Usage:".length)],
+    ...rest.map((
+      each,
+    ) => [each]),
+  ];
 }
 
-function wrap(text: string, width: number): HelpLine[] {
-  const lines: HelpLine[] = [];
-  let line = "";
-  for (const word of text.split(/\s+/)) {
-    if (line !== "" && line.length + 1 + word.length > width) {
-      lines.push([line]);
-      line = "";
-    }
-    line += line === "" ? word : ` ${word}`;
-  }
-  return [...lines, [line]];
+function section(
+  title: string,
+  rows: readonly (readonly [string, string])[],
+  width: number,
+): HelpLine[] {
+  if (rows.length === 0) return [];
+  const left = Math.max(...rows.map(([name]) => displayWidth(name)));
+  const indent = left + 4;
+  const below = width - indent < READABLE;
+  return [
+    [],
+    [{ text: `${title}:`, style: "bold" }],
+    ...rows.flatMap(([name, summary]): HelpLine[] => {
+      if (below) return [[`  ${name}`], ...indented(summary, 6, width)];
+      const [first, ...rest] = indented(summary, indent, width);
+      return [[`  ${name.padEnd(left)}  ${first!.join("").trimStart()}`], ...rest];
+    }),
+  ];
+}
+
+function exampleLines(examples: readonly string[]): HelpLine[] {
+  if (examples.length === 0) return [];
+  return [[], [{ text: "Examples:", style: "bold" }], ...examples.map((line) => [`  ${line}`])];
+}
+
+function indented(text: string, indent: number, width: number): string[][] {
+  return wrapText(text, Math.max(10, width - indent)).map((line) => [" ".repeat(indent) + line]);
+}
+
+function paragraph(text: string, width: number): HelpLine[] {
+  return wrapText(text, width).map((line) => [line]);
 }

@@ -1,11 +1,9 @@
 /**
- * Where a command's words go: what was asked for to standard output, everything else to standard
- * error.
+ * Where a command prints: its result to standard output, everything else to standard error.
  *
  * Text that reaches a terminal never carries control characters: a model's answer or a session's
- * title must not be able to move the cursor, set the clipboard or colour a lie. Styles are
- * therefore given beside the text ({@linkcode Span}), never inside it. A pipe or a file gets the
- * text as it is.
+ * title must not move the cursor, set the clipboard or fake a colour. Styles are therefore given
+ * beside the text ({@linkcode Span}), never inside it. A pipe or a file gets the text as it is.
  *
  * @module
  */
@@ -41,6 +39,8 @@ export interface OutputDeps {
   stderr: OutputStream;
   /** NO_COLOR is set to something (https://no-color.org). */
   noColor: boolean;
+  /** Width of the terminal; undefined when it can't be told. */
+  columns(): number | undefined;
 }
 
 const SGR: Readonly<Record<Style, string>> = {
@@ -79,8 +79,10 @@ export function jsonLine(value: unknown): string {
 export class Output {
   readonly #out: Sink;
   readonly #err: Sink;
+  readonly #columns: () => number | undefined;
 
-  constructor({ stdout, stderr, noColor }: OutputDeps) {
+  constructor({ stdout, stderr, noColor, columns }: OutputDeps) {
+    this.#columns = columns;
     this.#out = new Sink(stdout, noColor);
     this.#err = new Sink(stderr, noColor);
   }
@@ -88,6 +90,11 @@ export class Output {
   /** Standard output is a terminal. */
   get isTerminal(): boolean {
     return this.#out.isTerminal;
+  }
+
+  /** Width of the terminal that standard output is; undefined when it isn't one. */
+  get columns(): number | undefined {
+    return this.isTerminal ? this.#columns() : undefined;
   }
 
   /** Standard error is a terminal. */
@@ -199,11 +206,20 @@ class Sink {
 
 const RETRY_MS = 5;
 
+function terminalWidth(): number | undefined {
+  try {
+    return Deno.consoleSize().columns;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The outputs of this process. */
 export function processOutput(): Output {
   return new Output({
     stdout: Deno.stdout,
     stderr: Deno.stderr,
     noColor: (Deno.env.get("NO_COLOR") ?? "") !== "",
+    columns: terminalWidth,
   });
 }

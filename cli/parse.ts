@@ -4,15 +4,15 @@
  * option or argument.
  *
  * The conventions are those of getopt_long: `--name value`, `--name=value`, `-n value`, `-nvalue`,
- * `-n=value`, flags of one letter together, and `--` before what is no option. The value of an
- * option may begin with a dash, unless it is itself one of the command's options: then the value was
- * forgotten.
+ * `-n=value`, one-letter flags together, and `--` before arguments that begin with a dash. The
+ * value of an option may begin with a dash, unless it is itself one of the command's options: then
+ * the value was forgotten.
  *
  * @module
  */
 
 import { ServiceError } from "../lib/base/errors.ts";
-import type { Command, Globals, Invocation, OptionSpec } from "./command.ts";
+import type { Command, Globals, Invocation, OptionSpec, SubcommandSpec } from "./command.ts";
 import { nearest } from "../lib/base/nearest.ts";
 
 /** Options that every command has, before or after its name. */
@@ -20,9 +20,17 @@ export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   { name: "config", value: "PATH", summary: "Configuration file" },
   { name: "last-good", summary: "Start from the last configuration that loaded" },
   { name: "json", summary: "Print JSON" },
-  { name: "verbose", summary: "Say more on standard error" },
+  { name: "verbose", summary: "Print more details on standard error" },
   { name: "help", alias: "h", summary: "Show help" },
-  { name: "version", summary: "Print the version" },
+  { name: "version", alias: "V", summary: "Print the version" },
+];
+
+/** Names that people try for the same subcommand: any of them finds the one that a command has. */
+const SYNONYMS: readonly (readonly string[])[] = [
+  ["list", "ls"],
+  ["rm", "remove", "delete", "revoke"],
+  ["show", "view", "info", "get"],
+  ["add", "create", "new", "issue"],
 ];
 
 /** What stands before the command's name, the name, and what stands after it. */
@@ -52,11 +60,14 @@ export function parseHead(args: readonly string[]): Head {
 /** Reads what stands after a command's name; `head` is what stood before it. */
 export function parseCommand(
   name: string,
-  command: Pick<Command, "args" | "options" | "subcommands" | "hidesTyped">,
+  command: Pick<
+    Command,
+    "args" | "options" | "subcommands" | "defaultSubcommand" | "hidesTyped"
+  >,
   head: Head,
 ): Parsed {
-  const { hidesTyped } = command;
-  const specs = [...command.options, ...GLOBAL_OPTIONS];
+  const { hidesTyped, subcommands } = command;
+  const specs = [...commandOptions(command), ...GLOBAL_OPTIONS];
   const { options, positionals } = scan(head.rest, specs, false, hidesTyped);
   const own = takeGlobals(options);
   const parsed: Parsed = {
@@ -71,25 +82,67 @@ export function parseCommand(
     help: own.help || head.help,
     version: own.version || head.version,
   };
-  // Help is for those who do not know the arguments yet.
-  if (parsed.help || parsed.version) return parsed;
-
-  const { subcommands } = command;
-  if (subcommands === undefined || positionals.length === 0) {
-    if (subcommands === undefined) checkArity(name, command.args, positionals, hidesTyped);
+  if (parsed.version) return parsed;
+  if (subcommands === undefined) {
+    // Somebody who asks for help doesn't know the arguments yet.
+    if (!parsed.help) checkArity(name, command.args, positionals, hidesTyped);
     return parsed;
   }
-  const subcommand = subcommands.find((each) => each.name === positionals[0]);
+  const [typed, ...rest] = positionals;
+  if (parsed.help || (typed === "help" && findSubcommand("help", subcommands) === undefined)) {
+    const asked = typed === "help" ? rest[0] : typed;
+    const found = asked === undefined ? undefined : findSubcommand(asked, subcommands);
+    return { ...parsed, help: true, subcommand: found?.name };
+  }
+  const subcommand = findSubcommand(typed ?? command.defaultSubcommand, subcommands);
   if (subcommand === undefined) {
+    if (typed === undefined) return parsed;
     const names = subcommands.map((each) => each.name);
     if (hidesTyped !== undefined) {
       throw usage(`Unknown subcommand of ${name}; it has ${names.join(", ")}. ${hidesTyped}`);
     }
-    throw unknown(`subcommand of ${name}`, positionals[0]!, names, `it has ${names.join(", ")}`);
+    throw unknown(`subcommand of ${name}`, typed, names, `it has ${names.join(", ")}`);
   }
-  const rest = positionals.slice(1);
+  refuseOthers(name, command, subcommand, options);
   checkArity(`${name} ${subcommand.name}`, subcommand.args, rest, hidesTyped);
   return { ...parsed, subcommand: subcommand.name, args: rest };
+}
+
+/** Every option that a command or one of its subcommands takes, each once. */
+export function commandOptions(
+  { options, subcommands = [] }: Pick<Command, "options" | "subcommands">,
+): OptionSpec[] {
+  const all = [...options, ...subcommands.flatMap((each) => each.options ?? [])];
+  return [...new Map(all.map((option) => [option.name, option])).values()];
+}
+
+/** The subcommand of this name, or of one that means the same. */
+export function findSubcommand(
+  typed: string | undefined,
+  subcommands: readonly SubcommandSpec[],
+): SubcommandSpec | undefined {
+  const same = SYNONYMS.find((names) => names.includes(typed!));
+  return subcommands.find(({ name }) => name === typed) ??
+    subcommands.find(({ name }) => same?.includes(name));
+}
+
+/** An option of another subcommand was meant to do something: throws `usage`. */
+function refuseOthers(
+  name: string,
+  { options, subcommands = [] }: Pick<Command, "options" | "subcommands">,
+  subcommand: SubcommandSpec,
+  given: Options,
+): void {
+  const takes = (each: SubcommandSpec, option: string) =>
+    [...options, ...each.options ?? []].some((spec) => spec.name === option);
+  const other = Object.keys(given).find((option) => !takes(subcommand, option));
+  if (other === undefined) return;
+  const owners = subcommands.filter((each) => takes(each, other)).map((each) => each.name);
+  throw usage(
+    `service ${name} ${subcommand.name} takes no --${other}; it is an option of ` +
+      owners.join(", "),
+    other,
+  );
 }
 
 /** A usage error for a name that is not known, with the nearest one if there is one. */
@@ -97,13 +150,12 @@ export function unknown(
   what: string,
   typed: string,
   known: readonly string[],
-  otherwise = "see service --help",
+  otherwise?: string,
 ): ServiceError {
   const near = nearest(typed, known);
   const hint = near === undefined ? otherwise : `did you mean ${near}?`;
-  return new ServiceError("usage", `Unknown ${what}: ${JSON.stringify(typed)}; ${hint}`, {
-    param: typed,
-  });
+  const message = `Unknown ${what}: ${JSON.stringify(typed)}`;
+  return usage(hint === undefined ? message : `${message}; ${hint}`, typed);
 }
 
 /** Takes the global options out of what was parsed. */

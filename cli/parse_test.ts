@@ -4,7 +4,7 @@ import { ServiceError } from "../lib/base/errors.ts";
 import type { Command } from "./command.ts";
 import { parseCommand, type Parsed, parseHead } from "./parse.ts";
 
-type Spec = Pick<Command, "args" | "options" | "subcommands">;
+type Spec = Pick<Command, "args" | "options" | "subcommands" | "defaultSubcommand">;
 
 const ASK: Spec = {
   options: [
@@ -79,7 +79,7 @@ Deno.test("parseCommand() names the option whose value is missing", () => {
 
 Deno.test("parseCommand() refuses what it does not know, with the nearest name", () => {
   assertStringIncludes(usageOf(ASK, "agent", "--mesage", "x"), "did you mean --message?");
-  assertStringIncludes(usageOf(ASK, "agent", "--zzzzzzzz"), `"--zzzzzzzz"; see service --help`);
+  assertStringIncludes(usageOf(ASK, "agent", "--zzzzzzzz"), `Unknown option: "--zzzzzzzz"`);
   assertStringIncludes(usageOf(ASK, "agent", "-z"), `Unknown option: "-z"`);
   assertStringIncludes(usageOf(ASK, "agent", "--yes=1"), "--yes takes no value");
   assertStringIncludes(usageOf(ASK, "agent", "-m", "a", "-m", "b"), "-m was given twice");
@@ -97,6 +97,47 @@ Deno.test("parseCommand() reads subcommands and counts their arguments", () => {
   assertStringIncludes(usageOf(CONFIG, "config", "get", "a", "b"), `Unexpected argument "b"`);
   assertStringIncludes(usageOf(CONFIG, "config", "chekc"), "did you mean check?");
   assertStringIncludes(usageOf(CONFIG, "config", "zzzzzz"), "it has get, set, check, drop");
+});
+
+const THINGS: Spec = {
+  options: [{ name: "all", summary: "" }],
+  defaultSubcommand: "list",
+  subcommands: [
+    { name: "list", summary: "", options: [{ name: "limit", value: "N", summary: "" }] },
+    { name: "rm", args: "KEY", summary: "", options: [{ name: "yes", alias: "y", summary: "" }] },
+  ],
+};
+
+Deno.test("parseCommand() takes the options of the subcommand and of the command alone", () => {
+  assertEquals(parse(THINGS, "things", "--limit", "3", "list", "--all").options, {
+    limit: "3",
+    all: true,
+  });
+  assertEquals(parse(THINGS, "things", "rm", "a", "-y").options, { yes: true });
+  assertStringIncludes(
+    usageOf(THINGS, "things", "rm", "a", "--limit=3"),
+    "service things rm takes no --limit; it is an option of list",
+  );
+  assertStringIncludes(usageOf(THINGS, "things", "-y"), "service things list takes no --yes");
+});
+
+Deno.test("parseCommand() finds the subcommand that was meant", () => {
+  const found = (...words: string[]) => parse(THINGS, "things", ...words).subcommand;
+  assertEquals(found(), "list");
+  assertEquals(found("ls"), "list");
+  for (const name of ["rm", "remove", "delete"]) assertEquals(found(name, "a"), "rm");
+  assertStringIncludes(usageOf(THINGS, "things", "lst"), "did you mean list?");
+});
+
+Deno.test("parseCommand() gives help of the subcommand, also for the word help", () => {
+  for (const words of [["rm", "-h"], ["-h", "rm"], ["help", "rm"], ["delete", "--help"]]) {
+    const { help, subcommand } = parse(THINGS, "things", ...words);
+    assertEquals([help, subcommand], [true, "rm"], words.join(" "));
+  }
+  for (const words of [["-h"], ["help"], ["help", "nonsense"]]) {
+    const { help, subcommand } = parse(THINGS, "things", ...words);
+    assertEquals([help, subcommand], [true, undefined], words.join(" "));
+  }
 });
 
 Deno.test("parseCommand() takes global options before and after the command's name", () => {

@@ -5,8 +5,8 @@ import { memoryOutput } from "./testing/memory_output.ts";
 Deno.test("printParagraph() ends lines between words on a terminal, and nowhere else", () => {
   const text = "open a chat and send it a long message";
   const shown = (isTerminal: boolean, text: string) => {
-    const { out, stdout } = memoryOutput({ stdout: isTerminal, noColor: true });
-    printParagraph(out, { text: "1. " }, text, { indent: 3, widthOf: () => 20 });
+    const { out, stdout } = memoryOutput({ stdout: isTerminal, noColor: true, columns: 20 });
+    printParagraph(out, { text: "1. " }, text, { indent: 3 });
     return stdout.text;
   };
   assertEquals(shown(false, text), `1. ${text}\n`);

@@ -1,5 +1,5 @@
 /**
- * What a command line says when something failed.
+ * What the command line prints when something failed.
  *
  * @module
  */
@@ -9,14 +9,19 @@ import type { ExitCode } from "./command.ts";
 import { OUTCOMES } from "./outcome.ts";
 import { jsonLine, type Output } from "./output.ts";
 
-/** Says on standard error what went wrong and what to do next, and returns the exit code. */
+/**
+ * Prints on standard error what went wrong and what to do next, for a usage error the command's
+ * `help`. Returns the exit code.
+ */
 export function reportError(
   error: unknown,
   out: Output,
-  { json, verbose }: { json: boolean; verbose: boolean },
+  { json, verbose, help }: { json: boolean; verbose: boolean; help?: string },
 ): ExitCode {
   const data = toErrorData(error);
-  const { exit, next } = OUTCOMES[data.code];
+  const outcome = OUTCOMES[data.code];
+  const { exit } = outcome;
+  const next = data.code === "usage" && help !== undefined ? `See: ${help}` : outcome.next;
   if (json) {
     out.note(jsonLine({ error: { ...data, next } }));
     return exit;
@@ -24,7 +29,7 @@ export function reportError(
   const expected = error instanceof ServiceError;
   out.note({ text: "error:", style: "red" }, ` ${data.message}`);
   if (next !== undefined) out.note(`  ${next}`);
-  if (!expected && !verbose) out.note("  This was not expected; --verbose shows where it happened");
+  if (!expected && !verbose) out.note("  Unexpected error; run again with --verbose for details");
   if (verbose && error instanceof Error && error.stack !== undefined) {
     out.note({ text: error.stack, style: "dim" });
     if (error.cause !== undefined) out.note({ text: `caused by ${error.cause}`, style: "dim" });

@@ -12,7 +12,7 @@ import { onStopSignals } from "./stop_signals.ts";
 /** Of every command that runs the service. */
 export const NEW_JOURNAL: OptionSpec = {
   name: "new-journal",
-  summary: "Begin with an empty database if the home's is missing",
+  summary: "Start with an empty database if the home's is missing",
 };
 
 /**

@@ -143,7 +143,7 @@ Deno.test("G9 G10 a denial's reason reaches the turn; the latch refuses unasked 
   }
   await using service = await home.start();
   const after = await openStream(service, { session: "s", content: "write four" });
-  assertStringIncludes(await after.end(), "service latches clear api:s fs.write");
+  assertStringIncludes(await after.end(), "service blocks clear api:s fs.write");
   const cleared = await home.run(["latches", "clear", "api:s", "fs.write"]);
   assertEquals(cleared.code, 0, cleared.stderr);
   const asked = await openStream(service, { session: "s", content: "write five" });

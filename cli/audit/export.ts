@@ -57,7 +57,7 @@ export async function exportRecords(options: ExportOptions): Promise<ExitCode> {
   }
   if (damages > 0) out.note(`${damages} lines cannot be read and are left out`);
   if (!verdict.ok) {
-    out.note({ text: "The record does not hold", style: "red" }, `: ${verdict.message}`);
+    out.note({ text: "The audit log is damaged", style: "red" }, `: ${verdict.message}`);
   }
   return verdict.ok ? EXIT.done : EXIT.failed;
 }

@@ -5,7 +5,9 @@
  */
 
 import { EXIT, type ExitCode } from "../command.ts";
-import type { Output } from "../output.ts";
+import type { Output, Span } from "../output.ts";
+import { plural } from "../plural.ts";
+import { printParagraph } from "../print_paragraph.ts";
 import { printTable } from "../table.ts";
 import { judgeAudit, type JudgeOptions, type Verdict } from "../../lib/audit/judge.ts";
 import { formatTime } from "./record_row.ts";
@@ -18,7 +20,7 @@ const MAX_SHOWN = 50;
 /** How many bytes are read between two words about it. */
 const PROGRESS_BYTES = 64 * 1024 * 1024;
 
-/** Verifies, says what was found, and fails when it is not in order. Throws as {@linkcode judgeAudit}. */
+/** Verifies, prints the verdict, and fails if the log is damaged. Throws as {@linkcode judgeAudit}. */
 export async function verifyRecord(
   options: JudgeOptions,
   { json, out }: { json: boolean; out: Output },
@@ -27,7 +29,7 @@ export async function verifyRecord(
   const onProgress = ({ bytes, records }: { bytes: number; records: number }) => {
     if (bytes - told < PROGRESS_BYTES) return;
     told = bytes;
-    out.note(`… ${Math.round(bytes / 1024 / 1024)} MiB, ${records} records`);
+    out.note(`… ${Math.round(bytes / 1024 / 1024)} MiB, ${plural(records, "record")}`);
   };
   const verdict = await judgeAudit({ ...options, onProgress });
   if (json) out.json(verdict);
@@ -37,25 +39,33 @@ export async function verifyRecord(
 
 function printVerdict(verdict: Verdict, out: Output): void {
   const { keys, keysFrom } = verdict;
+  const print = (head: Span, text: string) => printParagraph(out, head, text);
   if (!verdict.ok) {
-    out.line({ text: "The record does not hold", style: "red" }, `: ${verdict.message}`);
+    print({ text: "The audit log is damaged", style: "red" }, `: ${verdict.message}`);
   } else {
-    out.line(
-      { text: "The record holds", style: "green" },
+    print(
+      { text: "The audit log is intact", style: "green" },
       verdict.records === 0
-        ? ": nothing is in it yet"
-        : `: ${verdict.records} records in ${verdict.files} files, from ${verdict.firstSeq} on`,
+        ? ": no records yet"
+        : `: ${plural(verdict.records!, "record")} in ${
+          plural(verdict.files!, "file")
+        }, from ${verdict.firstSeq} on`,
     );
-    out.line(
+    print(
+      { text: "" },
       verdict.signedSeq === null
-        ? "Nothing of it is signed"
+        ? "No record is signed yet"
         : `Signed up to record ${verdict.signedSeq}, ${verdict.signedAt}`,
     );
-    if (verdict.mirror !== null) out.line(`Nothing in ${verdict.mirror} contradicts it`);
+    if (verdict.mirror !== null) print({ text: "" }, `Matches the mirror ${verdict.mirror}`);
   }
-  for (const { fingerprint } of keys) out.line(`Key ${fingerprint} ${KEY_FROM[keysFrom] ?? ""}`);
+  for (const { fingerprint } of keys) {
+    print({ text: "Key " }, `${fingerprint} ${KEY_FROM[keysFrom] ?? ""}`);
+  }
   if (verdict.tornBytes) {
-    out.note(`${verdict.tornBytes} bytes at its end are being written, or were cut off by a crash`);
+    out.note(
+      `The last ${plural(verdict.tornBytes, "byte")} are being written, or were cut off by a crash`,
+    );
   }
   printUnknown(verdict, out);
 }
@@ -63,14 +73,14 @@ function printVerdict(verdict: Verdict, out: Output): void {
 const KEY_FROM: Readonly<Record<string, string>> = {
   own: "(this service's own)",
   given: "(given with --public-key)",
-  beside: "(it lies beside the records: compare it with what the service says of itself)",
+  beside: "(found beside the records: compare it with the key that the service reports)",
 };
 
 function printUnknown({ unknown = [], unknownMore = 0 }: Verdict, out: Output): void {
   if (unknown.length === 0) return;
   const shown = unknown.slice(-MAX_SHOWN);
   out.line("");
-  out.line(`${unknown.length + unknownMore} actions whose end is not on record:`);
+  out.line(`${plural(unknown.length + unknownMore, "action")} without a recorded end:`);
   printTable(
     out,
     ["SEQ", "TIME", "STATE", "TOOL", "SESSION", "TARGET"],

@@ -15,7 +15,6 @@ import type { ConfirmDeps } from "../confirm.ts";
 import { approverToken, type TokenSource } from "../operator/approver_token.ts";
 import type { Output } from "../output.ts";
 import { automationId } from "./find_automation.ts";
-import { refuseOptions } from "./refuse_options.ts";
 
 /** What the subcommands reach outside of themselves. */
 export interface CommissionDeps {
@@ -32,13 +31,12 @@ export async function runCommission(
   invocation: Invocation,
   deps: CommissionDeps,
 ): Promise<ExitCode> {
-  const { subcommand, args, options, globals, out } = invocation;
-  refuseOptions(subcommand!, options);
+  const { subcommand, args, globals, out } = invocation;
   const token = await approverToken(deps.token(out), "operate");
   return await deps.withService(globals, async (client) => {
     const id = await automationId(client, args[0]!);
     if (subcommand === "commission") {
-      if (!globals.json) out.note("Rehearsing: nothing of it runs …");
+      if (!globals.json) out.note("Dry run: actions are only recorded …");
       const report = await client.call("automation_commission", { id, token });
       if (globals.json) out.json(report);
       else printReport(out, report);
@@ -65,13 +63,15 @@ export async function runCommission(
       for (const grant of grants) {
         out.line(`${grant.id}  ${grant.capability}  ${visibleLine(grant.target)}`);
       }
-      out.note(`Granted to ${id} as it is now; a change of it ends that: service grants list`);
+      out.note(
+        `Granted to ${id} as it is now; changing it ends the grants. List them with: service grants list`,
+      );
     }
     return EXIT.done;
   });
 }
 
-const CHANGED = "The automation has changed since it was rehearsed; rehearse it again";
+const CHANGED = "The automation has changed since the dry run; run it again";
 
 /** The whole digest once its beginning was said; undefined when the person gave up. */
 async function saidDigest(
@@ -86,8 +86,8 @@ async function saidDigest(
     if (!isTerminal || globals.json) {
       throw new ServiceError(
         "usage",
-        "What is granted has to be said: add --digest with the finding's digest, its first 8 digits " +
-          "at least",
+        "Nobody to ask: add --digest with the digest of the report, at least its first 8 " +
+          "digits",
         { param: "digest" },
       );
     }
@@ -98,7 +98,7 @@ async function saidDigest(
   }
   const typed = said.trim().toLowerCase();
   if (!/^[0-9a-f]{8,64}$/.test(typed) || !digest.startsWith(typed)) {
-    throw new ServiceError("conflict", "That is not the digest of the newest finding", {
+    throw new ServiceError("conflict", "That isn't the digest of the latest report", {
       param: "digest",
     });
   }
@@ -108,7 +108,7 @@ async function saidDigest(
 function printReport(out: Output, report: CommissionReport): void {
   const { finding, text, error, inputTokens, outputTokens } = report;
   if (text !== "") out.line(text);
-  if (error !== undefined) out.note(`The rehearsal failed: ${visibleLine(error)}`);
+  if (error !== undefined) out.note(`The dry run failed: ${visibleLine(error)}`);
   printFinding((...spans) => out.note(...spans), finding);
   out.note(`Tokens: ${inputTokens} in, ${outputTokens} out`);
   if (finding.outcome === "done" && finding.grants.length > 0) {
@@ -130,8 +130,8 @@ function printFinding(line: Output["line"], finding: Finding): void {
       `  ${capability} of ${visibleLine(target)}${times}: ${visibleLine(reason)}`,
     );
   }
-  if (actions.length === 0) line("It did nothing that the gate would see");
-  if (left > 0) line(`${left} more, which were not kept: the grants are not all`);
+  if (actions.length === 0) line("It attempted no actions");
+  if (left > 0) line(`${left} more that were not kept: the grants are incomplete`);
   line(`grants: ${grants.length}`);
   line(`digest: ${digest.slice(0, 8)} ${digest.slice(8)}`);
 }

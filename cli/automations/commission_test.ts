@@ -101,7 +101,6 @@ Deno.test("grant takes the digest of what was seen, and grants nothing else", as
     [setUp(), {}, "usage"],
     [setUp({ isCurrent: false }), { digest: FINDING.digest }, "conflict"],
     [setUp({ env: "" }), { digest: FINDING.digest }, "usage"],
-    [setUp(), { digest: FINDING.digest, yes: true }, "usage"],
   ];
   for (const [at, options, code] of refusals) {
     const error = await assertRejects(() => at.run("grant", options), ServiceError);
@@ -115,5 +114,5 @@ Deno.test("finding says when the automation has changed since", async () => {
   const { run, stdout, stderr } = setUp({ isCurrent: false });
   assertEquals(await run("finding"), EXIT.done);
   assertStringIncludes(stdout.text, "com_1, done, by token:tok_1, 1970-01-01T00:00:01.000Z");
-  assertStringIncludes(stderr.text, "has changed since it was rehearsed");
+  assertStringIncludes(stderr.text, "has changed since the dry run");
 });

@@ -23,7 +23,7 @@ export async function automationId(client: LocalClient, typed: string): Promise<
   if (ids.length === 1) return ids[0]!;
   const shown = JSON.stringify(typed);
   throw ids.length === 0
-    ? new ServiceError("not_found", `There is no automation with the id or name ${shown}`, {
+    ? new ServiceError("not_found", `No automation with the id or name ${shown}`, {
       param: "id",
     })
     : new ServiceError("usage", `Several automations are called ${shown}: ${ids.join(", ")}`, {

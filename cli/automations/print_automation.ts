@@ -1,5 +1,6 @@
 /**
- * Prints automations and runs for people; times are those of this machine's zone.
+ * Prints automations and runs for people. Times are relative in the tables of a terminal, elsewhere
+ * those of this machine's zone.
  *
  * @module
  */
@@ -7,7 +8,10 @@
 import type { Schedule } from "../../lib/contract/automation.ts";
 import type { AutomationView, RunView } from "../../lib/automation/automation_view.ts";
 import type { Output } from "../output.ts";
+import { plural } from "../plural.ts";
+import { printParagraph } from "../print_paragraph.ts";
 import { printTable } from "../table.ts";
+import { relativeTime } from "../time_text.ts";
 
 const UNITS: readonly (readonly [seconds: number, name: string])[] = [
   [604_800, "w"],
@@ -35,6 +39,11 @@ function localTime(ms: number, timeZone: string): string {
   }`;
 }
 
+/** A time in a table. */
+function listedTime(out: Output, ms: number, timeZone: string): string {
+  return out.isTerminal ? relativeTime(ms, Date.now()) : localTime(ms, timeZone);
+}
+
 /** When an automation is due, in few words. */
 function scheduleText({ at, every, cron, timeZone }: Schedule, localZone: string): string {
   if (at !== undefined) return `at ${localTime(Date.parse(at), localZone)}`;
@@ -55,34 +64,45 @@ export function printAutomations(
     views.map((view) => [
       view.id,
       scheduleText(view.spec.schedule, timeZone),
-      nextText(view, timeZone),
+      view.spec.enabled && view.nextAt !== undefined
+        ? listedTime(out, view.nextAt, timeZone)
+        : nextText(view, timeZone),
       view.lastRun === undefined ? "none" : view.lastRun.state,
       view.spec.name,
     ]),
   );
 }
 
-/** All that is to be said of one. */
+/** Every detail of one. */
 export function printAutomation(out: Output, view: AutomationView, timeZone: string): void {
   const { id, spec, missed, overlapped, lastRun } = view;
-  out.line({ text: id, style: "bold" }, `  ${spec.name}`);
+  printParagraph(out, { text: id, style: "bold" }, `  ${spec.name}`);
   const rows: [string, string][] = [
     ["Schedule", scheduleText(spec.schedule, timeZone)],
     ["Next", nextText(view, timeZone)],
-    ["Bounds", `${spec.maxSteps} model calls, ${spec.tokenBudget} tokens, ${spec.retries} retries`],
+    [
+      "Bounds",
+      [
+        plural(spec.maxSteps, "model call"),
+        plural(spec.tokenBudget, "token"),
+        plural(spec.retries, "retry", "retries"),
+      ].join(", "),
+    ],
     ["Rules", `missed ${spec.missed}, overlap ${spec.overlap}`],
     ["Delivery", deliveryText(spec.delivery)],
     ["Counted", `${missed} missed, ${overlapped} overlapped`],
     ["Last run", lastRun === undefined ? "none" : runText(lastRun, timeZone)],
     ["Session", `automation:${id}`],
   ];
-  for (const [name, value] of rows) out.line(`${`${name}:`.padEnd(10)} ${value}`);
+  for (const [name, value] of rows) {
+    printParagraph(out, { text: `${`${name}:`.padEnd(10)} ` }, value);
+  }
   out.line();
   out.line(spec.message.trimEnd());
   printWarnings(out, view);
 }
 
-/** What people should know, on standard error. */
+/** Its warnings, on standard error. */
 export function printWarnings(out: Output, { warnings }: AutomationView): void {
   for (const warning of warnings) out.note(`warning: ${warning}`);
 }
@@ -94,10 +114,10 @@ export function printRuns(out: Output, runs: readonly RunView[], timeZone: strin
     ["RUN", "SLOT", "STATE", "ATTEMPTS", "ENDED", "RESULT"],
     runs.map(({ id, slotAt, state, attempts, endedAt, answer, error }) => [
       `${id}`,
-      slotAt === undefined ? "asked for" : localTime(slotAt, timeZone),
+      slotAt === undefined ? "asked for" : listedTime(out, slotAt, timeZone),
       state,
       `${attempts}`,
-      endedAt === undefined ? "" : localTime(endedAt, timeZone),
+      endedAt === undefined ? "" : listedTime(out, endedAt, timeZone),
       answer ?? error ?? "",
     ]),
   );

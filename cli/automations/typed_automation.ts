@@ -9,26 +9,26 @@ import type { Invocation, OptionSpec } from "../command.ts";
 
 /** The options that say what an automation is. */
 export const AUTOMATION_OPTIONS: readonly OptionSpec[] = [
-  { name: "name", value: "NAME", summary: "For people; the message's first words unless told" },
-  { name: "message", alias: "m", value: "TEXT", summary: "What the agent is told at each run" },
-  { name: "every", value: "TIME", summary: "Run every 30m, 1h, 2d or 1w" },
-  { name: "cron", value: "PATTERN", summary: "Run when it is due, such as '30 8 * * MON-FRI'" },
-  { name: "time-zone", value: "ZONE", summary: "Zone of --cron, such as Europe/Berlin (this one)" },
-  { name: "at", value: "TIME", summary: "Run once, such as '2026-03-01 08:30' of this zone" },
-  { name: "missed", value: "RULE", summary: "Slots that were missed: skip, once or all (once)" },
-  { name: "overlap", value: "RULE", summary: "Slots under an earlier run: skip or queue (skip)" },
-  { name: "token-budget", value: "N", summary: "Tokens that a run may use (200000)" },
-  { name: "max-steps", value: "N", summary: "Model calls that a run may make (50)" },
-  { name: "retries", value: "N", summary: "Further attempts of a run that failed (0)" },
+  { name: "name", value: "NAME", summary: "Display name (the message's first words)" },
+  { name: "message", alias: "m", value: "TEXT", summary: "Message to the agent at each run" },
+  { name: "every", value: "TIME", summary: "Interval: 30m, 1h, 2d or 1w" },
+  { name: "cron", value: "PATTERN", summary: "Cron pattern, such as '30 8 * * MON-FRI'" },
+  { name: "time-zone", value: "ZONE", summary: "Zone of --cron, such as Europe/Berlin (local)" },
+  { name: "at", value: "TIME", summary: "Run once, such as '2026-03-01 08:30' (local time)" },
+  { name: "missed", value: "RULE", summary: "Missed slots: skip, once or all (once)" },
+  { name: "overlap", value: "RULE", summary: "Slot during an earlier run: skip or queue (skip)" },
+  { name: "token-budget", value: "N", summary: "Most tokens a run may use (200000)" },
+  { name: "max-steps", value: "N", summary: "Most model calls a run may make (50)" },
+  { name: "retries", value: "N", summary: "Retries of a failed run (0)" },
   { name: "deliver", value: "TARGET", summary: "Send results to a chat, <channel>:<id>" },
   {
     name: "when",
     value: "RULE",
-    summary: "Which: always, change or error; with --deliver (always)",
+    summary: "With --deliver, send results: always, change or error (always)",
   },
-  { name: "no-deliver", summary: "Keep results in the history alone" },
-  { name: "off", summary: "Create it switched off" },
-  { name: "from", value: "FILE", summary: "Read it as JSON from a file, - for standard input" },
+  { name: "no-deliver", summary: "Keep results in the history only" },
+  { name: "off", summary: "Create it disabled" },
+  { name: "from", value: "FILE", summary: "Read it as JSON from a file, or - for standard input" },
 ];
 
 /** What typing depends on. */

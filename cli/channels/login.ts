@@ -36,8 +36,8 @@ export async function login(
     const known = instances.flatMap(({ instanceId }) => instanceId ?? []);
     throw new ServiceError(
       "not_found",
-      `There is no instance ${JSON.stringify(wanted)} of ${name}; ` +
-        (known.length === 0 ? "it has no instances" : `there are ${known.join(", ")}`),
+      `No instance ${JSON.stringify(wanted)} of ${name}; ` +
+        (known.length === 0 ? "it has none" : `expected one of ${known.join(", ")}`),
       { param: "instance" },
     );
   }

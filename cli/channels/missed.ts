@@ -8,7 +8,9 @@ import { visibleLine } from "../../lib/base/visible_text.ts";
 import type { MissedRow } from "../../lib/contract/journal.ts";
 import { EXIT, type ExitCode, type Globals } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
+import { plural } from "../plural.ts";
 import { printTable } from "../table.ts";
+import { timeText } from "../time_text.ts";
 import type { ChannelsDeps } from "./deps.ts";
 
 /** Messages that are shown at once. */
@@ -34,15 +36,15 @@ export async function listMissed(
     }
     if (globals.json) return EXIT.done;
     if (rows.length === 0) {
-      out.note("No message came too late to be answered");
+      out.note("No missed messages");
       return EXIT.done;
     }
     printTable(
       out,
       ["MESSAGE", "CHANNEL", "CHAT", "FROM", "WRITTEN", "CAME", "TEXT"],
-      rows.map(rowOf),
+      rows.map((row) => rowOf(row, out)),
     );
-    out.note("None of them was answered; to answer one: service channels missed --answer MESSAGE");
+    out.note("These weren't answered. Answer one with: service channels missed --answer MESSAGE");
     return EXIT.done;
   });
 }
@@ -59,7 +61,7 @@ export async function clearMissed(
     (client) => client.call("missed_clear", channel === undefined ? {} : { channel }),
   );
   if (globals.json) out.json(answer);
-  else out.note(`Dropped ${answer.cleared} message${answer.cleared === 1 ? "" : "s"}`);
+  else out.note(`Dropped ${plural(answer.cleared, "message")}`);
   return EXIT.done;
 }
 
@@ -80,15 +82,15 @@ export async function answerMissed(
   return EXIT.done;
 }
 
-function rowOf(row: MissedRow): string[] {
+function rowOf(row: MissedRow, out: Output): string[] {
   const { rowid, runtimeName, chatId, senderId, senderName, sentAt, receivedAt } = row;
   return [
     String(rowid),
     visibleLine(runtimeName),
     visibleLine(chatId),
     visibleLine(senderName === undefined ? senderId : `${senderName} (${senderId})`),
-    time(sentAt),
-    time(receivedAt),
+    timeText(out, sentAt),
+    timeText(out, receivedAt),
     visibleLine(textOf(row)),
   ];
 }
@@ -96,9 +98,4 @@ function rowOf(row: MissedRow): string[] {
 function textOf({ content, isCut, files }: MissedRow): string {
   const named = files.length === 0 ? "" : ` (files: ${files.join(", ")})`;
   return `${content}${isCut ? "…" : ""}${named}`;
-}
-
-/** ISO 8601 to the second, UTC. */
-function time(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -45,7 +45,7 @@ export async function send(
 
 function tellRetry(out: Output, { state, attempts, error }: OutboxRow): void {
   if (state === "pending" && attempts > 0) {
-    out.note(`Attempt ${attempts} failed: ${visibleLine(error ?? "")}; it is tried again`);
+    out.note(`Attempt ${attempts} failed: ${visibleLine(error ?? "")}; retrying`);
   }
 }
 
@@ -57,16 +57,16 @@ function outcomeOf({ rowid, state, attempts, channel, chatId, error }: OutboxRow
     case "sent":
       return `Delivered to ${where}${attempts > 1 ? ` with attempt ${attempts}` : ""}`;
     case "dead":
-      return `Not delivered to ${where}, and not tried again${why}. ` +
-        `After mending it: service outbox resend ${rowid}`;
+      return `Not delivered to ${where}, and not retried${why}. ` +
+        `Fix the cause, then run: service outbox resend ${rowid}`;
     case "unknown":
-      return `It is not known whether it arrived at ${where}${why}. ` +
-        `To decide: service outbox resend ${rowid}, or service outbox drop ${rowid}`;
+      return `Unknown whether it arrived at ${where}${why}. ` +
+        `Resend or drop it: service outbox resend ${rowid}, or service outbox drop ${rowid}`;
     case "expired":
       return `Not delivered to ${where}: it was given up`;
     case "pending":
     case "sending":
-      return `Not delivered to ${where} yet${why}. It waits for 24 hours. How the channel is: ` +
+      return `Not delivered to ${where} yet${why}. Retries go on for 24 hours. Check the channel with: ` +
         `service channels status ${visibleLine(channel)}`;
   }
 }

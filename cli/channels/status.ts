@@ -34,7 +34,7 @@ export async function status(
     return EXIT.done;
   }
   if (shown.length === 0) {
-    out.note("The service that runs has no channels; see what there is with: service plugins list");
+    out.note("The gateway runs no channels. List channels with: service plugins list");
     return EXIT.done;
   }
   printTable(
@@ -83,10 +83,10 @@ function printProblems(out: Output, shown: readonly ChannelStatus[]): void {
   }
   const missed = shown.reduce((sum, each) => sum + (each.missed ?? 0), 0);
   if (missed > 0) {
-    out.note(`Messages that came too late to be answered: ${missed}; see service channels missed`);
+    out.note(`Missed messages: ${missed}. List them with: service channels missed`);
   }
   if (shown.some(({ deliveries: { unknown, dead } }) => unknown + dead > 0)) {
-    out.note("Messages that are unknown or dead wait for you to decide: service outbox");
+    out.note("Resend or drop unknown and dead messages with: service outbox");
   }
 }
 
@@ -110,9 +110,9 @@ function unknownName(name: string, all: readonly ChannelStatus[]): ServiceError 
   const near = nearest(name, known);
   return new ServiceError(
     "not_found",
-    `There is no channel ${JSON.stringify(name)}${
+    `No channel ${JSON.stringify(name)}${
       near === undefined ? "" : ` (did you mean ${near}?)`
-    }; there are ${known.join(", ") || "none"}`,
+    }; expected one of ${known.join(", ") || "none"}`,
     { param: "NAME" },
   );
 }

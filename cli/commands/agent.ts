@@ -180,19 +180,19 @@ async function startChat(
 
 const agent: Command = {
   description:
-    "Asks the agent and prints its answer; without -m and on a terminal it is a chat. Standard " +
-    "input that is not a terminal is added to the message. The answer goes to standard output, " +
-    "everything else to standard error. Exit codes: 0 done, 1 failed, 2 usage, 3 configuration, " +
-    "4 model provider, 5 the turn ended on an action that was refused, 130 interrupted.",
+    "Asks the agent and prints its answer. Without a message, on a terminal, it starts a chat. Input " +
+    "from a pipe is added to the message. The answer goes to standard output, everything else to " +
+    "standard error. Exit codes: 0 done, 1 failed, 2 usage, 3 configuration, 4 model provider, " +
+    "5 an action was refused, 130 interrupted.",
   examples: [
     'service agent -m "What is in this folder?"',
     'cat log | service agent -m "What failed?"',
-    'service agent --session work --file notes.md -m "Sum this up"',
+    'service agent --session work --file notes.md -m "Summarize this"',
     "service agent",
   ],
   options: [
-    { name: "message", alias: "m", value: "TEXT", summary: "Ask this; - reads it from stdin" },
-    { name: "session", alias: "s", value: "NAME", summary: "Session to go on in (default)" },
+    { name: "message", alias: "m", value: "TEXT", summary: "Message; - reads it from stdin" },
+    { name: "session", alias: "s", value: "NAME", summary: "Session to continue (default)" },
     {
       name: "file",
       alias: "f",
@@ -201,9 +201,9 @@ const agent: Command = {
       summary: "Attach a text file, an image, a PDF, or a .docx, .xlsx or .pptx",
     },
     { name: "model", value: "NAME", summary: "A preset, or <provider>/<model id>" },
-    { name: "no-stream", summary: "Print the answer only when it is whole" },
-    { name: "no-stdin", summary: "Do not read standard input" },
-    { name: "yes", alias: "y", summary: "Approve everything that the turn asks for" },
+    { name: "no-stream", summary: "Print the answer only when it is complete" },
+    { name: "no-stdin", summary: "Don't read standard input" },
+    { name: "yes", alias: "y", summary: "Approve every action of this turn" },
   ],
   run: (invocation) =>
     runAgent(invocation, {

@@ -39,8 +39,7 @@ export async function runApprovals(
   invocation: Invocation,
   deps: ApprovalsDeps,
 ): Promise<ExitCode> {
-  const { subcommand = "list", args, options, globals, out } = invocation;
-  refuseOthers(subcommand, options);
+  const { subcommand = "list", args, globals, out } = invocation;
   const token = await approverToken(deps.token(out));
   return await deps.withService(globals, async (client) => {
     const ask = operateWith(client, token);
@@ -76,7 +75,7 @@ async function list(
   if (json) {
     for (const view of approvals) await out.stream(jsonLine(view) + "\n");
   } else if (approvals.length === 0) {
-    out.note("Nothing waits for a person");
+    out.note("No pending approvals");
   } else {
     printTable(
       out,
@@ -116,8 +115,8 @@ async function approve(
     if (!isTerminal || globals.json) {
       throw new ServiceError(
         "usage",
-        `What is approved has to be said: add --digest with the digest of ${id}, its first 8 digits ` +
-          "at least",
+        `Nobody to ask: add --digest with the digest of ${id}, at least its first 8 ` +
+          "digits",
         { param: "digest" },
       );
     }
@@ -125,15 +124,19 @@ async function approve(
     out.writeNote("Type the first 8 digits of the digest to approve exactly this: ");
     said = (await readLine())?.trim() ?? "";
     if (said === "") {
-      out.note("Not answered; it still waits");
+      out.note("Not answered; it is still pending");
       return EXIT.failed;
     }
   }
   const typed = said.trim().toLowerCase();
   if (!/^[0-9a-f]{8,64}$/.test(typed) || !digest.startsWith(typed)) {
-    throw new ServiceError("approval_mismatch", `That is not the digest of ${id}; it still waits`, {
-      param: "digest",
-    });
+    throw new ServiceError(
+      "approval_mismatch",
+      `That isn't the digest of ${id}, which is still pending`,
+      {
+        param: "digest",
+      },
+    );
   }
   await ask({ op: "approvals.approve", id, digest });
   if (globals.json) out.json({ id, outcome: "approved" });
@@ -150,8 +153,8 @@ async function deny(
   await ask({ op: "approvals.deny", id, reason });
   if (globals.json) out.json({ id, outcome: "denied" });
   else {
-    out.note(`Denied ${id}. Nothing more of ${capability} is asked about in ${session} until:`);
-    out.note(`service latches clear ${shellWord(session)} ${capability}`);
+    out.note(`Denied ${id}. ${capability} is blocked in ${session} until you run:`);
+    out.note(`service blocks clear ${shellWord(session)} ${capability}`);
   }
   return EXIT.done;
 }
@@ -171,7 +174,7 @@ async function watch(
         if (ids.has(id)) continue;
         known.delete(id);
         if (globals.json) await out.stream(jsonLine({ type: "gone", id }) + "\n");
-        else out.note({ text: `${id} does not wait any more`, style: "dim" });
+        else out.note({ text: `${id} is no longer pending`, style: "dim" });
       }
       for (const { id } of waiting) {
         if (known.has(id)) continue;
@@ -193,16 +196,6 @@ function unlessGone(error: unknown): undefined {
   throw error;
 }
 
-/** An option of another subcommand was meant to do something. */
-function refuseOthers(subcommand: string, options: Invocation["options"]): void {
-  const own = { approve: "digest", deny: "reason" }[subcommand];
-  const other = Object.keys(options).find((name) => options[name] !== undefined && name !== own);
-  if (other === undefined) return;
-  throw new ServiceError("usage", `service approvals ${subcommand} takes no --${other}`, {
-    param: other,
-  });
-}
-
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -218,27 +211,39 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
 
 const approvals: Command = {
   description:
-    "Shows the actions that wait for a person, and answers them. It takes the token of an approver, " +
-    "from SERVICE_APPROVER_TOKEN or typed unseen; make one with: service tokens issue --scopes " +
-    "approve. To approve, the first 8 digits of the digest are typed, or given with --digest: they " +
-    "stand for exactly the action that is shown. A denial also denies what else of the capability " +
-    "the session would ask for, until: service latches clear.",
+    "Lists the actions that wait for approval, and approves or denies them. Needs a token with scope " +
+    "approve, from SERVICE_APPROVER_TOKEN or typed at a hidden prompt. Issue one with: service " +
+    "tokens issue --scopes approve. To approve, type the first 8 digits of the digest or pass them " +
+    "with --digest: they identify exactly the action shown. A denial also blocks the capability in " +
+    "that session until you run: service blocks clear.",
   examples: [
     "service approvals list",
     "service approvals approve apr_abcdefghijklmnop",
     "service approvals deny apr_abcdefghijklmnop --reason 'not this folder'",
     "service approvals watch --json",
   ],
+  options: [],
+  defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "What waits, oldest first (also without a subcommand)" },
-    { name: "show", args: "ID", summary: "One of them, with everything to decide by" },
-    { name: "approve", args: "ID", summary: "Let it run, once" },
-    { name: "deny", args: "ID", summary: "Refuse it" },
-    { name: "watch", summary: "Show what comes to wait, until Ctrl-C" },
-  ],
-  options: [
-    { name: "digest", value: "HEX", summary: "approve: its digest, the first 8 digits at least" },
-    { name: "reason", value: "TEXT", summary: "deny: why; the turn is told" },
+    { name: "list", summary: "List pending actions, oldest first" },
+    { name: "show", args: "ID", summary: "Show one with all its details" },
+    {
+      name: "approve",
+      args: "ID",
+      summary: "Allow it once",
+      options: [{
+        name: "digest",
+        value: "HEX",
+        summary: "Digest of the action, at least its first 8 digits",
+      }],
+    },
+    {
+      name: "deny",
+      args: "ID",
+      summary: "Refuse it",
+      options: [{ name: "reason", value: "TEXT", summary: "Reason, which the agent is told" }],
+    },
+    { name: "watch", summary: "Print actions as they come and go, until Ctrl-C" },
   ],
   run: (invocation) =>
     runApprovals(invocation, {

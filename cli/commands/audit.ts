@@ -1,6 +1,5 @@
 /**
- * `service audit`: the record of every action. Reads the files, so no service has to run, and writes
- * nothing.
+ * `service audit`: the audit log. Reads the files, so no gateway has to run, and writes nothing.
  *
  * @module
  */
@@ -12,7 +11,14 @@ import { watchFolder } from "../audit/follow.ts";
 import type { JudgeOptions } from "../../lib/audit/judge.ts";
 import { listRecords } from "../audit/list.ts";
 import { verifyRecord } from "../audit/verify.ts";
-import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
+import {
+  type Command,
+  EXIT,
+  type ExitCode,
+  type Globals,
+  type Invocation,
+  type OptionSpec,
+} from "../command.ts";
 import { homePaths } from "../home_paths.ts";
 import type { Output } from "../output.ts";
 
@@ -40,7 +46,6 @@ export async function runAudit(invocation: Invocation, deps: AuditDeps): Promise
   const { json } = globals;
   const largest = subcommand === "export" ? Number.MAX_SAFE_INTEGER : MAX_LIMIT;
   const limit = parseNumber("limit", options.limit, 1, largest);
-  checkOptions(subcommand, options);
 
   const judge = async (): Promise<JudgeOptions> => ({
     dir,
@@ -68,10 +73,10 @@ export async function runAudit(invocation: Invocation, deps: AuditDeps): Promise
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
     if (copy !== undefined) {
-      throw new ServiceError("not_found", `There is no audit in "${dir}"`, { param: "dir" });
+      throw new ServiceError("not_found", `No audit log in "${dir}"`, { param: "dir" });
     }
     if (json && subcommand === "verify") out.json({ ok: true, records: 0 });
-    else out.note("There is no record yet");
+    else out.note("No audit records yet");
     return EXIT.done;
   }
 
@@ -83,29 +88,6 @@ export async function runAudit(invocation: Invocation, deps: AuditDeps): Promise
     return await listRecords({ ...show, more: watcher && (() => watcher.changed()) });
   }
 }
-
-/** Refuses options of other subcommands, which would be taken for obeyed. */
-function checkOptions(subcommand: string, options: Invocation["options"]): void {
-  const allowed: Readonly<Record<string, readonly string[]>> = {
-    list: ["dir", "limit", ...FILTERS],
-    tail: ["dir", "limit", "follow", ...FILTERS],
-    verify: ["dir", "mirror", "public-key", "known-loss"],
-    export: ["dir", "limit", "format", "mirror", "public-key", "known-loss", ...FILTERS],
-  };
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || allowed[subcommand]!.includes(name)) continue;
-    const takes = allowed[subcommand]!.map((each) => `--${each}`).join(", ");
-    throw new ServiceError(
-      "usage",
-      `audit ${subcommand} has no option --${name}; it has ${takes}`,
-      {
-        param: name,
-      },
-    );
-  }
-}
-
-const FILTERS = ["since", "until", "session", "capability", "kind", "tool"];
 
 function watchIfAny(dir: string, deps: AuditDeps) {
   try {
@@ -151,12 +133,41 @@ function formatOf(options: Invocation["options"]): typeof EXPORT_FORMATS[number]
   );
 }
 
+const FILTERS: readonly OptionSpec[] = [
+  { name: "since", value: "TIME", summary: "Only records since then: 2h, or 2030-01-31T12:00Z" },
+  { name: "until", value: "TIME", summary: "Only records until then" },
+  { name: "session", value: "KEY", summary: "Only records of this session" },
+  { name: "capability", value: "NAME", summary: "Only this capability, such as fs.write" },
+  { name: "kind", value: "KIND", summary: "Only this kind, such as approval or action.refused" },
+  { name: "tool", value: "NAME", summary: "Only records of this tool" },
+];
+
+const JUDGED_BY: readonly OptionSpec[] = [
+  {
+    name: "public-key",
+    value: "PATH",
+    repeatable: true,
+    summary: "Trust signatures by this key (PEM)",
+  },
+  { name: "mirror", value: "PATH", summary: "Compare with these checkpoints (audit.mirror)" },
+  {
+    name: "known-loss",
+    value: "SEQ",
+    repeatable: true,
+    summary: "Number of a record that reports a loss you know of",
+  },
+];
+
+function limitOption(unless: string | number): OptionSpec {
+  return { name: "limit", alias: "n", value: "N", summary: `Records to print (${unless})` };
+}
+
 const audit: Command = {
   description:
-    "Shows and verifies the record of every action, of approvals and of what operators " +
-    "changed. It reads the files and needs no running service. verify ends with 1 when a record " +
-    "was edited, dropped, moved or cut off, and names the line. A copy of the folder is verified " +
-    "with --dir and --public-key.",
+    "Lists, verifies and exports the audit log: every action, approval and change by an operator. It " +
+    "reads the files and needs no running gateway. verify exits with 1 and names the line if a record " +
+    "was edited, removed, moved or cut off. To verify a copy of the folder, pass --dir and " +
+    "--public-key.",
   examples: [
     "service audit list --since 2h --capability exec",
     "service audit tail --follow --kind approval",
@@ -164,44 +175,33 @@ const audit: Command = {
     "service audit export --format csv --since 2030-01-01 > audit.csv",
     "service audit verify --dir ./copy --public-key ./audit.pub",
   ],
+  options: [{ name: "dir", value: "PATH", summary: "Folder of a copy (that of this home)" }],
+  defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "The last records (also without a subcommand)" },
-    { name: "tail", summary: "The last few, and with --follow those that come" },
-    { name: "verify", summary: "Check every record, link and signature" },
-    { name: "export", summary: "Verdict, public key and records on standard output" },
-  ],
-  options: [
-    { name: "since", value: "TIME", summary: "Records from then on: 2h ago, or 2030-01-31T12:00Z" },
-    { name: "until", value: "TIME", summary: "Records up to then" },
-    { name: "session", value: "KEY", summary: "Records of a session" },
-    { name: "capability", value: "NAME", summary: "Records of a capability, such as fs.write" },
     {
-      name: "kind",
-      value: "KIND",
-      summary: "Records of a kind, such as approval or action.refused",
+      name: "list",
+      summary: "List the last records",
+      options: [limitOption(DEFAULT_LIST), ...FILTERS],
     },
-    { name: "tool", value: "NAME", summary: "Records of a tool" },
     {
-      name: "limit",
-      alias: "n",
-      value: "N",
-      summary: `Records to show (list ${DEFAULT_LIST}, tail ${DEFAULT_TAIL}, export all)`,
+      name: "tail",
+      summary: "Print the last few records, with --follow also new ones",
+      options: [
+        { name: "follow", alias: "f", summary: "Keep printing new records" },
+        limitOption(DEFAULT_TAIL),
+        ...FILTERS,
+      ],
     },
-    { name: "follow", alias: "f", summary: "tail: go on with records that come" },
-    { name: "format", value: "FORMAT", summary: "export: jsonl (default) or csv" },
-    { name: "dir", value: "PATH", summary: "Folder of a copy, instead of this home's" },
+    { name: "verify", summary: "Check every record, link and signature", options: JUDGED_BY },
     {
-      name: "public-key",
-      value: "PATH",
-      repeatable: true,
-      summary: "A key whose signatures count, PEM",
-    },
-    { name: "mirror", value: "PATH", summary: "Checkpoints to hold it against (audit.mirror)" },
-    {
-      name: "known-loss",
-      value: "SEQ",
-      repeatable: true,
-      summary: "A record that tells of a loss you know of",
+      name: "export",
+      summary: "Print the verdict, the public key and the records",
+      options: [
+        { name: "format", value: "FORMAT", summary: "jsonl or csv (jsonl)" },
+        limitOption("all"),
+        ...FILTERS,
+        ...JUDGED_BY,
+      ],
     },
   ],
   run: (invocation) =>

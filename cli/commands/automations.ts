@@ -17,7 +17,6 @@ import {
   printRuns,
   printWarnings,
 } from "../automations/print_automation.ts";
-import { refuseOptions } from "../automations/refuse_options.ts";
 import { type FieldSources, readFields } from "../automations/read_fields.ts";
 import { AUTOMATION_OPTIONS } from "../automations/typed_automation.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
@@ -40,7 +39,6 @@ export async function runAutomations(
   deps: AutomationsDeps,
 ): Promise<ExitCode> {
   const { subcommand = "list", args, options, globals, out } = invocation;
-  refuseOptions(subcommand, options);
   // What was typed is read before the service is opened, so that nobody waits for it.
   const fields = subcommand === "create" || subcommand === "update"
     ? await readFields(invocation, deps)
@@ -49,7 +47,7 @@ export async function runAutomations(
   const before = wholeNumber("before", options["before"], Number.MAX_SAFE_INTEGER);
   const requestId = options["request-id"] as string | undefined;
   if (subcommand === "delete" && options["yes"] !== true) {
-    const question = `Delete automation ${args[0]!}, and stop what runs of it?`;
+    const question = `Delete automation ${args[0]!} and stop its runs?`;
     if (!await confirm(question, deps.confirm(out))) {
       out.note("Nothing was deleted");
       return EXIT.failed;
@@ -83,7 +81,7 @@ export async function runAutomations(
       default: {
         const answer = await client.call("automation_delete", { id });
         if (globals.json) out.json(answer);
-        else out.note(`Deleted ${id}; what it said stays in the session automation:${id}`);
+        else out.note(`Deleted ${id}; its messages stay in the session automation:${id}`);
         return EXIT.done;
       }
     }
@@ -111,8 +109,9 @@ async function list(
     return EXIT.done;
   }
   const views = await Array.fromAsync(allAutomations(client));
-  if (views.length === 0) out.note("There are no automations yet: service automations create -h");
-  else printAutomations(out, views, timeZone);
+  if (views.length === 0) {
+    out.note("No automations yet. Create one with: service automations create");
+  } else printAutomations(out, views, timeZone);
   return EXIT.done;
 }
 
@@ -143,7 +142,7 @@ async function history(
     for (const run of runs) await out.stream(jsonLine(run) + "\n");
     return EXIT.done;
   }
-  if (runs.length === 0) out.note("It has no runs yet");
+  if (runs.length === 0) out.note("No runs yet");
   else printRuns(out, runs, timeZone);
   if (runs.length === params.limit) {
     out.note(`Earlier ones: service automations history ${params.id} --before ${runs.at(-1)!.id}`);
@@ -175,7 +174,7 @@ async function readText(path: string, out: Output): Promise<string> {
   try {
     return await Deno.readTextFile(path);
   } catch (cause) {
-    const why = cause instanceof Deno.errors.NotFound ? "there is no such file" : String(cause);
+    const why = cause instanceof Deno.errors.NotFound ? "no such file" : String(cause);
     const message = `Cannot read ${JSON.stringify(path)}: ${why}`;
     throw new ServiceError("usage", message, { param: "from" }, { cause });
   }
@@ -183,9 +182,8 @@ async function readText(path: string, out: Output): Promise<string> {
 
 const automations: Command = {
   description:
-    "Gives the agent a message when it is due, with nobody there. AUTOMATION is its id, or its name " +
-    "if no other has it. Times are those of this machine's zone. With --json each automation or run " +
-    "is one line.",
+    "Schedules messages to the agent, which run unattended. AUTOMATION is an id, or a name that is " +
+    "unique. Times are in this machine's time zone. With --json each automation or run is one line.",
   examples: [
     "service automations create -m 'What is new in the repository?' --every 1h",
     "service automations create -m 'Plan my day' --cron '30 7 * * MON-FRI' --deliver telegram:12345",
@@ -194,31 +192,57 @@ const automations: Command = {
     "service automations run News",
     "service automations history News",
   ],
+  options: [],
+  defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "All of them (also without a subcommand)" },
-    { name: "show", args: "AUTOMATION", summary: "One with its state and warnings" },
-    { name: "create", summary: "Add one, and print its id" },
-    { name: "update", args: "AUTOMATION", summary: "Change what the options name" },
-    { name: "enable", args: "AUTOMATION", summary: "Switch it on" },
-    { name: "disable", args: "AUTOMATION", summary: "Switch it off; what runs goes on" },
-    { name: "run", args: "AUTOMATION", summary: "Run it now, also while it is off" },
-    { name: "delete", args: "AUTOMATION", summary: "Remove it, and stop what runs of it" },
+    { name: "list", summary: "List automations" },
+    { name: "show", args: "AUTOMATION", summary: "Show one with its state and warnings" },
+    { name: "create", summary: "Create one and print its id", options: AUTOMATION_OPTIONS },
     {
-      name: "commission",
+      name: "update",
       args: "AUTOMATION",
-      summary: "Rehearse it: a turn in which nothing runs",
+      summary: "Change the given fields",
+      options: AUTOMATION_OPTIONS,
     },
-    { name: "finding", args: "AUTOMATION", summary: "What its last rehearsal has shown" },
-    { name: "grant", args: "AUTOMATION", summary: "Grant it exactly what that would need" },
-    { name: "history", args: "AUTOMATION", summary: "Its runs, the latest first" },
-  ],
-  options: [
-    ...AUTOMATION_OPTIONS,
-    { name: "request-id", value: "ID", summary: "Of a run: the same again is the same run" },
-    { name: "limit", alias: "n", value: "N", summary: `Runs of a history (${DEFAULT_LIMIT})` },
-    { name: "before", value: "N", summary: "Runs before this one" },
-    { name: "digest", value: "HEX", summary: "grant: the finding's, its first 8 digits at least" },
-    { name: "yes", alias: "y", summary: "Delete without asking" },
+    { name: "enable", args: "AUTOMATION", summary: "Enable it" },
+    { name: "disable", args: "AUTOMATION", summary: "Disable it; a current run continues" },
+    {
+      name: "run",
+      args: "AUTOMATION",
+      summary: "Run it now, even if disabled",
+      options: [{
+        name: "request-id",
+        value: "ID",
+        summary: "Idempotency key: the same id again is the same run",
+      }],
+    },
+    {
+      name: "delete",
+      args: "AUTOMATION",
+      summary: "Delete it and stop its runs",
+      options: [{ name: "yes", alias: "y", summary: "Delete without asking" }],
+    },
+    { name: "commission", args: "AUTOMATION", summary: "Dry run: a turn in which nothing runs" },
+    { name: "finding", args: "AUTOMATION", summary: "Show the report of its last dry run" },
+    {
+      name: "grant",
+      args: "AUTOMATION",
+      summary: "Grant exactly what the dry run needed",
+      options: [{
+        name: "digest",
+        value: "HEX",
+        summary: "Digest of the report, at least its first 8 digits",
+      }],
+    },
+    {
+      name: "history",
+      args: "AUTOMATION",
+      summary: "List its runs, latest first",
+      options: [
+        { name: "limit", alias: "n", value: "N", summary: `Runs to list (${DEFAULT_LIMIT})` },
+        { name: "before", value: "N", summary: "Only runs before this one" },
+      ],
+    },
   ],
   run: async (invocation) => {
     const withService: AutomationsDeps["withService"] = async (globals, use) =>

@@ -214,8 +214,6 @@ Deno.test("runAutomations() refuses what was typed wrongly before it opens anyth
     [{ at: "2026-13-01 08:30" }, "--at"],
     [{ at: "2027-02-29 08:30" }, "--at"],
     [{ at: "2026-06-31T08:30" }, "--at"],
-    [{ every: "1h", limit: "5" }, "takes no --limit"],
-    [{ every: "1h", yes: true }, "takes no --yes"],
     [{ deliver: "telegram" }, "<channel>:<chat>"],
     [{ deliver: ":1" }, "<channel>:<chat>"],
     [{ when: "always" }, "--deliver"],
@@ -247,25 +245,6 @@ Deno.test("runAutomations() names the options that a new automation needs", asyn
     const { run, opened } = setUp({ subcommand: "create", options }, { files });
     const error = await assertRejects(run, ServiceError, part);
     assertEquals([error.code, opened()], ["usage", 0]);
-  }
-});
-
-Deno.test("runAutomations() refuses options of other subcommands, and does nothing", async () => {
-  const cases: [subcommand: string, Invocation["options"]][] = [
-    ["list", { limit: "5" }],
-    ["show", { every: "1h" }],
-    ["enable", { message: "another" }],
-    ["disable", { yes: true }],
-    ["run", { message: "another" }],
-    ["delete", { "request-id": "r1" }],
-    ["history", { digest: "d" }],
-  ];
-  for (const [subcommand, options] of cases) {
-    const { run, opened } = setUp({ subcommand, args: ["aut_a"], options });
-    const [name] = Object.keys(options);
-    const message = `service automations ${subcommand} takes no --${name}`;
-    const error = await assertRejects(run, ServiceError, message);
-    assertEquals([error.code, error.details.param, opened()], ["usage", name, 0]);
   }
 });
 

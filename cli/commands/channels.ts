@@ -11,25 +11,9 @@ import type { Command, ExitCode, Invocation } from "../command.ts";
 const DEFAULT_WAIT_S = 30;
 const MAX_WAIT_S = 600;
 
-/** Which subcommand an option is for. */
-const OPTION_OF: Readonly<Record<string, string>> = {
-  force: "login",
-  instance: "login",
-  clear: "missed",
-  answer: "missed",
-  wait: "send",
-};
-
 /** Runs the command. */
 export async function runChannels(invocation: Invocation, deps: ChannelsDeps): Promise<ExitCode> {
   const { subcommand = "status", args, options, globals, out } = invocation;
-  for (const [name, owner] of Object.entries(OPTION_OF)) {
-    if (options[name] !== undefined && owner !== subcommand) {
-      throw new ServiceError("usage", `Only service channels ${owner} takes --${name}`, {
-        param: name,
-      });
-    }
-  }
   switch (subcommand) {
     case "send": {
       const { send } = await import("../channels/send.ts");
@@ -92,8 +76,8 @@ function seconds(typed: string | undefined): number {
 
 const channels: Command = {
   description:
-    "Shows how channels are in the service that runs, tries one with a message of your own, and logs one " +
-    "in that wants that. Which channels there are, and which are on: service plugins.",
+    "Shows the state of channels in the running gateway, sends a test message, and logs in to " +
+    "channels that need it. To see which channels exist and are enabled: service plugins.",
   examples: [
     "service channels status",
     "service channels status email --json",
@@ -102,29 +86,41 @@ const channels: Command = {
     "service channels missed telegram --json",
     "service channels missed --answer 17",
   ],
+  options: [],
+  defaultSubcommand: "status",
   subcommands: [
     {
       name: "status",
       args: "[NAME]",
-      summary: "Show how each is, and what waits to be delivered (also without a subcommand)",
+      summary: "Show the state of channels and their undelivered messages",
     },
-    { name: "send", args: "NAME CHAT TEXT", summary: "Send a message, and say what became of it" },
+    {
+      name: "send",
+      args: "NAME CHAT TEXT",
+      summary: "Send a message and report its delivery",
+      options: [{
+        name: "wait",
+        value: "SECONDS",
+        summary: `How long to wait for the delivery (${DEFAULT_WAIT_S})`,
+      }],
+    },
     {
       name: "missed",
       args: "[NAME]",
-      summary: "Show what came too late to be answered (channels.catchUpS)",
+      summary: "List messages that arrived too late to be answered (channels.catchUpS)",
+      options: [
+        { name: "clear", summary: "Remove them from the list" },
+        { name: "answer", value: "MESSAGE", summary: "Answer this one after all" },
+      ],
     },
-    { name: "login", args: "NAME", summary: "Log a channel in; fails when it is not logged in" },
-  ],
-  options: [
-    { name: "force", summary: "login: even if it is logged in already" },
-    { name: "instance", value: "ID", summary: "login: one account of it" },
-    { name: "clear", summary: "missed: list them no longer" },
-    { name: "answer", value: "MESSAGE", summary: "missed: answer this one after all" },
     {
-      name: "wait",
-      value: "SECONDS",
-      summary: `send: how long to wait for the delivery (${DEFAULT_WAIT_S})`,
+      name: "login",
+      args: "NAME",
+      summary: "Log in to a channel; fails if the login doesn't succeed",
+      options: [
+        { name: "force", summary: "Log in again even if logged in" },
+        { name: "instance", value: "ID", summary: "One account of the channel" },
+      ],
     },
   ],
   run: (invocation) => runChannels(invocation, processChannelsDeps),

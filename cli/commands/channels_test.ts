@@ -127,13 +127,13 @@ Deno.test("channels status shows each instance, what went wrong, and what waits 
   assertEquals(lines.filter((line) => line.includes("server is not set")).length, 1);
   assert(!stdout.includes("\x1b"));
   assertStringIncludes(stderr, "service outbox");
-  assertStringIncludes(stderr, "too late to be answered: 9; see service channels missed");
+  assertStringIncludes(stderr, "Missed messages: 9. List them with: service channels missed");
   const json = (await run("status", "chat.work", "--json")).stdout.trim().split("\n");
   assertEquals(json.map((line) => JSON.parse(line).runtimeName), ["chat.work"]);
   assertEquals((await run("status", "chat", "--json")).stdout.trim().split("\n").length, 3);
   const error = await assertRejects(() => run("status", "chatt"), ServiceError);
   assertEquals(error.code, "not_found");
-  assertStringIncludes(error.message, "there are chat, chat.work, x");
+  assertStringIncludes(error.message, "expected one of chat, chat.work, x");
 });
 
 Deno.test("channels status says plainly that no service runs, or that it has no channels", async () => {
@@ -161,13 +161,16 @@ Deno.test("channels send tells what became of the message", async () => {
   assertEquals([sent.exit, sent.stdout], [0, ""]);
   assertEquals(
     sent.stderr,
-    "Attempt 1 failed: no link; it is tried again\nDelivered to chat #room with attempt 2\n",
+    "Attempt 1 failed: no link; retrying\nDelivered to chat #room with attempt 2\n",
   );
   for (
     const [state, words] of [
-      ["dead", "not tried again: gone. After mending it: service outbox resend 5"],
-      ["unknown", "not known whether it arrived"],
-      ["pending", "yet: gone. It waits for 24 hours. How the channel is: service channels status"],
+      ["dead", "not retried: gone. Fix the cause, then run: service outbox resend 5"],
+      ["unknown", "Unknown whether it arrived"],
+      [
+        "pending",
+        "yet: gone. Retries go on for 24 hours. Check the channel with: service channels status",
+      ],
       ["expired", "given up"],
     ] as const
   ) {
@@ -214,7 +217,7 @@ Deno.test("channels missed lists what came too late, drops it, and has one answe
     {},
     { message: 17 },
   ]);
-  assertStringIncludes((await play().run("missed")).stderr, "No message came too late");
+  assertStringIncludes((await play().run("missed")).stderr, "No missed messages");
 });
 
 Deno.test("channels takes each option where it belongs, and values in their range", async () => {
@@ -268,7 +271,7 @@ Deno.test("channels login fails when the channel is not logged in, and names the
   const unknown = await assertRejects(() => run("login", "chatt"), ServiceError);
   assertEquals(unknown.code, "not_found");
   assertStringIncludes(unknown.message, "there are chat, bad, other");
-  await assertRejects(() => run("login", "chat", "--instance", "x"), ServiceError, "no instances");
+  await assertRejects(() => run("login", "chat", "--instance", "x"), ServiceError, "it has none");
   await assertRejects(() => run("login", "bad"), ServiceError, "no such thing");
   await assertRejects(() => play().run("login", "chat"), ServiceError, "server is not set");
 });

@@ -253,11 +253,11 @@ async function ownPort(globals: Globals): Promise<{ url: string; secret?: string
 
 const chatCommand: Command = {
   description:
-    "Talks to a running gateway over its WebSocket port, on this machine or, with --url, on another " +
-    "one. A lost connection comes back by itself, and nothing that was said is lost or said twice. " +
-    "SERVICE_TOKEN holds a token of `service tokens issue --scopes read,chat`, or the secret of the " +
-    "port; none is needed on this machine where the configuration sets none. Whoever knows a chat's " +
-    "id and has a token can join it.",
+    "Chats with a running gateway over its WebSocket port, on this machine or, with --url, on another " +
+    "one. It reconnects by itself without losing or repeating messages. SERVICE_TOKEN holds a token " +
+    "from service tokens issue --scopes read,chat, or the secret of the port. On this machine you " +
+    "need none unless the configuration requires one. Anyone with a token and the id of a chat can " +
+    "join it.",
   examples: [
     "service chat",
     'service chat --url wss://agent.example/ -m "What is new?"',
@@ -265,15 +265,15 @@ const chatCommand: Command = {
     "service chat --chat ops --watch --replay",
   ],
   options: [
-    { name: "url", value: "URL", summary: "Address of the port; by default that of this home" },
-    { name: "message", alias: "m", value: "TEXT", summary: "Ask this; - reads it from stdin" },
-    { name: "chat", value: "ID", summary: "Chat to go on in; by default a new one" },
+    { name: "url", value: "URL", summary: "Address of the port (that of this home)" },
+    { name: "message", alias: "m", value: "TEXT", summary: "Message; - reads it from stdin" },
+    { name: "chat", value: "ID", summary: "Chat to continue (a new one)" },
     { name: "file", alias: "f", value: "PATH", repeatable: true, summary: "Attach a file" },
-    { name: "watch", summary: "Print every frame of the chat as a JSON line, and send nothing" },
-    { name: "replay", summary: "watch: begin with the chat's first frame" },
+    { name: "watch", summary: "Print every frame of the chat as a JSON line; send nothing" },
+    { name: "replay", summary: "With --watch, start at the first frame of the chat" },
     { name: "client-id", value: "ID", summary: "Name for channels.websocket.allowFrom" },
-    { name: "no-stream", summary: "Print the answer only when it is whole" },
-    { name: "no-stdin", summary: "Do not read standard input" },
+    { name: "no-stream", summary: "Print the answer only when it is complete" },
+    { name: "no-stdin", summary: "Don't read standard input" },
   ],
   run: (invocation) =>
     runChat(invocation, {

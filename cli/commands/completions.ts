@@ -16,13 +16,16 @@ const SHELLS: Readonly<Record<string, () => Promise<(commands: ShellCommand[]) =
 };
 
 const completions: Command = {
-  description: "Prints a completion script; the shell reads it when it starts.",
+  description: "Prints a completion script for your shell to load when it starts.",
   examples: [
     "source <(service completions bash)",
     "service completions zsh > ~/.zfunc/_service",
     "service completions fish > ~/.config/fish/completions/service.fish",
   ],
-  subcommands: Object.keys(SHELLS).map((name) => ({ name, summary: `The script for ${name}` })),
+  subcommands: Object.keys(SHELLS).map((name) => ({
+    name,
+    summary: `Print the script for ${name}`,
+  })),
   options: [],
   async run({ subcommand, out }) {
     if (subcommand === undefined) {

@@ -46,8 +46,8 @@ const config: Command = {
   description:
     "Reads, changes and checks the configuration file. KEY is a path such as agent.maxSteps, " +
     'agent.fallbacks[0] or providers.local.headers["X-Team"], in camelCase or snake_case. VALUE is ' +
-    "text where the key wants text, else JSON, and - reads it from standard input. Secrets are " +
-    "never shown; ${NAME} stands for an environment variable and is shown as it is written.",
+    "text if the key holds text, otherwise JSON; - reads it from standard input. Secrets are never " +
+    "printed. ${NAME} refers to an environment variable and is printed as written.",
   examples: [
     "service config get agent.model",
     "service config set agent.model local/qwen3",
@@ -56,16 +56,18 @@ const config: Command = {
     "service config set --unset agent.temperature",
     "service config check",
   ],
-  options: [{ name: "unset", summary: "set: take the key out, so that its default holds" }],
+  options: [],
+  defaultSubcommand: "get",
   subcommands: [
-    { name: "get", args: "[KEY]", summary: "Print the configuration in force, or one key of it" },
+    { name: "get", args: "[KEY]", summary: "Print the current configuration, or one key of it" },
     {
       name: "set",
       args: "KEY [VALUE]",
-      summary: "Change one key; nothing is written if it is bad",
+      summary: "Change one key; an invalid value changes nothing",
+      options: [{ name: "unset", summary: "Remove the key, so that its default applies" }],
     },
-    { name: "check", summary: "Name every problem, and what a change would take" },
-    { name: "path", summary: "Print where the file is" },
+    { name: "check", summary: "List every problem, and what a change would need" },
+    { name: "path", summary: "Print the path of the file" },
     { name: "schema", summary: "Print the JSON Schema, for editors" },
   ],
   async run(invocation) {

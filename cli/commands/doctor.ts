@@ -104,13 +104,13 @@ async function tryConfinement(workspace: string): ReturnType<DoctorDeps["confine
 
 const doctor: Command = {
   description:
-    "Checks the runtime, the configuration, the home's folders, the database, the audit, the " +
-    "secrets, the sandbox, the channels, the port and the model provider, and says what to do about each problem. Changes " +
-    "nothing. Exits with 1 when something is broken.",
+    "Checks the runtime, configuration, folders, database, audit log, secrets, sandbox, channels, " +
+    "ports and model provider, and says how to fix each problem. Changes nothing. Exits with 1 if " +
+    "something is broken.",
   examples: ["service doctor", "service doctor --json", "service doctor --sandbox"],
   options: [{
     name: "sandbox",
-    summary: "Try in the sandbox of commands what no command may do, and show what came of it.",
+    summary: "Try forbidden operations in the command sandbox, and print the results",
   }],
   async run({ options, globals, out }) {
     if (options.sandbox === true) {

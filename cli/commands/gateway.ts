@@ -10,8 +10,8 @@ import { HOLDS_PACKAGES } from "../../lib/base/layout.ts";
 
 const command: Command = {
   description: "Runs the service with everything that the configuration enables: the WebSocket " +
-    "port with its page in the browser, automations, the HTTP API when api.enabled is true, and " +
-    "the local socket that other commands use.",
+    "port with its web page, channels, automations, the HTTP API if api.enabled is true, and the " +
+    "local socket for other commands.",
   examples: ["service gateway", "service plugins enable api && service gateway"],
   options: [NEW_JOURNAL],
   async run({ options, globals, out }) {

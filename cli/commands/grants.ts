@@ -7,17 +7,16 @@
 import type { Capability } from "../../lib/contract/actions.ts";
 import type { Grant } from "../../lib/policy/grants.ts";
 import { visibleLine } from "../../lib/base/visible_text.ts";
-import { ServiceError } from "../../lib/base/errors.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
-import { reset } from "../operator/reset.ts";
+import { reset, YES } from "../operator/reset.ts";
 import { changeState, type OperatorDeps, operatorDeps, readState } from "../operator/with_state.ts";
 import { jsonLine, type Output } from "../output.ts";
 import { printTable } from "../table.ts";
+import { timeText } from "../time_text.ts";
 
 /** Runs the command. */
 export async function runGrants(invocation: Invocation, deps: OperatorDeps): Promise<ExitCode> {
-  const { subcommand = "list", args, options, globals, out } = invocation;
-  refuseOthers(subcommand, options);
+  const { subcommand = "list", args, globals, out } = invocation;
   switch (subcommand) {
     case "add":
       return await add(invocation, deps);
@@ -47,7 +46,7 @@ async function add(
   if (globals.json) out.json(grant);
   else {
     out.line(grant.id);
-    out.note(`${grant.subject} may ${grant.capability} exactly that, also when nobody is there`);
+    out.note(`Granted: ${grant.subject} may ${grant.capability} this target, even unattended`);
   }
   return EXIT.done;
 }
@@ -57,19 +56,24 @@ async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<Exi
   if (json) {
     for (const grant of grants) await out.stream(jsonLine(grant) + "\n");
   } else if (grants.length === 0) {
-    out.note("There are no standing grants; a refusal says how to make the one that it would take");
+    out.note("No grants. A refusal prints the command that grants the action");
   } else {
     printTable(
       out,
       ["GRANT", "SUBJECT", "CAPABILITY", "CREATED", "NOTE", "TARGET"],
-      grants.map(grantRow),
+      grants.map((grant) => grantRow(grant, out, deps.now())),
     );
   }
   return EXIT.done;
 }
 
-function grantRow({ id, subject, capability, createdAt, note, target }: Grant): string[] {
-  return [id, subject, capability, time(createdAt), visibleLine(note), visibleLine(target)];
+function grantRow(
+  { id, subject, capability, createdAt, note, target }: Grant,
+  out: Output,
+  now: number,
+): string[] {
+  const created = timeText(out, createdAt, now);
+  return [id, subject, capability, created, visibleLine(note), visibleLine(target)];
 }
 
 async function remove(
@@ -84,43 +88,35 @@ async function remove(
   return EXIT.done;
 }
 
-/** An option of another subcommand was meant to do something. */
-function refuseOthers(subcommand: string, options: Invocation["options"]): void {
-  const own = subcommand === "add" ? "note" : subcommand === "reset" ? "yes" : undefined;
-  const other = Object.keys(options).find((name) => options[name] !== undefined && name !== own);
-  if (other === undefined) return;
-  throw new ServiceError("usage", `service grants ${subcommand} takes no --${other}`, {
-    param: other,
-  });
-}
-
-/** ISO 8601 to the second, UTC. */
-function time(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
-}
-
 const grants: Command = {
   description:
-    "Allows single actions in advance, also when nobody is there to ask. SUBJECT is a session's key " +
-    "or automation:<id>, CAPABILITY such as fs.read, exec or net.fetch, and TARGET exactly what is " +
-    "touched: a real path, a whole URL, <channel>:<chat_id>, a command with its hosts, a tool of an MCP " +
-    "server with its definition, or a secret with who is given it. A refusal prints the whole command " +
-    "line. A grant allows nothing near its target, and nothing that the policy denies.",
+    "Allows single actions in advance, even in unattended turns. SUBJECT is a session key or " +
+    "automation:<id>. CAPABILITY is one such as fs.read, exec or net.fetch. TARGET is exactly what " +
+    "the action touches: a real path, a whole URL, <channel>:<chat_id>, a command with its hosts, an " +
+    "MCP tool with its definition, or a secret with its receiver. A refusal prints the complete " +
+    "command line. A grant covers that target alone, and never overrides a denial by the policy.",
   examples: [
     "service grants add automation:news net.fetch https://example.com/feed.xml --note 'the feed'",
     "service grants add api:reports fs.read /srv/reports/today.csv",
     "service grants list",
     "service grants rm gr_abcdefghjkmnpqrs",
   ],
+  options: [],
+  defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "Show what is granted (also without a subcommand)" },
-    { name: "add", args: "SUBJECT CAPABILITY TARGET", summary: "Grant one action" },
-    { name: "rm", args: "ID", summary: "Take a grant back" },
-    { name: "reset", summary: "Set a damaged file of grants aside; nothing is granted then" },
-  ],
-  options: [
-    { name: "note", value: "TEXT", summary: "add: why, for the list and the audit" },
-    { name: "yes", alias: "y", summary: "reset: do not ask" },
+    { name: "list", summary: "List grants" },
+    {
+      name: "add",
+      args: "SUBJECT CAPABILITY TARGET",
+      summary: "Grant one action",
+      options: [{ name: "note", value: "TEXT", summary: "Reason, for the list and the audit log" }],
+    },
+    { name: "rm", args: "ID", summary: "Revoke a grant" },
+    {
+      name: "reset",
+      summary: "Set a damaged file of grants aside, and start empty",
+      options: [YES],
+    },
   ],
   run: (invocation) => runGrants(invocation, operatorDeps(invocation.globals)),
 };

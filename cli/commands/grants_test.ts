@@ -14,7 +14,7 @@ Deno.test("grants add prints the id alone, for a pipe and a terminal, and record
     const { exit, stdout, stderr } = await temp.run(line, { terminal });
     assertEquals(exit, EXIT.done);
     assertMatch(stdout, /^gr_[a-z0-9]{16}\n$/);
-    assertEquals(stderr, "api:reports may fs.read exactly that, also when nobody is there\n");
+    assertEquals(stderr, "Granted: api:reports may fs.read this target, even unattended\n");
     const [record, ...more] = await temp.records();
     assertEquals(more, []);
     const { subject, capability, target, note, id } = record!.data;
@@ -99,7 +99,7 @@ Deno.test("grants lists them as a table that nothing in them can break", async (
   await using temp = await setUp();
   const none = await temp.run([]);
   assertEquals([none.exit, none.stdout], [EXIT.done, ""]);
-  assertStringIncludes(none.stderr, "no standing grants");
+  assertStringIncludes(none.stderr, "No grants");
   await temp.run(["add", "api:a", "fs.read", "/a\u001b[2J\nb\u200b", "--note", "x\u202ey"]);
   for (const terminal of [false, true]) {
     const { stdout } = await temp.run(["list"], { terminal });

@@ -31,22 +31,28 @@ export async function runMcp(invocation: Invocation, deps: McpDeps): Promise<Exi
 
 const mcp: Command = {
   description:
-    "MCP servers give the agent tools of others. They are named in mcp.servers of the configuration " +
-    "and connected when they are first needed; their tools are called mcp__<server>__<tool>. The other " +
-    "way round, serve offers this agent to others.",
+    "MCP servers give the agent tools. They are configured in mcp.servers and connected on first " +
+    "use; their tools are named mcp__<server>__<tool>. With serve, this agent becomes an MCP server " +
+    "for others.",
   examples: [
     "service mcp list",
     "service mcp list --json",
     "service mcp test files",
     "service mcp serve",
   ],
+  options: [],
+  defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "Show how they are and what they offer (also without a subcommand)" },
-    { name: "test", args: "NAME", summary: "Connect to one anew, and say what went wrong" },
-    { name: "serve", summary: "Offer this agent to another one, over standard input and output" },
-  ],
-  options: [
-    { name: "all-sessions", summary: "serve: let it read the conversations of every channel" },
+    { name: "list", summary: "List servers, their state and what they offer" },
+    { name: "test", args: "NAME", summary: "Connect to a server and report errors" },
+    {
+      name: "serve",
+      summary: "Serve this agent over standard input and output",
+      options: [{
+        name: "all-sessions",
+        summary: "Let the client read the conversations of every channel",
+      }],
+    },
   ],
   async run(invocation) {
     if (invocation.subcommand !== "serve") {

@@ -24,8 +24,8 @@ export function printModels(out: Output, listings: readonly ModelListing[], json
 
 const models: Command = {
   description:
-    "Lists every configured model with its preset, marks the one that answers, and says why it is " +
-    "that one or why another cannot be used. It asks no provider; service doctor does.",
+    "Lists every configured model with its preset, marks the one in use, and says why it was chosen " +
+    "or why another can't be used. Contacts no provider; service doctor does.",
   examples: ["service models", "service models --json"],
   options: [],
   async run({ globals, out }) {

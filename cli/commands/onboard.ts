@@ -12,15 +12,14 @@ import { createDialogue, DialogueEndedError } from "../onboard/dialogue.ts";
 
 const command: Command = {
   description:
-    "Writes a first configuration: which model answers, in which folder the agent works, and what " +
-    "can be set of each channel. It " +
-    "offers keys that it finds in the environment, as references, and model servers that run on " +
-    "this machine. With --yes it takes the first that it finds. A configuration that is there is " +
-    "kept, and only what it lacks is added, unless you say otherwise or give --force.",
+    "Creates a first configuration: the model, the workspace folder and settings of channels. It " +
+    "offers API keys from the environment, as references, and model servers on this machine. With " +
+    "--yes it takes the first it finds. An existing configuration is kept and only completed, unless " +
+    "you choose otherwise or pass --force.",
   examples: ["service onboard", "service onboard --yes", "service onboard --yes --force"],
   options: [
-    { name: "yes", summary: "Ask nothing, and take what is found first" },
-    { name: "force", summary: "Replace a configuration that is there; a copy of it is kept" },
+    { name: "yes", summary: "Ask nothing and take the first match" },
+    { name: "force", summary: "Replace an existing configuration; a copy is kept" },
   ],
   async run({ options, globals, out }): Promise<ExitCode> {
     const terminal = processConfirm(out);

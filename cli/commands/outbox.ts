@@ -39,18 +39,12 @@ export async function runOutbox(
         return EXIT.done;
       }
       const rows = await Array.fromAsync(client.stream("outbox", params));
-      if (rows.length === 0) out.note("Nothing waits, and nothing is to be decided");
+      if (rows.length === 0) out.note("No undelivered messages");
       else printOutbox(out, rows);
       if (rows.length === params.limit) {
         out.note(`There may be more: service outbox list --after ${rows.at(-1)!.rowid}`);
       }
       return EXIT.done;
-    });
-  }
-  const other = ["state", "channel", "limit", "after"].find((name) => options[name] !== undefined);
-  if (other !== undefined) {
-    throw new ServiceError("usage", `service outbox ${subcommand} takes no --${other}`, {
-      param: other,
     });
   }
   const message = wholeNumber("MESSAGE", args[0]!, 1, Number.MAX_SAFE_INTEGER);
@@ -103,31 +97,41 @@ function wholeNumber(name: string, typed: string, min: number, max: number): num
 
 const outbox: Command = {
   description:
-    "Messages for chats of channels wait here until they are delivered, 24 hours at most. `unknown` is " +
-    "one of which nobody knows whether it arrived: it was being sent when the service or the channel " +
-    "died. It is never sent again by itself, because it would arrive twice; nor is one that is `dead`, " +
-    "which the channel has refused. Both stay for 30 days, until you resend or drop them.",
+    "Messages to chats wait here until they are delivered, at most 24 hours. An unknown message may " +
+    "or may not have arrived: the service or the channel stopped while sending it. A dead message " +
+    "was refused by the channel. Neither is retried automatically, as an unknown one could arrive " +
+    "twice. Both stay for 30 days, until you resend or drop them.",
   examples: [
     "service outbox",
     "service outbox list --state unknown --state dead --channel email",
     "service outbox resend 17",
     "service outbox drop 17",
   ],
+  options: [],
+  defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "Show what is not delivered (also without a subcommand)" },
-    { name: "resend", args: "MESSAGE", summary: "Let one wait again; it may arrive twice" },
-    { name: "drop", args: "MESSAGE", summary: "Give one up" },
-  ],
-  options: [
     {
-      name: "state",
-      value: "STATE",
-      repeatable: true,
-      summary: `list: only these (${OUTBOX_STATES.join(", ")}, or all)`,
+      name: "list",
+      summary: "List undelivered messages",
+      options: [
+        {
+          name: "state",
+          value: "STATE",
+          repeatable: true,
+          summary: `Only these states: ${OUTBOX_STATES.join(", ")} or all`,
+        },
+        { name: "channel", value: "NAME", summary: "Only this channel or instance" },
+        {
+          name: "limit",
+          alias: "n",
+          value: "N",
+          summary: `Messages to list (${DEFAULT_LIMIT})`,
+        },
+        { name: "after", value: "MESSAGE", summary: "Only messages after this one" },
+      ],
     },
-    { name: "channel", value: "NAME", summary: "list: of this channel or instance alone" },
-    { name: "limit", alias: "n", value: "N", summary: `list: at most so many (${DEFAULT_LIMIT})` },
-    { name: "after", value: "MESSAGE", summary: "list: those that came after this one" },
+    { name: "resend", args: "MESSAGE", summary: "Send a message again; it may arrive twice" },
+    { name: "drop", args: "MESSAGE", summary: "Give up on a message" },
   ],
   run: (invocation) =>
     runOutbox(invocation, {

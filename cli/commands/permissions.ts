@@ -4,13 +4,14 @@ import type { Command } from "../command.ts";
 import { EXIT } from "../command.ts";
 import type { Permission } from "../../lib/base/permission.ts";
 import { ownOptions } from "../open_service.ts";
+import { printParagraph } from "../print_paragraph.ts";
 
 const command: Command = {
-  description: "Prints what each process of the service may reach, and which part of the " +
-    "configuration asked for it: the launcher, the gateway, and each channel that is switched on. " +
-    "What isn't listed is denied.",
+  description:
+    "Prints what each process of the service can access, and which setting asks for it: " +
+    "the launcher, the gateway, and each enabled channel. Everything else is denied.",
   examples: ["service permissions", "service permissions --serve --json"],
-  options: [{ name: "serve", summary: "As `service serve` would have it: the API, no channels" }],
+  options: [{ name: "serve", summary: "As service serve would have them: the API, no channels" }],
   async run({ options, globals, out }) {
     const own = ownOptions(globals);
     const [
@@ -47,12 +48,15 @@ const command: Command = {
     else {
       const width = Math.max(...[...service, ...channels].map(({ value }) => value.length));
       const print = (process: string, table: readonly Permission[]) => {
-        out.line(process);
+        printParagraph(out, { text: "" }, process);
         for (const { kind, value, askedBy } of table) {
-          out.line(`  ${kind.padEnd(5)}  ${value.padEnd(width)}  ${askedBy}`);
+          const head = `  ${kind.padEnd(5)}  `;
+          const fits = head.length + width + askedBy.length < (out.columns ?? Infinity);
+          const text = fits ? `${value.padEnd(width)}  ${askedBy}` : `${value} (${askedBy})`;
+          printParagraph(out, { text: head }, text, { indent: fits ? 2 : 9 });
         }
       };
-      out.line("launcher: starts the others, decides on actions and records them");
+      print("launcher: starts the others, decides on actions and records them", []);
       out.line("  net    none");
       print("gateway: starts no program", service);
       for (const [name, table] of Map.groupBy(channels, ({ askedBy }) => askedBy)) {

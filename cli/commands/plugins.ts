@@ -4,25 +4,14 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/base/errors.ts";
-import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
+import { type Command, EXIT, type ExitCode, type Invocation, type OptionSpec } from "../command.ts";
 import type { PluginsDeps } from "../plugins/deps.ts";
 
 /** Runs the command. */
 export async function runPlugins(invocation: Invocation, deps: PluginsDeps): Promise<ExitCode> {
   const { subcommand = "list", args: [name], options, globals: { json }, out } = invocation;
   const instanceId = options["instance"] as string | undefined;
-  if (instanceId !== undefined && subcommand !== "enable" && subcommand !== "disable") {
-    throw new ServiceError("usage", `service plugins ${subcommand} takes no --instance`, {
-      param: "instance",
-    });
-  }
   const locale = options["locale"] as string | undefined;
-  if (locale !== undefined && subcommand !== "info") {
-    throw new ServiceError("usage", `service plugins ${subcommand} takes no --locale`, {
-      param: "locale",
-    });
-  }
   switch (subcommand) {
     case "enable":
     case "disable": {
@@ -44,12 +33,18 @@ export async function runPlugins(invocation: Invocation, deps: PluginsDeps): Pro
   }
 }
 
+const INSTANCE: OptionSpec = {
+  name: "instance",
+  value: "ID",
+  summary: "One account of the channel alone",
+};
+
 const plugins: Command = {
   description:
-    "Channels connect the agent to where people write. Each is a package of its own; this shows them, " +
-    "and switches them on and off in the configuration, which a running service takes up by itself. One " +
-    "that is broken is `failed`, says why, and hurts no other. Nothing of a channel is loaded for that, but " +
-    "when one is switched on its own check, which tries the settings with the permissions of the channel.",
+    "Channels connect the agent to chat platforms. Each is a package of its own. This lists them and " +
+    "enables or disables them in the configuration; a running gateway applies that at once. A broken " +
+    "channel is shown as failed with the reason, and affects no other. Enabling a channel first " +
+    "checks its settings, with the permissions of that channel.",
   examples: [
     "service plugins list",
     "service plugins info email",
@@ -58,22 +53,31 @@ const plugins: Command = {
     "service plugins enable api",
     "service plugins disable email --instance work",
   ],
+  options: [],
+  defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "Show every channel and its state (also without a subcommand)" },
+    { name: "list", summary: "List channels and their state" },
     {
       name: "enable",
       args: "NAME",
-      summary: "Switch one on, and try its settings; api: the HTTP API",
+      summary: "Check the settings of a channel and enable it; api is the HTTP API",
+      options: [INSTANCE],
     },
-    { name: "disable", args: "NAME", summary: "Switch one off; api: the HTTP API" },
-    { name: "info", args: "NAME", summary: "Show what can be set of one, and what it reaches" },
-  ],
-  options: [
-    { name: "instance", value: "ID", summary: "enable, disable: one account of it alone" },
     {
-      name: "locale",
-      value: "LANGUAGE",
-      summary: "info: labels and steps in it, such as de (that of LC_ALL or LANG)",
+      name: "disable",
+      args: "NAME",
+      summary: "Disable a channel; api is the HTTP API",
+      options: [INSTANCE],
+    },
+    {
+      name: "info",
+      args: "NAME",
+      summary: "Show the settings of a channel and what it connects to",
+      options: [{
+        name: "locale",
+        value: "LANGUAGE",
+        summary: "Language of labels and steps, such as de (LC_ALL or LANG)",
+      }],
     },
   ],
   async run(invocation) {

@@ -64,10 +64,10 @@ function text(value: string | boolean | string[] | undefined): string | undefine
 
 const policy: Command = {
   description:
-    "Shows the rules by which the gate allows, asks about or denies what the agent does, explains what " +
-    "it would say of one tool call, and runs the cases of policy.test.json, which stands beside the " +
-    "configuration and without which no configuration that breaks one loads. JSON are the arguments of " +
-    "TOOL. Explaining starts nothing, contacts nobody and leaves nothing on record.",
+    "Shows the rules that allow, ask about or deny the agent's actions, explains the decision for one " +
+    "tool call, and runs the test cases in policy.test.json beside the configuration. A configuration " +
+    "that fails one of them doesn't load. JSON holds the arguments of TOOL. Explaining starts " +
+    "nothing, contacts nobody and leaves no audit record.",
   examples: [
     "service policy show",
     `service policy explain read_file '{"path":"notes.md"}'`,
@@ -76,23 +76,29 @@ const policy: Command = {
     `service policy explain write_file '{"path":"a.txt","content":"x"}' --unattended`,
     "service policy test",
   ],
-  options: [
-    { name: "unattended", summary: "explain: in a turn that nobody opened, or whose person left" },
-    { name: "channel", value: "NAME", summary: "explain: where the turn came from (cli)" },
-    { name: "actor", value: "NAME", summary: "explain: who opened it (cli:local)" },
-    { name: "session", value: "KEY", summary: "explain: its session (cli:default)" },
-    {
-      name: "person-host",
-      value: "HOST",
-      repeatable: true,
-      summary: "explain: a host in the person's own words",
-    },
-    { name: "resolve", summary: "explain: look up the addresses of a URL's host" },
-  ],
+  options: [],
+  defaultSubcommand: "show",
   subcommands: [
-    { name: "show", summary: "Print the rules in force, in order" },
-    { name: "explain", args: "TOOL JSON", summary: "Say what the gate would say, and why" },
-    { name: "test", args: "[FILE]", summary: "Run the cases that pin the policy down" },
+    { name: "show", summary: "Print the active rules, in order" },
+    {
+      name: "explain",
+      args: "TOOL JSON",
+      summary: "Explain the decision for a tool call",
+      options: [
+        { name: "unattended", summary: "As in a turn with nobody there to approve" },
+        { name: "channel", value: "NAME", summary: "Channel of the turn (cli)" },
+        { name: "actor", value: "NAME", summary: "Who started the turn (cli:local)" },
+        { name: "session", value: "KEY", summary: "Session of the turn (cli:default)" },
+        {
+          name: "person-host",
+          value: "HOST",
+          repeatable: true,
+          summary: "Host named in the person's own message",
+        },
+        { name: "resolve", summary: "Look up the addresses of a URL's host" },
+      ],
+    },
+    { name: "test", args: "[FILE]", summary: "Run the test cases of the policy" },
   ],
   async run(invocation) {
     const { homePaths } = await import("../home_paths.ts");

@@ -10,11 +10,12 @@ import type { ConfiguredUses } from "../../lib/settings/configured_uses.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { isSecretName, SECRET_NAME_FORM } from "../../lib/secrets/secret_name.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
-import { reset } from "../operator/reset.ts";
+import { reset, YES } from "../operator/reset.ts";
 import { changeState, type OperatorDeps, operatorDeps, readState } from "../operator/with_state.ts";
 import { jsonLine, type Output } from "../output.ts";
 import type { ValueSource } from "../secrets/read_value.ts";
 import { printTable } from "../table.ts";
+import { timeText } from "../time_text.ts";
 
 /** What the command reaches outside of itself. */
 export interface SecretsDeps extends OperatorDeps {
@@ -23,8 +24,7 @@ export interface SecretsDeps extends OperatorDeps {
 
 /** Runs the command. */
 export async function runSecrets(invocation: Invocation, deps: SecretsDeps): Promise<ExitCode> {
-  const { subcommand = "list", args, options, globals, out } = invocation;
-  refuseOthers(subcommand, options);
+  const { subcommand = "list", args, globals, out } = invocation;
   switch (subcommand) {
     case "set":
       return await set(invocation, deps);
@@ -62,8 +62,8 @@ async function set(
   );
   if (isWord(value)) {
     out.note(
-      `The value of ${name} is a single word or number: wherever a text holds it, it is hidden there too. ` +
-        "A random one stands nowhere else",
+      `The value of ${name} is a single word or number, which is hidden wherever it appears in text. ` +
+        "A random value appears nowhere else",
     );
   }
   const uses = await usesOf(name, deps);
@@ -79,9 +79,9 @@ async function set(
 
 function noteUses(out: Output, { keys, restart }: ConfiguredUses): void {
   const now = keys.filter((key) => !restart.includes(key));
-  if (now.length > 0) out.note(`A running service takes it for ${now.join(", ")} now`);
+  if (now.length > 0) out.note(`A running gateway uses it for ${now.join(", ")} at once`);
   if (restart.length > 0) {
-    out.note(`A running service takes it for ${restart.join(", ")} when it is started again`);
+    out.note(`Restart the gateway to use it for ${restart.join(", ")}`);
   }
 }
 
@@ -92,13 +92,13 @@ function isWord(value: string): boolean {
 
 function scopeNote({ name, hosts, commands }: SecretInfo): string {
   const parts = [
-    ...hosts.length === 0 ? [] : [`to be sent to ${hosts.join(", ")}`],
-    ...commands.length === 0 ? [] : [`to be given to ${commands.map(visibleLine).join(", ")}`],
+    ...hosts.length === 0 ? [] : [`for hosts ${hosts.join(", ")}`],
+    ...commands.length === 0 ? [] : [`for commands ${commands.map(visibleLine).join(", ")}`],
   ];
   return parts.length > 0
     ? `, ${parts.join(" and ")}`
-    : `, for the configuration alone: it stands there as \${secret:${name}}. With --host or ` +
-      "--command tools may ask for it";
+    : `, for the configuration only, as \${secret:${name}}. To let tools use it, add --host or ` +
+      "--command";
 }
 
 async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<ExitCode> {
@@ -109,21 +109,29 @@ async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<Exi
   if (json) {
     for (const secret of secrets) await out.stream(jsonLine(secret) + "\n");
   } else if (secrets.length === 0) {
-    out.note("There are no secrets; set one with: service secrets set NAME");
+    out.note("No secrets. Set one with: service secrets set NAME");
   } else {
-    printTable(out, ["NAME", "HOSTS", "SET", "CHANGED", "COMMANDS"], secrets.map(secretRow));
+    printTable(
+      out,
+      ["NAME", "HOSTS", "SET", "CHANGED", "COMMANDS"],
+      secrets.map((secret) => secretRow(secret, out, deps.now())),
+    );
   }
-  if (damaged !== undefined) out.note(`Their values cannot be read. ${damaged}`);
+  if (damaged !== undefined) out.note(`Their values can't be read. ${damaged}`);
   return EXIT.done;
 }
 
-function secretRow({ name, hosts, commands, createdAt, updatedAt }: SecretInfo): string[] {
+function secretRow(
+  { name, hosts, commands, createdAt, updatedAt }: SecretInfo,
+  out: Output,
+  now: number,
+): string[] {
   const orDash = (texts: readonly string[], glue: string) => texts.join(glue) || "-";
   return [
     name,
     orDash(hosts, ", "),
-    time(createdAt),
-    time(updatedAt),
+    timeText(out, createdAt, now),
+    timeText(out, updatedAt, now),
     orDash(commands.map(visibleLine), "; "),
   ];
 }
@@ -136,12 +144,12 @@ async function remove(
 ): Promise<ExitCode> {
   // What was typed may be the value itself, so it is not repeated.
   if (!isSecretName(name)) {
-    throw new ServiceError("usage", `NAME is not one; it takes ${SECRET_NAME_FORM}`, {
+    throw new ServiceError("usage", `Invalid NAME: expected ${SECRET_NAME_FORM}`, {
       param: "NAME",
     });
   }
   if (!await changeState(deps, out, (state) => state.secrets.remove(name))) {
-    throw new ServiceError("not_found", `There is no secret ${name}`, { param: "NAME" });
+    throw new ServiceError("not_found", `No secret ${name}`, { param: "NAME" });
   }
   const uses = await usesOf(name, deps);
   if (json) out.json({ name, removed: true, ...uses });
@@ -158,39 +166,17 @@ async function usesOf(name: string, deps: OperatorDeps) {
 }
 
 function noteProblems(out: Output, problems: readonly string[]): void {
-  out.note("The service will not start with the configuration as it is:");
+  out.note("The gateway won't start with this configuration:");
   for (const problem of problems) out.note(`  ${problem}`);
-}
-
-/** An option of another subcommand was meant to do something. */
-function refuseOthers(subcommand: string, options: Invocation["options"]): void {
-  const own = OPTIONS_OF[subcommand] ?? [];
-  const other = Object.keys(options).find((name) =>
-    options[name] !== undefined && !own.includes(name)
-  );
-  if (other === undefined) return;
-  throw new ServiceError("usage", `service secrets ${subcommand} takes no --${other}`, {
-    param: other,
-  });
-}
-
-const OPTIONS_OF: Readonly<Record<string, readonly string[]>> = {
-  set: ["host", "command"],
-  reset: ["yes"],
-};
-
-/** ISO 8601 to the second, UTC. */
-function time(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 const secrets: Command = {
   description:
-    "Keeps values encrypted: keys of providers, tokens of tools. The configuration refers to one as " +
-    "${secret:NAME}; a tool asks for one by its name, and only for the hosts and commands that it is " +
-    "for. The value comes from a hidden prompt or from standard input (one newline at its end is left " +
-    "out), has 8 characters at least, and is never shown again. Setting a secret anew keeps what it is " +
-    "for unless --host or --command says otherwise. The key is in the home's folder keys, or in " +
+    "Stores provider keys and tool tokens encrypted. In the configuration, write ${secret:NAME}. A " +
+    "tool asks for a secret by name, and gets it only for the hosts and commands you allow here. The " +
+    "value is typed at a hidden prompt or piped in (one trailing newline is dropped). It must be at " +
+    "least 8 characters and is never shown again. Setting a secret again keeps its hosts and commands " +
+    "unless you pass --host or --command. The encryption key is in the keys folder of the home, or in " +
     "SERVICE_SECRETS_KEY.",
   examples: [
     "service secrets set OPENAI --host api.openai.com",
@@ -199,26 +185,35 @@ const secrets: Command = {
     "service secrets list",
     "service secrets rm OPENAI",
   ],
+  options: [],
+  defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "Show names, scopes and times (also without a subcommand)" },
-    { name: "set", args: "NAME", summary: "Set a secret, or set it anew" },
+    { name: "list", summary: "List names, hosts, commands and times" },
+    {
+      name: "set",
+      args: "NAME",
+      summary: "Add a secret or replace its value",
+      options: [
+        {
+          name: "host",
+          value: "HOST",
+          repeatable: true,
+          summary: "Host that may receive it: <host>, <host>:<port> or *.<host>",
+        },
+        {
+          name: "command",
+          value: "COMMAND",
+          repeatable: true,
+          summary: "Whole command that may receive it: a JSON array, or a line for the shell",
+        },
+      ],
+    },
     { name: "rm", args: "NAME", summary: "Remove a secret" },
-    { name: "reset", summary: "Set secrets that cannot be read aside; there are none then" },
-  ],
-  options: [
     {
-      name: "host",
-      value: "HOST",
-      repeatable: true,
-      summary: "set: host that it may be sent to: <host>, <host>:<port> or *.<host>",
+      name: "reset",
+      summary: "Set secrets aside that can't be read, and start empty",
+      options: [YES],
     },
-    {
-      name: "command",
-      value: "COMMAND",
-      repeatable: true,
-      summary: "set: whole command that it may be given to: a JSON list, or a text for the shell",
-    },
-    { name: "yes", alias: "y", summary: "reset: do not ask" },
   ],
   hidesTyped: "A value is never an argument, which other processes and the shell's history could " +
     "show: it is asked for, or read from standard input",

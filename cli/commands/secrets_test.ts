@@ -77,12 +77,12 @@ Deno.test("secrets set takes a value from the prompt or standard input, and says
   assertEquals([typed.exit, typed.stdout, home.asked], [EXIT.done, "", [
     "Value of TYPED (not shown): ",
   ]]);
-  assertStringIncludes(typed.stderr, "TYPED is set, for the configuration alone");
+  assertStringIncludes(typed.stderr, "TYPED is set, for the configuration only");
   const line = ["set", "PIPED", "--host", "a.example", "--host=*.b.example", "--command", '["x"]'];
   const piped = await home.run(line, { stdin: ["hunter2-", "hunter2\n"] });
   assertEquals(
     piped.stderr,
-    'PIPED is set, to be sent to a.example, *.b.example and to be given to ["x"]\n',
+    'PIPED is set, for hosts a.example, *.b.example and for commands ["x"]\n',
   );
   assertEquals([await home.reveal("TYPED"), await home.reveal("PIPED")], [VALUE, VALUE]);
 
@@ -146,7 +146,7 @@ Deno.test("secrets set refuses a value that is none, and keeps the one that is t
     [["\n"], "invalid_request", /value is empty/],
     [["hunter2\n"], "invalid_request", /too short/],
     [["hunter2\0hunter2"], "invalid_request", /zero byte/],
-    [["hunter2", new Uint8Array([0xff, 0xfe])], "usage", /no UTF-8 text; encode/],
+    [["hunter2", new Uint8Array([0xff, 0xfe])], "usage", /isn't UTF-8 text; encode/],
     [["hunter2".repeat(5_000), "hunter2".repeat(5_000)], "usage", /more than 65536 bytes/],
   ];
   for (const [stdin, code, message] of cases) {
@@ -203,7 +203,7 @@ Deno.test("secrets list shows names, scopes and times, and rm takes one away", a
   const none = await home.run(["list"]);
   assertEquals([none.stdout, none.stderr], [
     "",
-    "There are no secrets; set one with: service secrets set NAME\n",
+    "No secrets. Set one with: service secrets set NAME\n",
   ]);
   await home.run(["set", "B", "--host", "b.example", "--command", "make\tit"], { stdin: [VALUE] });
   home.temp.clock.now += 60_000;
@@ -225,7 +225,7 @@ Deno.test("secrets list shows names, scopes and times, and rm takes one away", a
   assertEquals(/hunter/.test(stdout + json), false);
 
   assertEquals((await home.run(["rm", "A"])).stderr, "Removed A\n");
-  assertStringIncludes(await fails(home.run(["rm", "A"]), "not_found"), "There is no secret A");
+  assertStringIncludes(await fails(home.run(["rm", "A"]), "not_found"), "No secret A");
   assertEquals(JSON.parse((await home.run(["rm", "B", "--json"])).stdout).removed, true);
   assertEquals((await home.run(["list", "--json"])).stdout, "");
   assertEquals((await home.temp.records()).at(-1)?.kind, "secret.removed");
@@ -242,8 +242,11 @@ Deno.test("secrets set says what of a running service takes a new value at once"
   const line = ["set", "SHARED"];
   const { stderr } = await home.run(line, { stdin: [VALUE] });
   // A channel is made anew with it.
-  assertStringIncludes(stderr, "A running service takes it for channels.telegram.token now\n");
-  assertStringIncludes(stderr, "takes it for channels.websocket.tokenIssueSecret when it is");
+  assertStringIncludes(stderr, "A running gateway uses it for channels.telegram.token at once\n");
+  assertStringIncludes(
+    stderr,
+    "Restart the gateway to use it for channels.websocket.tokenIssueSecret",
+  );
   const json = JSON.parse((await home.run([...line, "--json"], { stdin: [VALUE] })).stdout);
   assertEquals(json.restart, ["channels.websocket.tokenIssueSecret"]);
 });
@@ -252,9 +255,9 @@ Deno.test("secrets set and rm say what becomes of the configuration that refers 
   await using home = await setUp();
   await home.temp.home.write({ providers: { openai: { apiKey: "${secret:OPENAI}" } } });
   const right = await home.run(["set", "OPENAI", "--host", "api.openai.com"], { stdin: [VALUE] });
-  assertStringIncludes(right.stderr, "takes it for providers.openai.apiKey when it is started");
+  assertStringIncludes(right.stderr, "Restart the gateway to use it for providers.openai.apiKey");
   const wrong = await home.run(["set", "OPENAI", "--host", "x.example"], { stdin: [VALUE] });
-  assertStringIncludes(wrong.stderr, "will not start");
+  assertStringIncludes(wrong.stderr, "won't start");
   assertStringIncludes(wrong.stderr, "the secret OPENAI is for x.example only, and it would go to");
   const gone = await home.run(["rm", "OPENAI"]);
   assertStringIncludes(gone.stderr, "there is no secret OPENAI; to set it: service secrets set");
@@ -270,7 +273,7 @@ Deno.test("secrets reset asks, and takes nothing away that can be read", async (
   assertStringIncludes(listed.stdout, "A ");
   assertStringIncludes(
     listed.stderr,
-    "Their values cannot be read. The key of the secrets is gone",
+    "Their values can't be read. The key of the secrets is gone",
   );
   await fails(home.run(["reset"]), "usage");
   const no = await home.temp.run(["reset"], { terminal: true, answer: "n" });

@@ -7,11 +7,11 @@ import { NEW_JOURNAL, runService } from "../run_service.ts";
 
 const command: Command = {
   description: "Serves the HTTP API (OpenAI's chat completions) alone, without channels. " +
-    "It needs no configuration: without a model key it answers with the built-in offline model.",
+    "It needs no configuration: without a model key, the built-in offline model answers.",
   examples: ["service serve", "service serve --port 8080", "service serve --json"],
   options: [
-    { name: "host", value: "ADDRESS", summary: "Bind address instead of api.host" },
-    { name: "port", value: "PORT", summary: "Port instead of api.port; 0 for a free one" },
+    { name: "host", value: "ADDRESS", summary: "Address to bind (api.host)" },
+    { name: "port", value: "PORT", summary: "Port (api.port); 0 for a free one" },
     NEW_JOURNAL,
   ],
   async run({ options, globals, out }) {

@@ -13,7 +13,10 @@ import type { Params } from "../../lib/local/protocol.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { confirm, type ConfirmDeps, processConfirm } from "../confirm.ts";
 import { jsonLine, type Output } from "../output.ts";
+import { plural } from "../plural.ts";
+import { printParagraph } from "../print_paragraph.ts";
 import { printTable } from "../table.ts";
+import { timeText } from "../time_text.ts";
 
 /** What the command reaches outside of itself. */
 export interface SessionsDeps {
@@ -97,13 +100,15 @@ async function list(
   }
   if (json) return EXIT.done;
   if (sessions.length === 0) {
-    out.note(before === undefined ? "There are no sessions yet" : "There are no earlier sessions");
+    out.note(before === undefined ? "No sessions yet" : "No earlier sessions");
     return EXIT.done;
   }
   printTable(
     out,
     ["SESSION", "TURNS", "UPDATED", "TITLE"],
-    sessions.map(({ key, turns, updatedAt, title }) => [key, `${turns}`, time(updatedAt), title]),
+    sessions.map((
+      { key, turns, updatedAt, title },
+    ) => [key, `${turns}`, timeText(out, updatedAt), title]),
   );
   if (sessions.length === limit) {
     out.note(`Earlier ones: service sessions list --before ${sessions.at(-1)!.updatedAt}`);
@@ -175,7 +180,7 @@ async function remove(
 ): Promise<ExitCode> {
   const { deleted } = await client.call("delete", { key });
   if (!deleted) {
-    throw new ServiceError("not_found", `There is no session "${key}"`, { param: "key" });
+    throw new ServiceError("not_found", `No session "${key}"`, { param: "key" });
   }
   if (json) out.json({ key, deleted });
   else out.note(`Deleted ${key}`);
@@ -183,8 +188,9 @@ async function remove(
 }
 
 function printHead(out: Output, { key, title, turns, createdAt, updatedAt }: Session): void {
-  out.line({ text: key, style: "bold" }, title === "" ? "" : `  ${title}`);
-  out.line(`${turns} turns, ${time(createdAt)} to ${time(updatedAt)}`);
+  printParagraph(out, { text: key, style: "bold" }, title === "" ? "" : `  ${title}`);
+  const span = `${timeText(out, createdAt)} to ${timeText(out, updatedAt)}`;
+  printParagraph(out, { text: `${plural(turns, "turn")}, ` }, span);
 }
 
 async function printMessage(out: Output, message: Message, verbose: boolean): Promise<void> {
@@ -231,11 +237,6 @@ async function block(out: Output, head: string, lines: readonly string[]): Promi
   await out.stream("\n", { text: `${head}:`, style: "bold" }, `\n${lines.join("\n").trimEnd()}\n`);
 }
 
-/** ISO 8601 to the second, UTC. */
-function time(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
-}
-
 function wholeNumber(
   name: string,
   value: Invocation["options"][string],
@@ -256,9 +257,9 @@ function wholeNumber(
 
 const sessions: Command = {
   description:
-    "Shows, names, forks and removes conversations. KEY is <channel>:<id> as in the list; a name without a " +
-    "channel is a session of the command line. With --json each session, message or record is " +
-    "one line.",
+    "Lists, shows, renames, forks, exports and deletes conversations. KEY is <channel>:<id> as in " +
+    "the list; a name without a channel is a session of the command line. With --json each session, " +
+    "message or record is one line.",
   examples: [
     "service sessions list --limit 50",
     "service sessions show default --limit 10",
@@ -267,32 +268,43 @@ const sessions: Command = {
     "service sessions fork default --before 3 --as other",
     "service sessions delete cli:old --yes",
   ],
+  options: [],
+  defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "The latest sessions first (also without a subcommand)" },
-    { name: "show", args: "KEY", summary: "The messages of a session, oldest first" },
-    { name: "export", args: "KEY", summary: "Everything on record of a session as JSON lines" },
-    { name: "rename", args: "KEY TITLE", summary: "Give a session another title" },
+    {
+      name: "list",
+      summary: "List sessions, latest first",
+      options: [
+        { name: "limit", alias: "n", value: "N", summary: `Sessions to list (${DEFAULT_LIMIT})` },
+        { name: "before", value: "N", summary: "Only sessions updated before this (Unix ms)" },
+      ],
+    },
+    {
+      name: "show",
+      args: "KEY",
+      summary: "Print the messages of a session, oldest first",
+      options: [
+        { name: "limit", alias: "n", value: "N", summary: "Last messages to print (all)" },
+        { name: "before", value: "N", summary: "Only messages before this message id" },
+      ],
+    },
+    { name: "export", args: "KEY", summary: "Print all records of a session as JSON lines" },
+    { name: "rename", args: "KEY TITLE", summary: "Change the title of a session" },
     {
       name: "fork",
       args: "KEY",
-      summary: "Start a session with what stands before a message of yours, and print its key",
-    },
-    { name: "delete", args: "KEY", summary: "Remove a session for good" },
-  ],
-  options: [
-    {
-      name: "limit",
-      alias: "n",
-      value: "N",
-      summary: `Sessions to list (${DEFAULT_LIMIT}), or last messages to show (all)`,
+      summary: "Start a session from what precedes one of your messages, and print its key",
+      options: [
+        { name: "before", value: "N", summary: "Number of that message, counting yours from 0" },
+        { name: "as", value: "KEY", summary: "Key of the new session (KEY-2, KEY-3, …)" },
+      ],
     },
     {
-      name: "before",
-      value: "N",
-      summary: "Where a list (ms since 1970), shown messages (id) or a fork (your Nth, from 0) end",
+      name: "delete",
+      args: "KEY",
+      summary: "Delete a session for good",
+      options: [{ name: "yes", alias: "y", summary: "Delete without asking" }],
     },
-    { name: "as", value: "KEY", summary: "Key of the fork (KEY-2, KEY-3, …)" },
-    { name: "yes", alias: "y", summary: "Delete without asking" },
   ],
   run: (invocation) =>
     runSessions(invocation, {

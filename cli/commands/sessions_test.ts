@@ -110,7 +110,7 @@ Deno.test("runSessions() lists as JSON lines, and takes a page's cursor", async 
 Deno.test("runSessions() says so when there is nothing to list", async () => {
   const { run, stdout, stderr } = setUp({}, { script: { sessions: () => [] } });
   assertEquals(await run(), EXIT.done);
-  assertEquals([stdout.text, stderr.text], ["", "There are no sessions yet\n"]);
+  assertEquals([stdout.text, stderr.text], ["", "No sessions yet\n"]);
 });
 
 Deno.test("runSessions() refuses a page size out of range before it opens anything", async () => {
@@ -258,7 +258,7 @@ Deno.test("runSessions() says which session there is not", async () => {
   const { run } = setUp({ subcommand: "delete", args: ["a"], options: { yes: true } }, {
     script: { delete: () => ({ deleted: false }) },
   });
-  const error = await assertRejects(run, ServiceError, `There is no session "cli:a"`);
+  const error = await assertRejects(run, ServiceError, `No session "cli:a"`);
   assertEquals(error.code, "not_found");
 });
 

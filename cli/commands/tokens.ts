@@ -9,15 +9,15 @@ import type { TokenInfo } from "../../lib/state/token_store.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { parseDuration } from "../operator/duration.ts";
-import { reset } from "../operator/reset.ts";
+import { reset, YES } from "../operator/reset.ts";
 import { changeState, type OperatorDeps, operatorDeps, readState } from "../operator/with_state.ts";
 import { jsonLine, type Output } from "../output.ts";
 import { printTable } from "../table.ts";
+import { isoSeconds, timeText } from "../time_text.ts";
 
 /** Runs the command. */
 export async function runTokens(invocation: Invocation, deps: OperatorDeps): Promise<ExitCode> {
-  const { subcommand = "list", args, options, globals, out } = invocation;
-  refuseOthers(subcommand, options);
+  const { subcommand = "list", args, globals, out } = invocation;
   switch (subcommand) {
     case "issue":
       return await issue(invocation, deps);
@@ -48,8 +48,12 @@ async function issue(
   if (globals.json) out.json({ token, ...info });
   else {
     out.line(token);
-    const until = expiresAt === undefined ? "until it is revoked" : `until ${time(expiresAt)}`;
-    out.note(`${info.id} may ${listed(info.scopes)} ${until}. It is shown this once only`);
+    const until = expiresAt === undefined
+      ? "until it is revoked"
+      : `until ${isoSeconds(expiresAt)}`;
+    out.note(
+      `${info.id} may ${listed(info.scopes)} ${until}. Copy the token now: it is not shown again`,
+    );
   }
   return EXIT.done;
 }
@@ -59,18 +63,23 @@ async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<Exi
   if (json) {
     for (const token of tokens) await out.stream(jsonLine(token) + "\n");
   } else if (tokens.length === 0) {
-    out.note("There are no tokens; make one with: service tokens issue --scopes approve");
+    out.note("No tokens. Issue one with: service tokens issue --scopes approve");
   } else {
     printTable(
       out,
       ["TOKEN", "SCOPES", "CREATED", "EXPIRES", "LAST USED", "NAME"],
-      tokens.map(tokenRow),
+      tokens.map((token) => tokenRow(token, out, deps.now())),
     );
   }
   return EXIT.done;
 }
 
-function tokenRow({ id, scopes, createdAt, expiresAt, lastUsedAt, name }: TokenInfo): string[] {
+function tokenRow(
+  { id, scopes, createdAt, expiresAt, lastUsedAt, name }: TokenInfo,
+  out: Output,
+  now: number,
+): string[] {
+  const time = (ms: number | undefined) => timeText(out, ms, now);
   return [id, scopes.join(","), time(createdAt), time(expiresAt), time(lastUsedAt), name];
 }
 
@@ -84,8 +93,8 @@ async function revoke(
   if (!/^tok_[a-z0-9]{16}$/.test(id)) {
     throw new ServiceError(
       "usage",
-      "ID is not the id of a token; it takes tok_ and 16 letters and digits, as " +
-        "service tokens list shows it",
+      "Invalid ID: expected tok_ and 16 letters and digits, as " +
+        "service tokens list prints it",
       { param: "ID" },
     );
   }
@@ -115,61 +124,42 @@ function parseScopes(typed: string | undefined): Scope[] {
   );
 }
 
-/** An option of another subcommand was meant to do something. */
-function refuseOthers(subcommand: string, options: Invocation["options"]): void {
-  const own = OPTIONS_OF[subcommand] ?? [];
-  const other = Object.keys(options).find((name) =>
-    options[name] !== undefined && !own.includes(name)
-  );
-  if (other === undefined) return;
-  throw new ServiceError("usage", `service tokens ${subcommand} takes no --${other}`, {
-    param: other,
-  });
-}
-
-const OPTIONS_OF: Readonly<Record<string, readonly string[]>> = {
-  issue: ["scopes", "name", "expires"],
-  reset: ["yes"],
-};
-
-/** ISO 8601 to the second, UTC; a dash for none. */
-function time(ms: number | undefined): string {
-  return ms === undefined ? "-" : new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
-}
-
 const tokens: Command = {
   description:
-    "Makes and takes back tokens that last. Scopes: read (sessions, settings and listings), chat " +
-    "(starting turns), approve (answering actions that wait), secrets (the routes of secrets), operate " +
-    "(all of these, and everything else, such as clearing denials). A token is shown once, and only a " +
-    "digest of it is kept. Programs send it to the WebSocket port as Authorization: Bearer; the other " +
-    "commands are given it as SERVICE_APPROVER_TOKEN or at their prompt, service chat as SERVICE_TOKEN. A " +
-    "running service obeys changes at once.",
+    "Issues and revokes API tokens. Scopes: read (sessions, settings, listings), chat (start turns), " +
+    "approve (answer pending actions), secrets (manage secrets), operate (all of these and every " +
+    "other operation). A token is shown once; only its digest is stored. Programs send it to the " +
+    "WebSocket port as Authorization: Bearer. Other commands read it from SERVICE_APPROVER_TOKEN or " +
+    "ask for it; service chat reads SERVICE_TOKEN. A running gateway applies changes at once.",
   examples: [
     "service tokens issue --scopes approve --name ann --expires 30d",
     "service tokens issue --scopes read,chat --name laptop",
     "service tokens list",
     "service tokens revoke tok_abcdefghjkmnpqrs",
   ],
+  options: [],
+  defaultSubcommand: "list",
   subcommands: [
-    { name: "issue", summary: "Make a token and print it" },
-    { name: "list", summary: "Show the tokens in force (also without a subcommand)" },
-    { name: "revoke", args: "ID", summary: "Take a token back" },
-    { name: "reset", summary: "Set a damaged file of tokens aside; none is in force then" },
-  ],
-  options: [
+    { name: "list", summary: "List valid tokens" },
     {
-      name: "scopes",
-      value: "SCOPES",
-      summary: "issue: of operate, read, chat, approve, secrets, with commas between",
+      name: "issue",
+      summary: "Issue a token and print it",
+      options: [
+        {
+          name: "scopes",
+          value: "SCOPES",
+          summary: "Comma-separated: read, chat, approve, secrets, operate",
+        },
+        { name: "name", value: "NAME", summary: "Owner, for the list and the audit log" },
+        { name: "expires", value: "TIME", summary: "Lifetime, such as 12h or 30d (never expires)" },
+      ],
     },
-    { name: "name", value: "NAME", summary: "issue: whose it is, for the list and the audit" },
+    { name: "revoke", args: "ID", summary: "Revoke a token" },
     {
-      name: "expires",
-      value: "TIME",
-      summary: "issue: for how long, such as 12h or 30d (for ever)",
+      name: "reset",
+      summary: "Set a damaged file of tokens aside, and start empty",
+      options: [YES],
     },
-    { name: "yes", alias: "y", summary: "reset: do not ask" },
   ],
   run: (invocation) => runTokens(invocation, operatorDeps(invocation.globals)),
 };

@@ -24,7 +24,7 @@ Deno.test("tokens issue prints the token alone, for a pipe and a terminal, and r
     assertMatch(stdout, TOKEN);
     assertMatch(
       stderr,
-      /^tok_\w{16} may operate and approve until 2030-01-31T00:00:00Z\. It is shown this once only\n$/,
+      /^tok_\w{16} may operate and approve until 2030-01-31T00:00:00Z\. Copy the token now: it is not shown again\n$/,
     );
     const [record, ...more] = await temp.records();
     assertEquals([record?.kind, record?.data.name, record?.data.scopes, more], [

@@ -6,9 +6,10 @@
 
 import { type Command, EXIT } from "../command.ts";
 import { VERSION } from "../version.ts";
+import { printParagraph } from "../print_paragraph.ts";
 
 const version: Command = {
-  description: "Prints the version of this program and what it runs on.",
+  description: "Prints the version of this program and of its runtime.",
   examples: ["service version", "service version --json"],
   options: [],
   run({ out, globals }) {
@@ -24,7 +25,8 @@ const version: Command = {
       out.json(facts);
     } else {
       out.line(`service ${facts.version}`);
-      out.line(`deno ${facts.deno}, v8 ${facts.v8}, typescript ${facts.typescript}`);
+      const runtime = `${facts.deno}, v8 ${facts.v8}, typescript ${facts.typescript}`;
+      printParagraph(out, { text: "deno " }, runtime);
       out.line(facts.platform + (facts.compiled ? ", compiled" : ""));
     }
     return Promise.resolve(EXIT.done);

@@ -12,6 +12,7 @@ const NASTY = `It's [a] "test": $HOME \`x\` \\ (y)`;
 function entry(name: string, command: Partial<Command>): CommandEntry {
   return {
     name,
+    group: "Chat",
     summary: NASTY,
     load: () =>
       Promise.resolve({
@@ -92,7 +93,9 @@ Deno.test({
 Deno.test({
   ...needs("bashScript() completes commands, subcommands, options and paths", "bash"),
   async fn() {
-    const globals = ["--config", "--help", "--json", "--last-good", "--verbose", "--version", "-h"];
+    const globals = [
+      ...["--config", "--help", "--json", "--last-good", "--verbose", "--version", "-V", "-h"],
+    ];
     assertEquals(await complete(""), ["agent", "serve", "sessions"]);
     assertEquals(await complete("se"), ["serve", "sessions"]);
     assertEquals(await complete("-"), globals);

@@ -1,19 +1,19 @@
 /**
- * What a completion script has to know, gathered from the tables of the commands.
+ * What a completion script needs, gathered from the tables of the commands.
  *
  * @module
  */
 
 import type { OptionSpec, SubcommandSpec } from "../command.ts";
 import type { CommandEntry } from "../commands.ts";
-import { GLOBAL_OPTIONS } from "../parse.ts";
+import { commandOptions, GLOBAL_OPTIONS } from "../parse.ts";
 
 /** A command as a shell completes it. */
 export interface ShellCommand {
   name: string;
   summary: string;
   subcommands: readonly SubcommandSpec[];
-  /** Its own, then the global ones. */
+  /** Its own and those of its subcommands, then the global ones. */
   options: readonly OptionSpec[];
 }
 
@@ -27,7 +27,7 @@ export async function loadShellCommands(
       name,
       summary,
       subcommands: command.subcommands ?? [],
-      options: [...command.options, ...GLOBAL_OPTIONS],
+      options: [...commandOptions(command), ...GLOBAL_OPTIONS],
     };
   }));
 }

@@ -17,5 +17,5 @@ Deno.test("checkOperators() finds nothing wrong with a new home, makes nothing, 
   const [finding, ...more] = checkOperators(home.paths);
   assertEquals([finding?.status, more], ["fail", []]);
   assertStringIncludes(finding!.detail, `${dir}/latches.json`);
-  assertStringIncludes(finding!.fix!, "service latches reset");
+  assertStringIncludes(finding!.fix!, "service blocks reset");
 });

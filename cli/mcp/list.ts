@@ -8,6 +8,7 @@ import type { McpServerStatus } from "../../lib/mcp_servers/mcp_servers.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import { EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
+import { printParagraph } from "../print_paragraph.ts";
 import { printTable } from "../table.ts";
 
 /** What the command reaches outside of itself. */
@@ -26,7 +27,7 @@ export async function listServers({ globals, out }: Invocation, deps: McpDeps): 
   if (globals.json) {
     for (const server of servers) await out.stream(jsonLine(server) + "\n");
   } else if (servers.length === 0) {
-    out.note("There are no MCP servers: name them in mcp.servers of the configuration");
+    out.note("No MCP servers. Configure them in mcp.servers");
   } else {
     printTable(
       out,
@@ -44,7 +45,7 @@ export async function listServers({ globals, out }: Invocation, deps: McpDeps): 
     printDetails(servers, out);
     for (const server of servers) printOffers(server, out, globals.verbose);
     const isUnknown = servers.some(({ state, tools }) => state === "idle" && tools.length === 0);
-    if (isUnknown) out.note("A server that was never used is connected by: service mcp test NAME");
+    if (isUnknown) out.note("Connect an unused server with: service mcp test NAME");
   }
   return EXIT.done;
 }
@@ -53,7 +54,9 @@ export async function listServers({ globals, out }: Invocation, deps: McpDeps): 
 function printDetails(servers: readonly McpServerStatus[], out: Output): void {
   const told = servers.filter(({ detail }) => detail !== "");
   if (told.length > 0) out.line("");
-  for (const { server, detail } of told) out.line(`${server}: ${detail}`);
+  for (const { server, detail } of told) {
+    printParagraph(out, { text: `${server}: ` }, detail);
+  }
 }
 
 /** What one server offers; with `verbose` resources and prompts too. */

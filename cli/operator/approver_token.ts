@@ -31,8 +31,8 @@ export async function approverToken(
   if (!source.isTerminal) {
     throw new ServiceError(
       "usage",
-      `A token of ${who} is needed: set ${TOKEN_VARIABLE}, or run this at a terminal. ` +
-        `One is made with: service tokens issue --scopes ${scope}`,
+      `Needs a token of ${who}: set ${TOKEN_VARIABLE}, or run this in a terminal. ` +
+        `Issue one with: service tokens issue --scopes ${scope}`,
       { param: TOKEN_VARIABLE },
     );
   }

@@ -1,14 +1,17 @@
 /**
- * `service tokens reset`, and the same of grants, latches and secrets: a damaged file is set aside when an
- * operator says so, never by itself (spec 5, G11).
+ * `service tokens reset`, and the same for grants, blocks and secrets: a damaged file is set aside only
+ * when an operator asks for it.
  *
  * @module
  */
 
 import { ServiceError } from "../../lib/base/errors.ts";
-import { EXIT, type ExitCode, type Invocation } from "../command.ts";
+import { EXIT, type ExitCode, type Invocation, type OptionSpec } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { changeState, type OperatorDeps, readState } from "./with_state.ts";
+
+/** Of every `reset`. */
+export const YES: OptionSpec = { name: "yes", alias: "y", summary: "Reset without asking" };
 
 /** Asks, unless there is `--yes`, and begins with an empty file. */
 export async function reset(
@@ -16,19 +19,20 @@ export async function reset(
   { options, globals, out }: Pick<Invocation, "options" | "globals" | "out">,
   deps: OperatorDeps,
 ): Promise<ExitCode> {
+  const what = name === "latches" ? "blocks" : name;
   const damaged = await readState(deps, (state) => state[name].damaged());
   if (damaged === undefined) {
-    throw new ServiceError("invalid_request", `The ${name} are not damaged; nothing was changed`);
+    throw new ServiceError("invalid_request", `The ${what} are not damaged; nothing was changed`);
   }
   if (options["yes"] !== true) {
     out.note(damaged);
-    if (!await confirm(`Set it aside and begin without any ${name}?`, deps.confirm(out))) {
+    if (!await confirm(`Set the file aside and start without any ${what}?`, deps.confirm(out))) {
       out.note("Nothing was changed");
       return EXIT.failed;
     }
   }
   const wasReset = await changeState(deps, out, (state) => state[name].reset());
   if (globals.json) out.json({ reset: wasReset, reason: damaged });
-  else out.note(`There are no ${name} any more; what was damaged is beside the file`);
+  else out.note(`Started without any ${what}; the damaged file is kept beside the new one`);
   return EXIT.done;
 }

@@ -7,7 +7,9 @@
 import { visibleLine } from "../../lib/base/visible_text.ts";
 import type { OutboxRow } from "../../lib/contract/journal.ts";
 import type { Output } from "../output.ts";
+import { plural } from "../plural.ts";
 import { printTable } from "../table.ts";
+import { timeText } from "../time_text.ts";
 
 /** Prints them as a table, the oldest first. */
 export function printOutbox(out: Output, rows: readonly OutboxRow[]): void {
@@ -19,7 +21,7 @@ export function printOutbox(out: Output, rows: readonly OutboxRow[]): void {
       row.isPiece === true ? `${row.state} (part)` : row.state,
       visibleLine(row.channel),
       visibleLine(row.chatId),
-      time(row.createdAt),
+      timeText(out, row.createdAt),
       String(row.attempts),
       visibleLine(row.error ?? "-"),
       visibleLine(textOf(row)),
@@ -32,15 +34,10 @@ export function decisionOf({ rowid, state, channel, chatId }: OutboxRow): string
   const where = `${visibleLine(channel)} ${visibleLine(chatId)}`;
   return state === "expired"
     ? `Dropped message ${rowid} for ${where}; its text stays in the outbox for a week`
-    : `Message ${rowid} waits again for ${where}, for 24 hours`;
+    : `Message ${rowid} for ${where} is pending again, for 24 hours`;
 }
 
 function textOf({ content, media = [] }: OutboxRow): string {
   if (media.length === 0) return content;
-  return `${content} (${media.length} file${media.length === 1 ? "" : "s"})`;
-}
-
-/** ISO 8601 to the second, UTC. */
-function time(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+  return `${content} (${plural(media.length, "file")})`;
 }

@@ -28,7 +28,7 @@ export async function list(out: Output, deps: PluginsDeps, json: boolean): Promi
       ]),
     );
     out.note(`HTTP API: ${api ? "on" : "off; turn it on with: service plugins enable api"}`);
-    out.note("How those that are on are at the moment: service channels status");
+    out.note("Show the state of enabled channels with: service channels status");
   }
   for (const problem of problems) out.note(`warning: ${problem}`);
 }

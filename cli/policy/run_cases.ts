@@ -21,7 +21,7 @@ export async function runCases(
   const config = await readPolicyConfig(deps);
   const run = await runPinnedCases({ config, paths: deps.paths, file });
   if (run === undefined) {
-    throw new ServiceError("not_found", `There is no ${file ?? policyTestFile(deps.paths)}`);
+    throw new ServiceError("not_found", `No such file: ${file ?? policyTestFile(deps.paths)}`);
   }
   const failed = run.results.filter(({ passed }) => !passed).length;
   if (json) out.json({ ok: failed === 0, file: run.file, cases: run.results });

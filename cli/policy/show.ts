@@ -8,7 +8,8 @@ import { ruleSource } from "../../lib/gate/explain.ts";
 import { FIXED_RULES } from "../../lib/policy/default_rules.ts";
 import type { Rule } from "../../lib/policy/policy.ts";
 import { policyTestFile } from "../../lib/config/paths.ts";
-import type { Output } from "../output.ts";
+import type { Output, Span } from "../output.ts";
+import { printParagraph } from "../print_paragraph.ts";
 import { type PolicyDeps, readPolicyConfig } from "./deps.ts";
 import { withoutSecrets } from "../secrets/without_secrets.ts";
 import { commandPolicy } from "./settings.ts";
@@ -48,26 +49,29 @@ export async function showPolicy(out: Output, deps: PolicyDeps, json: boolean): 
   for (const [index, rule] of rules.entries()) {
     if (rule.source !== source) out.line({ text: HEADINGS[rule.source], style: "bold" });
     source = rule.source;
-    out.line(
-      `  ${String(index + 1).padStart(width)}  `,
+    const head: Span[] = [
+      { text: `  ${String(index + 1).padStart(width)}  ` },
       { text: rule.effect.padEnd(5), style: COLORS[rule.effect] },
-      `  ${rule.name}  `,
-      { text: describe(rule), style: "dim" },
-    );
+    ];
+    printParagraph(out, head, `  ${rule.name}  ${describe(rule)}`, { indent: 6 });
   }
   out.line();
-  out.line(
-    "The first rule that matches decides. Without a person there, nothing is allowed but by a",
+  printParagraph(
+    out,
+    { text: "" },
+    "The first matching rule decides. In an unattended turn, an action that would be asked about " +
+      "needs a grant for exactly that. A denied capability stays blocked in its session.",
+    { indent: 0 },
   );
-  out.line(
-    "grant for exactly that; and what a person denied in a session is not asked there again.",
-  );
-  out.line(`gates.privateHosts: ${privateHosts.join(", ") || "none"}`);
-  out.line(`gates.messageTargets: ${messageTargets.join(", ") || "none"}`);
-  out.line(`executor.hosts: ${commandHosts.join(", ") || "none"}`);
-  out.line(`allow in mcp.servers: ${mcpTools.join(", ") || "none"}`);
-  out.line(`workspace: ${workspace}`);
-  out.line(`sandbox: ${sandbox}`);
+  const settings: [string, string][] = [
+    ["gates.privateHosts", privateHosts.join(", ") || "none"],
+    ["gates.messageTargets", messageTargets.join(", ") || "none"],
+    ["executor.hosts", commandHosts.join(", ") || "none"],
+    ["allow in mcp.servers", mcpTools.join(", ") || "none"],
+    ["workspace", workspace],
+    ["sandbox", sandbox],
+  ];
+  for (const [name, value] of settings) printParagraph(out, { text: `${name}: ` }, value);
 }
 
 const HEADINGS = {

@@ -43,7 +43,7 @@ async function readBytes(stdin: ReadableStream<Uint8Array>): Promise<Uint8Array<
     if (length + chunk.length > bytes.length) {
       throw new ServiceError(
         "usage",
-        `Standard input has more than ${MAX_SECRET_BYTES} bytes, the most that a secret takes`,
+        `Standard input has more than ${MAX_SECRET_BYTES} bytes, the most a secret can have`,
         { param: "stdin" },
       );
     }
@@ -59,7 +59,7 @@ function decode(bytes: Uint8Array<ArrayBuffer>): string {
   } catch {
     throw new ServiceError(
       "usage",
-      "Standard input is no UTF-8 text; encode other bytes first, for example with base64",
+      "Standard input isn't UTF-8 text; encode other bytes first, for example with base64",
       { param: "stdin" },
     );
   }

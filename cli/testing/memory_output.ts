@@ -51,8 +51,9 @@ export interface MemoryOutput {
 
 /** Pipes unless told that they are terminals. */
 export function memoryOutput(
-  { stdout = false, stderr = false, noColor = false } = {},
+  { stdout = false, stderr = false, noColor = false, columns = undefined as number | undefined } =
+    {},
 ): MemoryOutput {
   const streams = { stdout: new MemoryStream(stdout), stderr: new MemoryStream(stderr) };
-  return { out: new Output({ ...streams, noColor }), ...streams };
+  return { out: new Output({ ...streams, noColor, columns: () => columns }), ...streams };
 }

@@ -69,7 +69,7 @@ function advice(
   switch (outcome) {
     case "denied":
       return `In this session nothing more of ${capability} is asked about until the operator clears ` +
-        `that with: service latches clear ${shellWord(context.sessionKey)} ${capability}`;
+        `that with: service blocks clear ${shellWord(context.sessionKey)} ${capability}`;
     case "expired": {
       const command = grantCommand(action, context);
       return command === undefined

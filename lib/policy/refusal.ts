@@ -100,7 +100,7 @@ export function remedy(
     (command === undefined ? "" : ` with: ${command}`);
   switch (rule) {
     case "latched":
-      return `It would take the operator to clear that denial with: service latches clear ${
+      return `It would take the operator to clear that denial with: service blocks clear ${
         shellWord(context.sessionKey)
       } ${capability}`;
     case "state":

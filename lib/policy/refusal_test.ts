@@ -79,7 +79,7 @@ Deno.test("refusal() says what it takes, by why it was refused", () => {
       [],
     ],
     [told(outside, CONTEXT, { ...POLICY, canAsk: false }), ["service grants add"], ["approval or"]],
-    [told(outside, CONTEXT, latched), ["service latches clear cli:test fs.write"], ["grants add"]],
+    [told(outside, CONTEXT, latched), ["service blocks clear cli:test fs.write"], ["grants add"]],
     [
       told(outside, CONTEXT, { ...POLICY, stateDamaged: "no seal" }),
       ["no seal", "the operator has mended"],

@@ -173,7 +173,7 @@ class FileLatchStore implements LatchStore {
       if (all.length >= MAX_LATCHES) {
         throw new ServiceError(
           "overloaded",
-          `${MAX_LATCHES} denials are kept already; clear some with: service latches`,
+          `${MAX_LATCHES} denials are kept already; clear some with: service blocks`,
         );
       }
       return {

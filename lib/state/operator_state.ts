@@ -253,5 +253,5 @@ function filesOf(deps: FileDeps) {
 }
 
 function repairOf(name: string): string {
-  return `service ${name} reset`;
+  return `service ${name === "latches" ? "blocks" : name} reset`;
 }

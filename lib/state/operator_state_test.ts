@@ -146,9 +146,10 @@ Deno.test("G11 damage of latches or grants is said, refuses changes, and ends wi
     await state.grants.add(GRANT);
     await Deno.remove(`${temp.dir}/${name}.json`);
     assert(state.damaged()!.includes(`${name}.json`), state.damaged());
+    const command = name === "latches" ? "blocks" : name;
     const change = () =>
       name === "latches" ? state.latches.set(LATCH) : state.grants.add({ ...GRANT, note: "x" });
-    const error = await assertRejects(change, ServiceError, `service ${name} reset`);
+    const error = await assertRejects(change, ServiceError, `service ${command} reset`);
     assertEquals(error.code, "refused");
     assertEquals(await state[name].reset(), true);
     assertEquals(await state[name].reset(), false);
@@ -173,7 +174,7 @@ Deno.test("openOperatorState() logs what is damaged, and findStateDamage() finds
   assertEquals(findStateDamage(temp), []);
   await Deno.remove(`${temp.dir}/latches.json`);
   const [found, ...more] = findStateDamage(temp);
-  assertEquals([found?.name, found?.repair, more], ["latches", "service latches reset", []]);
+  assertEquals([found?.name, found?.repair, more], ["latches", "service blocks reset", []]);
   const logged: unknown[] = [];
   const log = { error: (_: string, fields?: Record<string, unknown>) => void logged.push(fields) };
   const again = await temp.open({ log });

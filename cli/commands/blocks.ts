@@ -1,5 +1,5 @@
 /**
- * `service latches`: what a person has denied in a session, and an operator may clear.
+ * `service blocks`: capabilities that a denial blocks in a session until an operator clears them.
  *
  * @module
  */
@@ -7,19 +7,15 @@
 import { CAPABILITIES, type Capability } from "../../lib/contract/actions.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
-import { reset } from "../operator/reset.ts";
+import { reset, YES } from "../operator/reset.ts";
 import { changeState, type OperatorDeps, operatorDeps, readState } from "../operator/with_state.ts";
 import { jsonLine, type Output } from "../output.ts";
 import { printTable } from "../table.ts";
+import { timeText } from "../time_text.ts";
 
 /** Runs the command. */
-async function runLatches(invocation: Invocation, deps: OperatorDeps): Promise<ExitCode> {
-  const { subcommand = "list", options, globals, out } = invocation;
-  if (options["yes"] !== undefined && subcommand !== "reset") {
-    throw new ServiceError("usage", `service latches ${subcommand} takes no --yes`, {
-      param: "yes",
-    });
-  }
+async function runBlocks(invocation: Invocation, deps: OperatorDeps): Promise<ExitCode> {
+  const { subcommand = "list", globals, out } = invocation;
   switch (subcommand) {
     case "clear":
       return await clear(invocation, deps);
@@ -35,7 +31,7 @@ async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<Exi
   if (json) {
     for (const latch of latches) await out.stream(jsonLine(latch) + "\n");
   } else if (latches.length === 0) {
-    out.note("Nobody has denied anything");
+    out.note("No blocked capabilities");
   } else {
     printTable(
       out,
@@ -43,7 +39,7 @@ async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<Exi
       latches.map(({ sessionKey, capability, since, reason }) => [
         sessionKey,
         capability,
-        new Date(since).toISOString().replace(/\.\d+Z$/, "Z"),
+        timeText(out, since, deps.now()),
         reason,
       ]),
     );
@@ -73,32 +69,35 @@ async function clear(
   if (!cleared) {
     throw new ServiceError(
       "not_found",
-      `Nobody has denied ${capability} in the session "${sessionKey}"`,
+      `${capability} is not blocked in session "${sessionKey}"`,
     );
   }
   if (globals.json) out.json({ sessionKey, capability, cleared });
-  else out.note(`${capability} is asked about again in ${sessionKey}`);
+  else out.note(`Cleared: ${sessionKey} can ask for ${capability} again`);
   return EXIT.done;
 }
 
-const latches: Command = {
+const blocks: Command = {
   description:
-    "When a person denies an action, nothing more of its capability is asked about in that session: " +
-    "it is refused, also after a restart, until it is cleared here. What the policy or a grant allows " +
-    "goes on.",
+    "When you deny an action, its capability is blocked in that session: further requests are " +
+    "refused, even after a restart, until you clear the block here. Actions that the policy or a " +
+    "grant allows still run.",
   examples: [
-    "service latches list",
-    "service latches clear api:reports net.fetch",
+    "service blocks list",
+    "service blocks clear api:reports net.fetch",
   ],
+  options: [],
+  defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "Show what is denied (also without a subcommand)" },
-    { name: "clear", args: "SESSION CAPABILITY", summary: "Let it be asked about again" },
-    { name: "reset", summary: "Set a damaged file of latches aside; nothing is denied then" },
+    { name: "list", summary: "List blocked capabilities" },
+    { name: "clear", args: "SESSION CAPABILITY", summary: "Clear a block" },
+    {
+      name: "reset",
+      summary: "Set a damaged file of blocks aside, and start empty",
+      options: [YES],
+    },
   ],
-  options: [
-    { name: "yes", alias: "y", summary: "reset: do not ask" },
-  ],
-  run: (invocation) => runLatches(invocation, operatorDeps(invocation.globals)),
+  run: (invocation) => runBlocks(invocation, operatorDeps(invocation.globals)),
 };
 
-export default latches;
+export default blocks;
