@@ -129,6 +129,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/audit.ts"),
   },
   {
+    name: "backup",
+    summary: "Write everything that the service knows to one file",
+    load: () => import("./commands/backup.ts"),
+  },
+  {
+    name: "restore",
+    summary: "Make a home from a backup",
+    load: () => import("./commands/restore.ts"),
+  },
+  {
     name: "completions",
     summary: "Print a completion script for bash, zsh or fish",
     load: () => import("./commands/completions.ts"),
