@@ -157,7 +157,8 @@ interface Block {
 function headerBlock({ name, mode, size, mtime, type }: Block): Bytes {
   const block = new Uint8Array(BLOCK);
   const put = ([at, length]: readonly [number, number], text: string) => {
-    block.set(new TextEncoder().encode(text).subarray(0, length), at);
+    // Writes whole characters only: a name that is too long stands in a pax header.
+    new TextEncoder().encodeInto(text, block.subarray(at, at + length));
   };
   const octal = ([at, length]: readonly [number, number], value: number) =>
     put([at, length], value.toString(8).padStart(length - 1, "0"));
