@@ -5,7 +5,7 @@
  */
 
 import { createHash, type Hash } from "node:crypto";
-import { DatabaseSync } from "node:sqlite";
+import { backup, DatabaseSync } from "node:sqlite";
 import { ServiceError } from "../base/errors.ts";
 import { syncFolder } from "../base/atomic_write.ts";
 import { isInside } from "../base/inside.ts";
@@ -57,6 +57,9 @@ const BUSY_TIMEOUT_MS = 10_000;
 
 /** How often the audit log may begin a new file while it is looked at. */
 const MAX_ATTEMPTS = 5;
+
+/** In one step: a step that follows a write of the service would begin anew. */
+const ALL_PAGES = 2 ** 31 - 1;
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -200,11 +203,11 @@ class BackupWriter {
     const { paths, workspace, withWorkspace } = this.#options;
     const leaveOut = new Set([realPathOf(workspace), realPathOf(paths.workspace)]);
     const files = await Array.fromAsync(listHome(paths, leaveOut));
-    const sealed = await this.#stageSealed(files);
+    const staged = await this.#stageSealed(files);
     const databases = files.filter(({ kind }) => kind === "database")
-      .sort((a, b) => Number(isJournal(a)) - Number(isJournal(b)))
-      .map((file) => this.#snapshot(file));
-    yield* [...sealed, ...databases, ...await this.#stageLogs()];
+      .sort((a, b) => Number(isJournal(a)) - Number(isJournal(b)));
+    for (const file of databases) staged.push(await this.#snapshot(file));
+    yield* [...staged, ...await this.#stageLogs()];
     // Listed again: files came while the journal was copied.
     for await (const file of listHome(paths, leaveOut)) if (file.kind === "plain") yield file;
     if (withWorkspace && await exists(workspace)) {
@@ -231,14 +234,14 @@ class BackupWriter {
   }
 
   /** A copy of a database as it is at one moment. Readers of a write-ahead log block nobody. */
-  #snapshot(file: HomeFile): HomeFile {
+  async #snapshot(file: HomeFile): Promise<HomeFile> {
     const source = this.#stagedPath(file.path, "database");
     try {
       using database = new DatabaseSync(file.source, {
         readOnly: true,
         timeout: BUSY_TIMEOUT_MS,
       });
-      database.prepare("VACUUM INTO ?").run(source);
+      await backup(database, source, { rate: ALL_PAGES });
     } catch (cause) {
       const reason = (cause as Error).message;
       throw new ServiceError(
