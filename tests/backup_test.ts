@@ -181,7 +181,7 @@ Deno.test("backup writes to standard output, and replaces nothing unasked", asyn
   assertEquals(both.code, 2);
   assertMatch(await run(home, ["backup"]), /service-backup-\d{8}T\d{6}Z\.tar\.gz/);
   assertEquals(namesIn(home.dir).filter((name) => name.endsWith(".tmp")), []);
-  assertEquals(namesIn(`${home.dir}/home/run`).filter((name) => name.startsWith("backup")), []);
+  assertEquals(namesIn(`${home.dir}/home`).filter((name) => name.startsWith("backup")), []);
 });
 
 /** Waits for a name in a folder. */
@@ -215,7 +215,7 @@ Deno.test("kill -9 in the middle of a backup or a restore leaves nothing half do
   assert(!namesIn(home.dir).includes("a.tar.gz"));
   await run(home, ["backup", file]);
   assertEquals(namesIn(home.dir).filter((name) => name.startsWith("a.tar")), ["a.tar.gz"]);
-  assertEquals(namesIn(`${home.dir}/home/run`), []);
+  assertEquals(namesIn(`${home.dir}/home`), ["config.json", "data"]);
 
   restored.env.SERVICE_HOME = `${home.dir}/other`;
   await kill(["restore", file], /^other\.restore-/);

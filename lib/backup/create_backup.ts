@@ -9,11 +9,10 @@ import { backup, DatabaseSync } from "node:sqlite";
 import { ServiceError } from "../base/errors.ts";
 import { syncFolder } from "../base/atomic_write.ts";
 import { isInside } from "../base/inside.ts";
-import { makePrivateDir } from "../base/private_dir.ts";
 import { realPathOf } from "../base/real_path.ts";
 import type { HomePaths } from "../config/paths.ts";
 import { StateLock } from "../state/state_lock.ts";
-import { type HomeFile, listHome, listWorkspace } from "./home_files.ts";
+import { type HomeFile, listHome, listWorkspace, STAGING_PREFIX } from "./home_files.ts";
 import { openTemporary, openTemporaryFolder } from "./leftovers.ts";
 import {
   BACKUP_FORMAT,
@@ -102,8 +101,8 @@ export async function backupToStream(
   if (!await exists(paths.home)) {
     throw new ServiceError("not_found", `There is no home at "${paths.home}"`);
   }
-  await makePrivateDir(paths.runDir);
-  using staging = openTemporaryFolder(paths.runDir, "backup.");
+  // In no folder that another process of the service sees: it holds copies of the keys.
+  using staging = openTemporaryFolder(paths.home, STAGING_PREFIX);
   const writer = new BackupWriter(options, staging.path);
   await ReadableStream.from(writer.archive())
     .pipeThrough(new CompressionStream("gzip"))

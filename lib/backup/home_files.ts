@@ -30,6 +30,9 @@ export interface HomeFile {
 /** What writes leave behind that didn't end, and what only a running process needs. */
 const TRANSIENT = /(\.[0-9a-f]{8}\.tmp|\.part|\.new|\.unfinished)$/;
 
+/** Begins the name of a folder in which a backup keeps copies while it is written. */
+export const STAGING_PREFIX = "backup.";
+
 /** Of a journal: what SQLite keeps beside it, its lock, and copies of older versions. */
 const BESIDE_JOURNAL = /^data\/service\.db[.-]/;
 
@@ -85,7 +88,8 @@ async function* walk(
 }
 
 function isTransient(path: string): boolean {
-  return path === "run" || path === "operator/lock" || path === "keys/journal.json" ||
+  return path === "run" || /^backup\.[0-9a-f]{8}$/.test(path) || path === "operator/lock" ||
+    path === "keys/journal.json" ||
     TRANSIENT.test(path) || BESIDE_JOURNAL.test(path) ||
     path.startsWith("data/channels/") && BESIDE_DATABASE.test(path);
 }
