@@ -7,6 +7,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { backup, DatabaseSync } from "node:sqlite";
 import { ServiceError } from "../base/errors.ts";
+import { AUDIT_FILE } from "../audit/log.ts";
 import { syncFolder } from "../base/atomic_write.ts";
 import { isInside } from "../base/inside.ts";
 import { realPathOf } from "../base/real_path.ts";
@@ -70,16 +71,22 @@ export async function backupToFile(
   path: string,
   { replace, ...options }: BackupOptions & { replace: boolean },
 ): Promise<BackupSummary & { size: number }> {
-  const { home } = options.paths;
-  if (isInside(realPathOf(path), realPathOf(home))) {
-    const message = `Cannot write the backup to "${path}": it is inside the home that is backed up`;
+  const { paths: { home }, workspace, withWorkspace } = options;
+  for (const folder of withWorkspace ? [home, workspace] : [home]) {
+    if (!isInside(realPathOf(path), realPathOf(folder))) continue;
+    const message = `Cannot write the backup to "${path}": it is inside "${folder}", which is ` +
+      "backed up";
     throw new ServiceError("invalid_request", message);
   }
-  if (!replace && await exists(path)) throw alreadyThere(path);
-  return await explain(path, async () => {
+  const there = await Deno.lstat(path).catch(() => undefined);
+  if (there !== undefined && !there.isFile) {
+    throw new ServiceError("conflict", `Cannot write the backup to "${path}": it isn't a file`);
+  }
+  if (there !== undefined && !replace) throw alreadyThere(path);
+  return await explain(`"${path}"`, async () => {
     const { file, temporary } = openTemporary(path);
     try {
-      const summary = await backupToStream(sinkOf(file), options);
+      const summary = await writeBackup(sinkOf(file), options);
       await file.sync();
       const { size } = await file.stat();
       await takeName(temporary, path, replace);
@@ -92,8 +99,15 @@ export async function backupToFile(
   });
 }
 
-/** Writes a backup to a stream, and closes it. */
+/** Writes a backup to standard output, and closes it. */
 export async function backupToStream(
+  sink: WritableStream<Uint8Array>,
+  options: BackupOptions,
+): Promise<BackupSummary> {
+  return await explain("standard output", () => writeBackup(sink, options));
+}
+
+async function writeBackup(
   sink: WritableStream<Uint8Array>,
   options: BackupOptions,
 ): Promise<BackupSummary> {
@@ -135,14 +149,14 @@ function alreadyThere(path: string): ServiceError {
 }
 
 /** Says of what fails on the disk that it was the backup. */
-async function explain<T>(path: string, work: () => Promise<T>): Promise<T> {
+async function explain<T>(target: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
     const { name, message } = cause as Error;
     if (cause instanceof ServiceError || name === "AbortError") throw cause;
     const code = /No space left|disk is full/.test(message) ? "storage_full" : "internal";
-    throw new ServiceError(code, `Cannot write the backup to "${path}": ${message}`, {}, { cause });
+    throw new ServiceError(code, `Cannot write the backup to ${target}: ${message}`, {}, { cause });
   }
 }
 
@@ -264,7 +278,9 @@ class BackupWriter {
         const from = await Deno.realPath(`${auditDir}/${name}`);
         // On the same disk a second name costs nothing.
         await Deno.link(from, source).catch(() => Deno.copyFile(from, source));
-        staged.push({ source, path: `${HOME_ENTRY}/audit/${name}`, kind: "log" });
+        // What is set aside of a torn line has no line end.
+        const kind = name === AUDIT_FILE ? "log" : "plain";
+        staged.push({ source, path: `${HOME_ENTRY}/audit/${name}`, kind });
       }
       if (attempt === MAX_ATTEMPTS || `${await logNames(auditDir)}` === `${names}`) {
         return staged;

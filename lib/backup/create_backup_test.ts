@@ -95,6 +95,18 @@ Deno.test("backupToFile() gets a home in one piece while everything in it is wri
   ]);
 });
 
+Deno.test("backupToFile() keeps torn lines of the audit log, and leaves out what is being written", async () => {
+  await using home = await tempHome();
+  const { auditDir } = home.paths;
+  await Deno.mkdir(auditDir);
+  await Deno.writeTextFile(`${auditDir}/torn-1.jsonl`, '{"half');
+  await Deno.writeTextFile(`${auditDir}/audit.jsonl`, '{}\n{"ha');
+  const { paths, auditProblem } = await copyThrough(home, "a");
+  assert(auditProblem !== undefined);
+  assertEquals(await Deno.readTextFile(`${paths.auditDir}/torn-1.jsonl`), '{"half');
+  assertEquals(await Deno.readTextFile(`${paths.auditDir}/audit.jsonl`), "{}\n");
+});
+
 Deno.test("backupToFile() takes snapshots of channels' databases, and their other files", async () => {
   await using home = await tempHome();
   const folder = `${home.paths.dataDir}/channels/irc`;
@@ -147,6 +159,9 @@ Deno.test("backupToFile() says what stands in its way", async () => {
   };
   assertEquals(await code(`${home.paths.home}/a.tar.gz`), "invalid_request");
   assertEquals(await code(`${home.root}/none/a.tar.gz`), "internal");
+  await Deno.symlink("/dev/null", `${home.root}/null`);
+  assertEquals(await code(`${home.root}/null`, { replace: true }), "conflict");
+  await Deno.remove(`${home.root}/null`);
   const paths = { ...home.paths, home: `${home.root}/none` };
   assertEquals(await code(`${home.root}/a.tar.gz`, { paths }), "not_found");
   await Deno.mkdir(home.paths.dataDir);

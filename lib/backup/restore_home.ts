@@ -227,7 +227,7 @@ async function settle(
   return settled;
 }
 
-/** Puts the restore on record, where the audit log can still be written. */
+/** Puts the restore on record, where the audit log verifies. */
 async function recordRestore(
   { auditDir: dir, keysDir }: HomePaths,
   { summary: { createdAt, version }, now }: MakeOptions,
@@ -240,12 +240,13 @@ async function recordRestore(
       mirror: "",
       knownLosses: new Set(),
     });
+    // What is wrong with it stays as it is in the backup.
+    if (!verdict.ok) return { auditProblem: verdict.message };
     const found = (verdict.firstSeq ?? 1) + (verdict.records ?? 0) - 1;
     const audit = await openAudit({ dir, keysDir, log: SILENT, now });
     try {
-      const data = { createdAt, version, ...verdict.ok && { found } };
-      const { seq } = await audit.append("home.restored", data);
-      return { auditSeq: seq, ...!verdict.ok && { auditProblem: verdict.message } };
+      const { seq } = await audit.append("home.restored", { createdAt, version, found });
+      return { auditSeq: seq };
     } finally {
       await audit.close();
     }
