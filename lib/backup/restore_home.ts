@@ -12,6 +12,7 @@ import { acquireHome, type HomeLock } from "../authority/home_lock.ts";
 import { journalMarkOf } from "../authority/journal_mark.ts";
 import { syncFolder } from "../base/atomic_write.ts";
 import { ServiceError } from "../base/errors.ts";
+import { makePrivateDir } from "../base/private_dir.ts";
 import { realPathOf } from "../base/real_path.ts";
 import { type HomePaths, resolvePaths } from "../config/paths.ts";
 import { type SettledJournal, settleRestored } from "../journal/settle_restored.ts";
@@ -223,6 +224,7 @@ async function settle(
   if (!hasJournal) return undefined;
   const settled = settleRestored(paths.database, now());
   // The home knows that it had a journal, and that this file isn't the one it closed.
+  await makePrivateDir(paths.keysDir);
   await Deno.writeTextFile(journalMarkOf(paths), "{}", { mode: 0o600, createNew: true });
   return settled;
 }
