@@ -5,7 +5,7 @@
  */
 
 import { ServiceError } from "../../lib/base/errors.ts";
-import type { HomePaths } from "../../lib/config/paths.ts";
+import { type HomePaths, isAbsolutePath } from "../../lib/config/paths.ts";
 import { SECRETS_KEY_VARIABLE } from "../../lib/state/secret_key.ts";
 import { count, formatSize, progressNotes, stopSignal } from "../backup/progress.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
@@ -95,7 +95,7 @@ async function targetOf(typed: string | undefined, cwd: string, now: number): Pr
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
   const name = `service-backup-${time}.tar.gz`;
   if (typed === undefined) return `${cwd}/${name}`;
-  const path = typed.startsWith("/") ? typed : `${cwd}/${typed}`;
+  const path = isAbsolutePath(typed) ? typed : `${cwd}/${typed}`;
   const isFolder = await Deno.stat(path).then(({ isDirectory }) => isDirectory, () => false);
   return isFolder ? `${path.replace(/\/+$/, "")}/${name}` : path;
 }

@@ -13,6 +13,7 @@ import { isInside } from "../base/inside.ts";
 import { realPathOf } from "../base/real_path.ts";
 import type { HomePaths } from "../config/paths.ts";
 import { StateLock } from "../state/state_lock.ts";
+import { explain } from "./explain.ts";
 import { type HomeFile, listHome, listWorkspace, STAGING_PREFIX } from "./home_files.ts";
 import { openTemporary, openTemporaryFolder } from "./leftovers.ts";
 import {
@@ -83,7 +84,7 @@ export async function backupToFile(
     throw new ServiceError("conflict", `Cannot write the backup to "${path}": it isn't a file`);
   }
   if (there !== undefined && !replace) throw alreadyThere(path);
-  return await explain(`"${path}"`, async () => {
+  return await explain(`Cannot write the backup to "${path}"`, async () => {
     const { file, temporary } = openTemporary(path);
     try {
       const summary = await writeBackup(sinkOf(file), options);
@@ -104,7 +105,10 @@ export async function backupToStream(
   sink: WritableStream<Uint8Array>,
   options: BackupOptions,
 ): Promise<BackupSummary> {
-  return await explain("standard output", () => writeBackup(sink, options));
+  return await explain(
+    "Cannot write the backup to standard output",
+    () => writeBackup(sink, options),
+  );
 }
 
 async function writeBackup(
@@ -146,18 +150,6 @@ async function takeName(temporary: string, path: string, replace: boolean): Prom
 
 function alreadyThere(path: string): ServiceError {
   return new ServiceError("conflict", `"${path}" already exists. Replace it with: --force`);
-}
-
-/** Says of what fails on the disk that it was the backup. */
-async function explain<T>(target: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    const { name, message } = cause as Error;
-    if (cause instanceof ServiceError || name === "AbortError") throw cause;
-    const code = /No space left|disk is full/.test(message) ? "storage_full" : "internal";
-    throw new ServiceError(code, `Cannot write the backup to ${target}: ${message}`, {}, { cause });
-  }
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -249,21 +241,11 @@ class BackupWriter {
   /** A copy of a database as it is at one moment. Readers of a write-ahead log block nobody. */
   async #snapshot(file: HomeFile): Promise<HomeFile> {
     const source = this.#stagedPath(file.path, "database");
-    try {
-      using database = new DatabaseSync(file.source, {
-        readOnly: true,
-        timeout: BUSY_TIMEOUT_MS,
-      });
+    await explain(`Cannot copy the database "${file.source}"`, async () => {
+      const options = { readOnly: true, timeout: BUSY_TIMEOUT_MS };
+      using database = new DatabaseSync(file.source, options);
       await backup(database, source, { rate: ALL_PAGES });
-    } catch (cause) {
-      const reason = (cause as Error).message;
-      throw new ServiceError(
-        "database_unusable",
-        `Cannot copy the database "${file.source}": ${reason}`,
-        {},
-        { cause },
-      );
-    }
+    });
     return { ...file, source };
   }
 

@@ -129,6 +129,7 @@ Deno.test("backupToFile() brings a configuration from elsewhere and folders on o
   const { root, paths } = home;
   await Deno.mkdir(`${root}/elsewhere`);
   await Deno.writeTextFile(paths.configFile, "{}");
+  await Deno.writeTextFile(`${paths.home}/config.json`, "not used");
   await Deno.writeTextFile(`${root}/elsewhere/policy.test.json`, "[]");
   await Deno.mkdir(`${root}/disk/media`, { recursive: true });
   await Deno.writeTextFile(`${root}/disk/media/a`, "hello");

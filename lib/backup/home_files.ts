@@ -28,7 +28,7 @@ export interface HomeFile {
 }
 
 /** What writes leave behind that didn't end, and what only a running process needs. */
-const TRANSIENT = /(\.[0-9a-f]{8}\.tmp|\.part|\.new|\.unfinished)$/;
+const TRANSIENT = /(\.[0-9a-f]{8}\.tmp|^data\/media\/.*\.part|^keys\/.*\.new)$/;
 
 /** Begins the name of a folder in which a backup keeps copies while it is written. */
 export const STAGING_PREFIX = "backup.";
@@ -46,13 +46,19 @@ export async function* listHome(
   paths: HomePaths,
   leaveOut: ReadonlySet<string>,
 ): AsyncGenerator<HomeFile> {
-  const { home, configFile } = paths;
-  const seen = new Set<string>();
-  for await (const file of walk(await Deno.realPath(home), "", { leaveOut, seen })) yield file;
-  // A configuration elsewhere comes home.
-  for (const [source, path] of configFiles(paths)) {
-    if (configFile === `${home}/config.json`) break;
-    if (await isFile(source)) yield { source, path: `${HOME_ENTRY}/${path}`, kind: "plain" };
+  // A configuration elsewhere comes home, in the place of one that isn't used.
+  const named = new Map<string, string>();
+  if (paths.configFile !== `${paths.home}/config.json`) {
+    for (const [source, path] of configFiles(paths)) {
+      if (await isFile(source)) named.set(path, source);
+    }
+  }
+  const home = await Deno.realPath(paths.home);
+  const replaced = named.keys().map((path) => `${home}/${path}`);
+  const places = { leaveOut: new Set([...leaveOut, ...replaced]), seen: new Set<string>() };
+  for await (const file of walk(home, "", places)) yield file;
+  for (const [path, source] of named) {
+    yield { source, path: `${HOME_ENTRY}/${path}`, kind: "plain" };
   }
 }
 
@@ -75,7 +81,7 @@ async function* walk(
   for (const name of await namesIn(dir)) {
     const source = `${dir}/${name}`;
     const below = path === "" ? name : `${path}/${name}`;
-    if (isTransient(below)) continue;
+    if (isTransient(below) || leaveOut.has(source)) continue;
     const info = await statOf(source);
     if (info?.isDirectory) {
       for await (const file of walk(await Deno.realPath(source), below, { leaveOut, seen })) {

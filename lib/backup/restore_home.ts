@@ -16,6 +16,7 @@ import { makePrivateDir } from "../base/private_dir.ts";
 import { realPathOf } from "../base/real_path.ts";
 import { type HomePaths, resolvePaths } from "../config/paths.ts";
 import { type SettledJournal, settleRestored } from "../journal/settle_restored.ts";
+import { explain } from "./explain.ts";
 import { HOME_ENTRY, WORKSPACE_ENTRY } from "./manifest.ts";
 import {
   type ArchiveEntry,
@@ -74,7 +75,10 @@ export async function restoreHome(options: RestoreOptions): Promise<Restored> {
       ...!isEmpty && { oldHome: asideName(home, options) },
     };
     if (dryRun) return summary;
-    return await explain(home, () => makeHome(file, { ...options, checked, summary }));
+    return await explain(
+      `Cannot restore to "${home}"`,
+      () => makeHome(file, { ...options, checked, summary }),
+    );
   } finally {
     lock?.release();
   }
@@ -286,16 +290,4 @@ async function namesIn(folder: string): Promise<string[]> {
 
 function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || "/";
-}
-
-/** Says of what fails on the disk that it was the restore. */
-async function explain<T>(home: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    const { name, message } = cause as Error;
-    if (cause instanceof ServiceError || name === "AbortError") throw cause;
-    const code = /No space left|disk is full/.test(message) ? "storage_full" : "internal";
-    throw new ServiceError(code, `Cannot restore to "${home}": ${message}`, {}, { cause });
-  }
 }
