@@ -66,7 +66,8 @@ async function verify(
 function describe(
   { files, bytes, createdAt, version }: Pick<Restored, "files" | "bytes" | "createdAt" | "version">,
 ): string {
-  return `${count(files, "file")}, ${formatSize(bytes)}, made ${createdAt} by service ${version}`;
+  const made = createdAt.replace(/\.\d+Z$/, "Z");
+  return `${count(files, "file")}, ${formatSize(bytes)}, made ${made} by service ${version}`;
 }
 
 function printPlan(restored: Restored, out: Output): void {

@@ -56,7 +56,7 @@ Deno.test("restore says what was restored, what isn't done again, and what to lo
   assertEquals(
     stdout.replace(/\d+\.\d kB/, "N kB"),
     [
-      `Restored to ${paths.home}: 1 file, N kB, made 2030-01-01T00:00:00.000Z by service ${VERSION}`,
+      `Restored to ${paths.home}: 1 file, N kB, made 2030-01-01T00:00:00Z by service ${VERSION}`,
       `The old home is ${oldHome}\n`,
     ].join("\n"),
   );
@@ -79,7 +79,7 @@ Deno.test("restore --verify looks at the archive alone", async () => {
   const { exit, stdout } = await home.restore(archive, "--verify");
   assertEquals([exit, stdout], [
     0,
-    "The backup is whole: 1 file, 0 B, made 2026-01-02T03:04:05.000Z by service 0.1.0\n",
+    "The backup is whole: 1 file, 0 B, made 2026-01-02T03:04:05Z by service 0.1.0\n",
   ]);
   await Deno.writeFile(archive, await packArchive({ entries: [{ path: "../a" }] }));
   const { code } = await assertRejects(() => home.restore(archive, "--verify"), ServiceError);
