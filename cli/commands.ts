@@ -158,6 +158,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/permissions.ts"),
   },
   {
+    name: "backup",
+    group: "Operate",
+    summary: "Write everything that the service knows to one file",
+    load: () => import("./commands/backup.ts"),
+  },
+  {
+    name: "restore",
+    group: "Operate",
+    summary: "Make a home from a backup",
+    load: () => import("./commands/restore.ts"),
+  },
+  {
     name: "completions",
     aliases: ["completion"],
     group: "Reference",
