@@ -19,7 +19,6 @@ import { configText, saveConfig } from "../../lib/config/save.ts";
 import { configSchema } from "../../lib/config/schema.ts";
 import { nodeAt } from "../../lib/config/schema_tree.ts";
 import type { Secret } from "../../lib/contract/secrets.ts";
-import { splitModelName } from "../../lib/model/provider_spec.ts";
 import { examine, type Examined } from "../../lib/settings/examine.ts";
 import type { OperatorDeps } from "../operator/with_state.ts";
 import type { Output } from "../output.ts";
@@ -31,7 +30,6 @@ import { listOffers, type Offer } from "./providers.ts";
 import {
   keyProblem,
   modelsOf,
-  sectionOf,
   type SetUp,
   setUpModel,
   tryOut,
@@ -62,8 +60,8 @@ export interface OnboardOptions {
 /** What was done. */
 export interface Onboarded {
   configFile: string;
-  /** `kept`: the file had everything; `added`: it lacked something, or has other values now. */
-  outcome: "written" | "replaced" | "added" | "kept";
+  /** `kept`: the file had everything; `added`: it lacked something; `changed`: it had another value. */
+  outcome: "written" | "replaced" | "added" | "changed" | "kept";
   /** Keys of a file that was there that are new, or have another value now. */
   added: string[];
   /** Copy of the configuration that was replaced. */
@@ -106,7 +104,7 @@ export async function onboard(options: OnboardOptions): Promise<Onboarded> {
   const next = examine({ text, paths, env, pending: secret });
   if (next.problems.length > 0) throw configError(`Cannot write ${configFile}`, next.problems);
   const changes = differences(old?.canonical ?? {}, next.canonical);
-  await agreeTo(changes, options, before !== undefined);
+  if (old !== undefined) await showChanges(changes, options, { asks: !replace });
 
   options.onWrite?.();
   const { agent, providers } = next.config!;
@@ -129,9 +127,11 @@ export async function onboard(options: OnboardOptions): Promise<Onboarded> {
       ? "written"
       : replace
       ? "replaced"
-      : changes.length > 0
+      : changes.length === 0
+      ? "kept"
+      : changes.every(({ line }) => line.startsWith("+"))
       ? "added"
-      : "kept",
+      : "changed",
     added: before === undefined || replace ? [] : shortened(changes, old!),
     backupFile,
     model: agent.model,
@@ -165,6 +165,7 @@ async function fill(
   let secret: Secret | undefined;
   if (setUp !== undefined) {
     const { offer: { provider, section }, key, id } = setUp;
+    const address = valueAt(value, ["providers", provider, "baseUrl"]);
     value = withValue(value, ["agent", "model"], `${provider}/${id}`);
     for (const [name, text] of Object.entries(section)) {
       value = withValue(value, ["providers", provider, name], text);
@@ -174,7 +175,8 @@ async function fill(
       const current = /^\$\{secret:(\w+)\}$/.exec(String(valueAt(value, keyPath)))?.[1];
       secret = await keySecret(setUp, current, operator);
       value = withValue(value, keyPath, `\${secret:${secret.name}}`);
-    } else if (valueAt(value, ["providers", provider]) !== undefined) {
+    } else if (address !== section.baseUrl && valueAt(value, keyPath) !== undefined) {
+      // That key was given for another address.
       value = withValue(value, keyPath, undefined);
     }
   }
@@ -270,18 +272,17 @@ interface Difference {
   line: string;
 }
 
-/** Shows what changes in a file that is there, and asks where somebody can answer. */
-async function agreeTo(
+/** Shows what changes in a file that is there. Throws DialogueEndedError for a no. */
+async function showChanges(
   changes: readonly Difference[],
   { paths, out, dialogue }: OnboardOptions,
-  exists: boolean,
+  { asks }: { asks: boolean },
 ): Promise<void> {
-  if (!exists || changes.length === 0) return;
+  if (changes.length === 0) return;
   out.note(`Changes to ${paths.configFile}:`);
   for (const { line } of changes) out.note(`  ${line}`);
-  if (dialogue !== undefined && !await dialogue.confirm("Write them?")) {
-    throw new DialogueEndedError();
-  }
+  if (!asks || dialogue === undefined) return;
+  if (!await dialogue.confirm("Write them?")) throw new DialogueEndedError();
 }
 
 /** Every key that differs, removed ones too; secrets that stand in a file are not shown. */

@@ -23,6 +23,9 @@ export function printOnboarded(out: Output, done: Onboarded, json: boolean): voi
       out.line(`Replaced ${configFile}; the old one is ${backupFile}`);
       break;
     case "added":
+      out.line(`Kept ${configFile} and added ${inShort(added).join(", ")}`);
+      break;
+    case "changed":
       out.line(`Updated ${configFile}: ${inShort(added).join(", ")}`);
       break;
     case "kept":

@@ -102,7 +102,7 @@ export function offerAt(baseUrl: string): Offer {
   const known = Object.entries(ADDRESSES).find(([, address]) => address === baseUrl);
   const { hostname } = new URL(baseUrl);
   const label = /^(?:.+\.)?([a-z][a-z0-9-]*)\.[a-z]{2,}$/.exec(hostname)?.[1];
-  const name = known?.[0] ?? (label === undefined || label === "example" ? "server" : label);
+  const name = known?.[0] ?? label ?? "server";
   return { ...offerOf(name, baseUrl)!, label: new URL(baseUrl).host };
 }
 

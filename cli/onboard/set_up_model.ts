@@ -177,7 +177,8 @@ async function chooseProvider(
 }
 
 async function askServer(dialogue: Dialogue): Promise<Offer> {
-  const answer = await dialogue.ask(`Address or name (https://… or ${OTHER_NAMES.join(", ")})`, {
+  dialogue.say(`Known by name: ${OTHER_NAMES.join(", ")}`);
+  const answer = await dialogue.ask("Name or address, such as http://192.168.1.5:8000/v1", {
     refuse: (text) =>
       isHttpUrl(text) || OTHER_NAMES.includes(text)
         ? undefined
