@@ -9,10 +9,9 @@ import { type Change, classifyChanges } from "../../lib/settings/changes.ts";
 import { readConfigText } from "../../lib/config/config_file.ts";
 import { examine, type Examined } from "../../lib/settings/examine.ts";
 import { formatPath } from "../../lib/base/key_path.ts";
-import { readConfig } from "../../lib/settings/load.ts";
-import { describeFailure, runPinnedCases } from "../../lib/settings/pinned_cases.ts";
+import { judgeConfig } from "../../lib/settings/load.ts";
+import { listenProblems } from "./listen_problems.ts";
 import { formatProblem, type Problem, type Warning } from "../../lib/config/problem.ts";
-import { toErrorData } from "../../lib/base/errors.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import type { Output } from "../output.ts";
 import type { ConfigDeps } from "./deps.ts";
@@ -24,13 +23,18 @@ const TAKES: Readonly<Record<Change["takes"], string>> = {
 };
 
 /**
- * Prints every problem and warning, and what each change against the last configuration that loaded
+ * Prints every problem for which a start of the gateway would refuse the configuration, every warning, and what each change against the last configuration that loaded
  * takes. Returns the exit code for a bad configuration if there is a problem.
  */
 export async function check(out: Output, deps: ConfigDeps, json: boolean): Promise<ExitCode> {
-  const { file, text } = await readConfig(deps);
-  const examined = examine({ ...deps, text });
-  const problems = [...examined.problems, ...await brokenCases(examined, deps)];
+  const { file, text, examined, ...judged } = await judgeConfig({
+    ...deps,
+    forStart: { gateway: true },
+  });
+  const { config } = examined;
+  const problems = config === undefined || judged.problems.length > 0
+    ? judged.problems
+    : await listenProblems(config);
   const warnings = [...examined.warnings, ...await channelWarnings(examined, deps)];
   const changes = await changesSinceLastGood(examined, deps);
   const ok = problems.length === 0;
@@ -71,24 +75,6 @@ async function channelWarnings(
     kind: "conflict",
     message,
   }));
-}
-
-/** What the cases of `policy.test.json` say; they can be run only on a configuration that is whole. */
-async function brokenCases(
-  { config, problems }: Examined,
-  { paths }: ConfigDeps,
-): Promise<Problem[]> {
-  if (config === undefined || problems.length > 0) return [];
-  try {
-    const run = await runPinnedCases({ config, paths });
-    return (run?.results ?? []).filter(({ passed }) => !passed).map((each) => ({
-      path: ["gates", "rules"],
-      kind: "conflict",
-      message: `${run!.file}: ${describeFailure(each)}`,
-    }));
-  } catch (error) {
-    return [{ path: [], kind: "conflict", message: toErrorData(error).message }];
-  }
 }
 
 /** Changes can be told only between two configurations that are whole. */

@@ -27,14 +27,7 @@ import { type Dialogue, DialogueEndedError } from "./dialogue.ts";
 import { keepSecret, keySecret } from "./key_secret.ts";
 import { makeWorkspace } from "./make_workspace.ts";
 import { listOffers, type Offer } from "./providers.ts";
-import {
-  keyProblem,
-  modelsOf,
-  type SetUp,
-  setUpModel,
-  tryOut,
-  wayOut,
-} from "./set_up_model.ts";
+import { keyProblem, modelsOf, type SetUp, setUpModel, tryOut, wayOut } from "./set_up_model.ts";
 
 /** What {@linkcode onboard} takes. */
 export interface OnboardOptions {
