@@ -8,7 +8,6 @@ import { memoryOutput } from "../cli/testing/memory_output.ts";
 import { type TempHome, tempHome } from "../lib/config/testing/temp_home.ts";
 import { ownHome } from "../lib/process/own_home.ts";
 import { openRegistry } from "../lib/registry/open_registry.ts";
-import { openOperatorState } from "../lib/state/operator_state.ts";
 import { withValue } from "../lib/config/edit.ts";
 import { configSchema } from "../lib/config/schema.ts";
 import { childNode, keysOf, rootNode, type SchemaNode } from "../lib/config/schema_tree.ts";
