@@ -1,5 +1,5 @@
 /**
- * Whether a service runs in this home and is well, and whether its port can be had.
+ * Whether a service runs in this home, and is well.
  *
  * @module
  */
@@ -74,38 +74,4 @@ function channelFindings({ channels = [] }: ServiceStatus): Finding[] {
       fix: "See how it is now with: service channels status",
     }];
   });
-}
-
-/** What {@linkcode checkPort} works with. */
-export interface CheckPortOptions {
-  host: string;
-  port: number;
-  /** The API is enabled, so that a gateway needs the port. */
-  needed: boolean;
-  status: ServiceStatus | undefined;
-  listen(options: { hostname: string; port: number }): { close(): void };
-}
-
-/** Whether the API's port is free, or served by the running service. */
-export function checkPort({ host, port, needed, status, listen }: CheckPortOptions): Finding {
-  const where = `${host}:${port}`;
-  if (port === 0) return { status: "ok", detail: "any free port" };
-  if (status?.apiUrl !== undefined && new URL(status.apiUrl).port === String(port)) {
-    return { status: "ok", detail: `${where} is served by process ${status.pid}` };
-  }
-  try {
-    listen({ hostname: host, port }).close();
-    return { status: "ok", detail: `${where} is free` };
-  } catch (error) {
-    const reason = error instanceof Deno.errors.AddrInUse
-      ? "another program has it"
-      : error instanceof Error
-      ? error.message
-      : String(error);
-    return {
-      status: needed ? "fail" : "warn",
-      detail: `${where} cannot be had: ${reason}`,
-      fix: "Stop the other program, or choose another: service config set api.port PORT",
-    };
-  }
 }
