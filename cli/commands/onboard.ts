@@ -5,6 +5,7 @@
  */
 
 import { ServiceError } from "../../lib/base/errors.ts";
+import type { HomePaths } from "../../lib/config/paths.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { processConfirm } from "../confirm.ts";
 import type { ChannelDefaults } from "../onboard/add_channels.ts";
@@ -75,9 +76,10 @@ const command: Command = {
       out.note("Nothing was written");
       Deno.exit(EXIT.interrupted);
     });
+    const paths = homePaths(globals);
     try {
       const done = await onboard({
-        paths: homePaths(globals),
+        paths,
         env: (name) => Deno.env.get(name),
         fetch,
         out,
@@ -95,6 +97,9 @@ const command: Command = {
         onWrite: () => isWriting = true,
       });
       printOnboarded(out, done, globals.json);
+      if (done.outcome !== "kept" && await isServed(paths)) {
+        out.note("Restart the running service to apply this");
+      }
       return EXIT.done;
     } catch (error) {
       if (error instanceof ModelTestError) {
@@ -115,6 +120,14 @@ const command: Command = {
 };
 
 const MAX_KEY_CHARS = 4_096;
+
+/** Whether a service runs in the home. */
+async function isServed({ socket }: Pick<HomePaths, "socket">): Promise<boolean> {
+  const { connectLocal, endpointAt } = await import("../../lib/local/endpoint.ts");
+  const client = await connectLocal(endpointAt(socket));
+  client?.close();
+  return client !== undefined;
+}
 
 /** What the options name. Throws `usage` for what can't be. */
 async function givenBy(
