@@ -147,6 +147,7 @@ Deno.test({
       }).output();
       const text = new TextDecoder();
       const said = text.decode(stdout);
+      // deno-lint-ignore no-control-regex
       const ends = [...said.matchAll(/\x1e(\d+)\n([^\x1e\x1f]*)\x1f(\d+)\n/g)];
       const failed = ends.filter(([, , , code]) => code !== "0").map(([, line, output, code]) =>
         `line ${line}, exit ${code}: ${

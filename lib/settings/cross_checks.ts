@@ -4,7 +4,6 @@
  * @module
  */
 
-import { isIP } from "node:net";
 import { readRules } from "../policy/configured_rules.ts";
 import { auditMirror } from "../config/audit_mirror.ts";
 import { mcpProblems } from "./mcp_problems.ts";
@@ -108,10 +107,10 @@ function checkWebsocket({ channels: { websocket }, api }: Config, refuse: Refuse
   for (const { path, message } of trustedProxyWarnings(block)) warn([...inBlock, ...path], message);
 }
 
-/** What a process can be permitted to listen at. */
+/** A name or an address, as a process can be permitted to listen at. */
 function isHost(text: string): boolean {
-  return isIP(text) !== 0 ||
-    /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/i.test(text);
+  const isName = text.split(".").every((part) => /^\w(?:[\w-]*\w)?$/.test(part));
+  return isName || URL.canParse(`http://[${text}]/`);
 }
 
 function checkApi({ api }: Config, refuse: Refuse): void {
