@@ -91,7 +91,7 @@ Deno.test("doctor names a database that is damaged or newer, and --fix leaves it
   newer.set([0, 0, 3, 231], 60);
   for (
     const [bytes, words] of [
-      [newer, "has version 999"],
+      [newer, "has schema version 999"],
       [new TextEncoder().encode("no database".repeat(1_000)), "cannot be read"],
     ] as const
   ) {

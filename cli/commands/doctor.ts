@@ -8,6 +8,8 @@ import { type Command, EXIT, type ExitCode, type Globals } from "../command.ts";
 import type { CheckResult } from "../doctor/check.ts";
 import type { DoctorDeps } from "../doctor/doctor_checks.ts";
 import type { Output, Style } from "../output.ts";
+import { terminalWidth } from "../terminal_width.ts";
+import { wrapText } from "../wrap_text.ts";
 
 const STYLES: Readonly<Record<CheckResult["status"], Style>> = {
   ok: "green",
@@ -16,12 +18,16 @@ const STYLES: Readonly<Record<CheckResult["status"], Style>> = {
   skip: "dim",
 };
 
+/** Columns below which a detail stands below its name. */
+const NARROW = 60;
+
 /** Prints what was fixed and what was found; fails when something is broken. */
 export function printDiagnosis(
   out: Output,
   results: readonly CheckResult[],
   json: boolean,
   fixed?: readonly string[],
+  widthOf: () => number | undefined = terminalWidth,
 ): ExitCode {
   const failed = results.filter(({ status }) => status === "fail").length;
   if (json) {
@@ -31,22 +37,29 @@ export function printDiagnosis(
   for (const line of fixed ?? []) out.line(line);
   if (fixed?.length === 0) out.line("Nothing that --fix may change needs a fix");
   if (fixed !== undefined) out.line();
-  const width = Math.max(...results.map(({ name }) => name.length));
-  const indent = " ".repeat(4 + 2 + width + 2);
-  for (const { name, status, detail, fix } of results) {
-    const lines = detail.split("\n").join(`\n${indent}`);
-    out.line(
-      { text: status.padEnd(4), style: STYLES[status] },
-      `  ${name.padEnd(width)}  ${lines}`,
+  const columns = out.isTerminal ? widthOf() ?? Infinity : Infinity;
+  const nameWidth = Math.max(...results.map(({ name }) => name.length));
+  const isNarrow = columns < NARROW;
+  const indent = isNarrow ? 2 : 4 + 2 + nameWidth + 2;
+  const wrapped = (text: string) =>
+    text.split("\n").flatMap((line) =>
+      columns === Infinity ? [line] : wrapText(line, Math.max(20, columns - indent))
     );
-    if (fix !== undefined) out.line({ text: `${indent}${fix}`, style: "dim" });
+  for (const { name, status, detail, fix } of results) {
+    const [first, ...rest] = isNarrow ? ["", ...wrapped(detail)] : wrapped(detail);
+    const tail = isNarrow ? `  ${name}` : `  ${name.padEnd(nameWidth)}  ${first}`;
+    out.line({ text: status.padEnd(4), style: STYLES[status] }, tail);
+    for (const line of rest) out.line(" ".repeat(indent) + line);
+    for (const line of fix === undefined ? [] : wrapped(fix)) {
+      out.line({ text: " ".repeat(indent) + line, style: "dim" });
+    }
   }
   const warned = results.filter(({ status }) => status === "warn").length;
   if (failed + warned > 0) {
     const more = results.some(({ status, repair }) => status !== "ok" && repair !== undefined)
-      ? "; service doctor --fix fixes what it can"
+      ? ". Fix what can be fixed with: service doctor --fix"
       : "";
-    out.note(`${failed} broken, ${warned} to look at${more}`);
+    out.note(`${failed} failed, ${warned} ${warned === 1 ? "warning" : "warnings"}${more}`);
   }
   return failed === 0 ? EXIT.done : EXIT.failed;
 }

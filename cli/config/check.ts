@@ -18,8 +18,8 @@ import type { ConfigDeps } from "./deps.ts";
 
 /** In words for people. */
 const TAKES: Readonly<Record<Change["takes"], string>> = {
-  live: "works from the next turn on",
-  restart: "takes a restart",
+  live: "applies from the next turn",
+  restart: "needs a restart",
 };
 
 /**
@@ -59,7 +59,7 @@ export async function check(out: Output, deps: ConfigDeps, json: boolean): Promi
   for (const { path, takes } of changes) {
     out.line({ text: "changed", style: "dim" }, `  ${path}: ${TAKES[takes]}`);
   }
-  const what = text === undefined ? `There is no ${file}; the defaults hold` : file;
+  const what = text === undefined ? `${file} doesn't exist; using the defaults` : file;
   out.line(`${what}: ${count(problems.length, "problem")}, ${count(warnings.length, "warning")}`);
   return ok ? EXIT.done : EXIT.config;
 }

@@ -47,7 +47,7 @@ export async function runChecks(
       timeout.resolve({
         status: "fail",
         detail: `the check took longer than ${timeoutMs / 1_000} s`,
-        fix: "Look at what the machine is doing, and try again",
+        fix: "Try again when the machine is less busy",
       }), timeoutMs);
     try {
       const found = await Promise.race([run(), timeout.promise]);

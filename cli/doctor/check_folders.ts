@@ -17,7 +17,7 @@ export async function checkHome(
 ): Promise<Finding[]> {
   const { home, dataDir, auditDir, keysDir, operatorDir, runDir, socketDir, configFile } = paths;
   if (await stat(home) === undefined) {
-    return [{ status: "ok", detail: `${home} will be made`, repair: () => makeFolder(home) }];
+    return [{ status: "ok", detail: `${home} will be created`, repair: () => makeFolder(home) }];
   }
   const folders = new Set([dataDir, auditDir, keysDir, operatorDir, runDir, socketDir]);
   const findings: Finding[] = [];
@@ -50,7 +50,7 @@ async function judge(
   if (Deno.build.os !== "windows" && info.uid !== uid) {
     return {
       status: "fail",
-      detail: `${path} belongs to the user ${info.uid}, this is ${uid}`,
+      detail: `${path} belongs to user ${info.uid}, but you are user ${uid}`,
       fix: `Run as its owner, or: chown ${uid} '${path}'`,
     };
   }
@@ -70,7 +70,7 @@ async function judge(
   const mode = (info.mode & 0o777).toString(8);
   return {
     status: "warn",
-    detail: `${path} has the mode ${mode}: other users can get at it`,
+    detail: `${path} has mode ${mode}, so other users can access it`,
     fix,
     repair,
   };
@@ -108,7 +108,7 @@ export async function checkWorkspace(workspace: string, paths: HomePaths): Promi
     if (isInside(path, real) || isInside(real, path)) {
       return {
         status: "fail",
-        detail: `${workspace} and ${path}, which the agent must not touch, lie in one another`,
+        detail: `${workspace} overlaps with ${path}, which the agent must not touch`,
         fix: "Name another folder: service config set agent.workspace FOLDER",
       };
     }
@@ -123,7 +123,7 @@ export async function checkWorkspace(workspace: string, paths: HomePaths): Promi
     };
   }
   const repair = () => makeFolder(workspace);
-  return { status: "ok", detail: `${workspace} will be made`, repair };
+  return { status: "ok", detail: `${workspace} will be created`, repair };
 }
 
 async function stat(

@@ -14,11 +14,11 @@ export function checkOperators(
 ): Finding[] {
   const damage = findStateDamage({ dir, keysDir }).filter(({ name }) => name !== "secrets");
   if (damage.length === 0) {
-    return [{ status: "ok", detail: "tokens, grants and latches are whole" }];
+    return [{ status: "ok", detail: "tokens, grants and blocks are intact" }];
   }
   return damage.map(({ name, damaged, repair }) =>
     name === "pending"
-      ? { status: "warn", detail: damaged, fix: "Start the service: it begins with an empty one" }
+      ? { status: "warn", detail: damaged, fix: "Start the service: it starts with an empty list" }
       : { status: "fail", detail: damaged, fix: `Find out who changed it, then: ${repair}` }
   );
 }

@@ -166,13 +166,13 @@ function judgeConfig(
         ? configFile
         : source === "last-good"
         ? `${lastGoodFile}, the last one that loaded`
-        : `the defaults; there is no ${configFile}`,
+        : `using the defaults; ${configFile} doesn't exist`,
     };
   }
   return loaded.warnings.map((detail) => ({
     status: "warn",
     detail,
-    fix: `Correct it in ${configFile}`,
+    fix: `Fix it in ${configFile}`,
   }));
 }
 
@@ -184,12 +184,12 @@ async function checkAudit(
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   });
-  if (found === undefined) return { status: "ok", detail: "no record yet" };
+  if (found === undefined) return { status: "ok", detail: "no records yet" };
   if (!found.ok) {
     return {
       status: "fail",
       detail: found.message,
-      fix: `Keep a copy of ${dir} and find out who changed it`,
+      fix: `Keep a copy of ${dir}, and find out who changed it`,
     };
   }
   try {
@@ -199,14 +199,14 @@ async function checkAudit(
       status: "fail",
       detail: error instanceof Error ? error.message : String(error),
       fix:
-        `Restore it from a backup, or move it away: digests of commands so far can then not be confirmed`,
+        `Restore it from a backup, or move it away. Earlier digests of commands can't be verified then`,
     };
   }
   const crashed = found.unknown.filter((action) => action.crashed).length;
   return {
     status: "ok",
-    detail: `${found.records} records, the chain holds` +
-      (crashed === 0 ? "" : `; ${crashed} actions were cut off by a crash`),
+    detail: `${found.records} ${found.records === 1 ? "record" : "records"}, chain intact` +
+      (crashed === 0 ? "" : `; a crash cut off ${crashed} ${crashed === 1 ? "action" : "actions"}`),
   };
 }
 
@@ -215,9 +215,7 @@ async function checkSandbox({ confinement }: DoctorDeps, workspace: string): Pro
   if (!confined) {
     return {
       status: "warn",
-      detail:
-        "tools and channels run without a sandbox; tools refuse what is not safe without one: " +
-        reason,
+      detail: "there is no sandbox, so tools refuse what isn't safe without one: " + reason,
       fix: "On Linux install bubblewrap and allow user namespaces: apt install bubblewrap",
     };
   }

@@ -9,6 +9,7 @@ import { printDiagnosis } from "../commands/doctor.ts";
 import { FakeClient } from "../testing/fake_client.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import { CHANNELS } from "../../channels/mod.ts";
+import { acquireHome } from "../../lib/authority/home_lock.ts";
 import { openRegistry } from "../../lib/registry/open_registry.ts";
 import { type Behaviour, startModelServer } from "../../tests/fakes/model_server.ts";
 import { isProgram, needs } from "../../tests/support/needs.ts";
@@ -86,7 +87,7 @@ Deno.test("checkDeno() wants a version that is new enough", () => {
 
 Deno.test("checkHome() is content with a home that is not there yet, and with a private one", () =>
   withHome(async (paths) => {
-    assertStringIncludes((await checkHome(paths))[0]!.detail, "will be made");
+    assertStringIncludes((await checkHome(paths))[0]!.detail, "will be created");
     await Deno.mkdir(paths.keysDir, { recursive: true, mode: 0o700 });
     assertEquals(await checkHome(paths), [{ status: "ok", detail: paths.home }]);
   }));
@@ -110,7 +111,7 @@ Deno.test("checkHome() fails for a folder of another user, and for a file in its
     await Deno.writeTextFile(paths.dataDir, "");
     const [home, data] = await checkHome(paths, () => 4_711);
     assertEquals([home!.status, data!.status], ["fail", "fail"]);
-    assertMatch(home!.detail, /belongs to the user \d+, this is 4711/);
+    assertMatch(home!.detail, /belongs to user \d+, but you are user 4711/);
     assertStringIncludes(data!.detail, "is not a folder");
   }));
 
@@ -132,7 +133,7 @@ Deno.test("checkDatabase() reads what is there and makes nothing", () =>
   withHome(async (paths) => {
     await Deno.mkdir(paths.dataDir, { recursive: true });
     const file = paths.database;
-    assertStringIncludes((await checkDatabase(file)).detail, "will be made");
+    assertStringIncludes((await checkDatabase(file)).detail, "will be created");
     assertEquals([...Deno.readDirSync(paths.dataDir)], []);
 
     const db = new DatabaseSync(file);
@@ -252,7 +253,7 @@ Deno.test("checkService() tells what runs, its version, and what it complains of
   assertEquals(checkService(undefined, "1.0.0")[0]!.status, "ok");
   const [running] = checkService(STATUS, "1.0.0");
   assertEquals(running!.status, "ok");
-  assertMatch(running!.detail, /process 42, http:.*, fake\/model, 1 turns running/);
+  assertMatch(running!.detail, /process 42, http:.*, fake\/model, 1 turn running/);
   assertEquals(checkService(STATUS, "2.0.0")[0]!.status, "warn");
   const ill = { ...STATUS, checks: { audit: { ok: false, detail: "disk full" } } };
   const findings = checkService(ill, "1.0.0");
@@ -368,6 +369,20 @@ Deno.test("checkClock() holds the clock against what the home wrote last", () =>
     assertStringIncludes(behind.detail, "the clock is 60 min behind");
     const reset = await checkClock(files, 0);
     assertEquals([reset.status, reset.detail], ["fail", "the clock says 1970-01-01T00:00:00Z"]);
+  }));
+
+Deno.test("checkLock() fails for a service that holds the home and doesn't answer", () =>
+  withHome(async (paths) => {
+    const lock = await acquireHome(paths);
+    assert("release" in lock);
+    const mute = await checkLock(paths, false);
+    assertEquals([mute.status, mute.fix], [
+      "fail",
+      `Wait for it to start or end, or end it: kill ${Deno.pid}`,
+    ]);
+    assertEquals((await checkLock(paths, true)).status, "ok");
+    lock.release();
+    assertEquals((await checkLock(paths, false)).detail, "the home is free");
   }));
 
 Deno.test("checkLock() tells what a service left, and --fix removes it", () =>
@@ -520,7 +535,7 @@ Deno.test("doctorChecks() tells where the configuration comes from, and each war
     };
     assertEquals(await found({}), [paths.configFile]);
     assertEquals(await found({ source: "defaults" }), [
-      `the defaults; there is no ${paths.configFile}`,
+      `using the defaults; ${paths.configFile} doesn't exist`,
     ]);
     assertStringIncludes((await found({ source: "last-good" }))[0]!, paths.lastGoodFile);
     assertEquals(await found({ warnings: ["one", "two"] }), ["one", "two"]);
@@ -538,10 +553,10 @@ Deno.test("doctorChecks() counts the actions that a crash cut off, and takes no 
     assertEquals(await detail(() => Promise.resolve(found)), {
       name: "audit",
       status: "ok",
-      detail: "3 records, the chain holds; 1 actions were cut off by a crash",
+      detail: "3 records, chain intact; a crash cut off 1 action",
     });
     const none = await detail(() => Promise.reject(new Deno.errors.NotFound()));
-    assertEquals([none?.status, none?.detail], ["ok", "no record yet"]);
+    assertEquals([none?.status, none?.detail], ["ok", "no records yet"]);
   }));
 
 Deno.test("doctorChecks() reports a key with which the audit cannot be opened, though its record holds", () =>
@@ -560,7 +575,7 @@ Deno.test("doctorChecks() reports a key with which the audit cannot be opened, t
     assertEquals(await find(), ["fail", `"${key}" is no file`]);
     await Deno.remove(key);
     await Deno.writeTextFile(key, "0".repeat(64), { mode: 0o600 });
-    assertEquals(await find(), ["ok", "3 records, the chain holds"]);
+    assertEquals(await find(), ["ok", "3 records, chain intact"]);
   }));
 
 Deno.test("doctorChecks() says whose rights children of root have, and what that costs", () =>
@@ -602,8 +617,25 @@ Deno.test("doctorChecks() reports every part that is not well, with what to do",
     const { out, stdout, stderr } = memoryOutput();
     assertEquals(printDiagnosis(out, results, false), 1);
     assertStringIncludes(stdout.text, "line 7: changed\n");
-    assertEquals(stderr.text, "2 broken, 1 to look at\n");
+    assertEquals(stderr.text, "2 failed, 1 warning\n");
   }));
+
+Deno.test("printDiagnosis() fits a terminal of 40 columns", () => {
+  const { out, stdout } = memoryOutput({ stdout: true, noColor: true });
+  const results = [{
+    name: "ports",
+    status: "fail" as const,
+    detail: "channels.websocket: 127.0.0.1:8765 is in use by nginx (process 7)",
+    fix: "Stop that program, or choose another port",
+  }];
+  printDiagnosis(out, results, false, undefined, () => 40);
+  assertEquals(
+    stdout.text,
+    "fail  ports\n" +
+      "  channels.websocket: 127.0.0.1:8765 is\n  in use by nginx (process 7)\n" +
+      "  Stop that program, or choose another\n  port\n",
+  );
+});
 
 Deno.test("doctorChecks() asks nobody with --offline", () =>
   withHome(async (paths) => {
