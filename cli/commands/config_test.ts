@@ -209,8 +209,8 @@ Deno.test("config check reports problems, warnings, and what changes take", asyn
   assertEquals(good.exit, EXIT.done);
   assertEquals(good.stdout.split("\n"), [
     "warning  odd (line 8): is not a known key",
-    "changed  agent.maxSteps: works from the next turn on",
-    "changed  api.port: takes a restart",
+    "changed  agent.maxSteps: applies from the next turn",
+    "changed  api.port: needs a restart",
     `${home.paths.configFile}: no problems, 1 warning`,
     "",
   ]);
@@ -232,7 +232,7 @@ Deno.test("config check reports problems, warnings, and what changes take", asyn
 
 Deno.test("config check is content with no file, and names a syntax error", async () => {
   await using home = await tempHome();
-  assertStringIncludes((await run(home, ["check"])).stdout, "the defaults hold: no problems");
+  assertStringIncludes((await run(home, ["check"])).stdout, "using the defaults: no problems");
   await home.write("{\n  oops }");
   const { exit, stdout } = await run(home, ["check"]);
   assertEquals(exit, EXIT.config);

@@ -91,7 +91,8 @@ export async function ownHome(
   let output: LogOutput | undefined;
   let launcher: GatewayLauncher | undefined;
   try {
-    const loaded = await loadOwn(options);
+    const forStart = { gateway: options.channels !== undefined };
+    const loaded = await loadOwn(options, { forStart });
     const homeLog = await openLog(options, loaded.config);
     const { log } = homeLog;
     output = homeLog.output;
