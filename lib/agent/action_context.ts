@@ -18,9 +18,10 @@ const READS_FILES: ReadonlySet<Capability> = new Set(["fs.read", "exec", "mcp.ca
 
 /** The context of one call. Hosts and URLs are looked for only where the gate goes by them. */
 export function actionContext(
-  { turn, attended, toolbox, messages, call }: {
+  { turn, attended, asks, toolbox, messages, call }: {
     turn: Turn;
     attended: boolean;
+    asks: boolean;
     toolbox: Toolbox;
     messages: () => readonly Message[];
     call: ToolCall;
@@ -36,6 +37,7 @@ export function actionContext(
     channel: turn.channel,
     actor: turn.actor,
     attended,
+    ...!asks && { asks },
     ...automation !== undefined && {
       automation: {
         id: automation.id,

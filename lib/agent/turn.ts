@@ -286,14 +286,21 @@ class TurnLoop {
     const answer: Extract<Message, { role: "tool" }> = { role: "tool", results: [] };
     const stops: string[] = [];
     let last: AgentEvent | undefined;
-    const onOutcome = (call: ToolCall, { status, output, ran }: CallOutcome) => {
+    const onOutcome = (call: ToolCall, { status, output, ran, remedy }: CallOutcome) => {
       this.#ranTool ||= ran;
       const { callId, tool, args } = call;
       const advice = this.#guard.observe({ tool, args, output });
       if (advice.kind === "stop") stops.push(advice.reason);
       const told = advice.kind === "warn" ? `${output}\n\n${advice.note}` : output;
       answer.results.push({ callId, tool, output: told, failed: status !== "ok" });
-      const event: AgentEvent = { type: "tool_result", callId, tool, status, output: told };
+      const event: AgentEvent = {
+        type: "tool_result",
+        callId,
+        tool,
+        status,
+        output: told,
+        ...remedy && { remedy },
+      };
       if (answer.results.length === calls.length) last = event;
       else this.#recorder.say(event, toolbox.find(tool)?.readOnly === false ? "full" : "normal");
     };
@@ -311,8 +318,8 @@ class TurnLoop {
           toolbox,
           presence,
           context(call) {
-            const { attended } = presence;
-            return actionContext({ turn, attended, toolbox, messages, call });
+            const { attended, asks } = presence;
+            return actionContext({ turn, attended, asks, toolbox, messages, call });
           },
         },
         calls,

@@ -129,6 +129,7 @@ export const AUTHORITY = {
           channel: NAME,
           actor: NAME,
           attended: z.boolean(),
+          asks: z.literal(false).optional(),
           personHosts: z.array(z.string()),
           toolUrls: z.array(z.string()),
         }),

@@ -96,6 +96,8 @@ const CONVERSATIONS = {
     input: AskedPart[];
     /** A preset or `<provider>/<id>` instead of the configured model. */
     model?: string;
+    /** False: what a person would be asked about is refused at once. Default: true. */
+    asks?: boolean;
   }, StoredEvent>,
   sessions: {} as Stream<{ limit: number; before?: number }, Session>,
   /**

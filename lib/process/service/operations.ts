@@ -58,6 +58,7 @@ const turnParams = z.object({
     z.object({ type: z.literal("file"), name: z.string(), data: z.string() }),
   ])).min(1),
   model: z.string().optional(),
+  asks: z.boolean().optional(),
 });
 const pageParams = z.object({
   limit: z.int().min(1).max(1_000),
@@ -112,7 +113,7 @@ async function* runTurn(
   params: unknown,
   signal: AbortSignal,
 ): AsyncGenerator<StoredEvent> {
-  const { sessionKey, input, model } = checkParams(turnParams, params);
+  const { sessionKey, input, model, asks } = checkParams(turnParams, params);
   const by = requester();
   const answer = turns.command({ sessionKey, input, actor: by.actor });
   if (answer !== undefined) return yield* answer.events();
@@ -127,6 +128,7 @@ async function* runTurn(
     input: parts,
     durable: false,
     model,
+    asks,
   });
   // The caller going away cancels the turn, and the loop goes on to its end, so that a command
   // that cancels still sees how it ended.
