@@ -27,7 +27,7 @@ export async function dispatch(args: readonly string[], deps: DispatchDeps): Pro
     // Whoever read the output has seen enough of it: that is no failure.
     if (error instanceof OutputClosedError) return EXIT.done;
     return reportError(error, deps.out, {
-      json: hasFlag(args, "--json"),
+      json: hasFlag(args, "--json") || hasFlag(args, "--json-stream"),
       verbose: hasFlag(args, "--verbose"),
     });
   }

@@ -9,13 +9,19 @@ import type { LocalClient } from "../../lib/local/client.ts";
 import type { Operator } from "../../lib/operations/operator.ts";
 import { ApprovalPrompt } from "../agent/approval_prompt.ts";
 import { type ApproverSources, openApprover } from "../agent/approver.ts";
-import { ask } from "../agent/ask.ts";
+import { ask, type AskOptions } from "../agent/ask.ts";
 import { gatherMessage, type MessageSources } from "../agent/gather_message.ts";
 import { processSignals, type Signals, withInterrupts } from "../agent/interrupts.ts";
 import type { LineReader } from "../agent/line_reader.ts";
 import { processSources } from "../agent/process_sources.ts";
-import { DEFAULT_SESSION, parseSessionName, sessionKey } from "../agent/session_name.ts";
-import type { Command, ExitCode, Globals, Invocation } from "../command.ts";
+import {
+  lastSessionName,
+  newSessionName,
+  parseSessionName,
+  sessionKey,
+} from "../agent/session_name.ts";
+import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
+import { TOKEN_VARIABLE } from "../operator/approver_token.ts";
 import type { Output } from "../output.ts";
 
 /** What the command reaches outside of itself. */
@@ -33,12 +39,16 @@ export interface AgentDeps {
 interface AgentOptions {
   message?: string;
   files: string[];
-  session: string;
+  /** Undefined: the newest one. */
+  session: string | undefined;
   model?: string;
   useStdin: boolean;
   stream: boolean;
+  json: AskOptions["json"];
   /** Approves everything that the turn asks for. */
   yes: boolean;
+  /** Waits for an approver where nobody sits at the terminal. */
+  wait: boolean;
 }
 
 /** Runs the command. */
@@ -54,23 +64,29 @@ export async function runAgent(invocation: Invocation, deps: AgentDeps): Promise
     onFirst,
     (signal) =>
       deps.withService(globals, async (client, operator) => {
-        const key = sessionKey(options.session);
-        const approvals = openApprovals({ yes: options.yes, json: globals.json }, out, deps, {
+        const session = options.session ?? await lastSessionName(client);
+        const key = sessionKey(session);
+        const approvals = openApprovals(options, out, deps, {
           client,
           operator,
           sessionKey: () => key,
         });
         try {
-          return await ask(client, out, {
+          const code = await ask(client, out, {
             sessionKey: key,
             input,
             model: options.model,
-            json: globals.json,
+            asks: approvals.isAttended || options.wait,
+            json: options.json,
             stream: options.stream,
             verbose: globals.verbose,
             approvals: approvals.prompt(),
             signal,
           });
+          if (code === EXIT.done && options.json === false && out.isErrorTerminal) {
+            out.note({ text: 'Continue with: service agent -c "…"', style: "dim" });
+          }
+          return code;
         } finally {
           approvals.close();
         }
@@ -80,25 +96,29 @@ export async function runAgent(invocation: Invocation, deps: AgentDeps): Promise
 
 /** Where the actions of a command's turns are asked about. */
 function openApprovals(
-  { yes, json }: { yes: boolean; json: boolean },
+  { yes, json }: Pick<AgentOptions, "yes" | "json">,
   out: Output,
   { signals, sources, env }: AgentDeps,
   { client, operator, sessionKey }: Pick<ApproverSources, "client" | "operator" | "sessionKey">,
   reader?: LineReader,
 ) {
-  const atTerminal = !json && sources(out).stdinIsTerminal && out.isErrorTerminal;
-  const { approver, detach } = openApprover({
-    client,
-    operator,
-    isAttended: yes || atTerminal,
-    sessionKey,
-    env,
-  });
+  const atTerminal = json === false && sources(out).stdinIsTerminal && out.isErrorTerminal;
+  const isAttended = yes || atTerminal;
+  const { approver, detach } = openApprover({ client, operator, isAttended, sessionKey, env });
+  if (yes && approver === undefined) {
+    throw new ServiceError(
+      "invalid_token",
+      `A service runs in this home, so -y needs a token that can approve: set ${TOKEN_VARIABLE}`,
+      { param: "yes" },
+    );
+  }
   // Loaded when the first question comes, so that a command that is never asked does not wait for it.
   let own: LineReader | undefined;
   const ownReader = async () =>
     own ??= (await import("../agent/line_reader.ts")).terminalReader([]);
   return {
+    /** Somebody answers what the turn asks for, or has done so with `--yes`. */
+    isAttended,
     prompt: () =>
       new ApprovalPrompt({
         approver,
@@ -114,15 +134,30 @@ function openApprovals(
   };
 }
 
-function readOptions({ options }: Invocation): AgentOptions {
+function readOptions({ options, args, globals }: Invocation): AgentOptions {
+  const [text] = args;
+  if (text !== undefined && options["message"] !== undefined) {
+    throw new ServiceError("usage", "Give the message once: as TEXT or with -m", {
+      param: "message",
+    });
+  }
+  const session = options["session"] as string | undefined;
+  const continues = options["continue"] === true;
+  if (session !== undefined && continues) {
+    throw new ServiceError("usage", "Give either --session or --continue, not both", {
+      param: "continue",
+    });
+  }
   return {
-    message: options["message"] as string | undefined,
+    message: text ?? options["message"] as string | undefined,
     files: options["file"] as string[] | undefined ?? [],
-    session: parseSessionName(options["session"] as string | undefined ?? DEFAULT_SESSION),
+    session: continues ? undefined : parseSessionName(session ?? newSessionName()),
     model: options["model"] as string | undefined,
     useStdin: options["no-stdin"] !== true,
     stream: options["no-stream"] !== true,
+    json: options["json-stream"] === true ? "events" : globals.json && "value",
     yes: options["yes"] === true,
+    wait: options["wait"] === true,
   };
 }
 
@@ -132,8 +167,10 @@ async function startChat(
   options: AgentOptions,
   deps: AgentDeps,
 ): Promise<ExitCode> {
-  if (globals.json) {
-    throw new ServiceError("usage", "--json needs a message: add -m TEXT", { param: "message" });
+  if (options.json !== false) {
+    throw new ServiceError("usage", 'JSON output needs a message: service agent --json "TEXT"', {
+      param: "message",
+    });
   }
   if (!out.isErrorTerminal) {
     throw new ServiceError(
@@ -150,9 +187,10 @@ async function startChat(
   return await withService(globals, async (client, operator) => {
     const history = await PromptHistory.load(`${homePaths(globals).home}/history`);
     const reader = terminalReader(history.entries);
-    let key = sessionKey(options.session);
+    const session = options.session ?? await lastSessionName(client);
+    let key = sessionKey(session);
     const approvals = openApprovals(
-      { yes: options.yes, json: false },
+      options,
       out,
       deps,
       { client, operator, sessionKey: () => key },
@@ -169,7 +207,7 @@ async function startChat(
           onSession: (session) => key = session,
           remember: (entry) => history.add(entry),
         },
-        { ...options, verbose: globals.verbose },
+        { ...options, session, verbose: globals.verbose },
       );
     } finally {
       approvals.close();
@@ -179,20 +217,31 @@ async function startChat(
 }
 
 const agent: Command = {
+  args: "[TEXT]",
   description:
-    "Asks the agent and prints its answer; without -m and on a terminal it is a chat. Standard " +
-    "input that is not a terminal is added to the message. The answer goes to standard output, " +
-    "everything else to standard error. Exit codes: 0 done, 1 failed, 2 usage, 3 configuration, " +
-    "4 model provider, 5 the turn ended on an action that was refused, 130 interrupted.",
+    "Asks the agent and prints its answer. Without a message, at a terminal, it is a chat. Each call " +
+    "starts a conversation of its own unless --continue or --session says otherwise. Standard input " +
+    "that isn't a terminal is added to the message. The answer goes to standard output, everything " +
+    "else to standard error. Where nobody sits at a terminal, an action that needs an approval ends " +
+    "the turn with exit code 5 and the command that would allow it. Exit codes: 0 done, 1 failed, " +
+    "2 usage, 3 configuration, 4 model provider, 5 refused, 130 interrupted.",
   examples: [
-    'service agent -m "What is in this folder?"',
+    'service agent "What is in this folder?"',
+    'service agent -c "And the largest file?"',
     'cat log | service agent -m "What failed?"',
-    'service agent --session work --file notes.md -m "Sum this up"',
+    'service agent --session work --file notes.md "Sum this up"',
+    'service agent --json "Is the build green?" | jq -r .answer',
     "service agent",
   ],
   options: [
     { name: "message", alias: "m", value: "TEXT", summary: "Ask this; - reads it from stdin" },
-    { name: "session", alias: "s", value: "NAME", summary: "Session to go on in (default)" },
+    { name: "continue", alias: "c", summary: "Continue the last conversation" },
+    {
+      name: "session",
+      alias: "s",
+      value: "NAME",
+      summary: "Start or continue the one called NAME",
+    },
     {
       name: "file",
       alias: "f",
@@ -201,9 +250,11 @@ const agent: Command = {
       summary: "Attach a text file, an image, a PDF, or a .docx, .xlsx or .pptx",
     },
     { name: "model", value: "NAME", summary: "A preset, or <provider>/<model id>" },
+    { name: "json-stream", summary: "Print each event as a JSON line, instead of one at the end" },
     { name: "no-stream", summary: "Print the answer only when it is whole" },
     { name: "no-stdin", summary: "Do not read standard input" },
     { name: "yes", alias: "y", summary: "Approve everything that the turn asks for" },
+    { name: "wait", summary: "Wait for an approver instead of ending the turn" },
   ],
   run: (invocation) =>
     runAgent(invocation, {

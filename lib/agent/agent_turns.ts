@@ -275,7 +275,9 @@ export class AgentTurns implements Turns {
   #own(
     turn: Turn,
     place: Place<AcceptedTurn>,
-    { model, ...how }: Pick<AcceptedTurnDeps, "requester" | "timeoutMs" | "asks"> & { model?: Model },
+    { model, ...how }: Pick<AcceptedTurnDeps, "requester" | "timeoutMs" | "asks"> & {
+      model?: Model;
+    },
   ): AcceptedTurn {
     const { journal } = this.#deps;
     const own = new AcceptedTurn({
