@@ -68,10 +68,10 @@ Deno.test("agent gives the same output as owner of the home and as guest of a ru
   await using model = startModelServer({ script: { text: ["Same ", "words"], reasoning: "hm" } });
   await using home = await makeHome(configFor(model.baseUrl));
   const owner = await home.run(["agent", "-m", "hi", "--session", "a"]);
-  const ownerJson = await home.run(["agent", "-m", "hi", "--session", "b", "--json"]);
+  const ownerJson = await home.run(["agent", "-m", "hi", "--session", "b", "--json-stream"]);
   await using service = await home.start();
   const guest = await home.run(["agent", "-m", "hi", "--session", "c"]);
-  const guestJson = await home.run(["agent", "-m", "hi", "--session", "d", "--json"]);
+  const guestJson = await home.run(["agent", "-m", "hi", "--session", "d", "--json-stream"]);
   assertEquals([guest.code, guest.stdout], [owner.code, owner.stdout], guest.stderr);
   assertEquals(guest.stdout, "Same words\n");
   const events = (text: string) =>

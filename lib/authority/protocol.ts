@@ -32,6 +32,8 @@ export interface ServicePaths {
   dataDir: string;
   /** The local socket. */
   socket: string;
+  /** What the service was configured by; it is told, and not read again. */
+  configFile: string;
 }
 
 /** Health by name, for GET /ready. */

@@ -138,6 +138,8 @@ const SERVICE = {
 export interface ServiceStatus {
   version: string;
   pid: number;
+  /** Absolute path of the configuration that it started with. */
+  configFile: string;
   apiUrl?: string;
   wsUrl?: string;
   model: string;
