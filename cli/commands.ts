@@ -64,6 +64,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/sessions.ts"),
   },
   {
+    name: "projects",
+    summary: "List, allow and forget folders that the agent may work in",
+    load: () => import("./commands/projects.ts"),
+  },
+  {
     name: "plugins",
     summary: "List, show, enable and disable channels",
     load: () => import("./commands/plugins.ts"),

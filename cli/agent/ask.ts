@@ -39,6 +39,8 @@ export interface AskOptions {
   approvals?: ApprovalPrompt;
   /** False: nobody answers, so a call that only a person or a grant could allow ends the turn. */
   asks?: boolean;
+  /** Project that a new session works in. Default: the workspace. */
+  folder?: string;
   /** Cancels the turn; its end is still shown. */
   signal: AbortSignal;
 }

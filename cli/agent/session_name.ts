@@ -42,16 +42,26 @@ export function sessionName(key: string): string {
   return key.startsWith(CHANNEL) ? key.slice(CHANNEL.length) : key;
 }
 
-/** Name of the command line's newest session. Rejects with `not_found` when it has none. */
-export async function lastSessionName(client: Pick<LocalClient, "stream">): Promise<string> {
+/**
+ * Name of the command line's newest session that works in a project or, without one, in the workspace.
+ * Rejects with `not_found` when it has none.
+ */
+export async function lastSessionName(
+  client: Pick<LocalClient, "stream">,
+  folder?: string,
+): Promise<string> {
   for (let before: number | undefined, more = true; more;) {
     more = false;
-    for await (const { key, updatedAt } of client.stream("sessions", { limit: PAGE, before })) {
-      if (key.startsWith(CHANNEL)) return sessionName(key);
-      [before, more] = [updatedAt, true];
+    for await (const session of client.stream("sessions", { limit: PAGE, before })) {
+      if (session.key.startsWith(CHANNEL) && session.folder === folder) {
+        return sessionName(session.key);
+      }
+      [before, more] = [session.updatedAt, true];
     }
   }
-  throw new ServiceError("not_found", "No conversation to continue: start one without --continue", {
-    param: "continue",
-  });
+  throw new ServiceError(
+    "not_found",
+    `No conversation to continue in ${folder ?? "the workspace"}: start one without --continue`,
+    { param: "continue" },
+  );
 }

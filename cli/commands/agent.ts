@@ -9,7 +9,7 @@ import type { LocalClient } from "../../lib/local/client.ts";
 import type { Operator } from "../../lib/operations/operator.ts";
 import { ApprovalPrompt } from "../agent/approval_prompt.ts";
 import { type ApproverSources, openApprover } from "../agent/approver.ts";
-import { ask, type AskOptions } from "../agent/ask.ts";
+import { ask, type AskOptions, type TurnClient } from "../agent/ask.ts";
 import { gatherMessage, type MessageSources } from "../agent/gather_message.ts";
 import { processSignals, type Signals, withInterrupts } from "../agent/interrupts.ts";
 import type { LineReader } from "../agent/line_reader.ts";
@@ -29,6 +29,11 @@ export interface AgentDeps {
   sources(out: Output): MessageSources;
   signals: Signals;
   env: (name: string) => string | undefined;
+  /** The project that a new session works in; undefined: the workspace. */
+  openFolder(
+    globals: Globals,
+    how: { dir?: string; asks: boolean; out: Output },
+  ): Promise<string | undefined>;
   withService<T>(
     globals: Globals,
     use: (client: LocalClient, operator?: Pick<Operator, "attachTerminal">) => Promise<T>,
@@ -41,6 +46,8 @@ interface AgentOptions {
   files: string[];
   /** Undefined: the newest one. */
   session: string | undefined;
+  /** Where it works, as it was typed. */
+  dir?: string;
   model?: string;
   useStdin: boolean;
   stream: boolean;
@@ -58,13 +65,15 @@ export async function runAgent(invocation: Invocation, deps: AgentDeps): Promise
   // Before the service is opened: it may be a process further left in the same pipe.
   const input = await gatherMessage(options, deps.sources(out));
   if (input === undefined) return await startChat(globals, out, options, deps);
+  const asks = isAtTerminal(options, out, deps);
+  const folder = await deps.openFolder(globals, { dir: options.dir, asks, out });
   const onFirst = () => out.note({ text: "Cancelling; Ctrl-C again leaves at once", style: "dim" });
   return await withInterrupts(
     deps.signals,
     onFirst,
     (signal) =>
       deps.withService(globals, async (client, operator) => {
-        const session = options.session ?? await lastSessionName(client);
+        const session = options.session ?? await lastSessionName(client, folder);
         const key = sessionKey(session);
         const approvals = openApprovals(options, out, deps, {
           client,
@@ -77,6 +86,7 @@ export async function runAgent(invocation: Invocation, deps: AgentDeps): Promise
             input,
             model: options.model,
             asks: approvals.isAttended || options.wait,
+            folder,
             json: options.json,
             stream: options.stream,
             verbose: globals.verbose,
@@ -98,12 +108,12 @@ export async function runAgent(invocation: Invocation, deps: AgentDeps): Promise
 function openApprovals(
   { yes, json }: Pick<AgentOptions, "yes" | "json">,
   out: Output,
-  { signals, sources, env }: AgentDeps,
+  deps: AgentDeps,
   { client, operator, sessionKey }: Pick<ApproverSources, "client" | "operator" | "sessionKey">,
   reader?: LineReader,
 ) {
-  const atTerminal = json === false && sources(out).stdinIsTerminal && out.isErrorTerminal;
-  const isAttended = yes || atTerminal;
+  const { signals, env } = deps;
+  const isAttended = yes || isAtTerminal({ json }, out, deps);
   const { approver, detach } = openApprover({ client, operator, isAttended, sessionKey, env });
   if (yes && approver === undefined) {
     throw new ServiceError(
@@ -134,6 +144,15 @@ function openApprovals(
   };
 }
 
+/** Somebody sits here who can be asked. */
+function isAtTerminal(
+  { json }: Pick<AgentOptions, "json">,
+  out: Output,
+  { sources }: Pick<AgentDeps, "sources">,
+): boolean {
+  return json === false && sources(out).stdinIsTerminal && out.isErrorTerminal;
+}
+
 function readOptions({ options, args, globals }: Invocation): AgentOptions {
   const [text] = args;
   if (text !== undefined && options["message"] !== undefined) {
@@ -152,6 +171,7 @@ function readOptions({ options, args, globals }: Invocation): AgentOptions {
     message: text ?? options["message"] as string | undefined,
     files: options["file"] as string[] | undefined ?? [],
     session: continues ? undefined : parseSessionName(session ?? newSessionName()),
+    dir: options["dir"] as string | undefined,
     model: options["model"] as string | undefined,
     useStdin: options["no-stdin"] !== true,
     stream: options["no-stream"] !== true,
@@ -184,10 +204,12 @@ async function startChat(
   const { PromptHistory } = await import("../agent/prompt_history.ts");
   const { homePaths } = await import("../home_paths.ts");
   const { signals, withService } = deps;
+  const asks = isAtTerminal(options, out, deps);
+  const folder = await deps.openFolder(globals, { dir: options.dir, asks, out });
   return await withService(globals, async (client, operator) => {
     const history = await PromptHistory.load(`${homePaths(globals).home}/history`);
     const reader = terminalReader(history.entries);
-    const session = options.session ?? await lastSessionName(client);
+    const session = options.session ?? await lastSessionName(client, folder);
     let key = sessionKey(session);
     const approvals = openApprovals(
       options,
@@ -199,7 +221,7 @@ async function startChat(
     try {
       return await chat(
         {
-          client,
+          client: inFolder(client, folder),
           out,
           reader,
           signals,
@@ -216,11 +238,20 @@ async function startChat(
   });
 }
 
+/** A client whose new sessions work in that project. */
+function inFolder(client: LocalClient, folder: string | undefined): TurnClient {
+  return {
+    stream: (op, params, options) => client.stream(op, { ...params, folder }, options),
+    ended: client.ended,
+  };
+}
+
 const agent: Command = {
   args: "[TEXT]",
   description:
     "Asks the agent and prints its answer. Without a message, at a terminal, it is a chat. Each call " +
-    "starts a conversation of its own unless --continue or --session says otherwise. Standard input " +
+    "starts a conversation of its own unless --continue or --session says otherwise. It works in " +
+    "the folder where it is started, once you have allowed that, else in the workspace. Standard input " +
     "that isn't a terminal is added to the message. The answer goes to standard output, everything " +
     "else to standard error. Where nobody sits at a terminal, an action that needs an approval ends " +
     "the turn with exit code 5 and the command that would allow it. Exit codes: 0 done, 1 failed, " +
@@ -249,6 +280,7 @@ const agent: Command = {
       repeatable: true,
       summary: "Attach a text file, an image, a PDF, or a .docx, .xlsx or .pptx",
     },
+    { name: "dir", alias: "C", value: "DIR", summary: "Work in DIR instead of the current folder" },
     { name: "model", value: "NAME", summary: "A preset, or <provider>/<model id>" },
     { name: "json-stream", summary: "Print each event as a JSON line, instead of one at the end" },
     { name: "no-stream", summary: "Print the answer only when it is whole" },
@@ -261,6 +293,8 @@ const agent: Command = {
       sources: processSources,
       signals: processSignals,
       env: (name) => Deno.env.get(name),
+      openFolder: async (globals, how) =>
+        (await import("../agent/open_folder.ts")).openFolder(globals, how),
       withService: async (globals, use) =>
         (await import("../open_service.ts")).withService(globals, use),
     }),

@@ -12,7 +12,17 @@ import { type AgentDeps, runAgent } from "./agent.ts";
 /** Runs the command with these options; `piped` is standard input, a terminal when undefined. */
 function setUp(
   options: Invocation["options"],
-  { piped, args = [], json = false, turn = () => answering("Answer"), script, env, operator }: {
+  {
+    piped,
+    args = [],
+    json = false,
+    turn = () => answering("Answer"),
+    script,
+    env,
+    operator,
+    folder,
+  }: {
+    folder?: string;
     piped?: string;
     args?: string[];
     json?: boolean;
@@ -40,6 +50,7 @@ function setUp(
     }),
     signals,
     env: (name) => env?.[name],
+    openFolder: () => Promise.resolve(folder),
     withService: (_, use) => {
       order.push("service");
       return use(client, operator);
@@ -60,6 +71,7 @@ Deno.test("runAgent() asks in a session of its own and prints the answer", async
     input: [{ type: "text", text: "hi" }],
     model: undefined,
     asks: false,
+    folder: undefined,
   });
   const again = setUp({}, { args: ["hi"] });
   assertEquals(await again.run(), EXIT.done);
@@ -69,13 +81,24 @@ Deno.test("runAgent() asks in a session of its own and prints the answer", async
 Deno.test("runAgent() continues the newest session of the command line with --continue", async () => {
   const session = (key: string, updatedAt: number) =>
     ({ id: 1, key, title: "", createdAt: 0, updatedAt, turns: 1, lastSeq: 1 }) as const;
-  const all = [session("api:a", 3), session("cli:work:1", 2), session("cli:old", 1)];
+  const all = [session("api:a", 3), session("cli:work:1", 2), {
+    ...session("cli:old", 1),
+    folder: "/code",
+  }];
   const sessions = ({ before = Infinity }: Params<"sessions">) =>
     all.filter(({ updatedAt }) => updatedAt < before).slice(0, 1);
   const { run, client } = setUp({ continue: true }, { args: ["go on"], script: { sessions } });
   assertEquals(await run(), EXIT.done);
   const { sessionKey } = client.seen.at(-1)!.params as Params<"turn">;
   assertEquals(sessionKey, "cli:work:1");
+  const inProject = setUp({ continue: true }, {
+    args: ["go on"],
+    script: { sessions },
+    folder: "/code",
+  });
+  assertEquals(await inProject.run(), EXIT.done);
+  const turn = inProject.client.seen.at(-1)!.params as Params<"turn">;
+  assertEquals([turn.sessionKey, turn.folder], ["cli:old", "/code"]);
 
   const none = setUp({ continue: true, message: "x" }, { script: { sessions: () => [] } });
   assertEquals((await assertRejects(none.run, ServiceError)).code, "not_found");
@@ -97,6 +120,7 @@ Deno.test("runAgent() reads its input to the end before it opens the service", a
     ],
     model: "fast",
     asks: false,
+    folder: undefined,
   });
 });
 

@@ -18,8 +18,9 @@ const READS_FILES: ReadonlySet<Capability> = new Set(["fs.read", "exec", "mcp.ca
 
 /** The context of one call. Hosts and URLs are looked for only where the gate goes by them. */
 export function actionContext(
-  { turn, attended, asks, toolbox, messages, call }: {
+  { turn, folder, attended, asks, toolbox, messages, call }: {
     turn: Turn;
+    folder?: string;
     attended: boolean;
     asks: boolean;
     toolbox: Toolbox;
@@ -38,6 +39,7 @@ export function actionContext(
     actor: turn.actor,
     attended,
     ...!asks && { asks },
+    ...folder !== undefined && { folder },
     ...automation !== undefined && {
       automation: {
         id: automation.id,

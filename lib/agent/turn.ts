@@ -51,6 +51,8 @@ export interface TurnPorts {
 /** What one run of a turn is given. */
 export interface TurnRun {
   turn: Turn;
+  /** Project that it works in; undefined: the workspace. */
+  folder?: string;
   model: Model;
   /** Said first: what people are to know about the model. */
   notice?: string;
@@ -268,7 +270,7 @@ class TurnLoop {
     finish: Finish,
     isLast: boolean,
   ): Promise<void> {
-    const { turn, life, toolbox, presence } = this.#run;
+    const { turn, folder, life, toolbox, presence } = this.#run;
     // Before the calls are on record: another crash in this wait leaves none of unknown outcome.
     const back = presence.returning;
     if (back !== undefined) await this.#waitFor(back);
@@ -319,7 +321,7 @@ class TurnLoop {
           presence,
           context(call) {
             const { attended, asks } = presence;
-            return actionContext({ turn, attended, asks, toolbox, messages, call });
+            return actionContext({ turn, folder, attended, asks, toolbox, messages, call });
           },
         },
         calls,

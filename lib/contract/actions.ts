@@ -46,6 +46,8 @@ export interface ActionContext {
     /** The chat that its answers go to. */
     delivery?: { channel: string; chatId: string };
   };
+  /** Real path of the project that the turn works in; absent: the workspace. */
+  folder?: string;
   /**
    * Set in the turn of a commission: nothing of it runs. Every action is resolved and judged as it would
    * be in a run, and noted under this id.

@@ -98,6 +98,8 @@ const CONVERSATIONS = {
     model?: string;
     /** False: what a person would be asked about is refused at once. Default: true. */
     asks?: boolean;
+    /** Real path of the project that a new session works in. Default: the workspace. */
+    folder?: string;
   }, StoredEvent>,
   sessions: {} as Stream<{ limit: number; before?: number }, Session>,
   /**
