@@ -36,6 +36,7 @@ export class ProjectActions implements Actions {
       await this.#checkFolder(folder);
     } catch (error) {
       const data = toErrorData(error);
+      await this.#recordRefusal(request);
       return { status: "refused", output: data.message, error: data };
     }
     return await this.#gateOf(folder).act(request, options);
@@ -59,6 +60,23 @@ export class ProjectActions implements Actions {
   async shutdown(): Promise<void> {
     const executors = [...this.#projects.values()].map(({ executor }) => executor.shutdown());
     await Promise.all([this.#workspace.shutdown(), ...executors]);
+  }
+
+  /** The refusal stands also when it cannot be recorded: nothing ran either way. */
+  async #recordRefusal({ tool, context }: ActionRequest): Promise<void> {
+    const { audit, log } = this.#options;
+    const { folder = "", sessionKey, turnId, callId, channel, actor, attended } = context;
+    try {
+      await audit.append("action.refused", {
+        tool,
+        // Nobody allowed it, so it may be anything.
+        folder: audit.digest(folder),
+        decision: { effect: "deny", rule: "folder" },
+        ...{ session: sessionKey, turn: turnId, call: callId, channel, actor, attended },
+      });
+    } catch (error) {
+      log.error("A refusal cannot be recorded", { reason: toErrorData(error).message });
+    }
   }
 
   #gateOf(folder: string): FolderActions {
