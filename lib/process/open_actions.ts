@@ -5,7 +5,6 @@
  */
 
 import type { GatewayPorts } from "../authority/gateway_ports.ts";
-import { Projects } from "../authority/projects.ts";
 import { scrubbedApprovals } from "../authority/scrubbed_ports.ts";
 import type { Config } from "../config/schema.ts";
 import { createDocumentReader } from "../documents/documents.ts";
@@ -46,8 +45,11 @@ export interface OpenActionsDeps
 /** Opens them; nothing is started yet. */
 export async function openActions({ paths, env, version }: OwnOptions, deps: OpenActionsDeps) {
   const { config, workspace, denoDir, sandboxes, audit, state, ports, served, log } = deps;
-  const projects = new Projects(paths);
-  const checkFolder = (folder: string) => projects.check(folder, workspace);
+  // Loaded with the first project: most starts work in the workspace.
+  const checkFolder = async (folder: string) => {
+    const { Projects } = await import("../authority/projects.ts");
+    await new Projects(paths).check(folder, workspace);
+  };
   const { scrubber } = deps.known;
   const cacheDir = `${paths.runDir}/child-cache`;
   const executor = createExecutor({ cacheDir, workspace, sandboxes, log });
