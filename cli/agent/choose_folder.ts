@@ -21,8 +21,8 @@ export interface FolderDeps {
   dir?: string;
   /** The configured workspace; asked for only where a folder is not known yet. */
   workspace(): Promise<string>;
-  /** Asks the person; undefined where nobody sits at a terminal. */
-  confirm: ((question: string) => Promise<boolean>) | undefined;
+  /** Asks the person about a folder; undefined where nobody sits at a terminal. */
+  confirm: ((folder: string) => Promise<boolean>) | undefined;
   note(text: string): void;
 }
 
@@ -52,9 +52,7 @@ export async function chooseFolder(deps: FolderDeps): Promise<string | undefined
     throw usage(`Cannot work in ${JSON.stringify(dir)}: ${problems.at(-1)}`);
   }
   const allow = `service projects allow ${shellWord(folder)}`;
-  const question = `Let the agent work in ${folder}? It can read and change all files there, run ` +
-    "commands on them, and follows the folder's AGENTS.md.";
-  if (await confirm?.(question)) {
+  if (await confirm?.(folder)) {
     await projects.decide(folder, true, workspace);
     return folder;
   }

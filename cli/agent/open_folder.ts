@@ -22,12 +22,22 @@ export async function openFolder(
     cwd: Deno.cwd(),
     dir,
     workspace: () => configuredWorkspace(globals),
-    confirm: !asks ? undefined : async (question) => {
-      const { confirm, processConfirm } = await import("../confirm.ts");
-      return await confirm(question, processConfirm(out));
-    },
+    confirm: asks ? (folder) => confirmFolder(folder, out) : undefined,
     note: (text) => out.note({ text, style: "dim" }),
   });
+}
+
+async function confirmFolder(folder: string, out: Output): Promise<boolean> {
+  const [{ confirm, processConfirm }, { wrapText }, { terminalWidth }] = await Promise.all([
+    import("../confirm.ts"),
+    import("../wrap_text.ts"),
+    import("../terminal_width.ts"),
+  ]);
+  const text = `The agent can work in ${folder}. It then reads and changes all files there, runs ` +
+    "commands on them in the sandbox, and follows the folder's AGENTS.md. Otherwise it works in " +
+    "its workspace.";
+  for (const line of wrapText(text, Math.max(20, terminalWidth() ?? 80))) out.note(line);
+  return await confirm("Work in this folder?", processConfirm(out));
 }
 
 /** As `agent.workspace` says. */

@@ -93,7 +93,7 @@ export class Projects {
     allowed: boolean,
     workspace: string | undefined,
   ): Promise<void> {
-    await this.#lock.run(() => this.#decide(folder, allowed, workspace));
+    await this.#change(() => this.#decide(folder, allowed, workspace));
   }
 
   async #decide(folder: string, allowed: boolean, workspace: string | undefined): Promise<void> {
@@ -107,7 +107,7 @@ export class Projects {
 
   /** False when nothing was decided on it. */
   async forget(folder: string): Promise<boolean> {
-    return await this.#lock.run(async () => {
+    return await this.#change(async () => {
       const all = await this.list();
       const others = all.filter((each) => each.folder !== folder);
       if (others.length < all.length) await this.#write(others);
@@ -131,6 +131,12 @@ export class Projects {
         param: "folder",
       });
     }
+  }
+
+  async #change<T>(work: () => Promise<T>): Promise<T> {
+    // The first question may come before anything else of the home is there.
+    await Deno.mkdir(this.#paths.home, { recursive: true, mode: 0o700 });
+    return await this.#lock.run(work);
   }
 
   async #write(projects: readonly Project[]): Promise<void> {

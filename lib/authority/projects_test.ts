@@ -28,6 +28,7 @@ Deno.test("Projects remembers what was decided in a file for its owner alone", a
   await using home = await setUp();
   const { projects, site, workspace, paths, root } = home;
   assertEquals(await projects.list(), []);
+  await Deno.remove(paths.home);
   await projects.decide(site, true, workspace);
   await projects.decide(`${root}/user/code/other`, false, workspace);
   assertEquals((await Deno.stat(paths.projectsFile)).mode! & 0o777, 0o600);

@@ -81,6 +81,8 @@ export interface ActionsOptions {
   paths: OwnPaths;
   /** Real path of a folder that exists. */
   workspace: string;
+  /** That of the configuration, where `workspace` is a project. */
+  ownWorkspace?: string;
   audit: AuditLog;
   /** Grants and latches. */
   state: Pick<OperatorState, "grants" | "latches" | "damaged">;

@@ -92,6 +92,7 @@ export class ProjectActions implements Actions {
         ...this.#options,
         config: { ...config, agent: { workspace: folder } },
         workspace: folder,
+        ownWorkspace: this.#options.workspace,
         executor,
         // Of all folders together: their limits, and what has to be put aside after each.
         commands: this.#workspace.commands,

@@ -89,6 +89,25 @@ Deno.test("act() means the project by the workspace/ of a configured rule", asyn
   assertEquals((await act("read_file", { path: "private/a.txt" })).status, "refused");
 });
 
+Deno.test("act() gives a secret for ./deploy to no script of a project", async () => {
+  await using project = await projectGate({
+    rules: [{ name: "keys", effect: "allow", capabilities: ["secret.use"], targets: ["KEY"] }],
+  });
+  const { gate, folder, act } = project;
+  if ((await gate.actions.checks({ test: true })).exec?.ok === false) return;
+  for (const place of [folder, gate.workspace]) {
+    await Deno.writeTextFile(`${place}/deploy`, '#!/bin/sh\necho "${#KEY}"\n', { mode: 0o755 });
+    await Deno.chmod(`${place}/deploy`, 0o755);
+  }
+  const commands = ['["./deploy"]'];
+  await gate.state.secrets.set({ name: "KEY", value: "a-long-value", hosts: [], commands });
+  const args = { command: ["./deploy"], secrets: ["KEY"] };
+  assertStringIncludes((await gate.act("exec", args)).output, "12\n");
+  const refused = await act("exec", args);
+  assertEquals(refused.status, "refused");
+  assertStringIncludes(refused.output, "the secret KEY is not for this command");
+});
+
 Deno.test("act() refuses a folder that nobody allowed, and one that is another by now", async () => {
   await using project = await projectGate();
   const { gate, folder, act } = project;
