@@ -94,7 +94,9 @@ export async function runAgent(invocation: Invocation, deps: AgentDeps): Promise
             signal,
           });
           if (code === EXIT.done && options.json === false && out.isErrorTerminal) {
-            out.note({ text: 'Continue with: service agent -c "…"', style: "dim" });
+            // The newest of this folder is another one where -C named its own.
+            const which = options.dir === undefined ? "-c" : `--session ${session}`;
+            out.note({ text: `Continue with: service agent ${which} "…"`, style: "dim" });
           }
           return code;
         } finally {
