@@ -61,6 +61,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/models.ts"),
   },
   {
+    name: "projects",
+    group: "Set up",
+    summary: "List, allow and forget folders that the agent may work in",
+    load: () => import("./commands/projects.ts"),
+  },
+  {
     name: "plugins",
     group: "Set up",
     summary: "List, enable and disable channels",

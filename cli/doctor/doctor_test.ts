@@ -27,6 +27,7 @@ import { checkService, readStatus, type ServiceStatus } from "./check_service.ts
 import { doctorChecks, type DoctorConfig, type DoctorDeps } from "./doctor_checks.ts";
 
 const STATUS: ServiceStatus = {
+  configFile: "/home/config.json",
   version: "1.0.0",
   pid: 42,
   apiUrl: "http://127.0.0.1:8900",

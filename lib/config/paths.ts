@@ -29,6 +29,8 @@ export interface HomePaths {
   keysDir: string;
   /** Tokens, grants, latches and pending approvals. */
   operatorDir: string;
+  /** Folders besides the workspace that the agent may work in. */
+  projectsFile: string;
   /** What MCP servers offered when they were last seen. */
   mcpDir: string;
   runDir: string;
@@ -83,6 +85,7 @@ export function resolvePaths(inputs: PathInputs): HomePaths {
     auditDir: `${home}/audit`,
     keysDir: `${home}/keys`,
     operatorDir: `${home}/operator`,
+    projectsFile: `${home}/projects.json`,
     mcpDir: `${home}/mcp`,
     runDir,
     lockFile: `${runDir}/lock`,

@@ -96,6 +96,10 @@ const CONVERSATIONS = {
     input: AskedPart[];
     /** A preset or `<provider>/<id>` instead of the configured model. */
     model?: string;
+    /** False: what a person would be asked about is refused at once. Default: true. */
+    asks?: boolean;
+    /** Real path of the project that a new session works in. Default: the workspace. */
+    folder?: string;
   }, StoredEvent>,
   sessions: {} as Stream<{ limit: number; before?: number }, Session>,
   /**
@@ -136,6 +140,8 @@ const SERVICE = {
 export interface ServiceStatus {
   version: string;
   pid: number;
+  /** Absolute path of the configuration that it started with. */
+  configFile: string;
   apiUrl?: string;
   wsUrl?: string;
   model: string;

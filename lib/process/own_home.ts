@@ -251,7 +251,7 @@ async function startGateway(options: OwnOptions, parts: Parts): Promise<Authorit
   if (api && config.api.mcp) {
     await parts.fetcher.ensure({ user: "api.mcp", param: "api.mcp", dependencies: MCP });
   }
-  const { database, mediaDir, dataDir, socket } = options.paths;
+  const { database, mediaDir, dataDir, socket, configFile } = options.paths;
   return await startAuthority({
     ...parts,
     run: launcher.run,
@@ -260,7 +260,7 @@ async function startGateway(options: OwnOptions, parts: Parts): Promise<Authorit
       version: options.version,
       pid: Deno.pid,
       config: serviceConfig(config),
-      paths: { database, mediaDir, dataDir, socket },
+      paths: { database, mediaDir, dataDir, socket, configFile },
       journalUntouched: isUntouched,
       api,
       stays: channels !== undefined,

@@ -28,6 +28,8 @@ export interface OperationDeps {
   documents: DocumentReader;
   /** Asks the authority for what approvers and operators may do. */
   operate: AuthorityLink["operate"];
+  /** Asks the authority whether a turn may work in a project. */
+  checkFolder: AuthorityLink["checkFolder"];
   /** Asks the authority how MCP servers are. */
   mcp: AuthorityLink["mcp"];
   /** Who opens turns, asked for each; by default whoever sits at this machine. */
@@ -58,6 +60,8 @@ const turnParams = z.object({
     z.object({ type: z.literal("file"), name: z.string(), data: z.string() }),
   ])).min(1),
   model: z.string().optional(),
+  asks: z.boolean().optional(),
+  folder: z.string().optional(),
 });
 const pageParams = z.object({
   limit: z.int().min(1).max(1_000),
@@ -108,14 +112,18 @@ export function createOperations(deps: OperationDeps): OperationHandlers {
 }
 
 async function* runTurn(
-  { turns, documents, requester = atThisMachine }: OperationDeps,
+  { turns, journal, checkFolder, documents, requester = atThisMachine }: OperationDeps,
   params: unknown,
   signal: AbortSignal,
 ): AsyncGenerator<StoredEvent> {
-  const { sessionKey, input, model } = checkParams(turnParams, params);
+  const { sessionKey, input, model, asks, folder } = checkParams(turnParams, params);
   const by = requester();
   const answer = turns.command({ sessionKey, input, actor: by.actor });
   if (answer !== undefined) return yield* answer.events();
+  if (folder !== undefined) {
+    checkBegan(journal.session(sessionKey), folder);
+    await checkFolder(folder);
+  }
   const parts: InputPart[] = [];
   for (const part of input) {
     parts.push(part.type === "text" ? part : await readFile(part, documents, signal));
@@ -127,6 +135,8 @@ async function* runTurn(
     input: parts,
     durable: false,
     model,
+    asks,
+    folder,
   });
   // The caller going away cancels the turn, and the loop goes on to its end, so that a command
   // that cancels still sees how it ended.
@@ -139,6 +149,18 @@ async function* runTurn(
     signal.removeEventListener("abort", cancel);
     handle.cancel();
   }
+}
+
+/** A session works in the folder that it began in. */
+function checkBegan(session: Session | undefined, folder: string): void {
+  if (session === undefined || session.folder === folder) return;
+  const where = session.folder === undefined ? "the workspace" : `"${session.folder}"`;
+  throw new ServiceError(
+    "conflict",
+    `The session "${session.key}" works in ${where}, not in "${folder}". ` +
+      "Continue it from there, or start another one",
+    { param: "folder" },
+  );
 }
 
 function sessionOperations({ journal, scrub }: Pick<OperationDeps, "journal" | "scrub">) {
