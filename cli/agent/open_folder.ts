@@ -28,15 +28,14 @@ export async function openFolder(
 }
 
 async function confirmFolder(folder: string, out: Output): Promise<boolean> {
-  const [{ confirm, processConfirm }, { wrapText }, { terminalWidth }] = await Promise.all([
+  const [{ confirm, processConfirm }, { wrapText }] = await Promise.all([
     import("../confirm.ts"),
     import("../wrap_text.ts"),
-    import("../terminal_width.ts"),
   ]);
   const text = `The agent can work in ${folder}. It then reads and changes all files there, runs ` +
     "commands on them in the sandbox, and follows the folder's AGENTS.md. Otherwise it works in " +
     "its workspace.";
-  for (const line of wrapText(text, Math.max(20, terminalWidth() ?? 80))) out.note(line);
+  for (const line of wrapText(text, Math.max(20, out.columns ?? 80))) out.note(line);
   return await confirm("Work in this folder?", processConfirm(out));
 }
 

@@ -8,7 +8,6 @@ import { type Command, EXIT, type ExitCode, type Globals } from "../command.ts";
 import type { CheckResult } from "../doctor/check.ts";
 import type { DoctorDeps } from "../doctor/doctor_checks.ts";
 import type { Output, Style } from "../output.ts";
-import { terminalWidth } from "../terminal_width.ts";
 import { wrapText } from "../wrap_text.ts";
 
 const STYLES: Readonly<Record<CheckResult["status"], Style>> = {
@@ -27,7 +26,7 @@ export function printDiagnosis(
   results: readonly CheckResult[],
   json: boolean,
   fixed?: readonly string[],
-  widthOf: () => number | undefined = terminalWidth,
+  widthOf: () => number | undefined = () => out.columns,
 ): ExitCode {
   const failed = results.filter(({ status }) => status === "fail").length;
   if (json) {
