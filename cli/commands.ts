@@ -97,6 +97,36 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/gateway.ts"),
   },
   {
+    name: "start",
+    group: "Run",
+    summary: "Start the service in the background",
+    load: () => import("./commands/start.ts"),
+  },
+  {
+    name: "stop",
+    group: "Run",
+    summary: "Stop the service once its turns have finished",
+    load: () => import("./commands/stop.ts"),
+  },
+  {
+    name: "restart",
+    group: "Run",
+    summary: "Stop the service and start it again",
+    load: () => import("./commands/restart.ts"),
+  },
+  {
+    name: "status",
+    group: "Run",
+    summary: "Show whether the service runs, and how it is",
+    load: () => import("./commands/status.ts"),
+  },
+  {
+    name: "logs",
+    group: "Run",
+    summary: "Show the log of the service",
+    load: () => import("./commands/logs.ts"),
+  },
+  {
     name: "serve",
     group: "Run",
     summary: "Run the HTTP API alone",

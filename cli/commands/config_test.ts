@@ -300,3 +300,22 @@ Deno.test("config check warns of what keeps a channel from starting, and of that
   assertStringIncludes(stdout, "server is not set");
   assertStringIncludes(stdout, "channels.chat.colour is no field");
 });
+
+Deno.test("config unset removes a key, and knows a misspelt one", async () => {
+  await using home = await tempHome();
+  await home.write({ agent: { maxSteps: 6, temperature: 1 }, mine: 1 });
+  const { stderr } = await run(home, ["unset", "agent.temperature"]);
+  assertStringIncludes(stderr, "agent.temperature is no longer set");
+  await run(home, ["unset", "mine"]);
+  assertEquals(JSON.parse(await home.read()), { agent: { maxSteps: 6 } });
+  const again = await run(home, ["unset", "agent.temperature"]);
+  assertEquals([again.exit, again.stderr], [
+    EXIT.done,
+    "agent.temperature isn't set; nothing was written\n",
+  ]);
+  assertStringIncludes(
+    await fails(home, ["unset", "agent.temprature"], "usage"),
+    "did you mean agent.temperature?",
+  );
+  await fails(home, ["check", "--unset"], "usage");
+});
