@@ -83,7 +83,13 @@ Deno.test("jsonLine() is one line, safe, and the same value", () => {
 Deno.test("Output rewrites commands in words, and leaves data, paths and prose alone", () => {
   const stdout = new MemoryStream(false);
   const stderr = new MemoryStream(false);
-  const out = new Output({ stdout, stderr, noColor: true, typedAs: () => "deno task service" });
+  const out = new Output({
+    stdout,
+    stderr,
+    noColor: true,
+    columns: () => undefined,
+    typedAs: () => "deno task service",
+  });
   out.note("error: See it with: service doctor, or `service config check` && service gateway");
   out.note("The service models are in /usr/service config and a service agent; service stopped");
   out.line("x ", { text: "service doctor", isData: true });

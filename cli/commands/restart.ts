@@ -1,7 +1,7 @@
 /** `service restart`: stops the service and starts it again as it was started. */
 
 import { ServiceError } from "../../lib/base/errors.ts";
-import { type Command, EXIT } from "../command.ts";
+import type { Command } from "../command.ts";
 import type { Keeper } from "../lifecycle/keeper.ts";
 import { gatewayArgs, START_TIMEOUT, startAndTell, timeoutOf } from "./start.ts";
 import { endOf } from "./stop.ts";

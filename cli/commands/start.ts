@@ -20,7 +20,7 @@ const command: Command = {
     "Starts the service in the background, as service gateway runs it in the foreground, " +
     "and waits until it answers. Its log goes to logs/service.log in the home. That it runs already " +
     "is no failure.",
-  examples: ["service start", "service start --json", "service --config ./other.json start"],
+  examples: ["service start", "service start --json", "service start --config ./other.json"],
   options: [START_TIMEOUT],
   async run({ options, globals, out }) {
     const timeoutS = timeoutOf(options);
