@@ -88,6 +88,23 @@ const CHANNELS = {
   missed_answer: {} as Call<{ message: number }, Published>,
 };
 
+/** Something that happened in a session. */
+export interface Happening {
+  stored: StoredEvent;
+  /** With the start of a turn: the message that it answers. */
+  said?: SaidMessage;
+}
+
+/** A person's message as others in the session are shown it. */
+export interface SaidMessage {
+  /** In the sender's own words. */
+  text: string;
+  /** Names of what came with it. */
+  files: string[];
+  /** Such as `cli:local`. */
+  actor: string;
+}
+
 const CONVERSATIONS = {
   /** One turn; tells its events, to its `turn_end`, also when it is stopped. */
   turn: {} as Stream<{
@@ -97,6 +114,17 @@ const CONVERSATIONS = {
     /** A preset or `<provider>/<id>` instead of the configured model. */
     model?: string;
   }, StoredEvent>,
+  /**
+   * One message: tells at once what became of it, and ends with its turn. Stopping it cancels the turn;
+   * what happens in the turn is told by `follow`.
+   */
+  say: {} as Stream<{
+    sessionKey: string;
+    input: AskedPart[];
+    model?: string;
+  }, { turnId: string } | { answer: string }>,
+  /** What happens in a session from now on, or after an event, whoever causes it. */
+  follow: {} as Stream<{ key: string; afterSeq?: number }, { afterSeq: number } | Happening>,
   sessions: {} as Stream<{ limit: number; before?: number }, Session>,
   /**
    * A session, then its messages, oldest first: all of them, or with `limit` the newest, or those

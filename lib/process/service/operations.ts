@@ -7,14 +7,14 @@
 import { z } from "zod";
 import type { StoredEvent } from "../../contract/events.ts";
 import type { InputPart } from "../../contract/messages.ts";
-import { PROVENANCES } from "../../contract/text_part.ts";
-import type { TurnRequest, Turns } from "../../contract/turns.ts";
+import { isOwn, PROVENANCES } from "../../contract/text_part.ts";
+import type { Answer, TurnHandle, TurnRequest, Turns } from "../../contract/turns.ts";
 import { readUpload } from "../../documents/read_upload.ts";
 import { type DocumentReader, MAX_FILE_BYTES } from "../../contract/documents.ts";
 import { ServiceError } from "../../base/errors.ts";
 import { exportSession } from "../../journal/export_session.ts";
-import type { Journal, Session } from "../../contract/journal.ts";
-import type { AskedPart, ServiceStatus } from "../../local/protocol.ts";
+import type { Journal, Session, Turn } from "../../contract/journal.ts";
+import type { AskedPart, SaidMessage, ServiceStatus } from "../../local/protocol.ts";
 import type { OperationHandlers } from "../../local/server.ts";
 import { checkParams } from "./check_params.ts";
 import { forkSession } from "./fork_session.ts";
@@ -78,6 +78,7 @@ const historyParams = z.object({
   limit: z.int().min(1).max(1_000).optional(),
   before: z.int().min(0).optional(),
 });
+const followParams = z.object({ key: sessionKey, afterSeq: z.int().min(0).optional() });
 const renameParams = z.object({ key: z.string(), title: z.string() });
 const forkParams = z.object({
   key: z.string(),
@@ -92,6 +93,8 @@ export function createOperations(deps: OperationDeps): OperationHandlers {
   const { turns, operate, mcp, status } = deps;
   return {
     turn: (params, signal) => runTurn(deps, params, signal),
+    say: (params, signal) => say(deps, params, signal),
+    follow: (params, signal) => follow(deps, params, signal),
     ...sessionOperations(deps),
     async operate(params) {
       const { token, request } = checkParams(operateParams, params);
@@ -108,19 +111,73 @@ export function createOperations(deps: OperationDeps): OperationHandlers {
 }
 
 async function* runTurn(
-  { turns, documents, requester = atThisMachine }: OperationDeps,
+  deps: OperationDeps,
   params: unknown,
   signal: AbortSignal,
 ): AsyncGenerator<StoredEvent> {
+  const opened = await openTurn(deps, params, signal);
+  if (!("turn" in opened)) return yield* opened.events();
+  yield* eventsOf(opened, signal);
+}
+
+async function* say(
+  deps: OperationDeps,
+  params: unknown,
+  signal: AbortSignal,
+): AsyncGenerator<{ turnId: string } | { answer: string }> {
+  const opened = await openTurn(deps, params, signal);
+  if ("turn" in opened) {
+    yield { turnId: opened.turn.id };
+    for await (const _ of eventsOf(opened, signal));
+    return;
+  }
+  let answer = "";
+  for await (const { event } of opened.events()) {
+    if (event.type === "text_delta") answer += event.text;
+  }
+  yield { answer };
+}
+
+async function* follow(
+  { journal }: Pick<OperationDeps, "journal">,
+  params: unknown,
+  signal: AbortSignal,
+) {
+  const { key, afterSeq = journal.session(key)?.lastSeq ?? 0 } = checkParams(followParams, params);
+  // From here on nothing is missed: whoever reads this can ask for the history.
+  yield { afterSeq };
+  for await (const stored of journal.followKey(key, { afterSeq, signal })) {
+    const turn = stored.event.type === "turn_start" ? journal.turn(stored.turnId) : undefined;
+    yield turn === undefined ? { stored } : { stored, said: saidIn(turn) };
+  }
+}
+
+function saidIn({ input, actor }: Turn): SaidMessage {
+  return {
+    text: input.flatMap((part) => part.type === "text" && isOwn(part) ? [part.text] : [])
+      .join("\n\n"),
+    files: input.flatMap((part) =>
+      part.type === "document" ? [part.name] : part.type === "image" ? ["image"] : []
+    ),
+    actor,
+  };
+}
+
+/** Opens the turn of a message, or answers it as a command. */
+async function openTurn(
+  { turns, documents, requester = atThisMachine }: OperationDeps,
+  params: unknown,
+  signal: AbortSignal,
+): Promise<TurnHandle | Answer> {
   const { sessionKey, input, model } = checkParams(turnParams, params);
   const by = requester();
   const answer = turns.command({ sessionKey, input, actor: by.actor });
-  if (answer !== undefined) return yield* answer.events();
+  if (answer !== undefined) return answer;
   const parts: InputPart[] = [];
   for (const part of input) {
     parts.push(part.type === "text" ? part : await readFile(part, documents, signal));
   }
-  const handle = await turns.submit({
+  return await turns.submit({
     sessionKey,
     channel: sessionKey.slice(0, sessionKey.indexOf(":")),
     ...by,
@@ -128,6 +185,10 @@ async function* runTurn(
     durable: false,
     model,
   });
+}
+
+/** The events of a turn, which ends when nobody reads them any more. */
+async function* eventsOf(handle: TurnHandle, signal: AbortSignal): AsyncGenerator<StoredEvent> {
   // The caller going away cancels the turn, and the loop goes on to its end, so that a command
   // that cancels still sees how it ended.
   const cancel = () => handle.cancel();
