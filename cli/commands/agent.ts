@@ -47,7 +47,7 @@ export async function runAgent(invocation: Invocation, deps: AgentDeps): Promise
   const options = readOptions(invocation);
   // Before the service is opened: it may be a process further left in the same pipe.
   const input = await gatherMessage(options, deps.sources(out));
-  if (input === undefined) return await startChat(globals, out, options, deps);
+  if (input === undefined) return await startChat(globals, out, options);
   const onFirst = () => out.note({ text: "Cancelling; Ctrl-C again leaves at once", style: "dim" });
   return await withInterrupts(
     deps.signals,
@@ -84,7 +84,6 @@ function openApprovals(
   out: Output,
   { signals, sources, env }: AgentDeps,
   { client, operator, sessionKey }: Pick<ApproverSources, "client" | "operator" | "sessionKey">,
-  reader?: LineReader,
 ) {
   const atTerminal = !json && sources(out).stdinIsTerminal && out.isErrorTerminal;
   const { approver, detach } = openApprover({
@@ -102,7 +101,7 @@ function openApprovals(
     prompt: () =>
       new ApprovalPrompt({
         approver,
-        reader: yes ? undefined : reader === undefined ? ownReader : () => Promise.resolve(reader),
+        reader: yes ? undefined : ownReader,
         out,
         now: Date.now,
         interrupt: () => signals.interrupt(),
@@ -130,7 +129,6 @@ async function startChat(
   globals: Globals,
   out: Output,
   options: AgentOptions,
-  deps: AgentDeps,
 ): Promise<ExitCode> {
   if (globals.json) {
     throw new ServiceError("usage", "--json needs a message: add -m TEXT", { param: "message" });
@@ -142,40 +140,8 @@ async function startChat(
       { param: "message" },
     );
   }
-  const { chat } = await import("../agent/chat.ts");
-  const { terminalReader } = await import("../agent/line_reader.ts");
-  const { PromptHistory } = await import("../agent/prompt_history.ts");
-  const { homePaths } = await import("../home_paths.ts");
-  const { signals, withService } = deps;
-  return await withService(globals, async (client, operator) => {
-    const history = await PromptHistory.load(`${homePaths(globals).home}/history`);
-    const reader = terminalReader(history.entries);
-    let key = sessionKey(options.session);
-    const approvals = openApprovals(
-      { yes: options.yes, json: false },
-      out,
-      deps,
-      { client, operator, sessionKey: () => key },
-      reader,
-    );
-    try {
-      return await chat(
-        {
-          client,
-          out,
-          reader,
-          signals,
-          approvals: approvals.prompt,
-          onSession: (session) => key = session,
-          remember: (entry) => history.add(entry),
-        },
-        { ...options, verbose: globals.verbose },
-      );
-    } finally {
-      approvals.close();
-      reader.close();
-    }
-  });
+  const { agentChat } = await import("../terminal/agent_chat.ts");
+  return await agentChat(globals, options);
 }
 
 const agent: Command = {

@@ -10,7 +10,15 @@ import { type Line, LOOK, type Piece, piece } from "./look.ts";
 import type { Block } from "./screen.ts";
 
 /** What a key asks of whoever owns the editor; undefined when it only changed the text. */
-export type Asked = "submit" | "complete" | "interrupt" | "end" | "clear" | "suspend" | "escape";
+export type Asked =
+  | "submit"
+  | "complete"
+  | "interrupt"
+  | "end"
+  | "clear"
+  | "suspend"
+  | "escape"
+  | "expand";
 
 /** Longest text, characters: what is pasted beyond it is left out. */
 const MAX_CHARS = 256 * 1024;
@@ -197,6 +205,8 @@ export class Editor {
         return "interrupt";
       case "l":
         return "clear";
+      case "o":
+        return "expand";
       case "z":
         return "suspend";
     }

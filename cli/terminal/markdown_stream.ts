@@ -26,9 +26,9 @@ export class MarkdownStream {
     this.#isRendered = isRendered;
   }
 
-  /** Nothing waits to be printed. */
-  get isEmpty(): boolean {
-    return this.#pending.trim() === "";
+  /** Nothing of it was printed yet. */
+  get isFirst(): boolean {
+    return this.#isFirst;
   }
 
   add(text: string): void {
@@ -63,6 +63,7 @@ export class MarkdownStream {
     const whole = this.#pending.slice(0, end);
     this.#pending = this.#pending.slice(end);
     const rows = (text: string) => text === "" ? [] : wordWrap([piece(text)], width);
+    if (end > 0) this.#isFirst = false;
     return {
       done: rows(isEnd ? whole.trimEnd() : whole.replace(/\n$/, "")),
       tail: rows(this.#pending),

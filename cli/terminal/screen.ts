@@ -42,8 +42,6 @@ export class Screen {
   /** Columns of the rows that are drawn, and where the cursor is in them. */
   #drawn: { widths: number[]; row: number } | undefined;
   #isOpen = true;
-  /** A line that others began and have not ended yet. */
-  #partial = "";
 
   /** `block` is asked whenever it is drawn; `onGone` is called when there is no terminal any more. */
   constructor(port: TerminalPort, block: () => Block, onGone: () => void) {
@@ -105,9 +103,11 @@ export class Screen {
   /** What writes whole lines above the block, for those who know a stream alone. */
   stream(): OutputStream {
     const decoder = new TextDecoder();
+    // A line that was begun and is not ended yet.
+    let partial = "";
     const take = (bytes: Uint8Array) => {
-      const lines = (this.#partial + decoder.decode(bytes, { stream: true })).split("\n");
-      this.#partial = lines.pop()!;
+      const lines = (partial + decoder.decode(bytes, { stream: true })).split("\n");
+      partial = lines.pop()!;
       this.#add(lines.map((line) => `${line}\r\n`).join(""));
       return bytes.length;
     };

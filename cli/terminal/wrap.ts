@@ -26,22 +26,29 @@ interface Atom extends Piece {
 /** Breaks at blanks and beside wide characters, and inside of a word that has no room. */
 export function wordWrap(line: Line, width: number): Line[] {
   const rows = new Rows(width);
-  let blank: Atom | undefined;
+  let blank: Piece | undefined;
+  // An indentation stays; blanks at which a row was broken go.
+  let isStart = true;
   for (const word of wordsOf(line)) {
     const [first] = word;
     if (first!.kind === "break") {
       rows.next();
       blank = undefined;
-    } else if (first!.kind === "blank") {
-      blank = first;
-    } else {
-      const columns = word.reduce((sum, atom) => sum + atom.width, 0);
-      const gap = rows.used > 0 && blank !== undefined ? 1 : 0;
-      if (rows.used > 0 && rows.used + gap + columns > width) rows.next();
-      else if (gap === 1) rows.put(" ", blank!.look);
-      for (const { text, look } of word) rows.putBroken(text, look);
-      blank = undefined;
+      isStart = true;
+      continue;
     }
+    if (first!.kind === "blank") {
+      blank = { text: (blank?.text ?? "") + first!.text, look: first!.look };
+      continue;
+    }
+    const columns = word.reduce((sum, atom) => sum + atom.width, 0);
+    const gap = blank !== undefined && (isStart || rows.used > 0) ? blank.text.length : 0;
+    if (rows.used + gap + columns <= width) {
+      if (gap > 0) rows.put(blank!.text, blank!.look);
+    } else if (rows.used > 0) rows.next();
+    for (const { text, look } of word) rows.putBroken(text, look);
+    blank = undefined;
+    isStart = false;
   }
   return rows.end();
 }

@@ -5,7 +5,7 @@
  */
 
 import { configureSync, getLogger, type LogRecord, withFilter } from "@logtape/logtape";
-import { LogOutput } from "./log_output.ts";
+import { LogOutput, type LogOutputOptions } from "./log_output.ts";
 
 /** Facts of a log line; never a secret, a body or a header. */
 export type LogFields = Record<string, unknown>;
@@ -47,10 +47,13 @@ export function createLog(options: LogOptions, write: (line: string) => void): L
 }
 
 /** Opens the output of a log on standard error. Writing to it never throws and never blocks. */
-export function openLogOutput(format: LogOptions["format"]): LogOutput {
+export function openLogOutput(
+  format: LogOptions["format"],
+  stream: LogOutputOptions["stream"] = Deno.stderr,
+): LogOutput {
   const toLine = formatterOf(format);
   return new LogOutput({
-    stream: Deno.stderr,
+    stream,
     describeDropped: (lines) =>
       toLine({
         timestamp: Date.now(),

@@ -13,7 +13,7 @@ import { MCP } from "../packages/wanted_packages.ts";
 import { ServiceError } from "../base/errors.ts";
 import type { ChannelRegistry } from "../registry/channel_registry.ts";
 import type { Log } from "../base/log.ts";
-import type { LogOutput } from "../base/log_output.ts";
+import type { LogOutput, LogOutputOptions } from "../base/log_output.ts";
 import type { Permission } from "../base/permission.ts";
 import { type Authority, startAuthority } from "../authority/authority.ts";
 import { GatewayPorts } from "../authority/gateway_ports.ts";
@@ -54,6 +54,8 @@ export interface OwnOptions {
   apiAddress?: { host?: string; port?: number };
   /** Least level that is logged, instead of the configured one. */
   logLevel?: "debug" | "info" | "warning" | "error";
+  /** Takes log lines instead of standard error, for a terminal that is drawn on. */
+  logTo?: LogOutputOptions["stream"];
   /** Takes what is odd about the configuration; by default the log does. */
   warn?: (text: string) => void;
   /** Whether edits of the configuration file are taken up while it runs. */

@@ -1,0 +1,912 @@
+/**
+ * A conversation in the terminal: the line at the bottom can be edited all the time, and everything else
+ * scrolls by above it.
+ *
+ * Messages are sent as soon as they are typed; the service answers one after the other. What happens in
+ * the session is read from its journal, so two terminals in one session see the same.
+ *
+ * @module
+ */
+
+import { ServiceError } from "../../lib/base/errors.ts";
+import type { ApprovalView } from "../../lib/contract/actions.ts";
+import type { StoredMessage } from "../../lib/contract/journal.ts";
+import type { AskedPart, Happening, SaidMessage } from "../../lib/local/protocol.ts";
+import type { OperatorAnswer, OperatorRequest } from "../../lib/operations/operator.ts";
+import { EXIT, type ExitCode } from "../command.ts";
+import { approvalLines } from "../operator/print_approval.ts";
+import { type Output, OutputClosedError } from "../output.ts";
+import { reportError } from "../report_error.ts";
+import { ApprovalDialog, type Choice } from "./approval_dialog.ts";
+import type { ChatLink } from "./chat_link.ts";
+import { commonStart, complete, type CompletionSources } from "./complete.ts";
+import { Editor } from "./editor.ts";
+import type { Key } from "./keys.ts";
+import { type Line, LOOK, type Piece, piece } from "./look.ts";
+import { renderMarkdown } from "./markdown.ts";
+import { attachMentioned } from "./mentions.ts";
+import type { Block, Screen } from "./screen.ts";
+import { shortBytes, TurnView } from "./turn_view.ts";
+import { lineWidth, wordWrap } from "./wrap.ts";
+
+/** Answers approvals; rejects with the authority's ServiceError. */
+export interface ChatApprover {
+  operate(request: OperatorRequest, turnId: string): Promise<OperatorAnswer>;
+  /** It answers for turns that this terminal opened, and for no others. */
+  isOwnTurnsOnly: boolean;
+}
+
+/** What a chat works with. */
+export interface ChatDeps {
+  screen(block: () => Block, onGone: () => void): Screen;
+  /** How messages of the command line are shown, above the edited line. */
+  out: Output;
+  /** Where the answer's text goes where standard output is no terminal. */
+  answer?: (text: string) => Promise<void>;
+  now(): number;
+  history: readonly string[];
+  /** Keeps what was typed for the next chat. */
+  remember(entry: string): Promise<void>;
+  names: {
+    /** Checks a name that was typed. Throws `usage`. */
+    parse(name: string): string;
+    /** The session of a name. */
+    key(name: string): string;
+  };
+  models(): Promise<readonly string[]>;
+  /** Names in a folder, those of folders with a slash at their end. */
+  files(folder: string): Promise<readonly string[]>;
+  /** An approver by a token that was typed; absent where approvals are answered in another way. */
+  approverOf?: (token: string) => ChatApprover;
+  /** Allows exactly this action of a session from now on. */
+  addGrant?: (
+    grant: Pick<ApprovalView, "capability"> & { subject: string; target: string },
+  ) => Promise<
+    void
+  >;
+  /** Connects again after the connection was lost; undefined where it cannot be yet. */
+  reconnect?: () => Promise<ConnectedChat | undefined>;
+  /** Stops this process until the shell continues it. */
+  suspend(): void;
+  /** Ends the process at once. */
+  exit(code: ExitCode): void;
+}
+
+/** A connection with what the chat may do over it. */
+export interface ConnectedChat {
+  link: ChatLink;
+  approver?: ChatApprover;
+}
+
+/** How a chat is held. */
+export interface ChatOptions {
+  session: string;
+  /** First lines of the chat. */
+  banner: readonly [name: string, value: string][];
+  title: string;
+  isRendered: boolean;
+  verbose: boolean;
+  /** Every action of the own turns is approved. */
+  yes: boolean;
+}
+
+/** A message on its way. */
+interface Sent {
+  text: string;
+  stop: AbortController;
+  turnId?: string;
+  isShown: boolean;
+}
+
+/** What is typed instead of a message. */
+interface Question {
+  label: string;
+  editor: Editor;
+  isHidden: boolean;
+  done(text: string | undefined): void;
+}
+
+const LEAVE_MS = 2_000;
+/** What a turn may take to end when its terminal leaves. */
+const LAST_WORDS_MS = 3_000;
+const SPIN_MS = 120;
+const RECONNECT_MS = 500;
+const HISTORY_MESSAGES = 8;
+const HISTORY_LINES = 12;
+const MAX_OFFER_ROWS = 5;
+
+const COMMANDS = {
+  "/help": "Show this",
+  "/session [NAME]": "Show the session, or go on in another one",
+  "/approve": "Allow the action that waits, once",
+  "/deny [REASON]": "Refuse the action that waits",
+  "/exit": "Leave, as do Ctrl-D and Ctrl-C twice",
+};
+const KEYS = [
+  ["Ctrl-C, Esc", "stop the turn"],
+  ["Tab", "complete a command, a model, a session, an @file"],
+  ["@path", "attach a file or an image"],
+  ["Ctrl-R", "search what was typed before"],
+  ["Ctrl-J", "a new line, as Alt-Enter and \\ before Enter"],
+  ["Ctrl-O", "show the last tool output whole"],
+] as const;
+
+/** What the service of a session knows, beside the commands of the terminal. */
+const SERVICE_COMMANDS = ["/new", "/stop", "/status", "/model"];
+
+export class TerminalChat {
+  readonly #deps: ChatDeps;
+  readonly #options: ChatOptions;
+  readonly #screen: Screen;
+  readonly #editor: Editor;
+  readonly #left = Promise.withResolvers<ExitCode>();
+  readonly #allowed = new Set<string>();
+  readonly #own = new Set<string>();
+  #session: string;
+  #connected: ConnectedChat | undefined;
+  #status = "Starting…";
+  #sent: Sent[] = [];
+  /** Messages that are accepted one after the other. */
+  #sending: Promise<void> = Promise.resolve();
+  #view: { turnId: string; shown: TurnView } | undefined;
+  #following = new AbortController();
+  #dialogs: ApprovalDialog[] = [];
+  #question: Question | undefined;
+  #offers: readonly string[] = [];
+  #hint = "";
+  #interruptedAt = -Infinity;
+  readonly #spinner: ReturnType<typeof setInterval>;
+  #isLeaving = false;
+  #lastOutput = "";
+  /** What was asked about, by the approval's id. */
+  readonly #capabilities = new Map<string, string>();
+  #answering: Promise<void> = Promise.resolve();
+
+  constructor(deps: ChatDeps, options: ChatOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#session = options.session;
+    this.#editor = new Editor(deps.history);
+    this.#screen = deps.screen(() => this.#block(), () => this.leave(EXIT.interrupted));
+    this.#spinner = setInterval(() => this.#tick(), SPIN_MS);
+  }
+
+  /** How the person left. */
+  get left(): Promise<ExitCode> {
+    return this.#left.promise;
+  }
+
+  /** Full key of the session that is talked in. */
+  get sessionKey(): string {
+    return this.#deps.names.key(this.#session);
+  }
+
+  /** Talks over a connection until the person leaves. Rejects when it is lost for good. */
+  async run(connected: ConnectedChat, banner = this.#options.banner): Promise<ExitCode> {
+    this.#showBanner(banner);
+    for (let next: ConnectedChat | undefined = connected; next !== undefined;) {
+      this.#begin(next);
+      const lost = next.link.ended.then(() => undefined);
+      const code = await Promise.race([this.#left.promise, lost]);
+      if (code !== undefined) return await this.#sayGoodbye(code);
+      next = await this.#reconnect();
+    }
+    return await this.#left.promise;
+  }
+
+  /** Gives the terminal back. */
+  close(): void {
+    clearInterval(this.#spinner);
+    this.#following.abort();
+    this.#screen.close();
+  }
+
+  leave(code: ExitCode): void {
+    this.#left.resolve(code);
+  }
+
+  /** The terminal has another size, or is this program's again. */
+  resized(): void {
+    this.#view?.shown.resized();
+    this.#screen.update();
+  }
+
+  /** Ctrl-C, or its signal. */
+  interrupt(): void {
+    const now = this.#deps.now();
+    const isAgain = now - this.#interruptedAt < LEAVE_MS;
+    this.#interruptedAt = now;
+    if (isAgain && this.#isLeaving) return this.#deps.exit(EXIT.interrupted);
+    if (isAgain) return this.leave(EXIT.interrupted);
+    if (this.#question !== undefined) return this.#question.done(undefined);
+    if (this.#stopTurn()) {
+      this.#setHint("Stopping; Ctrl-C again leaves");
+    } else if (this.#editor.text !== "") {
+      this.#editor.set("");
+      this.#interruptedAt = -Infinity;
+    } else this.#setHint("Ctrl-C again leaves");
+    this.#screen.update();
+  }
+
+  /** Takes a key. */
+  key(key: Key): void {
+    this.#hint = "";
+    this.#take(key);
+    this.#screen.update();
+  }
+
+  #take(key: Key): void {
+    if (key.ctrl && key.name === "c" && !this.#editor.isSearching) return this.interrupt();
+    if (this.#question !== undefined) return this.#questionKey(this.#question, key);
+    const dialog = this.#dialogs[0];
+    if (dialog !== undefined && !this.#editor.isSearching) {
+      const choice = dialog.key(key, this.#editor.text === "", this.#deps.now());
+      if (choice !== "typed") {
+        if (choice !== undefined) void this.#choose(dialog, choice);
+        return;
+      }
+    }
+    const isTab = key.name === "tab";
+    if (!isTab) this.#offers = [];
+    switch (this.#editor.key(key)) {
+      case "submit":
+        return this.#submit();
+      case "complete":
+        return void this.#complete();
+      case "end":
+        return this.leave(EXIT.done);
+      case "interrupt":
+        return this.interrupt();
+      case "escape":
+        if (this.#stopTurn()) this.#setHint("Stopping");
+        return;
+      case "clear":
+        return this.#screen.clear();
+      case "expand":
+        return this.#expand();
+      case "suspend":
+        return this.#deps.suspend();
+    }
+  }
+
+  #questionKey(question: Question, key: Key): void {
+    const asked = question.editor.key(key);
+    if (asked === "submit") question.done(question.editor.text);
+    else if (asked === "escape" || asked === "end") question.done(undefined);
+  }
+
+  // What is at the bottom
+
+  #block(): Block {
+    const width = this.#screen.width;
+    const view = this.#view?.shown;
+    const waiting = this.#sent.filter(({ isShown }) => !isShown);
+    const above: Line[] = [
+      ...view?.lines() ?? [],
+      ...this.#connected === undefined && this.#status !== ""
+        ? wordWrap([piece(this.#status, LOOK.yellow)], width)
+        : [],
+      ...waiting.slice(0, 3).flatMap(({ text }): Line[] => {
+        const row = wordWrap([piece(`queued: ${text.split("\n")[0]}`, LOOK.dim)], width)[0];
+        return row === undefined ? [] : [row];
+      }),
+      ...waiting.length > 3 ? [[piece(`  and ${waiting.length - 3} more`, LOOK.dim)]] : [],
+    ];
+    const isLineEmpty = this.#editor.text === "";
+    const dialog = this.#question === undefined ? this.#dialogs[0]?.lines(width, isLineEmpty) : [];
+    const most = Math.max(1, Math.floor(this.#screen.height / 2));
+    const typed = this.#question === undefined
+      ? this.#editor.render(width, most)
+      : questionBlock(this.#question, width, most);
+    const below = [
+      ...this.#offerRows(width),
+      ...this.#hint === "" ? [] : wordWrap([piece(this.#hint, LOOK.dim)], width),
+    ];
+    const head = [[], ...above, ...dialog === undefined ? [] : dialog];
+    // The edited line is always there, whatever else has to give way.
+    const room = Math.max(0, this.#screen.height - 1 - typed.lines.length);
+    const foot = below.slice(0, Math.floor(room / 2));
+    const kept = head.slice(Math.max(0, head.length - (room - foot.length)));
+    return {
+      lines: [...kept, ...typed.lines, ...foot],
+      cursor: { row: kept.length + typed.cursor.row, column: typed.cursor.column },
+    };
+  }
+
+  #offerRows(width: number): Line[] {
+    if (this.#offers.length === 0) return [];
+    const rows = wordWrap([piece(this.#offers.join("  "), LOOK.dim)], width);
+    return rows.length <= MAX_OFFER_ROWS
+      ? rows
+      : [...rows.slice(0, MAX_OFFER_ROWS - 1), [piece("…", LOOK.dim)]];
+  }
+
+  #tick(): void {
+    if (this.#view !== undefined) this.#screen.update();
+  }
+
+  #setHint(text: string): void {
+    this.#hint = text;
+    this.#screen.update();
+  }
+
+  #print(...lines: Line[]): void {
+    this.#screen.print(...lines);
+  }
+
+  #note(text: string, look: string = LOOK.dim): void {
+    this.#print(...wordWrap([piece(text, look)], this.#screen.width));
+  }
+
+  #report(error: unknown): void {
+    if (error instanceof OutputClosedError) return this.leave(EXIT.done);
+    reportError(error, this.#deps.out, { json: false, verbose: this.#options.verbose });
+  }
+
+  #showBanner(banner: readonly [string, string][]): void {
+    const { width } = this.#screen;
+    const rows = [...banner, ["session", this.#session]] as const;
+    const names = Math.max(...rows.map(([name]) => name.length)) + 2;
+    this.#print(
+      ...wordWrap([piece(this.#options.title, LOOK.heading)], width),
+      ...rows.flatMap(([name, value]) =>
+        wordWrap([piece(name.padEnd(names), LOOK.dim), piece(value)], width)
+      ),
+      ...wordWrap([piece("/help for help", LOOK.dim)], width),
+    );
+  }
+
+  #echo(text: string, from?: string): void {
+    const width = Math.max(4, this.#screen.width - 2);
+    const head: Piece[] = from === undefined ? [] : [piece(`${from} `, LOOK.dim)];
+    const lines = wordWrap([...head, piece(text, LOOK.bold)], width);
+    this.#print(
+      [],
+      ...lines.map((line, at) => [piece(at === 0 ? "> " : "  ", LOOK.heading), ...line]),
+    );
+  }
+
+  #expand(): void {
+    const text = this.#view?.shown.lastOutput || this.#lastOutput;
+    if (text === "") return this.#setHint("No tool output yet");
+    this.#print([], ...text.trimEnd().split("\n").map((line) => [piece(line, LOOK.dim)]));
+  }
+
+  // Typing
+
+  #submit(): void {
+    const text = this.#editor.text;
+    if (text.trim() === "") return;
+    this.#editor.set("");
+    this.#editor.remember(text);
+    void this.#deps.remember(text);
+    const [command, ...args] = text.trim().split(/\s+/) as [string, ...string[]];
+    const rest = text.trim().slice(command.length).trim();
+    switch (command.toLowerCase()) {
+      case "/exit":
+      case "/quit":
+        return this.leave(EXIT.done);
+      case "/help":
+        return this.#help();
+      case "/session":
+        if (args.length < 2) return this.#changeSession(args[0]);
+        break;
+      case "/approve":
+        if (this.#dialogs.length > 0 && args.length < 2) {
+          return void this.#answerNamed(args[0], (dialog) => this.#choose(dialog, "once"));
+        }
+        break;
+      case "/deny":
+        if (this.#dialogs.length > 0) {
+          const isId = args[0]?.startsWith("apr_") === true;
+          const reason = isId ? rest.slice(args[0]!.length).trim() : rest;
+          return void this.#answerNamed(
+            isId ? args[0] : undefined,
+            (dialog) => this.#deny(dialog, reason),
+          );
+        }
+    }
+    const sent: Sent = { text, stop: new AbortController(), isShown: false };
+    this.#sent.push(sent);
+    if (this.#connected !== undefined) this.#send(sent);
+  }
+
+  #send(sent: Sent): void {
+    if (this.#view === undefined && this.#sent[0] === sent) this.#show(sent);
+    // A command acts at once; messages keep their order.
+    if (/^\s*\//.test(sent.text)) void this.#deliver(sent);
+    else this.#sending = this.#sending.then(() => this.#deliver(sent));
+  }
+
+  async #deliver(sent: Sent): Promise<void> {
+    const connected = this.#connected;
+    if (connected === undefined || sent.stop.signal.aborted) return;
+    try {
+      const files = await attachMentioned(sent.text);
+      const input: AskedPart[] = [{ type: "text", text: sent.text }, ...files];
+      const outcome = await connected.link.say(this.sessionKey, input, sent.stop.signal);
+      if ("turnId" in outcome) {
+        sent.turnId = outcome.turnId;
+        this.#own.add(outcome.turnId);
+        for (const { name, data } of files) {
+          this.#note(`  attached ${name} (${shortBytes(Math.floor(data.length * 3 / 4))})`);
+        }
+      } else {
+        this.#show(sent);
+        this.#forget(sent);
+        await this.#sayAnswer(outcome.answer);
+      }
+    } catch (error) {
+      this.#forget(sent);
+      if (this.#connected !== connected) return;
+      this.#show(sent);
+      this.#report(error);
+      // Nothing that was typed is lost.
+      if (!isCancelled(error) && this.#editor.text === "") this.#editor.set(sent.text);
+    }
+    this.#screen.update();
+  }
+
+  #show(sent: Sent): void {
+    if (!sent.isShown) this.#echo(sent.text);
+    sent.isShown = true;
+  }
+
+  #forget(sent: Sent): void {
+    this.#sent = this.#sent.filter((each) => each !== sent);
+  }
+
+  async #sayAnswer(text: string): Promise<void> {
+    if (this.#deps.answer !== undefined) await this.#deps.answer(`${text}\n`);
+    else {this.#print(
+        ...text.split("\n").flatMap((line) => wordWrap([piece(line)], this.#screen.width)),
+      );}
+  }
+
+  #help(): void {
+    const { width } = this.#screen;
+    const row = (name: string, what: string) => {
+      const head = name.padEnd(17);
+      return width < 50
+        ? [...wordWrap([piece(name, LOOK.bold)], width), ...wordWrap([piece(`  ${what}`)], width)]
+        : wordWrap([piece(head, LOOK.bold), piece(what)], width);
+    };
+    this.#print(
+      [],
+      ...Object.entries(COMMANDS).flatMap(([name, what]) => row(name, what)),
+      ...KEYS.flatMap(([name, what]) => row(name, what)),
+    );
+    // The service knows the others.
+    const sent: Sent = { text: "/help", stop: new AbortController(), isShown: true };
+    if (this.#connected !== undefined) void this.#deliver(sent);
+  }
+
+  #changeSession(name: string | undefined): void {
+    if (name === undefined) return this.#note(`Session ${this.#session}`);
+    try {
+      this.#session = this.#deps.names.parse(name);
+    } catch (error) {
+      return this.#report(error);
+    }
+    this.#endView("interrupted", false);
+    this.#sent = [];
+    this.#dialogs = [];
+    this.#note(`Session ${this.#session}`);
+    if (this.#connected !== undefined) this.#follow(this.#connected);
+  }
+
+  async #complete(): Promise<void> {
+    const { before } = this.#editor;
+    const sources: CompletionSources = {
+      commands: [...Object.keys(COMMANDS).map((name) => name.split(" ")[0]!), ...SERVICE_COMMANDS],
+      models: async () => [...await this.#deps.models(), "default"],
+      sessions: () => this.#connected?.link.sessions() ?? Promise.resolve([]),
+      files: (folder) => this.#deps.files(folder),
+    };
+    const found = await complete(before, sources).catch(() => undefined);
+    if (found === undefined || this.#editor.before !== before) return;
+    const { typed, offers } = found;
+    const isOne = offers.length === 1;
+    const start = isOne && !offers[0]!.endsWith("/") ? `${offers[0]} ` : commonStart(offers);
+    if (start.length > typed.length) this.#editor.replaceBefore(typed.length, start);
+    this.#offers = isOne ? [] : offers;
+    if (offers.length === 0) this.#hint = "Nothing to complete here";
+    this.#screen.update();
+  }
+
+  /** Ends what runs, and takes back what waits for it. False when nothing runs. */
+  #stopTurn(): boolean {
+    const view = this.#view;
+    const own = this.#sent.filter(({ turnId }) => turnId === undefined || turnId !== view?.turnId);
+    const running = this.#sent.find(({ turnId }) =>
+      turnId !== undefined && turnId === view?.turnId
+    );
+    if (view === undefined && own.length === 0) return false;
+    const back = own.filter(({ isShown }) => !isShown).map(({ text }) => text);
+    for (const sent of this.#sent) sent.stop.abort();
+    this.#sent = running === undefined ? [] : [running];
+    if (back.length > 0) {
+      this.#editor.set(
+        [...back, ...this.#editor.text === "" ? [] : [this.#editor.text]].join("\n"),
+      );
+    }
+    if (view !== undefined && running === undefined) {
+      // Another terminal's turn: it is everybody's who talks here.
+      void this.#connected?.link.say(
+        this.sessionKey,
+        [{ type: "text", text: "/stop" }],
+        new AbortController().signal,
+      ).catch((error) => this.#report(error));
+    }
+    return true;
+  }
+
+  // What happens in the session
+
+  #begin(connected: ConnectedChat): void {
+    this.#connected = connected;
+    this.#follow(connected);
+    for (const sent of this.#sent) this.#send(sent);
+    this.#screen.update();
+  }
+
+  #follow(connected: ConnectedChat): void {
+    this.#following.abort();
+    const following = this.#following = new AbortController();
+    void (async () => {
+      const { signal } = following;
+      try {
+        // Also when the session is deleted and begins anew.
+        while (!signal.aborted && this.#connected === connected) {
+          const history = Promise.withResolvers<void>();
+          const happenings = connected.link.follow(this.sessionKey, signal, () => {
+            void this.#showHistory(connected).finally(history.resolve);
+          });
+          for await (const happening of happenings) {
+            await history.promise;
+            // A turn may begin before its message is known to be accepted.
+            if (happening.stored.event.type === "turn_start") await this.#settleSends();
+            if (signal.aborted) return;
+            this.#happened(happening);
+          }
+          if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
+        }
+      } catch (error) {
+        if (!signal.aborted && this.#connected === connected) this.#report(error);
+      }
+    })();
+  }
+
+  async #settleSends(): Promise<void> {
+    await this.#sending;
+  }
+
+  async #showHistory({ link }: ConnectedChat): Promise<void> {
+    const messages = await link.history(this.sessionKey, HISTORY_MESSAGES);
+    const { width } = this.#screen;
+    const texts = messages.flatMap((message) =>
+      historyLines(message, width, this.#options.isRendered)
+    );
+    if (texts.length === 0) return;
+    this.#print([], ...wordWrap([piece("Earlier in this session", LOOK.dim)], width), ...texts);
+  }
+
+  #happened({ stored: { turnId, event }, said }: Happening): void {
+    if (event.type === "turn_start") return this.#beginTurn(turnId, said);
+    if (event.type === "session_updated") return;
+    if (event.type === "message") {
+      this.#print([], [piece("Message", LOOK.dim)], ...this.#rendered(event.text));
+      return;
+    }
+    if (this.#view?.turnId !== turnId) this.#beginTurn(turnId, undefined);
+    const view = this.#view!;
+    view.shown.show(event);
+    switch (event.type) {
+      case "approval_requested":
+        void this.#ask(event.approval, turnId);
+        break;
+      case "approval_resolved":
+        this.#closeDialog(event.approvalId);
+        if (event.outcome === "denied") this.#sayBlocked(event.approvalId);
+        break;
+      case "turn_end":
+        this.#lastOutput = view.shown.lastOutput || this.#lastOutput;
+        this.#view = undefined;
+        this.#sent = this.#sent.filter((sent) => sent.turnId !== turnId);
+    }
+  }
+
+  #beginTurn(turnId: string, said: SaidMessage | undefined): void {
+    const sent = this.#sent.find((each) => each.turnId === turnId);
+    if (sent !== undefined) this.#show(sent);
+    else if (said !== undefined && !this.#own.has(turnId)) {
+      this.#echo(
+        [said.text, ...said.files.map((name) => `[${name}]`)].join(" ").trim(),
+        "(elsewhere)",
+      );
+    }
+    const { answer } = this.#deps;
+    this.#view = {
+      turnId,
+      shown: new TurnView({
+        print: (...lines) => this.#print(...lines),
+        update: () => this.#screen.update(),
+        width: () => this.#screen.width,
+        now: this.#deps.now,
+        isRendered: this.#options.isRendered,
+        verbose: this.#options.verbose,
+        report: (error) => this.#report(error),
+        ...answer !== undefined && {
+          answer: (text: string) =>
+            this.#answering = this.#answering.then(() => answer(text))
+              .catch((error) => this.#report(error)),
+        },
+      }),
+    };
+  }
+
+  #rendered(text: string): Line[] {
+    const { width } = this.#screen;
+    return this.#options.isRendered ? renderMarkdown(text, width) : wordWrap([piece(text)], width);
+  }
+
+  #endView(status: "interrupted", isTold = true): void {
+    const view = this.#view;
+    this.#view = undefined;
+    if (isTold) view?.shown.end(status);
+  }
+
+  async #reconnect(): Promise<ConnectedChat | undefined> {
+    this.#connected = undefined;
+    this.#following.abort();
+    this.#endView("interrupted");
+    // What was accepted is lost with the service; what was not is sent when it is back.
+    this.#sent = this.#sent.filter(({ turnId, isShown }) => turnId === undefined && !isShown);
+    this.#dialogs = [];
+    const { reconnect } = this.#deps;
+    if (reconnect === undefined) {
+      throw new ServiceError("turn_interrupted", "The service of this home has stopped");
+    }
+    this.#status = "The service has stopped; waiting for it to come back (Ctrl-C twice leaves)";
+    this.#screen.update();
+    let isLeft = false;
+    void this.#left.promise.then(() => isLeft = true);
+    while (!isLeft) {
+      const next = await reconnect().catch(() => undefined);
+      if (next !== undefined) {
+        this.#note("Connected again");
+        return next;
+      }
+      await Promise.race([
+        this.#left.promise,
+        new Promise((resolve) => setTimeout(resolve, RECONNECT_MS)),
+      ]);
+    }
+  }
+
+  /** The turns of this terminal end with it. */
+  async #sayGoodbye(code: ExitCode): Promise<ExitCode> {
+    this.#isLeaving = true;
+    const isRunning = this.#sent.length > 0;
+    for (const sent of this.#sent) sent.stop.abort();
+    const until = this.#deps.now() + LAST_WORDS_MS;
+    while (isRunning && this.#view !== undefined && this.#deps.now() < until) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await this.#answering;
+    return code;
+  }
+
+  // Approvals
+
+  async #ask(shown: ApprovalView, turnId: string): Promise<void> {
+    const approver = this.#connected?.approver;
+    const isOwn = this.#own.has(turnId);
+    this.#capabilities.set(shown.id, shown.capability);
+    if (approver === undefined && this.#deps.approverOf === undefined) {
+      this.#note(
+        `  Waits for approval ${shown.id}. Answer it with: service approvals approve ${shown.id}`,
+        LOOK.yellow,
+      );
+      return;
+    }
+    if (!isOwn && (approver === undefined || approver.isOwnTurnsOnly)) {
+      this.#note(
+        `  Waits for approval in the other terminal: ${shown.capability} of ${shown.target}`,
+      );
+      return;
+    }
+    try {
+      const view = approver === undefined
+        ? shown
+        : await this.#wholeView(approver, shown.id, turnId);
+      const isAllowed = view.grant !== undefined && this.#allowed.has(this.#allowedKey(view));
+      if (approver !== undefined && isOwn && (this.#options.yes || isAllowed)) {
+        await approver.operate(
+          { op: "approvals.approve", id: view.id, digest: view.digest },
+          turnId,
+        );
+        if (isAllowed) this.#note("  allowed for this session");
+        return;
+      }
+      if (this.#view?.turnId !== turnId) return;
+      this.#print(
+        [],
+        ...approvalLines(view, this.#deps.now()).flatMap((line) => this.#spans(line)),
+      );
+      this.#dialogs.push(
+        new ApprovalDialog(view, turnId, approver !== undefined, this.#deps.now()),
+      );
+      this.#screen.update();
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  #spans(line: readonly (string | { text: string; style?: string })[]): Line[] {
+    const pieces = line.map((span) =>
+      typeof span === "string"
+        ? piece(span)
+        : piece(span.text, span.style === "bold" ? LOOK.bold : "")
+    );
+    return wordWrap([piece("  "), ...pieces], this.#screen.width);
+  }
+
+  async #wholeView(approver: ChatApprover, id: string, turnId: string): Promise<ApprovalView> {
+    const found = await approver.operate({ op: "approvals.get", id }, turnId);
+    return (found as Extract<OperatorAnswer, { approval: unknown }>).approval;
+  }
+
+  #allowedKey({ capability, grant }: ApprovalView): string {
+    return JSON.stringify([this.sessionKey, capability, grant]);
+  }
+
+  async #answerNamed(
+    id: string | undefined,
+    answer: (dialog: ApprovalDialog) => Promise<void>,
+  ): Promise<void> {
+    const dialog = id === undefined
+      ? this.#dialogs[0]
+      : this.#dialogs.find(({ view }) => view.id === id);
+    if (dialog !== undefined) await answer(dialog);
+    else this.#note(`No approval ${id} waits here`, LOOK.yellow);
+  }
+
+  async #choose(dialog: ApprovalDialog, choice: Choice): Promise<void> {
+    const { view } = dialog;
+    const approver = this.#connected?.approver;
+    try {
+      switch (choice) {
+        case "later":
+          this.#closeDialog(view.id);
+          return this.#note(`  It still waits: service approvals approve ${view.id}`);
+        case "token":
+          return this.#askForToken(dialog);
+        case "reason":
+          return this.#askForReason(dialog);
+        case "deny":
+          return await this.#deny(dialog, "");
+        case "always":
+          await this.#deps.addGrant?.({
+            subject: this.sessionKey,
+            capability: view.capability,
+            target: view.grant!,
+          });
+          this.#note("  A grant for exactly this was added; see it with: service grants list");
+          break;
+        case "session":
+          this.#allowed.add(this.#allowedKey(view));
+      }
+      if (approver === undefined) return this.#askForToken(dialog);
+      await approver.operate(
+        { op: "approvals.approve", id: view.id, digest: view.digest },
+        dialog.turnId,
+      );
+      this.#closeDialog(view.id);
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  async #deny(dialog: ApprovalDialog, reason: string): Promise<void> {
+    const approver = this.#connected?.approver;
+    if (approver === undefined) return this.#askForToken(dialog);
+    try {
+      await approver.operate({ op: "approvals.deny", id: dialog.view.id, reason }, dialog.turnId);
+      this.#closeDialog(dialog.view.id);
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  #sayBlocked(approvalId: string): void {
+    const capability = this.#capabilities.get(approvalId);
+    if (capability === undefined) return;
+    this.#note(`  ${capability} is blocked in this session now. Unblock it with:`);
+    this.#print([piece(`  service latches clear ${this.sessionKey} ${capability}`)]);
+  }
+
+  #closeDialog(id: string): void {
+    this.#dialogs = this.#dialogs.filter(({ view }) => view.id !== id);
+    this.#screen.update();
+  }
+
+  #askForReason(dialog: ApprovalDialog): void {
+    this.#question = {
+      label: "Reason: ",
+      editor: new Editor(),
+      isHidden: false,
+      done: (reason) => {
+        this.#question = undefined;
+        if (reason !== undefined) void this.#deny(dialog, reason.trim());
+        this.#screen.update();
+      },
+    };
+  }
+
+  #askForToken(dialog: ApprovalDialog): void {
+    this.#note("  A token comes from: service tokens issue --scopes approve");
+    this.#question = {
+      label: "Approver's token (not shown): ",
+      editor: new Editor(),
+      isHidden: true,
+      done: (token) => {
+        this.#question = undefined;
+        this.#screen.update();
+        if (token === undefined || token.trim() === "" || this.#connected === undefined) return;
+        void this.#takeToken(token.trim(), dialog);
+      },
+    };
+  }
+
+  async #takeToken(token: string, dialog: ApprovalDialog): Promise<void> {
+    const { view, turnId } = dialog;
+    try {
+      const approver = this.#deps.approverOf!(token);
+      // Shown whole, as the authority has it; that the token counts is known by then.
+      const whole = await this.#wholeView(approver, view.id, turnId);
+      this.#connected!.approver = approver;
+      this.#dialogs = this.#dialogs.map((each) =>
+        each === dialog ? new ApprovalDialog(whole, turnId, true, this.#deps.now()) : each
+      );
+    } catch (error) {
+      this.#report(error);
+    }
+    this.#screen.update();
+  }
+}
+
+function isCancelled(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === "turn_cancelled";
+}
+
+function questionBlock({ label, editor, isHidden }: Question, width: number, most: number) {
+  const { lines, cursor } = editor.render(width, most);
+  const rows = isHidden
+    ? [[piece("> ", LOOK.heading), piece("•".repeat(Math.min(editor.text.length, width - 2)))]]
+    : lines;
+  const head = wordWrap([piece(label, LOOK.bold)], width);
+  return {
+    lines: [...head, ...rows],
+    cursor: isHidden
+      ? { row: head.length, column: lineWidth(rows[0]!) }
+      : { row: head.length + cursor.row, column: cursor.column },
+  };
+}
+
+function historyLines({ message }: StoredMessage, width: number, isRendered: boolean): Line[] {
+  if (message.role === "user") {
+    const text = message.parts.flatMap((part) => part.type === "text" ? [part.text] : []).join(" ");
+    const rows = wordWrap([piece(text, LOOK.bold)], Math.max(4, width - 2));
+    return folded(rows).map((row, at) => [piece(at === 0 ? "> " : "  ", LOOK.heading), ...row]);
+  }
+  if (message.role !== "assistant" || message.text.trim() === "") return [];
+  const text = message.text.trim();
+  return folded(isRendered ? renderMarkdown(text, width) : wordWrap([piece(text)], width));
+}
+
+function folded(lines: Line[]): Line[] {
+  return lines.length <= HISTORY_LINES ? lines : [...lines.slice(0, HISTORY_LINES), [
+    piece(`… ${lines.length - HISTORY_LINES} more lines`, LOOK.dim),
+  ]];
+}

@@ -1,0 +1,69 @@
+/**
+ * The service of this home, over its local socket or in this process.
+ *
+ * @module
+ */
+
+import { ServiceError } from "../../lib/base/errors.ts";
+import type { LocalClient } from "../../lib/local/client.ts";
+import type { StoredMessage } from "../../lib/contract/journal.ts";
+import type { AskedPart, Happening } from "../../lib/local/protocol.ts";
+import type { ChatLink, Outcome } from "./chat_link.ts";
+
+/** Sessions that Tab offers. */
+const MAX_SESSIONS = 100;
+
+export class LocalLink implements ChatLink {
+  readonly #client: LocalClient;
+  readonly #model: string | undefined;
+
+  constructor(client: LocalClient, model?: string) {
+    this.#client = client;
+    this.#model = model;
+  }
+
+  get ended(): Promise<unknown> {
+    return this.#client.ended;
+  }
+
+  async *follow(
+    key: string,
+    signal: AbortSignal,
+    onReady: () => void,
+  ): AsyncGenerator<Happening> {
+    for await (const item of this.#client.stream("follow", { key }, { stop: signal })) {
+      if ("stored" in item) yield item;
+      else onReady();
+    }
+  }
+
+  async say(sessionKey: string, input: AskedPart[], stop: AbortSignal): Promise<Outcome> {
+    const params = { sessionKey, input, model: this.#model };
+    const told = this.#client.stream("say", params, { stop })[Symbol.asyncIterator]();
+    const first = await told.next();
+    if (first.done) throw new ServiceError("turn_cancelled", "The message was not sent");
+    // What comes of the turn is told to those who follow the session.
+    if ("turnId" in first.value) told.next().catch(() => {});
+    return first.value;
+  }
+
+  async history(key: string, limit: number): Promise<StoredMessage[]> {
+    const messages: StoredMessage[] = [];
+    try {
+      for await (const item of this.#client.stream("session", { key, limit })) {
+        if ("message" in item) messages.push(item.message);
+      }
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== "not_found") throw error;
+    }
+    return messages;
+  }
+
+  async sessions(): Promise<string[]> {
+    const keys: string[] = [];
+    for await (const { key } of this.#client.stream("sessions", { limit: MAX_SESSIONS })) {
+      if (key.startsWith("cli:")) keys.push(key.slice("cli:".length));
+    }
+    return keys;
+  }
+}
