@@ -8,15 +8,15 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/base/errors.ts";
+import { ServiceError, toErrorData } from "../../lib/base/errors.ts";
 import type { ApprovalView } from "../../lib/contract/actions.ts";
 import type { StoredMessage } from "../../lib/contract/journal.ts";
 import type { AskedPart, Happening, SaidMessage } from "../../lib/local/protocol.ts";
 import type { OperatorAnswer, OperatorRequest } from "../../lib/operations/operator.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { approvalLines } from "../operator/print_approval.ts";
-import { type Output, OutputClosedError } from "../output.ts";
-import { reportError } from "../report_error.ts";
+import { OutputClosedError } from "../output.ts";
+import { OUTCOMES } from "../outcome.ts";
 import { ApprovalDialog, type Choice } from "./approval_dialog.ts";
 import type { ChatLink } from "./chat_link.ts";
 import { commonStart, complete, type CompletionSources } from "./complete.ts";
@@ -39,8 +39,6 @@ export interface ChatApprover {
 /** What a chat works with. */
 export interface ChatDeps {
   screen(block: () => Block, onGone: () => void): Screen;
-  /** How messages of the command line are shown, above the edited line. */
-  out: Output;
   /** Where the answer's text goes where standard output is no terminal. */
   answer?: (text: string) => Promise<void>;
   now(): number;
@@ -106,13 +104,14 @@ interface Question {
   done(text: string | undefined): void;
 }
 
+const STARTING = "Starting…";
 const LEAVE_MS = 2_000;
 /** What a turn may take to end when its terminal leaves. */
 const LAST_WORDS_MS = 3_000;
 const SPIN_MS = 120;
 const RECONNECT_MS = 500;
 const HISTORY_MESSAGES = 8;
-const HISTORY_LINES = 12;
+const HISTORY_LINES = 8;
 const MAX_OFFER_ROWS = 5;
 
 const COMMANDS = {
@@ -144,7 +143,9 @@ export class TerminalChat {
   readonly #own = new Set<string>();
   #session: string;
   #connected: ConnectedChat | undefined;
-  #status = "Starting…";
+  #status = STARTING;
+  /** What was said before is shown, and nothing is missed any more. */
+  #isReady = false;
   #sent: Sent[] = [];
   /** Messages that are accepted one after the other. */
   #sending: Promise<void> = Promise.resolve();
@@ -158,8 +159,6 @@ export class TerminalChat {
   readonly #spinner: ReturnType<typeof setInterval>;
   #isLeaving = false;
   #lastOutput = "";
-  /** What was asked about, by the approval's id. */
-  readonly #capabilities = new Map<string, string>();
   #answering: Promise<void> = Promise.resolve();
 
   constructor(deps: ChatDeps, options: ChatOptions) {
@@ -283,9 +282,7 @@ export class TerminalChat {
     const waiting = this.#sent.filter(({ isShown }) => !isShown);
     const above: Line[] = [
       ...view?.lines() ?? [],
-      ...this.#connected === undefined && this.#status !== ""
-        ? wordWrap([piece(this.#status, LOOK.yellow)], width)
-        : [],
+      ...this.#status !== "" ? wordWrap([piece(this.#status, LOOK.yellow)], width) : [],
       ...waiting.slice(0, 3).flatMap(({ text }): Line[] => {
         const row = wordWrap([piece(`queued: ${text.split("\n")[0]}`, LOOK.dim)], width)[0];
         return row === undefined ? [] : [row];
@@ -302,7 +299,9 @@ export class TerminalChat {
       ...this.#offerRows(width),
       ...this.#hint === "" ? [] : wordWrap([piece(this.#hint, LOOK.dim)], width),
     ];
-    const head = [[], ...above, ...dialog === undefined ? [] : dialog];
+    if (above[0]?.length === 0) above.shift();
+    const parts = [above, dialog ?? []].filter(({ length }) => length > 0);
+    const head = parts.flatMap((part): Line[] => [[], ...part]).concat([[]]);
     // The edited line is always there, whatever else has to give way.
     const room = Math.max(0, this.#screen.height - 1 - typed.lines.length);
     const foot = below.slice(0, Math.floor(room / 2));
@@ -340,7 +339,11 @@ export class TerminalChat {
 
   #report(error: unknown): void {
     if (error instanceof OutputClosedError) return this.leave(EXIT.done);
-    reportError(error, this.#deps.out, { json: false, verbose: this.#options.verbose });
+    const { code, message } = toErrorData(error);
+    const { next } = OUTCOMES[code];
+    this.#print(...wordWrap([piece("error:", LOOK.red), piece(` ${message}`)], this.#screen.width));
+    if (next !== undefined) this.#note(`  ${next}`, LOOK.plain);
+    if (this.#options.verbose && error instanceof Error) this.#note(error.stack ?? "");
   }
 
   #showBanner(banner: readonly [string, string][]): void {
@@ -408,7 +411,7 @@ export class TerminalChat {
     }
     const sent: Sent = { text, stop: new AbortController(), isShown: false };
     this.#sent.push(sent);
-    if (this.#connected !== undefined) this.#send(sent);
+    if (this.#isReady) this.#send(sent);
   }
 
   #send(sent: Sent): void {
@@ -544,14 +547,16 @@ export class TerminalChat {
   // What happens in the session
 
   #begin(connected: ConnectedChat): void {
+    const isFirst = this.#connected === undefined && this.#status === STARTING;
     this.#connected = connected;
-    this.#follow(connected);
-    for (const sent of this.#sent) this.#send(sent);
+    this.#status = "";
+    this.#follow(connected, isFirst);
     this.#screen.update();
   }
 
-  #follow(connected: ConnectedChat): void {
+  #follow(connected: ConnectedChat, showsHistory = true): void {
     this.#following.abort();
+    this.#isReady = false;
     const following = this.#following = new AbortController();
     void (async () => {
       const { signal } = following;
@@ -560,7 +565,13 @@ export class TerminalChat {
         while (!signal.aborted && this.#connected === connected) {
           const history = Promise.withResolvers<void>();
           const happenings = connected.link.follow(this.sessionKey, signal, () => {
-            void this.#showHistory(connected).finally(history.resolve);
+            const shown = showsHistory ? this.#showHistory(connected) : Promise.resolve();
+            showsHistory = false;
+            void shown.catch((error) => this.#report(error)).finally(() => {
+              history.resolve();
+              this.#isReady = true;
+              for (const sent of this.#sent) if (sent.turnId === undefined) this.#send(sent);
+            });
           });
           for await (const happening of happenings) {
             await history.promise;
@@ -607,7 +618,6 @@ export class TerminalChat {
         break;
       case "approval_resolved":
         this.#closeDialog(event.approvalId);
-        if (event.outcome === "denied") this.#sayBlocked(event.approvalId);
         break;
       case "turn_end":
         this.#lastOutput = view.shown.lastOutput || this.#lastOutput;
@@ -658,6 +668,7 @@ export class TerminalChat {
 
   async #reconnect(): Promise<ConnectedChat | undefined> {
     this.#connected = undefined;
+    this.#isReady = false;
     this.#following.abort();
     this.#endView("interrupted");
     // What was accepted is lost with the service; what was not is sent when it is back.
@@ -702,7 +713,6 @@ export class TerminalChat {
   async #ask(shown: ApprovalView, turnId: string): Promise<void> {
     const approver = this.#connected?.approver;
     const isOwn = this.#own.has(turnId);
-    this.#capabilities.set(shown.id, shown.capability);
     if (approver === undefined && this.#deps.approverOf === undefined) {
       this.#note(
         `  Waits for approval ${shown.id}. Answer it with: service approvals approve ${shown.id}`,
@@ -819,13 +829,6 @@ export class TerminalChat {
     }
   }
 
-  #sayBlocked(approvalId: string): void {
-    const capability = this.#capabilities.get(approvalId);
-    if (capability === undefined) return;
-    this.#note(`  ${capability} is blocked in this session now. Unblock it with:`);
-    this.#print([piece(`  service latches clear ${this.sessionKey} ${capability}`)]);
-  }
-
   #closeDialog(id: string): void {
     this.#dialogs = this.#dialogs.filter(({ view }) => view.id !== id);
     this.#screen.update();
@@ -898,11 +901,15 @@ function historyLines({ message }: StoredMessage, width: number, isRendered: boo
   if (message.role === "user") {
     const text = message.parts.flatMap((part) => part.type === "text" ? [part.text] : []).join(" ");
     const rows = wordWrap([piece(text, LOOK.bold)], Math.max(4, width - 2));
-    return folded(rows).map((row, at) => [piece(at === 0 ? "> " : "  ", LOOK.heading), ...row]);
+    const said = folded(rows);
+    return [
+      [],
+      ...said.map((row, at) => [piece(at === 0 ? "> " : "  ", LOOK.heading), ...row]),
+    ];
   }
   if (message.role !== "assistant" || message.text.trim() === "") return [];
   const text = message.text.trim();
-  return folded(isRendered ? renderMarkdown(text, width) : wordWrap([piece(text)], width));
+  return [[], ...folded(isRendered ? renderMarkdown(text, width) : wordWrap([piece(text)], width))];
 }
 
 function folded(lines: Line[]): Line[] {

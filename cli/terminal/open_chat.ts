@@ -43,7 +43,6 @@ export function openChat(own: OwnDeps, options: Omit<ChatOptions, "isRendered">)
   const chat: TerminalChat = new TerminalChat({
     ...own,
     screen: (block, onGone) => screen = new Screen(port, block, onGone),
-    out: new Output({ stdout: Deno.stdout, stderr: lines, noColor: !color }),
     answer: plain.isTerminal ? undefined : async (text) => {
       try {
         await plain.stream(text);

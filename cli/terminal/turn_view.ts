@@ -259,22 +259,25 @@ export function foldedLines(output: string, look: string, width: number): Line[]
 
 /** What was refused, and the command that would allow it, in one piece so that it can be copied. */
 export function refusalLines(output: string, width: number): Line[] {
-  const [, said, command] =
-    /^([^]*?)\s*(?:,? which the operator can make with: |with: )(service [^]*)$/
-      .exec(output) ?? [, output, undefined];
-  const isBlock = /\(rule latched:/.test(output);
-  const isNobody = /\(rule nobody:/.test(output);
-  const facts = said!.replace(/\. It would take [^]*$/, ".");
+  const found = /(?:which the operator can make with|with): (service (?:grants|latches) [^]*)$/
+    .exec(output);
+  const said = output.slice(0, found?.index).replace(/\. It would take [^]*$/, ".").trim();
+  const facts = said.replace(/\. In this session nothing more [^]*$/, ".");
   return [
     ...wordWrap([piece(`  ${facts}`, LOOK.yellow)], width),
-    ...command === undefined ? [] : [
-      [piece(
-        isBlock ? "  Blocked in this session. Unblock it with:" : "  Allow it with:",
-        LOOK.dim,
-      )],
-      [piece(`  ${command}`)],
+    ...found === null ? [] : [
+      ...wordWrap([
+        piece(
+          found[1]!.startsWith("service latches")
+            ? "  Blocked in this session. Unblock it with:"
+            : "  Allow it with:",
+          LOOK.dim,
+        ),
+      ], width),
+      // In one piece, so that it can be copied.
+      [piece(`  ${found[1]}`)],
     ],
-    ...isNobody
+    ...output.includes("(rule nobody:")
       ? wordWrap([
         piece("  To be asked here instead: service tokens issue --scopes approve", LOOK.dim),
       ], width)

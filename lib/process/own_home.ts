@@ -270,7 +270,9 @@ async function startGateway(options: OwnOptions, parts: Parts): Promise<Authorit
       secretFingerprints: known.fingerprints,
       maxOpenFiles: maxFiles,
       checks: health.checks,
+      logToAuthority: options.logTo && (options.logLevel ?? config.log.level),
     }),
+    writeLog: (line) => parts.output.write(known.scrubber.text(line)),
     onStarted(started) {
       // Who dies has not closed it.
       isUntouched = false;
