@@ -6,6 +6,7 @@
 
 import type { OwnedHome } from "../../lib/process/own_home.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
+import type { Seen } from "../../lib/local/protocol.ts";
 import { PromptHistory } from "../agent/prompt_history.ts";
 import { parseSessionName, sessionKey } from "../agent/session_name.ts";
 import type { ExitCode, Globals } from "../command.ts";
@@ -56,6 +57,7 @@ export async function agentChat(globals: Globals, options: AgentChatOptions): Pr
   });
   const { chat, lines } = opened;
   let client: LocalClient | undefined;
+  const seen = new Map<string, Seen>();
 
   async function reconnect(): Promise<ConnectedChat | undefined> {
     const { connectLocal, endpointAt } = await import("../../lib/local/endpoint.ts");
@@ -70,7 +72,7 @@ export async function agentChat(globals: Globals, options: AgentChatOptions): Pr
       : token !== ""
       ? tokenApprover(token, () => client)
       : undefined;
-    return { link: new LocalLink(client, options.model), approver };
+    return { link: new LocalLink(client, seen, options.model), approver };
   }
 
   const warn = (text: string) =>

@@ -141,6 +141,8 @@ export class TerminalChat {
   readonly #left = Promise.withResolvers<ExitCode>();
   readonly #allowed = new Set<string>();
   readonly #own = new Set<string>();
+  /** Turns that nothing more is told of. */
+  readonly #over = new Set<string>();
   #session: string;
   #connected: ConnectedChat | undefined;
   #status = STARTING;
@@ -557,6 +559,7 @@ export class TerminalChat {
   #follow(connected: ConnectedChat, showsHistory = true): void {
     this.#following.abort();
     this.#isReady = false;
+    const goesOn = !showsHistory;
     const following = this.#following = new AbortController();
     void (async () => {
       const { signal } = following;
@@ -564,14 +567,18 @@ export class TerminalChat {
         // Also when the session is deleted and begins anew.
         while (!signal.aborted && this.#connected === connected) {
           const history = Promise.withResolvers<void>();
-          const happenings = connected.link.follow(this.sessionKey, signal, () => {
-            const shown = showsHistory ? this.#showHistory(connected) : Promise.resolve();
-            showsHistory = false;
-            void shown.catch((error) => this.#report(error)).finally(() => {
-              history.resolve();
-              this.#isReady = true;
-              for (const sent of this.#sent) if (sent.turnId === undefined) this.#send(sent);
-            });
+          const happenings = connected.link.follow(this.sessionKey, {
+            signal,
+            goesOn,
+            onReady: () => {
+              const shown = showsHistory ? this.#showHistory(connected) : Promise.resolve();
+              showsHistory = false;
+              void shown.catch((error) => this.#report(error)).finally(() => {
+                history.resolve();
+                this.#isReady = true;
+                for (const sent of this.#sent) if (sent.turnId === undefined) this.#send(sent);
+              });
+            },
           });
           for await (const happening of happenings) {
             await history.promise;
@@ -604,7 +611,7 @@ export class TerminalChat {
 
   #happened({ stored: { turnId, event }, said }: Happening): void {
     if (event.type === "turn_start") return this.#beginTurn(turnId, said);
-    if (event.type === "session_updated") return;
+    if (event.type === "session_updated" || this.#over.has(turnId)) return;
     if (event.type === "message") {
       this.#print([], [piece("Message", LOOK.dim)], ...this.#rendered(event.text));
       return;
@@ -663,6 +670,7 @@ export class TerminalChat {
   #endView(status: "interrupted", isTold = true): void {
     const view = this.#view;
     this.#view = undefined;
+    if (view !== undefined) this.#over.add(view.turnId);
     if (isTold) view?.shown.end(status);
   }
 

@@ -16,10 +16,14 @@ export type Outcome =
 /** A connection. What it rejects with is the service's ServiceError. */
 export interface ChatLink {
   /**
-   * What happens in a session from now on, whoever causes it. `onReady` is called once nothing is missed
-   * any more. Ends when the session is deleted or the connection is lost.
+   * What happens in a session, whoever causes it: from now on, or after what an earlier connection saw.
+   * `onReady` is called once nothing is missed any more. Ends when the session is deleted or the
+   * connection is lost.
    */
-  follow(session: string, signal: AbortSignal, onReady: () => void): AsyncIterable<Happening>;
+  follow(
+    session: string,
+    options: { signal: AbortSignal; goesOn: boolean; onReady: () => void },
+  ): AsyncIterable<Happening>;
   /** Sends a message. `stop` cancels its turn, also later. */
   say(session: string, input: AskedPart[], stop: AbortSignal): Promise<Outcome>;
   /** The last messages of a session, oldest first; none where it is not there. */

@@ -7,7 +7,7 @@
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { StoredMessage } from "../../lib/contract/journal.ts";
-import type { AskedPart, Happening } from "../../lib/local/protocol.ts";
+import type { AskedPart, Happening, Seen } from "../../lib/local/protocol.ts";
 import type { ChatLink, Outcome } from "./chat_link.ts";
 
 /** Sessions that Tab offers. */
@@ -15,10 +15,13 @@ const MAX_SESSIONS = 100;
 
 export class LocalLink implements ChatLink {
   readonly #client: LocalClient;
+  readonly #seen: Map<string, Seen>;
   readonly #model: string | undefined;
 
-  constructor(client: LocalClient, model?: string) {
+  /** `seen`: what connections before this one have read, for one that goes on. */
+  constructor(client: LocalClient, seen: Map<string, Seen>, model?: string) {
     this.#client = client;
+    this.#seen = seen;
     this.#model = model;
   }
 
@@ -28,12 +31,17 @@ export class LocalLink implements ChatLink {
 
   async *follow(
     key: string,
-    signal: AbortSignal,
-    onReady: () => void,
+    { signal, goesOn, onReady }: Parameters<ChatLink["follow"]>[1],
   ): AsyncGenerator<Happening> {
-    for await (const item of this.#client.stream("follow", { key }, { stop: signal })) {
-      if ("stored" in item) yield item;
-      else onReady();
+    const seen = goesOn ? this.#seen.get(key) : undefined;
+    for await (const item of this.#client.stream("follow", { key, seen }, { stop: signal })) {
+      if ("epoch" in item) {
+        this.#seen.set(key, item);
+        onReady();
+      } else {
+        this.#seen.set(key, { ...this.#seen.get(key)!, seq: item.stored.seq });
+        yield item;
+      }
     }
   }
 

@@ -95,6 +95,13 @@ export interface Happening {
   said?: SaidMessage;
 }
 
+/** How far a session was read. */
+export interface Seen {
+  seq: number;
+  /** Another one: the numbers that were seen do not count any more. */
+  epoch: string;
+}
+
 /** A person's message as others in the session are shown it. */
 export interface SaidMessage {
   /** In the sender's own words. */
@@ -123,8 +130,11 @@ const CONVERSATIONS = {
     input: AskedPart[];
     model?: string;
   }, { turnId: string } | { answer: string }>,
-  /** What happens in a session from now on, or after an event, whoever causes it. */
-  follow: {} as Stream<{ key: string; afterSeq?: number }, { afterSeq: number } | Happening>,
+  /**
+   * What happens in a session, whoever causes it: from now on, or after what was seen of it, while that
+   * still counts. The first item says after what.
+   */
+  follow: {} as Stream<{ key: string; seen?: Seen }, Seen | Happening>,
   sessions: {} as Stream<{ limit: number; before?: number }, Session>,
   /**
    * A session, then its messages, oldest first: all of them, or with `limit` the newest, or those

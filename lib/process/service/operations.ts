@@ -78,7 +78,8 @@ const historyParams = z.object({
   limit: z.int().min(1).max(1_000).optional(),
   before: z.int().min(0).optional(),
 });
-const followParams = z.object({ key: sessionKey, afterSeq: z.int().min(0).optional() });
+const seenParams = z.object({ seq: z.int().min(0), epoch: z.string().max(64) });
+const followParams = z.object({ key: sessionKey, seen: seenParams.optional() });
 const renameParams = z.object({ key: z.string(), title: z.string() });
 const forkParams = z.object({
   key: z.string(),
@@ -143,9 +144,11 @@ async function* follow(
   params: unknown,
   signal: AbortSignal,
 ) {
-  const { key, afterSeq = journal.session(key)?.lastSeq ?? 0 } = checkParams(followParams, params);
+  const { key, seen } = checkParams(followParams, params);
+  const epoch = journal.epoch(key);
+  const afterSeq = seen?.epoch === epoch ? seen.seq : journal.session(key)?.lastSeq ?? 0;
   // From here on nothing is missed: whoever reads this can ask for the history.
-  yield { afterSeq };
+  yield { seq: afterSeq, epoch };
   for await (const stored of journal.followKey(key, { afterSeq, signal })) {
     const turn = stored.event.type === "turn_start" ? journal.turn(stored.turnId) : undefined;
     yield turn === undefined ? { stored } : { stored, said: saidIn(turn) };
