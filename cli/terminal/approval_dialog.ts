@@ -80,12 +80,9 @@ export class ApprovalDialog {
       ...this.#choices.flatMap((choice, at) => {
         const isSelected = at === this.#selected;
         const look = isSelected ? LOOK.heading : LOOK.plain;
-        const rows = wordWrap(
-          [piece(`${at + 1}. ${LABELS[choice]}`, look)],
-          Math.max(4, width - 2),
-        );
+        const rows = wordWrap([piece(LABELS[choice], look)], Math.max(4, width - 5));
         return rows.map((row, line): Line => [
-          piece(isSelected && line === 0 ? "❯ " : "  ", look),
+          piece(line > 0 ? "     " : `${isSelected ? "❯" : " "} ${at + 1}. `, look),
           ...row,
         ]);
       }),
