@@ -10,7 +10,6 @@
 
 import { ServiceError, toErrorData } from "../../lib/base/errors.ts";
 import type { ApprovalView } from "../../lib/contract/actions.ts";
-import type { StoredMessage } from "../../lib/contract/journal.ts";
 import type { AskedPart, Happening, SaidMessage } from "../../lib/local/protocol.ts";
 import type { OperatorAnswer, OperatorRequest } from "../../lib/operations/operator.ts";
 import { EXIT, type ExitCode } from "../command.ts";
@@ -18,7 +17,7 @@ import { approvalLines } from "../operator/print_approval.ts";
 import { OutputClosedError } from "../output.ts";
 import { OUTCOMES } from "../outcome.ts";
 import { ApprovalDialog, type Choice } from "./approval_dialog.ts";
-import type { ChatLink } from "./chat_link.ts";
+import type { ChatLink, PastMessage } from "./chat_link.ts";
 import { commonStart, complete, type CompletionSources } from "./complete.ts";
 import { Editor } from "./editor.ts";
 import type { Key } from "./keys.ts";
@@ -63,7 +62,9 @@ export interface ChatDeps {
     void
   >;
   /** Connects again after the connection was lost; undefined where it cannot be yet. */
-  reconnect?: () => Promise<ConnectedChat | undefined>;
+  reconnect(): Promise<ConnectedChat | undefined>;
+  /** Why there is no connecting again. */
+  failure?: () => unknown;
   /** Stops this process until the shell continues it. */
   suspend(): void;
   /** Ends the process at once. */
@@ -200,6 +201,12 @@ export class TerminalChat {
     clearInterval(this.#spinner);
     this.#following.abort();
     this.#screen.close();
+  }
+
+  /** What is wrong with the connection; empty for nothing. */
+  setStatus(text: string): void {
+    this.#status = text;
+    this.#screen.update();
   }
 
   leave(code: ExitCode): void {
@@ -682,10 +689,9 @@ export class TerminalChat {
     // What was accepted is lost with the service; what was not is sent when it is back.
     this.#sent = this.#sent.filter(({ turnId, isShown }) => turnId === undefined && !isShown);
     this.#dialogs = [];
-    const { reconnect } = this.#deps;
-    if (reconnect === undefined) {
-      throw new ServiceError("turn_interrupted", "The service of this home has stopped");
-    }
+    const { reconnect, failure } = this.#deps;
+    const lost = failure?.();
+    if (lost !== undefined) throw lost;
     this.#status = "The service has stopped; waiting for it to come back (Ctrl-C twice leaves)";
     this.#screen.update();
     let isLeft = false;
@@ -905,9 +911,9 @@ function questionBlock({ label, editor, isHidden }: Question, width: number, mos
   };
 }
 
-function historyLines({ message }: StoredMessage, width: number, isRendered: boolean): Line[] {
-  if (message.role === "user") {
-    const text = message.parts.flatMap((part) => part.type === "text" ? [part.text] : []).join(" ");
+function historyLines({ role, text }: PastMessage, width: number, isRendered: boolean): Line[] {
+  if (text.trim() === "") return [];
+  if (role === "user") {
     const rows = wordWrap([piece(text, LOOK.bold)], Math.max(4, width - 2));
     const said = folded(rows);
     return [
@@ -915,8 +921,6 @@ function historyLines({ message }: StoredMessage, width: number, isRendered: boo
       ...said.map((row, at) => [piece(at === 0 ? "> " : "  ", LOOK.heading), ...row]),
     ];
   }
-  if (message.role !== "assistant" || message.text.trim() === "") return [];
-  const text = message.text.trim();
   return [[], ...folded(isRendered ? renderMarkdown(text, width) : wordWrap([piece(text)], width))];
 }
 

@@ -5,7 +5,13 @@
  */
 
 import type { AskedPart, Happening } from "../../lib/local/protocol.ts";
-import type { StoredMessage } from "../../lib/contract/journal.ts";
+
+/** A message that was said before. */
+export interface PastMessage {
+  role: "user" | "assistant";
+  text: string;
+  turnId: string;
+}
 
 /** What became of a message. */
 export type Outcome =
@@ -27,7 +33,7 @@ export interface ChatLink {
   /** Sends a message. `stop` cancels its turn, also later. */
   say(session: string, input: AskedPart[], stop: AbortSignal): Promise<Outcome>;
   /** The last messages of a session, oldest first; none where it is not there. */
-  history(session: string, limit: number): Promise<StoredMessage[]>;
+  history(session: string, limit: number): Promise<PastMessage[]>;
   /** Names of sessions, the newest first. */
   sessions(): Promise<string[]>;
   /** Resolves when the connection is lost for good. */

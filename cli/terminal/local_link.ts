@@ -8,7 +8,7 @@ import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { StoredMessage } from "../../lib/contract/journal.ts";
 import type { AskedPart, Happening, Seen } from "../../lib/local/protocol.ts";
-import type { ChatLink, Outcome } from "./chat_link.ts";
+import type { ChatLink, Outcome, PastMessage } from "./chat_link.ts";
 
 /** Sessions that Tab offers. */
 const MAX_SESSIONS = 100;
@@ -55,11 +55,11 @@ export class LocalLink implements ChatLink {
     return first.value;
   }
 
-  async history(key: string, limit: number): Promise<StoredMessage[]> {
-    const messages: StoredMessage[] = [];
+  async history(key: string, limit: number): Promise<PastMessage[]> {
+    const messages: PastMessage[] = [];
     try {
       for await (const item of this.#client.stream("session", { key, limit })) {
-        if ("message" in item) messages.push(item.message);
+        if ("message" in item) messages.push(...pastMessage(item.message));
       }
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== "not_found") throw error;
@@ -74,4 +74,11 @@ export class LocalLink implements ChatLink {
     }
     return keys;
   }
+}
+
+function pastMessage({ turnId, message }: StoredMessage): PastMessage[] {
+  if (message.role === "assistant") return [{ role: "assistant", text: message.text, turnId }];
+  if (message.role !== "user") return [];
+  const text = message.parts.flatMap((part) => part.type === "text" ? [part.text] : []).join(" ");
+  return [{ role: "user", text, turnId }];
 }

@@ -6,7 +6,7 @@
 
 import { Output, type OutputStream } from "../output.ts";
 import { OutputClosedError } from "../output.ts";
-import { EXIT, type ExitCode } from "../command.ts";
+import { EXIT } from "../command.ts";
 import { onStopSignals } from "../stop_signals.ts";
 import { type ChatDeps, type ChatOptions, TerminalChat } from "./chat.ts";
 import { readKeys } from "./keys.ts";
@@ -16,7 +16,7 @@ import { Screen, type TerminalPort } from "./screen.ts";
 /** What a chat of each command has of its own. */
 export type OwnDeps = Pick<
   ChatDeps,
-  "history" | "remember" | "names" | "models" | "approverOf" | "addGrant" | "reconnect"
+  "history" | "remember" | "names" | "models" | "approverOf" | "addGrant" | "reconnect" | "failure"
 >;
 
 /** A chat that reads keys already. */
