@@ -245,6 +245,7 @@ export class TerminalChat {
 
   #take(key: Key): void {
     if (key.ctrl && key.name === "c" && !this.#editor.isSearching) return this.interrupt();
+    this.#interruptedAt = -Infinity;
     if (this.#question !== undefined) return this.#questionKey(this.#question, key);
     const dialog = this.#dialogs[0];
     if (dialog !== undefined && !this.#editor.isSearching) {
@@ -577,8 +578,10 @@ export class TerminalChat {
           const happenings = connected.link.follow(this.sessionKey, {
             signal,
             goesOn,
-            onReady: () => {
-              const shown = showsHistory ? this.#showHistory(connected) : Promise.resolve();
+            onReady: (running) => {
+              const shown = showsHistory
+                ? this.#showHistory(connected, running)
+                : Promise.resolve();
               showsHistory = false;
               void shown.catch((error) => this.#report(error)).finally(() => {
                 history.resolve();
@@ -606,10 +609,11 @@ export class TerminalChat {
     await this.#sending;
   }
 
-  async #showHistory({ link }: ConnectedChat): Promise<void> {
+  async #showHistory({ link }: ConnectedChat, running?: string): Promise<void> {
     const messages = await link.history(this.sessionKey, HISTORY_MESSAGES);
     const { width } = this.#screen;
-    const texts = messages.flatMap((message) =>
+    // What runs is told whole.
+    const texts = messages.filter(({ turnId }) => turnId !== running).flatMap((message) =>
       historyLines(message, width, this.#options.isRendered)
     );
     if (texts.length === 0) return;
@@ -623,7 +627,11 @@ export class TerminalChat {
       this.#print([], [piece("Message", LOOK.dim)], ...this.#rendered(event.text));
       return;
     }
-    if (this.#view?.turnId !== turnId) this.#beginTurn(turnId, undefined);
+    if (this.#view?.turnId !== turnId) {
+      // A turn that was cancelled before it began has nothing but an end.
+      if (event.type === "error" || event.type === "turn_end") return;
+      this.#beginTurn(turnId, undefined);
+    }
     const view = this.#view!;
     view.shown.show(event);
     switch (event.type) {

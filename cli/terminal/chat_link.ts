@@ -22,13 +22,13 @@ export type Outcome =
 /** A connection. What it rejects with is the service's ServiceError. */
 export interface ChatLink {
   /**
-   * What happens in a session, whoever causes it: from now on, or after what an earlier connection saw.
-   * `onReady` is called once nothing is missed any more. Ends when the session is deleted or the
-   * connection is lost.
+   * What happens in a session, whoever causes it: from the start of the turn that runs or from now on, or
+   * after what an earlier connection saw. `onReady` is called once nothing is missed any more, with the
+   * turn that runs. Ends when the session is deleted or the connection is lost.
    */
   follow(
     session: string,
-    options: { signal: AbortSignal; goesOn: boolean; onReady: () => void },
+    options: { signal: AbortSignal; goesOn: boolean; onReady: (running?: string) => void },
   ): AsyncIterable<Happening>;
   /** Sends a message. `stop` cancels its turn, also later. */
   say(session: string, input: AskedPart[], stop: AbortSignal): Promise<Outcome>;

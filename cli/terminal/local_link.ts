@@ -33,11 +33,12 @@ export class LocalLink implements ChatLink {
     key: string,
     { signal, goesOn, onReady }: Parameters<ChatLink["follow"]>[1],
   ): AsyncGenerator<Happening> {
-    const seen = goesOn ? this.#seen.get(key) : undefined;
+    const last = goesOn ? this.#seen.get(key) : undefined;
+    const seen = last && { seq: last.seq, epoch: last.epoch };
     for await (const item of this.#client.stream("follow", { key, seen }, { stop: signal })) {
       if ("epoch" in item) {
         this.#seen.set(key, item);
-        onReady();
+        onReady(item.running);
       } else {
         this.#seen.set(key, { ...this.#seen.get(key)!, seq: item.stored.seq });
         yield item;

@@ -131,10 +131,10 @@ const CONVERSATIONS = {
     model?: string;
   }, { turnId: string } | { answer: string }>,
   /**
-   * What happens in a session, whoever causes it: from now on, or after what was seen of it, while that
-   * still counts. The first item says after what.
+   * What happens in a session, whoever causes it: from the start of the turn that runs or from now on, or
+   * after what was seen of it, while that still counts. The first item says after what.
    */
-  follow: {} as Stream<{ key: string; seen?: Seen }, Seen | Happening>,
+  follow: {} as Stream<{ key: string; seen?: Seen }, Seen & { running?: string } | Happening>,
   sessions: {} as Stream<{ limit: number; before?: number }, Session>,
   /**
    * A session, then its messages, oldest first: all of them, or with `limit` the newest, or those

@@ -146,13 +146,25 @@ async function* follow(
 ) {
   const { key, seen } = checkParams(followParams, params);
   const epoch = journal.epoch(key);
-  const afterSeq = seen?.epoch === epoch ? seen.seq : journal.session(key)?.lastSeq ?? 0;
+  const session = journal.session(key);
+  const running = session === undefined ? undefined : runningTurn(journal, session);
+  const afterSeq = seen?.epoch === epoch ? seen.seq : running?.afterSeq ?? session?.lastSeq ?? 0;
   // From here on nothing is missed: whoever reads this can ask for the history.
-  yield { seq: afterSeq, epoch };
+  yield { seq: afterSeq, epoch, running: running?.id };
   for await (const stored of journal.followKey(key, { afterSeq, signal })) {
     const turn = stored.event.type === "turn_start" ? journal.turn(stored.turnId) : undefined;
     yield turn === undefined ? { stored } : { stored, said: saidIn(turn) };
   }
+}
+
+/** The turn that the session's newest message is of, while it runs. */
+function runningTurn(
+  journal: Pick<Journal, "historyPage" | "turn">,
+  { id }: Session,
+): Turn | undefined {
+  const last = journal.historyPage(id, { limit: 1 }).messages[0];
+  const turn = last === undefined ? undefined : journal.turn(last.turnId);
+  return turn?.status === "running" ? turn : undefined;
 }
 
 function saidIn({ input, actor }: Turn): SaidMessage {
