@@ -199,7 +199,7 @@ Deno.test({
     await terminal.resize(20, 20);
     await terminal.shows(/word1?\d word1?\d\n/);
     await terminal.type("narrow line that is long");
-    await terminal.shows(/^> narrow line that is\n.*g$/m).catch(() => {});
+    await terminal.shows(/^> narrow line that *\n {2}is long/m);
     await terminal.resize(100, 30);
     const wide = await terminal.shows("word59");
     assertEquals(wide.split("word59").length, 2, wide);
@@ -229,14 +229,18 @@ Deno.test({
     });
     await piped.shows("/help for help");
     await piped.say("markdown");
-    await piped.shows(/> markdown\n\n>\s*$/);
+    while (!(await Deno.readTextFile(out)).endsWith("The end.\n")) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
     await piped.say("/exit");
     await piped.exit();
     assertEquals(await Deno.readTextFile(out), `${MARKDOWN}\n`);
 
-    await using closed = await openTerminal(home, ["agent", "-s", "third"], { redirect: ">&-" });
+    await using closed = await openTerminal(home, ["agent", "-s", "third"], {
+      redirect: "| head -c 1 > /dev/null",
+    });
     await closed.shows("/help for help");
-    await closed.say("hello");
+    await closed.say("slow");
     assertEquals(await closed.exit(), 0);
   },
 });

@@ -18,7 +18,7 @@ import { OutputClosedError } from "../output.ts";
 import { OUTCOMES } from "../outcome.ts";
 import { ApprovalDialog, type Choice } from "./approval_dialog.ts";
 import type { ChatLink, PastMessage } from "./chat_link.ts";
-import { commonStart, complete, type CompletionSources } from "./complete.ts";
+import { complete, type CompletionSources } from "./complete.ts";
 import { Editor } from "./editor.ts";
 import type { Key } from "./keys.ts";
 import { type Line, LOOK, type Piece, piece } from "./look.ts";
@@ -442,7 +442,7 @@ export class TerminalChat {
         sent.turnId = outcome.turnId;
         this.#own.add(outcome.turnId);
         for (const { name, data } of files) {
-          this.#note(`  attached ${name} (${shortBytes(Math.floor(data.length * 3 / 4))})`);
+          this.#note(`  attached ${name} (${shortBytes(Uint8Array.fromBase64(data).length)})`);
         }
       } else {
         this.#show(sent);
@@ -518,10 +518,12 @@ export class TerminalChat {
     };
     const found = await complete(before, sources).catch(() => undefined);
     if (found === undefined || this.#editor.before !== before) return;
-    const { typed, offers } = found;
+    const { typed, offers, start } = found;
     const isOne = offers.length === 1;
-    const start = isOne && !offers[0]!.endsWith("/") ? `${offers[0]} ` : commonStart(offers);
-    if (start.length > typed.length) this.#editor.replaceBefore(typed.length, start);
+    const isWhole = isOne && !start.endsWith("/");
+    if (start.length > typed.length || isWhole) {
+      this.#editor.replaceBefore(typed.length, isWhole ? `${start} ` : start);
+    }
     this.#offers = isOne ? [] : offers;
     if (offers.length === 0) this.#hint = "Nothing to complete here";
     this.#screen.update();

@@ -20,6 +20,8 @@ export interface Completion {
   typed: string;
   /** Whole words, sorted. */
   offers: string[];
+  /** What all of them begin with. */
+  start: string;
 }
 
 /** Most that are offered. */
@@ -45,10 +47,18 @@ export async function complete(
   const names = await sources.files(folder).catch(() => []);
   const isHidden = (name: string) =>
     name.startsWith(".") && !path.slice(folder.length).startsWith(".");
-  const words = names.filter((name) => !isHidden(name)).map((name) =>
-    mention(folder + name, quote)
-  );
-  return offered(`@${quote}${path}`, words);
+  const paths = names.filter((name) => !isHidden(name)).map((name) => folder + name)
+    .filter((each) => each.startsWith(path)).sort().slice(0, MAX_OFFERS);
+  const start = commonStart(paths);
+  return {
+    typed: `@${quote}${path}`,
+    offers: paths.map((each) => mention(each, quote)),
+    start: paths.length === 1
+      ? mention(start, quote)
+      : /\s/.test(start)
+      ? `@"${start}`
+      : `@${quote}${start}`,
+  };
 }
 
 /** The longest text that all begin with. */
@@ -62,7 +72,7 @@ export function commonStart(words: readonly string[]): string {
 
 function offered(typed: string, words: readonly string[]): Completion {
   const offers = words.filter((word) => word.startsWith(typed)).sort().slice(0, MAX_OFFERS);
-  return { typed, offers };
+  return { typed, offers, start: commonStart(offers) };
 }
 
 function mention(path: string, quote: string): string {
