@@ -180,7 +180,7 @@ function rethrow(error: unknown): never {
 }
 
 async function talk(
-  { globals, out }: Invocation,
+  { globals, options, out }: Invocation,
   { url, clientId, token, chat, secret }: Asked,
   { fetch }: ChatCommandDeps,
 ): Promise<ExitCode> {
@@ -197,6 +197,7 @@ async function talk(
     apiToken: secret?.startsWith("sat_") ? secret : undefined,
     fetch,
     chat,
+    isStreamed: options["no-stream"] !== true,
     checkChatId,
   });
 }

@@ -24,6 +24,7 @@ import { openChat } from "./open_chat.ts";
 export interface AgentChatOptions {
   session: string;
   model?: string;
+  stream: boolean;
   yes: boolean;
 }
 
@@ -52,6 +53,7 @@ export async function agentChat(globals: Globals, options: AgentChatOptions): Pr
     session: options.session,
     title: `service agent ${VERSION}`,
     banner: [],
+    isStreamed: options.stream,
     verbose: globals.verbose,
     yes: options.yes,
   });

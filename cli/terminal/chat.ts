@@ -84,6 +84,8 @@ export interface ChatOptions {
   banner: readonly [name: string, value: string][];
   title: string;
   isRendered: boolean;
+  /** Answers are shown as they come. */
+  isStreamed: boolean;
   verbose: boolean;
   /** Every action of the own turns is approved. */
   yes: boolean;
@@ -668,6 +670,7 @@ export class TerminalChat {
         width: () => this.#screen.width,
         now: this.#deps.now,
         isRendered: this.#options.isRendered,
+        isStreamed: this.#options.isStreamed,
         verbose: this.#options.verbose,
         report: (error) => this.#report(error),
         ...answer !== undefined && {

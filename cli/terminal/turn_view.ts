@@ -20,6 +20,8 @@ export interface TurnViewDeps {
   now(): number;
   /** Markdown is rendered; otherwise shown as it was written. */
   isRendered: boolean;
+  /** The answer is shown as it comes; otherwise each stretch of it once it is whole. */
+  isStreamed: boolean;
   /** Takes the answer's text instead of the screen, where standard output is no terminal. */
   answer?: (text: string) => void;
   /** An error of the turn, with what to do about it. */
@@ -172,13 +174,13 @@ export class TurnView {
 
   /** The terminal has another width. */
   resized(): void {
-    this.#render();
+    if (this.#tail.length > 0) this.#render();
   }
 
   #addText(text: string): void {
     if (this.#deps.answer !== undefined) return this.#deps.answer(this.#plain.add(text));
     this.#answer.add(text);
-    this.#timer ??= setTimeout(() => this.#render(), RENDER_MS);
+    if (this.#deps.isStreamed) this.#timer ??= setTimeout(() => this.#render(), RENDER_MS);
   }
 
   #render(isEnd = false): void {

@@ -13,13 +13,14 @@ import { WireLink, type WireLinkDeps } from "./wire_link.ts";
 export interface WireChatOptions extends Omit<WireLinkDeps, "onStatus"> {
   /** Undefined: a new one. */
   chat?: string;
+  isStreamed: boolean;
   checkChatId(typed: string): string;
 }
 
 /** Talks until the person leaves. Rejects when the connection is lost for good. */
 export async function wireChat(
   globals: Globals,
-  { chat: asked, checkChatId, ...deps }: WireChatOptions,
+  { chat: asked, isStreamed, checkChatId, ...deps }: WireChatOptions,
 ): Promise<ExitCode> {
   let setStatus = (_text: string) => {};
   const link = new WireLink({ ...deps, onStatus: (text) => setStatus(text) });
@@ -38,6 +39,7 @@ export async function wireChat(
       session: chatId,
       title: `service chat ${VERSION}`,
       banner: [["server", new URL(deps.url).host]],
+      isStreamed,
       verbose: globals.verbose,
       yes: false,
     });
