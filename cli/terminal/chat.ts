@@ -540,7 +540,9 @@ export class TerminalChat {
     );
     if (view === undefined && own.length === 0) return false;
     const back = own.filter(({ isShown }) => !isShown).map(({ text }) => text);
-    for (const sent of this.#sent) sent.stop.abort();
+    // What runs last, so that none that waits begins in its place.
+    for (const sent of own) sent.stop.abort();
+    running?.stop.abort();
     this.#sent = running === undefined ? [] : [running];
     if (back.length > 0) {
       this.#editor.set(

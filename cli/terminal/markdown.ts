@@ -4,7 +4,7 @@
  * @module
  */
 
-import { lexMarkdown, type MarkdownToken } from "../../lib/channel/markdown/lex_markdown.ts";
+import { lexMarkdown, type MarkdownToken } from "../../lib/channel/markdown/mod.ts";
 import { colorCode } from "./code_colors.ts";
 import { type Line, LOOK, type Look, type Piece, piece } from "./look.ts";
 import { hardWrap, lineWidth, wordWrap } from "./wrap.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { cleanText, lexMarkdown } from "../../lib/channel/markdown/lex_markdown.ts";
+import { lexMarkdown, type MarkdownToken } from "../../lib/channel/markdown/mod.ts";
 import { type Line, piece } from "./look.ts";
 import { renderBlocks } from "./markdown.ts";
 import { wordWrap } from "./wrap.ts";
@@ -41,21 +41,26 @@ export class MarkdownStream {
   }
 
   #blocks(width: number, isEnd: boolean): Rendered {
-    this.#pending = cleanText(this.#pending);
-    const tokens = lexMarkdown(this.#pending).filter(({ type }) => type !== "space");
-    // What follows it shows that a block is whole.
-    const whole = isEnd ? tokens : tokens.slice(0, -1);
-    const rest = isEnd ? [] : tokens.slice(-1);
-    const done = this.#apart(renderBlocks(whole, width));
+    this.#pending = this.#pending.replace(/\r\n?/g, "\n").replaceAll("\0", "\uFFFD");
+    const done = this.#apart(renderBlocks(this.#takeWhole(isEnd), width));
     if (done.length > 0) this.#isFirst = false;
-    const last = rest[0];
-    if (isEnd) this.#pending = "";
-    else if (last !== undefined && whole.length > 0) {
-      const at = this.#pending.lastIndexOf(last.raw);
-      if (at >= 0) this.#pending = this.#pending.slice(at);
-      else return { done: [], tail: this.#apart(renderBlocks(tokens, width)) };
+    return { done, tail: this.#apart(renderBlocks(lexMarkdown(this.#pending), width)) };
+  }
+
+  /** Takes the blocks that are whole: what follows one, in whole lines, shows that it is. */
+  #takeWhole(isEnd: boolean): MarkdownToken[] {
+    const end = isEnd ? this.#pending.length : this.#pending.lastIndexOf("\n") + 1;
+    const lines = this.#pending.slice(0, end);
+    const tokens = lexMarkdown(lines).filter(({ type }) => type !== "space");
+    if (isEnd) {
+      this.#pending = "";
+      return tokens;
     }
-    return { done, tail: this.#apart(renderBlocks(rest, width)) };
+    const last = tokens.at(-1);
+    const at = last === undefined ? -1 : lines.lastIndexOf(last.raw);
+    if (at < 0) return [];
+    this.#pending = this.#pending.slice(at);
+    return tokens.slice(0, -1);
   }
 
   #lines(width: number, isEnd: boolean): Rendered {
