@@ -355,7 +355,8 @@ export class TerminalChat {
     const { next } = OUTCOMES[code];
     this.#print(...wordWrap([piece("error:", LOOK.red), piece(` ${message}`)], this.#screen.width));
     if (next !== undefined) this.#note(`  ${next}`, LOOK.plain);
-    if (this.#options.verbose && error instanceof Error) this.#note(error.stack ?? "");
+    const isExpected = error instanceof ServiceError || !(error instanceof Error);
+    if (this.#options.verbose && !isExpected) this.#note(error.stack ?? "");
   }
 
   #showBanner(banner: readonly [string, string][]): void {
@@ -402,7 +403,7 @@ export class TerminalChat {
       case "/quit":
         return this.leave(EXIT.done);
       case "/help":
-        return this.#help();
+        return void this.#help();
       case "/session":
         if (args.length < 2) return this.#changeSession(args[0]);
         break;
@@ -478,22 +479,35 @@ export class TerminalChat {
       );}
   }
 
-  #help(): void {
+  async #help(): Promise<void> {
     const { width } = this.#screen;
-    const row = (name: string, what: string) => {
-      const head = name.padEnd(17);
-      return width < 50
-        ? [...wordWrap([piece(name, LOOK.bold)], width), ...wordWrap([piece(`  ${what}`)], width)]
-        : wordWrap([piece(head, LOOK.bold), piece(what)], width);
+    const column = width < 50 ? 2 : 28;
+    const row = (name: string, what: string): Line[] => {
+      const lines = wordWrap([piece(what)], width - column);
+      const head = width < 50 ? wordWrap([piece(name, LOOK.bold)], width) : [];
+      return [
+        ...head,
+        ...lines.map((line, at): Line => [
+          piece((at === 0 && head.length === 0 ? name : "").padEnd(column), LOOK.bold),
+          ...line,
+        ]),
+      ];
     };
+    const own = Object.keys(COMMANDS).map((name) => name.split(" ")[0]);
+    const answer = await this.#connected?.link
+      .say(this.sessionKey, [{ type: "text", text: "/help" }], new AbortController().signal)
+      .catch(() => undefined);
+    const others = answer === undefined || "turnId" in answer
+      ? []
+      : [...answer.answer.matchAll(/^(\/\S+?)( .*?)?: (.*)$/gm)]
+        .filter(([, name]) => !own.includes(name));
     this.#print(
       [],
+      ...others.flatMap(([, name, args = "", what]) => row(name! + args, what!)),
       ...Object.entries(COMMANDS).flatMap(([name, what]) => row(name, what)),
+      [],
       ...KEYS.flatMap(([name, what]) => row(name, what)),
     );
-    // The service knows the others.
-    const sent: Sent = { text: "/help", stop: new AbortController(), isShown: true };
-    if (this.#connected !== undefined) void this.#deliver(sent);
   }
 
   #changeSession(name: string | undefined): void {

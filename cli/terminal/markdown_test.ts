@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { LOOK, paint } from "./look.ts";
+import { type Line, LOOK, paint } from "./look.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { MarkdownStream } from "./markdown_stream.ts";
 import { lineWidth } from "./wrap.ts";
@@ -112,13 +112,13 @@ Deno.test("MarkdownStream prints the same in pieces as whole", () => {
   fc.assert(fc.property(fc.array(block), fc.integer({ min: 1, max: 9 }), (blocks, size) => {
     const text = blocks.join("\n\n");
     const stream = new MarkdownStream(true);
-    const printed = [];
+    const printed: Line[] = [];
     for (let at = 0; at < text.length; at += size) {
       stream.add(text.slice(at, at + size));
       printed.push(...stream.render(60).done);
     }
     printed.push(...stream.render(60, true).done);
-    const lines = (all: typeof printed) => all.map((line) => paint(line, false));
+    const lines = (all: Line[]) => all.map((line) => paint(line, false));
     assertEquals(lines(printed), lines(renderMarkdown(text, 60)));
   }));
 });
