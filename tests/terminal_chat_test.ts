@@ -168,7 +168,7 @@ for (const gateway of [false, true]) {
       await terminal.say("not there");
       await terminal.shows("not there");
       await terminal.shows("Blocked in this session. Unblock it with:");
-      await terminal.shows("service latches clear cli:default fs.write");
+      await terminal.shows("service blocks clear cli:default fs.write");
       await terminal.shows(/(The tool said: [^]*){4}/);
       await terminal.press("C-d");
       assertEquals(await terminal.exit(), 0);
@@ -187,12 +187,12 @@ Deno.test({
     const screen = await terminal.shows("The end.");
     assertMatch(screen, /^Findings$/m);
     assertMatch(screen, /^• first item$/m);
-    assertMatch(screen, /^Name  │ Value$/m);
+    assertMatch(screen, /^Name {2}│ Value$/m);
     assertMatch(screen, /^ {2}const answer = 42; \/\/ why$/m);
     assert(!screen.includes("**"), screen);
     assertMatch(screen, /by so many\n *others/, "words are wrapped");
     const colors = await terminal.screen({ colors: true });
-    assertMatch(colors, /\x1b\[35mconst/, "code has colours");
+    assertStringIncludes(colors, "\x1b[35mconst", "code has colours");
 
     await terminal.say("slow");
     await terminal.shows(/> slow[^]*word5/);

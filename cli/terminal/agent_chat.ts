@@ -12,11 +12,13 @@ import { parseSessionName, sessionKey } from "../agent/session_name.ts";
 import type { ExitCode, Globals } from "../command.ts";
 import { homePaths } from "../home_paths.ts";
 import { ownOptions, withService } from "../open_service.ts";
+import { operateWith } from "../operator/operate_with.ts";
 import { TOKEN_VARIABLE } from "../operator/approver_token.ts";
 import { changeState, operatorDeps } from "../operator/with_state.ts";
 import { processOutput } from "../output.ts";
 import { VERSION } from "../version.ts";
-import type { ChatApprover, ConnectedChat } from "./chat.ts";
+import type { ConnectedChat } from "./chat.ts";
+import type { ChatApprover } from "./chat_approvals.ts";
 import { LocalLink } from "./local_link.ts";
 import { openChat } from "./open_chat.ts";
 
@@ -102,7 +104,8 @@ async function config(globals: Globals) {
 
 function tokenApprover(token: string, client: () => LocalClient): ChatApprover {
   return {
-    operate: (request) => client().call("operate", { token, request }),
+    // The connection may be another one by then.
+    operate: (request) => operateWith(client(), token)(request),
     isOwnTurnsOnly: false,
   };
 }

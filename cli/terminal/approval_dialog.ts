@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ApprovalView } from "../../lib/contract/actions.ts";
+import type { OperationResult } from "../../lib/operations/operations.ts";
 import { type Line, LOOK, piece } from "./look.ts";
 import { wordWrap } from "./wrap.ts";
 import type { Key } from "./keys.ts";
@@ -26,7 +26,7 @@ const LABELS: Readonly<Record<Choice, string>> = {
 };
 
 export class ApprovalDialog {
-  readonly view: ApprovalView;
+  readonly view: OperationResult<"approvals.get">;
   readonly turnId: string;
   readonly #choices: readonly Choice[];
   #selected: number | undefined;
@@ -34,7 +34,12 @@ export class ApprovalDialog {
   #quietSince: number;
 
   /** `mayAnswer`: false where a token has to be given first. */
-  constructor(view: ApprovalView, turnId: string, mayAnswer: boolean, now: number) {
+  constructor(
+    view: OperationResult<"approvals.get">,
+    turnId: string,
+    mayAnswer: boolean,
+    now: number,
+  ) {
     this.view = view;
     this.turnId = turnId;
     this.#quietSince = now;

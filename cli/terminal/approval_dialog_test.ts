@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
-import type { ApprovalView } from "../../lib/contract/actions.ts";
+import type { OperationResult } from "../../lib/operations/operations.ts";
 import { ApprovalDialog, MIN_READING_MS } from "./approval_dialog.ts";
 import type { Key } from "./keys.ts";
 import { paint } from "./look.ts";
 
-const VIEW = { capability: "exec", target: "ls", grant: "{}" } as ApprovalView;
+const VIEW = { capability: "exec", target: "ls", grant: "{}" } as OperationResult<"approvals.get">;
 const NO = { ctrl: false, meta: false, shift: false };
 const digit = (text: string): Key => ({ name: text, text, ...NO });
 const named = (name: string): Key => ({ name, text: "", ...NO });

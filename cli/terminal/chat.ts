@@ -9,14 +9,17 @@
  */
 
 import { ServiceError, toErrorData } from "../../lib/base/errors.ts";
-import type { ApprovalView } from "../../lib/contract/actions.ts";
 import type { AskedPart, Happening, SaidMessage } from "../../lib/local/protocol.ts";
-import type { OperatorAnswer, OperatorRequest } from "../../lib/operations/operator.ts";
 import { EXIT, type ExitCode } from "../command.ts";
-import { approvalLines } from "../operator/print_approval.ts";
 import { OutputClosedError } from "../output.ts";
 import { OUTCOMES } from "../outcome.ts";
-import { ApprovalDialog, type Choice } from "./approval_dialog.ts";
+import {
+  ChatApprovals,
+  type ChatApprovalsDeps,
+  type ChatApprover,
+  type Question,
+  questionBlock,
+} from "./chat_approvals.ts";
 import type { ChatLink, PastMessage } from "./chat_link.ts";
 import { complete, type CompletionSources } from "./complete.ts";
 import { Editor } from "./editor.ts";
@@ -26,17 +29,10 @@ import { renderMarkdown } from "./markdown.ts";
 import { attachMentioned } from "./mentions.ts";
 import type { Block, Screen } from "./screen.ts";
 import { shortBytes, TurnView } from "./turn_view.ts";
-import { lineWidth, wordWrap } from "./wrap.ts";
-
-/** Answers approvals; rejects with the authority's ServiceError. */
-export interface ChatApprover {
-  operate(request: OperatorRequest, turnId: string): Promise<OperatorAnswer>;
-  /** It answers for turns that this terminal opened, and for no others. */
-  isOwnTurnsOnly: boolean;
-}
+import { wordWrap } from "./wrap.ts";
 
 /** What a chat works with. */
-export interface ChatDeps {
+export interface ChatDeps extends Pick<ChatApprovalsDeps, "approverOf" | "addGrant"> {
   screen(block: () => Block, onGone: () => void): Screen;
   /** Where the answer's text goes where standard output is no terminal. */
   answer?: (text: string) => Promise<void>;
@@ -53,14 +49,6 @@ export interface ChatDeps {
   models(): Promise<readonly string[]>;
   /** Names in a folder, those of folders with a slash at their end. */
   files(folder: string): Promise<readonly string[]>;
-  /** An approver by a token that was typed; absent where approvals are answered in another way. */
-  approverOf?: (token: string) => ChatApprover;
-  /** Allows exactly this action of a session from now on. */
-  addGrant?: (
-    grant: Pick<ApprovalView, "capability"> & { subject: string; target: string },
-  ) => Promise<
-    void
-  >;
   /** Connects again after the connection was lost; undefined where it cannot be yet. */
   reconnect(): Promise<ConnectedChat | undefined>;
   /** Why there is no connecting again. */
@@ -99,14 +87,6 @@ interface Sent {
   isShown: boolean;
 }
 
-/** What is typed instead of a message. */
-interface Question {
-  label: string;
-  editor: Editor;
-  isHidden: boolean;
-  done(text: string | undefined): void;
-}
-
 const STARTING = "Starting…";
 const LEAVE_MS = 2_000;
 /** What a turn may take to end when its terminal leaves. */
@@ -142,7 +122,6 @@ export class TerminalChat {
   readonly #screen: Screen;
   readonly #editor: Editor;
   readonly #left = Promise.withResolvers<ExitCode>();
-  readonly #allowed = new Set<string>();
   readonly #own = new Set<string>();
   /** Turns that nothing more is told of. */
   readonly #over = new Set<string>();
@@ -156,8 +135,7 @@ export class TerminalChat {
   #sending: Promise<void> = Promise.resolve();
   #view: { turnId: string; shown: TurnView } | undefined;
   #following = new AbortController();
-  #dialogs: ApprovalDialog[] = [];
-  #question: Question | undefined;
+  readonly #approvals: ChatApprovals;
   #offers: readonly string[] = [];
   #hint = "";
   #interruptedAt = -Infinity;
@@ -171,6 +149,19 @@ export class TerminalChat {
     this.#options = options;
     this.#session = options.session;
     this.#editor = new Editor(deps.history);
+    this.#approvals = new ChatApprovals({
+      ...deps,
+      yes: options.yes,
+      connected: () => this.#connected,
+      sessionKey: () => this.sessionKey,
+      isOwn: (turnId) => this.#own.has(turnId),
+      isRunning: (turnId) => this.#view?.turnId === turnId,
+      print: (...lines) => this.#print(...lines),
+      note: (text, look) => this.#note(text, look),
+      report: (error) => this.#report(error),
+      update: () => this.#screen.update(),
+      width: () => this.#screen.width,
+    });
     this.#screen = deps.screen(() => this.#block(), () => this.leave(EXIT.interrupted));
     this.#spinner = setInterval(() => this.#tick(), SPIN_MS);
   }
@@ -228,7 +219,7 @@ export class TerminalChat {
     this.#interruptedAt = now;
     if (isAgain && this.#isLeaving) return this.#deps.exit(EXIT.interrupted);
     if (isAgain) return this.leave(EXIT.interrupted);
-    if (this.#question !== undefined) return this.#question.done(undefined);
+    if (this.#approvals.question !== undefined) return this.#approvals.question.done(undefined);
     if (this.#stopTurn()) {
       this.#setHint("Stopping; Ctrl-C again leaves");
     } else if (this.#editor.text !== "") {
@@ -248,12 +239,14 @@ export class TerminalChat {
   #take(key: Key): void {
     if (key.ctrl && key.name === "c" && !this.#editor.isSearching) return this.interrupt();
     this.#interruptedAt = -Infinity;
-    if (this.#question !== undefined) return this.#questionKey(this.#question, key);
-    const dialog = this.#dialogs[0];
+    if (this.#approvals.question !== undefined) {
+      return this.#questionKey(this.#approvals.question, key);
+    }
+    const dialog = this.#approvals.dialogs[0];
     if (dialog !== undefined && !this.#editor.isSearching) {
       const choice = dialog.key(key, this.#editor.text === "", this.#deps.now());
       if (choice !== "typed") {
-        if (choice !== undefined) void this.#choose(dialog, choice);
+        if (choice !== undefined) void this.#approvals.choose(dialog, choice);
         return;
       }
     }
@@ -302,11 +295,13 @@ export class TerminalChat {
       ...waiting.length > 3 ? [[piece(`  and ${waiting.length - 3} more`, LOOK.dim)]] : [],
     ];
     const isLineEmpty = this.#editor.text === "";
-    const dialog = this.#question === undefined ? this.#dialogs[0]?.lines(width, isLineEmpty) : [];
+    const dialog = this.#approvals.question === undefined
+      ? this.#approvals.dialogs[0]?.lines(width, isLineEmpty)
+      : [];
     const most = Math.max(1, Math.floor(this.#screen.height / 2));
-    const typed = this.#question === undefined
+    const typed = this.#approvals.question === undefined
       ? this.#editor.render(width, most)
-      : questionBlock(this.#question, width, most);
+      : questionBlock(this.#approvals.question, width, most);
     const below = [
       ...this.#offerRows(width),
       ...this.#hint === "" ? [] : wordWrap([piece(this.#hint, LOOK.dim)], width),
@@ -408,19 +403,10 @@ export class TerminalChat {
         if (args.length < 2) return this.#changeSession(args[0]);
         break;
       case "/approve":
-        if (this.#dialogs.length > 0 && args.length < 2) {
-          return void this.#answerNamed(args[0], (dialog) => this.#choose(dialog, "once"));
-        }
-        break;
-      case "/deny":
-        if (this.#dialogs.length > 0) {
-          const isId = args[0]?.startsWith("apr_") === true;
-          const reason = isId ? rest.slice(args[0]!.length).trim() : rest;
-          return void this.#answerNamed(
-            isId ? args[0] : undefined,
-            (dialog) => this.#deny(dialog, reason),
-          );
-        }
+      case "/deny": {
+        const name = command.toLowerCase() as "/approve" | "/deny";
+        if (this.#approvals.answerTyped(name, rest)) return;
+      }
     }
     const sent: Sent = { text, stop: new AbortController(), isShown: false };
     this.#sent.push(sent);
@@ -519,7 +505,7 @@ export class TerminalChat {
     }
     this.#endView("interrupted", false);
     this.#sent = [];
-    this.#dialogs = [];
+    this.#approvals.clear();
     this.#note(`Session ${this.#session}`);
     if (this.#connected !== undefined) this.#follow(this.#connected);
   }
@@ -656,10 +642,10 @@ export class TerminalChat {
     view.shown.show(event);
     switch (event.type) {
       case "approval_requested":
-        void this.#ask(event.approval, turnId);
+        void this.#approvals.requested(event.approval, turnId);
         break;
       case "approval_resolved":
-        this.#closeDialog(event.approvalId);
+        this.#approvals.resolved(event.approvalId);
         break;
       case "turn_end":
         this.#lastOutput = view.shown.lastOutput || this.#lastOutput;
@@ -717,7 +703,7 @@ export class TerminalChat {
     this.#endView("interrupted");
     // What was accepted is lost with the service; what was not is sent when it is back.
     this.#sent = this.#sent.filter(({ turnId, isShown }) => turnId === undefined && !isShown);
-    this.#dialogs = [];
+    this.#approvals.clear();
     const { reconnect, failure } = this.#deps;
     const lost = failure?.();
     if (lost !== undefined) throw lost;
@@ -750,194 +736,10 @@ export class TerminalChat {
     await this.#answering;
     return code;
   }
-
-  // Approvals
-
-  async #ask(shown: ApprovalView, turnId: string): Promise<void> {
-    const approver = this.#connected?.approver;
-    const isOwn = this.#own.has(turnId);
-    if (approver === undefined && this.#deps.approverOf === undefined) {
-      this.#note(
-        `  Waits for approval ${shown.id}. Answer it with: service approvals approve ${shown.id}`,
-        LOOK.yellow,
-      );
-      return;
-    }
-    if (!isOwn && (approver === undefined || approver.isOwnTurnsOnly)) {
-      this.#note(
-        `  Waits for approval in the other terminal: ${shown.capability} of ${shown.target}`,
-      );
-      return;
-    }
-    try {
-      const view = approver === undefined
-        ? shown
-        : await this.#wholeView(approver, shown.id, turnId);
-      const isAllowed = view.grant !== undefined && this.#allowed.has(this.#allowedKey(view));
-      if (approver !== undefined && isOwn && (this.#options.yes || isAllowed)) {
-        await approver.operate(
-          { op: "approvals.approve", id: view.id, digest: view.digest },
-          turnId,
-        );
-        if (isAllowed) this.#note("  allowed for this session");
-        return;
-      }
-      if (this.#view?.turnId !== turnId) return;
-      this.#print(
-        [],
-        ...approvalLines(view, this.#deps.now()).flatMap((line) => this.#spans(line)),
-      );
-      this.#dialogs.push(
-        new ApprovalDialog(view, turnId, approver !== undefined, this.#deps.now()),
-      );
-      this.#screen.update();
-    } catch (error) {
-      this.#report(error);
-    }
-  }
-
-  #spans(line: readonly (string | { text: string; style?: string })[]): Line[] {
-    const pieces = line.map((span) =>
-      typeof span === "string"
-        ? piece(span)
-        : piece(span.text, span.style === "bold" ? LOOK.bold : "")
-    );
-    return wordWrap([piece("  "), ...pieces], this.#screen.width);
-  }
-
-  async #wholeView(approver: ChatApprover, id: string, turnId: string): Promise<ApprovalView> {
-    const found = await approver.operate({ op: "approvals.get", id }, turnId);
-    return (found as Extract<OperatorAnswer, { approval: unknown }>).approval;
-  }
-
-  #allowedKey({ capability, grant }: ApprovalView): string {
-    return JSON.stringify([this.sessionKey, capability, grant]);
-  }
-
-  async #answerNamed(
-    id: string | undefined,
-    answer: (dialog: ApprovalDialog) => Promise<void>,
-  ): Promise<void> {
-    const dialog = id === undefined
-      ? this.#dialogs[0]
-      : this.#dialogs.find(({ view }) => view.id === id);
-    if (dialog !== undefined) await answer(dialog);
-    else this.#note(`No approval ${id} waits here`, LOOK.yellow);
-  }
-
-  async #choose(dialog: ApprovalDialog, choice: Choice): Promise<void> {
-    const { view } = dialog;
-    const approver = this.#connected?.approver;
-    try {
-      switch (choice) {
-        case "later":
-          this.#closeDialog(view.id);
-          return this.#note(`  It still waits: service approvals approve ${view.id}`);
-        case "token":
-          return this.#askForToken(dialog);
-        case "reason":
-          return this.#askForReason(dialog);
-        case "deny":
-          return await this.#deny(dialog, "");
-        case "always":
-          await this.#deps.addGrant?.({
-            subject: this.sessionKey,
-            capability: view.capability,
-            target: view.grant!,
-          });
-          this.#note("  A grant for exactly this was added; see it with: service grants list");
-          break;
-        case "session":
-          this.#allowed.add(this.#allowedKey(view));
-      }
-      if (approver === undefined) return this.#askForToken(dialog);
-      await approver.operate(
-        { op: "approvals.approve", id: view.id, digest: view.digest },
-        dialog.turnId,
-      );
-      this.#closeDialog(view.id);
-    } catch (error) {
-      this.#report(error);
-    }
-  }
-
-  async #deny(dialog: ApprovalDialog, reason: string): Promise<void> {
-    const approver = this.#connected?.approver;
-    if (approver === undefined) return this.#askForToken(dialog);
-    try {
-      await approver.operate({ op: "approvals.deny", id: dialog.view.id, reason }, dialog.turnId);
-      this.#closeDialog(dialog.view.id);
-    } catch (error) {
-      this.#report(error);
-    }
-  }
-
-  #closeDialog(id: string): void {
-    this.#dialogs = this.#dialogs.filter(({ view }) => view.id !== id);
-    this.#screen.update();
-  }
-
-  #askForReason(dialog: ApprovalDialog): void {
-    this.#question = {
-      label: "Reason: ",
-      editor: new Editor(),
-      isHidden: false,
-      done: (reason) => {
-        this.#question = undefined;
-        if (reason !== undefined) void this.#deny(dialog, reason.trim());
-        this.#screen.update();
-      },
-    };
-  }
-
-  #askForToken(dialog: ApprovalDialog): void {
-    this.#note("  A token comes from: service tokens issue --scopes approve");
-    this.#question = {
-      label: "Approver's token (not shown): ",
-      editor: new Editor(),
-      isHidden: true,
-      done: (token) => {
-        this.#question = undefined;
-        this.#screen.update();
-        if (token === undefined || token.trim() === "" || this.#connected === undefined) return;
-        void this.#takeToken(token.trim(), dialog);
-      },
-    };
-  }
-
-  async #takeToken(token: string, dialog: ApprovalDialog): Promise<void> {
-    const { view, turnId } = dialog;
-    try {
-      const approver = this.#deps.approverOf!(token);
-      // Shown whole, as the authority has it; that the token counts is known by then.
-      const whole = await this.#wholeView(approver, view.id, turnId);
-      this.#connected!.approver = approver;
-      this.#dialogs = this.#dialogs.map((each) =>
-        each === dialog ? new ApprovalDialog(whole, turnId, true, this.#deps.now()) : each
-      );
-    } catch (error) {
-      this.#report(error);
-    }
-    this.#screen.update();
-  }
 }
 
 function isCancelled(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "turn_cancelled";
-}
-
-function questionBlock({ label, editor, isHidden }: Question, width: number, most: number) {
-  const { lines, cursor } = editor.render(width, most);
-  const rows = isHidden
-    ? [[piece("> ", LOOK.heading), piece("•".repeat(Math.min(editor.text.length, width - 2)))]]
-    : lines;
-  const head = wordWrap([piece(label, LOOK.bold)], width);
-  return {
-    lines: [...head, ...rows],
-    cursor: isHidden
-      ? { row: head.length, column: lineWidth(rows[0]!) }
-      : { row: head.length + cursor.row, column: cursor.column },
-  };
 }
 
 function historyLines({ role, text }: PastMessage, width: number, isRendered: boolean): Line[] {

@@ -32,7 +32,12 @@ export function openChat(own: OwnDeps, options: Omit<ChatOptions, "isRendered">)
   const port: TerminalPort = { color, write: writeTerminal, size: terminalSize };
   let screen: Screen;
   let isGone = false;
-  const plain = new Output({ stdout: Deno.stdout, stderr: Deno.stderr, noColor: true });
+  const plain = new Output({
+    stdout: Deno.stdout,
+    stderr: Deno.stderr,
+    noColor: true,
+    columns: () => undefined,
+  });
   const lines: OutputStream = {
     writeSync: (bytes) => stream().writeSync(bytes),
     write: (bytes) => stream().write(bytes),

@@ -261,7 +261,7 @@ export function foldedLines(output: string, look: string, width: number): Line[]
 
 /** What was refused, and the command that would allow it, in one piece so that it can be copied. */
 export function refusalLines(output: string, width: number): Line[] {
-  const found = /(?:which the operator can make with|with): (service (?:grants|latches) [^]*)$/
+  const found = /(?:which the operator can make with|with): (service (?:grants|blocks) [^]*)$/
     .exec(output);
   const said = output.slice(0, found?.index).replace(/\. It would take [^]*$/, ".").trim();
   const facts = said.replace(/\. In this session nothing more [^]*$/, ".");
@@ -270,7 +270,7 @@ export function refusalLines(output: string, width: number): Line[] {
     ...found === null ? [] : [
       ...wordWrap([
         piece(
-          found[1]!.startsWith("service latches")
+          found[1]!.startsWith("service blocks")
             ? "  Blocked in this session. Unblock it with:"
             : "  Allow it with:",
           LOOK.dim,

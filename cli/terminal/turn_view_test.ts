@@ -24,9 +24,9 @@ Deno.test("refusalLines() gives the command that would allow it in one piece", (
   assertEquals(lines.includes("  Allow it with:"), true);
   const blocked =
     'Refused: exec of "ls" (a person denied it). It would take the operator to clear ' +
-    "that denial with: service latches clear cli:a exec";
+    "that denial with: service blocks clear cli:a exec";
   assertEquals(text(refusalLines(blocked, 60)).slice(-2), [
     "  Blocked in this session. Unblock it with:",
-    "  service latches clear cli:a exec",
+    "  service blocks clear cli:a exec",
   ]);
 });

@@ -9,12 +9,14 @@ import { isOwn } from "../../lib/contract/text_part.ts";
 import type { ServerFrame } from "../../lib/contract/wire/frames.ts";
 import { WireClient, type WireClientDeps } from "../../lib/contract/wire/wire_client.ts";
 import type { AskedPart, Happening, SaidMessage } from "../../lib/local/protocol.ts";
-import type { OperatorAnswer, OperatorRequest } from "../../lib/operations/operator.ts";
+import type { OperationRequest } from "../../lib/operations/operations.ts";
 import { frameEvent } from "../chat/frame_event.ts";
 import { Heard } from "../chat/heard.ts";
 import { refusal } from "../chat/wire_turns.ts";
-import type { ChatApprover } from "./chat.ts";
+import type { ChatApprover } from "./chat_approvals.ts";
 import type { ChatLink, Outcome, PastMessage } from "./chat_link.ts";
+
+const APPROVALS = "/api/webui/approvals";
 
 /** What a link works with. */
 export interface WireLinkDeps extends Pick<WireClientDeps, "url" | "clientId" | "token"> {
@@ -145,25 +147,24 @@ export class WireLink implements ChatLink {
   /** Answers approvals by the token's right; undefined where there is none. */
   get approver(): ChatApprover | undefined {
     if (this.#deps.apiToken === undefined) return undefined;
-    return { isOwnTurnsOnly: false, operate: (request) => this.#operate(request) };
+    return {
+      isOwnTurnsOnly: false,
+      operate: ((request: OperationRequest) => this.#operate(request)) as ChatApprover["operate"],
+    };
   }
 
-  async #operate(request: OperatorRequest): Promise<OperatorAnswer> {
-    const one = "id" in request ? `/api/webui/approvals/${request.id}` : "";
+  async #operate(request: OperationRequest): Promise<unknown> {
     switch (request.op) {
-      case "approvals.get": {
-        // deno-lint-ignore no-explicit-any -- as the route's schema has it
-        const found = await this.#ask("GET", one) as any;
-        const { created_at, expires_at, ...approval } = found;
-        const times = { createdAt: created_at * 1000, expiresAt: expires_at * 1000 };
-        return { approval: { ...approval, ...times, isWhole: true } };
-      }
+      case "approvals.get":
+        return await this.#ask("GET", `${APPROVALS}/${request.id}`);
       case "approvals.approve":
-        await this.#ask("POST", `${one}/approve`, { digest: request.digest });
-        return { done: true };
+        return await this.#ask("POST", `${APPROVALS}/${request.id}/approve`, {
+          digest: request.digest,
+        });
       case "approvals.deny":
-        await this.#ask("POST", `${one}/deny`, { reason: request.reason });
-        return { done: true };
+        return await this.#ask("POST", `${APPROVALS}/${request.id}/deny`, {
+          reason: request.reason,
+        });
       default:
         throw new ServiceError("invalid_request", `${request.op} can't be asked from here`);
     }
