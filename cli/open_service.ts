@@ -38,12 +38,14 @@ export function ownOptions(globals: Globals): OwnOptions {
 export async function withService<T>(
   globals: Globals,
   use: (client: LocalClient, operator?: OwnedHome["operator"]) => Promise<T>,
+  terminal: Pick<OwnOptions, "logTo" | "warn"> = {},
 ): Promise<T> {
   // The command tells its own failures; as a guest it would show none of the service's log.
   const options = {
     ...ownOptions(globals),
     api: false,
     warn: (text: string) => processOutput().note(`warning: ${text}`),
+    ...terminal,
   };
   options.logLevel ??= "error";
   const { ownHome } = await import("../lib/process/own_home.ts");

@@ -83,8 +83,8 @@ Deno.test("a first start fetches no test tools, no makers of documents and no SD
   assert(ofChannels.length > 8);
   const others =
     /^(docx|pptxgenjs|pdf-lib|playwright-core|openai|ai|fast-check|@sinonjs\/.*|@langchain\/.*|@modelcontextprotocol\/.*)@/;
-  // What reads pages reads mails and Markdown too.
-  const shared = ["entities@7.0.1", "htmlparser2@10.1.0"];
+  // What reads pages reads mails and Markdown too, and the terminal renders Markdown.
+  const shared = ["entities@7.0.1", "htmlparser2@10.1.0", "marked@18.2.1"];
   assertEquals(
     MAIN_JOB_PACKAGES.filter((id) => others.test(id) || ofChannels.includes(id)).toSorted(),
     shared,

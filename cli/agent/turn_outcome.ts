@@ -27,7 +27,7 @@ interface UsedTool {
 }
 
 /** What a turn that did not end well is called when it gave no error of its own. */
-const STATUS_ERRORS: Readonly<Record<Exclude<TurnStatus, "done">, [ErrorCode, string]>> = {
+export const STATUS_ERRORS: Readonly<Record<Exclude<TurnStatus, "done">, [ErrorCode, string]>> = {
   failed: ["turn_failed", "The turn failed"],
   cancelled: ["turn_cancelled", "The turn was cancelled"],
   timed_out: ["turn_timeout", "The turn took too long"],

@@ -9,7 +9,7 @@ import type { LocalClient } from "../../lib/local/client.ts";
 import type { Operator } from "../../lib/operations/operator.ts";
 import { ApprovalPrompt } from "../agent/approval_prompt.ts";
 import { type ApproverSources, openApprover } from "../agent/approver.ts";
-import { ask, type AskOptions, type TurnClient } from "../agent/ask.ts";
+import { ask, type AskOptions } from "../agent/ask.ts";
 import { gatherMessage, type MessageSources } from "../agent/gather_message.ts";
 import { processSignals, type Signals, withInterrupts } from "../agent/interrupts.ts";
 import type { LineReader } from "../agent/line_reader.ts";
@@ -64,9 +64,13 @@ export async function runAgent(invocation: Invocation, deps: AgentDeps): Promise
   const options = readOptions(invocation);
   // Before the service is opened: it may be a process further left in the same pipe.
   const input = await gatherMessage(options, deps.sources(out));
-  if (input === undefined) return await startChat(globals, out, options, deps);
   const asks = isAtTerminal(options, out, deps);
+  if (input === undefined) requireTerminal(options, out);
   const folder = await deps.openFolder(globals, { dir: options.dir, asks, out });
+  if (input === undefined) {
+    const { agentChat } = await import("../terminal/agent_chat.ts");
+    return await agentChat(globals, { ...options, folder });
+  }
   const onFirst = () => out.note({ text: "Cancelling; Ctrl-C again leaves at once", style: "dim" });
   return await withInterrupts(
     deps.signals,
@@ -112,7 +116,6 @@ function openApprovals(
   out: Output,
   deps: AgentDeps,
   { client, operator, sessionKey }: Pick<ApproverSources, "client" | "operator" | "sessionKey">,
-  reader?: LineReader,
 ) {
   const { signals, env } = deps;
   const isAttended = yes || isAtTerminal({ json }, out, deps);
@@ -134,7 +137,7 @@ function openApprovals(
     prompt: () =>
       new ApprovalPrompt({
         approver,
-        reader: yes ? undefined : reader === undefined ? ownReader : () => Promise.resolve(reader),
+        reader: yes ? undefined : ownReader,
         out,
         now: Date.now,
         interrupt: () => signals.interrupt(),
@@ -183,12 +186,8 @@ function readOptions({ options, args, globals }: Invocation): AgentOptions {
   };
 }
 
-async function startChat(
-  globals: Globals,
-  out: Output,
-  options: AgentOptions,
-  deps: AgentDeps,
-): Promise<ExitCode> {
+/** A chat is held where somebody sees its prompt. */
+function requireTerminal(options: AgentOptions, out: Output): void {
   if (options.json !== false) {
     throw new ServiceError("usage", 'JSON output needs a message: service agent --json "TEXT"', {
       param: "message",
@@ -201,51 +200,6 @@ async function startChat(
       { param: "message" },
     );
   }
-  const { chat } = await import("../agent/chat.ts");
-  const { terminalReader } = await import("../agent/line_reader.ts");
-  const { PromptHistory } = await import("../agent/prompt_history.ts");
-  const { homePaths } = await import("../home_paths.ts");
-  const { signals, withService } = deps;
-  const asks = isAtTerminal(options, out, deps);
-  const folder = await deps.openFolder(globals, { dir: options.dir, asks, out });
-  return await withService(globals, async (client, operator) => {
-    const history = await PromptHistory.load(`${homePaths(globals).home}/history`);
-    const reader = terminalReader(history.entries);
-    const session = options.session ?? await lastSessionName(client, folder);
-    let key = sessionKey(session);
-    const approvals = openApprovals(
-      options,
-      out,
-      deps,
-      { client, operator, sessionKey: () => key },
-      reader,
-    );
-    try {
-      return await chat(
-        {
-          client: inFolder(client, folder),
-          out,
-          reader,
-          signals,
-          approvals: approvals.prompt,
-          onSession: (session) => key = session,
-          remember: (entry) => history.add(entry),
-        },
-        { ...options, session, verbose: globals.verbose },
-      );
-    } finally {
-      approvals.close();
-      reader.close();
-    }
-  });
-}
-
-/** A client whose new sessions work in that project. */
-function inFolder(client: LocalClient, folder: string | undefined): TurnClient {
-  return {
-    stream: (op, params, options) => client.stream(op, { ...params, folder }, options),
-    ended: client.ended,
-  };
 }
 
 const agent: Command = {

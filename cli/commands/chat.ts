@@ -31,17 +31,16 @@ const CANCELLING = "Cancelling; Ctrl-C again leaves at once";
 /** Runs the command. */
 async function runChat(invocation: Invocation, deps: ChatCommandDeps): Promise<ExitCode> {
   const asked = await readAsked(invocation, deps);
+  if (asked.input === undefined && !asked.isWatching) return await talk(invocation, asked, deps);
   const wire = new Wire(asked, invocation.out);
   try {
     const ready = await wire.client.connect().catch(rethrow);
     wire.turns.attached(ready.chat_id);
     if (asked.isWatching) return await watch(invocation, deps, wire, asked.chat!);
     const chatId = asked.chat ?? ready.chat_id;
-    const answering: TurnClient = {
+    const answering: Pick<TurnClient, "stream"> = {
       stream: (_op, { sessionKey, input }, { stop }) => wire.turns.turn(sessionKey, input, stop),
-      ended: wire.gone,
     };
-    if (asked.input === undefined) return await talk(invocation, deps, { answering, chatId });
     const { globals, options, out } = invocation;
     const onFirst = () => out.note({ text: CANCELLING, style: "dim" });
     const code = await withInterrupts(deps.signals, onFirst, (signal) =>
@@ -82,6 +81,7 @@ async function readAsked({ globals, options, out }: Invocation, deps: ChatComman
   return {
     url,
     clientId: options["client-id"] as string | undefined,
+    secret,
     token: () => wireToken({ url, secret, fetch: deps.fetch }),
     chat,
     isWatching,
@@ -180,31 +180,26 @@ function rethrow(error: unknown): never {
 }
 
 async function talk(
-  { globals, out, options }: Invocation,
-  { signals }: ChatCommandDeps,
-  { answering, chatId }: { answering: TurnClient; chatId: string },
+  { globals, options, out }: Invocation,
+  { url, clientId, token, chat, secret }: Asked,
+  { fetch }: ChatCommandDeps,
 ): Promise<ExitCode> {
   if (globals.json || !out.isErrorTerminal) {
     throw new ServiceError("usage", "A chat needs a terminal; or give -m TEXT", {
       param: "message",
     });
   }
-  const { chat } = await import("../agent/chat.ts");
-  const { terminalReader } = await import("../agent/line_reader.ts");
-  const reader = terminalReader([]);
-  try {
-    return await chat({
-      client: answering,
-      out,
-      reader,
-      signals,
-      sessions: { parseSessionName: checkChatId, sessionKey: (name) => name },
-      // A chat's id lets in whoever knows it, so what is said in one is not kept on this machine.
-      remember: () => Promise.resolve(),
-    }, { session: chatId, stream: options["no-stream"] !== true, verbose: globals.verbose });
-  } finally {
-    reader.close();
-  }
+  const { wireChat } = await import("../terminal/wire_chat.ts");
+  return await wireChat(globals, {
+    url: url.href,
+    clientId,
+    token,
+    apiToken: secret?.startsWith("sat_") ? secret : undefined,
+    fetch,
+    chat,
+    isStreamed: options["no-stream"] !== true,
+    checkChatId,
+  });
 }
 
 function checkChatId(typed: string): string {

@@ -21,6 +21,7 @@ import type {
 import type { Answer, Answered, ApprovalRequest } from "./approval_request.ts";
 import { approvalBrief, approvalView } from "./approval_view.ts";
 import type { AuditLog } from "../audit/log.ts";
+import { grantTarget } from "../policy/grant_target.ts";
 import type { LatchStore } from "../state/latch_store.ts";
 import { SettledApprovals } from "./settled_approvals.ts";
 import type { PendingStore } from "../state/pending_store.ts";
@@ -89,7 +90,11 @@ export class Approvals {
   /** One that waits, whole. Throws the code that says what became of it. */
   get(id: string): ApprovalView {
     const { action, context, view: { createdAt, expiresAt } } = this.#find(id);
-    return approvalView({ action, context, id, createdAt, expiresAt }, { whole: true });
+    const grant = grantTarget(action.target);
+    return {
+      ...approvalView({ action, context, id, createdAt, expiresAt }, { whole: true }),
+      ...grant !== undefined && { grant },
+    };
   }
 
   /**

@@ -36,6 +36,8 @@ export interface GatewayAnswers {
   signingKeys?: SigningKeyFetch;
   /** Tells connections of the service's user from those of others. */
   localUsers: LocalUsers;
+  /** Takes a line of the gateway's log, where it was asked for them. */
+  writeLog?: (line: string) => void;
   /** Where channels run; absent where none does. */
   channelWorkers?: Pick<ChannelWorkers, "open">;
   /** Real path. */
@@ -170,6 +172,9 @@ export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> 
     },
     notices: {
       requester_left: (key) => leaving.get(keyOf(key))?.abort(),
+      log_lines(text) {
+        for (const line of text.trimEnd().split("\n")) deps.writeLog?.(line);
+      },
     },
   };
 }

@@ -62,7 +62,12 @@ export interface ServiceBoot {
   maxOpenFiles: number | undefined;
   /** Health of what the authority holds; it says more as it finds out more. */
   checks: Checks;
+  /** Log lines of this level go to the authority, which has the terminal; absent: to standard error. */
+  logToAuthority?: Config["log"]["level"];
 }
+
+/** Characters of log lines that are told at once: one write of them, or one line that is longer. */
+const MAX_LOG_CHARS = 1024 * 1024;
 
 /** How the gateway came up. */
 export interface Started {
@@ -182,6 +187,8 @@ export const AUTHORITY = {
   notices: {
     /** Whoever opened the turn of this action is not there any more. */
     requester_left: notice<ActionKey>(shape(z.object({ turnId: NAME, callId: NAME }))),
+    /** Lines of the gateway's log, where the authority has asked for them. */
+    log_lines: notice<string>(shape(z.string().max(MAX_LOG_CHARS))),
   },
 };
 

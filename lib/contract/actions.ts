@@ -89,6 +89,8 @@ export interface ApprovalView {
   /** Milliseconds since 1970. */
   createdAt: number;
   expiresAt: number;
+  /** With `approvals.get`: the target of a grant for exactly this; absent where nothing can grant it. */
+  grant?: string;
 }
 
 /** An approval as a chat shows it, with as much as fits into a message. */

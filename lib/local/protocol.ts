@@ -88,6 +88,30 @@ const CHANNELS = {
   missed_answer: {} as Call<{ message: number }, Published>,
 };
 
+/** Something that happened in a session. */
+export interface Happening {
+  stored: StoredEvent;
+  /** With the start of a turn: the message that it answers. */
+  said?: SaidMessage;
+}
+
+/** How far a session was read. */
+export interface Seen {
+  seq: number;
+  /** Another one: the numbers that were seen do not count any more. */
+  epoch: string;
+}
+
+/** A person's message as others in the session are shown it. */
+export interface SaidMessage {
+  /** In the sender's own words. */
+  text: string;
+  /** Names of what came with it. */
+  files: string[];
+  /** Such as `cli:local`. */
+  actor: string;
+}
+
 const CONVERSATIONS = {
   /** One turn; tells its events, to its `turn_end`, also when it is stopped. */
   turn: {} as Stream<{
@@ -101,6 +125,21 @@ const CONVERSATIONS = {
     /** Real path of the project that a new session works in. Default: the workspace. */
     folder?: string;
   }, StoredEvent>,
+  /**
+   * One message: tells at once what became of it, and ends with its turn. Stopping it cancels the turn;
+   * what happens in the turn is told by `follow`.
+   */
+  say: {} as Stream<{
+    sessionKey: string;
+    input: AskedPart[];
+    model?: string;
+    folder?: string;
+  }, { turnId: string } | { answer: string }>,
+  /**
+   * What happens in a session, whoever causes it: from the start of the turn that runs or from now on, or
+   * after what was seen of it, while that still counts. The first item says after what.
+   */
+  follow: {} as Stream<{ key: string; seen?: Seen }, Seen & { running?: string } | Happening>,
   sessions: {} as Stream<{ limit: number; before?: number }, Session>,
   /**
    * A session, then its messages, oldest first: all of them, or with `limit` the newest, or those

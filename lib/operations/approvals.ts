@@ -34,6 +34,8 @@ const approval = summary.extend({
   details: z.string().describe("Everything else that the action depends on, whole: facts first."),
   channel: z.string(),
   actor: z.string().describe("Who opened the turn."),
+  grant: z.string().optional()
+    .describe("Target of a grant for exactly this; absent where nothing can grant it."),
 }).describe("A pending approval, with everything to decide by.");
 
 /** Of the route. */
@@ -79,8 +81,8 @@ export const APPROVALS = {
     route: { method: "GET", path: `${APPROVALS_PATH}/:id`, errors: ERRORS },
     run({ id }, { approvals }) {
       const view = approvals.get(id);
-      const { tool, details, channel, actor } = view;
-      return { ...summaryOf(view), tool, details, channel, actor };
+      const { tool, details, channel, actor, grant } = view;
+      return { ...summaryOf(view), tool, details, channel, actor, grant };
     },
   }),
   "approvals.approve": operation({

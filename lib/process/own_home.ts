@@ -13,7 +13,7 @@ import { MCP } from "../packages/wanted_packages.ts";
 import { ServiceError } from "../base/errors.ts";
 import type { ChannelRegistry } from "../registry/channel_registry.ts";
 import type { Log } from "../base/log.ts";
-import type { LogOutput } from "../base/log_output.ts";
+import type { LogOutput, LogOutputOptions } from "../base/log_output.ts";
 import type { Permission } from "../base/permission.ts";
 import { type Authority, startAuthority } from "../authority/authority.ts";
 import { GatewayPorts } from "../authority/gateway_ports.ts";
@@ -56,6 +56,8 @@ export interface OwnOptions {
   logLevel?: "debug" | "info" | "warning" | "error";
   /** The file that standard error of this process goes to, to be kept small. */
   logFile?: string;
+  /** Takes log lines instead of standard error, for a terminal that is drawn on. */
+  logTo?: LogOutputOptions["stream"];
   /** Takes what is odd about the configuration; by default the log does. */
   warn?: (text: string) => void;
   /** Whether edits of the configuration file are taken up while it runs. */
@@ -271,7 +273,9 @@ async function startGateway(options: OwnOptions, parts: Parts): Promise<Authorit
       secretFingerprints: known.fingerprints,
       maxOpenFiles: maxFiles,
       checks: health.checks,
+      logToAuthority: options.logTo && (options.logLevel ?? config.log.level),
     }),
+    writeLog: (line) => parts.output.write(known.scrubber.text(line)),
     onStarted(started) {
       // Who dies has not closed it.
       isUntouched = false;

@@ -49,6 +49,7 @@ export const PROGRAMS = {
   },
   sh: { command: "sh", package: "dash" },
   tar: { command: "tar", package: "tar" },
+  tmux: { command: "tmux", package: "tmux" },
   umount: { command: "umount", package: "mount" },
   zsh: { command: "zsh", package: "zsh" },
 } as const satisfies Record<string, Program>;

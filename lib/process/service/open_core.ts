@@ -10,7 +10,6 @@ import type { AuthorityPeer, ServiceBoot } from "../../authority/protocol.ts";
 import { IS_PROCESS } from "../../authority/gateway_transport.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createLog, type Log, openLogOutput } from "../../base/log.ts";
-import type { Config } from "../../config/schema.ts";
 import { openJournal } from "../../journal/open.ts";
 import { openMedia } from "../../media/open_media.ts";
 import { createScrubber, type Scrubber } from "../../secrets/scrubber.ts";
@@ -35,7 +34,7 @@ export async function openCore(
 ) {
   const { config } = boot;
   const scrubber = createScrubber(boot.secretFingerprints);
-  const { log, writeLine, flushLog } = openGatewayLog(config, scrubber);
+  const { log, writeLine, flushLog } = openGatewayLog(boot, scrubber, authority);
   const { journal, media } = await openStore(boot, log);
   const { interrupted, resume } = await journal.recover();
   await media.sweep().catch((error) =>
@@ -99,11 +98,22 @@ export async function openCore(
 }
 
 /** Opens the log, which says no secret, and has it told of errors that nothing caught. */
-function openGatewayLog(config: Config, scrubber: Scrubber) {
-  const output = openLogOutput(config.log.format);
+function openGatewayLog(
+  { config, logToAuthority: level }: ServiceBoot,
+  scrubber: Scrubber,
+  authority: Pick<AuthorityPeer, "notify">,
+) {
+  const decoder = new TextDecoder();
+  const there = {
+    write(bytes: Uint8Array) {
+      authority.notify("log_lines", decoder.decode(bytes, { stream: true }));
+      return Promise.resolve(bytes.length);
+    },
+  };
+  const output = openLogOutput(config.log.format, level === undefined ? undefined : there);
   const writeLine = (line: string) => output.write(scrubber.text(line));
   const flushLog = () => output.flush(LOG_FLUSH_MS);
-  const log = createLog(config.log, writeLine);
+  const log = createLog({ ...config.log, ...level !== undefined && { level } }, writeLine);
   // A stray rejection, of a provider's package maybe, must not take every session down with it.
   self.addEventListener("unhandledrejection", (event) => {
     event.preventDefault();

@@ -7,14 +7,14 @@
 import { z } from "zod";
 import type { StoredEvent } from "../../contract/events.ts";
 import type { InputPart } from "../../contract/messages.ts";
-import { PROVENANCES } from "../../contract/text_part.ts";
-import type { TurnRequest, Turns } from "../../contract/turns.ts";
+import { isOwn, PROVENANCES } from "../../contract/text_part.ts";
+import type { Answer, TurnHandle, TurnRequest, Turns } from "../../contract/turns.ts";
 import { readUpload } from "../../documents/read_upload.ts";
 import { type DocumentReader, MAX_FILE_BYTES } from "../../contract/documents.ts";
 import { ServiceError } from "../../base/errors.ts";
 import { exportSession } from "../../journal/export_session.ts";
-import type { Journal, Session } from "../../contract/journal.ts";
-import type { AskedPart, ServiceStatus } from "../../local/protocol.ts";
+import type { Journal, Session, Turn } from "../../contract/journal.ts";
+import type { AskedPart, SaidMessage, ServiceStatus } from "../../local/protocol.ts";
 import type { OperationHandlers } from "../../local/server.ts";
 import { checkParams } from "./check_params.ts";
 import { forkSession } from "./fork_session.ts";
@@ -82,6 +82,8 @@ const historyParams = z.object({
   limit: z.int().min(1).max(1_000).optional(),
   before: z.int().min(0).optional(),
 });
+const seenParams = z.object({ seq: z.int().min(0), epoch: z.string().max(64) });
+const followParams = z.object({ key: sessionKey, seen: seenParams.optional() });
 const renameParams = z.object({ key: z.string(), title: z.string() });
 const forkParams = z.object({
   key: z.string(),
@@ -96,6 +98,8 @@ export function createOperations(deps: OperationDeps): OperationHandlers {
   const { turns, operate, mcp, status } = deps;
   return {
     turn: (params, signal) => runTurn(deps, params, signal),
+    say: (params, signal) => say(deps, params, signal),
+    follow: (params, signal) => follow(deps, params, signal),
     ...sessionOperations(deps),
     async operate(params) {
       const { token, request } = checkParams(operateParams, params);
@@ -112,14 +116,82 @@ export function createOperations(deps: OperationDeps): OperationHandlers {
 }
 
 async function* runTurn(
-  { turns, journal, checkFolder, documents, requester = atThisMachine }: OperationDeps,
+  deps: OperationDeps,
   params: unknown,
   signal: AbortSignal,
 ): AsyncGenerator<StoredEvent> {
+  const opened = await openTurn(deps, params, signal);
+  if (!("turn" in opened)) return yield* opened.events();
+  yield* eventsOf(opened, signal);
+}
+
+async function* say(
+  deps: OperationDeps,
+  params: unknown,
+  signal: AbortSignal,
+): AsyncGenerator<{ turnId: string } | { answer: string }> {
+  const opened = await openTurn(deps, params, signal);
+  if ("turn" in opened) {
+    yield { turnId: opened.turn.id };
+    for await (const _ of eventsOf(opened, signal));
+    return;
+  }
+  let answer = "";
+  for await (const { event } of opened.events()) {
+    if (event.type === "text_delta") answer += event.text;
+  }
+  yield { answer };
+}
+
+async function* follow(
+  { journal }: Pick<OperationDeps, "journal">,
+  params: unknown,
+  signal: AbortSignal,
+) {
+  const { key, seen } = checkParams(followParams, params);
+  const epoch = journal.epoch(key);
+  const session = journal.session(key);
+  const running = session === undefined ? undefined : runningTurn(journal, session);
+  const afterSeq = seen?.epoch === epoch ? seen.seq : running?.afterSeq ?? session?.lastSeq ?? 0;
+  // From here on nothing is missed: whoever reads this can ask for the history.
+  yield { seq: afterSeq, epoch, running: running?.id };
+  for await (const stored of journal.followKey(key, { afterSeq, signal })) {
+    const turn = stored.event.type === "turn_start" ? journal.turn(stored.turnId) : undefined;
+    yield turn === undefined ? { stored } : { stored, said: saidIn(turn) };
+  }
+}
+
+/** The turn that the session's newest message is of, while it runs. */
+function runningTurn(
+  journal: Pick<Journal, "historyPage" | "turn">,
+  { id }: Session,
+): Turn | undefined {
+  const last = journal.historyPage(id, { limit: 1 }).messages[0];
+  const turn = last === undefined ? undefined : journal.turn(last.turnId);
+  return turn?.status === "running" ? turn : undefined;
+}
+
+function saidIn({ input, actor }: Turn): SaidMessage {
+  return {
+    text: input.flatMap((part) => part.type === "text" && isOwn(part) ? [part.text] : [])
+      .join("\n\n"),
+    files: input.flatMap((part) =>
+      part.type === "document" ? [part.name] : part.type === "image" ? ["image"] : []
+    ),
+    actor,
+  };
+}
+
+/** Opens the turn of a message, or answers it as a command. */
+async function openTurn(
+  { turns, journal, checkFolder, documents, requester = atThisMachine }: OperationDeps,
+  params: unknown,
+  signal: AbortSignal,
+): Promise<TurnHandle | Answer> {
   const { sessionKey, input, model, asks, folder } = checkParams(turnParams, params);
   const by = requester();
   const answer = turns.command({ sessionKey, input, actor: by.actor });
-  if (answer !== undefined) return yield* answer.events();
+  if (answer !== undefined) return answer;
   if (folder !== undefined) {
     checkBegan(journal.session(sessionKey), folder);
     await checkFolder(folder);
@@ -128,7 +200,7 @@ async function* runTurn(
   for (const part of input) {
     parts.push(part.type === "text" ? part : await readFile(part, documents, signal));
   }
-  const handle = await turns.submit({
+  return await turns.submit({
     sessionKey,
     channel: sessionKey.slice(0, sessionKey.indexOf(":")),
     ...by,
@@ -138,6 +210,10 @@ async function* runTurn(
     asks,
     folder,
   });
+}
+
+/** The events of a turn, which ends when nobody reads them any more. */
+async function* eventsOf(handle: TurnHandle, signal: AbortSignal): AsyncGenerator<StoredEvent> {
   // The caller going away cancels the turn, and the loop goes on to its end, so that a command
   // that cancels still sees how it ended.
   const cancel = () => handle.cancel();

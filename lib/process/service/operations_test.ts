@@ -2,7 +2,9 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { ServiceError } from "../../base/errors.ts";
 import { fakeDocuments } from "../../http/testing/fake_documents.ts";
 import { ended, FakeTurns, says, type Script } from "../../http/testing/fake_turns.ts";
+import type { StoredEvent } from "../../contract/events.ts";
 import type { Journal } from "../../contract/journal.ts";
+import { openJournal } from "../../journal/open.ts";
 import type { AskedPart } from "../../local/protocol.ts";
 import { createOperations } from "./operations.ts";
 
@@ -29,7 +31,7 @@ function setUp(script: Script = () => [...says(["ok"]), ended()]) {
   };
   const refusal = (input: unknown, signal?: AbortSignal) =>
     assertRejects(() => run(input, signal), ServiceError);
-  return { turns, run, refusal };
+  return { turns, operations, run, refusal };
 }
 
 function file(name: string, content: string): AskedPart {
@@ -115,4 +117,56 @@ Deno.test("rename takes secrets out of a title before it is on record", async ()
   assertEquals(missing.code, "not_found");
   const wrong = await assertRejects(() => rename({ key: "cli:a", title: 7 }), ServiceError);
   assertEquals([wrong.code, wrong.details.param], ["invalid_request", "title"]);
+});
+
+Deno.test("follow tells a turn that runs from its start, with its message, and goes on behind what was seen", async () => {
+  const journal = openJournal({ path: ":memory:" });
+  const operations = createOperations({
+    mcp: () => Promise.resolve([]),
+    scrub: (text) => text,
+    operate: () => Promise.reject(new Error("nobody asks")),
+    checkFolder: () => Promise.reject(new Error("none is asked for")),
+    turns: new FakeTurns(() => []),
+    documents: fakeDocuments,
+    journal,
+    status: () => {
+      throw new Error("not asked here");
+    },
+  });
+  const key = "cli:a";
+  const { turn } = await journal.accept({
+    id: "one",
+    sessionKey: key,
+    channel: "cli",
+    actor: "cli:local",
+    input: [{ type: "text", text: "hello" }],
+    durable: false,
+  });
+  await journal.start("one");
+  await journal.append("one", [{ type: "turn_start", model: "fake" }]);
+  const stop = new AbortController();
+  const items = operations.follow({ key }, stop.signal)[Symbol.asyncIterator]();
+  const next = async () => (await items.next()).value;
+  const first = await next();
+  assertEquals(first, { seq: turn.afterSeq, epoch: journal.epoch(key), running: "one" });
+  const start = await next();
+  assertEquals(start.said, { text: "hello", files: [], actor: "cli:local" });
+  await journal.append("one", [{ type: "notice", text: "now" }]);
+  const { stored: { seq, event } } = await next();
+  assertEquals(event, { type: "notice", text: "now" });
+  const seen = { seq: seq - 1, epoch: journal.epoch(key) };
+  const again = operations.follow({ key, seen }, stop.signal)[Symbol.asyncIterator]();
+  await again.next();
+  const missed = (await again.next()).value as { stored: StoredEvent };
+  assertEquals(missed.stored.event, { type: "notice", text: "now" });
+  stop.abort();
+  await journal.close();
+});
+
+Deno.test("say tells at once what became of a message", async () => {
+  const { operations, turns } = setUp(() => [...says(["ok"]), ended()]);
+  const params = { sessionKey: "cli:a", input: [{ type: "text" as const, text: "hi" }] };
+  const told = await Array.fromAsync(operations.say(params, new AbortController().signal));
+  assertEquals(told, [{ turnId: "turn1" }]);
+  assertEquals(turns.accepted.length, 1);
 });

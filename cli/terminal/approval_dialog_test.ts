@@ -1,0 +1,47 @@
+import { assertEquals } from "@std/assert";
+import type { OperationResult } from "../../lib/operations/operations.ts";
+import { ApprovalDialog, MIN_READING_MS } from "./approval_dialog.ts";
+import type { Key } from "./keys.ts";
+import { paint } from "./look.ts";
+
+const VIEW = { capability: "exec", target: "ls", grant: "{}" } as OperationResult<"approvals.get">;
+const NO = { ctrl: false, meta: false, shift: false };
+const digit = (text: string): Key => ({ name: text, text, ...NO });
+const named = (name: string): Key => ({ name, text: "", ...NO });
+const READ = MIN_READING_MS;
+
+Deno.test("ApprovalDialog answers by number once there was time to read it", () => {
+  const choices = ["once", "session", "always", "deny", "reason"];
+  for (const [at, choice] of choices.entries()) {
+    assertEquals(
+      new ApprovalDialog(VIEW, "t", true, 0).key(digit(`${at + 1}`), true, READ),
+      choice,
+    );
+  }
+  const early = new ApprovalDialog(VIEW, "t", true, 0);
+  assertEquals(early.key(digit("1"), true, READ - 1), "typed");
+  assertEquals(early.key(digit("1"), true, READ), "typed");
+  assertEquals(early.key(digit("1"), true, 2 * READ), "once");
+});
+
+Deno.test("ApprovalDialog takes no key from a line that is being typed", () => {
+  assertEquals(new ApprovalDialog(VIEW, "t", true, 0).key(digit("1"), false, 9 * READ), "typed");
+});
+
+Deno.test("ApprovalDialog takes Enter only behind an arrow, and Esc leaves it waiting", () => {
+  const dialog = new ApprovalDialog(VIEW, "t", true, 0);
+  assertEquals(dialog.key(named("return"), true, READ), undefined);
+  assertEquals(dialog.key(named("down"), true, READ), undefined);
+  assertEquals(dialog.key(named("down"), true, READ), undefined);
+  assertEquals(dialog.key(named("return"), true, READ), "session");
+  assertEquals(dialog.key(named("escape"), true, READ), "later");
+});
+
+Deno.test("ApprovalDialog offers no grant for what nothing can grant, and asks for a token first", () => {
+  const text = (dialog: ApprovalDialog) =>
+    dialog.lines(80, true).map((line) => paint(line, false)).join("\n");
+  const once = new ApprovalDialog({ ...VIEW, grant: undefined }, "t", true, 0);
+  assertEquals(text(once).includes("Always"), false);
+  assertEquals(once.key(digit("2"), true, READ), "deny");
+  assertEquals(new ApprovalDialog(VIEW, "t", false, 0).key(digit("1"), true, READ), "token");
+});

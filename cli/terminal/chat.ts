@@ -1,0 +1,767 @@
+/**
+ * A conversation in the terminal: the line at the bottom can be edited all the time, and everything else
+ * scrolls by above it.
+ *
+ * Messages are sent as soon as they are typed; the service answers one after the other. What happens in
+ * the session is read from its journal, so two terminals in one session see the same.
+ *
+ * @module
+ */
+
+import { ServiceError, toErrorData } from "../../lib/base/errors.ts";
+import type { AskedPart, Happening, SaidMessage } from "../../lib/local/protocol.ts";
+import { EXIT, type ExitCode } from "../command.ts";
+import { OutputClosedError } from "../output.ts";
+import { OUTCOMES } from "../outcome.ts";
+import {
+  ChatApprovals,
+  type ChatApprovalsDeps,
+  type ChatApprover,
+  type Question,
+  questionBlock,
+} from "./chat_approvals.ts";
+import type { ChatLink, PastMessage } from "./chat_link.ts";
+import { complete, type CompletionSources } from "./complete.ts";
+import { Editor } from "./editor.ts";
+import type { Key } from "./keys.ts";
+import { type Line, LOOK, type Piece, piece } from "./look.ts";
+import { renderMarkdown } from "./markdown.ts";
+import { attachMentioned } from "./mentions.ts";
+import type { Block, Screen } from "./screen.ts";
+import { shortBytes, TurnView } from "./turn_view.ts";
+import { wordWrap } from "./wrap.ts";
+
+/** What a chat works with. */
+export interface ChatDeps extends Pick<ChatApprovalsDeps, "approverOf" | "addGrant"> {
+  screen(block: () => Block, onGone: () => void): Screen;
+  /** Where the answer's text goes where standard output is no terminal. */
+  answer?: (text: string) => Promise<void>;
+  now(): number;
+  history: readonly string[];
+  /** Keeps what was typed for the next chat. */
+  remember(entry: string): Promise<void>;
+  names: {
+    /** Checks a name that was typed. Throws `usage`. */
+    parse(name: string): string;
+    /** The session of a name. */
+    key(name: string): string;
+  };
+  models(): Promise<readonly string[]>;
+  /** Names in a folder, those of folders with a slash at their end. */
+  files(folder: string): Promise<readonly string[]>;
+  /** Connects again after the connection was lost; undefined where it cannot be yet. */
+  reconnect(): Promise<ConnectedChat | undefined>;
+  /** Why there is no connecting again. */
+  failure?: () => unknown;
+  /** Stops this process until the shell continues it. */
+  suspend(): void;
+  /** Ends the process at once. */
+  exit(code: ExitCode): void;
+}
+
+/** A connection with what the chat may do over it. */
+export interface ConnectedChat {
+  link: ChatLink;
+  approver?: ChatApprover;
+}
+
+/** How a chat is held. */
+export interface ChatOptions {
+  session: string;
+  /** First lines of the chat. */
+  banner: readonly [name: string, value: string][];
+  title: string;
+  isRendered: boolean;
+  /** Answers are shown as they come. */
+  isStreamed: boolean;
+  verbose: boolean;
+  /** Every action of the own turns is approved. */
+  yes: boolean;
+}
+
+/** A message on its way. */
+interface Sent {
+  text: string;
+  stop: AbortController;
+  turnId?: string;
+  isShown: boolean;
+}
+
+const STARTING = "Starting…";
+const LEAVE_MS = 2_000;
+/** What a turn may take to end when its terminal leaves. */
+const LAST_WORDS_MS = 3_000;
+const SPIN_MS = 120;
+const RECONNECT_MS = 500;
+const HISTORY_MESSAGES = 8;
+const HISTORY_LINES = 8;
+const MAX_OFFER_ROWS = 5;
+
+const COMMANDS = {
+  "/help": "Show this",
+  "/session [NAME]": "Show the session, or go on in another one",
+  "/approve": "Allow the action that waits, once",
+  "/deny [REASON]": "Refuse the action that waits",
+  "/exit": "Leave, as do Ctrl-D and Ctrl-C twice",
+};
+const KEYS = [
+  ["Ctrl-C, Esc", "stop the turn"],
+  ["Tab", "complete a command, a model, a session, an @file"],
+  ["@path", "attach a file or an image"],
+  ["Ctrl-R", "search what was typed before"],
+  ["Ctrl-J", "a new line, as Alt-Enter and \\ before Enter"],
+  ["Ctrl-O", "show the last tool output whole"],
+] as const;
+
+/** What the service of a session knows, beside the commands of the terminal. */
+const SERVICE_COMMANDS = ["/new", "/stop", "/status", "/model"];
+
+export class TerminalChat {
+  readonly #deps: ChatDeps;
+  readonly #options: ChatOptions;
+  readonly #screen: Screen;
+  readonly #editor: Editor;
+  readonly #left = Promise.withResolvers<ExitCode>();
+  readonly #own = new Set<string>();
+  /** Turns that nothing more is told of. */
+  readonly #over = new Set<string>();
+  #session: string;
+  #connected: ConnectedChat | undefined;
+  #status = STARTING;
+  /** What was said before is shown, and nothing is missed any more. */
+  #isReady = false;
+  #sent: Sent[] = [];
+  /** Messages that are accepted one after the other. */
+  #sending: Promise<void> = Promise.resolve();
+  #view: { turnId: string; shown: TurnView } | undefined;
+  #following = new AbortController();
+  readonly #approvals: ChatApprovals;
+  #offers: readonly string[] = [];
+  #hint = "";
+  #interruptedAt = -Infinity;
+  readonly #spinner: ReturnType<typeof setInterval>;
+  #isLeaving = false;
+  #lastOutput = "";
+  #answering: Promise<void> = Promise.resolve();
+
+  constructor(deps: ChatDeps, options: ChatOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#session = options.session;
+    this.#editor = new Editor(deps.history);
+    this.#approvals = new ChatApprovals({
+      ...deps,
+      yes: options.yes,
+      connected: () => this.#connected,
+      sessionKey: () => this.sessionKey,
+      isOwn: (turnId) => this.#own.has(turnId),
+      isRunning: (turnId) => this.#view?.turnId === turnId,
+      print: (...lines) => this.#print(...lines),
+      note: (text, look) => this.#note(text, look),
+      report: (error) => this.#report(error),
+      update: () => this.#screen.update(),
+      width: () => this.#screen.width,
+    });
+    this.#screen = deps.screen(() => this.#block(), () => this.leave(EXIT.interrupted));
+    this.#spinner = setInterval(() => this.#tick(), SPIN_MS);
+  }
+
+  /** How the person left. */
+  get left(): Promise<ExitCode> {
+    return this.#left.promise;
+  }
+
+  /** Before the chat begins. */
+  set session(name: string) {
+    this.#session = name;
+  }
+
+  /** Full key of the session that is talked in. */
+  get sessionKey(): string {
+    return this.#deps.names.key(this.#session);
+  }
+
+  /** Talks over a connection until the person leaves. Rejects when it is lost for good. */
+  async run(connected: ConnectedChat, banner = this.#options.banner): Promise<ExitCode> {
+    this.#showBanner(banner);
+    for (let next: ConnectedChat | undefined = connected; next !== undefined;) {
+      this.#begin(next);
+      const lost = next.link.ended.then(() => undefined);
+      const code = await Promise.race([this.#left.promise, lost]);
+      if (code !== undefined) return await this.#sayGoodbye(code);
+      next = await this.#reconnect();
+    }
+    return await this.#left.promise;
+  }
+
+  /** Gives the terminal back. */
+  close(): void {
+    clearInterval(this.#spinner);
+    this.#following.abort();
+    this.#screen.close();
+  }
+
+  /** What is wrong with the connection; empty for nothing. */
+  setStatus(text: string): void {
+    this.#status = text;
+    this.#screen.update();
+  }
+
+  leave(code: ExitCode): void {
+    this.#left.resolve(code);
+  }
+
+  /** The terminal has another size, or is this program's again. */
+  resized(): void {
+    this.#view?.shown.resized();
+    this.#screen.update();
+  }
+
+  /** Ctrl-C, or its signal. */
+  interrupt(): void {
+    const now = this.#deps.now();
+    const isAgain = now - this.#interruptedAt < LEAVE_MS;
+    this.#interruptedAt = now;
+    if (isAgain && this.#isLeaving) return this.#deps.exit(EXIT.interrupted);
+    if (isAgain) return this.leave(EXIT.interrupted);
+    if (this.#approvals.question !== undefined) return this.#approvals.question.done(undefined);
+    if (this.#stopTurn()) {
+      this.#setHint("Stopping; Ctrl-C again leaves");
+    } else if (this.#editor.text !== "") {
+      this.#editor.set("");
+      this.#interruptedAt = -Infinity;
+    } else this.#setHint("Ctrl-C again leaves");
+    this.#screen.update();
+  }
+
+  /** Takes a key. */
+  key(key: Key): void {
+    this.#hint = "";
+    this.#take(key);
+    this.#screen.update();
+  }
+
+  #take(key: Key): void {
+    if (key.ctrl && key.name === "c" && !this.#editor.isSearching) return this.interrupt();
+    this.#interruptedAt = -Infinity;
+    if (this.#approvals.question !== undefined) {
+      return this.#questionKey(this.#approvals.question, key);
+    }
+    const dialog = this.#approvals.dialogs[0];
+    if (dialog !== undefined && !this.#editor.isSearching) {
+      const choice = dialog.key(key, this.#editor.text === "", this.#deps.now());
+      if (choice !== "typed") {
+        if (choice !== undefined) void this.#approvals.choose(dialog, choice);
+        return;
+      }
+    }
+    const isTab = key.name === "tab";
+    if (!isTab) this.#offers = [];
+    switch (this.#editor.key(key)) {
+      case "submit":
+        return this.#submit();
+      case "complete":
+        return void this.#complete();
+      case "end":
+        return this.leave(EXIT.done);
+      case "interrupt":
+        return this.interrupt();
+      case "escape":
+        if (this.#stopTurn()) this.#setHint("Stopping");
+        return;
+      case "clear":
+        return this.#screen.clear();
+      case "expand":
+        return this.#expand();
+      case "suspend":
+        return this.#deps.suspend();
+    }
+  }
+
+  #questionKey(question: Question, key: Key): void {
+    const asked = question.editor.key(key);
+    if (asked === "submit") question.done(question.editor.text);
+    else if (asked === "escape" || asked === "end") question.done(undefined);
+  }
+
+  // What is at the bottom
+
+  #block(): Block {
+    const width = this.#screen.width;
+    const view = this.#view?.shown;
+    const waiting = this.#sent.filter(({ isShown }) => !isShown);
+    const above: Line[] = [
+      ...view?.lines() ?? [],
+      ...this.#status !== "" ? wordWrap([piece(this.#status, LOOK.yellow)], width) : [],
+      ...waiting.slice(0, 3).flatMap(({ text }): Line[] => {
+        const row = wordWrap([piece(`queued: ${text.split("\n")[0]}`, LOOK.dim)], width)[0];
+        return row === undefined ? [] : [row];
+      }),
+      ...waiting.length > 3 ? [[piece(`  and ${waiting.length - 3} more`, LOOK.dim)]] : [],
+    ];
+    const isLineEmpty = this.#editor.text === "";
+    const dialog = this.#approvals.question === undefined
+      ? this.#approvals.dialogs[0]?.lines(width, isLineEmpty)
+      : [];
+    const most = Math.max(1, Math.floor(this.#screen.height / 2));
+    const typed = this.#approvals.question === undefined
+      ? this.#editor.render(width, most)
+      : questionBlock(this.#approvals.question, width, most);
+    const below = [
+      ...this.#offerRows(width),
+      ...this.#hint === "" ? [] : wordWrap([piece(this.#hint, LOOK.dim)], width),
+    ];
+    if (above[0]?.length === 0) above.shift();
+    const parts = [above, dialog ?? []].filter(({ length }) => length > 0);
+    const head = parts.flatMap((part): Line[] => [[], ...part]).concat([[]]);
+    // The edited line is always there, whatever else has to give way.
+    const room = Math.max(0, this.#screen.height - 1 - typed.lines.length);
+    const foot = below.slice(0, Math.floor(room / 2));
+    const kept = head.slice(Math.max(0, head.length - (room - foot.length)));
+    return {
+      lines: [...kept, ...typed.lines, ...foot],
+      cursor: { row: kept.length + typed.cursor.row, column: typed.cursor.column },
+    };
+  }
+
+  #offerRows(width: number): Line[] {
+    if (this.#offers.length === 0) return [];
+    const rows = wordWrap([piece(this.#offers.join("  "), LOOK.dim)], width);
+    return rows.length <= MAX_OFFER_ROWS
+      ? rows
+      : [...rows.slice(0, MAX_OFFER_ROWS - 1), [piece("…", LOOK.dim)]];
+  }
+
+  #tick(): void {
+    if (this.#view !== undefined) this.#screen.update();
+  }
+
+  #setHint(text: string): void {
+    this.#hint = text;
+    this.#screen.update();
+  }
+
+  #print(...lines: Line[]): void {
+    this.#screen.print(...lines);
+  }
+
+  #note(text: string, look: string = LOOK.dim): void {
+    this.#print(...wordWrap([piece(text, look)], this.#screen.width));
+  }
+
+  #report(error: unknown): void {
+    if (error instanceof OutputClosedError) return this.leave(EXIT.done);
+    const { code, message } = toErrorData(error);
+    const { next } = OUTCOMES[code];
+    this.#print(...wordWrap([piece("error:", LOOK.red), piece(` ${message}`)], this.#screen.width));
+    if (next !== undefined) this.#note(`  ${next}`, LOOK.plain);
+    const isExpected = error instanceof ServiceError || !(error instanceof Error);
+    if (this.#options.verbose && !isExpected) this.#note(error.stack ?? "");
+  }
+
+  #showBanner(banner: readonly [string, string][]): void {
+    const { width } = this.#screen;
+    const rows = [...banner, ["session", this.#session]] as const;
+    const names = Math.max(...rows.map(([name]) => name.length)) + 2;
+    this.#print(
+      ...wordWrap([piece(this.#options.title, LOOK.heading)], width),
+      ...rows.flatMap(([name, value]) =>
+        wordWrap([piece(name.padEnd(names), LOOK.dim), piece(value)], width)
+      ),
+      ...wordWrap([piece("/help for help", LOOK.dim)], width),
+    );
+  }
+
+  #echo(text: string, from?: string): void {
+    const width = Math.max(4, this.#screen.width - 2);
+    const head: Piece[] = from === undefined ? [] : [piece(`${from} `, LOOK.dim)];
+    const lines = wordWrap([...head, piece(text, LOOK.bold)], width);
+    this.#print(
+      [],
+      ...lines.map((line, at) => [piece(at === 0 ? "> " : "  ", LOOK.heading), ...line]),
+    );
+  }
+
+  #expand(): void {
+    const text = this.#view?.shown.lastOutput || this.#lastOutput;
+    if (text === "") return this.#setHint("No tool output yet");
+    this.#print([], ...text.trimEnd().split("\n").map((line) => [piece(line, LOOK.dim)]));
+  }
+
+  // Typing
+
+  #submit(): void {
+    const text = this.#editor.text;
+    if (text.trim() === "") return;
+    this.#editor.set("");
+    this.#editor.remember(text);
+    void this.#deps.remember(text);
+    const [command, ...args] = text.trim().split(/\s+/) as [string, ...string[]];
+    const rest = text.trim().slice(command.length).trim();
+    switch (command.toLowerCase()) {
+      case "/exit":
+      case "/quit":
+        return this.leave(EXIT.done);
+      case "/help":
+        return void this.#help();
+      case "/session":
+        if (args.length < 2) return this.#changeSession(args[0]);
+        break;
+      case "/approve":
+      case "/deny": {
+        const name = command.toLowerCase() as "/approve" | "/deny";
+        if (this.#approvals.answerTyped(name, rest)) return;
+      }
+    }
+    const sent: Sent = { text, stop: new AbortController(), isShown: false };
+    this.#sent.push(sent);
+    if (this.#isReady) this.#send(sent);
+  }
+
+  #send(sent: Sent): void {
+    if (this.#view === undefined && this.#sent[0] === sent) this.#show(sent);
+    // A command acts at once; messages keep their order.
+    if (/^\s*\//.test(sent.text)) void this.#deliver(sent);
+    else this.#sending = this.#sending.then(() => this.#deliver(sent));
+  }
+
+  async #deliver(sent: Sent): Promise<void> {
+    const connected = this.#connected;
+    if (connected === undefined || sent.stop.signal.aborted) return;
+    try {
+      const files = await attachMentioned(sent.text);
+      const input: AskedPart[] = [{ type: "text", text: sent.text }, ...files];
+      const outcome = await connected.link.say(this.sessionKey, input, sent.stop.signal);
+      if ("turnId" in outcome) {
+        sent.turnId = outcome.turnId;
+        this.#own.add(outcome.turnId);
+        for (const { name, data } of files) {
+          this.#note(`  attached ${name} (${shortBytes(Uint8Array.fromBase64(data).length)})`);
+        }
+      } else {
+        this.#show(sent);
+        this.#forget(sent);
+        await this.#sayAnswer(outcome.answer);
+      }
+    } catch (error) {
+      this.#forget(sent);
+      if (this.#connected !== connected) return;
+      this.#show(sent);
+      this.#report(error);
+      // Nothing that was typed is lost.
+      if (!isCancelled(error) && this.#editor.text === "") this.#editor.set(sent.text);
+    }
+    this.#screen.update();
+  }
+
+  #show(sent: Sent): void {
+    if (!sent.isShown) this.#echo(sent.text);
+    sent.isShown = true;
+  }
+
+  #forget(sent: Sent): void {
+    this.#sent = this.#sent.filter((each) => each !== sent);
+  }
+
+  async #sayAnswer(text: string): Promise<void> {
+    if (this.#deps.answer !== undefined) await this.#deps.answer(`${text}\n`);
+    else {this.#print(
+        ...text.split("\n").flatMap((line) => wordWrap([piece(line)], this.#screen.width)),
+      );}
+  }
+
+  async #help(): Promise<void> {
+    const { width } = this.#screen;
+    const column = width < 50 ? 2 : 28;
+    const row = (name: string, what: string): Line[] => {
+      const lines = wordWrap([piece(what)], width - column);
+      const head = width < 50 ? wordWrap([piece(name, LOOK.bold)], width) : [];
+      return [
+        ...head,
+        ...lines.map((line, at): Line => [
+          piece((at === 0 && head.length === 0 ? name : "").padEnd(column), LOOK.bold),
+          ...line,
+        ]),
+      ];
+    };
+    const own = Object.keys(COMMANDS).map((name) => name.split(" ")[0]);
+    const answer = await this.#connected?.link
+      .say(this.sessionKey, [{ type: "text", text: "/help" }], new AbortController().signal)
+      .catch(() => undefined);
+    const others = answer === undefined || "turnId" in answer
+      ? []
+      : [...answer.answer.matchAll(/^(\/\S+?)( .*?)?: (.*)$/gm)]
+        .filter(([, name]) => !own.includes(name));
+    this.#print(
+      [],
+      ...others.flatMap(([, name, args = "", what]) => row(name! + args, what!)),
+      ...Object.entries(COMMANDS).flatMap(([name, what]) => row(name, what)),
+      [],
+      ...KEYS.flatMap(([name, what]) => row(name, what)),
+    );
+  }
+
+  #changeSession(name: string | undefined): void {
+    if (name === undefined) return this.#note(`Session ${this.#session}`);
+    try {
+      this.#session = this.#deps.names.parse(name);
+    } catch (error) {
+      return this.#report(error);
+    }
+    this.#endView("interrupted", false);
+    this.#sent = [];
+    this.#approvals.clear();
+    this.#note(`Session ${this.#session}`);
+    if (this.#connected !== undefined) this.#follow(this.#connected);
+  }
+
+  async #complete(): Promise<void> {
+    const { before } = this.#editor;
+    const sources: CompletionSources = {
+      commands: [...Object.keys(COMMANDS).map((name) => name.split(" ")[0]!), ...SERVICE_COMMANDS],
+      models: async () => [...await this.#deps.models(), "default"],
+      sessions: () => this.#connected?.link.sessions() ?? Promise.resolve([]),
+      files: (folder) => this.#deps.files(folder),
+    };
+    const found = await complete(before, sources).catch(() => undefined);
+    if (found === undefined || this.#editor.before !== before) return;
+    const { typed, offers, start } = found;
+    const isOne = offers.length === 1;
+    const isWhole = isOne && !start.endsWith("/");
+    if (start.length > typed.length || isWhole) {
+      this.#editor.replaceBefore(typed.length, isWhole ? `${start} ` : start);
+    }
+    this.#offers = isOne ? [] : offers;
+    if (offers.length === 0) this.#hint = "Nothing to complete here";
+    this.#screen.update();
+  }
+
+  /** Ends what runs, and takes back what waits for it. False when nothing runs. */
+  #stopTurn(): boolean {
+    const view = this.#view;
+    const own = this.#sent.filter(({ turnId }) => turnId === undefined || turnId !== view?.turnId);
+    const running = this.#sent.find(({ turnId }) =>
+      turnId !== undefined && turnId === view?.turnId
+    );
+    if (view === undefined && own.length === 0) return false;
+    const back = own.filter(({ isShown }) => !isShown).map(({ text }) => text);
+    // What runs last, so that none that waits begins in its place.
+    for (const sent of own) sent.stop.abort();
+    running?.stop.abort();
+    this.#sent = running === undefined ? [] : [running];
+    if (back.length > 0) {
+      this.#editor.set(
+        [...back, ...this.#editor.text === "" ? [] : [this.#editor.text]].join("\n"),
+      );
+    }
+    if (view !== undefined && running === undefined) {
+      // Another terminal's turn: it is everybody's who talks here.
+      void this.#connected?.link.say(
+        this.sessionKey,
+        [{ type: "text", text: "/stop" }],
+        new AbortController().signal,
+      ).catch((error) => this.#report(error));
+    }
+    return true;
+  }
+
+  // What happens in the session
+
+  #begin(connected: ConnectedChat): void {
+    const isFirst = this.#connected === undefined && this.#status === STARTING;
+    this.#connected = connected;
+    this.#status = "";
+    this.#follow(connected, isFirst);
+    this.#screen.update();
+  }
+
+  #follow(connected: ConnectedChat, showsHistory = true): void {
+    this.#following.abort();
+    this.#isReady = false;
+    const goesOn = !showsHistory;
+    const following = this.#following = new AbortController();
+    void (async () => {
+      const { signal } = following;
+      try {
+        // Also when the session is deleted and begins anew.
+        while (!signal.aborted && this.#connected === connected) {
+          const history = Promise.withResolvers<void>();
+          const happenings = connected.link.follow(this.sessionKey, {
+            signal,
+            goesOn,
+            onReady: (running) => {
+              const shown = showsHistory
+                ? this.#showHistory(connected, running)
+                : Promise.resolve();
+              showsHistory = false;
+              void shown.catch((error) => this.#report(error)).finally(() => {
+                history.resolve();
+                this.#isReady = true;
+                for (const sent of this.#sent) if (sent.turnId === undefined) this.#send(sent);
+              });
+            },
+          });
+          for await (const happening of happenings) {
+            await history.promise;
+            // A turn may begin before its message is known to be accepted.
+            if (happening.stored.event.type === "turn_start") await this.#settleSends();
+            if (signal.aborted) return;
+            this.#happened(happening);
+          }
+          if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
+        }
+      } catch (error) {
+        if (!signal.aborted && this.#connected === connected) this.#report(error);
+      }
+    })();
+  }
+
+  async #settleSends(): Promise<void> {
+    await this.#sending;
+  }
+
+  async #showHistory({ link }: ConnectedChat, running?: string): Promise<void> {
+    const messages = await link.history(this.sessionKey, HISTORY_MESSAGES);
+    const { width } = this.#screen;
+    // What runs is told whole.
+    const texts = messages.filter(({ turnId }) => turnId !== running).flatMap((message) =>
+      historyLines(message, width, this.#options.isRendered)
+    );
+    if (texts.length === 0) return;
+    this.#print([], ...wordWrap([piece("Earlier in this session", LOOK.dim)], width), ...texts);
+  }
+
+  #happened({ stored: { turnId, event }, said }: Happening): void {
+    if (event.type === "turn_start") return this.#beginTurn(turnId, said);
+    if (event.type === "session_updated" || this.#over.has(turnId)) return;
+    if (event.type === "message") {
+      this.#print([], [piece("Message", LOOK.dim)], ...this.#rendered(event.text));
+      return;
+    }
+    if (this.#view?.turnId !== turnId) {
+      // A turn that was cancelled before it began has nothing but an end.
+      if (event.type === "error" || event.type === "turn_end") return;
+      this.#beginTurn(turnId, undefined);
+    }
+    const view = this.#view!;
+    view.shown.show(event);
+    switch (event.type) {
+      case "approval_requested":
+        void this.#approvals.requested(event.approval, turnId);
+        break;
+      case "approval_resolved":
+        this.#approvals.resolved(event.approvalId);
+        break;
+      case "turn_end":
+        this.#lastOutput = view.shown.lastOutput || this.#lastOutput;
+        this.#view = undefined;
+        this.#sent = this.#sent.filter((sent) => sent.turnId !== turnId);
+    }
+  }
+
+  #beginTurn(turnId: string, said: SaidMessage | undefined): void {
+    const sent = this.#sent.find((each) => each.turnId === turnId);
+    if (sent !== undefined) this.#show(sent);
+    else if (said !== undefined && !this.#own.has(turnId)) {
+      this.#echo(
+        [said.text, ...said.files.map((name) => `[${name}]`)].join(" ").trim(),
+        "(elsewhere)",
+      );
+    }
+    const { answer } = this.#deps;
+    this.#view = {
+      turnId,
+      shown: new TurnView({
+        print: (...lines) => this.#print(...lines),
+        update: () => this.#screen.update(),
+        width: () => this.#screen.width,
+        now: this.#deps.now,
+        isRendered: this.#options.isRendered,
+        isStreamed: this.#options.isStreamed,
+        verbose: this.#options.verbose,
+        report: (error) => this.#report(error),
+        ...answer !== undefined && {
+          answer: (text: string) =>
+            this.#answering = this.#answering.then(() => answer(text))
+              .catch((error) => this.#report(error)),
+        },
+      }),
+    };
+  }
+
+  #rendered(text: string): Line[] {
+    const { width } = this.#screen;
+    return this.#options.isRendered ? renderMarkdown(text, width) : wordWrap([piece(text)], width);
+  }
+
+  #endView(status: "interrupted", isTold = true): void {
+    const view = this.#view;
+    this.#view = undefined;
+    if (view !== undefined) this.#over.add(view.turnId);
+    if (isTold) view?.shown.end(status);
+  }
+
+  async #reconnect(): Promise<ConnectedChat | undefined> {
+    this.#connected = undefined;
+    this.#isReady = false;
+    this.#following.abort();
+    this.#endView("interrupted");
+    // What was accepted is lost with the service; what was not is sent when it is back.
+    this.#sent = this.#sent.filter(({ turnId, isShown }) => turnId === undefined && !isShown);
+    this.#approvals.clear();
+    const { reconnect, failure } = this.#deps;
+    const lost = failure?.();
+    if (lost !== undefined) throw lost;
+    this.#status = "The service has stopped; waiting for it to come back (Ctrl-C twice leaves)";
+    this.#screen.update();
+    let isLeft = false;
+    void this.#left.promise.then(() => isLeft = true);
+    while (!isLeft) {
+      const next = await reconnect().catch(() => undefined);
+      if (next !== undefined) {
+        this.#note("Connected again");
+        return next;
+      }
+      await Promise.race([
+        this.#left.promise,
+        new Promise((resolve) => setTimeout(resolve, RECONNECT_MS)),
+      ]);
+    }
+  }
+
+  /** The turns of this terminal end with it. */
+  async #sayGoodbye(code: ExitCode): Promise<ExitCode> {
+    this.#isLeaving = true;
+    const isRunning = this.#sent.length > 0;
+    for (const sent of this.#sent) sent.stop.abort();
+    const until = this.#deps.now() + LAST_WORDS_MS;
+    while (isRunning && this.#view !== undefined && this.#deps.now() < until) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await this.#answering;
+    return code;
+  }
+}
+
+function isCancelled(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === "turn_cancelled";
+}
+
+function historyLines({ role, text }: PastMessage, width: number, isRendered: boolean): Line[] {
+  if (text.trim() === "") return [];
+  if (role === "user") {
+    const rows = wordWrap([piece(text, LOOK.bold)], Math.max(4, width - 2));
+    const said = folded(rows);
+    return [
+      [],
+      ...said.map((row, at) => [piece(at === 0 ? "> " : "  ", LOOK.heading), ...row]),
+    ];
+  }
+  return [[], ...folded(isRendered ? renderMarkdown(text, width) : wordWrap([piece(text)], width))];
+}
+
+function folded(lines: Line[]): Line[] {
+  return lines.length <= HISTORY_LINES ? lines : [...lines.slice(0, HISTORY_LINES), [
+    piece(`… ${lines.length - HISTORY_LINES} more lines`, LOOK.dim),
+  ]];
+}

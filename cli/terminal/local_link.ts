@@ -1,0 +1,92 @@
+/**
+ * The service of this home, over its local socket or in this process.
+ *
+ * @module
+ */
+
+import { ServiceError } from "../../lib/base/errors.ts";
+import type { LocalClient } from "../../lib/local/client.ts";
+import type { StoredMessage } from "../../lib/contract/journal.ts";
+import type { AskedPart, Happening, Seen } from "../../lib/local/protocol.ts";
+import type { ChatLink, Outcome, PastMessage } from "./chat_link.ts";
+
+/** Sessions that Tab offers. */
+const MAX_SESSIONS = 100;
+
+export class LocalLink implements ChatLink {
+  readonly #client: LocalClient;
+  readonly #seen: Map<string, Seen>;
+  readonly #turns: { model?: string; folder?: string };
+
+  /**
+   * `seen`: what connections before this one have read, for one that goes on. `turns`: the model that
+   * answers, and the project that new sessions work in.
+   */
+  constructor(
+    client: LocalClient,
+    seen: Map<string, Seen>,
+    turns: { model?: string; folder?: string } = {},
+  ) {
+    this.#client = client;
+    this.#seen = seen;
+    this.#turns = turns;
+  }
+
+  get ended(): Promise<unknown> {
+    return this.#client.ended;
+  }
+
+  async *follow(
+    key: string,
+    { signal, goesOn, onReady }: Parameters<ChatLink["follow"]>[1],
+  ): AsyncGenerator<Happening> {
+    const last = goesOn ? this.#seen.get(key) : undefined;
+    const seen = last && { seq: last.seq, epoch: last.epoch };
+    for await (const item of this.#client.stream("follow", { key, seen }, { stop: signal })) {
+      if ("epoch" in item) {
+        this.#seen.set(key, item);
+        onReady(item.running);
+      } else {
+        this.#seen.set(key, { ...this.#seen.get(key)!, seq: item.stored.seq });
+        yield item;
+      }
+    }
+  }
+
+  async say(sessionKey: string, input: AskedPart[], stop: AbortSignal): Promise<Outcome> {
+    const params = { sessionKey, input, ...this.#turns };
+    const told = this.#client.stream("say", params, { stop })[Symbol.asyncIterator]();
+    const first = await told.next();
+    if (first.done) throw new ServiceError("turn_cancelled", "The message was not sent");
+    // What comes of the turn is told to those who follow the session.
+    if ("turnId" in first.value) told.next().catch(() => {});
+    return first.value;
+  }
+
+  async history(key: string, limit: number): Promise<PastMessage[]> {
+    const messages: PastMessage[] = [];
+    try {
+      for await (const item of this.#client.stream("session", { key, limit })) {
+        if ("message" in item) messages.push(...pastMessage(item.message));
+      }
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== "not_found") throw error;
+    }
+    return messages;
+  }
+
+  async sessions(): Promise<string[]> {
+    const keys: string[] = [];
+    for await (const { key } of this.#client.stream("sessions", { limit: MAX_SESSIONS })) {
+      if (key.startsWith("cli:")) keys.push(key.slice("cli:".length));
+    }
+    return keys;
+  }
+}
+
+function pastMessage({ turnId, message }: StoredMessage): PastMessage[] {
+  if (message.role === "assistant") return [{ role: "assistant", text: message.text, turnId }];
+  if (message.role !== "user") return [];
+  const text = message.parts.flatMap((part) => part.type === "text" ? [part.text] : []).join(" ");
+  return [{ role: "user", text, turnId }];
+}

@@ -1,0 +1,51 @@
+/**
+ * The chat of `service chat`: with a gateway over the network.
+ *
+ * @module
+ */
+
+import type { ExitCode, Globals } from "../command.ts";
+import { VERSION } from "../version.ts";
+import { openChat } from "./open_chat.ts";
+import { WireLink, type WireLinkDeps } from "./wire_link.ts";
+
+/** With whom, and in which chat. */
+export interface WireChatOptions extends Omit<WireLinkDeps, "onStatus"> {
+  /** Undefined: a new one. */
+  chat?: string;
+  isStreamed: boolean;
+  checkChatId(typed: string): string;
+}
+
+/** Talks until the person leaves. Rejects when the connection is lost for good. */
+export async function wireChat(
+  globals: Globals,
+  { chat: asked, isStreamed, checkChatId, ...deps }: WireChatOptions,
+): Promise<ExitCode> {
+  let setStatus = (_text: string) => {};
+  const link = new WireLink({ ...deps, onStatus: (text) => setStatus(text) });
+  try {
+    const chatId = asked ?? await link.connect();
+    if (asked !== undefined) await link.connect();
+    using opened = openChat({
+      history: [],
+      // A chat's id lets in whoever knows it, so what is said in one is not kept on this machine.
+      remember: () => Promise.resolve(),
+      names: { parse: checkChatId, key: (name) => name },
+      models: () => Promise.resolve([]),
+      reconnect: () => Promise.resolve(undefined),
+      failure: () => link.failure,
+    }, {
+      session: chatId,
+      title: `service chat ${VERSION}`,
+      banner: [["server", new URL(deps.url).host]],
+      isStreamed,
+      verbose: globals.verbose,
+      yes: false,
+    });
+    setStatus = (text) => opened.chat.setStatus(text);
+    return await opened.chat.run({ link, approver: link.approver });
+  } finally {
+    link.close();
+  }
+}
