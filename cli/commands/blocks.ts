@@ -8,7 +8,8 @@ import { CAPABILITIES, type Capability } from "../../lib/contract/actions.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { reset, YES } from "../operator/reset.ts";
-import { changeState, type OperatorDeps, operatorDeps, readState } from "../operator/with_state.ts";
+import { operateHere } from "../operator/operate_here.ts";
+import { type OperatorDeps, operatorDeps } from "../operator/with_state.ts";
 import { jsonLine, type Output } from "../output.ts";
 import { printTable } from "../table.ts";
 import { timeText } from "../time_text.ts";
@@ -27,7 +28,7 @@ async function runBlocks(invocation: Invocation, deps: OperatorDeps): Promise<Ex
 }
 
 async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<ExitCode> {
-  const latches = await readState(deps, (state) => state.latches.list());
+  const { latches } = await operateHere({ op: "latches.list" }, deps, out);
   if (json) {
     for (const latch of latches) await out.stream(jsonLine(latch) + "\n");
   } else if (latches.length === 0) {
@@ -36,10 +37,10 @@ async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<Exi
     printTable(
       out,
       ["SESSION", "CAPABILITY", "SINCE", "REASON"],
-      latches.map(({ sessionKey, capability, since, reason }) => [
-        sessionKey,
+      latches.map(({ session, capability, since, reason }) => [
+        session,
         capability,
-        timeText(out, since, deps.now()),
+        timeText(out, since * 1_000, deps.now()),
         reason,
       ]),
     );
@@ -60,20 +61,14 @@ async function clear(
     );
   }
   // A name alone is a session of the command line, as in `service sessions`.
-  const sessionKey = typed.includes(":") ? typed : `cli:${typed}`;
-  const cleared = await changeState(
+  const session = typed.includes(":") ? typed : `cli:${typed}`;
+  const cleared = await operateHere(
+    { op: "latches.clear", session, capability: capability as Capability },
     deps,
     out,
-    (state) => state.latches.clear(sessionKey, capability as Capability),
   );
-  if (!cleared) {
-    throw new ServiceError(
-      "not_found",
-      `${capability} is not blocked in session "${sessionKey}"`,
-    );
-  }
-  if (globals.json) out.json({ sessionKey, capability, cleared });
-  else out.note(`Cleared: ${sessionKey} can ask for ${capability} again`);
+  if (globals.json) out.json(cleared);
+  else out.note(`Cleared: ${session} can ask for ${capability} again`);
   return EXIT.done;
 }
 

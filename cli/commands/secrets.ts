@@ -4,14 +4,14 @@
  * @module
  */
 
-import type { SecretInfo } from "../../lib/contract/secrets.ts";
+import type { OperationResult } from "../../lib/operations/operations.ts";
 import { visibleLine } from "../../lib/base/visible_text.ts";
-import type { ConfiguredUses } from "../../lib/settings/configured_uses.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { isSecretName, SECRET_NAME_FORM } from "../../lib/secrets/secret_name.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { reset, YES } from "../operator/reset.ts";
-import { changeState, type OperatorDeps, operatorDeps, readState } from "../operator/with_state.ts";
+import { operateHere } from "../operator/operate_here.ts";
+import { type OperatorDeps, operatorDeps } from "../operator/with_state.ts";
 import { jsonLine, type Output } from "../output.ts";
 import type { ValueSource } from "../secrets/read_value.ts";
 import { printTable } from "../table.ts";
@@ -55,29 +55,24 @@ async function set(
     out.note("Nothing was set");
     return EXIT.interrupted;
   }
-  const info = await changeState(
-    deps,
-    out,
-    (state) => state.secrets.set({ name, value, hosts, commands }),
-  );
+  const secret = await operateHere({ op: "secrets.set", name, value, hosts, commands }, deps, out);
   if (isWord(value)) {
     out.note(
       `The value of ${name} is a single word or number, which is hidden wherever it appears in text. ` +
         "A random value appears nowhere else",
     );
   }
-  const uses = await usesOf(name, deps);
   if (globals.json) {
-    out.json({ ...info, ...uses });
+    out.json(secret);
     return EXIT.done;
   }
-  out.note(`${name} is set${scopeNote(info)}`);
-  if (uses.problems.length > 0) noteProblems(out, uses.problems);
-  else noteUses(out, uses);
+  out.note(`${name} is set${scopeNote(secret)}`);
+  if (secret.problems.length > 0) noteProblems(out, secret.problems);
+  else noteUses(out, secret);
   return EXIT.done;
 }
 
-function noteUses(out: Output, { keys, restart }: ConfiguredUses): void {
+function noteUses(out: Output, { keys, restart }: OperationResult<"secrets.set">): void {
   const now = keys.filter((key) => !restart.includes(key));
   if (now.length > 0) out.note(`A running gateway uses it for ${now.join(", ")} at once`);
   if (restart.length > 0) {
@@ -90,7 +85,7 @@ function isWord(value: string): boolean {
   return /^(?:\p{Lu}?\p{Ll}+|\p{Lu}+|\d+)$/u.test(value.trim()) && value.trim().length <= 16;
 }
 
-function scopeNote({ name, hosts, commands }: SecretInfo): string {
+function scopeNote({ name, hosts, commands }: OperationResult<"secrets.get">): string {
   const parts = [
     ...hosts.length === 0 ? [] : [`for hosts ${hosts.join(", ")}`],
     ...commands.length === 0 ? [] : [`for commands ${commands.map(visibleLine).join(", ")}`],
@@ -102,10 +97,7 @@ function scopeNote({ name, hosts, commands }: SecretInfo): string {
 }
 
 async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<ExitCode> {
-  const { secrets, damaged } = await readState(deps, ({ secrets }) => ({
-    secrets: secrets.list(),
-    damaged: secrets.damaged(),
-  }));
+  const { secrets, damaged } = await operateHere({ op: "secrets.list" }, deps, out);
   if (json) {
     for (const secret of secrets) await out.stream(jsonLine(secret) + "\n");
   } else if (secrets.length === 0) {
@@ -117,12 +109,12 @@ async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<Exi
       secrets.map((secret) => secretRow(secret, out, deps.now())),
     );
   }
-  if (damaged !== undefined) out.note(`Their values can't be read. ${damaged}`);
+  if (damaged !== null) out.note(`Their values can't be read. ${damaged}`);
   return EXIT.done;
 }
 
 function secretRow(
-  { name, hosts, commands, createdAt, updatedAt }: SecretInfo,
+  { name, hosts, commands, created_at, updated_at }: OperationResult<"secrets.get">,
   out: Output,
   now: number,
 ): string[] {
@@ -130,8 +122,8 @@ function secretRow(
   return [
     name,
     orDash(hosts, ", "),
-    timeText(out, createdAt, now),
-    timeText(out, updatedAt, now),
+    timeText(out, created_at * 1_000, now),
+    timeText(out, updated_at * 1_000, now),
     orDash(commands.map(visibleLine), "; "),
   ];
 }
@@ -148,21 +140,13 @@ async function remove(
       param: "NAME",
     });
   }
-  if (!await changeState(deps, out, (state) => state.secrets.remove(name))) {
-    throw new ServiceError("not_found", `No secret ${name}`, { param: "NAME" });
-  }
-  const uses = await usesOf(name, deps);
-  if (json) out.json({ name, removed: true, ...uses });
+  const removed = await operateHere({ op: "secrets.remove", name }, deps, out);
+  if (json) out.json(removed);
   else {
     out.note(`Removed ${name}`);
-    if (uses.problems.length > 0) noteProblems(out, uses.problems);
+    if (removed.problems.length > 0) noteProblems(out, removed.problems);
   }
   return EXIT.done;
-}
-
-async function usesOf(name: string, deps: OperatorDeps) {
-  const { configuredUses } = await import("../../lib/settings/configured_uses.ts");
-  return await configuredUses(name, deps);
 }
 
 function noteProblems(out: Output, problems: readonly string[]): void {

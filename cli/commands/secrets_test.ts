@@ -91,8 +91,8 @@ Deno.test("secrets set takes a value from the prompt or standard input, and says
     name: "PIPED",
     hosts: ["a.example", "*.b.example"],
     commands: ['["x"]'],
-    createdAt: home.temp.clock.now,
-    updatedAt: home.temp.clock.now,
+    created_at: home.temp.clock.now / 1_000,
+    updated_at: home.temp.clock.now / 1_000,
     keys: [],
     restart: [],
     problems: [],
@@ -219,13 +219,13 @@ Deno.test("secrets list shows names, scopes and times, and rm takes one away", a
   assertEquals(b!.slice(0, 4), ["B", "b.example", "2030-01-01T00:00:00Z", "2030-01-01T00:01:00Z"]);
   const json = (await home.run(["list", "--json"])).stdout.trimEnd().split("\n");
   assertEquals(json.map((line) => Object.keys(JSON.parse(line))), [
-    ["name", "hosts", "commands", "createdAt", "updatedAt"],
-    ["name", "hosts", "commands", "createdAt", "updatedAt"],
+    ["name", "hosts", "commands", "created_at", "updated_at"],
+    ["name", "hosts", "commands", "created_at", "updated_at"],
   ]);
   assertEquals(/hunter/.test(stdout + json), false);
 
   assertEquals((await home.run(["rm", "A"])).stderr, "Removed A\n");
-  assertStringIncludes(await fails(home.run(["rm", "A"]), "not_found"), "No secret A");
+  assertStringIncludes(await fails(home.run(["rm", "A"]), "not_found"), "No secret named A");
   assertEquals(JSON.parse((await home.run(["rm", "B", "--json"])).stdout).removed, true);
   assertEquals((await home.run(["list", "--json"])).stdout, "");
   assertEquals((await home.temp.records()).at(-1)?.kind, "secret.removed");

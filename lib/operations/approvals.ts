@@ -8,6 +8,7 @@ import { z } from "zod";
 import { ServiceError } from "../base/errors.ts";
 import { type ApprovalView, CAPABILITIES } from "../contract/actions.ts";
 import { operation } from "./operation.ts";
+import { enabled } from "./parts.ts";
 
 /** Where approvals are. */
 export const APPROVALS_PATH = "/api/webui/approvals";
@@ -67,20 +68,22 @@ export const APPROVALS = {
   "approvals.list": operation({
     summary: "List pending approvals",
     scope: "approve",
+    command: "approvals list",
     input: z.object({}),
     output: z.object({ approvals: z.array(summary).describe("Oldest first.") })
       .describe("Pending approvals."),
     route: { method: "GET", path: APPROVALS_PATH },
-    run: (_, { approvals }) => ({ approvals: approvals.list().map(summaryOf) }),
+    run: (_, parts) => ({ approvals: enabled(parts.approvals).list().map(summaryOf) }),
   }),
   "approvals.get": operation({
     summary: "Show a pending approval, with everything to decide by",
     scope: "approve",
+    command: "approvals show",
     input: z.object({ id }),
     output: approval,
     route: { method: "GET", path: `${APPROVALS_PATH}/:id`, errors: ERRORS },
-    run({ id }, { approvals }) {
-      const view = approvals.get(id);
+    run({ id }, parts) {
+      const view = enabled(parts.approvals).get(id);
       const { tool, details, channel, actor, grant } = view;
       return { ...summaryOf(view), tool, details, channel, actor, grant };
     },
@@ -89,6 +92,7 @@ export const APPROVALS = {
     summary: "Let the action run, once",
     scope: "approve",
     // A chat says the first digits alone; what is another digest is for the audit log.
+    command: "approvals approve",
     input: z.object({ id, digest: z.string(digestForm).max(100, digestForm) }),
     output: outcome,
     route: {
@@ -97,14 +101,15 @@ export const APPROVALS = {
       input: approveInput,
       errors: [...ERRORS, "approval_mismatch", "audit_unavailable"],
     },
-    async run({ id, digest }, { approvals }, asking) {
-      await approvals.answer({ ...asking, id, verdict: { approve: { digest } } });
+    async run({ id, digest }, parts, asking) {
+      await enabled(parts.approvals).answer({ ...asking, id, verdict: { approve: { digest } } });
       return { id, outcome: "approved" as const };
     },
   }),
   "approvals.deny": operation({
     summary: "Refuse the action, and block the capability in the session",
     scope: "approve",
+    command: "approvals deny",
     input: z.object({
       id,
       reason: z.string(reasonForm).max(10_000, reasonForm).default(""),
@@ -116,8 +121,8 @@ export const APPROVALS = {
       input: denyInput,
       errors: [...ERRORS, "audit_unavailable"],
     },
-    async run({ id, reason }, { approvals }, asking) {
-      await approvals.answer({ ...asking, id, verdict: { deny: { reason } } });
+    async run({ id, reason }, parts, asking) {
+      await enabled(parts.approvals).answer({ ...asking, id, verdict: { deny: { reason } } });
       return { id, outcome: "denied" as const };
     },
   }),
@@ -128,6 +133,7 @@ export const BLOCKS = {
   "latches.list": operation({
     summary: "List the capabilities that are blocked in sessions",
     scope: "approve",
+    command: "blocks list",
     input: z.object({}),
     output: z.object({
       latches: z.array(z.object({
@@ -138,8 +144,8 @@ export const BLOCKS = {
       })),
     }).describe("Oldest first."),
     route: { method: "GET", path: BLOCKS_PATH },
-    run: (_, { latches }) => ({
-      latches: latches.list().map(({ sessionKey, capability, since, reason }) => ({
+    run: (_, parts) => ({
+      latches: enabled(parts.latches).list().map(({ sessionKey, capability, since, reason }) => ({
         session: sessionKey,
         capability,
         since: inSeconds(since),
@@ -150,11 +156,12 @@ export const BLOCKS = {
   "latches.clear": operation({
     summary: "Unblock a capability in a session",
     scope: "operate",
+    command: "blocks clear",
     input: z.object({ session: z.string().max(300, "at most 300 characters"), capability }),
     output: z.object({ session: z.string(), capability, cleared: z.literal(true) }),
     route: { method: "DELETE", path: `${BLOCKS_PATH}/:session/:capability`, errors: ["not_found"] },
-    async run({ session, capability }, { latches }) {
-      if (!await latches.clear(session, capability)) {
+    async run({ session, capability }, parts) {
+      if (!await enabled(parts.latches).clear(session, capability)) {
         throw new ServiceError(
           "not_found",
           `${capability} isn't blocked in the session ${JSON.stringify(session)}`,

@@ -62,6 +62,7 @@ export const AUDIT = {
   "audit.list": operation({
     summary: "Records of the audit log, the newest page first",
     scope: "operate",
+    command: "audit list",
     input: z.object({
       limit: whole(1, MAX_LIMIT),
       before: whole(1, Number.MAX_SAFE_INTEGER),
@@ -108,6 +109,7 @@ export const AUDIT = {
   "audit.verify": operation({
     summary: "Check every record, link and signature of the audit log",
     scope: "operate",
+    command: "audit verify",
     input: z.object({}),
     output: verdict,
     route: { method: "POST", path: "/api/webui/audit/verify", errors: ["overloaded"] },

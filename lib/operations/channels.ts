@@ -53,6 +53,7 @@ export const CHANNELS = {
   "channels.list": operation({
     summary: "Every channel: its settings without secrets, and how it is",
     scope: "read",
+    command: "plugins list",
     input: z.object({
       locale: z.string(atMost(MAX_LOCALE_CHARS)).max(MAX_LOCALE_CHARS, atMost(MAX_LOCALE_CHARS))
         .optional()
@@ -84,6 +85,7 @@ export const CHANNELS = {
   "channels.set": operation({
     summary: "Set values of a channel",
     scope: "operate",
+    command: "config set",
     input: valuesInput,
     output: changedChannelSchema,
     confidential: true,
@@ -116,6 +118,7 @@ function switching(word: "enable" | "disable", summary: string) {
   return operation({
     summary,
     scope: "operate",
+    command: `plugins ${word}`,
     input: switchInput,
     output: changedChannelSchema,
     confidential: true,
@@ -132,6 +135,7 @@ function connecting(method: "GET" | "POST", action: "start" | "poll" | "cancel",
     summary,
     // Whoever has a code first connects the channel, so nobody else is shown one.
     scope: "operate",
+    command: "channels login",
     input: connectInput,
     output: connectSchema,
     confidential: true,

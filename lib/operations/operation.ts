@@ -51,6 +51,8 @@ export interface Operation<
   /** What was sent may be a secret, so errors repeat nothing of it. */
   confidential?: boolean;
   route?: OperationRoute;
+  /** The command that does the same, such as `secrets set`. */
+  command?: string;
   run(
     input: z.output<Input>,
     parts: Parts,

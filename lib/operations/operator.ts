@@ -20,12 +20,14 @@ import {
   type OperationRequest,
   type OperationResult,
 } from "./operations.ts";
+import type { Approvals } from "../approvals/approvals.ts";
 import type { Parts } from "./parts.ts";
 import type { IssuedTokens } from "../state/issued_tokens.ts";
 import type { TokenStore } from "../state/token_store.ts";
 
 /** What checking needs, and what operations work on. */
 export interface OperatorDeps extends Parts {
+  approvals: Approvals;
   tokens: Pick<TokenStore, "verify" | "hasAny">;
   gates: {
     /** `<channel>:<immutable id>` of those who may answer from a chat. */

@@ -16,8 +16,8 @@ import type { SettingsKeeper } from "./settings_keeper.ts";
 
 /** What is absent isn't enabled here. */
 export interface Parts {
-  approvals: Approvals;
-  latches: Pick<LatchStore, "list" | "clear">;
+  approvals?: Approvals;
+  latches?: Pick<LatchStore, "list" | "clear">;
   secrets?: SecretKeeper;
   audit?: AuditPages;
   /** Of the running gateway. */

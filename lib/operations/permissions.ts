@@ -21,6 +21,7 @@ export const PERMISSIONS = {
   "permissions.list": operation({
     summary: "What the running service may touch, and who asked for it",
     scope: "read",
+    command: "permissions",
     input: z.object({}),
     output: z.object({ permissions: z.array(permissionSchema) }),
     route: { method: "GET", path: "/api/webui/permissions" },

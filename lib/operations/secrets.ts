@@ -39,6 +39,7 @@ export const SECRETS = {
   "secrets.list": operation({
     summary: "List the names and scopes of secrets",
     scope: "secrets",
+    command: "secrets list",
     input: z.object({}),
     output: z.object({
       secrets: z.array(secret),
@@ -67,6 +68,7 @@ export const SECRETS = {
   "secrets.set": operation({
     summary: "Set a secret, or replace its value",
     scope: "secrets",
+    command: "secrets set",
     input: z.strictObject({
       name,
       value: z.string("text").max(MAX_VALUE_CHARS, "text of at most 64 KiB").describe(
@@ -89,6 +91,7 @@ export const SECRETS = {
   "secrets.remove": operation({
     summary: "Remove a secret",
     scope: "secrets",
+    command: "secrets rm",
     input: z.strictObject({ name }),
     output: z.object({ name: z.string(), removed: z.literal(true), ...uses }),
     confidential: true,

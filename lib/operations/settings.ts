@@ -44,6 +44,7 @@ export const SETTINGS = {
   "settings.get": operation({
     summary: "Every key of the configuration, without secrets",
     scope: "read",
+    command: "config get",
     input: z.object({}),
     output: z.object({
       file: z.string(),
@@ -69,6 +70,7 @@ export const SETTINGS = {
   "settings.change": operation({
     summary: "Change keys of the configuration",
     scope: "operate",
+    command: "config set",
     input: z.strictObject({
       changes: z.array(change, changesForm).min(1, changesForm).max(MAX_CHANGES, changesForm),
     }, "an object with changes").describe("All of it, or nothing."),

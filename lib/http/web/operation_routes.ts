@@ -46,6 +46,7 @@ export function operationRoutes<Name extends OperationName>(
         path,
         scope: operation.scope === "gateway" ? "operate" : operation.scope,
         summary: operation.summary,
+        command: operation.command,
         maxBodyBytes,
         docs: {
           ...!isEmpty && { [inBody ? "body" : "query"]: rest },

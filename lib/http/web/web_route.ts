@@ -71,6 +71,8 @@ interface RouteHead {
   path: string;
   /** In a few words, for the docs and the table. */
   summary: string;
+  /** The command that does the same. */
+  command?: string;
   docs?: RouteDocs;
   /** Bytes of a body at most; default 64 KiB. */
   maxBodyBytes?: number;

@@ -15,12 +15,13 @@ const END = "\n<!-- end of routes -->";
 /** The table as `deno fmt` would have it, in the order of the routes. */
 export function routeTable(routes: readonly WebRoute[]): string {
   return markdownTable([
-    ["Method", "Path", "Scope", "What"],
+    ["Method", "Path", "Scope", "What", "Command"],
     ...routes.map((route) => [
       route.method,
       route.path === ISSUE_PATH ? "tokenIssuePath" : `\`${pathOf(route)}\``,
       scopesOf(route).join(" or ") || "none",
       route.summary,
+      route.command === undefined ? "" : `\`service ${route.command}\``,
     ]),
   ]);
 }
