@@ -83,7 +83,9 @@ export async function ask(
     await approvals?.close();
     await printer?.finish(outcome.isDone);
   }
-  if (json === "value") await out.stream(jsonLine(outcome.toJson(sessionKey)) + "\n");
+  if (json === "value") {
+    await out.stream(jsonLine(outcome.toJson(sessionKey, (text) => out.hinted(text))) + "\n");
+  }
   outcome.throwIfFailed();
   if (!outcome.isRefused) return EXIT.done;
   if (json === false && outcome.refusal !== undefined) {

@@ -96,8 +96,8 @@ export class TurnOutcome {
     if (error !== undefined) throw error;
   }
 
-  /** All of it as one value, for `--json`. */
-  toJson(sessionKey: string): Record<string, unknown> {
+  /** All of it as one value, for `--json`; `hinted` makes commands work as they stand there. */
+  toJson(sessionKey: string, hinted: (text: string) => string): Record<string, unknown> {
     const error = this.#failure ??
       (this.endedRefused ? new ServiceError("refused", this.refusal!.reason) : undefined);
     return {
@@ -106,7 +106,10 @@ export class TurnOutcome {
       session: sessionName(sessionKey),
       model: this.#model ?? null,
       usage: this.#usage ?? null,
-      tools: [...this.#tools.values()],
+      tools: [...this.#tools.values()].map(({ allow, ...used }) => ({
+        ...used,
+        ...allow !== undefined && { allow: hinted(allow) },
+      })),
       error: error === undefined ? null : toErrorData(error),
     };
   }

@@ -216,12 +216,12 @@ const agent: Command = {
     'service agent "What is in this folder?"',
     'service agent -c "And the largest file?"',
     'cat log | service agent -m "What failed?"',
-    'service agent --session work --file notes.md "Sum this up"',
+    'service agent --session work --file notes.md "Summarize this"',
     'service agent --json "Is the build green?" | jq -r .answer',
     "service agent",
   ],
   options: [
-    { name: "message", alias: "m", value: "TEXT", summary: "Ask this; - reads it from stdin" },
+    { name: "message", alias: "m", value: "TEXT", summary: "Message; - reads it from stdin" },
     { name: "continue", alias: "c", summary: "Continue the last conversation" },
     {
       name: "session",
@@ -239,9 +239,9 @@ const agent: Command = {
     { name: "dir", alias: "C", value: "DIR", summary: "Work in DIR instead of the current folder" },
     { name: "model", value: "NAME", summary: "A preset, or <provider>/<model id>" },
     { name: "json-stream", summary: "Print each event as a JSON line, instead of one at the end" },
-    { name: "no-stream", summary: "Print the answer only when it is whole" },
-    { name: "no-stdin", summary: "Do not read standard input" },
-    { name: "yes", alias: "y", summary: "Approve everything that the turn asks for" },
+    { name: "no-stream", summary: "Print the answer only when it is complete" },
+    { name: "no-stdin", summary: "Don't read standard input" },
+    { name: "yes", alias: "y", summary: "Approve every action of this turn" },
     { name: "wait", summary: "Wait for an approver instead of ending the turn" },
   ],
   run: (invocation) =>

@@ -78,8 +78,9 @@ const projects: Command = {
     "service projects forget ~/code/site",
   ],
   options: [],
+  defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "List the folders that you allowed or declined (default)" },
+    { name: "list", summary: "List the folders that you allowed or declined" },
     { name: "allow", args: "[DIR]", summary: "Let the agent work in DIR (the current folder)" },
     { name: "forget", args: "[DIR]", summary: "Ask again before the agent works in DIR" },
   ],

@@ -22,6 +22,15 @@ Deno.test("systemPrompt() puts the date last and nothing but the date", () => {
   assertEquals(systemPrompt(parts).match(/\d\d:\d\d/), null);
 });
 
+Deno.test("systemPrompt() names the project as the workspace, in quotes", () => {
+  const prompt = systemPrompt({ ...parts, folder: '/home/ann/a "b"' });
+  assertStringIncludes(
+    prompt,
+    'workspace of this conversation is the folder "/home/ann/a \\"b\\"".',
+  );
+  assert(!systemPrompt(parts).includes("is the folder"));
+});
+
 Deno.test("systemPrompt() holds the instructions and AGENTS.md under headings, or neither", () => {
   const prompt = systemPrompt(parts);
   assertStringIncludes(prompt, "# Instructions\n\nSpeak like a pirate.");

@@ -225,3 +225,16 @@ Deno.test("forkSession() of a long session takes a fraction of the time that its
   assertEquals(journal.history(journal.session("test:fork")!.id, 0, 3_000).length, 2_000);
   await journal.close();
 });
+
+Deno.test("accept() makes a session in its folder, which it keeps, and forkSession() gives it to the fork", async () => {
+  const journal = openJournal({ path: ":memory:" });
+  for (const folder of ["/code", "/other", undefined]) {
+    await journal.accept(newTurn(`in ${folder}`), { folder });
+    assertEquals(journal.session("test:a")?.folder, "/code");
+  }
+  await say(journal, "b");
+  assertEquals((await fork(journal, 0)).folder, "/code");
+  await journal.accept(newTurn("c", { sessionKey: "test:c" }));
+  assertEquals("folder" in journal.session("test:c")!, false);
+  await journal.close();
+});

@@ -9,6 +9,7 @@ export function ownFolders(paths: HomePaths): string[] {
     paths.auditDir,
     paths.keysDir,
     paths.operatorDir,
+    paths.projectsFile,
     paths.mcpDir,
     paths.runDir,
     paths.socketDir,
