@@ -3,6 +3,7 @@ import { type TempHome, tempHome } from "../../lib/config/testing/temp_home.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { openOperatorState } from "../../lib/state/operator_state.ts";
 import { type ModelServer, startModelServer } from "../../tests/fakes/model_server.ts";
+import { AUDIT_FILE } from "../../lib/audit/log.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import type { ChannelDefaults } from "./add_channels.ts";
 import { createDialogue, DialogueEndedError } from "./dialogue.ts";
@@ -127,6 +128,10 @@ Deno.test("onboard() --yes keeps the key of the environment as a secret, after o
   assertStringIncludes(stdout, "Model: openai/gpt-6.1-terra (answered in ");
   assertStringIncludes(stdout, "Key: kept encrypted as the secret OPENAI_API_KEY\n");
   assertEquals((await Deno.stat(home.paths.configFile)).mode! & 0o777, 0o600);
+  const { auditDir } = home.paths;
+  const records = (await Deno.readTextFile(`${auditDir}/${AUDIT_FILE}`)).trim().split("\n")
+    .map((line) => JSON.parse(line)).filter(({ kind }) => kind === "settings.change");
+  assertEquals(records.map(({ data }) => data.keys), [["agent.model", "providers.openai.apiKey"]]);
 });
 
 Deno.test("onboard() --yes takes a model server of this machine when there is no key", async () => {
