@@ -213,7 +213,7 @@ async function chooseModel(options: OnboardOptions): Promise<SetUp | undefined> 
   }
   const { keyVariable } = offer;
   const key = given.key ?? (keyVariable === undefined ? "" : env(keyVariable)?.trim() ?? "");
-  if (key === "" && offer.keyPage !== undefined && offer.section.type === undefined) {
+  if (key === "" && offer.keyPage !== undefined) {
     throw new ServiceError(
       "usage",
       `${offer.label} needs a key: set ${keyVariable}, or add --key-env VARIABLE or --key-stdin`,

@@ -408,6 +408,27 @@ Deno.test("onboard() asks again until an answer does, and never repeats a key", 
   ]);
 });
 
+Deno.test("onboard() sends a key of the environment to no address that somebody types", async () => {
+  await using home = await tempHome({ OPENAI_API_KEY: KEY, GPU_API_KEY: KEY });
+  for (const address of ["https://openai.internal/v1", "https://gpu.example/v1"]) {
+    const { origin } = new URL(address);
+    await using typed = await tempHome({ OPENAI_API_KEY: KEY, GPU_API_KEY: KEY });
+    const { stderr } = await ok(typed, {
+      servers: { [origin]: ["m"] },
+      keys: [""],
+      lines: ["5", address, "", ""],
+    });
+    assertEquals(stderr.includes("Using the key"), false);
+    assertEquals(await secretsOf(typed), []);
+  }
+  const { failure } = await run(home, {
+    given: { offer: offerOf("openai", "https://openai.internal/v1")!, id: "m" },
+    servers: { "https://openai.internal": ["m"] },
+    keys: [KEY],
+  });
+  assertStringIncludes(failure!.message, "refused the key");
+});
+
 Deno.test("onboard() lets a person go another way when the model doesn't answer", async () => {
   await using home = await tempHome({ OPENAI_API_KEY: "sk-stale-1234" });
   const { config, stderr } = await ok(home, {
@@ -487,7 +508,7 @@ Deno.test("onboard() says when the workspace cannot be made", async () => {
   await Deno.writeTextFile(`${home.root}/file`, "");
   const { failure } = await run(home);
   assert(failure instanceof ServiceError);
-  assertStringIncludes(failure.message, "it is no folder");
+  assertStringIncludes(failure.message, "it isn't a folder");
 });
 
 Deno.test("printOnboarded() prints JSON of what was done", () => {
