@@ -39,8 +39,9 @@ export function printDiagnosis(
   const nameWidth = Math.max(...results.map(({ name }) => name.length));
   const isNarrow = columns < NARROW;
   const indent = isNarrow ? 2 : 4 + 2 + nameWidth + 2;
+  // As it is typed here, before a command can be broken between lines.
   const wrapped = (text: string) =>
-    text.split("\n").flatMap((line) =>
+    out.hinted(text).split("\n").flatMap((line) =>
       columns === Infinity ? [line] : wrapText(line, Math.max(20, columns - indent))
     );
   for (const { name, status, detail, fix } of results) {
