@@ -12,6 +12,7 @@ import { withValue } from "../lib/config/edit.ts";
 import { configSchema } from "../lib/config/schema.ts";
 import { childNode, keysOf, rootNode, type SchemaNode } from "../lib/config/schema_tree.ts";
 import { toErrorData } from "../lib/base/errors.ts";
+import { openOperatorState } from "../lib/state/operator_state.ts";
 import { rounds } from "./support/rounds.ts";
 
 const registry = await openRegistry(CHANNELS);
@@ -81,6 +82,8 @@ interface Case {
   env?: Record<string, string>;
   /** Files beside the configuration. */
   files?: Record<string, string>;
+  /** Hosts of the secret A_KEY, where there is one. */
+  secretFor?: string[];
   /** In the words of both; absent: the configuration is good. */
   says?: string;
 }
@@ -111,6 +114,10 @@ const CASES: Record<string, Case> = {
     config: {},
     files: { "policy.test.json": PINNED.replace("deny", "allow") },
   },
+  "a secret for its host": {
+    config: { providers: { openai: { apiKey: "${secret:A_KEY}" } } },
+    secretFor: ["api.openai.com"],
+  },
   "a socket path": { config: websocket({ socketPath: "HOME/ws.sock" }) },
   "every interface with a token": {
     config: websocket({ host: "0.0.0.0", token: "a-long-enough-token" }),
@@ -137,6 +144,11 @@ const CASES: Record<string, Case> = {
   "a secret that isn't there": {
     config: { providers: { openai: { apiKey: "${secret:NOT_THERE}" } } },
     says: "NOT_THERE",
+  },
+  "a secret for another host": {
+    config: { providers: { openai: { apiKey: "${secret:A_KEY}" } } },
+    secretFor: ["api.example.com"],
+    says: "the secret A_KEY is for api.example.com only",
   },
   "a reference that is misspelt": {
     config: { providers: { openai: { apiKey: "${secret:no-name}" } } },
@@ -274,7 +286,7 @@ const CASES: Record<string, Case> = {
   },
 };
 
-for (const [name, { config, env = {}, files = {}, says }] of Object.entries(CASES)) {
+for (const [name, { config, env = {}, files = {}, secretFor, says }] of Object.entries(CASES)) {
   Deno.test(`config check and a start agree on ${name}`, async () => {
     await using home = await tempHome(env);
     const text = typeof config === "string"
@@ -283,6 +295,12 @@ for (const [name, { config, env = {}, files = {}, says }] of Object.entries(CASE
     await home.write(text);
     for (const [path, text] of Object.entries(files)) {
       await Deno.writeTextFile(`${home.paths.home}/${path}`, text);
+    }
+    if (secretFor !== undefined) {
+      const { operatorDir: dir, keysDir } = home.paths;
+      const state = await openOperatorState({ dir, keysDir });
+      await state.secrets.set({ name: "A_KEY", value: "value-of-a-key", hosts: secretFor });
+      await state.close();
     }
     const verdict = await checked(home);
     const start = await started(home);

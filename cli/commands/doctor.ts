@@ -26,7 +26,6 @@ export function printDiagnosis(
   results: readonly CheckResult[],
   json: boolean,
   fixed?: readonly string[],
-  widthOf: () => number | undefined = () => out.columns,
 ): ExitCode {
   const failed = results.filter(({ status }) => status === "fail").length;
   if (json) {
@@ -36,12 +35,13 @@ export function printDiagnosis(
   for (const line of fixed ?? []) out.line(line);
   if (fixed?.length === 0) out.line("Nothing that --fix may change needs a fix");
   if (fixed !== undefined) out.line();
-  const columns = out.isTerminal ? widthOf() ?? Infinity : Infinity;
+  const columns = out.columns ?? Infinity;
   const nameWidth = Math.max(...results.map(({ name }) => name.length));
   const isNarrow = columns < NARROW;
   const indent = isNarrow ? 2 : 4 + 2 + nameWidth + 2;
+  // As it is typed here, before a command can be broken between lines.
   const wrapped = (text: string) =>
-    text.split("\n").flatMap((line) =>
+    out.hinted(text).split("\n").flatMap((line) =>
       columns === Infinity ? [line] : wrapText(line, Math.max(20, columns - indent))
     );
   for (const { name, status, detail, fix } of results) {
@@ -144,7 +144,7 @@ const doctor: Command = {
     { name: "offline", summary: "Don't send the model a message" },
     {
       name: "sandbox",
-      summary: "Try in the sandbox of commands what no command may do, and show what came of it",
+      summary: "Try forbidden operations in the command sandbox, and print the results",
     },
   ],
   async run({ options, globals, out }) {

@@ -98,7 +98,9 @@ const command: Command = {
       });
       printOnboarded(out, done, globals.json);
       if (done.outcome !== "kept" && await isServed(paths)) {
-        out.note("Restart the running service to apply this");
+        out.note(
+          "The running service still uses the old settings. Apply these with: service restart",
+        );
       }
       return EXIT.done;
     } catch (error) {

@@ -230,7 +230,7 @@ async function checkSandbox({ confinement }: DoctorDeps, workspace: string): Pro
   }
   return {
     status: "warn",
-    detail: `children are root to the kernel (${childUser.reason}): the sandbox alone holds them`,
+    detail: `commands run as root (${childUser.reason}), so only the sandbox confines them`,
     fix: `Run the service as another user, or: chown -R USER '${workspace}'. Then ${cost}`,
   };
 }

@@ -622,14 +622,14 @@ Deno.test("doctorChecks() reports every part that is not well, with what to do",
   }));
 
 Deno.test("printDiagnosis() fits a terminal of 40 columns", () => {
-  const { out, stdout } = memoryOutput({ stdout: true, noColor: true });
+  const { out, stdout } = memoryOutput({ stdout: true, noColor: true, columns: 40 });
   const results = [{
     name: "ports",
     status: "fail" as const,
     detail: "channels.websocket: 127.0.0.1:8765 is in use by nginx (process 7)",
     fix: "Stop that program, or choose another port",
   }];
-  printDiagnosis(out, results, false, undefined, () => 40);
+  printDiagnosis(out, results, false);
   assertEquals(
     stdout.text,
     "fail  ports\n" +

@@ -23,7 +23,7 @@ export async function makeWorkspace(path: string): Promise<boolean> {
       if (error instanceof Deno.errors.NotFound) return undefined;
       throw error;
     });
-    if (info?.isDirectory === false) throw new Error("it is no folder");
+    if (info?.isDirectory === false) throw new Error("it isn't a folder");
     if (info !== undefined) return false;
     await Deno.mkdir(path, { recursive: true, mode: 0o700 });
     await Deno.writeTextFile(`${path}/AGENTS.md`, AGENTS_MD, { createNew: true });

@@ -15,11 +15,12 @@ import { configError, formatProblem } from "../../lib/config/problem.ts";
 import { HIDDEN } from "../../lib/config/redact.ts";
 import { type Env, isReference } from "../../lib/config/references.ts";
 import { sameJson } from "../../lib/config/rewrite.ts";
-import { configText, saveConfig } from "../../lib/config/save.ts";
+import { configText } from "../../lib/config/save.ts";
 import { configSchema } from "../../lib/config/schema.ts";
 import { nodeAt } from "../../lib/config/schema_tree.ts";
 import type { Secret } from "../../lib/contract/secrets.ts";
 import { examine, type Examined } from "../../lib/settings/examine.ts";
+import { saveSettings } from "../config/save_settings.ts";
 import type { OperatorDeps } from "../operator/with_state.ts";
 import type { Output } from "../output.ts";
 import { addChannels, type ChannelDefaults } from "./add_channels.ts";
@@ -107,7 +108,8 @@ export async function onboard(options: OnboardOptions): Promise<Onboarded> {
   if (backupFile !== undefined) await writeFileAtomic(backupFile, before!, { mode: 0o600 });
   const forget = secret && await keepSecret(secret, operator, out);
   try {
-    await saveConfig({ paths, before, value, anew: replace });
+    const keys = changes.map(({ path }) => path);
+    await saveSettings({ keys, before, value, anew: replace }, operator, out);
   } catch (error) {
     await forget?.();
     throw error;
@@ -211,7 +213,7 @@ async function chooseModel(options: OnboardOptions): Promise<SetUp | undefined> 
   }
   const { keyVariable } = offer;
   const key = given.key ?? (keyVariable === undefined ? "" : env(keyVariable)?.trim() ?? "");
-  if (key === "" && offer.keyPage !== undefined && offer.section.type === undefined) {
+  if (key === "" && offer.keyPage !== undefined) {
     throw new ServiceError(
       "usage",
       `${offer.label} needs a key: set ${keyVariable}, or add --key-env VARIABLE or --key-stdin`,

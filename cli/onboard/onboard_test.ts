@@ -3,6 +3,7 @@ import { type TempHome, tempHome } from "../../lib/config/testing/temp_home.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { openOperatorState } from "../../lib/state/operator_state.ts";
 import { type ModelServer, startModelServer } from "../../tests/fakes/model_server.ts";
+import { AUDIT_FILE } from "../../lib/audit/log.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import type { ChannelDefaults } from "./add_channels.ts";
 import { createDialogue, DialogueEndedError } from "./dialogue.ts";
@@ -127,6 +128,10 @@ Deno.test("onboard() --yes keeps the key of the environment as a secret, after o
   assertStringIncludes(stdout, "Model: openai/gpt-6.1-terra (answered in ");
   assertStringIncludes(stdout, "Key: kept encrypted as the secret OPENAI_API_KEY\n");
   assertEquals((await Deno.stat(home.paths.configFile)).mode! & 0o777, 0o600);
+  const { auditDir } = home.paths;
+  const records = (await Deno.readTextFile(`${auditDir}/${AUDIT_FILE}`)).trim().split("\n")
+    .map((line) => JSON.parse(line)).filter(({ kind }) => kind === "settings.change");
+  assertEquals(records.map(({ data }) => data.keys), [["agent.model", "providers.openai.apiKey"]]);
 });
 
 Deno.test("onboard() --yes takes a model server of this machine when there is no key", async () => {
@@ -403,6 +408,27 @@ Deno.test("onboard() asks again until an answer does, and never repeats a key", 
   ]);
 });
 
+Deno.test("onboard() sends a key of the environment to no address that somebody types", async () => {
+  await using home = await tempHome({ OPENAI_API_KEY: KEY, GPU_API_KEY: KEY });
+  for (const address of ["https://openai.internal/v1", "https://gpu.example/v1"]) {
+    const { origin } = new URL(address);
+    await using typed = await tempHome({ OPENAI_API_KEY: KEY, GPU_API_KEY: KEY });
+    const { stderr } = await ok(typed, {
+      servers: { [origin]: ["m"] },
+      keys: [""],
+      lines: ["5", address, "", ""],
+    });
+    assertEquals(stderr.includes("Using the key"), false);
+    assertEquals(await secretsOf(typed), []);
+  }
+  const { failure } = await run(home, {
+    given: { offer: offerOf("openai", "https://openai.internal/v1")!, id: "m" },
+    servers: { "https://openai.internal": ["m"] },
+    keys: [KEY],
+  });
+  assertStringIncludes(failure!.message, "refused the key");
+});
+
 Deno.test("onboard() lets a person go another way when the model doesn't answer", async () => {
   await using home = await tempHome({ OPENAI_API_KEY: "sk-stale-1234" });
   const { config, stderr } = await ok(home, {
@@ -482,7 +508,7 @@ Deno.test("onboard() says when the workspace cannot be made", async () => {
   await Deno.writeTextFile(`${home.root}/file`, "");
   const { failure } = await run(home);
   assert(failure instanceof ServiceError);
-  assertStringIncludes(failure.message, "it is no folder");
+  assertStringIncludes(failure.message, "it isn't a folder");
 });
 
 Deno.test("printOnboarded() prints JSON of what was done", () => {

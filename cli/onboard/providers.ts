@@ -17,9 +17,11 @@ export interface Offer {
   provider: string;
   /** What its section holds beside the key. */
   section: { type?: "openai-compatible"; baseUrl?: string };
-  /** Variable that usually holds its key; absent for a server that needs none. */
+  /** Variable that holds the key for this very address. */
   keyVariable?: string;
-  /** Where a key is made. */
+  /** It asks for no key. */
+  keyless?: true;
+  /** Where a key is made; absent for a server that may need none. */
   keyPage?: string;
   /** Model to begin with, where it is known. */
   usualModel?: string;
@@ -53,7 +55,12 @@ const NAMED: readonly Offer[] = [
     keyPage: "https://openrouter.ai/settings/keys",
     usualModel: "openrouter/auto",
   },
-  { label: "Ollama", provider: "ollama", section: { baseUrl: "http://127.0.0.1:11434/v1" } },
+  {
+    label: "Ollama",
+    provider: "ollama",
+    section: { baseUrl: "http://127.0.0.1:11434/v1" },
+    keyless: true,
+  },
 ];
 
 /** OpenAI-style servers that a name stands for. */
@@ -91,9 +98,8 @@ export function offerOf(provider: string, baseUrl?: string): Offer | undefined {
       ...["openai", "anthropic"].includes(provider) && { type: "openai-compatible" as const },
       baseUrl: address,
     },
-    keyVariable: named?.keyVariable ??
-      `${provider.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_API_KEY`,
-    keyPage: named?.keyPage,
+    // A key of the environment goes to the address that it is known for, and nowhere else.
+    ...baseUrl === undefined && { keyVariable: `${provider.toUpperCase()}_API_KEY` },
   };
 }
 
@@ -113,8 +119,12 @@ export async function listOffers(
   const baseUrl = env("OPENAI_BASE_URL") ?? "";
   const found: Offer[] = [];
   if (isHttpUrl(baseUrl)) {
-    const server = { ...offerOf("openai", baseUrl)!, label: new URL(baseUrl).host };
-    found.push({ ...server, found: "OPENAI_BASE_URL is set" });
+    found.push({
+      ...offerOf("openai", baseUrl)!,
+      label: new URL(baseUrl).host,
+      keyVariable: "OPENAI_API_KEY",
+      found: "OPENAI_BASE_URL is set",
+    });
   }
   for (const offer of NAMED) {
     const { provider, keyVariable } = offer;
@@ -127,7 +137,8 @@ export async function listOffers(
   for (const { name, provider, baseUrl, models } of await findLocalServers({ fetch })) {
     // A server without a model can't answer yet.
     if (models.length === 0) continue;
-    found.push({ label: name, provider, section: { baseUrl }, found: "runs on this machine" });
+    const server = { label: name, provider, section: { baseUrl }, keyless: true as const };
+    found.push({ ...server, found: "runs on this machine" });
   }
   const others = NAMED.filter(({ provider }) => !found.some((each) => each.provider === provider));
   return [...found, ...others];

@@ -189,9 +189,9 @@ async function askServer(dialogue: Dialogue): Promise<Offer> {
 
 /** The key in the environment, else one that is pasted; empty for a server that needs none. */
 async function askKey(dialogue: Dialogue, offer: Offer, env: Env): Promise<string> {
-  const { keyVariable } = offer;
-  if (keyVariable === undefined) return "";
-  const known = env(keyVariable)?.trim() ?? "";
+  const { keyVariable, keyless } = offer;
+  if (keyless) return "";
+  const known = keyVariable === undefined ? "" : env(keyVariable)?.trim() ?? "";
   if (known === "") return await pasteKey(dialogue, offer);
   dialogue.say(`Using the key in ${keyVariable}`);
   return known;

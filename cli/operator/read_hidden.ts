@@ -19,11 +19,12 @@ export async function readHidden(
   out: Output,
   options: TypedOptions = {},
 ): Promise<string | undefined> {
-  out.writeNote(prompt);
   const buffer = new Uint8Array(4_096);
   const decoder = new TextDecoder();
+  // Before the question: who is quick with a paste would see it.
   Deno.stdin.setRaw(true);
   try {
+    out.writeNote(prompt);
     return await typed(async () => {
       const read = await Deno.stdin.read(buffer);
       return read === null ? undefined : decoder.decode(buffer.subarray(0, read), { stream: true });
