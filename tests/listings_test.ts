@@ -18,6 +18,7 @@ const SET_UP = [
     "-m",
     "A long first message, whose words become the title of the session",
   ],
+  ["projects", "allow", "DIR"],
   ["agent", "--no-stdin", "-s", "notes", "-m", "hi"],
   [
     "grants",
@@ -35,6 +36,8 @@ const SET_UP = [
 /** Every command that lists or shows something. */
 const LISTINGS = [
   ["--help"],
+  ["status"],
+  ["projects"],
   ["sessions"],
   ["sessions", "show", "notes"],
   ["models"],
@@ -70,8 +73,10 @@ Deno.test("every listing fits a narrow terminal, and ends quietly when its reade
   Deno.env.set("SERVICE_HOME", `${home.dir}/home`);
   try {
     await Deno.chmod(homePaths({}).configFile, 0o600);
+    await Deno.mkdir(`${home.dir}/site`);
     let automation = "";
-    for (const line of SET_UP) {
+    for (const each of SET_UP) {
+      const line = each.map((word) => word === "DIR" ? `${home.dir}/site` : word);
       const { out, stdout, stderr } = memoryOutput();
       const exit = await dispatch(line, { commands: COMMANDS, out });
       assertEquals(exit, EXIT.done, `${line.join(" ")}: ${stderr.text}`);

@@ -205,29 +205,29 @@ function requireTerminal(options: AgentOptions, out: Output): void {
 const agent: Command = {
   args: "[TEXT]",
   description:
-    "Asks the agent and prints its answer. Without a message, at a terminal, it is a chat. Each call " +
-    "starts a conversation of its own unless --continue or --session says otherwise. It works in " +
-    "the folder where it is started, once you have allowed that, else in the workspace. Standard input " +
-    "that isn't a terminal is added to the message. The answer goes to standard output, everything " +
-    "else to standard error. Where nobody sits at a terminal, an action that needs an approval ends " +
-    "the turn with exit code 5 and the command that would allow it. Exit codes: 0 done, 1 failed, " +
-    "2 usage, 3 configuration, 4 model provider, 5 refused, 130 interrupted.",
+    "Asks the agent and prints its answer. Without a message, on a terminal, it starts a chat. Each " +
+    "call starts a new conversation unless you pass --continue or --session. The agent works in the " +
+    "current folder once you have allowed that, otherwise in the workspace. Input from a pipe is added " +
+    "to the message. The answer goes to standard output, everything else to standard error. Without a " +
+    "terminal, an action that needs an approval ends the turn with exit code 5 and prints the command " +
+    "that would allow it. Exit codes: 0 done, 1 failed, 2 usage, 3 configuration, 4 model provider, " +
+    "5 refused, 130 interrupted.",
   examples: [
     'service agent "What is in this folder?"',
     'service agent -c "And the largest file?"',
     'cat log | service agent -m "What failed?"',
-    'service agent --session work --file notes.md "Sum this up"',
+    'service agent --session work --file notes.md "Summarize this"',
     'service agent --json "Is the build green?" | jq -r .answer',
     "service agent",
   ],
   options: [
-    { name: "message", alias: "m", value: "TEXT", summary: "Ask this; - reads it from stdin" },
+    { name: "message", alias: "m", value: "TEXT", summary: "Message; - reads it from stdin" },
     { name: "continue", alias: "c", summary: "Continue the last conversation" },
     {
       name: "session",
       alias: "s",
       value: "NAME",
-      summary: "Start or continue the one called NAME",
+      summary: "Start or continue the conversation NAME",
     },
     {
       name: "file",
@@ -239,9 +239,9 @@ const agent: Command = {
     { name: "dir", alias: "C", value: "DIR", summary: "Work in DIR instead of the current folder" },
     { name: "model", value: "NAME", summary: "A preset, or <provider>/<model id>" },
     { name: "json-stream", summary: "Print each event as a JSON line, instead of one at the end" },
-    { name: "no-stream", summary: "Print the answer only when it is whole" },
-    { name: "no-stdin", summary: "Do not read standard input" },
-    { name: "yes", alias: "y", summary: "Approve everything that the turn asks for" },
+    { name: "no-stream", summary: "Print the answer only when it is complete" },
+    { name: "no-stdin", summary: "Don't read standard input" },
+    { name: "yes", alias: "y", summary: "Approve every action of this turn" },
     { name: "wait", summary: "Wait for an approver instead of ending the turn" },
   ],
   run: (invocation) =>
