@@ -19,12 +19,13 @@ const READABLE = 24;
 
 /** What `service --help` prints, in lines of at most so many columns. */
 export function overview(commands: readonly CommandEntry[], width = 80): HelpLine[] {
+  const widest = Math.max(...commands.map(({ name }) => name.length));
   return [
     ...paragraph("A self-hosted agent: in the terminal, over HTTP, in your chats.", width),
     ...usage("service <command> [options]", width),
     ...GROUPS.flatMap((group) => {
       const rows = commands.filter((each) => each.group === group);
-      return section(group, rows.map(({ name, summary }) => [name, summary]), width);
+      return section(group, rows.map(({ name, summary }) => [name.padEnd(widest), summary]), width);
     }),
     ...section("Global options", GLOBAL_OPTIONS.map(optionRow), width),
     [],
@@ -119,7 +120,7 @@ function section(
     [],
     [{ text: `${title}:`, style: "bold" }],
     ...rows.flatMap(([name, summary]): HelpLine[] => {
-      if (below) return [[`  ${name}`], ...indented(summary, 6, width)];
+      if (below) return [[`  ${name.trimEnd()}`], ...indented(summary, 6, width)];
       const [first, ...rest] = indented(summary, indent, width);
       return [[`  ${name.padEnd(left)}  ${first!.join("").trimStart()}`], ...rest];
     }),

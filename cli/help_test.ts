@@ -25,7 +25,7 @@ Chat:
   sessions  List
 
 Set up:
-  secrets  Store
+  secrets   Store
 
 Global options:
       --config PATH  Configuration file

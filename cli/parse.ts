@@ -27,7 +27,7 @@ export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
 
 /** Names that people try for the same subcommand: any of them finds the one that a command has. */
 const SYNONYMS: readonly (readonly string[])[] = [
-  ["list", "ls"],
+  ["list", "ls", "status"],
   ["rm", "remove", "delete", "revoke"],
   ["show", "view", "info", "get"],
   ["add", "create", "new", "issue"],

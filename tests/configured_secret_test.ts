@@ -64,7 +64,7 @@ Deno.test("a provider is called with the secret that its key names, which stands
     // A new value is noticed, and waits for a restart, as every change of a provider does.
     assertStringIncludes(
       await setSecret(home, VALUES[1], env, host),
-      "takes it for providers.local.apiKey when it is started again",
+      "Restart the gateway to use it for providers.local.apiKey",
     );
     while (!service.log().includes("restart_required")) {
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -108,7 +108,7 @@ Deno.test("a service does not start with a secret that is for another host, or w
   });
   const env = { SERVICE_SECRETS_KEY: btoa("k".repeat(32)) };
   const noted = await setSecret(home, VALUES[0], env, "api.example.com");
-  assertStringIncludes(noted, "The service will not start with the configuration as it is");
+  assertStringIncludes(noted, "The gateway won't start with this configuration");
   const wrong = await home.run(["serve", "--port", "0"], { env });
   assertEquals(wrong.code, 3);
   assertStringIncludes(

@@ -7,6 +7,7 @@
 import { canonicalJson } from "../../lib/base/canonical_json.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
+import { plural } from "../plural.ts";
 import type { RecordFilter } from "../../lib/audit/record_filter.ts";
 import { judgeAudit, type JudgeOptions } from "../../lib/audit/judge.ts";
 import { type FoundRecord, readRecords } from "../../lib/audit/read_records.ts";
@@ -55,7 +56,7 @@ export async function exportRecords(options: ExportOptions): Promise<ExitCode> {
       if (++written >= limit) break;
     }
   }
-  if (damages > 0) out.note(`${damages} lines cannot be read and are left out`);
+  if (damages > 0) out.note(`Left out ${plural(damages, "unreadable line")}`);
   if (!verdict.ok) {
     out.note({ text: "The audit log is damaged", style: "red" }, `: ${verdict.message}`);
   }

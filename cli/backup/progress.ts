@@ -5,6 +5,7 @@
  */
 
 import type { Output } from "../output.ts";
+import { plural } from "../plural.ts";
 import { onStopSignals } from "../stop_signals.ts";
 
 /** Bytes between two lines about them. */
@@ -19,11 +20,6 @@ export function formatSize(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/** `1 file`, `2 files`. */
-export function count(number: number, noun: string): string {
-  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
-}
-
 /** Tells of every 256 MiB on standard error. */
 export function progressNotes(
   out: Output,
@@ -33,7 +29,7 @@ export function progressNotes(
   return ({ bytes, files }) => {
     if (bytes - told < PROGRESS_BYTES) return;
     told = bytes;
-    out.note(`${verb} ${count(files, "file")}, ${formatSize(bytes)}`);
+    out.note(`${verb} ${plural(files, "file")}, ${formatSize(bytes)}`);
   };
 }
 

@@ -205,13 +205,13 @@ function requireTerminal(options: AgentOptions, out: Output): void {
 const agent: Command = {
   args: "[TEXT]",
   description:
-    "Asks the agent and prints its answer. Without a message, at a terminal, it is a chat. Each call " +
-    "starts a conversation of its own unless --continue or --session says otherwise. It works in " +
-    "the folder where it is started, once you have allowed that, else in the workspace. Standard input " +
-    "that isn't a terminal is added to the message. The answer goes to standard output, everything " +
-    "else to standard error. Where nobody sits at a terminal, an action that needs an approval ends " +
-    "the turn with exit code 5 and the command that would allow it. Exit codes: 0 done, 1 failed, " +
-    "2 usage, 3 configuration, 4 model provider, 5 refused, 130 interrupted.",
+    "Asks the agent and prints its answer. Without a message, on a terminal, it starts a chat. Each " +
+    "call starts a new conversation unless you pass --continue or --session. The agent works in the " +
+    "current folder once you have allowed that, otherwise in the workspace. Input from a pipe is added " +
+    "to the message. The answer goes to standard output, everything else to standard error. Without a " +
+    "terminal, an action that needs an approval ends the turn with exit code 5 and prints the command " +
+    "that would allow it. Exit codes: 0 done, 1 failed, 2 usage, 3 configuration, 4 model provider, " +
+    "5 refused, 130 interrupted.",
   examples: [
     'service agent "What is in this folder?"',
     'service agent -c "And the largest file?"',
@@ -227,7 +227,7 @@ const agent: Command = {
       name: "session",
       alias: "s",
       value: "NAME",
-      summary: "Start or continue the one called NAME",
+      summary: "Start or continue the conversation NAME",
     },
     {
       name: "file",

@@ -7,9 +7,10 @@
 import { ServiceError } from "../../lib/base/errors.ts";
 import { type HomePaths, isAbsolutePath } from "../../lib/config/paths.ts";
 import { SECRETS_KEY_VARIABLE } from "../../lib/state/secret_key.ts";
-import { count, formatSize, progressNotes, stopSignal } from "../backup/progress.ts";
+import { formatSize, progressNotes, stopSignal } from "../backup/progress.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { VERSION } from "../version.ts";
+import { plural } from "../plural.ts";
 
 /** What the command reaches outside of itself. */
 export interface BackupDeps {
@@ -58,10 +59,10 @@ export async function runBackup(
       return EXIT.done;
     }
     const { files, bytes, size, skipped } = done;
-    const what = `${count(files, "file")}, ${formatSize(bytes)}`;
+    const what = `${plural(files, "file")}, ${formatSize(bytes)}`;
     if (file === undefined) out.note(`Backed up ${what}`);
     else out.line(`${file}  (${what}, ${formatSize(size!)} compressed)`);
-    if (skipped > 0) out.note(`Left out ${count(skipped, "link")} or device in the workspace`);
+    if (skipped > 0) out.note(`Left out ${plural(skipped, "link")} or device in the workspace`);
     out.note("The backup holds keys and tokens. Keep it as safe as the service itself");
     if (backup.secretsKeyOutside) {
       out.note(`Keep ${SECRETS_KEY_VARIABLE} too: the backup doesn't hold it`);
@@ -103,9 +104,9 @@ async function targetOf(typed: string | undefined, cwd: string, now: number): Pr
 const backup: Command = {
   args: "[FILE]",
   description:
-    "Writes everything that the service knows to one file: conversations, media, configuration, " +
-    "secrets, tokens, grants, keys, automations, channels and the audit log. The service may run " +
-    "meanwhile. FILE is - for standard output, or a folder; without FILE the backup is in the " +
+    "Writes all data of the service to one file: conversations, media, configuration, secrets, " +
+    "tokens, grants, keys, automations, channels and the audit log. The service may keep running. " +
+    "FILE is - for standard output, or a folder; without FILE the backup is in the " +
     "current folder. It holds the keys, so keep it as safe as the service itself.",
   examples: [
     "service backup",

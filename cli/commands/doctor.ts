@@ -129,7 +129,7 @@ async function tryConfinement(workspace: string): ReturnType<DoctorDeps["confine
 
 const doctor: Command = {
   description:
-    "Checks what a start would trip over: the configuration, rights of the home's files, disk " +
+    "Checks everything that a start needs: the configuration, rights of the home's files, disk " +
     "space, clock, locks, database, audit log, secrets, sandbox, channels, ports and the model. " +
     "Sends the model one short message; --offline doesn't. --fix corrects rights, creates missing " +
     "folders and removes leftovers, and deletes no data. Exits with 1 when something is broken.",

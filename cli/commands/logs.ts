@@ -10,8 +10,8 @@ const DEFAULT_LINES = 100;
 
 const command: Command = {
   description:
-    "Shows the log of the service: of one in the background what is in logs/service.log of " +
-    "the home, which is kept below 50 MiB. A service in a terminal or under systemd logs there.",
+    "Prints the log of a service in the background: logs/service.log in the home, which is kept " +
+    "below 50 MiB. A service in a terminal or under systemd logs there instead.",
   examples: [
     "service logs",
     "service logs -f",
@@ -19,12 +19,17 @@ const command: Command = {
     "service logs --json",
   ],
   options: [
-    { name: "follow", alias: "f", summary: "Show what comes, until Ctrl-C" },
-    { name: "lines", alias: "n", value: "COUNT", summary: `The newest so many (${DEFAULT_LINES})` },
+    { name: "follow", alias: "f", summary: "Keep printing new lines, until Ctrl-C" },
+    {
+      name: "lines",
+      alias: "n",
+      value: "COUNT",
+      summary: `Last lines to print (${DEFAULT_LINES})`,
+    },
     {
       name: "since",
       value: "TIME",
-      summary: "Not before: 30s, 15m, 2h or 7d ago, or a date such as 2030-01-31T12:00Z",
+      summary: "Only lines since then: 30s, 15m, 2h or 7d ago, or a date such as 2030-01-31T12:00Z",
     },
   ],
   async run({ options, globals, out }) {

@@ -68,10 +68,10 @@ async function realFolder(path: string): Promise<string> {
 
 const projects: Command = {
   description:
-    "Folders besides the workspace that the agent may work in. A conversation that is started in " +
-    "an allowed folder, or below it, works there. To the rules it is then the workspace: the agent " +
-    "reads and changes files in it, runs commands on them in the sandbox, and follows its AGENTS.md. " +
-    "A change applies at once, also to a service that runs.",
+    "Allows the agent to work in folders besides the workspace. A conversation started in an allowed " +
+    "folder, or below it, works there. The rules treat that folder as the workspace: the agent reads " +
+    "and changes its files, runs commands on them in the sandbox, and follows its AGENTS.md. Changes " +
+    "apply at once, even to a running gateway.",
   examples: [
     "service projects",
     "service projects allow ~/code/site",

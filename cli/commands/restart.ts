@@ -9,8 +9,8 @@ import { endOf } from "./stop.ts";
 const command: Command = {
   description:
     "Stops a service that runs in the background, as service stop does, and starts it again " +
-    "with the same arguments. If none runs, it is started. A service that runs in a terminal or under " +
-    "systemd is left alone, and you are told how to restart it.",
+    "with the same arguments. Starts it if none is running. Leaves a service in a terminal or under " +
+    "systemd alone, and prints how to restart it.",
   examples: ["service restart", "service restart --json"],
   options: [START_TIMEOUT],
   async run({ options, globals, out }) {

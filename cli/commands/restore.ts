@@ -7,9 +7,10 @@
 import type { Restored } from "../../lib/backup/restore_home.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import { SECRETS_KEY_VARIABLE } from "../../lib/state/secret_key.ts";
-import { count, formatSize, progressNotes, stopSignal } from "../backup/progress.ts";
+import { formatSize, progressNotes, stopSignal } from "../backup/progress.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import type { Output } from "../output.ts";
+import { plural } from "../plural.ts";
 
 /** What the command reaches outside of itself. */
 export interface RestoreDeps {
@@ -67,7 +68,7 @@ function describe(
   { files, bytes, createdAt, version }: Pick<Restored, "files" | "bytes" | "createdAt" | "version">,
 ): string {
   const made = createdAt.replace(/\.\d+Z$/, "Z");
-  return `${count(files, "file")}, ${formatSize(bytes)}, made ${made} by service ${version}`;
+  return `${plural(files, "file")}, ${formatSize(bytes)}, made ${made} by service ${version}`;
 }
 
 function printPlan(restored: Restored, out: Output): void {
@@ -109,16 +110,16 @@ function settledLines(settled: Restored["settled"]): string[] {
     [slots, "automation slot", "came due since the backup, counted as missed"],
   ] as const;
   return lines.filter(([number]) => number > 0).map(([number, noun, what]) =>
-    `${count(number, noun)}: ${what}`
+    `${plural(number, noun)}: ${what}`
   );
 }
 
 const restore: Command = {
   args: "FILE",
   description:
-    "Makes a home from a backup. The whole backup is checked before anything is written. The home " +
-    "has to be empty, and no service may run in it. What was under way when the backup was made " +
-    "isn't done again, and clients read their conversations from the beginning.",
+    "Restores a home from a backup. The whole backup is checked before anything is written. The home " +
+    "must be empty, and no service may run in it. Turns that ran during the backup don't continue, " +
+    "and clients read their conversations from the beginning.",
   examples: [
     "service restore service-backup.tar.gz",
     "service restore service-backup.tar.gz --verify",

@@ -18,8 +18,8 @@ export const START_TIMEOUT = {
 const command: Command = {
   description:
     "Starts the service in the background, as service gateway runs it in the foreground, " +
-    "and waits until it answers. Its log goes to logs/service.log in the home. That it runs already " +
-    "is no failure.",
+    "and waits until it answers. Its log goes to logs/service.log in the home. Does nothing if the " +
+    "service is already running.",
   examples: ["service start", "service start --json", "service start --config ./other.json"],
   options: [START_TIMEOUT],
   async run({ options, globals, out }) {

@@ -9,9 +9,8 @@ const NOT_RUNNING: ExitCode = 3;
 
 const command: Command = {
   description:
-    "Shows whether the service of this home runs, since when, where it listens, what it " +
-    "works on, how its channels are, and which health checks fail. Exits with 0 when it runs and " +
-    "answers, and with 3 when it does not.",
+    "Shows whether the service of this home is running, since when, its addresses, running turns, " +
+    "channels and failed health checks. Exits with 0 if the service answers, otherwise with 3.",
   examples: ["service status", "service status --json"],
   options: [],
   async run({ globals, out }) {

@@ -2,19 +2,20 @@
 
 import { type Command, EXIT } from "../command.ts";
 import { parseNumber } from "../audit/filters.ts";
+import { plural } from "../plural.ts";
 
 const command: Command = {
   description:
     "Stops the service of this home, however it was started. Running turns may finish for " +
-    "agent.drainTimeoutS seconds; then they are interrupted. That no service runs is no failure.",
+    "agent.drainTimeoutS seconds; then they are interrupted. Does nothing if no service is running.",
   examples: ["service stop", "service stop --timeout 120", "service stop --force"],
   options: [
     {
       name: "timeout",
       value: "SECONDS",
-      summary: "How long to wait for its end (what it gives its turns, and 20 more)",
+      summary: "How long to wait (agent.drainTimeoutS and 20 more)",
     },
-    { name: "force", summary: "Interrupt what it does" },
+    { name: "force", summary: "Interrupt running turns at once" },
   ],
   async run({ options, globals, out }) {
     const [{ homePaths }, { stopService }] = await Promise.all([
@@ -40,7 +41,7 @@ export function endOf({ interrupted }: { interrupted?: number }, force = false):
       : "Stopped. It is unknown whether turns were interrupted";
   }
   if (interrupted === 0) return "Stopped";
-  return `Stopped. Interrupted ${interrupted} ${interrupted === 1 ? "turn" : "turns"}`;
+  return `Stopped. Interrupted ${plural(interrupted, "turn")}`;
 }
 
 export default command;

@@ -19,6 +19,7 @@ _service_table() {
 ${options(GLOBAL_OPTIONS)}
       ;;
 ${commands.map(branch).join("\n")}
+    *" "*) ;;
     *) options="" ;;
   esac
 }
@@ -40,6 +41,7 @@ _service() {
           _service_table "$command"
         elif [[ -z $subcommand && " $subcommands " == *" $word "* ]]; then
           subcommand="$word"
+          _service_table "$command $subcommand"
         fi
         ;;
     esac
@@ -62,12 +64,22 @@ complete -F _service service
 `;
 }
 
-function branch({ name, subcommands, options: specs }: ShellCommand): string {
+/** The command's case, and one of each subcommand if they differ in their options. */
+function branch({ name, subcommands, shared, options: specs }: ShellCommand): string {
   const names = subcommands.map((each) => each.name).join(" ");
-  return `    ${name})
+  const differ = specs.length > shared.length + GLOBAL_OPTIONS.length;
+  const cases = (differ ? subcommands : []).map((each) =>
+    `    "${name} ${each.name}")
+${options([...each.options ?? [], ...shared, ...GLOBAL_OPTIONS])}
+      ;;`
+  );
+  return [
+    `    ${name})
       subcommands="${names}"
 ${options(specs)}
-      ;;`;
+      ;;`,
+    ...cases,
+  ].join("\n");
 }
 
 function options(specs: readonly OptionSpec[]): string {

@@ -37,8 +37,14 @@ function shellCommands(): Promise<ShellCommand[]> {
       ],
     }),
     entry("sessions", {
-      subcommands: [{ name: "list", summary: NASTY }, { name: "show", args: "KEY", summary: "" }],
-      options: [{ name: "limit", alias: "n", value: "N", summary: "" }],
+      subcommands: [
+        {
+          name: "list",
+          summary: NASTY,
+          options: [{ name: "limit", alias: "n", value: "N", summary: "" }],
+        },
+        { name: "show", args: "KEY", summary: "" },
+      ],
     }),
     entry("serve", {}),
   ]);
@@ -102,6 +108,8 @@ Deno.test({
     assertEquals(await complete("sessions", ""), ["list", "show"]);
     assertEquals(await complete("sessions", "show", ""), []);
     assertEquals(await complete("sessions", "list", "--li"), ["--limit"]);
+    assertEquals(await complete("sessions", "show", "--li"), []);
+    assertEquals(await complete("sessions", "show", "--js"), ["--json"]);
     assertEquals(await complete("sessions", "--limit", "3", "l"), ["list"]);
     assertEquals(await complete("sessions", "--limit", "="), []);
     assertEquals(
@@ -153,6 +161,8 @@ Deno.test("fishScript() names options with their values, and quotes every summar
       `complete -c service -n '__fish_seen_subcommand_from agent' -s f -l file -r -F -d ${quoted}`,
       `complete -c service -n '__fish_seen_subcommand_from sessions; and not ` +
       `__fish_seen_subcommand_from list show' -a list -d ${quoted}`,
+      `complete -c service -n '__fish_seen_subcommand_from sessions; and ` +
+      `__fish_seen_subcommand_from list' -s n -l limit -x -d ''`,
       `complete -c service -s h -l help -d 'Show help'`,
     ]
   ) assertEquals(lines.includes(line), true, line);

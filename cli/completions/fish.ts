@@ -21,15 +21,19 @@ export function fishScript(commands: readonly ShellCommand[]): string {
   ].join("\n");
 }
 
-function branch({ name, subcommands, options }: ShellCommand): string[] {
+function branch({ name, subcommands, shared }: ShellCommand): string[] {
   const inside = `__fish_seen_subcommand_from ${name}`;
   const names = subcommands.map((each) => each.name).join(" ");
-  const own = options.filter((option) => !GLOBAL_OPTIONS.includes(option));
   return [
     ...subcommands.map((each) =>
       word(`${inside}; and not __fish_seen_subcommand_from ${names}`, each.name, each.summary)
     ),
-    ...own.map((option) => optionLine(option, inside)),
+    ...shared.map((option) => optionLine(option, inside)),
+    ...subcommands.flatMap(({ name, options = [] }) =>
+      options.map((option) =>
+        optionLine(option, `${inside}; and __fish_seen_subcommand_from ${name}`)
+      )
+    ),
   ];
 }
 

@@ -12,8 +12,11 @@ import { commandOptions, GLOBAL_OPTIONS } from "../parse.ts";
 export interface ShellCommand {
   name: string;
   summary: string;
+  /** Each with its own options alone. */
   subcommands: readonly SubcommandSpec[];
-  /** Its own and those of its subcommands, then the global ones. */
+  /** Its options that every subcommand takes. */
+  shared: readonly OptionSpec[];
+  /** Its options and those of its subcommands, then the global ones. */
   options: readonly OptionSpec[];
 }
 
@@ -27,6 +30,7 @@ export async function loadShellCommands(
       name,
       summary,
       subcommands: command.subcommands ?? [],
+      shared: command.options,
       options: [...commandOptions(command), ...GLOBAL_OPTIONS],
     };
   }));

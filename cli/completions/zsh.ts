@@ -46,14 +46,29 @@ fi
 `;
 }
 
-function branch({ name, subcommands, options }: ShellCommand): string {
+function branch({ name, subcommands, shared, options }: ShellCommand): string {
   const choices = subcommands.map((each) => `${each.name}\\:"${escapeChoice(each.summary)}"`);
   const positional = choices.length === 0 ? "" : ` \\
             ${quote(`1:subcommand:((${choices.join(" ")}))`)} \\
             '*: :_default'`;
-  return `        ${name})
-          _arguments \\
+  const whole = `          _arguments \\
 ${specs(options, "            ").replace(/ \\$/, "")}${positional}
+          ;;`;
+  if (options.length === shared.length + GLOBAL_OPTIONS.length) return `        ${name})\n${whole}`;
+  const own = subcommands.map((each) =>
+    `          ${each.name})
+          _arguments \\
+${specs([...each.options ?? [], ...shared, ...GLOBAL_OPTIONS], "            ")}
+            '1: :' \\
+            '*: :_default'
+          ;;`
+  );
+  return `        ${name})
+          case $words[2] in
+${own.join("\n")}
+          *)
+${whole}
+          esac
           ;;`;
 }
 

@@ -15,6 +15,7 @@ import { formatProblem, type Problem, type Warning } from "../../lib/config/prob
 import { EXIT, type ExitCode } from "../command.ts";
 import type { Output } from "../output.ts";
 import type { ConfigDeps } from "./deps.ts";
+import { plural } from "../plural.ts";
 
 /** In words for people. */
 const TAKES: Readonly<Record<Change["takes"], string>> = {
@@ -60,7 +61,11 @@ export async function check(out: Output, deps: ConfigDeps, json: boolean): Promi
     out.line({ text: "changed", style: "dim" }, `  ${path}: ${TAKES[takes]}`);
   }
   const what = text === undefined ? `${file} doesn't exist; using the defaults` : file;
-  out.line(`${what}: ${count(problems.length, "problem")}, ${count(warnings.length, "warning")}`);
+  out.line(
+    `${what}: ${plural(problems.length || "no", "problem")}, ${
+      plural(warnings.length || "no", "warning")
+    }`,
+  );
   return ok ? EXIT.done : EXIT.config;
 }
 
@@ -85,8 +90,4 @@ async function changesSinceLastGood(next: Examined, deps: ConfigDeps): Promise<C
   return last.config === undefined || last.problems.length > 0
     ? []
     : classifyChanges(last.config, next.config);
-}
-
-function count(number: number, what: string): string {
-  return `${number === 0 ? "no" : number} ${what}${number === 1 ? "" : "s"}`;
 }

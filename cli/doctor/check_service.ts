@@ -9,6 +9,7 @@ import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { ServiceStatus as LocalStatus } from "../../lib/local/protocol.ts";
 import type { Finding } from "./check.ts";
+import { plural } from "../plural.ts";
 
 /** What a running service says of itself, and of its channels where it has any. */
 export type ServiceStatus = LocalStatus & {
@@ -42,9 +43,7 @@ export function checkService(status: ServiceStatus | undefined, version: string)
     `process ${pid}`,
     apiUrl ?? "no API",
     model,
-    `${counted(runningTurns, "turn")} running, ${queuedTurns} waiting, ${
-      counted(guests, "client")
-    }`,
+    `${plural(runningTurns, "turn")} running, ${queuedTurns} waiting, ${plural(guests, "client")}`,
   ];
   const findings: Finding[] = Object.entries(status.checks).filter(([, { ok }]) => !ok).map((
     [name, { detail }],
@@ -62,10 +61,6 @@ export function checkService(status: ServiceStatus | undefined, version: string)
     },
   );
   return findings;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** Channels that do not run as they should; what is wrong with a section is told of by its own check. */

@@ -8,7 +8,8 @@ import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
 import { visibleLine } from "../../lib/base/visible_text.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import { durationOf } from "../channels/status.ts";
-import type { Output } from "../output.ts";
+import type { Output, Span } from "../output.ts";
+import { printParagraph } from "../print_paragraph.ts";
 import { keeperOf, logPlace } from "./keeper.ts";
 import { type Running, within } from "./owner.ts";
 
@@ -73,7 +74,7 @@ export function printDescribed(
   { nowMs, ownVersion }: { nowMs: number; ownVersion: string },
 ): void {
   const since = startedAt === undefined ? "" : `, started ${durationOf(nowMs - startedAt)} ago`;
-  out.line({ text: `The service is running (pid ${pid}${since})`, style: "green" });
+  printParagraph(out, { text: "The service is running", style: "green" }, ` (pid ${pid}${since})`);
   const { model, modelReason, runningTurns, queuedTurns, channels, failing, log } = more;
   const rows: [string, string][] = [
     ["Home", home],
@@ -89,9 +90,12 @@ export function printDescribed(
     rows.push(["Channel", `${visibleLine(runtimeName)} ${state}${why}`]);
   }
   rows.push(["Log", log]);
-  for (const [name, value] of rows) out.line(`${`${name}:`.padEnd(10)} ${value}`);
+  for (const [name, value] of rows) {
+    printParagraph(out, { text: `${`${name}:`.padEnd(10)} ` }, value);
+  }
   for (const { name, detail } of failing) {
-    out.line({ text: "Failing:  ", style: "red" }, ` ${name}: ${visibleLine(detail)}`);
+    const head: Span = { text: "Failing:   ", style: "red" };
+    printParagraph(out, head, `${name}: ${visibleLine(detail)}`);
   }
   if (version !== ownVersion) {
     out.note(`This program is version ${ownVersion}. To run it: service restart`);

@@ -9,6 +9,7 @@ import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Output } from "../output.ts";
 import { findOwner, isOwned, type Owner, within } from "./owner.ts";
 import { readRecord } from "./record.ts";
+import { plural } from "../plural.ts";
 
 /** How long it is waited for a service that starts, before it is asked to stop. */
 const START_MS = 60_000;
@@ -90,7 +91,7 @@ async function untilGone(
     if (running !== undefined && running !== said) {
       said = running;
       if (running > 0) {
-        out.note(`Waiting for ${running} ${running === 1 ? "turn" : "turns"} to finish`);
+        out.note(`Waiting for ${plural(running, "turn")} to finish`);
       }
     }
     if (Date.now() > giveUpAt) {

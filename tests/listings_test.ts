@@ -1,12 +1,14 @@
 import { assert, assertEquals, assertLessOrEqual, assertNotEquals } from "@std/assert";
-import { tempHome } from "../lib/config/testing/temp_home.ts";
+import { homePaths } from "../cli/home_paths.ts";
+import type { HomePaths } from "../lib/config/paths.ts";
 import { openJournal } from "../lib/journal/open.ts";
 import { openOperatorState } from "../lib/state/operator_state.ts";
-import { EXIT } from "./command.ts";
-import { COMMANDS } from "./commands.ts";
-import { dispatch } from "./dispatch.ts";
-import { displayWidth } from "./display_width.ts";
-import { memoryOutput } from "./testing/memory_output.ts";
+import { EXIT } from "../cli/command.ts";
+import { COMMANDS } from "../cli/commands.ts";
+import { dispatch } from "../cli/dispatch.ts";
+import { displayWidth } from "../cli/display_width.ts";
+import { memoryOutput } from "../cli/testing/memory_output.ts";
+import { makeHome } from "./support/home.ts";
 
 /** What makes the content of the home. */
 const SET_UP = [
@@ -16,6 +18,7 @@ const SET_UP = [
     "-m",
     "A long first message, whose words become the title of the session",
   ],
+  ["projects", "allow", "DIR"],
   ["agent", "--no-stdin", "-s", "notes", "-m", "hi"],
   [
     "grants",
@@ -30,13 +33,16 @@ const SET_UP = [
   ["automations", "create", "-m", "News?", "--every", "1h"],
 ];
 
-/** Every command that lists or shows something without a gateway that runs. */
+/** Every command that lists or shows something. */
 const LISTINGS = [
   ["--help"],
+  ["status"],
+  ["projects"],
   ["sessions"],
   ["sessions", "show", "notes"],
   ["models"],
   ["plugins"],
+  ["channels"],
   ["plugins", "info", "telegram"],
   ["config", "path"],
   ["mcp"],
@@ -59,19 +65,25 @@ const LISTINGS = [
 const WHOLE = new Set(["config path", "completions bash", "sessions show notes"]);
 
 Deno.test("every listing fits a narrow terminal, and ends quietly when its reader is gone", async (t) => {
-  await using home = await tempHome();
+  await using home = await makeHome({
+    mcp: { servers: { files: { command: ["/bin/false"] } } },
+    channels: { webhook: { enabled: true, secret: `whsec_${btoa("x".repeat(32))}` } },
+  });
   const before = Deno.env.get("SERVICE_HOME");
-  Deno.env.set("SERVICE_HOME", `${home.root}/home`);
+  Deno.env.set("SERVICE_HOME", `${home.dir}/home`);
   try {
-    await home.write({ mcp: { servers: { files: { command: ["/bin/false"] } } } });
+    await Deno.chmod(homePaths({}).configFile, 0o600);
+    await Deno.mkdir(`${home.dir}/site`);
     let automation = "";
-    for (const line of SET_UP) {
+    for (const each of SET_UP) {
+      const line = each.map((word) => word === "DIR" ? `${home.dir}/site` : word);
       const { out, stdout, stderr } = memoryOutput();
       const exit = await dispatch(line, { commands: COMMANDS, out });
       assertEquals(exit, EXIT.done, `${line.join(" ")}: ${stderr.text}`);
       automation = stdout.text.trim();
     }
-    await addState(home.paths);
+    await addState(homePaths({}));
+    await using _gateway = await home.start(["gateway", "--json"]);
 
     for (const line of LISTINGS) {
       const name = line.join(" ");
@@ -102,9 +114,7 @@ Deno.test("every listing fits a narrow terminal, and ends quietly when its reade
 });
 
 /** What no command makes by itself: a block, a secret, an undelivered message. */
-async function addState(
-  { database, operatorDir, keysDir }: Awaited<ReturnType<typeof tempHome>>["paths"],
-): Promise<void> {
+async function addState({ database, operatorDir, keysDir }: HomePaths): Promise<void> {
   const state = await openOperatorState({ dir: operatorDir, keysDir });
   await state.latches.set({ sessionKey: "cli:default", capability: "exec", reason: "not now" });
   await state.secrets.set({
